@@ -1,9 +1,9 @@
-// Package child runs external programs on foreign bytes: with resource limits that hold from the
-// program's first instruction, a clean environment, a private temporary folder, and a kill of the
-// whole process group when the task's context ends. A program reads its files and the system's programs, libraries
-// and fonts, writes into its temporary folder, and has no network and no other process (Landlock and seccomp, as far as
-// the kernel has them: see Confine). It works inside the service's sandbox: it needs no namespaces, no ptrace and no
-// privileges.
+// Package child runs external programs on untrusted input: with resource limits from the program's first
+// instruction on, a clean environment, a private temporary folder, and a kill of the whole process group when
+// the task's context ends. A program reads its files and the system's programs, libraries and fonts, writes
+// into its temporary folder, and has no network and no access to other processes (Landlock and seccomp, as far
+// as the kernel supports them: see Confine). It works inside the service's sandbox: it needs no namespaces, no
+// ptrace and no privileges.
 package child
 
 import (
@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// Limits bound what one run may cost. A zero field takes its value from DefaultLimits.
+// Limits limit the cost of one run. A zero field takes its value from DefaultLimits.
 type Limits struct {
 	Wait       time.Duration // how long the caller waits for it, see Command.Stdout
-	Silence    time.Duration // the same from one output to the next; zero in DefaultLimits, too: as Wait
+	Silence    time.Duration // the same between two outputs; zero, also in DefaultLimits: as Wait
 	CPU        time.Duration // processor time, rounded up to whole seconds
-	Memory     int64         // bytes of its own: heap, stacks and data. What it maps of files has Mapped beside that
+	Memory     int64         // bytes of its own: heap, stacks and data. Mapped files have Mapped in addition
 	Output     int64         // bytes on standard output
-	File       int64         // bytes of any file it writes
+	File       int64         // bytes of each file it writes
 	OpenFiles  int           // descriptors
-	StderrTail int           // bytes of standard error that are kept, its last ones
+	StderrTail int           // the last bytes of standard error that are kept
 }
 
-// Mapped is how much address space a program has for libraries, fonts and other files, in bytes. They are not its own:
-// the kernel drops them when memory is short.
+// Mapped is a program's address space for libraries, fonts and other files, in bytes. They are not charged to
+// it: the kernel drops them if memory is short.
 const Mapped = 192 << 20
 
 // DefaultLimits suit a converter of one document.
@@ -44,29 +44,29 @@ var DefaultLimits = Limits{
 	StderrTail: 4 << 10,
 }
 
-// Command is what to run.
+// Command is a program to run.
 type Command struct {
-	Program string   // looked up in our PATH unless it has a slash
-	Package string   // the Debian package that has it, for the message when it is missing
+	Program string   // looked up in the PATH of this process unless it has a slash
+	Package string   // its Debian package, for the message if it is missing
 	Args    []string // without the program
-	Files   []string // what it reads: absolute paths of files, or of folders with all beneath them
+	Files   []string // the files it reads: absolute paths of files, or of folders with everything below them
 	Env     []string // in addition to PATH, LC_ALL, HOME and TMPDIR; nothing is inherited
-	Dir     string   // where its private temporary folder is made; empty: os.TempDir()
+	Dir     string   // for its private temporary folder; empty: os.TempDir()
 	Stdin   io.Reader
 
-	// Trusted programs are not confined: those of the system that see no foreign bytes and talk to its services.
+	// Trusted programs are not confined: system programs that read no untrusted input and talk to the system's
+	// services.
 	Trusted bool
 
-	// Stdout reads what the program prints, while it runs. An error from it kills the program and is
-	// returned from Run as it is; what it leaves unread is discarded. The program is blocked while
-	// Stdout does something else than reading, and that time doesn't count against Limits.Wait. Nil:
-	// the output is thrown away.
+	// Stdout reads the program's output while it runs. Its error kills the program and is returned from Run
+	// unchanged; unread output is discarded. The program blocks while Stdout is not reading, and that time
+	// doesn't count toward Limits.Wait. Nil: the output is discarded.
 	Stdout func(io.Reader) error
 
 	Limits Limits // zero fields: DefaultLimits
 }
 
-// End says what ended a program.
+// End is what ended a program.
 type End string
 
 // The ends of a program.
@@ -76,25 +76,25 @@ const (
 	WaitLimit   End = "wait_limit"   // Limits.Wait
 	Silent      End = "silent"       // Limits.Silence
 	CPULimit    End = "cpu_limit"    // Limits.CPU
-	MemoryLimit End = "memory_limit" // it said or showed that it got no more memory
+	MemoryLimit End = "memory_limit" // it reported or showed that it got no more memory
 	OutputLimit End = "output_limit" // Limits.Output
 	FileLimit   End = "file_limit"   // Limits.File
 )
 
-// Result is how a run went.
+// Result is the result of a run.
 type Result struct {
 	End      End
-	ExitCode int            // of Exited; -1 otherwise
-	Signal   syscall.Signal // of the others, as far as known
+	ExitCode int            // of Exited; otherwise -1
+	Signal   syscall.Signal // of the others, if known
 	Stderr   string         // the end of its standard error, valid UTF-8
 	CPU      time.Duration  // processor time used
-	MaxRSS   int64          // bytes; the largest resident size
+	MaxRSS   int64          // peak resident size in bytes
 }
 
-// OK reports whether the program ended by itself with status zero.
+// OK reports whether the program exited with status zero.
 func (r Result) OK() bool { return r.End == Exited && r.ExitCode == 0 }
 
-// NotInstalledError is a program that is missing on this machine: a fault of its setup.
+// NotInstalledError is a program that is missing on this machine, which is a fault of its setup.
 type NotInstalledError struct {
 	Program string
 	Package string
@@ -107,14 +107,14 @@ func (e *NotInstalledError) Error() string {
 	return fmt.Sprintf("%s is not installed; install %s", e.Program, e.Package)
 }
 
-// afterExit is how long a dead program's pipes are read when another process still holds them: a
-// process that left the program's group, which a kill of the group doesn't reach.
+// afterExit is how long a dead program's pipes are read while another process still holds them: one that left
+// the program's process group, which a kill of the group doesn't reach.
 const afterExit = 2 * time.Second
 
-// Run runs the command until it has ended and everything it printed was read. However it ends, no
-// process of its group and no temporary file is left when Run returns. The error is a
-// *NotInstalledError, the error of Stdout, one that wraps context.Cause(ctx), or a fault of the
-// system; a program that fails or hits a limit is reported in the Result.
+// Run runs the command until it has ended and all of its output was read. When Run returns, no process of its
+// group and no temporary file is left, however it ended. The error is a *NotInstalledError, the error of
+// Stdout, one that wraps context.Cause(ctx), or a fault of the system. A program that fails or reaches a limit
+// is reported in the Result.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)
@@ -165,7 +165,7 @@ func run(ctx context.Context, c Command, path, dir string) (Result, error) {
 	}
 	defer thread.end()
 
-	// When the machine or the service runs out of memory, the kernel takes the child and not the worker.
+	// If the machine or the service runs out of memory, the kernel kills the child instead of the worker.
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("1000"), 0)
 
 	g := &group{pid: cmd.Process.Pid}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// sh is a command that runs a shell script, and the text it prints.
+// sh returns a command that runs a shell script, and the text it prints.
 func sh(t *testing.T, script string) (child.Command, *string) {
 	t.Helper()
 	var text string
@@ -208,7 +208,8 @@ func TestReaderThatGivesUpEndsTheProgram(t *testing.T) {
 	}
 }
 
-// What reads the output parses foreign bytes, in a goroutine of its own: its panic is an error of this run.
+// The reader of the output parses untrusted bytes, in another goroutine: its panic becomes an error of this
+// run.
 func TestReaderThatPanicsEndsTheProgram(t *testing.T) {
 	t.Parallel()
 	c, _ := sh(t, "echo hello; exec sleep 600")
@@ -218,8 +219,8 @@ func TestReaderThatPanicsEndsTheProgram(t *testing.T) {
 	}
 }
 
-// A consumer that is busy elsewhere (the embedding model is slow) must not make the program look slow,
-// nor lose what it printed before it ended.
+// A slow consumer (for example a slow embedding model) must not make the program look slow, nor lose its
+// output.
 func TestSlowConsumerIsNotTheProgramsFault(t *testing.T) {
 	t.Parallel()
 	c, _ := sh(t, `i=0; while [ $i -lt 10000 ]; do echo "line $i"; i=$((i+1)); done`) // more than a pipe holds
@@ -286,7 +287,7 @@ func TestMissingProgramNamesItsPackage(t *testing.T) {
 	}
 }
 
-// The service itself may run under lower limits than we ask for: they are kept, and nothing fails.
+// The service itself may run under lower limits than requested: they are kept, and nothing fails.
 func TestLowerLimitsOfOurOwnAreKept(t *testing.T) {
 	t.Parallel()
 	c, text := sh(t, `ulimit -n`)

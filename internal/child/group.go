@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reason is why we killed a program; empty: we didn't.
+// reason is why this process killed a program; empty: it didn't.
 type reason string
 
 const (
 	canceled reason = "canceled"       // its caller's context ended
-	unwanted reason = "unwanted"       // its reader gave up
+	unwanted reason = "unwanted"       // its reader returned an error
 	tooLong  reason = "took too long"  // Limits.Wait
 	tooQuiet reason = "was silent"     // Limits.Silence
 	tooMuch  reason = "wrote too much" // Limits.Output
@@ -26,11 +26,11 @@ type group struct {
 	pid int
 
 	mu   sync.Mutex
-	why  reason // the first one stays
-	over bool   // the leader has ended: its id must not be signalled again
+	why  reason // the first one is kept
+	over bool   // the leader has ended: its id must not be signaled again
 }
 
-// kill ends every process of the group.
+// kill kills every process of the group.
 func (g *group) kill(why reason) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -43,8 +43,8 @@ func (g *group) kill(why reason) {
 	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // ESRCH: it has already ended
 }
 
-// awaitExit returns when the leader has ended and no process of its group is left. The leader is
-// not reaped yet, so that its id can't be another's when the group is killed.
+// awaitExit returns when the leader has ended and no process of its group is left. The leader is not reaped
+// yet, so that its id can't be reused while the group is killed.
 func (g *group) awaitExit() {
 	for {
 		err := unix.Waitid(unix.P_PID, g.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -89,7 +89,7 @@ func (g *group) result(state *os.ProcessState, stderr string, l Limits) Result {
 		r.End = CPULimit
 	case r.Signal == syscall.SIGXFSZ:
 		r.End = FileLimit
-	case (r.Signal != 0 || status.ExitStatus() != 0) && saysNoMemory(stderr):
+	case (r.Signal != 0 || status.ExitStatus() != 0) && reportsNoMemory(stderr):
 		r.End = MemoryLimit
 	case status.Exited():
 		r.End, r.ExitCode = Exited, status.ExitStatus()
@@ -97,8 +97,8 @@ func (g *group) result(state *os.ProcessState, stderr string, l Limits) Result {
 	return r
 }
 
-// saysNoMemory knows how programs of the C, C++ and Go worlds complain.
-func saysNoMemory(stderr string) bool {
+// reportsNoMemory recognizes the messages of C, C++ and Go programs.
+func reportsNoMemory(stderr string) bool {
 	s := strings.ToLower(stderr)
 	for _, phrase := range []string{
 		"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted",

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a rule of Landlock may grant (linux/landlock.h). The kernel takes no right of a folder for a file.
+// Access rights of a Landlock rule (linux/landlock.h). The kernel rejects folder rights for a file.
 const (
 	mayRead  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	mayRun   = mayRead | unix.LANDLOCK_ACCESS_FS_EXECUTE
@@ -21,7 +21,7 @@ const (
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// landlockRights are what each version of Landlock adds to what can be denied.
+// landlockRights are the rights that each version of Landlock adds to those it can deny.
 var landlockRights = []uint64{
 	0,
 	1<<13 - 1, // 1: Linux 5.13
@@ -35,14 +35,14 @@ var landlockRights = []uint64{
 // scopesSince is the version that can deny signals and abstract sockets.
 const scopesSince = 6
 
-// threadsErratum is the bit of the mended fault that denied signals to the threads of one's own process: the
-// runtime of Go sends such.
+// threadsErratum is the bit of the fixed bug that denied signals to the threads of the same process, which the
+// Go runtime sends.
 const threadsErratum = 1 << 1
 
-// landlock is what the kernel has of it. The zero value is none.
+// landlock is the kernel's support. The zero value is none.
 type landlock struct {
 	version int
-	signals bool // signals to others can be denied
+	signals bool // signals to other processes can be denied
 	why     error
 }
 
@@ -62,7 +62,7 @@ func lookForLandlock() landlock {
 	return l
 }
 
-// handled are the rights that are denied wherever no rule grants them.
+// handled returns the rights that are denied unless a rule grants them.
 func (l landlock) handled() uint64 {
 	var all uint64
 	for i, rights := range landlockRights {
@@ -73,14 +73,14 @@ func (l landlock) handled() uint64 {
 	return all
 }
 
-// grant is a file, or a folder with all beneath it.
+// grant is a file, or a folder with everything below it.
 type grant struct {
 	path   string
 	rights uint64
 	needed bool // otherwise it may be missing
 }
 
-// ruleset makes what the calling thread can restrict itself by. The descriptor is to be closed.
+// ruleset creates the ruleset with which a thread can restrict itself. The caller closes the descriptor.
 func (l landlock) ruleset(grants []grant) (fd int, err error) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: l.handled()}
 	size := unsafe.Sizeof(attr.Handled_access_fs)
@@ -130,7 +130,7 @@ func (l landlock) allow(set int, g grant) error {
 	return nil
 }
 
-// enforce restricts the calling thread, for good.
+// enforce restricts the calling thread permanently.
 func enforce(set int) error {
 	if _, _, no := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0, 0); no != 0 {
 		return no

@@ -17,16 +17,16 @@ var (
 	errLeft    = errors.New("the output of the program was left open after its end")
 )
 
-// output is the reading end of a program's standard output. It counts bytes and the time that is
-// spent waiting for the program.
+// output is the reading end of a program's standard output. It counts bytes and the time spent waiting for the
+// program.
 type output struct {
 	file  *os.File
 	group *group
 
-	left     int64         // bytes that may still come
-	patience time.Duration // time that may still be waited
-	silence  time.Duration // and until the next output; zero: as long
-	quiet    time.Duration // how long there was none
+	left     int64         // remaining bytes
+	patience time.Duration // remaining time to wait
+	silence  time.Duration // maximum time between two outputs; zero: unlimited
+	quiet    time.Duration // time since the last output
 	timer    *time.Timer
 	ended    atomic.Bool
 
@@ -42,7 +42,7 @@ func newOutput(file *os.File, l Limits, g *group) *output {
 	return o
 }
 
-// consume has handle read everything, and throws away what it leaves.
+// consume has handle read the output, and discards the rest.
 func (o *output) consume(handle func(io.Reader) error) error {
 	if handle == nil {
 		handle = func(io.Reader) error { return nil }
@@ -53,16 +53,16 @@ func (o *output) consume(handle func(io.Reader) error) error {
 	if err != nil {
 		o.group.kill(unwanted)
 	}
-	// The pipe is always read to its end: a program is never left blocked in a write.
+	// The pipe is always read to its end, so that a program never blocks in a write.
 	if _, e := io.Copy(io.Discard, readerOnly{o}); err == nil {
 		err = e
 	}
-	o.resume() // a program that closed its output and stays is waited for, too
+	o.resume() // also wait for a program that closed its output and still runs
 	return err
 }
 
-// safely turns a panic over what the program wrote into an error: in a goroutine of this package, where no caller
-// could recover it, it would end the whole process.
+// safely turns a panic over the program's output into an error. In a goroutine of this package no caller could
+// recover it, and it would end the whole process.
 func safely(handle func(io.Reader) error, r io.Reader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -72,7 +72,7 @@ func safely(handle func(io.Reader) error, r io.Reader) (err error) {
 	return handle(r)
 }
 
-// readerOnly hides everything but Read.
+// readerOnly hides all methods except Read.
 type readerOnly struct{ io.Reader }
 
 func (o *output) Read(b []byte) (int, error) {
@@ -95,7 +95,7 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// heard begins a new silence.
+// heard restarts the time since the last output.
 func (o *output) heard() {
 	o.pause()
 	o.mu.Lock()
@@ -103,7 +103,7 @@ func (o *output) heard() {
 	o.quiet = 0
 }
 
-// resume lets the time run: we wait for the program.
+// resume starts the clock: the reader waits for the program.
 func (o *output) resume() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -113,7 +113,7 @@ func (o *output) resume() {
 	}
 }
 
-// pause stops the time: the program waits for us.
+// pause stops the clock: the program waits for the reader.
 func (o *output) pause() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,7 +126,7 @@ func (o *output) pause() {
 	}
 }
 
-// remaining is how long the program may still be waited for until it writes something.
+// remaining returns how long to wait for the program's next output.
 func (o *output) remaining() time.Duration {
 	left := o.patience
 	if o.silence > 0 {
@@ -135,7 +135,7 @@ func (o *output) remaining() time.Duration {
 	return max(left, 1)
 }
 
-// limit is the one of the two that was reached.
+// limit returns which of the two limits was reached.
 func (o *output) limit() reason {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -145,9 +145,8 @@ func (o *output) limit() reason {
 	return tooLong
 }
 
-// programEnded stops the time for good, and ends a read that waits for a pipe which a stranger still
-// holds. Bytes that are in the pipe are not lost, however slowly they are read: each later read has
-// a deadline of its own.
+// programEnded stops the clock for good, and ends a read of a pipe that another process still holds. Bytes in
+// the pipe are not lost, however slowly they are read: each later read has a new deadline.
 func (o *output) programEnded() {
 	o.mu.Lock()
 	o.stopped = true

@@ -6,19 +6,20 @@ import (
 	"sync"
 )
 
-// Pool is the memory that all children and decoders of a process take together. A nil Pool has no end.
+// Pool is the memory that all children and decoders of a process share. A nil Pool is unlimited.
 //
-// There are two kinds of use, so that nothing waits forever. A stream is a program whose output is read while
-// others work on it: who holds memory for one may take more for a step. A step is done by itself: who holds memory for
-// one must take no more. Steps may use all that is free, and a part of the pool is theirs alone, so that one always
-// gets on and streams end. While a stream waits, steps keep to their part. Of each use who came first is served first.
+// There are two kinds of use, so that nothing waits forever. A stream is a program whose output is processed
+// while it runs: the holder of memory for a stream may take more for a step. A step needs nothing else: the
+// holder of memory for a step must not take more. Steps may use all free memory, and a part of the pool is
+// reserved for them, so that one can always run and streams end. While a stream waits, steps stay within their
+// part. Each use is served in order of arrival.
 type Pool struct {
-	total, steps int64 // bytes; of all, of the part that is for steps alone
+	total, steps int64 // bytes: of the pool, and of the part reserved for steps
 
 	mu      sync.Mutex
 	used    [2]int64     // by use
 	waiting [2][]*waiter // by use, in order
-	most    int64        // the most that was used
+	most    int64        // peak use
 }
 
 // Use is what memory is taken for.
@@ -36,10 +37,10 @@ type waiter struct {
 	ready chan struct{}
 }
 
-// NewPool makes a pool of the given number of bytes. A third of it is for streams.
+// NewPool returns a pool of the given number of bytes. A third of it is for streams.
 func NewPool(total int64) *Pool { return &Pool{total: total, steps: total - total/3} }
 
-// Largest is the most that one taking may have; 0 of a nil Pool, where it may have all.
+// Largest returns the maximum of one Take, or 0 for a nil Pool, which has no maximum.
 func (p *Pool) Largest(use Use) int64 {
 	if p == nil {
 		return 0
@@ -50,8 +51,8 @@ func (p *Pool) Largest(use Use) int64 {
 	return p.steps
 }
 
-// Take waits until n bytes are free, or ctx ends. It takes what is Largest when n is more: got is how many it has.
-// They are given back by release, which may be called more than once.
+// Take waits until n bytes are free, or ctx ends. It takes at most Largest, and returns what it took in got.
+// release, which may be called more than once, returns the memory.
 func (p *Pool) Take(ctx context.Context, use Use, n int64) (got int64, release func(), err error) {
 	if p == nil {
 		return n, func() {}, nil
@@ -70,7 +71,7 @@ func (p *Pool) Take(ctx context.Context, use Use, n int64) (got int64, release f
 	return w.n, sync.OnceFunc(func() { p.give(use, w.n) }), nil
 }
 
-// abandon takes a waiter out of its queue; one that was served meanwhile gives back.
+// abandon removes a waiter from its queue, or returns the memory of one that was served in the meantime.
 func (p *Pool) abandon(use Use, w *waiter) {
 	p.mu.Lock()
 	for i, other := range p.waiting[use] {
@@ -92,7 +93,7 @@ func (p *Pool) give(use Use, n int64) {
 	p.serve()
 }
 
-// serve gives memory to those whose turn it is. The pool is locked.
+// serve gives memory to the waiters that are next. The pool is locked.
 func (p *Pool) serve() {
 	for _, use := range []Use{Stream, Step} {
 		for len(p.waiting[use]) > 0 && p.fits(use, p.waiting[use][0].n) {
@@ -115,15 +116,15 @@ func (p *Pool) fits(use Use, n int64) bool {
 	return len(p.waiting[Stream]) == 0 || p.used[Step]+n <= p.steps
 }
 
-// Most is the most that was in use at a time, in bytes.
+// Most returns the peak use in bytes.
 func (p *Pool) Most() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.most
 }
 
-// Run runs a command as a step: it has the memory that its limits ask for, and runs once more with the most that a step
-// may have when that was not enough. command is called before each run.
+// Run runs a command as a step with the memory in its limits, and once more with the maximum of a step if that
+// was not enough. command is called before each run.
 func (p *Pool) Run(ctx context.Context, command func() Command) (Result, error) {
 	c := command()
 	result, err := p.run(ctx, c)

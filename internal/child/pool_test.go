@@ -14,9 +14,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 )
 
-// TestPoolEndsAll: whatever tasks take, in whatever order, each gets its memory in the end, and at no time is more in
-// use than there is. Tasks are as documents are: some hold a stream while they do steps, as those do that are read by
-// OCR.
+// TestPoolEndsAll: every task gets its memory in the end, whatever tasks take and in whatever order, and the
+// pool is never exceeded. Tasks behave like documents: some hold a stream while they do steps, as with OCR.
 func TestPoolEndsAll(t *testing.T) {
 	t.Parallel()
 	const total = 90
@@ -68,7 +67,7 @@ func TestPoolEndsAll(t *testing.T) {
 					}
 				})
 			}
-			all.Wait() // synctest tells a deadlock
+			all.Wait() // synctest detects a deadlock
 			if most.Load() > total || pool.Most() > total {
 				t.Errorf("%d of %d was in use", most.Load(), total)
 			}
@@ -76,15 +75,15 @@ func TestPoolEndsAll(t *testing.T) {
 	})
 }
 
-// TestPoolIsFair: a large step that waits is not passed by small ones that come later, and a stream is not kept out by
-// steps that go on for ever.
+// TestPoolIsFair: a waiting large step is not overtaken by later small ones, and a stream is not starved by
+// endless steps.
 func TestPoolIsFair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pool := child.NewPool(90)
 		ctx, stop := context.WithCancel(t.Context())
 		var all sync.WaitGroup
-		for range 9 { // steps without end, which never leave more than one place free
+		for range 9 { // endless steps that never leave more than one place free
 			all.Go(func() {
 				for ctx.Err() == nil {
 					_, release, err := pool.Take(ctx, child.Step, 10)
@@ -113,7 +112,7 @@ func TestPoolIsFair(t *testing.T) {
 	})
 }
 
-// TestPoolWaitEnds: who waits is told by its context, and what it waited for is the next one's.
+// TestPoolWaitEnds: a waiter ends with its context, and its memory goes to the next one.
 func TestPoolWaitEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,9 +142,9 @@ func TestPoolWaitEnds(t *testing.T) {
 		if err := <-ended; !errors.Is(err, gone) {
 			t.Errorf("got %v", err)
 		}
-		<-next // it fits, now that nobody is before it
+		<-next // it fits, now that nothing waits before it
 		release()
-		release() // twice is once
+		release() // the second call has no effect
 		if _, _, err := pool.Take(t.Context(), child.Step, 60); err != nil {
 			t.Error(err)
 		}
@@ -155,8 +154,8 @@ func TestPoolWaitEnds(t *testing.T) {
 	})
 }
 
-// TestMoreMemory: a program that its share is too small for runs once more with the most that a step may have; one that
-// needs more than that is told as such, and in no case is anything left taken.
+// TestMoreMemory: a program whose share is too small runs once more with the maximum of a step. One that needs
+// more is reported as such, and all memory is returned in every case.
 func TestMoreMemory(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

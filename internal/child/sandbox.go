@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A child is confined by the thread that forks it: Landlock and seccomp are a thread's own, and what it starts
-// inherits them over exec. So no launcher has to be started first, and there is none to be missing after an upgrade.
-// The thread is used for one child and ends with it; Go makes new threads from one that was never restricted.
+// A child is confined by the thread that forks it: Landlock and seccomp apply to a thread, and its children
+// inherit them over exec. So no launcher is needed, which could be missing after an upgrade. The thread is used
+// for one child and ends with it; Go creates new threads from one that was never restricted.
 
-// Confinement is what this machine can hold children by.
+// Confinement is what this machine can confine children with.
 type Confinement struct {
-	Landlock   int   // its version; zero: there is none
-	NoLandlock error // why
-	Signals    bool  // a child's signals reach its own processes, as Landlock has it; otherwise it can send none
+	Landlock   int   // its version; zero: none
+	NoLandlock error // the reason
+	Signals    bool  // Landlock limits a child's signals to its own processes; otherwise it can send none
 	NoSeccomp  error // why system calls are not filtered; nil: they are
 }
 
-// Confine reports what this machine has.
+// Confine reports what this machine supports.
 func Confine() Confinement {
 	k := machine()
 	return Confinement{
@@ -31,7 +31,7 @@ func Confine() Confinement {
 	}
 }
 
-// kernel is what was found once.
+// kernel is the support of this machine, determined once.
 type kernel struct {
 	landlock landlock
 	filter   filter
@@ -41,9 +41,9 @@ type kernel struct {
 var machine = sync.OnceValue(func() kernel { //nolint:gochecknoglobals // what the machine is does not change
 	k := kernel{landlock: lookForLandlock()}
 	k.filter, k.noFilter = newFilter(k.landlock.signals)
-	// The os package tries its way with processes at the first use: it must not be on a restricted thread.
+	// The os package probes pidfd support at the first use, which must not happen on a restricted thread.
 	if p, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = p.Release() // it was only tried
+		_ = p.Release() // only a probe
 	}
 	return k
 })
@@ -60,7 +60,7 @@ var system = []grant{
 	{path: "/usr/local/bin", rights: mayRun},
 	{path: "/usr/local/lib", rights: mayRun},
 	{path: "/usr/local/share", rights: mayRead},
-	{path: "/bin", rights: mayRun}, // links into /usr nearly everywhere
+	{path: "/bin", rights: mayRun}, // links into /usr on most systems
 	{path: "/lib", rights: mayRun},
 	{path: "/lib64", rights: mayRun},
 	{path: "/nix/store", rights: mayRun},
@@ -68,7 +68,7 @@ var system = []grant{
 	{path: "/etc/ld.so.preload", rights: mayRead},
 	{path: "/etc/fonts", rights: mayRead},
 	{path: "/etc/localtime", rights: mayRead},
-	{path: "/etc/ssl/openssl.cnf", rights: mayRead}, // tesseract's libraries want it
+	{path: "/etc/ssl/openssl.cnf", rights: mayRead}, // tesseract's libraries need it
 	{path: "/var/cache/fontconfig", rights: mayRead},
 	{path: "/sys/devices/system/cpu", rights: mayRead},
 	{path: "/dev/null", rights: mayRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE},
@@ -78,14 +78,14 @@ var system = []grant{
 	{path: "/dev/urandom", rights: mayRead},
 }
 
-// sandbox is what one child may reach.
+// sandbox is what one child may access.
 type sandbox struct {
 	kernel
-	ruleset int // -1: Landlock is not there
+	ruleset int // -1: no Landlock
 }
 
-// confinement prepares what holds the command: its program is run, its files are read, and dir is written to.
-// Close it.
+// confinement prepares the restrictions of the command: it may run its program, read its files and write to
+// dir. The caller closes it.
 func (c Command) confinement(program, dir string) (sandbox, error) {
 	b := sandbox{machine(), -1}
 	if c.Trusted || b.landlock.version == 0 {
@@ -94,12 +94,12 @@ func (c Command) confinement(program, dir string) (sandbox, error) {
 	grants := make([]grant, 0, len(system)+len(c.Files)+3)
 	grants = append(grants, system...)
 	grants = append(grants, grant{program, mayRun, true}, grant{dir, mayWrite, true})
-	// libraries of a program in /opt are next to it
+	// a program in /opt has its libraries next to it
 	if bin := filepath.Dir(program); filepath.Base(bin) == "bin" && bin != "/bin" {
 		grants = append(grants, grant{filepath.Join(filepath.Dir(bin), "lib"), mayRun, false})
 	}
 	for _, f := range c.Files {
-		grants = append(grants, grant{f, mayRead, false}) // a program says by itself that its file is missing
+		grants = append(grants, grant{f, mayRead, false}) // the program itself reports a missing file
 	}
 	set, err := b.landlock.ruleset(grants)
 	if err != nil {
@@ -115,9 +115,9 @@ func (b sandbox) close() {
 	}
 }
 
-// enter restricts the calling thread, for good.
+// enter restricts the calling thread permanently.
 func (b sandbox) enter() error {
-	// Ours are closed on exec; this is for those that the process was started with. Before Linux 5.11 it fails.
+	// Descriptors of this process are closed on exec; this is for inherited ones. Before Linux 5.11 it fails.
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
@@ -135,8 +135,8 @@ func (b sandbox) enter() error {
 	return nil
 }
 
-// thread starts one program from a thread of its own. The kernel kills the program when that thread ends
-// (Pdeathsig), so it is kept until end.
+// thread starts one program from a dedicated thread. The kernel kills the program when that thread ends
+// (Pdeathsig), so the thread is kept until end.
 type thread struct{ over chan struct{} }
 
 // startOn runs start on a new thread that confine has restricted.
@@ -174,8 +174,8 @@ func (t thread) run(start func() error, started chan<- error) {
 // end lets the thread end.
 func (t thread) end() { close(t.over) }
 
-// Protect keeps what this process holds from other processes of its user: they can read neither its memory and
-// environment nor its descriptors (PR_SET_DUMPABLE, prctl(2)), which also ends core dumps of it.
+// Protect shields this process from other processes of its user: they can read neither its memory and
+// environment nor its descriptors (PR_SET_DUMPABLE, prctl(2)). It also disables its core dumps.
 func Protect() error {
 	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denied are system calls that no parser needs, and that reach beyond it: the network, other processes, the
-// kernel's larger surfaces, and what would change the machine.
+// denied are system calls that no parser needs and that reach beyond it: the network, other processes, large
+// kernel surfaces, and changes of the machine.
 var denied = []uint32{
 	unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT,
 	unix.SYS_ACCEPT4,
@@ -46,27 +46,27 @@ var denied = []uint32{
 	unix.SYS_SETGROUPS,
 	unix.SYS_SETFSUID, unix.SYS_SETFSGID, unix.SYS_CAPSET, unix.SYS_MKNODAT,
 
-	// What Landlock leaves open of files that belong to the worker's user: their rights, owner, times and attributes,
-	// before Linux 6.2 their length, and word of what happens in a folder.
+	// File changes that Landlock doesn't deny a process of the worker's user: rights, owner, times, attributes,
+	// before Linux 6.2 the length; and notifications about a folder.
 	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_TRUNCATE,
 	unix.SYS_INOTIFY_ADD_WATCH,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT, unix.SYS_FILE_SETATTR,
 	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
 }
 
-// signalling are the calls that Landlock restricts to the child's own processes; where it can't they are denied.
+// signalling are the calls that Landlock restricts to the child's own processes; without it they are denied.
 // tgkill is not among them, see newFilter.
 var signalling = []uint32{
 	unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL,
 }
 
 const (
-	// newest is the last system call that this list was made from (Linux 6.17). Later ones, and those of amd64's x32
-	// ABI, don't exist for a child: libraries do without.
+	// newest is the last system call that this list was made from (Linux 6.17). Later ones, and those of
+	// amd64's x32 ABI, appear unimplemented to a child: libraries do without.
 	newest = unix.SYS_LISTNS
 
-	// namespaces are clone(2)'s flags that make some. clone3 has its flags where no filter can read them: without it
-	// libraries take clone.
+	// namespaces are the flags of clone(2) that create namespaces. The flags of clone3 are where no filter can
+	// read them; without clone3 libraries use clone.
 	namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
 		unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
 
@@ -74,14 +74,14 @@ const (
 	unknown = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
-// auditArch is how the kernel calls a machine's system calls. On other machines there is no filter.
+// auditArch identifies the machine's system calls to the kernel. Other machines have no filter.
 var auditArch = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// filter is a program of seccomp.
+// filter is a seccomp program.
 type filter []unix.SockFilter
 
-// newFilter makes the program. signals says that Landlock restricts signals. Without, a child may send tgkill with
-// SIGURG alone, which the runtime of Go ignores and whose threads send it to each other.
+// newFilter returns the program. signals reports that Landlock restricts signals. Without it, a child may only
+// send tgkill with SIGURG, which the Go runtime ignores, and which its threads send to each other.
 func newFilter(signals bool) (filter, error) {
 	arch, ok := auditArch[runtime.GOARCH]
 	if !ok {
@@ -102,16 +102,16 @@ func newFilter(signals bool) (filter, error) {
 		f.unlessArgument(unix.SYS_TGKILL, 2, uint32(unix.SIGURG))
 	}
 	f.when(unix.SYS_CLONE3, unknown)
-	f.unlessArgument(unix.SYS_PRLIMIT64, 0, 0)                                        // limits of its own
-	f.whenArgument(unix.SYS_FCNTL, 1, unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG) // the kernel would signal others
+	f.unlessArgument(unix.SYS_PRLIMIT64, 0, 0)                                        // its own limits
+	f.whenArgument(unix.SYS_FCNTL, 1, unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG) // would signal others
 	f.whenArgument(unix.SYS_IOCTL, 1, unix.TIOCSTI)
 	f.whenFlags(unix.SYS_CLONE, namespaces)
 	f.end(unix.SECCOMP_RET_ALLOW)
 	return f, nil
 }
 
-// Offsets in struct seccomp_data. Arguments are read by their lower halves: amd64 and arm64 are little-endian, and no
-// argument above is larger.
+// Offsets in struct seccomp_data. Arguments are read by their lower halves: amd64 and arm64 are little-endian,
+// and no argument above is larger.
 const (
 	offsetNumber = 0
 	offsetArch   = 4
@@ -141,20 +141,20 @@ func (f *filter) above(value, action uint32) {
 	f.end(action)
 }
 
-// unlessArgument refuses the call unless its argument is value.
+// unlessArgument denies the call unless its argument is value.
 func (f *filter) unlessArgument(call uint32, argument int, value uint32) {
 	f.argument(call, argument, unix.BPF_JEQ, false, value)
 }
 
-// whenArgument refuses the call when its argument is one of the values.
+// whenArgument denies the call if its argument is one of the values.
 func (f *filter) whenArgument(call uint32, argument int, values ...uint32) {
 	f.argument(call, argument, unix.BPF_JEQ, true, values...)
 }
 
-// whenFlags refuses the call when its first argument has any of the flags.
+// whenFlags denies the call if its first argument has any of the flags.
 func (f *filter) whenFlags(call, flags uint32) { f.argument(call, 0, unix.BPF_JSET, true, flags) }
 
-// argument decides about a call for good: there is one rule for each.
+// argument decides about a call finally: there is one rule for each.
 func (f *filter) argument(call uint32, argument int, test uint16, refused bool, values ...uint32) {
 	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, 0, uint8(2+2*len(values)))
 	f.load(offsetArgs + 8*uint32(argument))
@@ -169,7 +169,7 @@ func (f *filter) argument(call uint32, argument int, test uint16, refused bool, 
 	f.end(unix.SECCOMP_RET_ALLOW)
 }
 
-// install filters the system calls of the calling thread, for good.
+// install filters the system calls of the calling thread permanently.
 func (f filter) install() error {
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0) //nolint:gosec // the kernel copies it during the call

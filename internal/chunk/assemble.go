@@ -13,8 +13,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// assemble makes a chunk of items and emits it. Until here tokens were added up from those of the
-// items; here the whole is counted, and halved should it exceed Max after all.
+// assemble makes a chunk of items and emits it. Up to here tokens were summed over the items; here the whole
+// chunk is counted, and halved if it still exceeds Max.
 func (c *Chunker) assemble(items []item) error {
 	if len(items) == 0 {
 		return nil
@@ -61,13 +61,13 @@ func contentOf(items []item) string {
 		b.WriteString(i.text)
 	}
 	content := strings.TrimRightFunc(b.String(), unicode.IsSpace)
-	if items[0].kind == Code { // its indentation stays
+	if items[0].kind == Code { // keep its indentation
 		return strings.TrimLeft(content, "\n")
 	}
 	return strings.TrimLeftFunc(content, unicode.IsSpace)
 }
 
-// halve parts a run of items, or the text of a single one; ok is false for a single rune.
+// halve splits a run of items, or the text of a single one; ok is false for a single rune.
 func halve(items []item) (left, right []item, ok bool) {
 	if n := len(items) / 2; n > 0 {
 		return items[:n], items[n:], true
@@ -87,7 +87,7 @@ func halve(items []item) (left, right []item, ok bool) {
 		if one.lead == "" {
 			return nil, nil, false
 		}
-		one.lead = "" // its header alone is what is too long
+		one.lead = "" // only its header is too long
 		return []item{one}, nil, true
 	}
 	a, b := one, one
@@ -95,10 +95,10 @@ func halve(items []item) (left, right []item, ok bool) {
 	return []item{a}, []item{b}, true
 }
 
-// key identifies what would be embedded by which model: equal keys, equal vectors. White space says nothing to
-// a model but in code; and where a text flows from page to page, it is what an edit changes far behind itself: a
-// paragraph that ends with its page can't be told from one that goes on. Each part goes in with its length before
-// it, so that no two different lists of parts are the same bytes.
+// key identifies the embedded text and the model: equal keys have equal vectors. White space has no meaning for
+// a model except in code. Where a text continues across pages, an edit changes the white space far behind it,
+// because a paragraph that ends with its page can't be distinguished from one that continues. Each part is
+// preceded by its length, so that no two different lists of parts are the same bytes.
 func (c Config) key(embedded, kind string) string {
 	if kind != Code {
 		embedded = strings.Join(strings.Fields(embedded), " ")
@@ -116,8 +116,7 @@ func (c Config) key(embedded, kind string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// commonPath is the headings that all text of the items is under; of nothing but headings, those that
-// all of them are.
+// commonPath returns the headings above all text of the items, or, of only headings, those above all of them.
 func commonPath(items []item) []string {
 	var common []string
 	found := false
@@ -161,7 +160,7 @@ func pages(items []item) []int {
 	return slices.Compact(found)
 }
 
-// boxes returns for each page the box around all that is known to be on it.
+// boxes returns for each page the box around all items on it with a known position.
 func boxes(items []item) []Place {
 	around := make(map[int]extract.Box)
 	for _, i := range items {
@@ -184,7 +183,7 @@ func boxes(items []item) []Place {
 	return places
 }
 
-// majority is the kind that most tokens are of.
+// majority returns the kind of most tokens.
 func majority(items []item) string {
 	tokens := make(map[string]int)
 	for _, i := range items {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 )
 
-// hostile are documents made to be slow or large to cut, of size bytes each.
+// hostile returns documents made to be slow or large to cut, of size bytes each.
 func hostile(size int) map[string][]extract.Block {
 	repeat := func(b extract.Block, n int) []extract.Block {
 		blocks := make([]extract.Block, n)
@@ -96,7 +96,7 @@ func TestWhatIsHeldIsBounded(t *testing.T) {
 	}
 }
 
-// measured counts how many bytes it is given.
+// measured counts the bytes that it counts tokens of.
 type measured struct {
 	llm.Counter
 	bytes int
@@ -107,7 +107,7 @@ func (m *measured) Count(text string) int {
 	return m.Counter.Count(text)
 }
 
-// An error of emit, such as a cancel, ends the work within a block of megabytes.
+// An error of emit, such as a cancellation, stops the work within a block of megabytes.
 func TestErrorEndsTheWork(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
@@ -151,7 +151,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// What fits into a chunk is counted when that is asked and in its chunk, and not once more in between.
+// Text is counted once to decide whether it fits and once in its chunk, and not in between.
 func TestTextIsCountedTwice(t *testing.T) {
 	t.Parallel()
 	counter := &measured{Counter: token.New()}

@@ -15,23 +15,23 @@ const (
 	DefaultMin    = 50
 )
 
-// levelMax is the deepest level of a heading; it bounds the headings above a chunk.
+// levelMax is the deepest level of a heading; it limits the headings above a chunk.
 const levelMax = 9
 
-// smallestMax is the least Max: below it there is no room for headings beside the text.
+// smallestMax is the minimum of Max: below it there is no room for headings beside the text.
 const smallestMax = 64
 
-// Config says how to cut. Zero numbers take the default; numbers that contradict each other are
-// brought into 64 ≤ Max, Min ≤ Target/2, Target ≤ Max.
+// Config is the configuration of a Chunker. Zero numbers take the default; contradictory numbers are adjusted
+// to 64 ≤ Max, Min ≤ Target/2, Target ≤ Max.
 type Config struct {
-	Title  string // of the document, put before every chunk's embedded text; so a new title changes every key
-	Target int    // tokens that a chunk should have; default DefaultTarget
-	Max    int    // tokens that no chunk exceeds, title and headings included; default DefaultMax
-	Min    int    // a chunk of fewer tokens is merged with a neighbour where structure allows; default DefaultMin
+	Title  string // of the document, at the start of every chunk's embedded text; so a new title changes every key
+	Target int    // desired tokens of a chunk; default DefaultTarget
+	Max    int    // maximum tokens of a chunk, including title and headings; default DefaultMax
+	Min    int    // a smaller chunk is merged with a neighbor where the structure allows it; default DefaultMin
 
-	Counter    llm.Counter // of the model's tokens; required
-	Model      string      // goes into the keys
-	Dimensions int         // goes into the keys
+	Counter    llm.Counter // counts the model's tokens; required
+	Model      string      // part of the keys
+	Dimensions int         // part of the keys
 }
 
 func (c Config) withDefaults() Config {
@@ -50,19 +50,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// room is how many tokens of an item fit into a chunk whatever title and headings stand before it.
+// room returns how many tokens of an item fit into a chunk under any title and headings.
 func (c Config) room() int { return c.Max - 2*c.contextMax() - 2 }
 
-// longestToken is in bytes: no vocabulary in use has one of more.
+// longestToken is in bytes; no vocabulary in use has a longer one.
 const longestToken = 256
 
-// fits reports whether a text has at most limit tokens. Of a long text it counts none: megabytes take seconds.
+// fits reports whether a text has at most limit tokens. It doesn't count those of a very long text, because
+// megabytes take seconds.
 func (c Config) fits(text string, limit int) bool {
-	// a token is at least a byte
+	// a token is at least one byte
 	return len(text) <= limit || len(text) <= limit*longestToken && c.Counter.Count(text) <= limit
 }
 
-// lastCount remembers the text that was counted last: whether it fits is asked before it becomes an item.
+// lastCount caches the count of the last text, because a text is checked to fit before it becomes an item.
 type lastCount struct {
 	llm.Counter
 	text   string
@@ -76,33 +77,33 @@ func (l *lastCount) Count(text string) int {
 	return l.tokens
 }
 
-// contextMax is the most tokens that the title, and that the headings, may take of a chunk.
+// contextMax returns the maximum tokens of the title, and of the headings, in a chunk.
 func (c Config) contextMax() int { return c.Max / 8 }
 
-// Chunker cuts one document. It holds about one chunk of text beside the block that it is given. It
-// is not safe for concurrent use.
+// Chunker cuts one document. It holds about one chunk of text in addition to the current block. It is not safe
+// for concurrent use.
 type Chunker struct {
 	config   Config
 	emit     func(Chunk) error
-	section  *section // that the next block is in
+	section  *section // of the next block
 	items    []item   // not yet in a chunk
 	total    int      // their tokens
-	sections int      // how many of them, the first apart, begin a subsection
+	sections int      // how many of them, except the first, begin a subsection
 	position int      // of the next chunk
 	err      error    // sticky: emit's, or errClosed
 }
 
 var errClosed = errors.New("chunk: Add after Close")
 
-// New returns a Chunker that passes each chunk to emit, in order, as soon as it is complete. An error of
-// emit ends the work: every later call returns it.
+// New returns a Chunker that passes each chunk to emit, in order, as soon as it is complete. An error of emit
+// ends the work: every later call returns it.
 func New(config Config, emit func(Chunk) error) *Chunker {
 	config = config.withDefaults()
 	config.Counter = &lastCount{Counter: config.Counter}
 	return &Chunker{config: config, emit: emit, section: newRoot(config)}
 }
 
-// Add takes the next block in reading order.
+// Add adds the next block in reading order.
 func (c *Chunker) Add(b extract.Block) error {
 	switch b.Kind {
 	case extract.Heading:
@@ -119,7 +120,7 @@ func (c *Chunker) Add(b extract.Block) error {
 	return c.err
 }
 
-// Close cuts what is left. It must be called once after the last block.
+// Close cuts the remaining items. It must be called once after the last block.
 func (c *Chunker) Close() error {
 	if c.err != nil {
 		return c.err
@@ -131,12 +132,12 @@ func (c *Chunker) Close() error {
 	return nil
 }
 
-// push adds an item and cuts off the chunks that are complete.
+// push adds an item and emits the chunks that are complete.
 func (c *Chunker) push(i item) {
 	if c.err != nil {
 		return
 	}
-	i.tokens = c.config.Counter.Count(i.text) + 1 // the one for what joins it to its neighbour
+	i.tokens = c.config.Counter.Count(i.text) + 1 // plus one for what joins it to its neighbor
 	i.hash = hash(i.text[max(0, len(i.text)-anchorBytes):])
 	if i.section {
 		i.section = len(c.items) > 0 && c.items[len(c.items)-1].kind != heading
@@ -151,7 +152,7 @@ func (c *Chunker) push(i item) {
 	}
 }
 
-// flush cuts all pending items: nothing that follows belongs to them.
+// flush cuts all pending items; nothing that follows belongs to them.
 func (c *Chunker) flush() { c.drain(true) }
 
 func (c *Chunker) drain(final bool) {

@@ -36,7 +36,7 @@ func table(headers int, rows ...string) extract.Block {
 	return extract.Block{Kind: extract.TableKind, Table: t}
 }
 
-// prose is a paragraph of so many words, a token each, in sentences of ten.
+// prose is a paragraph of the given number of words, a token each, in sentences of ten.
 func prose(words int) string {
 	var b strings.Builder
 	for i := range words {
@@ -153,7 +153,7 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// What stands above a chunk is embedded with it, each heading once.
+// The title and headings above a chunk are embedded with it, each heading once.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	all := chunks(t, chunk.Config{Title: "The Book"}, head(1, "A"), head(2, "B"), para(prose(900)), head(1, "The Book"),
@@ -193,7 +193,7 @@ func TestLongTableRepeatsItsHeader(t *testing.T) {
 	}
 }
 
-// What belongs together is not parted, even where a cut would suit the sizes better.
+// Items that belong together are not separated, even where a cut would suit the sizes better.
 func TestTightBonds(t *testing.T) {
 	t.Parallel()
 	rows := []string{"Name|Remark"}
@@ -226,12 +226,12 @@ func TestTightBonds(t *testing.T) {
 	}
 }
 
-// progressive counts a long text for more than its parts.
+// progressive counts more tokens for a long text than for its parts.
 type progressive struct{}
 
 func (progressive) Count(text string) int { return (len(text) + len(text)*len(text)/200) / 4 }
 
-// Max holds for the tokens of the whole chunk, not for a sum of those of its parts.
+// Max holds for the tokens of the whole chunk, not only for the sum of its parts.
 func TestMaxHoldsForAnyCounter(t *testing.T) {
 	t.Parallel()
 	config := chunk.Config{Max: 200, Counter: progressive{}}
@@ -284,7 +284,7 @@ func TestPagesAndBoxes(t *testing.T) {
 	}
 }
 
-// A key stands for what is embedded by which model, and nothing else.
+// A key depends on the embedded text and the model, and nothing else.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	key := func(c chunk.Config, b extract.Block) string { return chunks(t, c, b)[0].Key }

@@ -1,15 +1,15 @@
 package chunk
 
-// cut returns how many of the pending items are the next chunk; zero: not known yet. With
-// final, nothing that is still to come belongs to them.
+// cut returns how many of the pending items form the next chunk, or zero if that is not known yet. With final,
+// no more items belong to them.
 //
-// Where a section is longer than a chunk, the cut is anchored in the content, so that it stays when
-// the text around it changes: of the places within reach (between half and one and a half of the
-// target) at the loosest bond, the one whose preceding item's end has the least hash. Two runs of items that
-// differ at their start soon agree on such a place, and from there on are cut alike. It is the local
-// minimum of Bjørner, Blass, Gurevich: "Content-Dependent Chunking for Differential Compression, the
-// Local Maximum Approach" (2010), over items instead of bytes; the idea of content-defined boundaries
-// is that of LBFS (Muthitacharoen, Chen, Mazières, SOSP 2001).
+// Where a section is longer than a chunk, the cut is anchored in the content, so that it stays when the text
+// around it changes. Of the positions within reach (between half and one and a half of the target) at the
+// loosest bond, the cut is the one whose preceding item's end has the smallest hash. Two runs of items that
+// differ at their start soon agree on such a position, and from there on are cut alike. It is the local minimum
+// of Bjørner, Blass, Gurevich: "Content-Dependent Chunking for Differential Compression, the Local Maximum
+// Approach" (2010), over items instead of bytes; the idea of content-defined boundaries is that of LBFS
+// (Muthitacharoen, Chen, Mazières, SOSP 2001).
 func (c *Chunker) cut(final bool) int {
 	end, closed := c.subsection(final)
 	if end == 0 {
@@ -54,7 +54,7 @@ func (c *Chunker) cut(final bool) int {
 	return min(last, end)
 }
 
-// better reports whether the place before item a is a better one for a cut than the one before item b.
+// better reports whether the position before item a is better for a cut than the one before item b.
 func (c *Chunker) better(a, b int) bool {
 	if x, y := c.items[a].bond, c.items[b].bond; x != y {
 		return x < y
@@ -62,12 +62,12 @@ func (c *Chunker) better(a, b int) bool {
 	return c.items[a-1].hash < c.items[b-1].hash
 }
 
-// opening is the number of tokens before the first item.
+// opening returns the number of tokens before the first item.
 func (c *Chunker) opening() int { return c.items[0].context().tokens + c.items[0].ahead }
 
-// subsection returns how many of the items precede the first subsection that begins a
-// chunk of its own, and whether no more will come to them. One that would leave too little before it,
-// or is too little itself and the last, does not count: it is merged.
+// subsection returns how many items precede the first subsection that begins a new chunk, and whether they are
+// complete. A subsection that would leave too little before it, or that is the last and too small, is merged
+// instead.
 func (c *Chunker) subsection(final bool) (end int, closed bool) {
 	size, rest := c.opening(), c.total
 	for k := range c.items {

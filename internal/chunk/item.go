@@ -8,46 +8,45 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// bond says how closely an item belongs to the one before it. Chunks are cut at the loosest bond that
-// is in reach.
+// bond is how closely an item belongs to the previous one. Chunks are cut at the loosest bond within reach.
 type bond int
 
 const (
 	loose bond = iota // between blocks
 	row               // between list items, rows of a table, parts of code
-	// within a paragraph (or, as it seems, between two, over a page's end) or a list, between lines of code
+	// within a paragraph (or apparently between two, across pages) or a list, between lines of code
 	sentence
 	word  // within a sentence
-	tight // a heading and what is under it, a caption and what it describes
+	tight // between a heading and its text, a caption and what it describes
 )
 
-// anchorBytes is how much of an item's end a cut behind it is anchored in: most rows of a table as a whole, and of a
-// paragraph so little that the cut stays when the paragraph is edited further up, or falls into two at another
-// page's end.
+// anchorBytes is how much of an item's end anchors a cut after it: most table rows completely, but little
+// enough of a paragraph that the cut stays when the paragraph is edited further up, or is split at another page
+// end.
 const anchorBytes = 96
 
-// heading is the kind of an item that is a heading; it doesn't count in a chunk's kind.
+// heading is the kind of an item that is a heading. It doesn't count for a chunk's kind.
 const heading = "heading"
 
-// item is the smallest part that isn't cut (unless it turns out too long, see assemble).
+// item is the smallest part that isn't cut, unless it is too long (see assemble).
 type item struct {
 	text    string
 	join    string // precedes it unless it begins a chunk
-	lead    string // precedes it when it begins a chunk: the header of its table
+	lead    string // precedes it if it begins a chunk: the header of its table
 	ahead   int    // tokens of lead
 	tokens  int    // of text and join, at most
-	hash    uint64 // of the end of text: what a cut behind the item is anchored in
+	hash    uint64 // of the end of text; anchors a cut after the item
 	bond    bond
 	kind    string       // Text, List, Table, Code or heading
-	block   extract.Kind // that it is of
+	block   extract.Kind // of its block
 	section bool         // begins a subsection
 	opens   bool         // begins a heading
-	under   *section     // of a heading: its own
+	under   *section     // for a heading: its own
 	page    int
 	box     *extract.Box
 }
 
-// item makes an item of a block's text, tied to the one before it by what the blocks are.
+// item makes an item of a block's text, with the bond between the block and the previous item.
 func (c *Chunker) item(b extract.Block, kind, text string) item {
 	i := item{text: text, join: "\n\n", kind: kind, block: b.Kind, under: c.section, page: b.Page, box: b.Box}
 	if last := c.last(); last != nil {
@@ -57,7 +56,7 @@ func (c *Chunker) item(b extract.Block, kind, text string) item {
 			captioned(b.Kind) && last.block == extract.Caption && last.bond != tight:
 			i.bond = tight
 		case b.Kind == extract.Paragraph && last.block == extract.Paragraph && b.Page > last.page:
-			i.bond = sentence // it may go on with the one that the page before ends with
+			i.bond = sentence // it may continue the last paragraph of the previous page
 		}
 	}
 	return i
@@ -68,7 +67,7 @@ func captioned(k extract.Kind) bool {
 	return k == extract.TableKind || k == extract.Picture || k == extract.Code
 }
 
-// last is the item before the next one, nil after a boundary.
+// last returns the previous item, or nil after a boundary.
 func (c *Chunker) last() *item {
 	if len(c.items) == 0 {
 		return nil
@@ -76,8 +75,8 @@ func (c *Chunker) last() *item {
 	return &c.items[len(c.items)-1]
 }
 
-// context is the headings above a chunk that begins with the item: of a heading, what is above it,
-// because it is part of the content itself.
+// context returns the headings above a chunk that begins with the item. A heading itself is part of the
+// content, so for a heading it is its parent.
 func (i item) context() *section {
 	if i.kind == heading {
 		return i.under.parent
@@ -91,12 +90,12 @@ func hash(text string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// pushAll pushes a block's text, in pieces when it has more than limit tokens. first is the bond of
-// the first piece unless a heading precedes it.
+// pushAll pushes a block's text, in pieces if it has more than limit tokens. first is the bond of the first
+// piece unless a heading precedes it.
 func (c *Chunker) pushAll(b extract.Block, kind, text, join string, first bond, limit int) {
 	start := true
 	for piece, bond := range c.pieces(text, limit) {
-		if c.err != nil { // of a block that may have megabytes to go
+		if c.err != nil { // the block may have megabytes left
 			return
 		}
 		i := c.item(b, kind, piece)
@@ -110,13 +109,12 @@ func (c *Chunker) pushAll(b extract.Block, kind, text, join string, first bond, 
 	}
 }
 
-// paragraph takes paragraphs, captions and what is said of a picture.
+// paragraph handles paragraphs, captions and descriptions of pictures.
 func (c *Chunker) paragraph(b extract.Block) {
 	c.pushAll(b, Text, tidy(b.Text), "\n\n", loose, min(c.config.Target, c.config.room()))
 }
 
-// listItem keeps a list together: its items are closer to each other than blocks are, and nested ones
-// closer still.
+// listItem keeps a list together: its items have closer bonds than blocks, and nested ones closer still.
 func (c *Chunker) listItem(b extract.Block) {
 	text := tidy(b.Text)
 	if text == "" {
@@ -129,7 +127,7 @@ func (c *Chunker) listItem(b extract.Block) {
 			join, bond = "\n", sentence
 		case last.kind == List:
 			join, bond = "\n", row
-		case strings.HasSuffix(last.text, ":"): // what introduces it
+		case strings.HasSuffix(last.text, ":"): // the list's introduction
 			bond = row
 		}
 	}
@@ -141,7 +139,7 @@ func (c *Chunker) listItem(b extract.Block) {
 	c.pushAll(b, List, indent+marker+" "+text, join, bond, min(c.config.Target, c.config.room()))
 }
 
-// code is kept in one piece when that fits into a chunk; else its lines are.
+// code is kept in one piece if it fits into a chunk; otherwise it is cut at lines.
 func (c *Chunker) code(b extract.Block) {
 	text := tidyCode(b.Text)
 	if text == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-// author writes pages of prose of made-up words, always the same for the same seed.
+// author writes pages of prose of made-up words, deterministically by seed.
 type author struct {
 	*rand.Rand
 }
@@ -57,7 +57,7 @@ func (a author) page(number int) (blocks []extract.Block) {
 	return blocks
 }
 
-// book is 100 pages with a heading every so many, zero: none.
+// book is 100 pages with a heading every headingEvery pages, or none for zero.
 func (a author) book(headingEvery int) (blocks []extract.Block) {
 	for number := range 100 {
 		if headingEvery > 0 && number%headingEvery == 0 {
@@ -70,7 +70,7 @@ func (a author) book(headingEvery int) (blocks []extract.Block) {
 	return blocks
 }
 
-// scroll is the same as one paragraph for each ten pages, as texts without blank lines are.
+// scroll is the same with one paragraph per ten pages, as in texts without blank lines.
 func (a author) scroll() (blocks []extract.Block) {
 	for range 10 {
 		var texts []string
@@ -84,7 +84,7 @@ func (a author) scroll() (blocks []extract.Block) {
 	return blocks
 }
 
-// stream is a scroll without full stops or capitals, as bad recognition gives.
+// stream is a scroll without full stops or capitals, as from bad OCR.
 func (a author) stream() []extract.Block {
 	blocks := a.scroll()
 	for i, b := range blocks {
@@ -104,12 +104,12 @@ func (a author) ledger() []extract.Block {
 	return []extract.Block{{Kind: extract.TableKind, Table: &extract.Table{Rows: rows, Headers: 1}}}
 }
 
-// remembering is a Counter that counts no text twice: the many versions of a document share most.
-type remembering struct {
+// caching is a Counter that counts no text twice, because the versions of a document share most text.
+type caching struct {
 	counts sync.Map
 }
 
-func (r *remembering) Count(text string) int {
+func (r *caching) Count(text string) int {
 	if n, ok := r.counts.Load(text); ok {
 		return n.(int)
 	}
@@ -126,7 +126,7 @@ func keys(t testing.TB, counter llm.Counter, blocks []extract.Block) map[string]
 	return found
 }
 
-// fresh is how many of the keys of blocks the document did not have before.
+// fresh returns how many keys of the blocks are new to the document.
 func fresh(t testing.TB, counter llm.Counter, before map[string]bool, blocks []extract.Block) (n int) {
 	for key := range keys(t, counter, blocks) {
 		if !before[key] {
@@ -136,8 +136,8 @@ func fresh(t testing.TB, counter llm.Counter, before map[string]bool, blocks []e
 	return n
 }
 
-// An edit changes the chunks around it, not those of the rest of the document. (A changed heading
-// changes all of its section: it is part of what is embedded.)
+// An edit changes the chunks around it, not those of the rest of the document. (A changed heading changes its
+// whole section, because it is part of the embedded text.)
 func TestEditsAreLocal(t *testing.T) {
 	t.Parallel()
 	for name, blocks := range map[string][]extract.Block{
@@ -149,7 +149,7 @@ func TestEditsAreLocal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			counter := &remembering{}
+			counter := &caching{}
 			before, edits := keys(t, counter, blocks), newAuthor(5)
 			within := func(what string, counts []int, share float64) {
 				slices.Sort(counts)
@@ -168,7 +168,7 @@ func TestEditsAreLocal(t *testing.T) {
 			var changed, removed []int
 			for range 15 {
 				at := edits.IntN(len(blocks))
-				for blocks[at].Kind == extract.Heading { // it stands above every chunk of its section
+				for blocks[at].Kind == extract.Heading { // it is above every chunk of its section
 					at++
 				}
 				edited := slices.Clone(blocks)
@@ -236,8 +236,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// However a section ends, its last chunk isn't a crumb: of the two places in reach, the later one
-// would leave 30 tokens.
+// The last chunk of a section isn't too small: of the two positions within reach, the later one would leave 30
+// tokens.
 func TestNoCrumbs(t *testing.T) {
 	t.Parallel()
 	a := newAuthor(6)

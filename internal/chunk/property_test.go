@@ -16,7 +16,7 @@ import (
 
 var counter = token.New()
 
-// chunks cuts blocks with the defaults unless the configuration says otherwise.
+// chunks cuts blocks with the default configuration, except for the given fields.
 func chunks(t testing.TB, config chunk.Config, blocks ...extract.Block) []chunk.Chunk {
 	t.Helper()
 	if config.Counter == nil {
@@ -52,7 +52,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// wantSound checks what holds of all chunks of any document.
+// wantSound checks the invariants of the chunks of any document.
 func wantSound(t failer, config chunk.Config, blocks []extract.Block, all []chunk.Chunk) {
 	var whole strings.Builder
 	for i, c := range all {
@@ -86,7 +86,7 @@ func wantSound(t failer, config chunk.Config, blocks []extract.Block, all []chun
 	}
 }
 
-// parts are the texts of a block that have to be found in one piece.
+// parts returns the texts of a block that must be found in one piece.
 func parts(b extract.Block) []string {
 	found := []string{b.Text}
 	if b.Table != nil {
@@ -145,7 +145,7 @@ func blockGenerator() *rapid.Generator[extract.Block] {
 	})
 }
 
-// Whatever the document: nothing is lost, and no chunk is too long.
+// For any document, nothing is lost, and no chunk is too long.
 func TestChunksAreSound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -171,7 +171,7 @@ func TestChunksAreSound(t *testing.T) {
 	})
 }
 
-// FuzzChunk makes blocks of lines: "#" a heading, "-" a list item, "|" a row of a table, else a paragraph.
+// FuzzChunk makes blocks of lines: "#" a heading, "-" a list item, "|" a row of a table, otherwise a paragraph.
 func FuzzChunk(f *testing.F) {
 	f.Add("# Title\n\nA paragraph.\n- one\n- two\n|a|b|\n|1|2|\n", "doc", uint16(64))
 	f.Add(strings.Repeat("word ", 900), "", uint16(100))

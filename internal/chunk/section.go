@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// nameMax is the longest that a heading may be in a path, in bytes. The heading itself is kept whole
-// in the content.
+// nameMax is the maximum length of a heading in a path, in bytes. The content keeps the heading in full.
 const nameMax = 240
 
 // section is a heading with those above it; the root has none.
@@ -19,7 +18,8 @@ type section struct {
 	tokens int    // of prefix
 }
 
-// title is a document's: its line in the prefix, and what a heading that repeats it is called.
+// title is the document's title: its line in the prefix, and its form for comparison with headings that repeat
+// it.
 type title struct {
 	line, name string
 }
@@ -39,8 +39,8 @@ func (s *section) below(c Config, heading string, level int) *section {
 	return child
 }
 
-// setPrefix makes the lines of title and headings. Both are shortened to what Config allows them: the
-// title's end and the outermost headings go first.
+// setPrefix makes the lines of title and headings. Both are shortened to the limits of Config: the end of the
+// title and the outermost headings go first.
 func (s *section) setPrefix(c Config) {
 	path := s.path
 	for len(path) > 1 && c.Counter.Count(joined(path)) > c.contextMax()-4 {
@@ -61,16 +61,16 @@ func (s *section) setPrefix(c Config) {
 
 func joined(path []string) string { return strings.Join(path, " > ") }
 
-// fit shortens a line to the tokens that Config allows it. A token is at least a byte.
+// fit shortens a line to its limit in tokens. A token is at least one byte.
 func fit(c Config, line string) string {
-	room := c.contextMax() - 4 // for the mark of what is left out, and the line's end
+	room := c.contextMax() - 4 // for the ellipsis and the line end
 	if len(line) > room && c.Counter.Count(line) > room {
 		return shorten(line, room)
 	}
 	return line
 }
 
-// shorten cuts a name to at most size bytes and a mark.
+// shorten cuts a name to at most size bytes and an ellipsis.
 func shorten(name string, size int) string {
 	if len(name) <= size {
 		return name

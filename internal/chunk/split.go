@@ -9,9 +9,9 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// pieces yields a text whole when it has at most limit tokens, else in sentences (Unicode Standard
-// Annex #29), and those that are too long in runs of words. The pieces together are the text. The bond
-// is that to the piece before.
+// pieces yields a text whole if it has at most limit tokens, otherwise in sentences (Unicode Standard Annex
+// #29), and too long sentences in runs of words. The pieces together are the text. The bond is that to the
+// previous piece.
 func (c *Chunker) pieces(text string, limit int) iter.Seq2[string, bond] {
 	return func(yield func(string, bond) bool) {
 		switch {
@@ -41,8 +41,8 @@ func (c *Chunker) pieces(text string, limit int) iter.Seq2[string, bond] {
 	}
 }
 
-// runs cuts a text into runs of words of at most size bytes, at words that their hash chooses, so
-// that the runs after an edit are those before it. A word longer than size is cut between runes.
+// runs cuts a text into runs of words of at most size bytes, at words chosen by their hash, so that the runs
+// after an edit stay the same. A word longer than size is cut between runes.
 func runs(text string, size int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0
@@ -68,8 +68,8 @@ func runs(text string, size int) iter.Seq[string] {
 	}
 }
 
-// wordEnd returns the length of the first word of text with the white space after it, at most size
-// bytes but at least one rune.
+// wordEnd returns the length of the first word of text with the white space after it, at most size bytes but at
+// least one rune.
 func wordEnd(text string, size int) int {
 	space := false
 	for i, r := range text {
@@ -81,8 +81,7 @@ func wordEnd(text string, size int) int {
 	return len(text)
 }
 
-// tidy trims a text and makes each run of white space in it one: a line end if there is one in it,
-// else a blank.
+// tidy trims a text and replaces each run of white space by a line end if it has one, otherwise by a space.
 func tidy(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -106,14 +105,13 @@ func tidy(text string) string {
 	return b.String()
 }
 
-// The most white space that is kept of code: a longer run says nothing, but could fill a chunk.
+// Limits of white space in code: a longer run means nothing, but could fill a chunk.
 const (
 	blanksMax     = 64
 	blankLinesMax = 2
 )
 
-// tidyCode takes away blank lines at both ends, blanks at the ends of lines, and what is too much of
-// white space elsewhere.
+// tidyCode trims blank lines at both ends and spaces at line ends, and limits white space elsewhere.
 func tidyCode(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))

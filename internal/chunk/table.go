@@ -7,17 +7,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// The largest spans of columns and rows that are accepted.
+// The largest accepted spans of columns and rows.
 const (
 	colSpanMax = 64
 	rowSpanMax = 10_000
 )
 
-// table is kept in one piece when that fits into a chunk; else its rows are, each with the header
-// ahead of it should it begin a chunk.
+// table is kept in one piece if it fits into a chunk; otherwise it is cut at rows, and a row that begins a
+// chunk is preceded by the header.
 func (c *Chunker) table(b extract.Block) {
 	if b.Table == nil {
-		c.paragraph(b) // an extractor that knows no cells
+		c.paragraph(b) // the extractor reported no cells
 		return
 	}
 	if text := tidy(b.Text); text != "" {
@@ -45,7 +45,7 @@ func (c *Chunker) table(b extract.Block) {
 	ahead := 0
 	if c.config.fits(lead, c.config.Max/4-1) {
 		ahead = c.config.Counter.Count(lead) + 1
-	} else { // too long to repeat: it is kept as rows of its own
+	} else { // too long to repeat: it is kept as separate rows
 		lead, names, headers, columns = "", nil, 0, grid{}
 	}
 	first := true
@@ -67,7 +67,7 @@ func (c *Chunker) table(b extract.Block) {
 		if !first {
 			i.join, i.bond = "\n", row
 			if k == 0 {
-				i.bond = tight // the header and its first row
+				i.bond = tight // between the header and the first row
 			}
 		}
 		if !c.config.fits(text, c.config.room()-ahead) {
@@ -79,8 +79,8 @@ func (c *Chunker) table(b extract.Block) {
 	}
 }
 
-// wholeMax is the most text in bytes that a row may have for its table to be tried whole: whatever is in it, it
-// is longer than a chunk, and megabytes take their time.
+// wholeMax is the maximum text of a row, in bytes, for its table to be tried whole. A longer row never fits
+// into a chunk, and rendering megabytes takes time.
 const wholeMax = 1 << 20
 
 // wholeTable renders a table, unless it is longer than a chunk.
@@ -99,7 +99,7 @@ func (c *Chunker) wholeTable(t extract.Table) (text string, fits bool) {
 		if k+1 == t.Headers {
 			b.WriteString(rule(len(values)) + "\n")
 		}
-		if b.Len() > 16*c.config.room() { // 16 bytes to a token: hardly
+		if b.Len() > 16*c.config.room() { // hardly any text has 16 bytes per token
 			return "", false
 		}
 	}
@@ -110,8 +110,8 @@ func (c *Chunker) wholeTable(t extract.Table) (text string, fits bool) {
 	return text, c.config.Counter.Count(text) <= c.config.room()
 }
 
-// longRow is a row that is longer than a chunk: its cells become paragraphs that begin with the name
-// of their column.
+// longRow handles a row that is longer than a chunk: its cells become paragraphs that begin with the name of
+// their column.
 func (c *Chunker) longRow(b extract.Block, names, values []string, join string) {
 	for k, value := range values {
 		if value == "" {
@@ -125,9 +125,9 @@ func (c *Chunker) longRow(b extract.Block, names, values []string, join string) 
 	}
 }
 
-// grid lays cells out in columns: what a cell above spans stays blank.
+// grid places cells in columns. Positions that a cell from above spans stay blank.
 type grid struct {
-	taken []int // for each column how many rows more are spanned from above
+	taken []int // by column: how many more rows are spanned from above
 }
 
 // next returns the text of each column of the next row, tidied to one line.
@@ -158,7 +158,7 @@ func (g *grid) next(cells []extract.Cell) []string {
 	return values
 }
 
-// render writes a row as Markdown does.
+// render writes a row as in Markdown.
 func render(values []string) string {
 	escaped := slices.Clone(values)
 	for i, v := range escaped {

@@ -1,5 +1,5 @@
-// Package derived writes what was read of a document, page by page, as the document that is derived of it:
-// Markdown, plain text, hOCR or JSON. Nothing but the block at hand is kept in memory.
+// Package derived writes the text that was read from a document, page by page, as Markdown, plain text, hOCR or
+// JSON. It holds only the current block in memory.
 package derived
 
 import (
@@ -13,29 +13,29 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// Format is a kind of derived document.
+// Format is a format of derived documents.
 type Format string
 
 // The formats.
 const (
 	Markdown Format = "markdown" // each page begins with the comment <!-- page N -->
-	Text     Format = "text"     // each page ends with a form feed, as from pdftotext and tesseract
+	Text     Format = "text"     // each page ends with a form feed, as in pdftotext and tesseract
 	HOCR     Format = "hocr"     // hOCR 1.2, well-formed as XML
 	JSON     Format = "json"     // see jsonDocument
 )
 
-// Formats lists them, the default first.
+// Formats lists the formats, the default first.
 func Formats() []Format { return []Format{Markdown, Text, HOCR, JSON} }
 
-// Known reports whether there is such a format.
+// Known reports whether the format exists.
 func (f Format) Known() bool { return slices.Contains(Formats(), f) }
 
-// Extension is that of a file's name, with its dot.
+// Extension returns the file name extension, with its dot.
 func (f Format) Extension() string {
 	return map[Format]string{Markdown: ".md", Text: ".txt", HOCR: ".hocr", JSON: ".json"}[f]
 }
 
-// ContentType is the media type.
+// ContentType returns the media type.
 func (f Format) ContentType() string {
 	return map[Format]string{
 		Markdown: "text/markdown; charset=utf-8", Text: "text/plain; charset=utf-8",
@@ -47,29 +47,29 @@ func (f Format) ContentType() string {
 type Head struct {
 	Filename     string         // of the source
 	SourceFormat extract.Format // of the source
-	Engine       string         // that read it, e.g. "tesseract", or the extractor
+	Engine       string         // that read it, for example "tesseract", or the extractor
 	Version      string         // of the engine; empty: unknown
-	Languages    []string       // that were read; none: any
+	Languages    []string       // that were read; empty: any
 	Abilities    ocr.Abilities  // of the engine
 }
 
-// Page is one page. Of a document that has none, everything is page 1.
+// Page is one page. A document without pages is page 1.
 type Page struct {
 	Number        int
-	Width, Height int     // of its image in pixels; zero: there was none
+	Width, Height int     // of its image in pixels; zero: no image
 	DPI           int     // of its image
-	Turned        int     // degrees clockwise by which it was turned to be read
+	Turned        int     // clockwise rotation before it was read, in degrees
 	Confidence    float64 // mean, 0-1; see Abilities
-	Letters       int     // that were read; zero: Confidence means nothing
-	Engine        string  // that read it, when not Head.Engine
-	Markdown      string  // as the engine gave it; empty: made of the blocks
-	Unread        string  // why it could not be read; empty: it could
+	Letters       int     // letters read; zero: Confidence is meaningless
+	Engine        string  // that read it, if not Head.Engine
+	Markdown      string  // as returned by the engine; empty: made of the blocks
+	Unread        string  // why it could not be read; empty: it was read
 }
 
 // Block is a block of a page.
 type Block struct {
 	extract.Block
-	Words ocr.Paragraph // lines of words; none: only the text is known
+	Words ocr.Paragraph // lines of words; empty: only the text is known
 }
 
 // Tail is what is known after the last page.
@@ -79,15 +79,15 @@ type Tail struct {
 	Unread         []int
 }
 
-// Writer writes one document: pages in order, each with its blocks, then Close.
+// Writer writes one document: pages in order, each followed by its blocks, then Close.
 type Writer interface {
 	Page(p Page) error
 	Block(b Block) error
-	// Close ends the document. It does not close the writer below.
+	// Close ends the document. It does not close the underlying writer.
 	Close(t Tail) error
 }
 
-// NewWriter makes a Writer of a known format.
+// NewWriter returns a Writer of a known format.
 func NewWriter(w io.Writer, f Format, h Head) Writer {
 	out := &output{w: bufio.NewWriterSize(w, 64<<10)}
 	switch f {
@@ -102,7 +102,7 @@ func NewWriter(w io.Writer, f Format, h Head) Writer {
 	}
 }
 
-// output is a writer that keeps its first error (as bufio.Writer does) for whoever asks.
+// output is a writer that keeps its first error, as bufio.Writer does.
 type output struct{ w *bufio.Writer }
 
 func (o *output) put(parts ...string) {
@@ -128,7 +128,7 @@ func (o *output) flush() error {
 	return nil
 }
 
-// lines are the lines of a block: as they stand on the page when their words are known.
+// lines returns the lines of a block: as on the page if their words are known.
 func (b Block) lines() []ocr.Line {
 	if len(b.Words) > 0 {
 		return b.Words
@@ -146,7 +146,7 @@ func (b Block) lines() []ocr.Line {
 	return lines
 }
 
-// text is the block's text; a table's has a line for each row, with tabs between its cells.
+// text returns the block's text; a table has a line per row, with tabs between cells.
 func (b Block) text() string {
 	if b.Table == nil {
 		if b.Kind == extract.ListItem && b.Marker != "" {
@@ -155,7 +155,7 @@ func (b Block) text() string {
 		return b.Text
 	}
 	rows := b.Table.Rows
-	if b.Table.Continued { // its header stands above already
+	if b.Table.Continued { // its header was written before
 		rows = rows[min(b.Table.Headers, len(rows)):]
 	}
 	var all strings.Builder

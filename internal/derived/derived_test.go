@@ -196,7 +196,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// A full disk is told, at the latest at the end.
+// A full disk is reported, at the latest by Close.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, f := range derived.Formats() {

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// hocrWriter writes hOCR 1.2 (http://kba.github.io/hocr-spec/1.2/), as XML: ocr_page, in it an ocr_carea with
-// one ocr_par for each block, ocr_line, and ocrx_word where words have boxes. Boxes are in pixels of the page's
-// image. A page that could not be read is empty, and a comment says why.
+// hocrWriter writes hOCR 1.2 (http://kba.github.io/hocr-spec/1.2/) as XML: an ocr_page has an ocr_carea with
+// one ocr_par for each block; a paragraph has ocr_lines, and ocrx_words if words have boxes. Boxes are in pixels
+// of the page image. A page that could not be read is empty, with the reason in a comment.
 type hocrWriter struct {
 	out   *output
 	head  Head
@@ -59,10 +59,10 @@ func (w *hocrWriter) begin() {
 		strings.Join(capabilities, " "), languages))
 }
 
-// escape makes text fit for XML, in elements and attributes.
+// escape escapes text for XML elements and attributes.
 func escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder never fails
 	return b.String()
 }
 
@@ -133,7 +133,7 @@ func (w *hocrWriter) words(line ocr.Line) {
 	}
 }
 
-// title gives an element its id, and its properties as far as they are known.
+// title returns the id attribute of an element and its known properties.
 func (w *hocrWriter) title(level int, name string, box ocr.Box, more string) string {
 	w.ids[level]++
 	id := fmt.Sprintf(` id="%s_%d_%d"`, name, w.page.Number, w.ids[level])

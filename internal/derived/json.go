@@ -8,9 +8,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// jsonDocument is the derived document as JSON. Boxes are in fractions (0-1) of the page's image from its
-// top left, as it stands in the source (rotation says how it was turned to be read); what the engine
-// doesn't know is left out.
+// jsonDocument is the derived document as JSON. Boxes are in fractions (0-1) of the page image from its top
+// left, in the source's orientation (rotation is how it was rotated to be read). What the engine doesn't know
+// is omitted.
 type jsonDocument struct {
 	SchemaVersion int            `json:"schema_version"` // 1
 	Filename      string         `json:"filename"`
@@ -18,7 +18,7 @@ type jsonDocument struct {
 	Engine        string         `json:"ocr_engine"`
 	EngineVersion string         `json:"ocr_engine_version,omitempty"`
 	Languages     []string       `json:"languages,omitempty"`
-	// The last of it, because it is known last.
+	// Last, because it is written page by page.
 	Pages          []jsonPage `json:"pages"`
 	PageCount      int        `json:"page_count"`
 	MeanConfidence *float64   `json:"mean_confidence"`
@@ -32,10 +32,10 @@ type jsonPage struct {
 	DPI        int      `json:"dpi,omitempty"`
 	Rotation   int      `json:"rotation"` // degrees clockwise
 	Confidence *float64 `json:"confidence,omitempty"`
-	Engine     string   `json:"ocr_engine,omitempty"` // when it is another than the document's
+	Engine     string   `json:"ocr_engine,omitempty"` // if not the document's
 	Unread     string   `json:"unread,omitempty"`     // why it could not be read
-	Markdown   string   `json:"markdown,omitempty"`   // as the engine gave it
-	// Blocks come last: they are written one by one.
+	Markdown   string   `json:"markdown,omitempty"`   // as returned by the engine
+	// Blocks come last, because they are written one by one.
 	Blocks []jsonBlock `json:"blocks"`
 }
 
@@ -62,8 +62,8 @@ type jsonWord struct {
 	Confidence *float64     `json:"confidence,omitempty"`
 }
 
-// jsonWriter writes a jsonDocument piece by piece: the head and each page are marshaled with empty lists
-// at their ends, which are left open.
+// jsonWriter writes a jsonDocument incrementally: the head and each page are marshaled with an empty list at
+// the end, which is left open.
 type jsonWriter struct {
 	out           *output
 	head          Head
@@ -74,7 +74,7 @@ func newJSON(out *output, h Head) *jsonWriter {
 	return &jsonWriter{out: out, head: h}
 }
 
-// open writes a value without what follows its last list's bracket.
+// open writes a value up to the bracket of its last list.
 func (j *jsonWriter) open(value any, closing string) error {
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// markdownWriter writes Markdown. A page begins with a comment that names it, and, when it could not be
-// read, says why:
+// markdownWriter writes Markdown. A page begins with a comment that names it and, if it could not be
+// read, the reason:
 //
 //	<!-- page 3 -->
 //	<!-- page 4 unread: a page took longer than 30s -->
@@ -16,7 +16,7 @@ type markdownWriter struct {
 	out    *output
 	blocks *extract.MarkdownWriter // of the page
 	begun  bool
-	given  bool // the page has Markdown of its own
+	given  bool // the engine returned the page's Markdown
 }
 
 // Page implements Writer.
@@ -39,7 +39,7 @@ func (m *markdownWriter) Page(p Page) error {
 	return m.out.err()
 }
 
-// comment keeps a text from ending a comment.
+// comment prevents a text from ending a comment.
 func comment(s string) string {
 	return strings.NewReplacer("--", "- -", ">", "", "\n", " ").Replace(s)
 }
@@ -73,7 +73,7 @@ func (m *markdownWriter) Close(Tail) error {
 	return m.out.flush()
 }
 
-// textWriter writes plain text: blocks with a blank line between them, a form feed behind each page.
+// textWriter writes plain text: blocks separated by a blank line, a form feed after each page.
 type textWriter struct {
 	out    *output
 	pages  int

@@ -13,27 +13,28 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Memory keeps one value from an attempt to the next.
+// Memory keeps one value from one attempt to the next.
 type Memory interface {
-	// Load reads into v what was saved last; false: nothing was.
+	// Load reads the last saved value into v and reports whether there is one.
 	Load(v any) bool
-	// Save keeps v for the next attempt, soon and without waiting for it.
+	// Save keeps v for the next attempt. It saves soon and doesn't wait.
 	Save(v any)
 }
 
-// Shelf keeps results by the SHA-256 of the file they were made from: the server gives each only once.
+// Shelf keeps results by the SHA-256 of the file they were made from, because the server returns each only
+// once.
 type Shelf interface {
-	// Open returns what was put, or nil when there is nothing.
+	// Open returns the stored result, or nil.
 	Open(ctx context.Context, sha256 string) (io.ReadCloser, error)
 	Put(ctx context.Context, sha256 string, result io.Reader) error
 }
 
-// state is what the next attempt has to know.
+// state is what the next attempt needs to know.
 type state struct {
 	Server  string `json:"server"` // hash of its URL
 	Source  string `json:"source"` // SHA-256 of the file
 	Options string `json:"options"`
-	Task    string `json:"task"`           // at the server; empty: none
+	Task    string `json:"task"`           // id at the server; empty: none
 	Kept    bool   `json:"kept,omitempty"` // this job's result is on the shelf
 }
 
@@ -41,12 +42,12 @@ func (s state) fits(other state) bool {
 	return s.Server == other.Server && s.Source == other.Source && s.Options == other.Options
 }
 
-// Convert converts a file and returns what Docling made of it, a document that is at least a part of it. A
-// result on the shelf is taken from there; a task that an earlier attempt submitted is waited for; a task
-// that the server has forgotten is submitted again, once. memory and shelf may be nil.
+// Convert converts a file and returns Docling's result, with at least a part of the document. It uses a result
+// on the shelf, waits for a task that an earlier attempt submitted, and submits a task that the server has
+// forgotten once more. memory and shelf may be nil.
 //
-// Errors are *taskerr.Error: those with taskerr.Docling as their Dependency are the server's fault. When ctx ends,
-// the error wraps its cause; the conversion goes on at the server, which has no way to stop it.
+// Errors are *taskerr.Error; with taskerr.Docling as their Dependency they are the server's fault. If ctx ends,
+// the error wraps its cause; the conversion continues on the server, which can't stop it.
 func (c *Client) Convert(ctx context.Context, q Request, memory Memory, shelf Shelf) (*Result, error) {
 	v := &conversion{Client: c, request: q, memory: memory, shelf: shelf, state: state{
 		Server: c.server(), Source: q.SHA256, Options: q.options(),
@@ -63,7 +64,7 @@ func (c *Client) Convert(ctx context.Context, q Request, memory Memory, shelf Sh
 		return nil, taskerr.Errorf(taskerr.TransientStorage,
 			"the worker can't write its temporary file; is its disk full?: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a leftover is in TempDir, which the service's end clears
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover is in TempDir, which is removed when the service stops
 	v.path = filepath.Join(dir, "result.json.gz")
 	if err := v.obtain(ctx); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (v *conversion) remember() {
 	}
 }
 
-// obtain brings the task's result to v.path.
+// obtain downloads the task's result to v.path.
 func (v *conversion) obtain(ctx context.Context) error {
 	for again := false; ; again = true {
 		if v.state.Task == "" {
@@ -113,7 +114,7 @@ func (v *conversion) obtain(ctx context.Context) error {
 	}
 }
 
-// start submits the file. A document_timeout that is more than the server allows is left to the server.
+// start submits the file. If the server refuses the document_timeout as too long, the server's own applies.
 func (v *conversion) start(ctx context.Context) error {
 	q := v.request
 	task, err := v.submit(ctx, q)
@@ -128,7 +129,7 @@ func (v *conversion) start(ctx context.Context) error {
 	}
 	switch {
 	case errors.Is(err, errTimeoutRefused), errors.Is(err, errUnknownTask):
-		return nonsense("an answer that does not fit")
+		return unexpected("an answer that does not fit")
 	case err != nil:
 		return err
 	}
@@ -138,7 +139,7 @@ func (v *conversion) start(ctx context.Context) error {
 	return nil
 }
 
-// finish waits for the task and fetches its result.
+// finish waits for the task and downloads its result.
 func (v *conversion) finish(ctx context.Context) error {
 	status, err := v.wait(ctx)
 	if err != nil {
@@ -150,9 +151,9 @@ func (v *conversion) finish(ctx context.Context) error {
 	return v.fetch(ctx)
 }
 
-// failed is the end of a task without a document. The next attempt, if there is one, submits again.
+// failed returns the error of a task without a document. The next attempt, if any, submits again.
 func (v *conversion) failed(ctx context.Context, s Status) error {
-	if s.Failure == nil { // the result of a failed task may say more, and may not exist
+	if s.Failure == nil { // the result of a failed task may have more details, and may not exist
 		if err := v.fetch(ctx); err == nil {
 			if r, err := v.decode(); err == nil && r.Failure != nil {
 				s.Failure = r.Failure
@@ -164,25 +165,25 @@ func (v *conversion) failed(ctx context.Context, s Status) error {
 	return taskFailed(s.Failure, s.Error)
 }
 
-// How often a task is polled, and how long without an answer.
+// Intervals of polling a task, and of retrying a request.
 const (
 	pollFirst  = 200 * time.Millisecond
 	pollMost   = 5 * time.Second
 	pollGrowth = 1.5
-	retryWait  = time.Second // after the first failure of a request that reads
+	retryWait  = time.Second // after the first failure of a read request
 )
 
-// again is how a request that reads is sent again.
-func again() retry.Policy {
-	return retry.Policy{Backoff: retry.Backoff{First: retryWait, Max: 4 * retryWait}, Tries: 4, Retryable: passing}
+// retryPolicy is the policy of read requests.
+func retryPolicy() retry.Policy {
+	return retry.Policy{Backoff: retry.Backoff{First: retryWait, Max: 4 * retryWait}, Tries: 4, Retryable: retryable}
 }
 
 // wait polls until the task has ended.
 func (v *conversion) wait(ctx context.Context) (Status, error) {
 	for every := pollFirst; ; every = min(time.Duration(float64(every)*pollGrowth), pollMost) {
 		asked := time.Now()
-		s, err := retry.Do(ctx, again(), func() (Status, error) { return v.status(ctx, v.state.Task, pollWait) })
-		if err != nil || s.over() {
+		s, err := retry.Do(ctx, retryPolicy(), func() (Status, error) { return v.status(ctx, v.state.Task, pollWait) })
+		if err != nil || s.finished() {
 			return s, err
 		}
 		// A server that waited is polled again at once.
@@ -192,20 +193,20 @@ func (v *conversion) wait(ctx context.Context) (Status, error) {
 	}
 }
 
-// passing reports whether a request may be sent again within this attempt.
-func passing(err error) bool {
+// passing reports whether a request may be retried within this attempt.
+func retryable(err error) bool {
 	e, ok := errors.AsType[*taskerr.Error](err)
 	return ok && e.Dependency == taskerr.Docling && e.RetryAfter <= retryWait
 }
 
-// fetch brings the result to v.path. The server deletes it a while after it was fetched for the first time
-// (DOCLING_SERVE_RESULT_REMOVAL_DELAY, 300 s), so an answer that breaks off can be asked for again.
+// fetch downloads the result to v.path. The server deletes it some time after the first download
+// (DOCLING_SERVE_RESULT_REMOVAL_DELAY, 300 s), so an interrupted download can be repeated.
 func (v *conversion) fetch(ctx context.Context) error {
-	_, err := retry.Do(ctx, again(), func() (struct{}, error) { return struct{}{}, v.download(ctx) })
+	_, err := retry.Do(ctx, retryPolicy(), func() (struct{}, error) { return struct{}{}, v.download(ctx) })
 	return err
 }
 
-// read decodes the result, keeps it, and makes an error of one without a document.
+// read decodes the result, stores it, and returns an error if it has no document.
 func (v *conversion) read(ctx context.Context) (*Result, error) {
 	r, err := v.decode()
 	if err != nil {
@@ -220,7 +221,7 @@ func (v *conversion) read(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// problem is why a result is not a document.
+// problem returns the reason why a result has no document, or nil.
 func (r *Result) problem() error {
 	switch {
 	case r.Failure != nil:
@@ -231,11 +232,11 @@ func (r *Result) problem() error {
 		return taskerr.Errorf(taskerr.UnsupportedFormat,
 			"docling-serve skipped the document: it does not take this format")
 	case r.Status != Success && r.Status != PartialSuccess:
-		return nonsense(fmt.Sprintf("a document whose status is %q", line(r.Status)))
+		return unexpected(fmt.Sprintf("a document whose status is %q", line(r.Status)))
 	case r.Document == nil && len(r.Errors) > 0:
 		return documentFailed(r.Errors)
 	case r.Document == nil:
-		return nonsense("a result without json_content")
+		return unexpected("a result without json_content")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a client of a stand-in, in the virtual time of a synctest bubble.
+// bench is a client of a fake server, in the virtual time of a synctest bubble.
 type bench struct {
 	*testing.T
 	server *doclingtest.Server
@@ -79,7 +79,7 @@ func (b *bench) convert() (*docling.Result, error) {
 	return b.client.Convert(b.Context(), b.request(), b.memory, b.shelf)
 }
 
-// good converts, and wants a document.
+// good converts, and expects a document.
 func (b *bench) good() *docling.Result {
 	b.Helper()
 	r, err := b.convert()
@@ -92,13 +92,13 @@ func (b *bench) good() *docling.Result {
 	return r
 }
 
-// fails converts, and wants an error of a class.
-func (b *bench) fails(class taskerr.Class, dependency taskerr.Dependency, says string) *taskerr.Error {
+// fails converts, and expects an error of a class.
+func (b *bench) fails(class taskerr.Class, dependency taskerr.Dependency, message string) *taskerr.Error {
 	b.Helper()
 	_, err := b.convert()
 	e, ok := errors.AsType[*taskerr.Error](err)
-	if !ok || e.Class != class || e.Dependency != dependency || !strings.Contains(e.Message, says) {
-		b.Fatalf("got %v (%+v), want %s of %q that says %q", err, e, class, dependency, says)
+	if !ok || e.Class != class || e.Dependency != dependency || !strings.Contains(e.Message, message) {
+		b.Fatalf("got %v (%+v), want %s of %q that says %q", err, e, class, dependency, message)
 	}
 	return e
 }
@@ -175,7 +175,7 @@ func TestWhatIsSent(t *testing.T) {
 	})
 }
 
-// Engines that do not wait when they are asked to are not asked without end.
+// Engines that answer polls at once are polled at intervals.
 func TestPollsArePaced(t *testing.T) {
 	for name, long := range map[string]bool{"at once": false, "long poll": true} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestPollsArePaced(t *testing.T) {
 	}
 }
 
-// An attempt that ended while the server was at work is gone on with, and pays nothing.
+// The task of an ended attempt is resumed, and nothing is paid twice.
 func TestResumes(t *testing.T) {
 	inBubble(t, doclingtest.Options{}, func(b *bench) {
 		b.server.Plan(doclingtest.Conversion{Takes: time.Minute})
@@ -210,7 +210,7 @@ func TestResumes(t *testing.T) {
 	})
 }
 
-// The task of another file, of other options or at another server is not this one's.
+// A task for another file, with other options or on another server is not resumed.
 func TestOtherTasksAreNotResumed(t *testing.T) {
 	for name, edit := range map[string]func(*docling.Request){
 		"other bytes": func(r *docling.Request) { r.SHA256 = "ba5eba11" },
@@ -243,7 +243,7 @@ func TestOtherTasksAreNotResumed(t *testing.T) {
 	})
 }
 
-// A result that was fetched is kept: whatever happens to the attempt afterwards, it is not paid again.
+// A downloaded result is kept and not paid again, whatever happens to the attempt afterwards.
 func TestResultIsKept(t *testing.T) {
 	inBubble(t, doclingtest.Options{}, func(b *bench) {
 		b.good()
@@ -270,7 +270,7 @@ func TestBrokenShelf(t *testing.T) {
 		b.good()
 		b.paid(1)
 		time.Sleep(6 * time.Minute)
-		b.good() // it is gone: there is no other way
+		b.good() // it is gone: convert again
 		b.paid(2)
 	})
 }
@@ -300,7 +300,7 @@ func TestForgottenIsSubmittedOnce(t *testing.T) {
 	})
 }
 
-// An answer that breaks off is asked for again while the server has it.
+// An interrupted download is repeated while the server has the result.
 func TestBrokenOffAnswers(t *testing.T) {
 	inBubble(t, doclingtest.Options{Removal: 5 * time.Minute}, func(b *bench) {
 		b.server.Script(doclingtest.Poll, doclingtest.Dropped, doclingtest.CutShort, doclingtest.Unready)
@@ -310,7 +310,7 @@ func TestBrokenOffAnswers(t *testing.T) {
 	})
 }
 
-// A server that is down is told to the circuit breaker; the task that it has goes on being known.
+// An outage is reported to the circuit breaker, and the task stays known.
 func TestDown(t *testing.T) {
 	inBubble(t, doclingtest.Options{}, func(b *bench) {
 		b.server.Stop()

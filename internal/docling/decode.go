@@ -10,21 +10,21 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Result is what the server makes of one file.
+// Result is the server's result for one file.
 type Result struct {
 	Status   string // Success, PartialSuccess, Failed or Skipped
 	Errors   []ErrorItem
-	Failure  *Failure // of the whole task: there is nothing else then
+	Failure  *Failure // of the whole task; the other fields are then empty
 	Document *Document
 	Markdown string // when requested, with to_formats=md
 	Kept     bool   // it came from the shelf, without a request
 }
 
-// maxItems bounds the items of a document: each takes some hundred bytes here, however short its JSON is.
+// maxItems limits the items of a document; each takes some hundred bytes of memory, however short its JSON is.
 const maxItems = 2_000_000
 
-// ReadResult decodes a result (ConvertDocumentResponse or TaskFailureResult), item by item: what is not needed
-// is never in memory, and what is needed only once.
+// ReadResult decodes a result (ConvertDocumentResponse or TaskFailureResult) item by item. Unneeded parts are
+// never in memory.
 func ReadResult(r io.Reader) (*Result, error) {
 	d := &decoder{Decoder: json.NewDecoder(r)}
 	result := &Result{}
@@ -57,7 +57,7 @@ func ReadResult(r io.Reader) (*Result, error) {
 	return result, unreadable(err)
 }
 
-// ReadDocument decodes a DoclingDocument by itself, as Docling exports it.
+// ReadDocument decodes a DoclingDocument as exported by Docling.
 func ReadDocument(r io.Reader) (*Document, error) {
 	d := &decoder{Decoder: json.NewDecoder(r)}
 	doc, err := d.document()
@@ -126,7 +126,7 @@ func (d *decoder) document() (*Document, error) {
 	return doc, err
 }
 
-// object calls value for each key; it has to consume the key's value. null has no keys.
+// object calls value for each key; value must consume the key's value. null has no keys.
 func (d *decoder) object(value func(key string) error) error {
 	t, err := d.Token()
 	if err != nil || t == nil {
@@ -140,7 +140,7 @@ func (d *decoder) object(value func(key string) error) error {
 		if err != nil {
 			return short(err)
 		}
-		name, _ := key.(string) // the decoder takes no other key
+		name, _ := key.(string) // the decoder returns only string keys
 		if err := value(name); err != nil {
 			return short(err)
 		}
@@ -149,8 +149,7 @@ func (d *decoder) object(value func(key string) error) error {
 	return short(err)
 }
 
-// array calls element for each element of an array; it has to consume it. Anything else than an array is
-// skipped.
+// array calls element for each element of an array; element must consume it. Any other value is skipped.
 func (d *decoder) array(element func() error) error {
 	t, err := d.Token()
 	switch {
@@ -173,7 +172,7 @@ func (d *decoder) array(element func() error) error {
 // skip consumes a value.
 func (d *decoder) skip() error { return d.leave(0) }
 
-// leave consumes what is left of as many open values, or one value when none is open.
+// leave consumes the rest of depth open values, or one value for 0.
 func (d *decoder) leave(depth int) error {
 	for {
 		t, err := d.Token()
@@ -192,7 +191,7 @@ func (d *decoder) leave(depth int) error {
 	}
 }
 
-// short makes the end of the stream within a value an error that says so.
+// short turns io.EOF within a value into an error.
 func short(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -1,8 +1,8 @@
-// Package docling is a client of docling-serve, the HTTP service around Docling. It converts one file at a
-// time through the asynchronous endpoints of its API v1, so that an attempt which ends in the middle pays
-// for no second conversion: the next one goes on polling the same task. Sources: docling-serve 1.31.0
-// (docling_serve/app.py, openapi of /v1), docling 2.121 (docling/datamodel/service) and docling-core 2.92
-// (docling_core/types/doc), github.com/docling-project.
+// Package docling is a client of docling-serve, the HTTP service for Docling. It converts one file at a time
+// through the asynchronous endpoints of its API v1, so that an interrupted attempt doesn't pay for a second
+// conversion: the next attempt polls the same task. Sources: docling-serve 1.31.0 (docling_serve/app.py,
+// openapi of /v1), docling 2.121 (docling/datamodel/service) and docling-core 2.92 (docling_core/types/doc),
+// github.com/docling-project.
 package docling
 
 import (
@@ -20,20 +20,21 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
-// Options are how a server is reached.
+// Options describe how to reach a server.
 type Options struct {
-	URL    string // of the server, e.g. http://docling:5001; a path before /v1 is kept
+	URL    string // of the server, for example http://docling:5001; a path before /v1 is kept
 	APIKey string // sent as X-Api-Key; empty: none
-	// Tenant is sent as X-Tenant-Id: a server on Ray shares itself fairly between tenants, and shows no
-	// tenant another's task. Empty: none.
+	// Tenant is sent as X-Tenant-Id. A server on Ray shares its capacity fairly between tenants and hides their
+	// tasks from each other. Empty: none.
 	Tenant string
-	// HTTP is the client to use; nil: one of its own. Redirects are never followed: the key would go along.
+	// HTTP is the client to use; nil: a new one. Redirects are never followed, because the key would be sent
+	// along.
 	HTTP *http.Client
-	// MaxResult bounds one result's JSON, in bytes. Default 512 MiB.
+	// MaxResult limits one result's JSON, in bytes. Default 512 MiB.
 	MaxResult int64
-	// TempDir is for results on their way; empty: the system's.
+	// TempDir is for results being downloaded; empty: os.TempDir().
 	TempDir string
-	// Log receives what was submitted, resumed and submitted again; nil: no log.
+	// Log receives submissions and resumptions; nil: no log.
 	Log *slog.Logger
 }
 
@@ -44,17 +45,17 @@ type Client struct {
 	http *http.Client
 }
 
-// The timeouts of single requests. How long a conversion may take is the caller's context's to say.
+// The timeouts of single requests. The caller's context limits the whole conversion.
 const (
-	pollWait      = 10 * time.Second // how long the server is asked to wait; some of its engines answer at once
+	pollWait      = 10 * time.Second // long polling; some of the server's engines answer at once
 	pollTimeout   = pollWait + 20*time.Second
-	submitTimeout = time.Minute // and a second for each MiB of the file
+	submitTimeout = time.Minute // plus a second for each MiB of the file
 	resultTimeout = 10 * time.Minute
 )
 
 const defaultMaxResult = 512 << 20
 
-// New makes a client, without network.
+// New returns a client. It doesn't use the network.
 func New(o Options) (*Client, error) {
 	base, err := httpurl.Parse(strings.TrimRight(o.URL, "/"))
 	if err != nil {
@@ -70,17 +71,17 @@ func New(o Options) (*Client, error) {
 	if o.HTTP != nil {
 		*client = *o.HTTP
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		// its idle connections are its own, and end with CloseIdle
+		// not shared, so that CloseIdle closes only its own connections
 		client.Transport = tracing.Transport(t.Clone(), "docling")
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{o: o, base: base, http: client}, nil
 }
 
-// CloseIdle closes the connections that are not in use.
+// CloseIdle closes idle connections.
 func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
-// server names the server without telling where it is: task ids are good on one server only.
+// server identifies the server without its address: task ids are valid on one server only.
 func (c *Client) server() string { return hash(c.base.Scheme + "://" + c.base.Host + c.base.Path) }
 
 func hash(text string) string {
@@ -88,12 +89,12 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Status is what the server says of a task.
+// Status is the server's status of a task.
 type Status struct {
 	TaskID   string   `json:"task_id"`
 	State    string   `json:"task_status"`
 	Position int      `json:"task_position"` // in the server's queue, from 1; zero: not waiting
-	Error    string   `json:"error_message"` // of a failed task, from servers that have no Failure
+	Error    string   `json:"error_message"` // of a failed task, from servers without Failure
 	Failure  *Failure `json:"failure"`
 }
 
@@ -107,8 +108,8 @@ const (
 	Skipped        = "skipped"
 )
 
-// over reports whether the task has come to its end.
-func (s Status) over() bool {
+// finished reports whether the task has ended.
+func (s Status) finished() bool {
 	switch s.State {
 	case Success, PartialSuccess, Failed, Skipped:
 		return true
@@ -116,7 +117,7 @@ func (s Status) over() bool {
 	return false
 }
 
-// Failure is why a whole task failed.
+// Failure is the reason why a whole task failed.
 type Failure struct {
 	Category  string `json:"category"` // policy, capacity, source_unavailable, target_unavailable, timeout, internal, …
 	Message   string `json:"message"`
@@ -128,23 +129,23 @@ type ErrorItem struct {
 	Component string `json:"component_type"`
 	Message   string `json:"error_message"`
 	Category  string `json:"category"` // backend_failure, inference_failure, timeout, policy, unknown
-	Page      int    `json:"page_no"`  // 1-based; zero: of the document
+	Page      int    `json:"page_no"`  // 1-based; zero: the whole document
 }
 
-// Field is one option of a conversion, as a form field. Lists are several fields of one name.
+// Field is one option of a conversion, as a form field. A list is several fields with one name.
 type Field struct{ Name, Value string }
 
 // Request is one file to convert.
 type Request struct {
 	Path    string // of the file
-	Name    string // sent as the file's name: the server goes by its ending, and logs it
+	Name    string // sent as the file's name; the server uses its extension, and logs it
 	SHA256  string // of the file, hex
 	Options []Field
-	Fresh   bool // no result of an earlier job will do
+	Fresh   bool // don't use the result of an earlier job
 }
 
-// options identifies the request: the same bytes converted the same way. document_timeout is not part of it: it follows
-// from how much time the attempt has left.
+// options identifies the request: the same bytes converted the same way. It excludes document_timeout, which
+// depends on the time that the attempt has left.
 func (r Request) options() string {
 	var b strings.Builder
 	for _, f := range r.Options {

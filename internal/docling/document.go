@@ -1,8 +1,8 @@
 package docling
 
-// Document is a DoclingDocument, as far as its text, structure and places go (docling-core,
-// DoclingDocument 1.x). Items are in arrays by name ("texts", "tables", …) and refer to each other by
-// JSON pointers; the reading order is that of Body's children.
+// Document is a DoclingDocument with its text, structure and positions (docling-core, DoclingDocument 1.x).
+// Items are in arrays by name ("texts", "tables", …) and refer to each other by JSON pointers; the reading
+// order is that of Body's children.
 type Document struct {
 	Name  string
 	Body  Item
@@ -18,20 +18,20 @@ type Page struct {
 	} `json:"size"`
 }
 
-// Ref points to an item, e.g. "#/texts/12".
+// Ref points to an item, for example "#/texts/12".
 type Ref struct {
 	To string `json:"$ref"`
 }
 
-// Item is any node of the document: a text, table, picture, group, key-value area or form. Fields that its
-// kind has not are zero.
+// Item is any node of the document: a text, table, picture, group, key-value area or form. Fields that its kind
+// lacks are zero.
 type Item struct {
 	Label    string  `json:"label"`
 	Layer    string  `json:"content_layer"` // body, furniture, background, invisible, notes; empty: body
 	Children []Ref   `json:"children"`
 	Places   []Place `json:"prov"`
 
-	Name         string `json:"name"` // of a group, e.g. a sheet's
+	Name         string `json:"name"` // of a group, for example a sheet's
 	Text         string `json:"text"`
 	Level        int    `json:"level"` // of a section header, from 1
 	Enumerated   bool   `json:"enumerated"`
@@ -42,17 +42,17 @@ type Item struct {
 	Footnotes []Ref      `json:"footnotes"`
 	Table     *TableData `json:"data"`
 	Meta      *Meta      `json:"meta"`
-	Notes     []Note     `json:"annotations"` // what older versions have in place of Meta
+	Notes     []Note     `json:"annotations"` // older versions' form of Meta
 	Graph     *Graph     `json:"graph"`       // of a key-value area or form
 }
 
-// Place is where a part of an item is.
+// Place is the position of a part of an item.
 type Place struct {
 	Page int `json:"page_no"`
 	Box  Box `json:"bbox"`
 }
 
-// Box is in the units of its page's size. With the origin BOTTOMLEFT its top is more than its bottom.
+// Box is in the units of its page's size. With the origin BOTTOMLEFT its top is larger than its bottom.
 type Box struct {
 	Left   float64 `json:"l"`
 	Top    float64 `json:"t"`
@@ -64,7 +64,7 @@ type Box struct {
 // BottomLeft is the Origin of boxes that are measured from the bottom up.
 const BottomLeft = "BOTTOMLEFT"
 
-// TableData is a table's cells in any order. The grid that the server sends as well says nothing more.
+// TableData is a table's cells in any order. The grid, which the server sends as well, is redundant.
 type TableData struct {
 	Cells   []Cell `json:"table_cells"`
 	Rows    int    `json:"num_rows"`
@@ -79,10 +79,10 @@ type Cell struct {
 	Column       int    `json:"start_col_offset_idx"`
 	ColumnEnd    int    `json:"end_col_offset_idx"`
 	ColumnHeader bool   `json:"column_header"`
-	Ref          *Ref   `json:"ref"` // to the content of a cell that has more than text
+	Ref          *Ref   `json:"ref"` // to the content of a cell with more than text
 }
 
-// Meta is what models say of an item.
+// Meta is what models report about an item.
 type Meta struct {
 	Description *struct {
 		Text string `json:"text"`
@@ -93,7 +93,7 @@ type Meta struct {
 	Chart *Chart `json:"tabular_chart"`
 }
 
-// Prediction is a class of a picture, the likeliest first.
+// Prediction is a possible class of a picture; the most likely comes first.
 type Prediction struct {
 	Class      string  `json:"class_name"`
 	Confidence float64 `json:"confidence"`

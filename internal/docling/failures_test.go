@@ -15,11 +15,11 @@ import (
 
 func TestRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
-		fault doclingtest.Fault
-		class taskerr.Class
-		of    taskerr.Dependency
-		says  string
-		after time.Duration
+		fault   doclingtest.Fault
+		class   taskerr.Class
+		of      taskerr.Dependency
+		message string
+		after   time.Duration
 	}{
 		"not ready": {
 			doclingtest.Unready, taskerr.DependencyUnavailable, taskerr.Docling,
@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, doclingtest.Options{}, func(b *bench) {
 				b.server.Script(doclingtest.Submit, test.fault)
-				if e := b.fails(test.class, test.of, test.says); e.RetryAfter != test.after {
+				if e := b.fails(test.class, test.of, test.message); e.RetryAfter != test.after {
 					b.Errorf("Retry-After %v, want %v", e.RetryAfter, test.after)
 				}
 				if n := b.server.Calls(doclingtest.Submit); n != 1 {
@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// A document_timeout that the server does not allow is left to the server.
+// If the server refuses the document_timeout, the server's own applies.
 func TestTimeoutOfTheServersPolicy(t *testing.T) {
 	inBubble(t, doclingtest.Options{MaxTimeout: time.Minute}, func(b *bench) {
 		b.good()
@@ -125,9 +125,9 @@ func TestTimeoutOfTheServersPolicy(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	for name, test := range map[string]struct {
-		plan  doclingtest.Conversion
-		class taskerr.Class
-		says  string
+		plan    doclingtest.Conversion
+		class   taskerr.Class
+		message string
 	}{
 		"retryable": {
 			doclingtest.Conversion{Failure: &docling.Failure{
@@ -184,8 +184,8 @@ func TestFailures(t *testing.T) {
 				b.server.Plan(test.plan)
 				_, err := b.convert()
 				if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != test.class ||
-					!strings.Contains(e.Message, test.says) {
-					b.Fatalf("got %v, want %s that says %q", err, test.class, test.says)
+					!strings.Contains(e.Message, test.message) {
+					b.Fatalf("got %v, want %s that says %q", err, test.class, test.message)
 				}
 				b.paid(1)
 				b.good() // a failure is not kept

@@ -8,11 +8,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 )
 
-// TestProbe: a server that is ready and takes the key, and those that don't. Nothing is converted.
+// TestProbe: a server that is ready and accepts the key, and others that don't. Nothing is converted.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	server := doclingtest.New(t, doclingtest.Options{})
-	for name, test := range map[string]struct{ url, key, says string }{
+	for name, test := range map[string]struct{ url, key, message string }{
 		"fine":      {server.URL(), doclingtest.Key, ""},
 		"wrong key": {server.URL(), "wrong", "refuses the key"},
 		"down":      {"http://127.0.0.1:1", doclingtest.Key, "could not be reached"},
@@ -22,8 +22,8 @@ func TestProbe(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = client.Probe(t.Context())
-		if test.says == "" && err != nil || test.says != "" &&
-			(err == nil || !strings.Contains(err.Error(), test.says)) {
+		if test.message == "" && err != nil || test.message != "" &&
+			(err == nil || !strings.Contains(err.Error(), test.message)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		client.CloseIdle()

@@ -16,21 +16,21 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// errUnknownTask says that the server doesn't know a task: it was restarted, or the result was fetched and
-// is gone.
+// errUnknownTask: the server doesn't know a task, because it was restarted, or the result was downloaded and
+// removed.
 var errUnknownTask = errors.New("docling: the server does not know the task")
 
-// errTimeoutRefused says that document_timeout is more than the server allows.
-var errTimeoutRefused = errors.New("docling: the server allows no such document_timeout")
+// errTimeoutRefused: document_timeout is longer than the server allows.
+var errTimeoutRefused = errors.New("docling: the server does not allow this document_timeout")
 
-// down is an error that is the server's fault: the circuit breaker hears of it.
+// down returns an error that is the server's fault; the circuit breaker counts it.
 func down(class taskerr.Class, hint, format string, args ...any) *taskerr.Error {
 	err := taskerr.Errorf(class, format, args...)
 	err.Dependency, err.Hint = taskerr.Docling, hint
 	return err
 }
 
-// transport classifies the errors of connections and of answers that break off.
+// transport classifies the errors of connections and of interrupted answers.
 func transport(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -45,12 +45,12 @@ func transport(ctx context.Context, err error) error {
 		"docling-serve could not be reached, or the connection to it broke: %w", err)
 }
 
-// refusal classifies an answer that is an error. It reads the start of the body and does not close it.
+// refusal classifies an error response. It reads the start of the body and does not close it.
 func refusal(r *http.Response) error {
 	detail := detail(r.Body)
-	said := fmt.Sprintf("HTTP %d", r.StatusCode)
+	answer := fmt.Sprintf("HTTP %d", r.StatusCode)
 	if detail != "" {
-		said += ": " + detail
+		answer += ": " + detail
 	}
 	switch code := r.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
@@ -72,24 +72,25 @@ func refusal(r *http.Response) error {
 		return down(taskerr.DependencyUnavailable,
 			"docling-serve's policy (DOCLING_SERVE_ALLOWED_…) refuses an option of the worker; see docs/docling.md "+
 				"for what it sends",
-			"docling-serve refuses the request (%s)", said)
+			"docling-serve refuses the request (%s)", answer)
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
 		err := down(taskerr.DependencyUnavailable,
 			"docling-serve is starting or overloaded: GET /ready says which; give it more workers, or lower "+
 				"WORKER_CONCURRENCY",
-			"docling-serve is busy or not ready (%s)", said)
+			"docling-serve is busy or not ready (%s)", answer)
 		err.RetryAfter = retry.After(r.Header, time.Now())
 		return err
 	case code == http.StatusGatewayTimeout || code == http.StatusRequestTimeout:
 		return down(taskerr.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts",
-			"docling-serve did not answer in time (%s)", said)
+			"docling-serve did not answer in time (%s)", answer)
 	}
-	return down(taskerr.DependencyUnavailable, "docling-serve's log says why", "docling-serve failed (%s)", said)
+	return down(taskerr.DependencyUnavailable, "see docling-serve's log for the reason",
+		"docling-serve failed (%s)", answer)
 }
 
 const detailBytes = 16 << 10
 
-// detail is what an error's body says, on one line: {"detail": "…"}, or a list of {"loc": […], "msg": "…"}.
+// detail returns an error body's message on one line: {"detail": "…"}, or a list of {"loc": […], "msg": "…"}.
 func detail(body io.Reader) string {
 	raw, err := io.ReadAll(io.LimitReader(body, detailBytes))
 	if err != nil {
@@ -112,20 +113,20 @@ func detail(body io.Reader) string {
 	if json.Unmarshal(answer.Detail, &items) != nil {
 		return ""
 	}
-	said := make([]string, 0, len(items))
+	problems := make([]string, 0, len(items))
 	for _, item := range items {
 		where := make([]string, len(item.Loc))
 		for i, part := range item.Loc {
 			where[i] = fmt.Sprint(part)
 		}
-		said = append(said, strings.Join(where, ".")+": "+item.Msg)
+		problems = append(problems, strings.Join(where, ".")+": "+item.Msg)
 	}
-	return line(strings.Join(said, "; "))
+	return line(strings.Join(problems, "; "))
 }
 
 const lineRunes = 300
 
-// line makes foreign text fit for an error: one line, no control characters, not long.
+// line makes foreign text safe for an error: one short line without control characters.
 func line(text string) string {
 	text = strings.Join(strings.FieldsFunc(text,
 		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
@@ -135,23 +136,24 @@ func line(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// taskFailed is the error of a task that came to its end without a document.
+// taskFailed returns the error of a task that ended without a document.
 func taskFailed(f *Failure, message string) *taskerr.Error {
 	if f == nil {
 		f = &Failure{Message: message}
 	}
 	what := line(f.Message)
 	if what == "" {
-		what = "it does not say why; its log does"
+		what = "it gave no reason; see its log"
 	}
 	switch {
 	case f.Category == "policy":
 		return taskerr.Errorf(taskerr.QuotaExceeded, "the document exceeds what docling-serve takes (%s)", what)
 	case f.Retryable, f.Category == "internal", f.Category == "":
-		// A server without its models fails each document so, and so does one that it can't convert: it is worth
-		// another attempt. No Dependency: one bad document would keep the circuit breaker open.
+		// A server without its models fails every document this way, and so does one document that it can't
+		// convert, so another attempt is worthwhile. No Dependency: one bad document would keep the circuit
+		// breaker open.
 		return taskerr.Errorf(taskerr.DependencyUnavailable,
-			"docling-serve failed on the document (%s); its log says why", what)
+			"docling-serve failed on the document (%s); see its log for the reason", what)
 	}
 	return corrupt(what)
 }
@@ -161,22 +163,22 @@ func corrupt(what string) *taskerr.Error {
 		"docling could not convert the document (%s): it may be damaged; open it and save it again", what)
 }
 
-// documentFailed is the error of a document that Docling gave up.
+// documentFailed returns the error of a document that Docling gave up on.
 func documentFailed(errs []ErrorItem) *taskerr.Error {
-	said := make([]string, 0, len(errs))
+	messages := make([]string, 0, len(errs))
 	timedOut := false
 	for _, e := range errs {
-		said = append(said, e.Message)
+		messages = append(messages, e.Message)
 		timedOut = timedOut || e.Category == "timeout"
 	}
 	if timedOut {
 		return taskerr.Errorf(taskerr.Timeout,
 			"docling did not convert the document in the time that the task has left (%s): split it, or raise "+
 				"TASK_TIMEOUT_SEC",
-			line(strings.Join(said, "; ")))
+			line(strings.Join(messages, "; ")))
 	}
-	if len(said) == 0 {
-		said = append(said, "it does not say why; its log does")
+	if len(messages) == 0 {
+		messages = append(messages, "it gave no reason; see its log")
 	}
-	return corrupt(line(strings.Join(said, "; ")))
+	return corrupt(line(strings.Join(messages, "; ")))
 }

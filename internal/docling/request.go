@@ -17,11 +17,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// statusBytes bounds the answer to a submission or a poll.
+// statusBytes limits the answer to a submission or a poll.
 const statusBytes = 1 << 20
 
-// request sends one request and returns the answer if it is 200. The error of another status is that of
-// refusal, that of the connection that of transport.
+// request sends one request and returns the response if its status is 200. For another status the error is
+// refusal's, for a failed connection transport's.
 func (c *Client) request(
 	ctx context.Context, method string, to *url.URL, edit func(*http.Request),
 ) (*http.Response, error) {
@@ -46,16 +46,16 @@ func (c *Client) request(
 	if answer.StatusCode == http.StatusOK {
 		return answer, nil
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	return nil, refusal(answer)
 }
 
-// submit sends the file and returns the task's id. Nothing is tried again here: when only the answer is
-// lost, the server converts all the same.
+// submit sends the file and returns the task's id. It doesn't retry: if only the answer is lost, the server
+// still converts the file.
 func (c *Client) submit(ctx context.Context, q Request) (string, error) {
 	info, err := os.Stat(q.Path)
 	if err != nil {
-		return "", fmt.Errorf("docling: look at the file: %w", err)
+		return "", fmt.Errorf("docling: inspect the file: %w", err)
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -89,10 +89,10 @@ func (c *Client) submit(ctx context.Context, q Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	status, err := readStatus(ctx, answer.Body)
 	if err == nil && status.TaskID == "" {
-		err = nonsense("no task_id")
+		err = unexpected("no task_id")
 	}
 	return status.TaskID, err
 }
@@ -115,8 +115,8 @@ type multi struct {
 	io.Closer
 }
 
-// status asks how a task is, and lets the server wait for its end for up to wait. The engines local and rq
-// of docling-serve answer at once, whatever wait is requested.
+// status returns a task's status and lets the server wait up to wait for its end. The engines local and rq of
+// docling-serve always answer at once.
 func (c *Client) status(ctx context.Context, task string, wait time.Duration) (Status, error) {
 	ctx, cancel := bounded(ctx, pollTimeout)
 	defer cancel()
@@ -126,7 +126,7 @@ func (c *Client) status(ctx context.Context, task string, wait time.Duration) (S
 	if err != nil {
 		return Status{}, err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	return readStatus(ctx, answer.Body)
 }
 
@@ -136,12 +136,12 @@ func readStatus(ctx context.Context, body io.Reader) (s Status, err error) {
 		return s, transport(ctx, err)
 	}
 	if err := json.Unmarshal(raw, &s); err != nil || s.State == "" {
-		return s, nonsense("no task status")
+		return s, unexpected("no task status")
 	}
 	return s, nil
 }
 
-func nonsense(what string) *taskerr.Error {
+func unexpected(what string) *taskerr.Error {
 	return down(taskerr.DependencyUnavailable,
 		"DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
 		"what is at DOCLING_URL answers with %s", what)

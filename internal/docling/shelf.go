@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// download writes the task's result to v.path, gzipped, and with the options in the gzip header's comment.
+// download writes the task's result to v.path, gzipped, with the options in the comment of the gzip header.
 func (v *conversion) download(ctx context.Context) error {
 	ctx, cancel := bounded(ctx, resultTimeout)
 	defer cancel()
@@ -22,7 +22,7 @@ func (v *conversion) download(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	file, err := os.OpenFile(v.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return noRoom(err)
@@ -47,7 +47,7 @@ func (v *conversion) download(ctx context.Context) error {
 	return nil
 }
 
-// source remembers an error of the connection apart from one of the disk.
+// source keeps an error of the connection apart from one of the disk.
 type source struct {
 	r   io.Reader
 	err error
@@ -72,7 +72,7 @@ func (v *conversion) decode() (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docling: open the result: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	unpacked, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("docling: open the result: %w", err)
@@ -80,15 +80,15 @@ func (v *conversion) decode() (*Result, error) {
 	return ReadResult(unpacked)
 }
 
-// keep puts the result on the shelf: should this attempt fail later on, the next one pays for nothing. A shelf
-// that fails is not a reason to stop: the server has the result for a while yet.
+// keep puts the result on the shelf, so that a retry of this attempt costs nothing. A failure is only logged,
+// because the server keeps the result for a while.
 func (v *conversion) keep(ctx context.Context) {
 	if v.shelf == nil {
 		return
 	}
 	file, err := os.Open(v.path)
 	if err == nil {
-		defer func() { _ = file.Close() }() // it is only read
+		defer func() { _ = file.Close() }() // read-only
 		err = v.shelf.Put(ctx, v.request.SHA256, file)
 	}
 	if err != nil {
@@ -100,21 +100,21 @@ func (v *conversion) keep(ctx context.Context) {
 	v.remember()
 }
 
-// fromShelf returns the kept result of the same bytes with the same options; nil: there is none, or none may
-// be used. A shelf that fails is as an empty one.
+// fromShelf returns the stored result of the same bytes with the same options, or nil if there is none or it
+// must not be used. A failing shelf counts as empty.
 func (v *conversion) fromShelf(ctx context.Context) *Result {
 	if v.shelf == nil || v.request.Fresh && !v.state.Kept {
 		return nil
 	}
 	body, err := v.shelf.Open(ctx, v.request.SHA256)
 	if err != nil {
-		v.o.Log.WarnContext(ctx, "docling's kept results can't be looked at", "error", err)
+		v.o.Log.WarnContext(ctx, "docling's kept results can't be read", "error", err)
 		return nil
 	}
 	if body == nil {
 		return nil
 	}
-	defer func() { _ = body.Close() }() // it is only read
+	defer func() { _ = body.Close() }() // read-only
 	unpacked, err := gzip.NewReader(body)
 	if err != nil || unpacked.Comment != v.state.Options {
 		return nil
@@ -128,7 +128,7 @@ func (v *conversion) fromShelf(ctx context.Context) *Result {
 	return r
 }
 
-// capped ends a stream that is longer than it may be with an error.
+// capped returns an error for a stream that is longer than allowed.
 type capped struct {
 	r    io.Reader
 	left int64

@@ -5,12 +5,12 @@ import (
 	"unicode"
 )
 
-// cyrillic lists the languages of that alphabet, distinguished by letters that not all of them have. Trigrams take many
-// a sentence for a sister's.
+// cyrillic lists the languages of that alphabet, distinguished by letters that only some have. Trigrams often
+// confuse related languages.
 var cyrillic = []struct {
 	code string
-	own  string // letters that speak for it
-	not  string // letters that it doesn't have
+	own  string // letters that indicate it
+	not  string // letters that it lacks
 }{
 	{"ru", "ыэё", "іїєґўђјљњћџѓѕќ"},
 	{"uk", "іїєґ", "ыэёъўђјљњћџѓѕќ"},
@@ -23,10 +23,10 @@ var cyrillic = []struct {
 // others are letters of languages that are not distinguished: Kazakh, Kyrgyz, Mongolian, Tatar and more.
 const others = "әғқңөұүһҳҷӣӯҫҙҡҥӑӗӳ"
 
-// notWeight is how much a letter that a language doesn't have speaks against it: a foreign name has one or two.
+// notWeight is how much a letter that a language lacks counts against it: a foreign name has one or two.
 const notWeight = 3
 
-// slavic is the language of a text in Cyrillic; Unknown when two fit as well.
+// slavic returns the language of a text in Cyrillic, or Unknown if two fit equally well.
 func slavic(text string) string {
 	scores := make([]int, len(cyrillic))
 	letters, foreign := 0, 0

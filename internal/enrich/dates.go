@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// The moments that a document may have been made, changed or published at. Earlier ones are the zero of some
-// clock (1601, 1899, 1904, 1970, 1980); books bear the date of their first edition.
+// The range in which a document may have been created, changed or published. Earlier dates are the zero of some
+// clock (1601, 1899, 1904, 1970, 1980); books have the date of their first edition.
 const (
 	earliestFile  = "1980-01-02T00:00:00Z"
 	earliestPrint = "1450-01-01T00:00:00Z"
 )
 
-// latest is how far ahead of this machine's clock another one may be.
+// latest is how far ahead of this machine's clock a date may be.
 const latest = 48 * time.Hour
 
-// pdfDate is a date of PDF (ISO 32000-1, 7.9.4): D:YYYYMMDDHHmmSSOHH'mm, all after the year left out at will.
+// pdfDate is a date of PDF (ISO 32000-1, 7.9.4): D:YYYYMMDDHHmmSSOHH'mm, with everything after the year
+// optional.
 var pdfDate = regexp.MustCompile(`^D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})?)?(?:(Z)(?:00'?00'?)?|([+-]\d{2})'?(\d{2})?'?)?$`)
 
-// layouts are the ways that the formats write a moment; a place without an offset is UTC.
+// layouts are the date layouts of the formats; a time without an offset is UTC.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04Z07:00",
 	"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700",
@@ -29,8 +30,8 @@ var layouts = []string{
 	"January 2, 2006", "2 January 2006",
 }
 
-// date writes a moment of a document's metadata as RFC 3339 in UTC. It is "" for what is not a date, is of less
-// than a day's precision, or can't be true.
+// date converts a date in a document's metadata to RFC 3339 in UTC. It returns "" for a value that is not a
+// date, is less precise than a day, or is implausible.
 func date(text, earliest string) string {
 	t, ok := parseDate(strings.TrimSpace(text))
 	written := t.UTC().Format(time.RFC3339)

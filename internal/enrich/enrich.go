@@ -1,5 +1,5 @@
-// Package enrich derives metadata of a document from its stream of blocks and chunks: its language, its title, its
-// outline, and what its metadata say of author and dates. It holds little more than the outline in memory.
+// Package enrich derives metadata from a document's blocks and chunks: its language, title, outline, author and
+// dates. It holds little more than the outline in memory.
 package enrich
 
 import (
@@ -7,10 +7,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// Version rises when the same document would get other metadata.
+// Version increases when the same document would get other metadata.
 const Version = 1
 
-// Document is what was found out about a document.
+// Document is the derived metadata of a document.
 type Document struct {
 	Title       string
 	TitleSource TitleSource
@@ -19,7 +19,7 @@ type Document struct {
 	Properties  Properties
 }
 
-// Collector gathers it. It is not safe for concurrent use.
+// Collector collects the metadata of one document. It is not safe for concurrent use.
 type Collector struct {
 	outline  outline
 	headline headline
@@ -29,7 +29,7 @@ type Collector struct {
 // NewCollector returns a Collector for one document.
 func NewCollector() *Collector { return &Collector{votes: newVotes()} }
 
-// Block takes the next block in reading order, as it goes to the chunker.
+// Block takes the next block in reading order, as passed to the chunker.
 func (c *Collector) Block(b extract.Block) {
 	c.headline.add(b)
 	c.outline.add(b)
@@ -46,7 +46,7 @@ func (c *Collector) Chunk(k chunk.Chunk) Language {
 	return found
 }
 
-// Finish returns what was found, after the last chunk. info is the extractor's.
+// Finish returns the metadata after the last chunk. info is the extractor's.
 func (c *Collector) Finish(info extract.Info) Document {
 	d := Document{
 		Language: c.votes.decide(info.Language), Outline: c.outline.finish(), Properties: properties(info.Properties),

@@ -14,32 +14,32 @@ const Unknown = "und"
 
 // Language is the language of a text.
 type Language struct {
-	Code       string  // ISO 639-1 (e.g. "de"), or as the document states it, a BCP 47 tag; Unknown
-	Confidence float64 // 0-1; of a stated one zero
-	Stated     bool    // by the document's metadata, for want of text to tell it from
-	Shares     []Share // of a document in several: the largest first
+	Code       string  // ISO 639-1 (for example "de"), a BCP 47 tag if the document states it, or Unknown
+	Confidence float64 // 0-1; zero if stated
+	Stated     bool    // taken from the document's metadata, because there is too little text to detect it
+	Shares     []Share // of a multilingual document, the largest first
 }
 
 // Share is how much of a document is in a language.
 type Share struct {
 	Language string  `json:"language"`
-	Share    float64 `json:"share"` // of the letters whose language is known, 0-1
+	Share    float64 `json:"share"` // fraction of the letters whose language is known, 0-1
 }
 
 // Undetermined is the language of a text for which none could be determined.
 var Undetermined = Language{Code: Unknown}
 
 const (
-	maxSample     = 1000 // runes of a text that are looked at
-	minLetters    = 24   // fewer letters of an alphabet that many languages share tell nothing
-	minOwnScript  = 4    // the same for a script that one language alone is written in
-	minConfidence = 0.8  // as whatlanggo has it for "reliable"
+	maxSample     = 1000 // runes of a text that are examined
+	minLetters    = 24   // minimum letters of an alphabet that many languages share
+	minOwnScript  = 4    // minimum letters of a script of one language
+	minConfidence = 0.8  // whatlanggo's threshold of "reliable"
 
-	minForNeighbour = 0.3 // of the sister, when letters and words speak for the neighbour
+	minForNeighbour = 0.3 // of the related language, when letters and words indicate the neighbour
 )
 
-// candidates are the languages that are distinguished by trigrams. More of them, in which few documents are written,
-// would make these less certain, and so would sisters of these: see neighbours.
+// candidates are the languages that trigrams distinguish. More of them, in which few documents are written,
+// would make these less certain, and so would related languages: see neighbours.
 var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
 	whatlanggo.Deu: true, whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true,
 	whatlanggo.Por: true,
@@ -52,9 +52,9 @@ var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
 	whatlanggo.Nep: true, whatlanggo.Amh: true,
 }}
 
-// Detect determines the language of a text by its first 1,000 characters. Text too short or too
-// mixed to be sure is Undetermined: of fewer than 24 letters of the Latin, Cyrillic or Arabic alphabet nothing
-// is said. The method is that of Cavnar and Trenkle, "N-Gram-Based Text Categorization", 1994.
+// Detect detects the language of a text from its first 1,000 characters. A text that is too short or too mixed
+// is Undetermined, for example one of fewer than 24 letters of the Latin, Cyrillic or Arabic alphabet. The
+// method is that of Cavnar and Trenkle, "N-Gram-Based Text Categorization", 1994.
 func Detect(text string) Language {
 	text = sampleOf(text)
 	s := tally(text)
@@ -84,7 +84,7 @@ func Detect(text string) Language {
 	return Language{Code: code, Confidence: found.Confidence}
 }
 
-// sampleOf is the start of a text, without addresses of the web: their words are of no language.
+// sampleOf returns the start of a text without web addresses, whose words belong to no language.
 func sampleOf(text string) string {
 	end, n := len(text), 0
 	for i := range text {
@@ -107,7 +107,7 @@ func sampleOf(text string) string {
 	return strings.Join(kept, " ")
 }
 
-// stated brings a language of a document's metadata into the form of BCP 47; "" when it says nothing.
+// stated converts a language in a document's metadata to BCP 47, or to "" if it is meaningless.
 func stated(tag string) string {
 	parsed, err := language.Parse(strings.ReplaceAll(strings.TrimSpace(tag), "_", "-"))
 	if base, _, _ := parsed.Raw(); err != nil || base.String() == Unknown {
@@ -121,17 +121,17 @@ func stated(tag string) string {
 	}
 }
 
-// votes are what the chunks of a document say of its language.
+// votes collects the languages of a document's chunks.
 type votes struct {
 	letters  map[string]int // by language
 	weighted float64        // confidence times letters
-	unsure   int            // letters of chunks that say nothing alone
+	unsure   int            // letters of chunks that are undetermined alone
 	sample   strings.Builder
 }
 
 const (
-	maxUnsure = 2 * maxSample // bytes of text of chunks that say nothing alone, but may together
-	minKnown  = 5             // a fifth of the letters is to be of a known language
+	maxUnsure = 2 * maxSample // bytes of text of chunks that are undetermined alone, but may suffice together
+	minKnown  = 5             // a fifth of the letters must be of a known language
 )
 
 func newVotes() votes { return votes{letters: map[string]int{}} }
@@ -154,8 +154,9 @@ func (v *votes) count(found Language, letters int) {
 	v.weighted += found.Confidence * float64(letters)
 }
 
-// decide is the language of most of the text, where text that says too little in each chunk may say it together;
-// without that, what the document states: templates state what their makers spoke.
+// decide returns the language of most of the text; chunks that are undetermined alone are examined together.
+// Without a result it returns the stated language, which comes last because templates often state that of their
+// makers.
 func (v *votes) decide(declared string) Language {
 	if together := Detect(v.sample.String()); together.Code != Unknown {
 		v.count(together, v.unsure)
@@ -172,7 +173,7 @@ func (v *votes) decide(declared string) Language {
 	if len(shares) > 1 {
 		found.Shares = shares
 	}
-	// A stated region or script of the same language says more than the language alone.
+	// A stated region or script of the same language is more precise than the language alone.
 	if code := stated(declared); strings.HasPrefix(code, found.Code+"-") {
 		found.Code = code
 	}

@@ -89,8 +89,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// tell runs chunks through a Collector.
-func tell(declared string, contents ...string) enrich.Language {
+// detect runs chunks through a Collector.
+func detect(declared string, contents ...string) enrich.Language {
 	c := enrich.NewCollector()
 	for i, content := range contents {
 		c.Chunk(chunk.Chunk{Position: i, Content: content, Kind: chunk.Text})
@@ -100,38 +100,38 @@ func tell(declared string, contents ...string) enrich.Language {
 
 func TestDocumentLanguage(t *testing.T) {
 	t.Parallel()
-	if got := tell("en-US", samples["de"], samples["de"], "42"); got.Code != "de" || got.Stated ||
+	if got := detect("en-US", samples["de"], samples["de"], "42"); got.Code != "de" || got.Stated ||
 		len(got.Shares) != 0 || got.Confidence < 0.8 {
 		t.Errorf("a template's language is not that of the text: %+v", got)
 	}
-	if got := tell("de_AT", samples["de"]); got.Code != "de-AT" || got.Stated {
+	if got := detect("de_AT", samples["de"]); got.Code != "de-AT" || got.Stated {
 		t.Errorf("a region that fits: %+v", got)
 	}
-	got := tell("", samples["en"], samples["en"], samples["en"], samples["fr"])
+	got := detect("", samples["en"], samples["en"], samples["en"], samples["fr"])
 	if got.Code != "en" || len(got.Shares) != 2 || got.Shares[1].Language != "fr" || got.Shares[0].Share < 0.6 ||
 		got.Confidence > 0.9 {
 		t.Errorf("two languages: %+v", got)
 	}
-	if got := tell("fr-CA", "Total 12", "42 %"); got.Code != "fr-CA" || !got.Stated || got.Confidence != 0 {
+	if got := detect("fr-CA", "Total 12", "42 %"); got.Code != "fr-CA" || !got.Stated || got.Confidence != 0 {
 		t.Errorf("no text to tell it from: %+v", got)
 	}
 	for _, nonsense := range []string{"", "und", "mul", "x-none", "klingonese!"} {
-		if got := tell(nonsense, "Total 12"); got.Code != enrich.Unknown {
+		if got := detect(nonsense, "Total 12"); got.Code != enrich.Unknown {
 			t.Errorf("stated %q: %+v", nonsense, got)
 		}
 	}
-	var cells []string // too short each, but not together
+	var cells []string // too short alone, but not together
 	for range 3 {
 		cells = append(cells, strings.Fields(samples["de"])...)
 	}
-	if got := tell("", cells...); got.Code != "de" {
+	if got := detect("", cells...); got.Code != "de" {
 		t.Errorf("many short chunks: %+v", got)
 	}
-	var labels []string // one passage says nothing of a document that is otherwise unsure
+	var labels []string // one passage doesn't decide the language of an otherwise undetermined document
 	for range 300 {
 		labels = append(labels, "Lot Qty Ref Mfg Std")
 	}
-	if got := tell("", append(labels, samples["de"])...); got.Code != enrich.Unknown {
+	if got := detect("", append(labels, samples["de"])...); got.Code != enrich.Unknown {
 		t.Errorf("one passage among labels: %+v", got)
 	}
 	c := enrich.NewCollector()

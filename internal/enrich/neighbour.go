@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// neighbours are languages that trigrams can't tell well from a sister, or that whatlanggo has none of: letters and
-// frequent words that the other doesn't have tell them.
+// neighbours are languages that trigrams can't distinguish well from a related one, or that whatlanggo doesn't
+// know. Letters and frequent words that the other language lacks distinguish them.
 var neighbours = map[string]struct {
 	code                       string
 	letters, theirLetters      string
@@ -37,10 +37,10 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// minBalance is how many letters and words more must speak for a neighbour.
+// minBalance is the surplus of letters and words that indicates a neighbour.
 const minBalance = 2
 
-// neighbour is the language that a text of the one that was found is rather in.
+// neighbour returns the neighbour of the language found in which the text more likely is, or found.
 func neighbour(found, text string) string {
 	n, known := neighbours[found]
 	if !known {

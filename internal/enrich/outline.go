@@ -7,9 +7,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// What is kept of a document's headings.
+// Limits of a document's headings.
 const (
-	maxEntries  = 500 // the deepest go first when there are more
+	maxEntries  = 500 // the deepest are dropped first
 	maxDepth    = 9   // levels
 	maxHeadline = 300 // bytes of a heading
 )
@@ -19,23 +19,23 @@ type Entry struct {
 	Level int    `json:"level"` // 1 is the top
 	Text  string `json:"text"`
 	Page  int    `json:"page,omitempty"`  // 1-based; zero: the format has none
-	Chunk *int   `json:"chunk,omitempty"` // position of the chunk that it begins in
+	Chunk *int   `json:"chunk,omitempty"` // position of the chunk in which it begins
 }
 
-// Outline is a document's headings in reading order; what an entry is under is the last one before it of a
+// Outline is a document's headings in reading order. The parent of an entry is the last one before it with a
 // smaller level.
 type Outline struct {
 	Entries []Entry
-	Omitted int // headings that are left out: deeper ones, or beyond the limit
+	Omitted int // dropped headings: deeper ones, or beyond the limit
 }
 
-// outline collects the headings. Each is numbered, so that chunks, which come later, can be matched to it.
+// outline collects the headings. Each is numbered, so that later chunks can be matched to it.
 type outline struct {
 	entries  []numbered
 	seen     int // headings
-	anchored int // of them, those whose chunk is known
-	first    int // index into entries of the first that is not
-	cutoff   int // levels from here on are left out; zero: none are yet
+	anchored int // number of headings whose chunk is known
+	first    int // index in entries of the first heading whose chunk is unknown
+	cutoff   int // levels from here on are dropped; zero: none
 }
 
 type numbered struct {
@@ -45,7 +45,7 @@ type numbered struct {
 
 func (o *outline) add(b extract.Block) {
 	text := strings.Join(strings.Fields(b.Text), " ")
-	if b.Kind != extract.Heading || text == "" { // the chunker has no place for an empty one
+	if b.Kind != extract.Heading || text == "" { // the chunker ignores an empty one
 		return
 	}
 	number := o.seen
@@ -60,8 +60,8 @@ func (o *outline) add(b extract.Block) {
 	o.entries = append(o.entries, numbered{Entry{Level: level, Text: shorten(text, maxHeadline), Page: b.Page}, number})
 }
 
-// prune makes room for one of a level where there is none: the deepest level goes, and is left out from here
-// on. It is false when there is no room for the one itself. Of headings all of one level the first are kept.
+// prune makes room for a heading of the level: it drops the deepest level, now and from here on. It returns
+// false if there is no room for the heading itself. If all headings have one level, the first are kept.
 func (o *outline) prune(level int) bool {
 	deepest, top := 0, maxDepth
 	for _, e := range o.entries {
@@ -83,7 +83,7 @@ func (o *outline) prune(level int) bool {
 	return level < deepest
 }
 
-// keep leaves out the entries that are not to be kept.
+// keep drops the entries for which wanted is false.
 func (o *outline) keep(wanted func(i int) bool) {
 	kept, first := make([]numbered, 0, maxEntries), 0
 	for i, e := range o.entries {
@@ -97,7 +97,7 @@ func (o *outline) keep(wanted func(i int) bool) {
 	o.entries, o.first = kept, first
 }
 
-// anchor notes that the next n headings begin in the chunk at the position.
+// anchor records that the next n headings begin in the chunk at the position.
 func (o *outline) anchor(position, headings int) {
 	o.anchored += headings
 	for o.first < len(o.entries) && o.entries[o.first].number < o.anchored {
@@ -114,7 +114,7 @@ func (o *outline) finish() Outline {
 	return out
 }
 
-// shorten cuts a text to at most size bytes and a mark.
+// shorten cuts a text to at most size bytes and an ellipsis.
 func shorten(text string, size int) string {
 	if len(text) <= size {
 		return text

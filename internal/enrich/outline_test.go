@@ -17,7 +17,8 @@ func heading(level, page int, text string) extract.Block {
 
 func paragraph(text string) extract.Block { return extract.Block{Kind: extract.Paragraph, Text: text} }
 
-// outlineOf runs blocks through a Collector and a real chunker, and returns the chunks' contents as well.
+// outlineOf runs blocks through a Collector and a real chunker, and returns the outline and the chunks'
+// contents.
 func outlineOf(t *testing.T, blocks ...extract.Block) (enrich.Outline, []string) {
 	t.Helper()
 	c := enrich.NewCollector()
@@ -39,11 +40,11 @@ func outlineOf(t *testing.T, blocks ...extract.Block) (enrich.Outline, []string)
 	return c.Finish(extract.Info{}).Outline, contents
 }
 
-// Each heading is anchored to the chunk that it stands in.
+// Each heading is anchored to its chunk.
 func TestOutline(t *testing.T) {
 	t.Parallel()
 	var blocks []extract.Block
-	long := strings.TrimSpace(strings.Repeat("A very long heading that goes on. ", 200)) // in several chunks
+	long := strings.TrimSpace(strings.Repeat("A very long heading that goes on. ", 200)) // spans several chunks
 	for i := range 30 {
 		blocks = append(blocks, heading(1, i+1, fmt.Sprintf("Chapter %d", i)),
 			heading(2, i+1, fmt.Sprintf("Section\n %d", i)),
@@ -74,13 +75,13 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// Of too many headings the deeper ones are left out; what stays keeps its anchor.
+// Of too many headings the deeper ones are dropped; the others keep their anchors.
 func TestOutlineIsBounded(t *testing.T) {
 	t.Parallel()
 	for what, tt := range map[string]struct {
 		levels func(i int) int
 		want   int
-		levelN int // the deepest that stays
+		levelN int // the deepest level that is kept
 	}{
 		"sections in chapters":   {func(i int) int { return 1 + min(i%100, 1) }, 30, 1},
 		"three levels":           {func(i int) int { return []int{1, 3, 2, 3, 3}[i%5] }, 0, 2},

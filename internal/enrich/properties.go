@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Properties are what a document's metadata say of it. Empty fields were not stated, or made no sense.
+// Properties are the metadata that a document states. Empty fields were missing or implausible.
 type Properties struct {
 	Author      string
 	Subject     string
 	Description string
 	Keywords    string
 	Publisher   string
-	Producer    string // the program that made it
-	Created     string // RFC 3339, UTC; a time without an offset is taken for UTC
-	Modified    string // the same
-	Published   string // the same; of a work, which may be older than its file
+	Producer    string // the program that made the file
+	Created     string // RFC 3339, UTC; a time without an offset is taken as UTC
+	Modified    string // likewise
+	Published   string // likewise; of the work, which may be older than its file
 }
 
 const maxProperty = 1 << 10 // bytes
 
-// properties keeps those properties of an extractor that all formats have.
-func properties(told map[string]string) Properties {
+// properties returns the properties from an extractor that all formats share.
+func properties(metadata map[string]string) Properties {
 	text := func(names ...string) string {
 		for _, name := range names {
-			if value := strings.Join(strings.Fields(told[name]), " "); value != "" {
+			if value := strings.Join(strings.Fields(metadata[name]), " "); value != "" {
 				return shorten(value, maxProperty)
 			}
 		}
@@ -32,7 +32,7 @@ func properties(told map[string]string) Properties {
 	}
 	moment := func(earliest string, names ...string) string {
 		for _, name := range names {
-			if d := date(told[name], earliest); d != "" {
+			if d := date(metadata[name], earliest); d != "" {
 				return d
 			}
 		}
@@ -47,8 +47,8 @@ func properties(told map[string]string) Properties {
 	}
 }
 
-// Stated are the properties by their names, with what is to be known of how title, language and outline were found:
-// title_source, language_confidence or language_source (metadata), languages, headings_omitted.
+// Stated returns the properties by name, and how title, language and outline were determined: title_source,
+// language_confidence or language_source (metadata), languages, headings_omitted.
 func (d Document) Stated() map[string]any {
 	all := map[string]any{}
 	for name, value := range map[string]string{

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// ownScripts are those that one language alone, of those that documents are written in, uses. Japanese is told
-// from Chinese by its syllabaries: most of a Japanese text may be Han.
+// ownScripts are the scripts that only one common language uses. Japanese is distinguished from Chinese by its
+// syllabaries: most of a Japanese text may be Han.
 var ownScripts = []struct {
 	table *unicode.RangeTable
 	code  string
@@ -34,7 +34,7 @@ var ownScripts = []struct {
 	{unicode.Lao, "lo"},
 }
 
-// sharedScripts are those of many languages.
+// sharedScripts are the scripts of many languages.
 var sharedScripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Devanagari, unicode.Ethiopic,
 }
@@ -69,10 +69,10 @@ func tally(text string) scripts {
 	return s
 }
 
-// own is the language of a text that is mostly in a script of one language; "" else. A syllable or an ideograph
-// stands for more than a letter, so that such a text may have as many letters of Latin names in it.
+// own returns the language of a text that is mostly in a script of one language, or "". A syllable or an
+// ideograph counts more than a letter, so such a text may contain as many Latin letters in names.
 func (s scripts) own() string {
-	if s.by["ja"]*10 >= s.by["zh"] { // a tenth of syllabaries: Chinese has none
+	if s.by["ja"]*10 >= s.by["zh"] { // a tenth in syllabaries, which Chinese lacks
 		s.by["ja"] += s.by["zh"]
 		delete(s.by, "zh")
 	}
@@ -88,7 +88,7 @@ func (s scripts) own() string {
 	return code
 }
 
-// sharesOf orders languages by their letters, with those that make up at least a hundredth.
+// sharesOf returns the languages with at least a hundredth of the letters, the largest first.
 func sharesOf(by map[string]int) (shares []Share, total int) {
 	for _, n := range by {
 		total += n

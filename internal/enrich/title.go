@@ -6,27 +6,27 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// TitleSource says where a title is from.
+// TitleSource is where a title comes from.
 type TitleSource string
 
 // The sources of a title.
 const (
 	NoTitle      TitleSource = ""
 	FromMetadata TitleSource = "metadata" // the document states it
-	FromHeading  TitleSource = "heading"  // the first heading of the highest level near its start
+	FromHeading  TitleSource = "heading"  // the first heading of the highest level near the start
 )
 
-// Where a heading still may be the title.
+// Where a heading may still be the title.
 const (
 	titlePages  = 3   // of a document with pages
 	titleBlocks = 100 // blocks from the start
 	maxTitle    = 500 // bytes
 )
 
-// headline finds the heading that is the title of a document that states none.
+// headline finds the heading that is the title of a document without a stated one.
 type headline struct {
 	blocks int
-	level  int // of text; zero: none is found yet
+	level  int // of text; zero: none found yet
 	text   string
 }
 
@@ -52,7 +52,7 @@ func isPart(text string) bool {
 	return strings.Contains(notTitles, "|"+text+"|")
 }
 
-// title is the one that the document states, else the heading.
+// title returns the title that the document states, or else the heading.
 func (h *headline) title(declared string) (string, TitleSource) {
 	switch {
 	case declared != "":

@@ -1,5 +1,5 @@
-// Package evidence tells which numbers and quotations of a text are not in the text that it is about. Both can be
-// compared word for word whatever the rest of a summary or an answer says, and in whatever language.
+// Package evidence finds the numbers and quotations of a text that are not in its source. Both can be compared
+// literally, whatever else a summary or an answer contains, and in any language.
 package evidence
 
 import (
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Kind is what a Claim is.
+// Kind is the kind of a Claim.
 type Kind string
 
 // The kinds of claims.
@@ -20,20 +20,20 @@ const (
 	Quotation Kind = "quotation"
 )
 
-// Claim is a number or a quotation, as it stands in a text.
+// Claim is a number or a quotation, as written in a text.
 type Claim struct {
 	Kind Kind
 	Text string
 }
 
-// Source is what claims are looked for in. It is safe for concurrent use.
+// Source is the text in which claims are looked up. It is safe for concurrent use.
 type Source struct {
 	numbers map[value]bool
-	strings map[string]bool // what looks like a number and has no one value: dates, versions
+	strings map[string]bool // strings that look like a number but have no single value: dates, versions
 	words   string          // all texts, see plain
 }
 
-// NewSource indexes texts. A quotation is looked for in each of them, and across the end of one into the next.
+// NewSource indexes texts. A quotation may span the end of one text and the start of the next.
 func NewSource(texts ...string) *Source {
 	s := &Source{numbers: map[value]bool{}, strings: map[string]bool{}}
 	var words strings.Builder
@@ -58,10 +58,10 @@ func (s *Source) add(n numeral) {
 	}
 }
 
-// Unsupported returns the claims of a text that the source does not bear out, each once, in the order in which they
-// stand. A number is borne out by one of equal value however it is written: 1,234.5 by 1.234,5 and 12 % by 12%;
-// where its value depends on the language (1.234), either will do. Of a quotation the words count, and not
-// their case, punctuation or line breaks; where it leaves something out (…), each part must be there, in order.
+// Unsupported returns the claims of a text that the source doesn't contain, each once, in order. A number is
+// supported by one of equal value in any notation: 1,234.5 by 1.234,5 and 12 % by 12%. If its value depends on
+// the language (1.234), either value is accepted. Of a quotation only the words count, not case, punctuation or
+// line breaks; the parts around an omission (…) must all occur, in order.
 func (s *Source) Unsupported(text string) []Claim {
 	var missing []Claim
 	add := func(k Kind, text string) {
@@ -82,7 +82,7 @@ func (s *Source) Unsupported(text string) []Claim {
 	return missing
 }
 
-// has reports whether one of a numeral's values is there, or all of the numbers that it may consist of.
+// has reports whether the source has one of a numeral's values, or all of the numbers that it may consist of.
 func (s *Source) has(n numeral) bool {
 	if s.strings[n.text] || slices.ContainsFunc(n.values, func(v value) bool { return s.numbers[v] }) {
 		return true
@@ -90,12 +90,12 @@ func (s *Source) has(n numeral) bool {
 	return len(n.parts) > 0 && !slices.ContainsFunc(n.parts, func(p numeral) bool { return !s.has(p) })
 }
 
-// fold makes one form of those that digits and marks have: compatibility forms, and the digits of every script.
+// fold normalizes digits and marks: compatibility forms, and the digits of every script.
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII && unicode.Is(unicode.Nd, r) {
 			d := '0'
-			for unicode.Is(unicode.Nd, r-1) && d < '9' { // a script has its digits in a row, from zero
+			for unicode.Is(unicode.Nd, r-1) && d < '9' { // a script has its digits consecutively, from zero
 				r, d = r-1, d+1
 			}
 			return d
@@ -104,7 +104,7 @@ func fold(text string) string {
 	}, norm.NFKC.String(text))
 }
 
-// plain is the words of a text: letters and digits without case, one blank between them.
+// plain returns the words of a text: letters and digits without case, separated by spaces.
 func plain(text string) string {
 	var b strings.Builder
 	gap := false

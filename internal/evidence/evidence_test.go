@@ -81,7 +81,7 @@ func TestQuotations(t *testing.T) {
 	}
 }
 
-// What is taken from a text is in it, however its numbers are written there.
+// A text's numbers and quotations are found in the text itself, in whatever notation.
 func TestSourceBearsItselfOut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -92,7 +92,7 @@ func TestSourceBearsItselfOut(t *testing.T) {
 	})
 }
 
-// Numbers of another value are found out, whatever separators are used.
+// Numbers of another value are reported, whatever separators are used.
 func TestOtherNumbersAreFoundOut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

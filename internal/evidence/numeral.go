@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// value is a decimal number: digits without zeros at either end, times ten to the power exp. Zero has no digits.
+// value is a decimal number: digits without zeros at either end, times ten to the power exp. Zero has no
+// digits.
 type value struct {
 	digits string
 	exp    int
 }
 
-// numeral is a number in a text. It may be read in several ways.
+// numeral is a number in a text, which may have several readings.
 type numeral struct {
 	text   string
 	values []value
-	parts  []numeral // the numbers that it is instead, when it is not a single one: "12 345", "2024-05-03"
+	parts  []numeral // the numbers of which it consists, if it is not a single one: "12 345", "2024-05-03"
 }
 
 var (
-	// spaced are groups of three digits with blanks between them, or one number after another.
+	// spaced are groups of three digits separated by spaces, or several numbers.
 	numeralPattern = regexp.MustCompile(`\d{1,3}(?: \d{3})+(?:[.,]\d+)?\b|\d+(?:[.,'’·/:-]\d+)*`)
 	spacedPattern  = regexp.MustCompile(`^\d{1,3}(?: \d{3})+(?:[.,]\d+)?$`)
 	groupedPattern = regexp.MustCompile(`^\d{1,3}(?:[.,'’·]\d{3})+$`)
@@ -28,8 +29,7 @@ var (
 	listPattern    = regexp.MustCompile(`(?m)^\s*\d{1,3}[.)]\s+`)
 )
 
-// scales are words after a number that multiply it, as powers of ten. Some mean different ones in different
-// languages.
+// scales are words after a number that multiply it, as powers of ten. Some differ between languages.
 var scales = map[string][]int{
 	"hundred": {2}, "thousand": {3}, "tsd": {3}, "tausend": {3}, "mille": {3}, "mil": {3}, "mila": {3}, "k": {3},
 	"million": {6}, "millions": {6}, "millionen": {6}, "millón": {6}, "millones": {6}, "milione": {6}, "milioni": {6},
@@ -40,7 +40,7 @@ var scales = map[string][]int{
 	"trillion": {12, 18}, "trillions": {12},
 }
 
-// unlisted takes the numbers of list items away: they are not claims.
+// unlisted removes the numbers of list items, which are not claims.
 func unlisted(text string) string { return listPattern.ReplaceAllString(text, "") }
 
 // numerals finds the numbers in a folded text.
@@ -56,7 +56,7 @@ func numerals(text string) []numeral {
 	return all
 }
 
-// scale adds what the number is with a word such as "million" after it.
+// scale adds the values of the number with a word such as "million" after it.
 func (n *numeral) scale(powers []int) {
 	plain := n.values
 	for _, power := range powers {
@@ -68,7 +68,7 @@ func (n *numeral) scale(powers []int) {
 	}
 }
 
-// read tells what a number may be.
+// read returns the possible readings of a number.
 func read(text string) numeral {
 	n := numeral{text: text}
 	if spacedPattern.MatchString(text) {
@@ -97,7 +97,7 @@ func read(text string) numeral {
 	return n
 }
 
-// oneMark reports whether the groups of a whole number are parted by one kind of mark.
+// oneMark reports whether the groups of an integer are separated by one kind of mark.
 func oneMark(whole string) bool {
 	kinds := 0
 	for _, mark := range []string{".", ",", "'", "’", "·"} {

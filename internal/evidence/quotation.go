@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// longestQuotation is in bytes; what is longer than that between two marks is two marks that don't belong together.
+// longestQuotation is in bytes; a longer text is between two marks that don't belong together.
 const longestQuotation = 1000
 
-// marks are the pairs of quotation marks. The apostrophe is none: it stands in too many words.
+// marks match the pairs of quotation marks. The apostrophe is excluded, because it occurs in too many words.
 var marks = []*regexp.Regexp{
 	regexp.MustCompile(`“([^“”„\n]+)”`),
 	regexp.MustCompile(`[„‚]([^„‚“”‘\n]+)[“”‘]`),
@@ -21,7 +21,7 @@ var marks = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[\s(\[—–-])"([^"\n]+)"`),
 }
 
-// omission is where a quotation leaves something out.
+// omission matches the mark of an omission in a quotation.
 var omission = regexp.MustCompile(`\s*[\[(]?(?:…|\.\.\.)[\])]?\s*`)
 
 // quotations returns the text between quotation marks.
@@ -37,7 +37,7 @@ func quotations(text string) []string {
 	return all
 }
 
-// quotes reports whether the source has a quotation.
+// quotes reports whether the source contains a quotation.
 func (s *Source) quotes(q string) bool {
 	rest := s.words
 	for _, part := range omission.Split(q, -1) {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Collect extracts a whole document into memory: for local files, rendering and tests.
+// Collect extracts a whole document into memory, for local files, rendering and tests.
 func Collect(ctx context.Context, r Runner, src Source, limits Limits) (*Document, error) {
 	doc := &Document{}
 	info, err := r.Extract(ctx, src, limits, func(b Block) error {

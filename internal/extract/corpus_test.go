@@ -54,7 +54,7 @@ func toMarkdown(t *testing.T, r *extract.Router, path string) (string, extract.I
 	return out.String(), doc.Info, nil
 }
 
-// TestCorpusQuality holds the extractors against what Docling makes of the same files.
+// TestCorpusQuality compares the extractors with Docling's output for the same files.
 func TestCorpusQuality(t *testing.T) {
 	t.Parallel()
 	files := corpusFiles(t, "documents")

@@ -5,13 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// sniffRows is how many rows are compared to find the delimiter.
+// sniffRows is how many rows are compared to detect the delimiter.
 const sniffRows = 50
 
-// Delimiter finds what separates the columns of a CSV text, from its start: comma, semicolon, tab or
-// pipe, whichever splits the rows most evenly. Delimiters within quotes don't count. 0: none does; when
-// the text is declared to be CSV, that takes a single column, else anything less than two columns
-// over three even rows.
+// Delimiter detects the column delimiter of a CSV text from its start: comma, semicolon, tab or pipe, whichever
+// splits the rows most evenly. Delimiters within quotes don't count. It returns 0 if none does: for a text
+// declared as CSV this means a single column, otherwise anything less than two columns over three even rows.
 func Delimiter(start string, declared bool) rune {
 	best, bestScore := rune(0), 0.0
 	for _, candidate := range ",;\t|" {
@@ -31,7 +30,7 @@ func Delimiter(start string, declared bool) rune {
 	return best
 }
 
-// undoubted is stricter with a text whose name is not CSV's: prose has commas, too.
+// undoubted applies stricter rules to a text that is not named as CSV, because prose has commas, too.
 func undoubted(delimiter rune, even float64, columns, rows int) bool {
 	if delimiter == ',' && columns == 2 {
 		return even == 1 && rows >= 5
@@ -39,14 +38,14 @@ func undoubted(delimiter rune, even float64, columns, rows int) bool {
 	return even == 1 && rows >= 3
 }
 
-// columnCounts counts the columns of each row that is complete. Blank lines are not rows.
+// columnCounts counts the columns of each complete row. Blank lines are not rows.
 func columnCounts(text string, delimiter rune) []int {
 	var counts []int
 	columns, quoted, blank, fieldStart := 1, false, true, true
 	for i, r := range text {
 		switch {
 		case r == '"':
-			// A quote opens only where a field begins: else 5" tapes would swallow the rest.
+			// A quote opens only at the start of a field; otherwise 5" tapes would swallow the rest.
 			if quoted || fieldStart {
 				quoted = !quoted
 			}
@@ -74,7 +73,7 @@ func columnCounts(text string, delimiter rune) []int {
 	return counts
 }
 
-// evenness returns the share of rows that have the commonest number of columns, and that number.
+// evenness returns the fraction of rows that have the most common number of columns, and that number.
 func evenness(rows []int) (float64, int) {
 	frequency := map[int]int{}
 	columns := 0
@@ -90,7 +89,7 @@ func evenness(rows []int) (float64, int) {
 	return float64(frequency[columns]) / float64(len(rows)), columns
 }
 
-// mostFrequent is the last resort for ragged files that call themselves CSV.
+// mostFrequent is the last resort for ragged files that are named as CSV.
 func mostFrequent(text string) rune {
 	line, _, _ := strings.Cut(text, "\n")
 	best, most := rune(0), 0

@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	headBytes   = 64 << 10 // of a file, to tell its format from
+	headBytes   = 64 << 10 // of a file, to detect its format
 	pdfMarkRoom = 1024     // readers accept "%PDF-" anywhere in the first KB
 )
 
-// Detect determines a file's format by its content; name, which its owner chose, is only a hint between
-// the kinds of text. A format that it doesn't know is Unknown, without an error. Errors: a file that is
-// empty, damaged or protected by a password is *taskerr.Error of corruption_detected.
+// Detect detects a file's format from its content. name, chosen by the file's owner, only helps to choose
+// between the kinds of text. An unrecognized format is Unknown, without an error. An empty, damaged or
+// password-protected file is a *taskerr.Error of corruption_detected.
 func Detect(path, name string) (Format, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return Unknown, fmt.Errorf("look at the document: %w", err)
+		return Unknown, fmt.Errorf("inspect the document: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	head := make([]byte, headBytes)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return Unknown, fmt.Errorf("look at the document: %w", err)
+		return Unknown, fmt.Errorf("inspect the document: %w", err)
 	}
 	head = head[:n]
 	switch {
@@ -56,14 +56,14 @@ func Detect(path, name string) (Format, error) {
 	return Unknown, nil
 }
 
-// detectZip distinguishes the formats that are zip containers by their entries.
+// detectZip distinguishes the zip-based formats by their entries.
 func detectZip(path string) (Format, error) {
 	d := DefaultLimits
 	a, err := archive.Open(path, archive.Limits{Entries: d.ZipEntries, Ratio: d.ZipRatio, Bytes: d.ZipBytes})
 	if err != nil {
 		return Unknown, err
 	}
-	defer func() { _ = a.Close() }() // it is only read
+	defer func() { _ = a.Close() }() // read-only
 	switch {
 	case a.Has("word/document.xml"):
 		return DOCX, nil
@@ -85,7 +85,7 @@ func detectZip(path string) (Format, error) {
 	return Zip, nil
 }
 
-// detectOOXML is for packages whose main part has an unusual name: the content types say what it is.
+// detectOOXML detects a package whose main part has an unusual name, from its content types.
 func detectOOXML(a *archive.Archive) Format {
 	types := readStart(a, "[Content_Types].xml")
 	for mark, format := range map[string]Format{
@@ -99,13 +99,13 @@ func detectOOXML(a *archive.Archive) Format {
 	return Zip
 }
 
-// readStart returns the start of a part; "" when it can't be read: then it can't tell anything.
+// readStart returns the start of a part, or "" if it can't be read.
 func readStart(a *archive.Archive, part string) string {
 	rc, err := a.Part(part)
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	text, err := io.ReadAll(io.LimitReader(rc, headBytes))
 	if err != nil {
 		return ""
@@ -113,8 +113,8 @@ func readStart(a *archive.Archive, part string) string {
 	return string(text)
 }
 
-// asText returns the start of a text file as UTF-8, and whether it is text at all: no NUL, and hardly
-// any control characters.
+// asText returns the start of a text file as UTF-8 and reports whether it is text: no NUL, and hardly any
+// control characters.
 func asText(head []byte) (string, bool) {
 	marked, _ := charset.FromBOM(head)
 	text := charset.Decode(head)

@@ -9,11 +9,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// oleSignature begins a compound file, see [MS-CFB] 2.2.
+// oleSignature is the signature of a compound file, see [MS-CFB] 2.2.
 var oleSignature = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
 
-// detectOLE recognizes encrypted Office documents, which are wrapped into a compound file
-// ([MS-OFFCRYPTO] 1.3.2), from Office files of the time before 2007.
+// detectOLE distinguishes encrypted Office documents, which are wrapped in a compound file ([MS-OFFCRYPTO]
+// 1.3.2), from Office files before 2007.
 func detectOLE(file *os.File, head []byte) (Format, error) {
 	for _, area := range [][]byte{head, directory(file, head)} {
 		if bytes.Contains(area, utf16le("EncryptedPackage")) {
@@ -24,8 +24,8 @@ func detectOLE(file *os.File, head []byte) (Format, error) {
 	return OLE, nil
 }
 
-// directory reads the compound file's directory from where the header says that it begins: 64 KiB are
-// enough for the hundreds of streams, and what is cut off only makes the answer "old Office".
+// directory reads the compound file's directory from the offset in the header. 64 KiB are enough for hundreds
+// of streams; a truncated one can only result in "old Office".
 func directory(file *os.File, head []byte) []byte {
 	const shiftAt, firstAt = 30, 48
 	if len(head) < 512 {
@@ -37,7 +37,7 @@ func directory(file *os.File, head []byte) []byte {
 	}
 	first := int64(binary.LittleEndian.Uint32(head[firstAt:]))
 	area := make([]byte, 64<<10)
-	n, _ := file.ReadAt(area, (first+1)<<shift) // past the end: nothing to find
+	n, _ := file.ReadAt(area, (first+1)<<shift) // a read past the end finds nothing
 	return area[:max(n, 0)]
 }
 

@@ -121,7 +121,7 @@ func TestDetectRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		content []byte
-		says    string
+		message string
 	}{
 		{"empty", nil, "empty"},
 		{"encrypted Office", encrypted, "password"},
@@ -131,8 +131,8 @@ func TestDetectRefuses(t *testing.T) {
 			t.Parallel()
 			_, err := extract.Detect(write(t, "file", tt.content), "report.docx")
 			e, ok := errors.AsType[*taskerr.Error](err)
-			if !ok || e.Class != taskerr.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
-				t.Errorf("got %v; want corruption_detected that says %q", err, tt.says)
+			if !ok || e.Class != taskerr.CorruptionDetected || !strings.Contains(e.Message, tt.message) {
+				t.Errorf("got %v; want corruption_detected that says %q", err, tt.message)
 			}
 		})
 	}

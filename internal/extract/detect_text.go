@@ -15,7 +15,7 @@ var (
 	mailMust  = regexp.MustCompile(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
 )
 
-// markdownMarks are the marks of Markdown; each may occur in a plain text by chance.
+// markdownMarks match Markdown markup; each may occur in a plain text by chance.
 var markdownMarks = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^#{1,6} \S`),
 	regexp.MustCompile("(?m)^(?:```|~~~)"),
@@ -25,8 +25,8 @@ var markdownMarks = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^(?:[-*+]|\d+\.) \S`),
 }
 
-// detectText distinguishes the kinds of text by the first 64 KiB. A plain mark at its very
-// start decides; else the extension does; without one, what the text looks like.
+// detectText distinguishes the kinds of text by the first 64 KiB. An unambiguous start decides, then the
+// extension, then what the text looks like.
 func detectText(text, name string) Format {
 	switch {
 	case htmlStart.MatchString(text):

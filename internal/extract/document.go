@@ -1,11 +1,11 @@
-// Package extract turns documents into blocks. Document is the one model that every extractor fills;
-// Markdown is rendered from it and the chunker reads it. Extractors emit their blocks one by one, in
-// reading order, so that a long document never has to fit into memory.
+// Package extract turns documents into blocks. Every extractor fills the one model Document; Markdown is
+// rendered from it, and the chunker reads it. Extractors emit their blocks one by one in reading order, so that
+// a long document never has to fit into memory.
 package extract
 
 import "github.com/seed-7227ef26/async-worker/internal/taskerr"
 
-// Kind says what a block is.
+// Kind is the kind of a block.
 type Kind string
 
 // The kinds of blocks.
@@ -22,16 +22,16 @@ const (
 // Block is one piece of a document in reading order. Its text is valid UTF-8 without NUL.
 type Block struct {
 	Kind     Kind   `json:"kind"`
-	Text     string `json:"text,omitempty"`   // a table's is empty
+	Text     string `json:"text,omitempty"`   // empty for a table
 	Level    int    `json:"level,omitempty"`  // heading: 1-6; list item: depth from 0
-	Marker   string `json:"marker,omitempty"` // list item: "-" or its number, e.g. "2."
+	Marker   string `json:"marker,omitempty"` // list item: "-" or its number, for example "2."
 	Page     int    `json:"page,omitempty"`   // 1-based; zero: the format has no pages
 	Box      *Box   `json:"box,omitempty"`    // nil: unknown
 	Table    *Table `json:"table,omitempty"`  // of a table
 	Language string `json:"language,omitempty"`
 }
 
-// Box is a place on a page in fractions (0-1) of its size from its top left.
+// Box is a rectangle on a page in fractions (0-1) of the page size, from the top left.
 type Box struct {
 	Left   float64 `json:"l"`
 	Top    float64 `json:"t"`
@@ -42,10 +42,10 @@ type Box struct {
 // Table is rows of cells. A cell that spans columns or rows occurs once, at its top left.
 type Table struct {
 	Rows    [][]Cell `json:"rows"`
-	Headers int      `json:"headers"` // how many of the first rows are its header
+	Headers int      `json:"headers"` // number of header rows at the top
 
-	// Continued: these rows go on with the table of the block before; the header rows stand at their
-	// top again. So a table of any length is emitted in slices of bounded size.
+	// Continued: these rows continue the table of the previous block and repeat its header rows. So a long
+	// table is emitted in slices of bounded size.
 	Continued bool `json:"continued,omitempty"`
 }
 
@@ -56,25 +56,25 @@ type Cell struct {
 	RowSpan int    `json:"rowspan,omitempty"` // zero means 1
 }
 
-// Info is what is known of a document as a whole once its last block was emitted.
+// Info describes a document as a whole, once its last block was emitted.
 type Info struct {
 	Format     Format `json:"format"`
-	Extractor  string `json:"extractor"` // e.g. "native/pdf"
+	Extractor  string `json:"extractor"` // for example "native/pdf"
 	Title      string `json:"title,omitempty"`
 	Language   string `json:"language,omitempty"`
 	Pages      int    `json:"pages"` // zero: the format has none
 	Characters int    `json:"characters"`
-	// how each page was read; none: the extractor has no choice
+	// how each page was read; empty if the extractor has no choice
 	PageLog    []PageDecision    `json:"page_log,omitempty"`
 	Properties map[string]string `json:"properties,omitempty"` // author, created, …
-	// services used to read it; empty: none
+	// service used to read it; empty: none
 	Service  taskerr.Dependency `json:"-"`
-	Fallback bool               `json:"fallback,omitempty"` // it was read in another way than Router.Version says
-	// sentences: what of the document is missing or was read in another way than requested
+	Fallback bool               `json:"fallback,omitempty"` // it was read in another way than Router.Version states
+	// sentences about what is missing or was read in another way than requested
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Document is a whole document in memory, for rendering and for tests; the pipeline streams blocks.
+// Document is a whole document in memory, for rendering and tests; the pipeline streams blocks.
 type Document struct {
 	Info
 	Blocks []Block `json:"blocks"`

@@ -2,7 +2,7 @@ package extract
 
 import "github.com/seed-7227ef26/async-worker/internal/taskerr"
 
-// TooManyCharacters is the error of a document whose text goes over Limits.Characters.
+// TooManyCharacters is the error of a document whose text exceeds Limits.Characters.
 func TooManyCharacters(limit int) *taskerr.Error {
 	return taskerr.Errorf(taskerr.QuotaExceeded,
 		"the document has more than %d characters of text: split it into smaller files", limit)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 )
 
-// Format is what a file is, detected from its content.
+// Format is a file format, detected from the content.
 type Format string
 
 // The formats that are distinguished.
@@ -33,49 +33,49 @@ const (
 // Source is a local file to extract from. The extractor only reads it.
 type Source struct {
 	Path   string // of the file
-	Name   string // as its owner calls it, e.g. "reports/q3.pdf"; a hint where content doesn't decide
+	Name   string // the owner's name for it, for example "reports/q3.pdf"; a hint where the content doesn't decide
 	Size   int64  // bytes
-	Format Format // as Detect found it
+	Format Format // as detected by Detect
 
-	TempDir string // where files and working folders of its reading are made; empty: os.TempDir()
+	TempDir string // for temporary files and working folders; empty: os.TempDir()
 
-	SHA256 string // of the file, hex; empty: not known
-	Memory Memory // of the task that this is an attempt at; nil: none is kept
-	Fresh  bool   // what was kept of the same bytes for an earlier task will not do
+	SHA256 string // of the file, hex; empty: unknown
+	Memory Memory // of the task of this attempt; nil: nothing is kept
+	Fresh  bool   // don't use results that were kept for an earlier task with the same bytes
 
-	Pages func(total int) // called once when their number is known before the end; nil: not called
+	Pages func(total int) // called once if their number is known before the end; nil: not called
 }
 
-// HasPages calls Pages, when it is set, with the number of pages.
+// HasPages calls Pages, if it is set, with the number of pages.
 func (s Source) HasPages(total int) {
 	if s.Pages != nil && total > 0 {
 		s.Pages(total)
 	}
 }
 
-// Memory keeps one value from one attempt at a task to the next, for an extractor whose work is paid
-// for elsewhere: it goes on where the attempt before had to stop.
+// Memory passes one value from one attempt of a task to the next, for an extractor that pays for its work
+// elsewhere: it continues where the previous attempt stopped.
 type Memory interface {
-	// Load reads into v what was saved last; false: nothing was.
+	// Load reads the last saved value into v and reports whether there is one.
 	Load(v any) bool
-	// Save keeps v for the next attempt, soon and without waiting for it.
+	// Save keeps v for the next attempt. It saves soon and doesn't wait.
 	Save(v any)
 }
 
-// Limits bound what one document may cost. A zero field takes its default from DefaultLimits.
+// Limits limit the cost of one document. A zero field takes its default from DefaultLimits.
 type Limits struct {
 	Bytes      int64         // of the file
 	Pages      int           // of the document
 	Characters int           // of extracted text
 	ZipEntries int           // of a zip-based format
-	ZipRatio   int           // unpacked to packed, of any entry over 1 MiB unpacked
-	ZipBytes   int64         // unpacked, of all entries that are read
+	ZipRatio   int           // unpacked to packed, for any entry over 1 MiB unpacked
+	ZipBytes   int64         // unpacked, over all entries that are read
 	XMLDepth   int           // nested elements
 	Time       time.Duration // of one external program's run
 	PageTime   time.Duration // of one page within it
-	ChildBytes int64         // memory of an external program, when there is no Pool
+	ChildBytes int64         // memory of an external program without a Pool
 
-	// Pool is the memory for programs and decoders, of all documents that are read at a time; nil: it has no end.
+	// Pool is the memory that programs and decoders share for all documents being read; nil: unlimited.
 	Pool *child.Pool
 }
 
@@ -93,18 +93,18 @@ var DefaultLimits = Limits{
 	ChildBytes: 2 << 30,
 }
 
-// Emit takes the next block in reading order; an error from it ends the extraction with that error.
+// Emit takes the next block in reading order. Its error ends the extraction and is returned.
 type Emit func(Block) error
 
 // Extractor reads some formats. It is safe for concurrent use. Errors are *taskerr.Error:
 // unsupported_format, corruption_detected (damaged, encrypted, a bomb), quota_exceeded (over a
 // limit), or a retryable class; their messages are sentences that a user understands.
 type Extractor interface {
-	// Name is e.g. "native/pdf".
+	// Name is for example "native/pdf".
 	Name() string
-	// Version rises when the same file would give other blocks.
+	// Version increases when the same file would produce other blocks.
 	Version() int
-	// Extract emits the document's blocks and returns what is known of it as a whole. Title may be set
-	// only when the document states one (metadata, a title element).
+	// Extract emits the document's blocks and returns its Info. Title may be set only if the document states
+	// one (metadata, a title element).
 	Extract(ctx context.Context, src Source, limits Limits, emit Emit) (Info, error)
 }

@@ -1,34 +1,33 @@
 package extract
 
-// maxGrid bounds the columns that cells are repeated in; no table that people read has more. Cells
-// beyond it occur once.
+// maxGrid limits the columns in which cells are repeated; real tables have fewer. Cells beyond it occur once.
 const maxGrid = 1024
 
-// maxRepeat is the longest text, in bytes, that is repeated in the places that its cell spans:
-// a long one would make a small file an endless one.
+// maxRepeat is the longest text, in bytes, that is repeated in the positions that its cell spans. Without it a
+// small file could become an endless one.
 const maxRepeat = 200
 
-// Grid spreads the table's cells over its columns: row r of the result has the text of each column of
-// row r. A cell that spans several places is repeated in each of them, so that every row can be read
-// by itself; a long one is only in its first. Rows may differ in length.
+// Grid expands the table's cells: row r of the result has the text of each column of row r. A cell that spans
+// several positions is repeated in each, so that every row can be read by itself; a long one is only in the
+// first. Rows may differ in length.
 func (t *Table) Grid() [][]string {
 	grid := make([][]string, len(t.Rows))
-	open := map[int]*span{} // by column: cells of rows above that reach into this one
+	open := map[int]*span{} // by column: cells of earlier rows that extend into this one
 	for r, row := range t.Rows {
 		grid[r] = spread(row, open)
 	}
 	return grid
 }
 
-// span is the rest of a cell that reaches down.
+// span is the rest of a cell that extends downward.
 type span struct {
 	text string
-	rows int // still to come
+	rows int // remaining
 }
 
 func spread(row []Cell, open map[int]*span) []string {
 	var line []string
-	// carry fills the places that cells from above take, from the current column on.
+	// carry fills the positions of cells from above, from the current column on.
 	carry := func() {
 		for s := open[len(line)]; s != nil; s = open[len(line)] {
 			column := len(line)
@@ -56,7 +55,7 @@ func spread(row []Cell, open map[int]*span) []string {
 	return fillGap(line, open)
 }
 
-// fillGap reaches the open cells to the right of a row that ended early.
+// fillGap fills a row that ended early up to the open cells to its right.
 func fillGap(line []string, open map[int]*span) []string {
 	last := -1
 	for column := range open {

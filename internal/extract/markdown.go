@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// MarkdownWriter renders blocks as GitHub-flavoured Markdown, one by one. Close it at the end.
+// MarkdownWriter renders blocks as GitHub-flavored Markdown, one by one. Call Close at the end.
 type MarkdownWriter struct {
 	w       *bufio.Writer
-	last    Kind // of the block before; "" at the start
-	columns int  // of the table that may go on
-	base    int  // level of the list's outermost item: one deeper than the margin would be code
+	last    Kind // of the previous block; "" at the start
+	columns int  // of the table that may continue
+	base    int  // level of the list's outermost item: a deeper one than the margin would be code
 }
 
-// NewMarkdownWriter makes a MarkdownWriter on w.
+// NewMarkdownWriter returns a MarkdownWriter to w.
 func NewMarkdownWriter(w io.Writer) *MarkdownWriter {
 	return &MarkdownWriter{w: bufio.NewWriter(w)}
 }
@@ -33,7 +33,7 @@ func WriteMarkdown(w io.Writer, doc *Document) error {
 	return m.Close()
 }
 
-// Close writes out what is buffered. It does not close the writer below.
+// Close flushes the buffer. It does not close the underlying writer.
 func (m *MarkdownWriter) Close() error {
 	if err := m.w.Flush(); err != nil {
 		return fmt.Errorf("write Markdown: %w", err)
@@ -73,14 +73,14 @@ func (m *MarkdownWriter) Write(b Block) error {
 	return m.err()
 }
 
-// gap sets a blank line between blocks, but none within a list.
+// gap writes a blank line between blocks, except within a list.
 func (m *MarkdownWriter) gap(next Kind) {
 	if m.last != "" && (m.last != ListItem || next != ListItem) {
 		m.put("\n")
 	}
 }
 
-// put relies on bufio.Writer keeping its first error.
+// put ignores errors, because bufio.Writer keeps the first one.
 func (m *MarkdownWriter) put(parts ...string) {
 	for _, p := range parts {
 		_, _ = m.w.WriteString(p)
@@ -103,7 +103,7 @@ func (m *MarkdownWriter) listItem(b Block) {
 	case marker == "" || marker == "•":
 		marker = "-"
 	case !plainMarker.MatchString(marker):
-		marker = "- " + escape(marker) // such as "a)" or "1.2.": no list marker in Markdown
+		marker = "- " + escape(marker) // for example "a)" or "1.2.", which are not list markers in Markdown
 	}
 	text := strings.ReplaceAll(escape(b.Text), "\n", "  \n"+indent+"  ")
 	m.put(indent, marker, " ", text, "\n")
@@ -121,7 +121,7 @@ func (m *MarkdownWriter) table(t *Table) {
 	if len(grid) == 0 {
 		return
 	}
-	m.rows(grid[:1]) // Markdown knows no table without a header
+	m.rows(grid[:1]) // a Markdown table needs a header
 	m.put("|", strings.Repeat(" - |", m.columns), "\n")
 	m.rows(grid[1:])
 }
@@ -147,10 +147,10 @@ var (
 	numbered   = regexp.MustCompile(`(?m)^([ \t]*\d{1,9})([.)](?:[ \t]|$))`)
 )
 
-// escape keeps text from being read as Markdown.
+// escape prevents text from being read as Markdown.
 func escape(text string) string { return special.Replace(text) }
 
-// paragraph escapes what would begin another block, and keeps line breaks.
+// paragraph escapes what would start another block, and keeps line breaks.
 func paragraph(text string) string {
 	text = blockStart.ReplaceAllString(escape(text), `$1\$2`)
 	text = numbered.ReplaceAllString(text, `$1\$2`)
@@ -161,7 +161,7 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
 }
 
-// fenceFor is a fence longer than any run of backticks in the code.
+// fenceFor returns a fence longer than any run of backticks in the code.
 func fenceFor(code string) string {
 	longest, run := 2, 0
 	for _, r := range code {
@@ -175,5 +175,5 @@ func fenceFor(code string) string {
 	return strings.Repeat("`", longest+1)
 }
 
-// Marker is the marker of the n-th item of a numbered list, e.g. "2.".
+// Marker returns the marker of the n-th item of a numbered list, for example "2.".
 func Marker(n int) string { return strconv.Itoa(n) + "." }

@@ -1,6 +1,6 @@
 package extract
 
-// names says what people call a format: by itself, and as the object of a sentence.
+// names returns the readable names of a format: a short one, and one with its article.
 func names(f Format) (short, phrase string) {
 	switch f {
 	case PDF:

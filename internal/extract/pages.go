@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// PageMethod is how a page's text came about.
+// PageMethod is the way in which a page's text was read.
 type PageMethod string
 
 // The ways to read a page.
 const (
 	PageNative PageMethod = "native" // the file's own text
-	PageOCR    PageMethod = "ocr"    // what OCR read; the file's own text, if any, is left out
-	PageMixed  PageMethod = "mixed"  // the file's own text, and what OCR read beside it
-	PageEmpty  PageMethod = "empty"  // there is nothing to read on it
-	PageUnread PageMethod = "unread" // OCR was needed and did not work, or is not there
+	PageOCR    PageMethod = "ocr"    // the text from OCR; the file's own text, if any, is dropped
+	PageMixed  PageMethod = "mixed"  // the file's own text, and text from OCR beside it
+	PageEmpty  PageMethod = "empty"  // nothing to read on the page
+	PageUnread PageMethod = "unread" // OCR was needed and failed, or is not available
 )
 
-// PageDecision says how pages that follow each other were read, and why.
+// PageDecision describes how consecutive pages were read, and the reason.
 type PageDecision struct {
 	First      int        `json:"first"` // from 1
 	Last       int        `json:"last"`
 	Method     PageMethod `json:"method"`
 	Confidence float64    `json:"confidence"` // 0-1, two digits: that the text is what a reader sees on the page
-	Reason     string     `json:"reason"`     // e.g. "no text"; of the program, never of the document
+	Reason     string     `json:"reason"`     // for example "no text"; written by the program, never from the document
 }
 
-// AppendPage adds the decision on the next page to those before; equal ones become one.
+// AppendPage appends the decision on the next page to the log and merges it with an equal one.
 func AppendPage(log []PageDecision, page int, d PageDecision) []PageDecision {
 	d.First, d.Last = page, page
 	if n := len(log); n > 0 {
@@ -55,7 +55,7 @@ func CountPages(log []PageDecision, methods ...PageMethod) int {
 // maxRanges is the longest list of pages, in bytes.
 const maxRanges = 200
 
-// PageRanges writes ascending numbers as e.g. "3-7,12"; very many are cut short with "…".
+// PageRanges formats ascending numbers, for example "3-7,12". A long list is truncated with "…".
 func PageRanges(numbers []int) string {
 	var b strings.Builder
 	for i := 0; i < len(numbers); {

@@ -14,26 +14,26 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Runner is what extracts a document of whatever format: a Router, or one Extractor.
+// Runner extracts documents: a Router for any format, or one Extractor.
 type Runner interface {
 	Extract(ctx context.Context, src Source, limits Limits, emit Emit) (Info, error)
 }
 
-// Router chooses the extractor by the format and holds every extractor to the limits and to clean
-// text. It is safe for concurrent use.
+// Router chooses the extractor by format, and enforces the limits and clean text on every extractor. It is safe
+// for concurrent use.
 type Router struct {
 	extractors map[Format]Extractor
 	pool       *child.Pool
 }
 
-// NewRouter makes a Router over the extractors, one for each format that can be read.
+// NewRouter returns a Router over the extractors, one for each format that can be read.
 func NewRouter(extractors map[Format]Extractor) *Router { return &Router{extractors: extractors} }
 
-// WithPool is r with documents that share a pool of memory, unless their Limits have another one.
+// WithPool returns r with a pool of memory that documents share unless their Limits have another one.
 func (r *Router) WithPool(pool *child.Pool) *Router { return &Router{r.extractors, pool} }
 
-// With is r with other extractors for some formats: it calls instead for each format that r reads, with what
-// reads it so far, and gives what shall.
+// With returns r with other extractors for some formats. It calls instead with each format of r and its current
+// extractor, and uses the result.
 func (r *Router) With(instead func(f Format, now Extractor) Extractor) *Router {
 	all := make(map[Format]Extractor, len(r.extractors))
 	for f, e := range r.extractors {
@@ -42,12 +42,12 @@ func (r *Router) With(instead func(f Format, now Extractor) Extractor) *Router {
 	return &Router{all, r.pool}
 }
 
-// Open describes a local file as a Source: its size, and its format as Detect finds it. name is what
-// its owner calls it. The error is Detect's.
+// Open describes a local file as a Source, with its size and the format from Detect. name is the owner's name
+// for it. The error is Detect's.
 func Open(path, name string) (Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Source{}, fmt.Errorf("look at the document: %w", err)
+		return Source{}, fmt.Errorf("inspect the document: %w", err)
 	}
 	format, err := Detect(path, name)
 	if err != nil {
@@ -56,8 +56,8 @@ func Open(path, name string) (Source, error) {
 	return Source{Path: path, Name: name, Size: info.Size(), Format: format}, nil
 }
 
-// Version names the extractor of a format and its version, e.g. "native/pdf@1": as long as it stays,
-// the same file gives the same blocks. It is "" for a format that can't be read.
+// Version returns the extractor of a format and its version, for example "native/pdf@1". While it stays the
+// same, the same file produces the same blocks. It is "" for an unsupported format.
 func (r *Router) Version(format Format) string {
 	e, ok := r.extractors[format]
 	if !ok {
@@ -66,7 +66,7 @@ func (r *Router) Version(format Format) string {
 	return fmt.Sprintf("%s@%d", e.Name(), e.Version())
 }
 
-// Formats lists the formats that can be read, sorted.
+// Formats lists the supported formats, sorted.
 func (r *Router) Formats() []Format {
 	formats := make([]Format, 0, len(r.extractors))
 	for f := range r.extractors {
@@ -76,9 +76,9 @@ func (r *Router) Formats() []Format {
 	return formats
 }
 
-// Extract emits the document's blocks: never an empty one, and only clean text (see Clean). A Format
-// of "" is detected first. Besides the extractor's own errors it gives unsupported_format for a format
-// that no extractor reads, and quota_exceeded when the file or its text is over the limits.
+// Extract emits the document's blocks: only clean text (see Clean), and no empty block. It detects a Format of
+// "" first. In addition to the extractor's errors it returns unsupported_format for a format without an
+// extractor, and quota_exceeded if the file or its text exceeds the limits.
 func (r *Router) Extract(ctx context.Context, src Source, limits Limits, emit Emit) (Info, error) {
 	if src.Format == "" {
 		found, err := Open(src.Path, src.Name)
@@ -104,8 +104,8 @@ func (r *Router) Extract(ctx context.Context, src Source, limits Limits, emit Em
 	return g.finish(info, src, e), nil
 }
 
-// checkSize refuses at once what the limits would refuse later, before any block went out and was
-// paid for: a character of plain text takes at most four bytes.
+// checkSize refuses at once what the limits would refuse later, before any block was emitted and paid for. A
+// character of plain text takes at most four bytes.
 func checkSize(src Source, limits Limits) error {
 	if src.Size > limits.Bytes {
 		return TooLarge(src.Size, limits.Bytes)
@@ -119,7 +119,7 @@ func checkSize(src Source, limits Limits) error {
 	return nil
 }
 
-// safely turns a panic over foreign bytes into an error, so that one file can't end the worker.
+// safely turns a panic over a file's content into an error, so that one file can't end the worker.
 func safely(e Extractor, extract func() (Info, error)) (info Info, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -133,7 +133,7 @@ func safely(e Extractor, extract func() (Info, error)) (info Info, err error) {
 	return extract()
 }
 
-// guard stands between an extractor and the pipeline.
+// guard checks the blocks between an extractor and the pipeline.
 type guard struct {
 	ctx        context.Context
 	limit      int
@@ -141,8 +141,8 @@ type guard struct {
 	characters int
 }
 
-// maxText is the longest text of a block, in bytes: a longer one, such as a page without any element, is emitted
-// in pieces, so that a cancel ends the work within it.
+// maxText is the longest text of a block, in bytes. A longer one, for example a page without elements, is
+// emitted in pieces, so that a cancellation stops the work within it.
 const maxText = 1 << 20
 
 func (g *guard) block(b Block) error {
@@ -160,7 +160,7 @@ func (g *guard) block(b Block) error {
 	return g.piece(b)
 }
 
-// pieceEnd is where a long text is cut: at the end of a line of code, of a word else.
+// pieceEnd returns where to cut a long text: at the end of a line of code, otherwise of a word.
 func pieceEnd(text string, code bool) int {
 	blanks := " \n\t"
 	if code {
@@ -180,7 +180,7 @@ func (g *guard) piece(b Block) error {
 	if err := g.ctx.Err(); err != nil {
 		return fmt.Errorf("extraction stopped: %w", context.Cause(g.ctx))
 	}
-	n := b.clean() // of a cell of megabytes that takes a while
+	n := b.clean() // this takes a while for a cell of megabytes
 	if err := g.ctx.Err(); err != nil {
 		return fmt.Errorf("extraction stopped: %w", context.Cause(g.ctx))
 	}

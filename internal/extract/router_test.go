@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// fixed emits what it is told to.
+// fixed emits the given blocks.
 type fixed struct {
 	blocks []extract.Block
 	panics bool
@@ -75,12 +75,12 @@ func TestRouterRefuses(t *testing.T) {
 	t.Parallel()
 	text := []extract.Block{{Kind: extract.Paragraph, Text: "12345"}, {Kind: extract.Paragraph, Text: "678901"}}
 	for _, tt := range []struct {
-		what   string
-		f      fixed
-		src    extract.Source
-		limits extract.Limits
-		class  taskerr.Class
-		says   string
+		what    string
+		f       fixed
+		src     extract.Source
+		limits  extract.Limits
+		class   taskerr.Class
+		message string
 	}{
 		{
 			"a format that nobody reads",
@@ -130,8 +130,8 @@ func TestRouterRefuses(t *testing.T) {
 			t.Parallel()
 			_, err := extract.Collect(t.Context(), routed(tt.f), tt.src, tt.limits)
 			e, ok := errors.AsType[*taskerr.Error](err)
-			if !ok || e.Class != tt.class || !strings.Contains(e.Message, tt.says) {
-				t.Errorf("got %v; want %s that says %q", err, tt.class, tt.says)
+			if !ok || e.Class != tt.class || !strings.Contains(e.Message, tt.message) {
+				t.Errorf("got %v; want %s that says %q", err, tt.class, tt.message)
 			}
 			if err != nil && e.Cause != nil && strings.Contains(e.Cause.Error(), "secret text") {
 				t.Error("the panic's value, which may be document text, is in the error")
@@ -158,11 +158,11 @@ func TestRouterStops(t *testing.T) {
 	}
 }
 
-// TestHugeText: 400 MB of text are refused before anything of it is read on, chunked and paid for.
+// TestHugeText: 400 MB of text are refused before any of it is read, chunked and paid for.
 func TestHugeText(t *testing.T) {
 	t.Parallel()
 	path := write(t, "huge.txt", []byte(strings.Repeat("All work and no play. ", 4000)))
-	if err := os.Truncate(path, 400<<20); err != nil { // sparse: it takes no room
+	if err := os.Truncate(path, 400<<20); err != nil { // sparse: it takes no space
 		t.Fatal(err)
 	}
 	r := extract.NewRouter(native.Extractors(nil, nil))
@@ -174,7 +174,7 @@ func TestHugeText(t *testing.T) {
 	}
 }
 
-// TestLongText: a text that is all of a document goes on in pieces that lose nothing, and ends within it.
+// TestLongText: a document of one text is emitted in pieces without loss, and a cancellation stops it.
 func TestLongText(t *testing.T) {
 	t.Parallel()
 	for what, unit := range map[string]string{"words": "harbour crane ", "one word": "ä", "lines": "x := 1\n"} {
@@ -216,8 +216,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestHeaderStaysSmall: a header stands in every slice of a table, so a table that calls all its rows one has none
-// that grows.
+// TestHeaderStaysSmall: a header is repeated in every slice, so a table of only header rows gets a bounded one.
 func TestHeaderStaysSmall(t *testing.T) {
 	t.Parallel()
 	emitted, rows := 0, 0

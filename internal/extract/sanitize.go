@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Clean makes text fit to store and to search: valid UTF-8, no NUL (Postgres refuses it) and no
-// other control characters but tab and line feed, line ends as \n, plain blanks for no-break ones,
-// none of the invisible characters that break a word in two (soft hyphen, zero-width space, byte
-// order mark), no blanks at its ends.
+// Clean makes text fit for storage and search. The result is valid UTF-8 without NUL (which Postgres rejects)
+// and without other control characters except tab and line feed. Line ends are \n, no-break spaces are plain
+// ones, invisible characters within words (soft hyphen, zero-width space, byte order mark) are dropped, and the
+// text is trimmed.
 func Clean(text string) string { return strings.TrimSpace(fitAll(text)) }
 
 // cleanCode keeps the indentation of the first line and the blank lines inside.
@@ -36,7 +36,7 @@ func fitAll(text string) string {
 
 func unfit(r rune) bool { return fit(r) != r }
 
-// fit maps a character to its replacement; -1 drops it.
+// fit maps a character to its replacement, or to -1 to drop it.
 func fit(r rune) rune {
 	switch {
 	case r == '\t' || r == '\n':
@@ -53,8 +53,7 @@ func fit(r rune) rune {
 	return r
 }
 
-// clean makes the whole block fit to store and returns how many characters of text it has; a block
-// of none is not worth emitting.
+// clean cleans the whole block and returns its number of characters; a block with none need not be emitted.
 func (b *Block) clean() (characters int) {
 	if b.Kind == Code {
 		b.Text = cleanCode(b.Text)

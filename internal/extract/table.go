@@ -2,32 +2,32 @@ package extract
 
 import "strings"
 
-// The size of a slice of a long table: whichever comes first.
+// The size of a slice of a long table, whichever is reached first.
 const (
 	sliceRows  = 500
 	sliceBytes = 256 << 10
-	cellBytes  = 64 // what an empty cell counts for
+	cellBytes  = 64 // what an empty cell counts as
 )
 
-// The largest header: it is repeated in every slice. Further header rows are ordinary rows.
+// The maximum header, because every slice repeats it. Further header rows are ordinary rows.
 const (
 	headerRows  = 50
 	headerBytes = 64 << 10
 )
 
-// TableWriter emits a table of any length in slices, so that it never has to fit into memory. The
-// header rows are repeated at the top of each slice. Spans must not reach over a Flush.
+// TableWriter emits a table of any length in slices, so that it never has to fit into memory. Each slice starts
+// with the header rows. Spans must not cross a Flush.
 type TableWriter struct {
 	emit    Emit
-	block   Block // what each slice is made from: kind, page, box
+	block   Block // template of each slice: kind, page, box
 	header  [][]Cell
 	rows    [][]Cell
 	bytes   int
-	started bool // the header is complete: a row that is none came
+	started bool // the header is complete: another row came
 	slices  int
 }
 
-// NewTableWriter makes a TableWriter. like gives the blocks their page, box and language.
+// NewTableWriter returns a TableWriter. The blocks get their page, box and language from like.
 func NewTableWriter(emit Emit, like Block) *TableWriter {
 	like.Kind, like.Text, like.Table = TableKind, "", nil
 	return &TableWriter{emit: emit, block: like}
@@ -50,7 +50,7 @@ func (t *TableWriter) Row(cells []Cell, header bool) {
 // Full reports whether the slice is large enough to be flushed.
 func (t *TableWriter) Full() bool { return len(t.rows) >= sliceRows || t.bytes >= sliceBytes }
 
-// Flush emits the rows so far; none, nothing.
+// Flush emits the rows so far, if any.
 func (t *TableWriter) Flush() error {
 	if len(t.rows) == 0 && (t.slices > 0 || len(t.header) == 0) {
 		return nil
@@ -58,7 +58,7 @@ func (t *TableWriter) Flush() error {
 	block := t.block
 	rows := make([][]Cell, 0, len(t.header)+len(t.rows))
 	for _, row := range t.header {
-		rows = append(rows, append([]Cell(nil), row...)) // each slice its own: blocks are cleaned in place
+		rows = append(rows, append([]Cell(nil), row...)) // copied for each slice, because blocks are cleaned in place
 	}
 	block.Table = &Table{Rows: append(rows, t.rows...), Headers: len(t.header), Continued: t.slices > 0}
 	t.rows, t.bytes, t.started = nil, 0, true
@@ -69,8 +69,8 @@ func (t *TableWriter) Flush() error {
 	return nil
 }
 
-// CellText flattens the blocks within a cell to the cell's text: one line a block, a list's items
-// with their markers, a nested table row by row.
+// CellText flattens the blocks within a cell to text: one line per block, list items with their markers, a
+// nested table row by row.
 func CellText(blocks []Block) string {
 	var b strings.Builder
 	for _, block := range blocks {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// noTitle is what programs put where a title should be: their own name, a file's name, nothing.
+// noTitle matches what programs write as a title: their own name, a file name, nothing.
 var noTitle = regexp.MustCompile(`(?i)^(?:` +
 	`untitled.*|unbenannt.*|unknown|sans titre.*|sin título.*|senza titolo.*|no title|title|titel|titre|título|default|print|layout ?\d*|slide ?\d*|folie ?\d*|` +
 	`(?:new )?document ?\d*|neues dokument ?\d*|dokument ?\d*|presentation ?\d*|präsentation ?\d*|mappe ?\d*|book ?\d*|sheet ?\d*|` +
@@ -15,7 +15,7 @@ var noTitle = regexp.MustCompile(`(?i)^(?:` +
 	`.*\.(?:docx?|docm|dotx?|pdf|pptx?|potx?|xlsx?|xlsm|od[tspg]|rtf|indd|tex|dvi|txt|html?|xhtml|qxd|pmd|p65|fm|ps|eps|cdr|ai|pub|wpd|xps|tmp|md|csv|epub|pages|key|numbers)|` +
 	`.*[/\\]\S+\.\w{2,4})$`)
 
-// StatedTitle is a title that a document states of itself; "" when programs put it there and it says nothing.
+// StatedTitle returns the title that a document states, or "" if a program generated it.
 func StatedTitle(title string) string {
 	title = strings.Join(strings.Fields(Clean(title)), " ")
 	if strings.IndexFunc(title, unicode.IsLetter) < 0 || noTitle.MatchString(title) {
@@ -24,7 +24,7 @@ func StatedTitle(title string) string {
 	return title
 }
 
-// titleOf is StatedTitle, and "" too for the name of the file itself.
+// titleOf is StatedTitle, but returns "" for the name of the file itself.
 func titleOf(title, name string) string {
 	title = StatedTitle(title)
 	base := path.Base(name)

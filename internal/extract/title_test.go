@@ -33,7 +33,7 @@ func (e titled) Extract(context.Context, extract.Source, extract.Limits, extract
 	return extract.Info{Title: string(e)}, nil
 }
 
-// The name of the file is not a title, whatever the extractor says.
+// The file name is not a title, whatever the extractor reports.
 func TestTitleIsNotTheFilesName(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{"Q3-final": "", "q3-FINAL.xyz": "", "Q3": "Q3", "Untitled": ""} {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// decoration is the Markdown markup before a line's text.
+// decoration matches the Markdown markup before a line's text.
 var decoration = regexp.MustCompile(`^\s*(#{1,6}\s+|[-*+]\s+|>\s*)+`)
 
-// Plain is the text of Markdown without markup: lines as they are, paragraphs between blank lines.
+// Plain returns the text of Markdown without markup: lines unchanged, paragraphs separated by blank lines.
 func Plain(markdown string) []Paragraph {
 	var all []Paragraph
 	var current Paragraph

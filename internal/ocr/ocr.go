@@ -1,5 +1,5 @@
-// Package ocr reads page images. It has the one interface of all engines, what they answer (words with
-// boxes and confidence in lines and paragraphs), and the images that they take.
+// Package ocr reads page images. It defines the interface of all engines, their result (words with boxes and
+// confidence in lines and paragraphs), and the images that they take.
 package ocr
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Image is one page: 8-bit gray, as it is shown to a reader (upright or not).
+// Image is one page: 8-bit gray, as shown to a reader, upright or not.
 type Image struct {
 	*image.Gray
 	DPI int // dots per inch
@@ -18,20 +18,21 @@ type Image struct {
 
 // Engine reads pages. It is safe for concurrent use.
 type Engine interface {
-	// Name is e.g. "tesseract".
+	// Name is for example "tesseract".
 	Name() string
-	// Version is that of the engine, e.g. "5.3.0", or its model, e.g. "gpt-4o-mini".
+	// Version is the engine's version, for example "5.3.0", or its model, for example "gpt-4o-mini".
 	Version() string
-	// Languages are those it reads, e.g. "eng"; other languages, other text. None: it reads any.
+	// Languages are the languages that it reads, for example "eng"; they influence the text. Empty: it reads
+	// any.
 	Languages() []string
-	// Abilities says what it can do.
+	// Abilities returns the engine's abilities.
 	Abilities() Abilities
 	// For returns the engine with a task's options. Its error is a validation_error that lists the choices.
 	For(w Wish) (Engine, error)
-	// Read reads one page. A page without text gives a Page without any. The error is an
-	// *UnavailableError when no page can be read on this machine, one that wraps context.Cause(ctx), a
-	// *taskerr.Error of a retryable class when the service behind the engine is at fault, or says what went
-	// wrong with this page.
+	// Read reads one page. A page without text is an empty Page. The error is an *UnavailableError if no page
+	// can be read on this machine; it wraps context.Cause(ctx) if ctx ended; it is a *taskerr.Error of a
+	// retryable class if the service behind the engine is at fault; otherwise it states what went wrong with
+	// this page.
 	Read(ctx context.Context, img Image) (Page, error)
 }
 
@@ -40,28 +41,29 @@ type Abilities struct {
 	Boxes      bool // words, lines and paragraphs have boxes
 	Confidence bool // words have a confidence
 	Markdown   bool // pages come as Markdown, with headings and tables
-	Rotation   bool // pages are read however they lie
+	Rotation   bool // pages are read in any orientation
 
-	// DPI and Side say which images it needs: dots per inch, or, unless Side is zero, pixels of the longest side.
+	// DPI and Side are the images that it needs: the resolution in dots per inch, or, unless Side is zero, the
+	// longest side in pixels.
 	DPI, Side int
-	// Service is what it needs besides this machine; empty: nothing, it computes here.
+	// Service is the service that it needs; empty: it computes on this machine.
 	Service taskerr.Dependency
 }
 
 // Wish is what a task requests of an engine. The zero value requests nothing.
 type Wish struct {
-	Languages  []string // e.g. "eng"; none: the engine's own
+	Languages  []string // for example "eng"; empty: the engine's own
 	Resolution int      // pixels of an image's longest side; zero: the engine's own DPI or Side
 }
 
-// The longest sides that an engine is given on a task's wish: below, no text can be read; above, a page costs as much
-// as a document.
+// Bounds of the longest side that a task may request: below, no text is legible; above, a page costs as much as
+// a document.
 const (
 	leastSide = 256
 	mostSide  = 10_000
 )
 
-// Side is the wish brought within bounds; zero: there is none.
+// Side returns the requested side within bounds, or zero.
 func (w Wish) Side() int {
 	if w.Resolution <= 0 {
 		return 0
@@ -69,8 +71,8 @@ func (w Wish) Side() int {
 	return min(max(w.Resolution, leastSide), mostSide)
 }
 
-// Identity names everything of an engine that decides what it reads on a page, but its program's version,
-// e.g. "tesseract:deu+eng" or "openai:gpt-4o-mini".
+// Identity names everything of an engine that decides its readings, except its program's version, for example
+// "tesseract:deu+eng" or "openai:gpt-4o-mini".
 func Identity(e Engine) string {
 	if languages := e.Languages(); len(languages) > 0 && e.Abilities().Service == "" {
 		return e.Name() + ":" + strings.Join(languages, "+")
@@ -78,53 +80,53 @@ func Identity(e Engine) string {
 	return strings.Join(append([]string{e.Name(), e.Version()}, e.Languages()...), ":")
 }
 
-// UnavailableError says why there is no OCR at all: whoever can do without goes on without.
+// UnavailableError states why there is no OCR at all. Documents that don't need it are still read.
 type UnavailableError struct {
-	Reason string // e.g. "tesseract is not installed; install tesseract-ocr"
+	Reason string // for example "tesseract is not installed; install tesseract-ocr"
 	Cause  error
 }
 
 func (e *UnavailableError) Error() string { return e.Reason }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.Cause }
 
-// Box is a place on the image in fractions (0-1) of its size from its top left.
+// Box is a rectangle on the image in fractions (0-1) of its size, from its top left.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
-// Word is a word as the engine understood it.
+// Word is a word as the engine read it.
 type Word struct {
 	Text       string
 	Box        Box
 	Confidence float64 // 0-1
 }
 
-// Line is words from left to right as they are read.
+// Line is words in reading order.
 type Line []Word
 
 // Paragraph is lines in reading order.
 type Paragraph []Line
 
-// Page is what an engine read: paragraphs in reading order, boxes on the image as it was given. Words of an
-// engine without boxes have the zero Box, of one without confidence a Confidence of 1: see Abilities.
+// Page is an engine's reading: paragraphs in reading order, with boxes on the given image. Words of an engine
+// without boxes have the zero Box, of one without confidence a Confidence of 1: see Abilities.
 type Page struct {
 	Paragraphs []Paragraph
-	Markdown   string // the same with headings, lists and tables, of an engine that gives it
-	Turned     Turn   // how the image was turned to be read
-	// The image as it was given, in pixels, and its dots per inch; filled in by who gives it (ocr/pages).
+	Markdown   string // the same with headings, lists and tables, if the engine returns it
+	Turned     Turn   // rotation of the image before it was read
+	// The given image in pixels, and its dots per inch; set by the caller of the engine (ocr/pages).
 	Width, Height, DPI int
-	Engine             string // that read it, when it is not the configured one: see Fallback
+	Engine             string // the engine that read it, if not the configured one: see Fallback
 	Usage              Usage  // of a model
 }
 
 // Usage is what a model was paid for.
 type Usage struct {
-	Requests         int `json:"requests"`          // all tries
-	PromptTokens     int `json:"prompt_tokens"`     // of all tries
-	CompletionTokens int `json:"completion_tokens"` // likewise
+	Requests         int `json:"requests"`          // over all tries
+	PromptTokens     int `json:"prompt_tokens"`     // over all tries
+	CompletionTokens int `json:"completion_tokens"` // over all tries
 }
 
-// Add sums up.
+// Add returns the sum.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Requests + v.Requests, u.PromptTokens + v.PromptTokens, u.CompletionTokens + v.CompletionTokens}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// numbered is an image of w × h pixels, each with a value of its own.
+// numbered is an image of w × h pixels with distinct values.
 func numbered(w, h int) ocr.Image {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range img.Pix {
@@ -35,7 +35,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// Undo is the way back of every pixel of a turned image.
+// Undo maps every pixel of a rotated image back.
 func TestTurnUndo(t *testing.T) {
 	t.Parallel()
 	before := numbered(5, 3)
@@ -123,7 +123,7 @@ func TestPGM(t *testing.T) {
 	if err != nil || got.Rect != want.Rect || !bytes.Equal(got.Pix, want.Pix) {
 		t.Errorf("%v %v", got, err)
 	}
-	for input, says := range map[string]string{
+	for input, message := range map[string]string{
 		"":                                 "no image",
 		"P6\n1 1\n255\n???":                "header",
 		"P5\n6 6\n255\n" + "x":             "more than 35",
@@ -133,7 +133,7 @@ func TestPGM(t *testing.T) {
 		"P5\n6 5\n65535\n":                 "65535",
 		"P5\n6 5\n255\nabc":                "ends early",
 	} {
-		if _, err := ocr.ReadPGM(strings.NewReader(input), 35); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := ocr.ReadPGM(strings.NewReader(input), 35); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%q: %v", input, err)
 		}
 	}

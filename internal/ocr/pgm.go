@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// WritePGM writes an image as a binary portable graymap (netpbm's P5): no compression, no library, and
-// every program of the trade reads it.
+// WritePGM writes an image as a binary portable graymap (netpbm's P5). It needs no compression and no library,
+// and all imaging programs read it.
 func WritePGM(w io.Writer, img *image.Gray) error {
 	width, height := img.Rect.Dx(), img.Rect.Dy()
 	if _, err := fmt.Fprintf(w, "P5\n%d %d\n255\n", width, height); err != nil {
@@ -26,8 +26,8 @@ func WritePGM(w io.Writer, img *image.Gray) error {
 // ErrNoImage is the error of ReadPGM for an empty input.
 var ErrNoImage = errors.New("there is no image")
 
-// ReadPGM reads a binary portable graymap of 8 bits a pixel and at most maxPixels pixels, which are
-// checked before memory is taken for them.
+// ReadPGM reads a binary portable graymap of 8 bits per pixel and at most maxPixels pixels, which it checks
+// before it allocates memory.
 func ReadPGM(r io.Reader, maxPixels int) (*image.Gray, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	if _, err := in.Peek(1); errors.Is(err, io.EOF) {

@@ -2,8 +2,8 @@ package ocr
 
 import "math"
 
-// Rounded returns the page with places and confidences of four digits, about a third of a pixel of A4 at
-// 300 dpi: so it is the same whether it was just read or kept in a cache, and takes little room there.
+// Rounded returns the page with positions and confidences rounded to four digits, about a third of a pixel of
+// A4 at 300 dpi. So it is the same whether just read or cached, and takes little space.
 func (p Page) Rounded() Page {
 	for _, paragraph := range p.Paragraphs {
 		for _, line := range paragraph {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// noise is the confidence below which an engine's guess is not evidence of text: specks and lines of
-// drawings are read as characters with less.
+// noise is the confidence below which a guess is not evidence of text: specks and lines of drawings are read as
+// characters with less.
 const noise = 0.3
 
-// Clean leaves out what is not text: words without a letter or digit that the engine hardly believes
-// in, and paragraphs that it hardly believes in as a whole.
+// Clean drops what is not text: words of low confidence without a letter or digit, and paragraphs of low
+// confidence as a whole.
 func (p Page) Clean() Page {
 	clean := p
 	clean.Paragraphs = nil
@@ -38,7 +38,7 @@ func (p Page) Clean() Page {
 	return clean
 }
 
-// Confidence is the mean over all letters and digits, 0-1; zero when there is none.
+// Confidence returns the mean over all letters and digits, 0-1; zero if there are none.
 func (p Page) Confidence() float64 {
 	var weight, sum float64
 	for _, paragraph := range p.Paragraphs {
@@ -64,8 +64,8 @@ func (p Page) Letters() int {
 	return n
 }
 
-// Evidence says how much text the engine is sure of; of several readings of one image the right one
-// has the most: a wrong one has few words, or doubtful ones.
+// Evidence returns the amount of confident text. Of several readings of one image the right one has the most: a
+// wrong one has few or doubtful words.
 func (p Page) Evidence() float64 {
 	sum := 0.0
 	for _, paragraph := range p.Paragraphs {
@@ -78,7 +78,7 @@ func (p Page) Evidence() float64 {
 	return sum
 }
 
-// weigh counts the characters, and sums the confidence in them.
+// weigh counts the characters and sums their confidence.
 func (p Paragraph) weigh() (weight, sum float64) {
 	for _, line := range p {
 		for _, w := range line {
@@ -90,7 +90,7 @@ func (p Paragraph) weigh() (weight, sum float64) {
 	return weight, sum
 }
 
-// Text joins the lines. A word that is hyphenated over a line's end is put together again.
+// Text joins the lines and mends words hyphenated at line ends.
 func (p Paragraph) Text() string {
 	var b strings.Builder
 	before := ""
@@ -114,7 +114,7 @@ func (p Paragraph) Text() string {
 	return b.String()
 }
 
-// Box is the box around all words; unknown when those of its words are.
+// Box returns the box around all words, unknown if their boxes are.
 func (p Paragraph) Box() Box {
 	var box Box
 	for _, line := range p {
@@ -123,7 +123,7 @@ func (p Paragraph) Box() Box {
 	return box
 }
 
-// Box is the box around all words; unknown when theirs are.
+// Box returns the box around all words, unknown if their boxes are.
 func (l Line) Box() Box {
 	var box Box
 	for _, w := range l {
@@ -151,14 +151,15 @@ func (l Line) Text() string {
 	return strings.Join(words, " ")
 }
 
-// compound reports whether a word at a line's end goes on in the next: it has a hyphen behind a letter.
+// compound reports whether a word at a line's end continues on the next line: it ends with a hyphen after a
+// letter.
 func compound(word string) bool {
 	last, n := utf8.DecodeLastRuneInString(word)
 	before, _ := utf8.DecodeLastRuneInString(word[:len(word)-n])
 	return strings.ContainsRune("-\u2010\u00ad", last) && unicode.IsLetter(before)
 }
 
-// hyphenated reports whether that hyphen only marks the line's end: what follows is in lower case.
+// hyphenated reports whether that hyphen only marks the line break: the next word is lower-case.
 func hyphenated(word, next string) bool {
 	first, _ := utf8.DecodeRuneInString(next)
 	return compound(word) && unicode.IsLower(first)

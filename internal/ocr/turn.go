@@ -2,13 +2,13 @@ package ocr
 
 import "image"
 
-// Turn is a rotation clockwise by quarters of a circle: 0 to 3.
+// Turn is a clockwise rotation by quarter turns: 0 to 3.
 type Turn int
 
-// Degrees is e.g. 90.
+// Degrees returns for example 90.
 func (t Turn) Degrees() int { return int(t) * 90 }
 
-// Of returns the image turned; by no quarter, the image itself.
+// Of returns the rotated image, or the image itself for 0.
 func (t Turn) Of(img Image) Image {
 	if t == 0 {
 		return img
@@ -23,7 +23,7 @@ func (t Turn) Of(img Image) Image {
 		row := img.Pix[y*img.Stride : y*img.Stride+w]
 		at, step := y*out.Stride+0, 1
 		switch t {
-		case 1: // x, y goes to h-1-y, x
+		case 1: // x, y maps to h-1-y, x
 			at, step = h-1-y, out.Stride
 		case 2: // to w-1-x, h-1-y
 			at, step = (h-1-y)*out.Stride+w-1, -1
@@ -38,7 +38,7 @@ func (t Turn) Of(img Image) Image {
 	return Image{out, img.DPI}
 }
 
-// Undo maps a place on the turned image to the place on the image before.
+// Undo maps a box on the rotated image to the original image.
 func (t Turn) Undo(b Box) Box {
 	switch t {
 	case 1:

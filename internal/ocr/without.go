@@ -1,15 +1,16 @@
 package ocr
 
-// Without returns the page without the words for which leave holds, and without what is empty then.
-func (p Page) Without(leave func(Word) bool) Page {
+// Without returns the page without the words for which drop is true, and without the lines and paragraphs that
+// are empty then.
+func (p Page) Without(drop func(Word) bool) Page {
 	kept := p
-	kept.Paragraphs, kept.Markdown = nil, "" // which has all words
+	kept.Paragraphs, kept.Markdown = nil, "" // Markdown has all words
 	for _, paragraph := range p.Paragraphs {
 		var lines Paragraph
 		for _, line := range paragraph {
 			var words Line
 			for _, w := range line {
-				if !leave(w) {
+				if !drop(w) {
 					words = append(words, w)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 var (
 	ipv4 = regexp.MustCompile(`[0-9]{1,3}(?:\.[0-9]{1,3}){3}`)
 	ipv6 = regexp.MustCompile(`[0-9A-Fa-f]*(?::{1,2}[0-9A-Fa-f]+){2,8}(?:(?:\.[0-9]{1,3}){3})?(?:::)?`)
-	// numbering comes before numbers that look like an address and are a version's or a section's.
+	// numbering matches text before a number that looks like an address but is a version's or a section's.
 	numbering = regexp.MustCompile(`(?i)(?:\bv|\bver\.?|version|release|rev\.?|revision|build|firmware|section|chapter|§|kapitel|abschnitt|clause|paragraph|heading|header|article|artikel|figure|table|annex|appendix|item|oid)[ :.]{0,2}$`)
 )
 
@@ -40,12 +40,12 @@ func isIPv4(text string, start, end int) bool {
 	if r := reversed(before); len(r) > 0 && (isAlphanumeric(r[0]) || r[0] == '-' || r[0] == '_') {
 		return false
 	}
-	// The number of a section is at the start of a line, before its name.
+	// A section number is at the start of a line, before the section's name.
 	return !(atLineStart(before) && small(ip) && strings.HasPrefix(after, " ") && len(after) > 1 &&
 		unicode.IsLetter([]rune(after)[1]))
 }
 
-// continuesPath reports whether a dotted number goes on: into a fifth part, or into a word.
+// continuesPath reports whether a dotted number continues with a fifth part or a word.
 func continuesPath(after string) bool {
 	next := []rune(after[:min(len(after), 8)])
 	if len(next) == 0 {
@@ -59,7 +59,7 @@ func atLineStart(before string) bool {
 	return strings.TrimSpace(line) == "" && (len(line) < len(before) || len(before) < 16)
 }
 
-// small reports whether all parts of an address could be numbers of sections.
+// small reports whether all parts of an address could be section numbers.
 func small(ip netip.Addr) bool {
 	for _, part := range ip.As4() {
 		if part > 30 {
@@ -69,7 +69,7 @@ func small(ip netip.Addr) bool {
 	return true
 }
 
-// personal reports whether an address may be of one machine in a network.
+// personal reports whether an address may be that of one machine in a network.
 func personal(ip netip.Addr) bool {
 	return !ip.IsUnspecified() && !ip.IsLoopback() && !ip.IsMulticast() &&
 		ip != netip.AddrFrom4([4]byte{255, 255, 255, 255}) &&

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// email is an address as it is written in texts (RFC 5321, 4.1.2, without quotes; RFC 6531 for other alphabets).
+// email matches an address as written in texts (RFC 5321, 4.1.2, without quotes; RFC 6531 for other alphabets).
 var email = regexp.MustCompile(`[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
 
 // maxEmail is the longest address (RFC 5321, 4.5.3.1.3), in bytes.
 const maxEmail = 254
 
-// fileEndings come after a point as domains do: icon@2x.png is not an address.
+// fileEndings follow a dot like top-level domains: icon@2x.png is not an address.
 var fileEndings = map[string]bool{
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".webp": true, ".ico": true, ".css": true,
 	".js": true, ".ts": true,
@@ -24,7 +24,7 @@ var fileEndings = map[string]bool{
 
 func emails(text string) (found [][2]int) {
 	for _, m := range email.FindAllStringIndex(text, -1) {
-		// What opens a quotation or a list is a sign, and no part of an address.
+		// A leading quotation or list mark is not part of the address.
 		start, end := m[0], m[1]
 		for start < end && strings.ContainsRune(".'*/=?^{|}~&#$%!", rune(text[start])) {
 			start++

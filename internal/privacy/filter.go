@@ -11,11 +11,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// unasked are kinds that detectors find in every text and that identify no person by themselves: they count only when
-// they are requested.
-var unasked = map[Kind]bool{"DATE_TIME": true, "URL": true, "LOCATION": true, "NRP": true, "ORGANIZATION": true}
+// onRequest are kinds that detectors find in every text and that identify nobody by themselves. They count only
+// if requested.
+var onRequest = map[Kind]bool{"DATE_TIME": true, "URL": true, "LOCATION": true, "NRP": true, "ORGANIZATION": true}
 
-// Options say what is looked for, and what becomes of it.
+// Options select what to find, and what to do with it.
 type Options struct {
 	Mode     Mode                     // Tag or Redact
 	Detector Detector                 // required
@@ -23,14 +23,14 @@ type Options struct {
 	Language func(text string) string // returns the language of a text; required
 }
 
-// Filter holds what of a document's text may be personal data. A nil Filter lets all pass. It is safe for
-// concurrent use.
+// Filter counts or replaces personal data in the text of documents. A nil Filter passes everything. It is safe
+// for concurrent use.
 type Filter struct {
 	options Options
-	wanted  map[Kind]bool // empty: see unasked
+	wanted  map[Kind]bool // empty: all except onRequest
 }
 
-// NewFilter returns a Filter; nil when the mode is Off.
+// NewFilter returns a Filter, or nil if the mode is Off.
 func NewFilter(o Options) *Filter {
 	if o.Mode != Tag && o.Mode != Redact {
 		return nil
@@ -42,7 +42,7 @@ func NewFilter(o Options) *Filter {
 	return f
 }
 
-// Mode is what the filter does.
+// Mode returns the filter's mode.
 func (f *Filter) Mode() Mode {
 	if f == nil {
 		return Off
@@ -50,7 +50,8 @@ func (f *Filter) Mode() Mode {
 	return f.options.Mode
 }
 
-// Version names what decides what comes out of the filter, e.g. "redact patterns@1 EMAIL,IBAN"; "off" without one.
+// Version identifies everything that determines the filter's output, for example "redact patterns@1
+// EMAIL,IBAN", or "off" for a nil Filter.
 func (f *Filter) Version() string {
 	if f == nil {
 		return string(Off)
@@ -66,25 +67,25 @@ func (f *Filter) Version() string {
 	return name
 }
 
-// DetectorVersion names the detector.
+// DetectorVersion returns the version of the detector.
 func (f *Filter) DetectorVersion() string { return f.options.Detector.Version() }
 
 func (f *Filter) counts(k Kind) bool {
 	if len(f.wanted) > 0 {
 		return f.wanted[k]
 	}
-	return !unasked[k]
+	return !onRequest[k]
 }
 
-// Document is one document on its way through a Filter. It is not safe for concurrent use.
+// Document is one document being filtered. It is not safe for concurrent use.
 type Document struct {
 	filter   *Filter
 	emit     extract.Emit
-	blocks   []extract.Block // that wait for the detector
+	blocks   []extract.Block // waiting for the detector
 	bytes    int             // of their texts
-	language string          // of the texts before
+	language string          // of the previous texts
 	found    Counts
-	missed   error // why some of it was not looked at; only when tagging
+	missed   error // why some text was not examined; only when tagging
 }
 
 // The size of a batch for the detector: a call for each block would be slow, one for all would not stream.
@@ -93,13 +94,13 @@ const (
 	batchBytes  = 32 << 10
 )
 
-// Document begins one. What passes goes to emit.
+// Document starts a document whose blocks go to emit.
 func (f *Filter) Document(emit extract.Emit) *Document {
 	return &Document{filter: f, emit: emit, language: "und", found: Counts{}}
 }
 
-// Block takes the next block. It is handed on, redacted if that is asked for, by this call or a later one. Errors
-// are those of emit and, when redacting, of the detector: what could not be looked at goes nowhere.
+// Block takes the next block. This call or a later one emits it, redacted if requested. Errors are those of
+// emit and, when redacting, of the detector: text that could not be examined is not emitted.
 func (d *Document) Block(ctx context.Context, b extract.Block) error {
 	if d.filter == nil {
 		return d.emit(b)
@@ -112,7 +113,7 @@ func (d *Document) Block(ctx context.Context, b extract.Block) error {
 	return d.Flush(ctx)
 }
 
-// Flush passes on what is pending.
+// Flush emits the pending blocks.
 func (d *Document) Flush(ctx context.Context) error {
 	if len(d.blocks) == 0 {
 		return nil
@@ -121,7 +122,7 @@ func (d *Document) Flush(ctx context.Context) error {
 	for i := range d.blocks {
 		each(&d.blocks[i], func(s *string) { places = append(places, s) })
 	}
-	if err := d.look(ctx, places); err != nil {
+	if err := d.examine(ctx, places); err != nil {
 		return err
 	}
 	for i := range d.blocks {
@@ -134,7 +135,8 @@ func (d *Document) Flush(ctx context.Context) error {
 	return nil
 }
 
-// own is the block with cells of its own: an extractor may emit the same header again, or keep what it emitted.
+// own returns the block with copied cells: an extractor may emit the same header again, or keep what it
+// emitted.
 func own(b extract.Block) extract.Block {
 	if b.Table == nil {
 		return b
@@ -148,7 +150,7 @@ func own(b extract.Block) extract.Block {
 	return b
 }
 
-// each visits the texts of a block.
+// each calls visit for the texts of a block.
 func each(b *extract.Block, visit func(*string)) {
 	if b.Text != "" {
 		visit(&b.Text)
@@ -165,7 +167,7 @@ func each(b *extract.Block, visit func(*string)) {
 	}
 }
 
-// Info filters what is known of the document as a whole: its title and its properties.
+// Info filters the document's title and properties.
 func (d *Document) Info(ctx context.Context, info extract.Info) (extract.Info, error) {
 	if d.filter == nil {
 		return info, nil
@@ -177,7 +179,7 @@ func (d *Document) Info(ctx context.Context, info extract.Info) (extract.Info, e
 		values[i] = info.Properties[name]
 		places = append(places, &values[i])
 	}
-	if err := d.look(ctx, places); err != nil {
+	if err := d.examine(ctx, places); err != nil {
 		return extract.Info{}, err
 	}
 	info.Properties = maps.Clone(info.Properties)
@@ -187,18 +189,19 @@ func (d *Document) Info(ctx context.Context, info extract.Info) (extract.Info, e
 	return info, nil
 }
 
-// Text filters a text that comes with the document, e.g. the title that its sender gave. It is not counted.
+// Text filters a text that comes with the document, for example the title that its sender gave. It is not
+// counted.
 func (f *Filter) Text(ctx context.Context, text string) (string, error) {
 	if f == nil || text == "" {
 		return text, nil
 	}
 	d := f.Document(nil)
-	err := d.look(ctx, []*string{&text})
+	err := d.examine(ctx, []*string{&text})
 	return text, err
 }
 
-// look asks the detector about texts, counts what it finds, and redacts it in place.
-func (d *Document) look(ctx context.Context, places []*string) error {
+// examine runs the detector on texts, counts its findings, and redacts them in place.
+func (d *Document) examine(ctx context.Context, places []*string) error {
 	texts := make([]string, len(places))
 	for i, p := range places {
 		texts[i] = *p
@@ -211,7 +214,7 @@ func (d *Document) look(ctx context.Context, places []*string) error {
 		return err
 	}
 	if err != nil && d.filter.options.Mode == Tag {
-		d.missed = err // the last is as good as all of them
+		d.missed = err // one reason is enough
 		return nil
 	}
 	if err != nil {
@@ -228,21 +231,21 @@ func (d *Document) look(ctx context.Context, places []*string) error {
 	return nil
 }
 
-// find asks the detector, and keeps of its answer what counts, each place once. An answer that does not fit the
-// texts is an error: nothing that came of it could be trusted.
+// find returns the detector's findings that count, with overlapping ones merged. A response that does not fit
+// the texts is an error, because none of it could be trusted.
 func (d *Document) find(ctx context.Context, texts []string) ([][]Finding, error) {
 	found, err := d.filter.options.Detector.Find(ctx, texts, d.language)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) != len(texts) {
-		return nil, nonsense("%d answers to %d texts", len(found), len(texts))
+		return nil, invalidAnswer("%d answers to %d texts", len(found), len(texts))
 	}
 	for i, findings := range found {
 		var wanted []Finding
 		for _, f := range findings {
 			if f.Start < 0 || f.Start >= f.End || f.End > len(texts[i]) {
-				return nil, nonsense("a place outside of the text")
+				return nil, invalidAnswer("a range outside of the text")
 			}
 			if d.filter.counts(f.Kind) {
 				wanted = append(wanted, f)
@@ -253,13 +256,13 @@ func (d *Document) find(ctx context.Context, texts []string) ([][]Finding, error
 	return found, nil
 }
 
-func nonsense(format string, args ...any) error {
+func invalidAnswer(format string, args ...any) error {
 	return taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data gave "+format, args...)
 }
 
-// Found is how often each kind was found so far.
+// Found returns how often each kind was found so far.
 func (d *Document) Found() Counts { return d.found }
 
-// Missed is why a part of the text was not looked at; nil when all was. When redacting it is always nil: such text
-// is an error.
+// Missed returns why a part of the text was not examined, or nil. When redacting it is always nil, because such
+// text is an error.
 func (d *Document) Missed() error { return d.missed }

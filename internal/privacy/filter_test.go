@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// script is a detector that answers as it is told.
+// script is a scripted detector.
 type script func(texts []string, language string) ([][]privacy.Finding, error)
 
 func (s script) Find(_ context.Context, texts []string, language string) ([][]privacy.Finding, error) {
@@ -115,7 +115,8 @@ func TestTagAndOff(t *testing.T) {
 	}
 }
 
-// What overlaps is one place, of the kind that is surest; kinds that nobody asked for don't count.
+// Overlapping findings are merged into one of the kind with the highest score; kinds that were not requested
+// don't count.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
 	both := privacy.All(everywhere("Ada Lovelace", "PERSON", 0.9), everywhere("Lovelace of London", "LOCATION", 0.99),
@@ -134,7 +135,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// When the detector fails, redacting lets nothing pass; tagging lets all pass, and says so.
+// When the detector fails, redacting emits nothing; tagging emits everything and reports it.
 func TestDetectorFails(t *testing.T) {
 	t.Parallel()
 	down := taskerr.Errorf(taskerr.DependencyUnavailable, "down")
@@ -170,7 +171,7 @@ func answers(texts []string, f privacy.Finding) [][]privacy.Finding {
 	return all
 }
 
-// The detector is asked about many blocks at once, and not about all of them.
+// The detector is called for batches of blocks, not once per block or once for all.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	var calls []int

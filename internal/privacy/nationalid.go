@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// nationalID is a number that a state gives to a person: only those that a check, or a form that nothing else has,
-// tells from other numbers.
+// nationalID is a number that a state gives to a person. Only numbers with a check or an unmistakable form are
+// included.
 type nationalID struct {
 	form  *regexp.Regexp
 	valid func(text string) bool
@@ -40,13 +40,13 @@ func nationalIDs(text string) (found [][2]int) {
 	return found
 }
 
-// socialSecurity is of the United States: which numbers are not given out says 20 CFR 422.103 and the SSA's notes
-// on randomization.
+// socialSecurity is a number of the United States; 20 CFR 422.103 and the SSA's notes on randomization define
+// which numbers are not assigned.
 func socialSecurity(s string) bool {
 	return s[:3] != "000" && s[:3] != "666" && s[0] != '9' && s[4:6] != "00" && s[7:] != "0000"
 }
 
-// nationalInsurance is of the United Kingdom; these prefixes are not given out (HMRC, NIM39110).
+// nationalInsurance is a number of the United Kingdom; these prefixes are not assigned (HMRC, NIM39110).
 func nationalInsurance(s string) bool { return !strings.Contains("BG GB KN NK NT TN ZZ", s[:2]) }
 
 // spanish is a DNI or NIE: the letter is the number modulo 23 (Real Decreto 1553/2005, 11).
@@ -62,7 +62,7 @@ func spanish(s string) bool {
 
 // italian is a codice fiscale (DM 23 December 1976, 6).
 func italian(s string) bool {
-	// The values of characters at odd places, from 0 and A on.
+	// The values of characters at odd positions, from 0 and A on.
 	odd := [...]int{1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23}
 	sum := 0
 	for i := range 15 {
@@ -78,7 +78,8 @@ func italian(s string) bool {
 	return s[15] == byte('A'+sum%26)
 }
 
-// french13 is a NIR: its last two digits are 97 less the rest modulo 97; Corsica has letters in it.
+// french13 is a NIR: its last two digits are 97 minus the remainder modulo 97; Corsican numbers contain
+// letters.
 func french13(s string) bool {
 	s = strings.NewReplacer("2A", "19", "2B", "18").Replace(s)
 	n, err := strconv.Atoi(s[:13])

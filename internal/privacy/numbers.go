@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ibanStart is what an IBAN begins with: country and check digits (ISO 13616).
+// ibanStart matches the start of an IBAN: country and check digits (ISO 13616).
 var ibanStart = regexp.MustCompile(`(?i)[A-Z]{2}[0-9]{2}`)
 
-// ibanLengths are the registered ones, by country (SWIFT, IBAN Registry release 99).
+// ibanLengths are the registered lengths by country (SWIFT, IBAN Registry release 99).
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29,
 	"BY": 28, "CH": 21, "CR": 22,
@@ -44,7 +44,7 @@ func ibans(text string) (found [][2]int) {
 	return found
 }
 
-// gather takes n letters and digits from a place on, with at most one blank or dash between two of them.
+// gather collects n letters and digits from start on, with at most one space or dash between two of them.
 func gather(text string, start, n int) (end int, plain string) {
 	var b strings.Builder
 	separated := true
@@ -65,7 +65,7 @@ func gather(text string, start, n int) (end int, plain string) {
 	return end, b.String()
 }
 
-// mod97 is the remainder that ISO 7064 MOD 97-10 checks, with the first four characters last.
+// mod97 returns the remainder of ISO 7064 MOD 97-10, with the first four characters moved to the end.
 func mod97(iban string) int {
 	rest := 0
 	for _, c := range iban[4:] + iban[:4] {
@@ -78,7 +78,7 @@ func mod97(iban string) int {
 	return rest
 }
 
-// card is a number of a payment card: 13 to 19 digits, in groups with one blank or dash between them.
+// card matches the number of a payment card: 13 to 19 digits, in groups separated by one space or dash.
 var card = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){12,18}`)
 
 func cards(text string) (found [][2]int) {
@@ -91,12 +91,12 @@ func cards(text string) (found [][2]int) {
 	return found
 }
 
-// issued reports whether a network of cards has numbers of this start and length (ISO/IEC 7812).
+// issued reports whether a card network issues numbers of this start and length (ISO/IEC 7812).
 func issued(digits string) bool {
 	prefix := func(n int) int { v, _ := strconv.Atoi(digits[:n]); return v } // they are digits
 	two, four, n := prefix(2), prefix(4), len(digits)
 	switch {
-	case digits[0] == '4': // Visa; 13 digits are of a time before this one, and look like a clock's milliseconds
+	case digits[0] == '4': // Visa; 13 digits are obsolete, and look like a timestamp in milliseconds
 		return n == 16 || n == 19
 	case two >= 51 && two <= 55, four >= 2221 && four <= 2720: // Mastercard
 		return n == 16
@@ -114,7 +114,7 @@ func issued(digits string) bool {
 	return false
 }
 
-// luhn is the check of ISO/IEC 7812-1, annex B. Equal digits alone are not a number.
+// luhn is the check of ISO/IEC 7812-1, annex B. A number of equal digits fails.
 func luhn(digits string) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -129,8 +129,8 @@ func luhn(digits string) bool {
 	return sum%10 == 0 && strings.Trim(digits, digits[:1]) != ""
 }
 
-// grouped reports whether a number is written in one, or in groups as on cards: of a row of other numbers the groups
-// are others.
+// grouped reports whether a number is written without groups, or in the groups of a card; a row of other
+// numbers has other groups.
 func grouped(text string) bool {
 	groups := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' })
 	for i, g := range groups {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Patterns finds personal data by its shape, and what has a check by its check: no model, no network. It finds no
-// names and no addresses.
+// Patterns finds personal data by its form, and by its check where it has one, without a model or network. It
+// finds no names and no postal addresses.
 type Patterns struct{}
 
 // Version implements Detector.
 func (Patterns) Version() string { return "patterns@1" }
 
-// Find implements Detector. It has no errors but the context's cause.
+// Find implements Detector. Its only error is the context's cause.
 func (Patterns) Find(ctx context.Context, texts []string, _ string) ([][]Finding, error) {
 	found := make([][]Finding, len(texts))
 	for i, text := range texts {
@@ -40,7 +40,7 @@ func find(text string) []Finding {
 	if !strings.ContainsAny(text, "0123456789") {
 		return found
 	}
-	// What has a check is surer than a telephone number that it may look like.
+	// A number with a check has a higher score than a telephone number that it may look like.
 	add(IBAN, 1, ibans(text))
 	add(CreditCard, 0.98, cards(text))
 	add(NationalID, 0.97, nationalIDs(text))
@@ -48,7 +48,7 @@ func find(text string) []Finding {
 	return found
 }
 
-// digitsOf leaves of a text its digits.
+// digitsOf returns the digits of a text.
 func digitsOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
@@ -58,13 +58,13 @@ func digitsOf(text string) string {
 	}, text)
 }
 
-// apart reports whether a piece of a text stands by itself: neither a letter nor a digit at its ends, nor a digit
-// behind a point, comma or dash: those go on a number.
+// apart reports whether a piece of a text is separate: it has neither a letter nor a digit next to it, nor a
+// digit after a point, comma or dash, which would continue a number.
 func apart(text string, start, end int) bool {
 	return !continues(reversed(text[max(start-8, 0):start])) && !continues([]rune(text[end:min(end+8, len(text))]))
 }
 
-// continues reports whether a number or word goes on with what comes next.
+// continues reports whether a number or word continues with the next characters.
 func continues(next []rune) bool {
 	switch {
 	case len(next) == 0:

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 )
 
-// found lists what a text has of personal data, as kind and text.
+// found lists the personal data in a text, as kind and text.
 func found(t *testing.T, text string) []string {
 	t.Helper()
 	answers, err := privacy.Patterns{}.Find(t.Context(), []string{text}, "en")
@@ -28,7 +28,7 @@ func found(t *testing.T, text string) []string {
 
 func TestPatterns(t *testing.T) {
 	t.Parallel()
-	for kind, texts := range map[string][]string{ // what is to be found stands in «»
+	for kind, texts := range map[string][]string{ // the expected findings are in «»
 		"EMAIL": {
 			"Write to «ada.lovelace+tables@example.co.uk», please.", "<«a@b.io»>",
 			"mailto:«x_y@sub.example.org»?subject=x", "«jörg@müller.de»",
@@ -135,7 +135,7 @@ func TestPatternsPassOver(t *testing.T) {
 	}
 }
 
-// Whatever the text, places are within it and at the bounds of characters.
+// In any text, findings are within the text and at character boundaries.
 func FuzzPatterns(f *testing.F) {
 	f.Add("a@b.org +49 30 1234567 DE89370400440532013000 4111111111111111 1.2.3.44 536-90-4399 2001:db8::1")
 	f.Add("ü@ö.de\u200e☎ 0664/1234567 X1234567L")

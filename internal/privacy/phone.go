@@ -6,25 +6,25 @@ import (
 )
 
 var (
-	// international is a number of E.164 as people write it: +49 (0)30 123-456, 0049 30 123456.
+	// international is an E.164 number as people write it: +49 (0)30 123-456, 0049 30 123456.
 	international = regexp.MustCompile(`(?:\+|\b00)[1-9][0-9]{0,2}(?:[ .\-/]?\(?[0-9]{1,5}\)?){1,7}` + extension)
-	// northAmerican is a number of the North American Numbering Plan: area and office begin with 2 to 9.
+	// northAmerican is a number of the North American Numbering Plan: area and office codes begin with 2 to 9.
 	northAmerican = regexp.MustCompile(`(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\)[ -]?|[2-9][0-9]{2}[.-])[2-9][0-9]{2}[ .-][0-9]{4}` + extension)
 	// french is a number in five pairs.
 	french = regexp.MustCompile(`0[1-9](?:[ .-][0-9]{2}){4}`)
-	// national is any number with a word before it that says so.
+	// national is any number after a word such as "phone".
 	national = regexp.MustCompile(`\(?0?[0-9](?:[ .\-/()]{0,3}[0-9]){5,13}`)
 	inHouse  = regexp.MustCompile(` ?(?:x|ext\.?|#) ?[0-9]{1,6}$`)
 	called   = regexp.MustCompile(`(?i)(?:\b(?:tel|tél|telefon[oe]?|téléphone|telephone|phone|ph|fon|mobile?|mob|móvil|cell|celular|handy|mobil|fax|telefax|hotline|durchwahl|call|whatsapp|fixnetz|portable|gsm|tlf|puh)\b|☎|📞|✆)\s*(?:no|nr|num|number|nummer|us at|us|me at|me)?[\s.:#]*$`)
 )
 
-// extension is a number within a house.
+// extension is an internal extension.
 const extension = `(?: ?(?:x|ext\.?|#) ?[0-9]{1,6})?`
 
 const (
-	minPhone = 7  // digits of the shortest number with its country
+	minPhone = 7  // digits of the shortest number with its country code
 	maxPhone = 15 // of the longest (E.164, 6.2.1)
-	lookBack = 40 // bytes before a number in which a word may say what it is
+	lookBack = 40 // bytes before a number that are searched for a word that identifies it
 )
 
 func phones(text string) (found [][2]int) {
@@ -47,7 +47,7 @@ func phones(text string) (found [][2]int) {
 	return found
 }
 
-// callingCode reports whether a number begins with the code of a country (ITU-T E.164.D).
+// callingCode reports whether a number begins with a country code (ITU-T E.164.D).
 func callingCode(number string) bool {
 	digits := strings.TrimPrefix(digitsOf(number), "00")
 	if strings.HasPrefix(number, "+") {
@@ -62,7 +62,7 @@ func callingCode(number string) bool {
 	return strings.Contains(twoDigitCodes, " "+digits[:2]+" ") || strings.Contains(threeDigitCodes, " "+digits[:3]+" ")
 }
 
-// The codes, each between blanks.
+// The codes, each between spaces.
 const (
 	twoDigitCodes = " 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 " +
 		" 64 65 66 81 82 84 86 90 91 92 93 94 95 98 "
@@ -79,12 +79,12 @@ const (
 		" 965 966 967 968 970 971 972 973 974 975 976 977 979 992 993 994 995 996 998 "
 )
 
-// inRow reports whether a number stands in a row of others, as those of a table or of a longer number in groups do.
+// inRow reports whether a number is in a row of others, as in a table or a longer number in groups.
 func inRow(text string, start, end int) bool {
 	digit := func(c byte) bool { return '0' <= c && c <= '9' }
 	return start > 1 && text[start-1] == ' ' && digit(text[start-2]) || end+1 < len(text) && text[end] == ' ' &&
 		digit(text[end+1])
 }
 
-// isDate reports whether pairs of digits are rather a date with a time, e.g. 01.02.20 24 10.
+// isDate reports whether pairs of digits are more likely a date with a time, for example 01.02.20 24 10.
 func isDate(text string) bool { return strings.Count(text, ".") > 0 && strings.Count(text, ".") < 4 }

@@ -1,5 +1,5 @@
-// Package privacy finds personal data in the text of a document, and counts or replaces it before the text
-// goes to a model or into the index. What finds is a Detector: Patterns is one, presidio another.
+// Package privacy finds personal data in the text of a document, and counts or replaces it before the text goes
+// to a model or into the index. A Detector finds it: Patterns, or package presidio's.
 package privacy
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Kind is a kind of personal data, in capitals. A Detector may have others than these.
+// Kind is a kind of personal data, in capitals. A Detector may have other kinds than these.
 type Kind string
 
 // The kinds that Patterns finds.
@@ -24,20 +24,20 @@ const (
 	NationalID Kind = "NATIONAL_ID" // of a person: social security and tax numbers
 )
 
-// Kinds lists those that Patterns finds.
+// Kinds lists the kinds that Patterns finds.
 func Kinds() []Kind { return []Kind{Email, Phone, IBAN, CreditCard, IPAddress, NationalID} }
 
-// Mode says what is done about personal data.
+// Mode is what is done with personal data.
 type Mode string
 
 // The modes.
 const (
-	Off    Mode = "off"    // it is not looked for
+	Off    Mode = "off"    // it is not searched for
 	Tag    Mode = "tag"    // it is counted by kind
-	Redact Mode = "redact" // it is replaced by its kind in brackets, e.g. [EMAIL]
+	Redact Mode = "redact" // it is replaced by its kind in brackets, for example [EMAIL]
 )
 
-// Finding is the place of personal data in a text.
+// Finding is a range of personal data in a text.
 type Finding struct {
 	Kind       Kind
 	Start, End int     // bytes of the text
@@ -46,14 +46,15 @@ type Finding struct {
 
 // Detector finds personal data. It is safe for concurrent use.
 type Detector interface {
-	// Find returns the findings of each text, in any order; they may overlap. language is the texts' own
-	// (ISO 639-1), or "und". Errors are *taskerr.Error; they never repeat the text.
+	// Find returns the findings of each text, in any order; they may overlap. language is that of the texts
+	// (ISO 639-1), or "und". Errors are *taskerr.Error and never quote the text.
 	Find(ctx context.Context, texts []string, language string) ([][]Finding, error)
-	// Version names the detector, e.g. "patterns@1". It changes when the same text would give other findings.
+	// Version identifies the detector, for example "patterns@1". It changes when the same text would produce
+	// other findings.
 	Version() string
 }
 
-// All asks several detectors: what one of them finds is found.
+// All returns a Detector with the findings of all detectors.
 func All(detectors ...Detector) Detector {
 	if len(detectors) == 1 {
 		return detectors[0]
@@ -85,14 +86,15 @@ func (a all) Version() string {
 	return strings.Join(names, "+")
 }
 
-// distinct makes of findings that overlap one around them, of the kind that is surest, the longest of equals.
+// distinct merges overlapping findings into one, of the kind with the highest score, or of the longest for
+// equal scores.
 func distinct(findings []Finding) []Finding {
 	findings = slices.Clone(findings)
 	slices.SortFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Kind, b.Kind))
 	})
 	var apart []Finding
-	var best Finding // of those that make up the last
+	var best Finding // of the findings merged into the last one
 	for _, f := range findings {
 		if n := len(apart); n == 0 || f.Start >= apart[n-1].End {
 			apart, best = append(apart, f), f
@@ -108,7 +110,7 @@ func distinct(findings []Finding) []Finding {
 	return apart
 }
 
-// redact replaces the findings, which are distinct.
+// redact replaces the findings, which must be distinct.
 func redact(text string, findings []Finding) string {
 	if len(findings) == 0 {
 		return text
@@ -124,7 +126,7 @@ func redact(text string, findings []Finding) string {
 	return b.String()
 }
 
-// Counts are how often each kind was found.
+// Counts maps each kind to how often it was found.
 type Counts map[Kind]int
 
 func (c Counts) String() string {

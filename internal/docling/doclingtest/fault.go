@@ -11,17 +11,17 @@ import (
 
 // Fault is how one request fails. The zero value is not a fault.
 type Fault struct {
-	// Status other than zero answers with it, with Detail (a string, or a list of {"loc", "msg", "type"}) as
-	// FastAPI writes it, and with Header.
+	// Status other than zero is the response, with Detail (a string, or a list of {"loc", "msg", "type"}) in
+	// FastAPI's format, and with Header.
 	Status int
 	Detail any
 	Header http.Header
 
-	Drop bool // the connection ends without an answer
-	Cut  bool // the connection ends in the midst of the answer; a submitted file is converted all the same
-	Hang bool // no answer comes until the client gives up or the server closes
+	Drop bool // the connection closes without a response
+	Cut  bool // the connection closes in the middle of the response; a submitted file is still converted
+	Hang bool // no response until the client gives up or the server closes
 
-	Before func() // called when the request has come, before it is answered in whatever way
+	Before func() // called when the request has arrived, before any response
 }
 
 // Faults that tests often need.
@@ -38,17 +38,17 @@ var (
 	NoAnswer  = Fault{Hang: true}
 )
 
-// Conversion is what becomes of one submitted file. The zero value converts it at once and well.
+// Conversion is the outcome of one submitted file. The zero value succeeds at once.
 type Conversion struct {
 	Takes    time.Duration       // from the submission to its end, by the clock
-	Held     <-chan struct{}     // not nil: it does not end before this is closed
-	Status   string              // of the document; empty: success, or failure when there is no document
+	Held     <-chan struct{}     // if not nil, it does not end before this is closed
+	Status   string              // of the document; empty: success, or failure without a document
 	Errors   []docling.ErrorItem // of the document
 	Failure  *docling.Failure    // of the task: its result is a TaskFailureResult
-	Bare     string              // error_message of a task that failed on the engine "local": it has no result at all
+	Bare     string              // error_message of a failed task on the engine "local", which has no result
 	Document json.RawMessage     // the DoclingDocument; nil: Options.Document
-	Forget   bool                // the task is gone once it was polled, as after a restart of the engine "local"
-	Vanish   bool                // its result is gone although the task says success
+	Forget   bool                // the task is forgotten once it was polled, as after a restart of the engine "local"
+	Vanish   bool                // its result is gone although the task succeeded
 }
 
 func (f Fault) write(w http.ResponseWriter) {
@@ -63,5 +63,5 @@ func (f Fault) write(w http.ResponseWriter) {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // an error here is the client's going away
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client is gone
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// pipes are connections within the process.
+// pipes are in-process connections.
 type pipes struct {
 	mu  sync.Mutex
 	now *pipeListener // nil: not listening
@@ -23,7 +23,7 @@ func (p *pipes) listen() net.Listener {
 	return p.now
 }
 
-// dial is refused while the server is down.
+// dial fails while the server is down.
 func (s *Server) dial(ctx context.Context) (net.Conn, error) {
 	s.pipes.mu.Lock()
 	l := s.pipes.now

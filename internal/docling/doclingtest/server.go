@@ -1,6 +1,6 @@
-// Package doclingtest is a stand-in for docling-serve. It speaks the wire protocol of its API v1 over HTTP
-// (version 1.31.0: multipart options as FastAPI checks them, tasks with queue positions, results that are gone
-// some time after they were fetched), counts the conversions that it was made to pay for, and fails on demand.
+// Package doclingtest is a fake docling-serve. It implements the wire protocol of API v1 over HTTP (version
+// 1.31.0: multipart options validated as by FastAPI, tasks with queue positions, results that are removed some
+// time after they were downloaded), counts the conversions, and fails on demand.
 package doclingtest
 
 import (
@@ -14,28 +14,28 @@ import (
 	"time"
 )
 
-// Key is the API key that the server takes unless Options say otherwise.
+// Key is the API key that the server accepts by default.
 const Key = "docling-test-0123456789"
 
-// Options change how a Server behaves. The zero value is a well-behaved service on the engine "local".
+// Options configure a Server. The zero value is a well-behaved service on the engine "local".
 type Options struct {
-	Key string // the API key it takes; empty: the constant Key
+	Key string // the API key it accepts; empty: the constant Key
 	// Document is the DoclingDocument of each file; nil: Sample.
 	Document json.RawMessage
 	Markdown string // of each file, where requested
-	// Removal is how long a result stays after it was fetched (DOCLING_SERVE_RESULT_REMOVAL_DELAY). Zero: it
-	// is gone at once.
+	// Removal is how long a result stays after it was downloaded (DOCLING_SERVE_RESULT_REMOVAL_DELAY). Zero: it
+	// is removed at once.
 	Removal time.Duration
-	// MaxTimeout is the most that document_timeout may be; zero: seven days.
+	// MaxTimeout is the maximum document_timeout; zero: seven days.
 	MaxTimeout time.Duration
 	LongPoll   bool // status waits as requested; the engines local and rq answer at once
-	Workers    int  // how many files are converted at a time; zero: all
-	// InMemory serves on connections that are not of the network, so that the virtual time of a synctest
-	// bubble goes on. Client is then the only way to the server.
+	Workers    int  // how many files are converted at a time; zero: unlimited
+	// InMemory uses in-process connections, so that the virtual time of a synctest bubble advances. Client is
+	// then the only way to the server.
 	InMemory bool
 }
 
-// Upload is what was submitted.
+// Upload is a submitted file.
 type Upload struct {
 	Name   string              // of the file
 	Size   int                 // of the file, bytes
@@ -43,7 +43,7 @@ type Upload struct {
 	Tenant string              // X-Tenant-Id
 }
 
-// Server is a running stand-in. It is safe for concurrent use and ends with its test.
+// Server is a running fake. It is safe for concurrent use and stops with its test.
 type Server struct {
 	options Options
 	handler http.Handler
@@ -88,9 +88,9 @@ func New(t testing.TB, options Options) *Server {
 		answer(w, http.StatusOK,
 			map[string]any{"status": "ok"})
 	})
-	mux.HandleFunc("POST /v1/convert/file/async", s.door(Submit, s.submit))
-	mux.HandleFunc("GET /v1/status/poll/{task}", s.door(Poll, s.poll))
-	mux.HandleFunc("GET /v1/result/{task}", s.door(Fetch, s.result))
+	mux.HandleFunc("POST /v1/convert/file/async", s.handle(Submit, s.submit))
+	mux.HandleFunc("GET /v1/status/poll/{task}", s.handle(Poll, s.poll))
+	mux.HandleFunc("GET /v1/result/{task}", s.handle(Fetch, s.result))
 	s.handler = mux
 	if options.InMemory {
 		s.pipes = newPipes()
@@ -114,11 +114,11 @@ func New(t testing.TB, options Options) *Server {
 // URL is for DOCLING_URL. It stays the same while the server is down.
 func (s *Server) URL() string { return "http://" + s.address }
 
-// Client is an HTTP client whose idle connections end with the server.
+// Client returns an HTTP client whose idle connections are closed with the server.
 func (s *Server) Client() *http.Client { return s.client }
 
-// Stop is the end of the process: connections are refused, tasks go on being known, as with a queue of its own
-// (the engine rq). ForgetAll makes it one without.
+// Stop simulates the end of the process: connections are refused, but tasks stay known, as with a separate
+// queue (the engine rq). ForgetAll drops them.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	server := s.server
@@ -132,13 +132,13 @@ func (s *Server) Stop() {
 	server.Close()
 }
 
-// Start ends what Stop began.
+// Start reverts Stop.
 func (s *Server) Start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.server = httptest.NewUnstartedServer(s.handler)
 	if s.pipes != nil {
-		_ = s.server.Listener.Close() // it was made for the network
+		_ = s.server.Listener.Close() // not needed in memory
 		s.server.Listener = s.pipes.listen()
 		s.server.Start()
 		s.address = "docling.invalid"
@@ -164,22 +164,22 @@ func (s *Server) ForgetAll() {
 	s.order = nil
 }
 
-// Script makes the next requests to an endpoint fail, one fault each in this order. A zero Fault is a request
-// that is answered well.
+// Script makes the next requests to an endpoint fail, one fault each, in this order. A zero Fault is a request
+// that succeeds.
 func (s *Server) Script(endpoint string, faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.script[endpoint] = append(s.script[endpoint], faults...)
 }
 
-// Break makes every request fail (after what is scripted) until Mend.
+// Break makes every request fail (after the script) until Mend.
 func (s *Server) Break(fault Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.outage = &fault
 }
 
-// Mend ends what Break began and drops the rest of the script.
+// Mend reverts Break and drops the rest of the script.
 func (s *Server) Mend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,36 +187,36 @@ func (s *Server) Mend() {
 	clear(s.script)
 }
 
-// Plan says what becomes of the next files, one each in this order.
+// Plan sets the outcomes of the next files, one each, in this order.
 func (s *Server) Plan(plans ...Conversion) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.plans = append(s.plans, plans...)
 }
 
-// Conversions is how many files were accepted to be converted, and so paid for.
+// Conversions returns how many files were accepted for conversion, and so paid for.
 func (s *Server) Conversions() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.uploads)
 }
 
-// Uploads are the files that were accepted, in order.
+// Uploads returns the files that were accepted, in order.
 func (s *Server) Uploads() []Upload {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Upload(nil), s.uploads...)
 }
 
-// Calls is how many requests came to an endpoint, the failed ones included.
+// Calls returns how many requests came to an endpoint, including failed ones.
 func (s *Server) Calls(endpoint string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[endpoint]
 }
 
-// door checks the key, and lets the request meet its fault.
-func (s *Server) door(endpoint string, serve http.HandlerFunc) http.HandlerFunc {
+// handle checks the key and applies the request's fault.
+func (s *Server) handle(endpoint string, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		fault := s.begin(endpoint)
 		if fault.Before != nil {
@@ -248,7 +248,7 @@ func (s *Server) door(endpoint string, serve http.HandlerFunc) http.HandlerFunc 
 	}
 }
 
-// begin notes a request and returns the fault that it meets.
+// begin counts a request and returns its fault.
 func (s *Server) begin(endpoint string) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

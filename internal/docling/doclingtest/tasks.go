@@ -16,12 +16,12 @@ type task struct {
 	id      string
 	plan    Conversion
 	upload  Upload
-	began   time.Time // zero: it waits in the queue
+	began   time.Time // zero: queued
 	fetched time.Time // zero: not yet
 }
 
-// over reports whether the conversion has come to its end, whatever that is.
-func (t *task) over(now time.Time) bool {
+// finished reports whether the conversion has ended, with whatever result.
+func (t *task) finished(now time.Time) bool {
 	if t.plan.Held != nil {
 		select {
 		case <-t.plan.Held:
@@ -38,11 +38,11 @@ func (t *task) state(now time.Time) string {
 	switch {
 	case t.began.IsZero():
 		return "pending"
-	case !t.over(now):
+	case !t.finished(now):
 		return "started"
 	case t.failed():
 		return "failure"
-	default: // also when the document failed
+	default: // also if the document failed
 		return "success"
 	}
 }
@@ -81,14 +81,14 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	s.status(w, t)
 }
 
-// invalid is an entry of FastAPI's list of what is wrong with a request.
+// invalid is an entry of FastAPI's list of validation errors.
 type invalid struct {
 	Type string   `json:"type"`
 	Loc  []string `json:"loc"`
 	Msg  string   `json:"msg"`
 }
 
-// choices are the values that some options may have.
+// choices are the allowed values of some options.
 var choices = map[string][]string{
 	"target_type": {"inbody", "zip", "presigned_url"}, "image_export_mode": {"placeholder", "embedded", "referenced"},
 	"to_formats": {"md", "json", "yaml", "html", "html_split_page", "text", "doctags", "vtt", "doclang", "dclx"},
@@ -154,11 +154,11 @@ func (u Upload) check() any {
 	return problems
 }
 
-// schedule begins the tasks for which there is a worker. The caller holds mu.
+// schedule starts queued tasks while there are free workers. The caller holds mu.
 func (s *Server) schedule() {
 	now, busy := time.Now(), 0
 	for _, t := range s.order {
-		if !t.began.IsZero() && !t.over(now) {
+		if !t.began.IsZero() && !t.finished(now) {
 			busy++
 		}
 	}
@@ -186,7 +186,7 @@ func (s *Server) status(w http.ResponseWriter, t *task) {
 			body["task_position"] = position
 		}
 	}
-	if t.over(now) {
+	if t.finished(now) {
 		if f := t.plan.Failure; f != nil {
 			body["failure"], body["error_message"] = failureOf(t), f.Message
 		} else if t.plan.Bare != "" {
@@ -215,7 +215,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) {
 	for s.options.LongPoll {
 		s.mu.Lock()
 		t := s.find(r)
-		done := t == nil || t.over(time.Now())
+		done := t == nil || t.finished(time.Now())
 		s.mu.Unlock()
 		if done || !time.Now().Before(until) {
 			break
@@ -260,7 +260,7 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) {
 	case t == nil:
 		answer(w, http.StatusNotFound, map[string]any{"detail": "Task not found."})
 		return
-	case !t.over(time.Now()) || t.plan.Bare != "" || t.plan.Vanish:
+	case !t.finished(time.Now()) || t.plan.Bare != "" || t.plan.Vanish:
 		answer(w, http.StatusNotFound, map[string]any{
 			"detail": "Task result not found. Please wait for a completion status.",
 		})

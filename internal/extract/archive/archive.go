@@ -1,5 +1,5 @@
-// Package archive opens the zip containers of Office documents without trusting what they claim:
-// the central directory is measured before it is read, and every entry is metered while it unpacks.
+// Package archive opens the zip containers of Office documents without trusting their declarations: it measures
+// the central directory before reading it, and meters every entry while unpacking.
 package archive
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Limits bound what one container may cost. All fields must be positive.
+// Limits limit the cost of one container. All fields must be positive.
 type Limits struct {
 	Entries int   // in the central directory
-	Ratio   int   // unpacked to packed, of any entry over 1 MiB unpacked
-	Bytes   int64 // unpacked, of all entries that are read
+	Ratio   int   // unpacked to packed, for any entry over 1 MiB unpacked
+	Bytes   int64 // unpacked, over all entries that are read
 }
 
-// ratioFree is how much an entry may unpack to before its ratio is judged: tiny files of blanks
-// compress by more than any limit that is of use.
+// ratioFree is how much an entry may unpack to before its ratio is checked: tiny files of blanks compress by
+// more than any useful limit.
 const ratioFree = 1 << 20
 
 // Archive is an open container. It is not safe for concurrent use.
@@ -33,8 +33,8 @@ type Archive struct {
 	read   int64 // unpacked so far, over all entries
 }
 
-// Open reads the container's directory. Its errors are *taskerr.Error: corruption_detected when the file
-// is not a whole zip, quota_exceeded when it has too many entries.
+// Open reads the container's directory. Its errors are *taskerr.Error: corruption_detected if the file is not a
+// complete zip, quota_exceeded if it has too many entries.
 func Open(path string, limits Limits) (*Archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func Open(path string, limits Limits) (*Archive, error) {
 	}
 	a, err := open(file, limits)
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // read-only
 		return nil, err
 	}
 	return a, nil
@@ -68,7 +68,7 @@ func open(file *os.File, limits Limits) (*Archive, error) {
 	}
 	a := &Archive{file: file, parts: make(map[string]*zip.File, len(reader.File)), limits: limits}
 	for _, f := range reader.File {
-		// The first of two entries of one name wins, as in Office.
+		// The first of two entries with the same name wins, as in Office.
 		if key := partKey(f.Name); a.parts[key] == nil {
 			a.parts[key] = f
 		}
@@ -76,7 +76,7 @@ func open(file *os.File, limits Limits) (*Archive, error) {
 	return a, nil
 }
 
-// partKey makes names comparable: package part names ignore case (ECMA-376 part 2, 6.2.2).
+// partKey normalizes a name: part names are case-insensitive (ECMA-376 part 2, 6.2.2).
 func partKey(name string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "/"))
 }
@@ -84,11 +84,11 @@ func partKey(name string) string {
 // Close closes the file.
 func (a *Archive) Close() error { return a.file.Close() }
 
-// Has reports whether there is an entry of the name.
+// Has reports whether there is an entry with the name.
 func (a *Archive) Has(name string) bool { return a.parts[partKey(name)] != nil }
 
-// Part opens an entry. A missing one gives an error that is fs.ErrNotExist; what can't be unpacked,
-// or is a bomb, gives a *taskerr.Error of corruption_detected, here or from Read.
+// Part opens an entry. The error for a missing one is fs.ErrNotExist; for one that can't be unpacked, or is a
+// bomb, Part or Read returns a *taskerr.Error of corruption_detected.
 func (a *Archive) Part(name string) (io.ReadCloser, error) {
 	f := a.parts[partKey(name)]
 	if f == nil {
@@ -115,7 +115,7 @@ func exceedsRatio(unpacked, packed uint64, ratio int) bool {
 	return unpacked > ratioFree && unpacked/uint64(ratio) > packed
 }
 
-// meter counts what an entry really unpacks to: the sizes in the directory may lie.
+// meter counts what an entry really unpacks to; the sizes in the directory may be forged.
 type meter struct {
 	io.ReadCloser
 	archive  *Archive

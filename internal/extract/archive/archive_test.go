@@ -78,11 +78,11 @@ func TestPart(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	whole := packed(t, 2000, "")
-	lying := bytes.Clone(whole) // one entry, it says
+	lying := bytes.Clone(whole) // one entry, according to the record
 	end := bytes.LastIndex(lying, []byte("PK\x05\x06"))
 	binary.LittleEndian.PutUint16(lying[end+8:], 1)
 	binary.LittleEndian.PutUint16(lying[end+10:], 1)
-	short := bytes.Clone(lying) // and its directory is short
+	short := bytes.Clone(lying) // and the directory is too short
 	binary.LittleEndian.PutUint32(short[end+12:], 50)
 	outside := packed(t, 1, "")
 	binary.LittleEndian.PutUint32(outside[len(outside)-6:], 1<<30)
@@ -115,7 +115,8 @@ func TestPartRefuses(t *testing.T) {
 		"more than 100 times its size") {
 		t.Errorf("a bomb: got %v", err)
 	}
-	// Each part is small enough, all together are not; they don't pack, so that the directory says nothing.
+	// Each part is small enough, all together are not. They don't compress, so the directory's sums are
+	// inconspicuous.
 	var text strings.Builder
 	for r := rand.New(rand.NewPCG(1, 2)); text.Len() < 600_000; {
 		text.WriteByte(byte(r.Uint32()))
@@ -133,8 +134,8 @@ func TestPartRefuses(t *testing.T) {
 	}
 }
 
-// TestDirectoryTells: what all parts come to is refused before any is unpacked.
-func TestDirectoryTells(t *testing.T) {
+// TestDirectoryDeclaresTooMuch: a declared total above the limit is refused before anything is unpacked.
+func TestDirectoryDeclaresTooMuch(t *testing.T) {
 	t.Parallel()
 	together := packed(t, 40, strings.Repeat("0123456789abcdefghij", 5000))
 	overlapping := bytes.Clone(packed(t, 2, strings.Repeat("0123456789abcdefghij", 50)))
@@ -143,20 +144,20 @@ func TestDirectoryTells(t *testing.T) {
 		for range at + 1 {
 			place += bytes.Index(overlapping[place:], []byte("PK\x01\x02")) + 1
 		}
-		binary.LittleEndian.PutUint32(overlapping[place-1+20:], uint32(len(overlapping)*2/3)) // packed
+		binary.LittleEndian.PutUint32(overlapping[place-1+20:], uint32(len(overlapping)*2/3)) // packed size
 	}
 	for _, tt := range []struct {
 		what    string
 		content []byte
-		says    string
+		message string
 	}{
 		{"together too large", together, "unpacks to more than 3 MB"},
 		{"larger together than the file", overlapping, "parts of the file overlap"},
 	} {
 		_, err := open(t, tt.content)
 		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected ||
-			!strings.Contains(e.Message, tt.says) {
-			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.says)
+			!strings.Contains(e.Message, tt.message) {
+			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.message)
 		}
 	}
 }

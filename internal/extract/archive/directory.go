@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// The end of central directory record (APPNOTE.TXT 4.3.16): its signature, its size without the
-// comment, and the longest comment.
+// The end of central directory record (APPNOTE.TXT 4.3.16): its signature, its size without the comment, and
+// the longest comment.
 var endSignature = []byte{'P', 'K', 5, 6}
 
 const (
@@ -21,9 +21,9 @@ const (
 	bytesPerEntry = 1024 // of directory, generously: 46, and names and extra fields
 )
 
-// checkDirectory measures the central directory before archive/zip loads it. That reads on as long as
-// headers follow each other, whatever their declared count, and keeps some hundred bytes for each, so
-// a file of nothing but headers would take gigabytes.
+// checkDirectory measures the central directory before archive/zip loads it. archive/zip reads headers as long
+// as they follow each other, whatever their declared count, and keeps some hundred bytes for each, so a file of
+// only headers would take gigabytes.
 func checkDirectory(r io.ReaderAt, size int64, entries int) error {
 	tail := make([]byte, min(size, endSize+maxComment))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -41,9 +41,9 @@ func checkDirectory(r io.ReaderAt, size int64, entries int) error {
 		return tooManyEntries(entries)
 	}
 	limit := int64(entries) * bytesPerEntry
-	room := size - int64(len(tail)) + int64(at) - offset // from the directory's start to its end record
+	room := size - int64(len(tail)) + int64(at) - offset // from the start of the directory to its end record
 	if room < 0 {
-		return damaged(errors.New("its zip directory lies outside of it"))
+		return damaged(errors.New("its zip directory is outside of the file"))
 	}
 	if length > limit || room > limit {
 		return tooManyEntries(entries)
@@ -51,11 +51,12 @@ func checkDirectory(r io.ReaderAt, size int64, entries int) error {
 	return nil
 }
 
-// packsWell is the ratio from which on a part counts as one that may be read: pictures don't pack.
+// packsWell is the compression ratio from which a part counts as text; pictures don't compress.
 const packsWell = 2
 
 // checkSums refuses at once what reading would refuse after hundreds of megabytes. Parts that together are
-// larger than the file share their bytes (David Fifield, "A better zip bomb", WOOT 2019): no program packs so.
+// larger than the file share bytes (David Fifield, "A better zip bomb", WOOT 2019); no real program writes such
+// a file.
 func checkSums(parts []*zip.File, size uint64, limits Limits) error {
 	var packed, unpacked uint64
 	for _, p := range parts {

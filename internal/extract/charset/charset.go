@@ -16,10 +16,10 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Name is an encoding's name as the WHATWG Encoding Standard spells it, or utf-32le/be.
+// Name is an encoding's name in the WHATWG Encoding Standard, or utf-32le/be.
 type Name string
 
-// The encodings that are told apart.
+// The detected encodings.
 const (
 	UTF8        Name = "utf-8"
 	UTF16LE     Name = "utf-16le"
@@ -34,14 +34,13 @@ var boms = []struct {
 	name Name
 }{
 	{[]byte{0xEF, 0xBB, 0xBF}, UTF8},
-	{[]byte{0xFF, 0xFE, 0, 0}, UTF32LE}, // before UTF-16LE, whose mark it begins with
+	{[]byte{0xFF, 0xFE, 0, 0}, UTF32LE}, // before UTF-16LE, whose byte order mark is its prefix
 	{[]byte{0, 0, 0xFE, 0xFF}, UTF32BE},
 	{[]byte{0xFF, 0xFE}, UTF16LE},
 	{[]byte{0xFE, 0xFF}, UTF16BE},
 }
 
-// FromBOM returns the encoding that a byte order mark at the start of head names, and how long the
-// mark is; "" and 0 without one.
+// FromBOM returns the encoding of the byte order mark at the start of head, and the mark's length, or "" and 0.
 func FromBOM(head []byte) (Name, int) {
 	for _, b := range boms {
 		if bytes.HasPrefix(head, b.mark) {
@@ -51,7 +50,7 @@ func FromBOM(head []byte) (Name, int) {
 	return "", 0
 }
 
-// unmarkedUTF16 recognizes UTF-16 of mostly Latin text without a mark: every other byte is NUL.
+// unmarkedUTF16 detects UTF-16 of mostly Latin text without a mark: every other byte is NUL.
 func unmarkedUTF16(head []byte) Name {
 	head = head[:min(len(head), 4096)]
 	var zeros [2]int
@@ -90,8 +89,8 @@ func Decode(head []byte) string {
 	return string(bytes.ToValidUTF8(decoded, nil))
 }
 
-// Open opens a text file and returns its content as UTF-8 without a byte order mark. Without a mark
-// the whole file is looked at once: valid UTF-8 (or nearly) stays, anything else is windows-1252.
+// Open opens a text file and returns its content as UTF-8 without a byte order mark. Without a mark it first
+// scans the whole file: if that is (nearly) valid UTF-8 it stays, otherwise it is windows-1252.
 func Open(path string) (io.ReadCloser, Name, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -102,7 +101,7 @@ func Open(path string) (io.ReadCloser, Name, error) {
 		_, err = file.Seek(int64(skip), io.SeekStart)
 	}
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // read-only
 		return nil, "", fmt.Errorf("read text: %w", err)
 	}
 	return struct {
@@ -140,12 +139,12 @@ func guess(r io.Reader) (Name, int, error) {
 	return t.verdict(), 0, nil
 }
 
-// tally counts what speaks for and against UTF-8. One broken byte in a long UTF-8 file must not turn
-// all its umlauts into two characters each.
+// tally counts the evidence for and against UTF-8. One broken byte in a long UTF-8 file must not turn all its
+// umlauts into two characters each.
 type tally struct {
 	multibyte int    // valid characters of two bytes and more
-	invalid   int    // bytes that no UTF-8 has there
-	rest      []byte // an unfinished character at the end of the last piece
+	invalid   int    // bytes that UTF-8 doesn't allow there
+	rest      []byte // an incomplete character at the end of the last piece
 }
 
 func (t *tally) add(piece []byte) {
@@ -172,7 +171,7 @@ func (t *tally) add(piece []byte) {
 	}
 }
 
-// undecided ends the search early in a file that is plainly not UTF-8.
+// undecided returns false early for a file that is clearly not UTF-8.
 func (t *tally) undecided() bool { return t.invalid < 1000 || t.invalid*10 < t.multibyte }
 
 func (t *tally) verdict() Name {

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// maxDepth bounds how deep items are nested; documents that people read come to a tenth of it.
+// maxDepth limits how deep items are nested; real documents have a tenth of it.
 const maxDepth = 200
 
-// Blocks emits the document's blocks in reading order, that of the references from its body. Page headers
-// and footers, backgrounds and what is invisible are left out. An item is emitted once, whatever refers
-// to it; a reference to nothing is left out. Errors: emit's, and corruption_detected for a document nested
-// too deeply or a table that is too large.
+// Blocks emits the document's blocks in the order of the references from its body. Page headers and footers,
+// backgrounds and invisible items are omitted. An item is emitted once, however often it is referenced; a
+// dangling reference is ignored. Errors are emit's, and corruption_detected for a document that is nested too
+// deep or a table that is too large.
 func Blocks(doc *docling.Document, emit extract.Emit) error {
 	w := &walk{doc: doc, emit: emit, seen: map[string]bool{}}
 	return w.children(&doc.Body, scope{})
@@ -29,13 +29,13 @@ type walk struct {
 	depth int
 }
 
-// scope is what an item inherits from those around it.
+// scope is what an item inherits from the items around it.
 type scope struct {
-	list  int  // how many lists it is in
-	place bool // a block around it has the place: text of a cell has none of its own
+	list  int  // number of enclosing lists
+	place bool // a block around it has the position: text of a cell has none of its own
 }
 
-// find takes the item that a reference names, unless it was taken before.
+// find returns the item of a reference, unless it was found before.
 func (w *walk) find(ref docling.Ref) (array string, item *docling.Item) {
 	if w.seen[ref.To] {
 		return "", nil
@@ -78,7 +78,7 @@ func (w *walk) children(of *docling.Item, s scope) error {
 	return nil
 }
 
-// visible reports whether an item is of the document itself. Speaker notes and comments are.
+// visible reports whether an item belongs to the document itself, which includes speaker notes and comments.
 func visible(item *docling.Item) bool {
 	switch item.Label {
 	case "page_header", "page_footer":
@@ -87,7 +87,7 @@ func visible(item *docling.Item) bool {
 	return item.Layer == "" || item.Layer == "body" || item.Layer == "notes"
 }
 
-// item emits an item, which is the number-th child of parent, and what is in it.
+// item emits an item, the number-th child of parent, and its content.
 func (w *walk) item(array string, item, parent *docling.Item, number int, s scope) error {
 	switch array {
 	case "groups":
@@ -125,7 +125,7 @@ func (w *walk) group(item *docling.Item, s scope) error {
 	return w.children(item, s)
 }
 
-// first is the first place of an item or of what is in it, for groups, which have none.
+// first returns the first position of an item or of its content; groups have none of their own.
 func (w *walk) first(item *docling.Item) []docling.Place {
 	if len(item.Places) > 0 {
 		return item.Places
@@ -138,7 +138,7 @@ func (w *walk) first(item *docling.Item) []docling.Place {
 	return nil
 }
 
-// inline joins the text of an item's children, as a paragraph with parts in bold and links has them.
+// inline joins the text of an item's children, as in a paragraph with parts in bold and links.
 func (w *walk) inline(item *docling.Item) (string, error) {
 	var parts []string
 	collect := &walk{doc: w.doc, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
@@ -153,7 +153,7 @@ func (w *walk) inline(item *docling.Item) (string, error) {
 	return strings.Join(parts, " "), nil
 }
 
-// block emits one block at a place; blocks without text are the router's to drop.
+// block emits one block at a position; the router drops blocks without text.
 func (w *walk) block(b extract.Block, at []docling.Place, s scope) error {
 	if len(at) > 0 && !s.place {
 		b.Page, b.Box = w.place(at)
@@ -161,7 +161,7 @@ func (w *walk) block(b extract.Block, at []docling.Place, s scope) error {
 	return w.emit(b)
 }
 
-// captions emits what an item refers to as its captions or footnotes.
+// captions emits the captions or footnotes that an item refers to.
 func (w *walk) captions(refs []docling.Ref, s scope) error {
 	for _, ref := range refs {
 		_, item := w.find(ref)

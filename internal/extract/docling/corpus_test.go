@@ -16,11 +16,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 )
 
-// corpus holds Docling's own output for real documents of third parties, beside the project: NAME.md, and
-// NAME.json where the DoclingDocument is there, too. DOCLING_DOCUMENTS names another folder of such pairs.
+// corpus holds Docling's own output for real third-party documents, beside the project: NAME.md, and NAME.json
+// where the DoclingDocument exists, too. DOCLING_DOCUMENTS names another folder of such pairs.
 const corpus = "../../../../shared/corpus/docling"
 
-// What becomes of a DoclingDocument has the words, and the order, of Docling's own Markdown of it.
+// The blocks of a DoclingDocument have the words, and their order, of Docling's own Markdown.
 func TestAgreesWithDoclingsMarkdown(t *testing.T) {
 	t.Parallel()
 	folder := corpus
@@ -59,8 +59,8 @@ func TestAgreesWithDoclingsMarkdown(t *testing.T) {
 	}
 }
 
-// foreign is the share of the reference's words that are nowhere in the JSON: then they are of two versions of
-// Docling.
+// foreign returns the fraction of the reference's words that are not in the JSON: then the two are from
+// different versions of Docling.
 func foreign(t *testing.T, reference, path string) float64 {
 	t.Helper()
 	file, err := os.Open(path)

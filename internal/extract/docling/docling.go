@@ -1,5 +1,5 @@
-// Package docling extracts documents by docling-serve: it sends the file, and makes blocks of the
-// DoclingDocument that comes back.
+// Package docling extracts documents with docling-serve: it sends the file and makes blocks of the resulting
+// DoclingDocument.
 package docling
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Name is what results say of documents that were read in this way.
+// Name is the extractor's name in results.
 const Name = "docling"
 
-// formats are what is sent to docling-serve, and the ending by which it knows it. What it takes besides
-// (e-mail, EPUB, OpenDocument, legacy Office by way of LibreOffice) is read natively or not at all: attachments
-// and the like would be lost. An image's ending follows from its content.
+// formats maps the formats that are sent to docling-serve to the extension by which it recognizes them. Its
+// other formats (e-mail, EPUB, OpenDocument, legacy Office through LibreOffice) are read natively or not at
+// all, because attachments and the like would be lost. An image's extension follows from its content.
 var formats = map[extract.Format]string{
 	extract.PDF: ".pdf", extract.DOCX: ".docx", extract.PPTX: ".pptx", extract.XLSX: ".xlsx",
 	extract.HTML: ".html", extract.Markdown: ".md", extract.CSV: ".csv", extract.Image: "",
 }
 
-// Formats lists the formats that Extractor takes, sorted.
+// Formats lists the formats that Extractor supports, sorted.
 func Formats() []extract.Format {
 	all := make([]extract.Format, 0, len(formats))
 	for f := range formats {
@@ -42,7 +42,7 @@ func Formats() []extract.Format {
 	return all
 }
 
-// Converter is what Extractor needs of docling.Client.
+// Converter is the part of docling.Client that Extractor uses.
 type Converter interface {
 	Convert(ctx context.Context, q docling.Request, memory docling.Memory, shelf docling.Shelf) (*docling.Result, error)
 }
@@ -53,18 +53,18 @@ type Extractor struct {
 	shelf  docling.Shelf
 }
 
-// New makes an Extractor. shelf keeps results from one task to the next; nil: they are not kept.
+// New returns an Extractor. shelf keeps results from one task to the next; nil: they are not kept.
 func New(client Converter, shelf docling.Shelf) *Extractor { return &Extractor{client, shelf} }
 
-// Name is Name.
+// Name returns Name.
 func (*Extractor) Name() string { return Name }
 
-// Version rises when the same DoclingDocument would give other blocks, or other options are sent.
+// Version increases when the same DoclingDocument would produce other blocks, or when other options are sent.
 func (*Extractor) Version() int { return 1 }
 
-// Extract converts the file and emits its blocks. When Docling could convert only a part of it, this is
-// told in Info.Warnings. Besides the errors of docling.Client.Convert there is quota_exceeded for a
-// document of too many pages.
+// Extract converts the file and emits its blocks. Info.Warnings reports a document that Docling could convert
+// only in part. In addition to the errors of docling.Client.Convert there is quota_exceeded for a document of
+// too many pages.
 func (x *Extractor) Extract(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
@@ -96,13 +96,13 @@ func (x *Extractor) Extract(
 	return info, nil
 }
 
-// request describes the conversion. The file's own name stays here: the server would log it.
+// request describes the conversion. The file's own name is not sent, because the server would log it.
 func request(ctx context.Context, src extract.Source) (docling.Request, error) {
 	file, err := os.Open(src.Path)
 	if err != nil {
 		return docling.Request{}, fmt.Errorf("docling: open the document: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	q := docling.Request{Path: src.Path, SHA256: src.SHA256, Fresh: src.Fresh, Options: options(ctx)}
 	if q.SHA256 == "" {
 		sum := sha256.New()
@@ -114,7 +114,7 @@ func request(ctx context.Context, src extract.Source) (docling.Request, error) {
 	ending, ok := formats[src.Format]
 	if !ok {
 		return docling.Request{}, taskerr.Errorf(taskerr.UnsupportedFormat,
-			"docling is not asked for files of the format %s", src.Format)
+			"docling is not used for files of the format %s", src.Format)
 	}
 	if src.Format == extract.Image {
 		head := make([]byte, 512)
@@ -145,8 +145,8 @@ func imageEnding(head []byte) string {
 	return ".jpg"
 }
 
-// options are sent with each document. Images are left out of the result, and headings get their level; a
-// server before 1.30 doesn't know the latter and ignores it.
+// options returns the options sent with each document. Images are omitted from the result, and headings get
+// their level; a server before 1.30 doesn't know the latter and ignores it.
 func options(ctx context.Context) []docling.Field {
 	all := []docling.Field{
 		{Name: "target_type", Value: "inbody"},
@@ -162,13 +162,13 @@ func options(ctx context.Context) []docling.Field {
 	return all
 }
 
-// seconds is how long Docling may work on a document when the task has so much time left: the rest is for
-// the queue before and what comes after.
+// seconds returns how long Docling may work on a document when the task has this much time left. The rest is
+// for the server's queue and for the work afterwards.
 func seconds(left time.Duration) int {
 	return max(1, int(min(0.8*left.Seconds(), math.MaxInt32)))
 }
 
-// pages is the number of the last page.
+// pages returns the number of the last page.
 func pages(doc *docling.Document) int {
 	last := 0
 	for n := range doc.Pages {
@@ -177,7 +177,7 @@ func pages(doc *docling.Document) int {
 	return last
 }
 
-// warnings lists what is missing of a document that was converted only in part.
+// warnings lists what is missing of a partially converted document.
 func warnings(r *docling.Result) []string {
 	if r.Status != docling.PartialSuccess {
 		return nil
@@ -188,26 +188,27 @@ func warnings(r *docling.Result) []string {
 			missing[n] = true
 		}
 	}
-	var said []string
+	var messages []string
 	for _, e := range r.Errors {
 		if e.Page > 0 {
 			missing[e.Page] = true
 		}
-		if text := extract.Clean(oneLine(e.Message)); text != "" && !slices.Contains(said, text) && len(said) < 5 {
-			said = append(said, text)
+		if text := extract.Clean(oneLine(e.Message)); text != "" && len(messages) < 5 &&
+			!slices.Contains(messages, text) {
+			messages = append(messages, text)
 		}
 	}
 	text := "docling could convert only a part of the document"
 	if len(missing) > 0 {
 		text += "; all or some is missing of page " + list(missing)
 	}
-	if len(said) > 0 {
-		text += " (" + strings.Join(said, "; ") + ")"
+	if len(messages) > 0 {
+		text += " (" + strings.Join(messages, "; ") + ")"
 	}
 	return []string{text}
 }
 
-// The longest that a warning repeats: pages, and characters of a message.
+// Limits of a warning: pages, and characters of a message.
 const (
 	listedPages  = 50
 	messageRunes = 200

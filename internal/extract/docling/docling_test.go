@@ -20,14 +20,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// converter is a docling-serve that answers with a result.
+// converter is a docling-serve that returns a fixed result.
 type converter struct {
 	result *wire.Result
-	asked  wire.Request
+	sent   wire.Request
 }
 
 func (c *converter) Convert(_ context.Context, q wire.Request, _ wire.Memory, _ wire.Shelf) (*wire.Result, error) {
-	c.asked = q
+	c.sent = q
 	return c.result, nil
 }
 
@@ -59,8 +59,8 @@ func near(a, b *extract.Box) bool {
 		d(a.Bottom, b.Bottom))
 }
 
-// The reading order is that of the references, boxes of both origins are measured from the top left, and a page's
-// footer is left out.
+// The reading order is that of the references, boxes of both origins are measured from the top left, and page
+// footers are omitted.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	want := []extract.Block{
@@ -109,7 +109,7 @@ func document(refs string, arrays ...string) string {
 		strings.Join(children, ","), strings.Join(arrays, ","))
 }
 
-// shape says in one line each what blocks are.
+// shape returns one line per block.
 func shape(blocks []extract.Block) string {
 	var b strings.Builder
 	for _, x := range blocks {
@@ -223,7 +223,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// Parts of one item on one page have one box; a page without a size has none.
+// The parts of one item on one page have one box; a page without a size has none.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	got := blocks(t, document("texts/0 texts/1 texts/2", `"texts": [
@@ -265,7 +265,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
-// What is asked for: under a name of ours, with a timeout below the task's.
+// The request has a generated name and a timeout below the task's.
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret-name")
@@ -287,16 +287,16 @@ func TestRequest(t *testing.T) {
 				info.Warnings != nil {
 				t.Errorf("%+v, %v", info, err)
 			}
-			fields, err := json.Marshal(c.asked.Options)
+			fields, err := json.Marshal(c.sent.Options)
 			if err != nil || !strings.Contains(string(fields), `"document_timeout","Value":"80"`) ||
-				c.asked.Name != name || len(c.asked.SHA256) != 64 {
-				t.Errorf("asked for %+v, %v", c.asked, err)
+				c.sent.Name != name || len(c.sent.SHA256) != 64 {
+				t.Errorf("asked for %+v, %v", c.sent, err)
 			}
 		})
 	}
 }
 
-func TestPartialSuccessIsTold(t *testing.T) {
+func TestPartialSuccessIsReported(t *testing.T) {
 	t.Parallel()
 	doc := read(t, string(doclingtest.Sample))
 	doc.Pages[4] = doc.Pages[1]

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// After this many failures in a row docling-serve is left alone for a while; then one document tries it.
+// After this many consecutive failures docling-serve is not used for a while; then one document tries it.
 const (
 	outageTrips = 3
 	outagePause = 30 * time.Second
@@ -23,12 +23,12 @@ type Outages struct {
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
 }
 
-// NewOutages makes a breaker that logs when it opens and closes.
+// NewOutages returns a breaker that logs when it opens and closes.
 func NewOutages(log *slog.Logger) *Outages {
 	return &Outages{gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		Name: Name, Timeout: outagePause,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= outageTrips },
-		IsExcluded:  func(err error) bool { return errors.Is(err, errUnasked) },
+		IsExcluded:  func(err error) bool { return errors.Is(err, errNoVerdict) },
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			if to == gobreaker.StateOpen && from == gobreaker.StateClosed || to == gobreaker.StateClosed {
 				log.Warn("circuit breaker", "dependency", taskerr.Docling, "state", to.String(), "meanwhile",
@@ -38,25 +38,25 @@ func NewOutages(log *slog.Logger) *Outages {
 	})}
 }
 
-// errUnasked ends an extraction that says nothing of docling-serve.
-var errUnasked = errors.New("docling: the extraction says nothing of the server")
+// errNoVerdict ends an extraction that reveals nothing about docling-serve.
+var errNoVerdict = errors.New("docling: the extraction reveals nothing about the server")
 
-// fallback reads by Docling, and natively when Docling is down.
+// fallback extracts with Docling, and natively while Docling is down.
 type fallback struct {
 	*Extractor
 	native  extract.Extractor
 	outages *Outages
 }
 
-// WithFallback is x, but a document is read by native when docling-serve is down, and what is told of it says
-// so: Info.Extractor, Info.Fallback and a warning. A document that docling-serve refuses, or can't convert, is
-// no outage.
+// WithFallback returns x with a fallback: while docling-serve is down, native reads the document, and
+// Info.Extractor, Info.Fallback and a warning report it. A document that docling-serve refuses or can't convert
+// is not an outage.
 func WithFallback(x *Extractor, native extract.Extractor, outages *Outages) extract.Extractor {
 	return &fallback{x, native, outages}
 }
 
-// Extract asks docling-serve unless it is known to be down. Nothing is emitted before its answer is there
-// whole, so that no document is read half in one way and half in the other.
+// Extract calls docling-serve unless it is known to be down. Nothing is emitted before its answer is complete,
+// so that no document is read half in one way and half in the other.
 func (f *fallback) Extract(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
@@ -64,16 +64,16 @@ func (f *fallback) Extract(
 	if err != nil {
 		return f.natively(ctx, src, limits, emit, "is down")
 	}
-	told := false
+	reported := false
 	defer func() {
-		if !told { // a panic
-			report(errUnasked)
+		if !reported { // a panic
+			report(errNoVerdict)
 		}
 	}()
 	info, err := f.Extractor.Extract(ctx, src, limits, emit)
 	failure, _ := errors.AsType[*taskerr.Error](err)
 	down := failure != nil && failure.Dependency == taskerr.Docling && ctx.Err() == nil
-	told = true
+	reported = true
 	switch {
 	case down:
 		report(err)
@@ -81,13 +81,13 @@ func (f *fallback) Extract(
 	case err == nil && info.Service == taskerr.Docling:
 		report(nil)
 	default:
-		report(errUnasked)
+		report(errNoVerdict)
 	}
 	return info, err
 }
 
 func (f *fallback) natively(
-	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit, why string,
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit, reason string,
 ) (extract.Info, error) {
 	info, err := f.native.Extract(ctx, src, limits, emit)
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *fallback) natively(
 		info.Extractor = f.native.Name()
 	}
 	info.Fallback = true
-	info.Warnings = append(info.Warnings, "docling-serve "+oneLine(why)+"; the document was read by "+info.Extractor+
-		" instead, send it again to have it read by docling")
+	info.Warnings = append(info.Warnings, "docling-serve "+oneLine(reason)+"; the document was read by "+
+		info.Extractor+" instead, send it again to have it read by docling")
 	return info, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// place is the page on which an item begins, and the box around its parts on that page: nil when the page's
-// size is not known.
+// place returns the page on which an item begins, and the box around its parts on that page, or nil if the
+// page's size is unknown.
 func (w *walk) place(at []docling.Place) (page int, box *extract.Box) {
 	page = max(at[0].Page, 0)
 	size := w.doc.Pages[page].Size
@@ -33,7 +33,7 @@ func (w *walk) place(at []docling.Place) (page int, box *extract.Box) {
 	return page, box
 }
 
-// fractions turns a box into fractions of the page from its top left; nil: it is none.
+// fractions converts a box to fractions of the page from its top left, or nil for an invalid one.
 func fractions(b docling.Box, width, height float64) *extract.Box {
 	left, right, top, bottom := b.Left/width, b.Right/width, b.Top/height, b.Bottom/height
 	if b.Origin == docling.BottomLeft {

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// The largest table, as Excel has them, and the most cells, empty ones between others included.
+// The largest table, as in Excel, and the most cells, including empty ones between others.
 const (
 	maxRows    = 1 << 20
 	maxColumns = 1 << 14
 	maxCells   = 5_000_000
 )
 
-// table emits a table with its captions before and its footnotes after it.
+// table emits a table, preceded by its captions and followed by its footnotes.
 func (w *walk) table(item *docling.Item, s scope) error {
 	if err := w.captions(item.Captions, s); err != nil {
 		return err
@@ -33,8 +33,8 @@ func (w *walk) table(item *docling.Item, s scope) error {
 	return w.children(item, s)
 }
 
-// picture emits a picture with its captions, what a model says of it, and a chart's values. Text in the
-// picture is the picture's: Docling leaves it out of its own Markdown, too.
+// picture emits a picture with its captions, a model's description, and a chart's values. Text in the picture
+// is omitted, as in Docling's own Markdown.
 func (w *walk) picture(item *docling.Item, s scope) error {
 	if err := w.captions(item.Captions, s); err != nil {
 		return err
@@ -56,7 +56,8 @@ func (w *walk) picture(item *docling.Item, s scope) error {
 	return w.captions(item.Footnotes, s)
 }
 
-// about is what models say of a picture: a description or else its likeliest class, and a chart's values.
+// about returns what models report about a picture: a description or its most likely class, and a chart's
+// values.
 func about(item *docling.Item) (text string, chart *docling.Chart) {
 	var classes []docling.Prediction
 	if m := item.Meta; m != nil {
@@ -85,8 +86,8 @@ func about(item *docling.Item) (text string, chart *docling.Chart) {
 	return text, chart
 }
 
-// cells emits a table's rows in slices. Cells stand where their offsets say; places that no cell takes are
-// empty cells.
+// cells emits a table's rows in slices. Cells are placed by their offsets; positions without a cell are empty
+// cells.
 func (w *walk) cells(data *docling.TableData, at []docling.Place, s scope) error {
 	cells := slices.Clone(data.Cells)
 	slices.SortStableFunc(cells, func(a, b docling.Cell) int {
@@ -103,7 +104,7 @@ func (w *walk) cells(data *docling.TableData, at []docling.Place, s scope) error
 	g := &grid{writer: extract.NewTableWriter(w.emit, like), columns: columns, covered: make([]int, columns)}
 	for next := 0; len(cells) > 0; next++ {
 		row := cells[0].Row
-		if next < g.reach && next < row { // a row of which cells from above take all that is not empty
+		if next < g.reach && next < row { // a row in which cells from above take all positions that are not empty
 			row = next
 		}
 		next = row
@@ -124,7 +125,7 @@ func (w *walk) cells(data *docling.TableData, at []docling.Place, s scope) error
 	return g.writer.Flush()
 }
 
-// check bounds the cells' offsets and returns how many columns there are.
+// check limits the cells' offsets and returns the number of columns.
 func check(cells []docling.Cell, columns int) (int, error) {
 	for i := range cells {
 		c := &cells[i]
@@ -139,7 +140,7 @@ func check(cells []docling.Cell, columns int) (int, error) {
 	return columns, nil
 }
 
-// rich fills in the text of cells that refer to their content.
+// rich sets the text of cells that refer to their content.
 func (w *walk) rich(cells []docling.Cell) error {
 	for i := range cells {
 		if cells[i].Ref == nil {
@@ -164,7 +165,7 @@ func (w *walk) rich(cells []docling.Cell) error {
 	return nil
 }
 
-// grid puts cells into rows.
+// grid places cells into rows.
 type grid struct {
 	writer  *extract.TableWriter
 	columns int
@@ -186,7 +187,7 @@ func (g *grid) row(row int, cells []docling.Cell) error {
 			column++
 			continue
 		}
-		// A cell whose place another one has taken moves to the right: no text is lost.
+		// A cell whose position is taken moves to the right, so that no text is lost.
 		if len(cells) == 0 || cells[0].Column > column {
 			line = append(line, extract.Cell{})
 			column++
@@ -203,7 +204,7 @@ func (g *grid) row(row int, cells []docling.Cell) error {
 		g.reach = max(g.reach, c.RowEnd)
 		column += width
 	}
-	for _, c := range cells { // there was no place left for them
+	for _, c := range cells { // no position was left for them
 		line = append(line, extract.Cell{Text: c.Text})
 	}
 	if g.total += len(line); g.total > maxCells {
@@ -214,7 +215,7 @@ func (g *grid) row(row int, cells []docling.Cell) error {
 	return nil
 }
 
-// width is how many of the requested columns are free.
+// width returns how many of the wanted columns are free.
 func (g *grid) width(row, column, wanted int) int {
 	n := 1
 	for n < wanted && column+n < g.columns && g.covered[column+n] <= row {
@@ -223,7 +224,7 @@ func (g *grid) width(row, column, wanted int) int {
 	return n
 }
 
-// span is 0 for 1, as extract.Cell has it.
+// span returns n, or 0 for 1, as extract.Cell expects.
 func span(n int) int {
 	if n == 1 {
 		return 0

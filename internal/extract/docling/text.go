@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// text emits an item with text, and what is below it.
+// text emits an item with text, and the items below it.
 func (w *walk) text(item, parent *docling.Item, number int, s scope) error {
 	content := item.Text
 	if strings.TrimSpace(content) == "" {
@@ -47,7 +47,7 @@ func (w *walk) text(item, parent *docling.Item, number int, s scope) error {
 	return w.children(item, s)
 }
 
-// parts is the text of an item that has it only in parts: an inline group below it.
+// parts returns the text of an item that has it only in parts, as an inline group below it.
 func (w *walk) parts(item *docling.Item) (string, error) {
 	if len(item.Children) == 0 || strings.TrimSpace(item.Text) != "" {
 		return "", nil
@@ -61,7 +61,7 @@ func (w *walk) parts(item *docling.Item) (string, error) {
 	return w.inline(group)
 }
 
-// marker is a list item's own, or made of its number in the list.
+// marker returns a list item's own marker, or one from its number in the list.
 func marker(item, parent *docling.Item, number int) string {
 	m := strings.TrimSpace(item.Marker)
 	switch {
@@ -76,7 +76,7 @@ func marker(item, parent *docling.Item, number int) string {
 	return m
 }
 
-// graph emits the keys of a key-value area or form with their values, and values that have no key.
+// graph emits the keys of a key-value area or form with their values, and values without a key.
 func (w *walk) graph(item *docling.Item, s scope) error {
 	if err := w.captions(item.Captions, s); err != nil {
 		return err
@@ -94,7 +94,7 @@ type pair struct {
 	at   []docling.Place
 }
 
-// pairs makes "key: value" of each key. Text that also is an item of its own is emitted there, or was.
+// pairs makes "key: value" of each key, except text that is also an item of its own and emitted there.
 func pairs(w *walk, g *docling.Graph) []pair {
 	if g == nil {
 		return nil

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
 )
 
-// Extractors returns the extractor of each format. pdf and image read these; nil: that format is left
-// out. Messages give their attachments to the others.
+// Extractors returns the extractor of each format. pdf and image read their formats; nil omits the format.
+// Messages read their attachments with the others.
 func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extractor {
 	all := map[extract.Format]extract.Extractor{
 		extract.DOCX:     docx.New(),

@@ -11,35 +11,37 @@ import (
 )
 
 const (
-	// mostDecoding is what decoding one image may take where there is no pool, in bytes.
+	// mostDecoding is the memory for decoding one image if there is no pool, in bytes.
 	mostDecoding = 512 << 20
-	// growth is what a buffer takes at most of what is in it, with those that it had while it grew.
+	// growth is the maximum memory of a growing buffer, with its discarded predecessors, relative to its
+	// content.
 	growth = 4
-	// A lossless WebP has at most 2600 groups of trees, each for 16 pixels or more; a lossy one at most 8 partitions.
+	// A lossless WebP has at most 2600 groups of trees, each for 16 or more pixels; a lossy one at most 8
+	// partitions.
 	webpGroup, webpGroups, webpTile = 56 << 10, 2600, 16
 	webpParts                       = 8 << 24
 )
 
-// file is an image file as its header describes it.
+// file is an image file as described by its header.
 type file struct {
 	io.ReaderAt
 	size   int64
-	format string // of package image
+	format string // as in package image
 	image.Config
 	order binary.ByteOrder // of a TIFF
 }
 
-// cost is the most memory, in bytes, that decoding a page and making it gray take. It follows what the decoders of the
-// standard library and of x/image hold at a time: TestCostOfDecoding compares.
+// cost returns the maximum memory, in bytes, for decoding a page and converting it to gray. It follows the
+// allocations of the decoders in the standard library and x/image; TestCostOfDecoding compares.
 func (f file) cost(p page, size Size) int64 {
 	w, h := float64(f.Width), float64(f.Height)
 	pixels := w * h
 	most := pixels*f.pixelBytes() + f.buffers(p)
-	most += pixels + 2*min(4*pixels, float64(size.pixels())) // in gray, scaled, turned
+	most += pixels + 2*min(4*pixels, float64(size.pixels())) // gray, scaled, rotated
 	return int64(min(most, math.MaxInt64/2))
 }
 
-// pixelBytes is what a pixel takes in the decoded image.
+// pixelBytes returns the bytes of a pixel in the decoded image.
 func (f file) pixelBytes() float64 {
 	switch f.ColorModel {
 	case color.GrayModel:
@@ -57,14 +59,14 @@ func (f file) pixelBytes() float64 {
 	return 8
 }
 
-// buffers are what a decoder holds beside the image.
+// buffers returns the memory that a decoder holds in addition to the image.
 func (f file) buffers(p page) float64 {
 	w, pixels := float64(f.Width), float64(f.Width)*float64(f.Height)
 	switch f.format {
 	case "png":
 		n := 2 * 8 * w // two rows
 		if f.ColorModel == color.GrayModel || f.ColorModel == color.Gray16Model {
-			n += 3 * f.pixelBytes() * pixels // one color of it may be transparent: then it is decoded as color
+			n += 3 * f.pixelBytes() * pixels // one color may be transparent; then it is decoded as color
 		}
 		if f.interlaced() {
 			n += 4 * f.pixelBytes() * pixels / 2
@@ -79,7 +81,7 @@ func (f file) buffers(p page) float64 {
 			return 5*pixels + webpGroup*min(webpGroups, pixels/webpTile)
 		}
 		n := pixels/4 + min(webpParts, float64(f.size))
-		if f.ColorModel == color.NYCbCrAModel { // its transparency is a lossless image
+		if f.ColorModel == color.NYCbCrAModel { // its alpha channel is a lossless image
 			n += 9*pixels + webpGroup*min(webpGroups, pixels/webpTile)
 		}
 		return n
@@ -90,15 +92,16 @@ func (f file) buffers(p page) float64 {
 }
 
 func (f file) interlaced() bool {
-	const at = 28 // of IHDR's last byte
+	const at = 28 // offset of IHDR's last byte
 	var b [1]byte
 	_, err := f.ReadAt(b[:], at)
 	return err != nil || b[0] != 0
 }
 
-// jpegBuffers is what the decoder holds for each pixel. A progressive image is held as coefficients of 4 bytes.
+// jpegBuffers returns the bytes that the decoder holds for each pixel. A progressive image is held as
+// coefficients of 4 bytes.
 func (f file) jpegBuffers() float64 {
-	const converted = 4 // CMYK, and RGB that is none of JFIF's
+	const converted = 4 // CMYK, and RGB other than JFIF's
 	n := 0.0
 	if f.ColorModel == color.CMYKModel || f.ColorModel == color.RGBAModel {
 		n = converted
@@ -109,10 +112,10 @@ func (f file) jpegBuffers() float64 {
 	)
 	for at, b := int64(2), [4]byte{}; ; {
 		if _, err := f.ReadAt(b[:], at); err != nil || b[0] != 0xFF || b[1] == startOfScan {
-			return n + 4*4 // not declared: the most that is possible
+			return n + 4*4 // not declared: assume the maximum
 		}
 		switch marker := b[1]; {
-		case marker == 0xFF: // filling
+		case marker == 0xFF: // fill byte
 			at++
 			continue
 		case marker == progressive:
@@ -124,11 +127,11 @@ func (f file) jpegBuffers() float64 {
 	}
 }
 
-// coefficients are those of a pixel, by how its components are sampled (ITU T.81, B.2.2).
+// coefficients returns the number per pixel, from the sampling of its components (ITU T.81, B.2.2).
 func (f file) coefficients(frame int64) float64 {
 	const most = 4 * 4
 	var b [6 + 3*4]byte
-	n, _ := f.ReadAt(b[:], frame) // what is missing is zero
+	n, _ := f.ReadAt(b[:], frame) // a short read leaves zeros
 	components := int(b[5])
 	if n < 6+3*components || components > 4 {
 		return most
@@ -153,7 +156,7 @@ const (
 	tiffG3, tiffG4 = 3, 4
 )
 
-// tiffBuffers are for a strip or tile at a time, which the decoder unpacks to up to 8 bytes for each of its pixels,
+// tiffBuffers returns the memory for one strip or tile, which the decoder unpacks to up to 8 bytes per pixel,
 // whatever it should hold.
 func (f file) tiffBuffers(p page) float64 {
 	tags := f.tags(p)
@@ -176,7 +179,7 @@ func (f file) tiffBuffers(p page) float64 {
 	return offsets + growth*8*block
 }
 
-// tags are the first values of the tags of a page. What can't be read is zero.
+// tags returns the first values of a page's tags. An unreadable one is zero.
 func (f file) tags(p page) map[uint16]uint32 {
 	const short = 3
 	tags := map[uint16]uint32{}
@@ -186,7 +189,7 @@ func (f file) tags(p page) map[uint16]uint32 {
 		return tags
 	}
 	entries := make([]byte, 12*min(int(f.order.Uint16(count[:])), maxEntries))
-	n, _ := f.ReadAt(entries, at+2) // what is missing is zero
+	n, _ := f.ReadAt(entries, at+2) // a short read leaves zeros
 	for e := entries[:n-n%12]; len(e) > 0; e = e[12:] {
 		value := f.order.Uint32(e[8:])
 		if f.order.Uint16(e[2:]) == short {
@@ -197,7 +200,7 @@ func (f file) tags(p page) map[uint16]uint32 {
 	return tags
 }
 
-// checkCost refuses an image by its header, before memory is taken for it.
+// checkCost rejects an image by its header, before memory is allocated for it.
 func (f file) checkCost(need, most int64) error {
 	if need > most {
 		return taskerr.Errorf(taskerr.QuotaExceeded,

@@ -27,9 +27,9 @@ func write(t *testing.T, f nativetest.Costly) string {
 	return path
 }
 
-// TestCostOfDecoding: of each format, what is taken of the pool before an image is decoded is no less than what
-// decoding it allocates, even if nothing of that were collected meanwhile.
-func TestCostOfDecoding(t *testing.T) { // alone: it counts what the process allocates
+// TestCostOfDecoding: for each format, the memory reserved from the pool is at least what decoding allocates,
+// even without any garbage collection in between.
+func TestCostOfDecoding(t *testing.T) { // not parallel: it counts the allocations of the process
 	for _, f := range nativetest.CostlyPictures(2100, 1500) {
 		t.Run(f.Name, func(t *testing.T) {
 			path := write(t, f)
@@ -48,18 +48,18 @@ func TestCostOfDecoding(t *testing.T) { // alone: it counts what the process all
 			}
 			allocated := int64(after.TotalAlloc - before.TotalAlloc)
 			t.Logf("%d KB allocated, %d KB taken", allocated>>10, pool.Most()>>10)
-			if raceDetector { // with it, what grows is allocated twice
+			if raceDetector { // the race detector allocates growing buffers twice
 				allocated /= 2
 			}
-			if allocated > pool.Most()+1<<20 { // what no image is
+			if allocated > pool.Most()+1<<20 { // allocations that are not part of an image
 				t.Errorf("decoding allocated %d KB, and %d KB were taken for it", allocated>>10, pool.Most()>>10)
 			}
 		})
 	}
 }
 
-// TestCostlyPicturesAreRefused: at 40 million pixels those that take more than there is are refused by their header.
-// Nothing is allocated for them.
+// TestCostlyPicturesAreRefused: images of 40 million pixels that exceed the memory are rejected by their
+// header, without allocations.
 func TestCostlyPicturesAreRefused(t *testing.T) {
 	pool := child.NewPool(384 << 20)
 	for _, f := range nativetest.CostlyPictures(8000, 4999) {

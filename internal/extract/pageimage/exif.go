@@ -14,7 +14,7 @@ const (
 	exifRoom       = 256 << 10
 )
 
-// pages lists the pages of the file, up to a maximum. Only TIFF has more than one.
+// pages lists the pages of the file, up to most. Only a TIFF has more than one.
 func (in *input) pages(most int) ([]page, error) {
 	head := make([]byte, exifRoom)
 	n, err := in.ReadAt(head, 0)
@@ -28,7 +28,7 @@ func (in *input) pages(most int) ([]page, error) {
 	return []page{{orientation: exifOrientation(head)}}, nil
 }
 
-// byteOrder is that of a TIFF (also the one within EXIF); nil: it is none.
+// byteOrder returns that of a TIFF (also within EXIF), or nil.
 func byteOrder(head []byte) binary.ByteOrder {
 	switch {
 	case bytes.HasPrefix(head, []byte("II*\x00")):
@@ -39,8 +39,7 @@ func byteOrder(head []byte) binary.ByteOrder {
 	return nil
 }
 
-// pages follows the chain of directories (TIFF 6.0, section 2). One that comes back to a directory
-// ends there.
+// tiffPages follows the chain of directories (TIFF 6.0, section 2). It stops when the chain loops.
 func (in *input) tiffPages(order binary.ByteOrder, most int) ([]page, error) {
 	var pages []page
 	seen := map[uint32]bool{}
@@ -97,12 +96,12 @@ func directory(r io.ReaderAt, order binary.ByteOrder, at int64) (orientation int
 // page is one page of an image file.
 type page struct {
 	orientation int     // EXIF's, 1 to 8
-	directory   bool    // it is a TIFF's
+	directory   bool    // a page of a TIFF
 	first       [4]byte // its directory's offset, in the file's byte order
 	order       binary.ByteOrder
 }
 
-// view is the file as if the page's directory were its first.
+// view presents the file as if the page's directory were the first.
 type view struct {
 	io.ReaderAt
 	page
@@ -122,8 +121,8 @@ func (v view) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// exifOrientation looks for EXIF data near the start of an image, where JPEG, PNG and WebP have them.
-// It is 0 without.
+// exifOrientation finds the orientation in EXIF data near the start of an image, where JPEG, PNG and WebP have
+// it. It returns 0 without any.
 func exifOrientation(head []byte) int {
 	var exif []byte
 	switch {

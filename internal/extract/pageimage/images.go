@@ -19,25 +19,25 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// maxDecoded is how many pixels an image may have before it is decoded, of at most 8 bits a channel: a
-// color image of so many takes about 160 MB, a phone's picture has 12 to 24 million.
+// maxDecoded is the maximum number of pixels of an image, with at most 8 bits per channel. A color image of
+// this size takes about 160 MB; a phone's picture has 12 to 24 million pixels.
 const maxDecoded = 40_000_000
 
-// Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, or the first frame of a GIF.
-// Its pages are as their viewers show them (EXIF orientation). It is safe for concurrent use.
+// Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, or the first frame of a GIF. Its
+// pages are as viewers show them (EXIF orientation). It is safe for concurrent use.
 //
-// Errors are *taskerr.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of
-// the context's end.
+// Errors are *taskerr.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of the
+// context's end.
 type Images struct {
 	file     *os.File
 	size     int64
 	pages    []page
 	pool     *child.Pool
-	decoding sync.Mutex // one page at a time: another one would wait for memory that this one has
+	decoding sync.Mutex // one page at a time; a second one would wait for this one's memory
 }
 
-// OpenImages finds the pages of an image file, up to a maximum. They are decoded within the pool,
-// unless it is nil. Close it at the end.
+// OpenImages finds the pages of an image file, up to most. They are decoded within the pool, unless it is nil.
+// Call Close at the end.
 func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*Images, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -49,19 +49,19 @@ func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*
 		pages, err = (&input{ctx: ctx, file: file}).pages(most)
 	}
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // read-only
 		return nil, explain(ctx, err)
 	}
 	return &Images{file: file, size: info.Size(), pages: pages, pool: pool}, nil
 }
 
 // Close closes the file.
-func (im *Images) Close() { _ = im.file.Close() } // it was only read
+func (im *Images) Close() { _ = im.file.Close() } // read-only
 
-// Pages is how many there are.
+// Pages returns the number of pages.
 func (im *Images) Pages() int { return len(im.pages) }
 
-// Decode returns a page (1 is the first) in gray on white, upright when the file declares its orientation.
+// Decode returns a page (from 1) in gray on white, upright according to the file's orientation.
 func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
 	im.decoding.Lock()
 	defer im.decoding.Unlock()
@@ -72,7 +72,7 @@ func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image,
 	return img, nil
 }
 
-// explain says what is wrong with a file that can't be decoded.
+// explain describes what is wrong with a file that can't be decoded.
 func explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read an image: %w", context.Cause(ctx))
@@ -92,7 +92,7 @@ func explain(ctx context.Context, err error) error {
 		"the image is damaged or was cut off on its way (%w): upload it again", err)
 }
 
-// checkPixels refuses an image by its header, before memory is taken for it.
+// checkPixels rejects an image by its header, before memory is allocated for it.
 func checkPixels(c image.Config) error {
 	if c.Width < 1 || c.Height < 1 {
 		return taskerr.Errorf(taskerr.CorruptionDetected, "the image has no pixels (%d × %d): it is damaged", c.Width,
@@ -111,7 +111,7 @@ func checkPixels(c image.Config) error {
 	return nil
 }
 
-// input is an image file that ends with ctx.
+// input is an image file whose reads fail when ctx is done.
 type input struct {
 	ctx  context.Context //nolint:containedctx // it lives as long as one call
 	file io.ReaderAt

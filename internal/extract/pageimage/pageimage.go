@@ -1,5 +1,5 @@
-// Package pageimage gives the pages of PDF and image files as the images that OCR engines take: gray, on
-// white paper, as a reader sees them.
+// Package pageimage returns the pages of PDF and image files as images for OCR engines: gray on white, as a
+// reader sees them.
 package pageimage
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Options select the images and bound what they cost.
+// Options describe the images and limit their cost.
 type Options struct {
-	DPI    int           // of the pages of a PDF file; images have their own
-	Side   int           // pixels of the longest side, and no DPI; zero: DPI counts
-	Pixels int           // of an image; coarser ones are made of larger pages. Default 20 million
+	DPI    int           // for PDF files; image files have their own
+	Side   int           // pixels of the longest side, instead of DPI; zero: DPI applies
+	Pixels int           // of an image; larger pages are rendered coarser. Default 20 million
 	Time   time.Duration // of one run of a program; zero: limits.Time
-	Temp   string        // where programs get their empty working folders; empty: os.TempDir()
+	Temp   string        // for empty working folders of programs; empty: os.TempDir()
 }
 
 // File is a file of pages. It is safe for concurrent use.
@@ -33,11 +33,11 @@ type File struct {
 	pdf    PDF
 }
 
-// Has reports whether files of the format are pages to be looked at.
+// Has reports whether a file of the format has page images.
 func Has(f extract.Format) bool { return f == extract.PDF || f == extract.Image }
 
-// Open opens a file whose format Has. Close it at the end. Errors are *taskerr.Error (unsupported_format,
-// corruption_detected, quota_exceeded), or wrap the cause of the context's end.
+// Open opens a file for which Has is true. Call Close at the end. Errors are *taskerr.Error
+// (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of the context's end.
 func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Options) (*File, error) {
 	limits = limits.WithDefaults()
 	if o.Time <= 0 {
@@ -77,15 +77,15 @@ func (f *File) Close() {
 	}
 }
 
-// Pages is how many there are.
+// Pages returns the number of pages.
 func (f *File) Pages() int { return f.pages }
 
-// Image makes the image of a page; 1 is the first.
+// Image returns the image of a page, from 1.
 func (f *File) Image(ctx context.Context, number int) (ocr.Image, error) {
 	return f.Scaled(ctx, number, 1)
 }
 
-// longest is the longer side of an image, 0 of none.
+// longest returns the longer side of an image, or 0 without one.
 func longest(img *image.Gray) int {
 	if img == nil {
 		return 0
@@ -93,7 +93,7 @@ func longest(img *image.Gray) int {
 	return max(img.Rect.Dx(), img.Rect.Dy())
 }
 
-// Scaled makes a coarser one: scale is at most 1.
+// Scaled returns a smaller image of a page: scale is at most 1.
 func (f *File) Scaled(ctx context.Context, number int, scale float64) (ocr.Image, error) {
 	side := int(float64(f.opts.Side) * scale)
 	if f.images != nil {
@@ -112,7 +112,7 @@ func (f *File) Scaled(ctx context.Context, number int, scale float64) (ocr.Image
 		dpi = max(int(math.Ceil(float64(side)*pointsPerInch/max(about.Width, about.Height))), 1)
 	}
 	img, err := f.pdf.Render(ctx, number, about, dpi)
-	if longest := longest(img.Gray); side > 0 && longest > side { // by what whole dots per inch are more
+	if longest := longest(img.Gray); side > 0 && longest > side { // rounding up to whole dots per inch may exceed it
 		img.Gray = Scaled(img.Gray, (float64(side)+0.5)/float64(longest))
 	}
 	return img, err

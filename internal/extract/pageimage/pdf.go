@@ -21,24 +21,24 @@ import (
 type PDF struct {
 	Path      string // absolute
 	MaxPixels int    // of an image; larger pages are rendered coarser
-	TempDir   string // where programs get their empty working folders; empty: os.TempDir()
+	TempDir   string // for empty working folders of programs; empty: os.TempDir()
 	Limits    child.Limits
-	Pool      *child.Pool // nil: Limits.Memory is what a program has
+	Pool      *child.Pool // nil: a program has Limits.Memory
 }
 
-// About is what has to be known of a page before it is rendered.
+// About describes a page before it is rendered.
 type About struct {
 	Width, Height float64 // points
-	Letters       int     // of its own text; counting stops soon after the requested number
+	Letters       int     // in its own text; counting stops soon after the requested number
 }
 
-// ProgramLimits are for programs that render one page: they write to their standard output only, and no
-// more than the image.
+// ProgramLimits returns the limits of a program that renders one page to its standard output.
 func ProgramLimits(time time.Duration, memory int64, maxPixels int) child.Limits {
 	return child.Limits{Wait: time, CPU: time, Memory: memory, Output: int64(maxPixels) + 1<<20, File: 1 << 20}
 }
 
-// run runs a program as a step that takes so much of the pool, once more when it needs more. out then begins again.
+// run runs a program as a step with memory from the pool, and once more if it needs more. out then starts
+// again.
 func (r PDF) run(ctx context.Context, program string, memory int64, out func(io.Reader) error, args ...string) error {
 	limits := r.Limits
 	if r.Pool != nil {
@@ -66,7 +66,7 @@ var (
 	wordLine = regexp.MustCompile(`^\s*<word [^>]*>(.*)</word>`)
 )
 
-// Look measures the page and counts its letters, up to a little more than the given number.
+// Look measures the page and counts its letters, to a little above the requested number.
 func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 	var a About
 	page := strconv.Itoa(number)
@@ -82,7 +82,7 @@ func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 				a.Letters += ocr.Letters(string(m[1]))
 			}
 		}
-		return nil // a line without end is not ours to complain about
+		return nil // a line that is too long is not an error here
 	}, "-bbox", "-enc", "UTF-8", "-f", page, "-l", page, r.Path, "-")
 	if err == nil && !(a.Width > 0 && a.Height > 0) {
 		err = errors.New("the page has no size")
@@ -92,30 +92,29 @@ func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 
 const pointsPerInch = 72
 
-// What programs have of the pool, in bytes. A page of text at 300 dpi makes pdftoppm take 54 MiB, one with pictures
-// more.
+// Memory of programs from the pool, in bytes. A page of text at 300 dpi takes pdftoppm 54 MiB, one with
+// pictures more.
 const (
 	lookMemory   = 48 << 20
 	renderMemory = 80 << 20
 	ofPixel      = 3
 )
 
-// fit is the highest resolution, from 1 up to the requested one, at which a page stays within a number of pixels, and
-// how many it has. Of a page that is a hair's breadth the hair is a whole pixel. Two in a hundred are left for what
-// programs add.
+// fit returns the highest resolution, from 1 to wanted, at which a page has at most the given number of pixels,
+// and that number. A side of less than a pixel counts as one. A reserve of 2% is left for what programs add.
 func fit(a About, wanted, most int) (resolution int, pixels float64) {
 	at := func(resolution int) float64 {
 		scale := float64(resolution) / pointsPerInch
 		return math.Ceil(a.Width*scale) * math.Ceil(a.Height*scale)
 	}
-	// the first that is too much
+	// the first that is too large
 	above := sort.Search(max(wanted, 1), func(i int) bool { return at(i+1) > 0.98*float64(most) })
 	resolution = max(above, 1)
 	return resolution, at(resolution)
 }
 
-// Render draws the page in gray, as its reader sees it, in dots per inch, and coarser when it would have
-// too many pixels.
+// Render draws the page in gray as a reader sees it, at the resolution in dots per inch, or coarser if it would
+// have too many pixels.
 func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (ocr.Image, error) {
 	resolution, pixels := fit(a, resolution, r.MaxPixels)
 	if pixels > float64(r.MaxPixels) {
@@ -127,7 +126,7 @@ func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (o
 	err := r.run(ctx, "pdftoppm", renderMemory+ofPixel*int64(pixels), func(out io.Reader) (err error) {
 		img, err = ocr.ReadPGM(out, r.MaxPixels)
 		if errors.Is(err, ocr.ErrNoImage) {
-			err = nil // the program's end says why
+			err = nil // the program's result has the reason
 		}
 		return err
 	}, "-gray", "-r", strconv.Itoa(resolution), "-f", page, "-l", page, r.Path)

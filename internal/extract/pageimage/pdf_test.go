@@ -36,7 +36,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// A page of 470 bytes that is 60,000 km wide made pdftoppm take 464 MB: by its area it had few pixels.
+// A page of 470 bytes that is 60,000 km wide made pdftoppm take 464 MB, because its area had few pixels.
 func TestAPageThatIsAllWidth(t *testing.T) {
 	t.Parallel()
 	ocrtest.Need(t, "pdftotext")

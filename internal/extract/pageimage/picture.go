@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // decodes its first frame
+	_ "image/gif" // decodes the first frame
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
 	"math"
 	"runtime/debug"
 
-	_ "golang.org/x/image/bmp" // as below, for image.Decode
+	_ "golang.org/x/image/bmp" // registers a decoder for image.Decode
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/tiff" // of one page, the first that it is shown
+	_ "golang.org/x/image/tiff" // decodes one page, the first directory
 	_ "golang.org/x/image/webp"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
@@ -23,19 +23,19 @@ import (
 )
 
 const (
-	// smallSide: images whose shorter side has fewer pixels are screenshots or small scans, whose letters
-	// are too small for engines: they are doubled.
+	// smallSide: images whose shorter side has fewer pixels are screenshots or small scans, whose letters are
+	// too small for engines; they are doubled.
 	smallSide = 1000
-	// band is how many rows are drawn between two looks at the context.
+	// band is how many rows are drawn between two checks of the context.
 	band = 64
-	// pageInches is the longer side of a sheet of paper, for the resolution, which no image declares reliably.
+	// pageInches is the assumed longer side of a page, for the resolution, which images don't declare reliably.
 	pageInches = 11.7
 )
 
-// Size bounds an image.
+// Size limits the size of an image.
 type Size struct {
-	Pixels int // at most so many; zero: 20 million, A3 at 300 dpi
-	Side   int // the longest side has at most so many; zero: any
+	Pixels int // zero: 20 million, A3 at 300 dpi
+	Side   int // of the longest side; zero: unlimited
 }
 
 func (s Size) pixels() int {
@@ -45,7 +45,7 @@ func (s Size) pixels() int {
 	return s.Pixels
 }
 
-// scale is by how much an image of w × h has to be made smaller, at most 1.
+// scale returns the factor that makes an image of w × h fit, at most 1.
 func (s Size) scale(w, h float64) float64 {
 	scale := min(1, math.Sqrt(float64(s.pixels())/(w*h)))
 	if s.Side > 0 {
@@ -56,7 +56,7 @@ func (s Size) scale(w, h float64) float64 {
 
 func (p page) reader(in io.ReaderAt) io.Reader {
 	at := view{in, p}
-	// TIFF's decoder takes the ReaderAt, the others read on.
+	// TIFF's decoder uses the ReaderAt, the others the Reader
 	return struct {
 		io.Reader
 		io.ReaderAt
@@ -97,10 +97,11 @@ func (p page) decode(in *input, size Size) (ocr.Image, error) {
 	return img, nil
 }
 
-// muchMemory is from when what decoding has left behind is given back at once, in bytes. It takes about 10 ms.
+// muchMemory is the size in bytes from which the memory of decoding is returned to the system at once. This
+// takes about 10 ms.
 const muchMemory = 64 << 20
 
-// gray decodes the page. The colors are garbage when it returns.
+// gray decodes the page. The decoded colors are garbage when it returns.
 func (p page) gray(in *input) (*image.Gray, error) {
 	decoded, _, err := image.Decode(p.reader(in))
 	if err != nil {
@@ -109,7 +110,7 @@ func (p page) gray(in *input) (*image.Gray, error) {
 	return toGray(in.ctx, decoded)
 }
 
-// toGray puts the image on white paper, in bands so that ctx can end it.
+// toGray draws the image on white, in bands so that ctx can stop it.
 func toGray(ctx context.Context, from image.Image) (*image.Gray, error) {
 	size := from.Bounds()
 	out := image.NewGray(image.Rect(0, 0, size.Dx(), size.Dy()))
@@ -130,7 +131,7 @@ func toGray(ctx context.Context, from image.Image) (*image.Gray, error) {
 	return out, nil
 }
 
-// luma gives the gray of an image that has it apart from its color, row by row; nil of any other.
+// luma returns the gray channel of an image that has one, row by row, or nil.
 func luma(img image.Image) (pix []uint8, stride int) {
 	switch img := img.(type) {
 	case *image.Gray:
@@ -155,7 +156,7 @@ func resized(img *image.Gray, size Size) *image.Gray {
 	return Scaled(img, scale)
 }
 
-// Scaled makes an image larger or smaller.
+// Scaled scales an image.
 func Scaled(img *image.Gray, scale float64) *image.Gray {
 	w, h := float64(img.Rect.Dx()), float64(img.Rect.Dy())
 	out := image.NewGray(image.Rect(0, 0, max(int(w*scale), 1), max(int(h*scale), 1)))
@@ -163,10 +164,10 @@ func Scaled(img *image.Gray, scale float64) *image.Gray {
 	return out
 }
 
-// oriented turns the image as EXIF says that it is shown (CIPA DC-008, 4.6.4: 1 to 8).
+// oriented applies the EXIF orientation (CIPA DC-008, 4.6.4: 1 to 8).
 func oriented(img *image.Gray, orientation int) ocr.Image {
 	switch orientation {
-	case 2, 4, 5, 7: // mirrored, then turned
+	case 2, 4, 5, 7: // mirrored, then rotated
 		for y := range img.Rect.Dy() {
 			row := img.Pix[y*img.Stride : y*img.Stride+img.Rect.Dx()]
 			for i, j := 0, len(row)-1; i < j; i, j = i+1, j-1 {

@@ -3,13 +3,13 @@ package pageimage
 import "image"
 
 const (
-	// contrast is by how many levels of 256 a pixel differs from its background.
+	// contrast is the difference, in 256 levels, between a pixel and its background.
 	contrast = 32
-	// blankShare: a page number has about one pixel of ten thousand, a word three.
+	// blankShare: a page number covers about one pixel of ten thousand, a word three.
 	blankShare = 1.0 / 20_000
 )
 
-// marks says which pixels differ from the paper: the color of most of the page.
+// marks reports the levels that differ from the paper, the color of most of the page, and counts their pixels.
 func marks(img *image.Gray) (is [256]bool, count int) {
 	var levels [256]int
 	for _, v := range img.Pix {
@@ -30,7 +30,7 @@ func marks(img *image.Gray) (is [256]bool, count int) {
 	return is, count
 }
 
-// Blank reports whether there is nothing on the page: nearly all of it has the color of most of it.
+// Blank reports whether the page is empty: nearly all of it has one color.
 func Blank(img *image.Gray) bool {
 	_, n := marks(img)
 	return float64(n) < blankShare*float64(len(img.Pix))
@@ -39,8 +39,8 @@ func Blank(img *image.Gray) bool {
 // LookDPI is enough to see whether there is anything on a page.
 const LookDPI = 75
 
-// Spots counts the spots on a page of LookDPI that have the size of letters or of words, at most so many,
-// without those at places (in fractions of the page) for which known holds.
+// Spots counts the spots on a page of LookDPI that have the size of letters or words, at most most, without
+// those at positions (in fractions of the page) for which known is true.
 func Spots(img *image.Gray, most int, known func(x, y float64) bool) int {
 	is, _ := marks(img)
 	w, h := img.Rect.Dx(), img.Rect.Dy()
@@ -58,7 +58,7 @@ func Spots(img *image.Gray, most int, known func(x, y float64) bool) int {
 	return n
 }
 
-// spot is the bounds of marks that touch.
+// spot is the bounds of connected marks.
 type spot struct{ left, top, right, bottom int }
 
 // isText reports whether a spot has the size of some letters at LookDPI: print of 5 to 20 points.
@@ -67,7 +67,7 @@ func (s spot) isText() bool {
 	return h >= 3 && h <= 24 && w >= 2 && w <= 150
 }
 
-// fill marks the pixels of the spot at start as seen.
+// fill marks the pixels of the spot at start as seen and returns its bounds.
 func fill(img *image.Gray, is *[256]bool, seen []bool, start int) spot {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	s := spot{w, h, 0, 0}

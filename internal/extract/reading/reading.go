@@ -1,4 +1,4 @@
-// Package reading makes blocks of what an OCR engine read on a page.
+// Package reading makes blocks of the text that an OCR engine read on a page.
 package reading
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// Blocks emits a page's blocks: those of its Markdown when the engine gave it, else a paragraph for each of
-// its own, with their words. The error is emit's, or the cause of the context's end.
+// Blocks emits a page's blocks: those of its Markdown if the engine returned it, otherwise a paragraph for each
+// paragraph of the page, with its words. The error is emit's, or the cause of the context's end.
 func Blocks(ctx context.Context, p ocr.Page, number int, emit func(b extract.Block, words ocr.Paragraph) error) error {
 	if p.Markdown != "" {
 		return markdown.New().Blocks(ctx, p.Markdown, func(b extract.Block) error {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Images reads image files as documents, through OCR: PNG, JPEG, TIFF with all its pages, WebP, BMP, and
-// the first frame of a GIF. They are read as their viewers show them (EXIF orientation). What is read
-// and what is not stands in Info as with Extractor.
+// Images reads image files as documents through OCR: PNG, JPEG, TIFF with all its pages, WebP, BMP, and the
+// first frame of a GIF. Images are read as viewers show them (EXIF orientation). Info reports what was read and
+// what was not, as with Extractor.
 type Images struct{ *reading }
 
 var _ extract.Extractor = Images{}
@@ -24,22 +24,22 @@ const (
 	imagesVersion = 1
 )
 
-// NewImages makes an extractor of images.
+// NewImages returns an extractor of images.
 func NewImages(engine ocr.Engine, opts Options) Images {
 	return Images{newReading(imagesName, engine, opts)}
 }
 
-// Name is e.g. "native/image+tesseract:eng".
+// Name is for example "native/image+tesseract:eng".
 func (e Images) Name() string { return e.name + "+" + ocr.Identity(e.engine) }
 
-// Version rises when the same image would give other blocks.
+// Version increases when the same image would produce other blocks.
 func (e Images) Version() int { return 100*version + imagesVersion }
 
-// ImagesWithout is the extractor where there is no OCR: its error says why.
-func ImagesWithout(why error) extract.Extractor { return noText{why} }
+// ImagesWithout returns the extractor for a worker without OCR. Its error states the reason.
+func ImagesWithout(reason error) extract.Extractor { return noText{reason} }
 
-// noText is what can be said of an image without OCR.
-type noText struct{ why error }
+// noText fails for every image, because there is no OCR.
+type noText struct{ reason error }
 
 func (noText) Name() string { return imagesName }
 
@@ -47,7 +47,7 @@ func (noText) Version() int { return imagesVersion }
 
 func (n noText) Extract(context.Context, extract.Source, extract.Limits, extract.Emit) (extract.Info, error) {
 	return extract.Info{}, taskerr.Errorf(taskerr.UnsupportedFormat,
-		"the text of an image can only be read by OCR, which the worker does not have: %w", n.why)
+		"the text of an image can only be read by OCR, which the worker does not have: %w", n.reason)
 }
 
 // Extract implements extract.Extractor. A page that the engine fails on stays unread; one that can't be
@@ -70,8 +70,8 @@ func (e Images) Extract(
 			"the image has more than %d pages: split it into smaller files", limits.Pages)
 	}
 	src.HasPages(images.Pages())
-	r := &album{record: record{reading: e.reading}, images: images, patience: patience{Engine: e.engine}}
-	doc := e.open(ctx, &r.patience, path, fmt.Sprintf("image %d pixels", e.opts.Pixels), r.render)
+	r := &album{record: record{reading: e.reading}, images: images, failures: failureCounter{Engine: e.engine}}
+	doc := e.open(ctx, &r.failures, path, fmt.Sprintf("image %d pixels", e.opts.Pixels), r.render)
 	defer doc.Close()
 	numbers := make([]int, min(images.Pages(), e.opts.Pages))
 	for i := range numbers {
@@ -86,7 +86,7 @@ func (e Images) Extract(
 		return extract.Info{}, err
 	}
 	for number := len(numbers) + 1; number <= images.Pages(); number++ {
-		r.note(number, extract.PageDecision{Method: extract.PageUnread, Reason: whyNoText + noOCR})
+		r.note(number, extract.PageDecision{Method: extract.PageUnread, Reason: reasonNoText + noOCR})
 		r.skip(number, errTooMany)
 	}
 	info := extract.Info{Format: src.Format, Extractor: e.name + "+" + e.engine.Name(), Pages: images.Pages()}
@@ -97,18 +97,18 @@ func (e Images) Extract(
 // album is the pages of one image file.
 type album struct {
 	record
-	patience patience
+	failures failureCounter
 	images   *pageimage.Images
 }
 
-// damagedError is what is wrong with the file, whatever the engine is.
+// damagedError is a fault of the file that no engine can read.
 type damagedError struct{ error }
 
-// Unwrap gives the error.
+// Unwrap returns the cause.
 func (e damagedError) Unwrap() error { return e.error }
 
 func (r *album) render(ctx context.Context, number int) (ocr.Image, error) {
-	if r.patience.over() {
+	if r.failures.exhausted() {
 		return ocr.Image{}, errGivenUp
 	}
 	img, err := r.images.Decode(ctx, number, pageimage.Size{Pixels: r.opts.Pixels})
@@ -121,29 +121,29 @@ func (r *album) render(ctx context.Context, number int) (ocr.Image, error) {
 	return img, nil
 }
 
-// page takes what was read of a page.
+// page records the result of reading a page and emits its text.
 func (r *album) page(number int, text ocr.Page, err error, emit extract.Emit) error {
 	if damaged, ok := errors.AsType[damagedError](err); ok {
 		return damaged.error
 	}
 	if errors.Is(err, errBlank) {
-		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 1, Reason: whyBlank})
+		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 1, Reason: reasonBlank})
 		return nil
 	}
 	if err != nil {
 		if fault := fault(err); fault != nil {
 			return fault
 		}
-		r.note(number, extract.PageDecision{Method: extract.PageUnread, Reason: whyNoText + noOCR})
+		r.note(number, extract.PageDecision{Method: extract.PageUnread, Reason: reasonNoText + noOCR})
 		r.skip(number, err)
 		return nil
 	}
 	text = text.Clean()
 	if text.Letters() == 0 {
-		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 0.5, Reason: whyNothing})
+		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 0.5, Reason: reasonNothing})
 		return nil
 	}
-	r.note(number, extract.PageDecision{Method: extract.PageOCR, Confidence: text.Confidence(), Reason: whyNoText})
+	r.note(number, extract.PageDecision{Method: extract.PageOCR, Confidence: text.Confidence(), Reason: reasonNoText})
 	r.took(text)
 	for _, b := range blocks(number, text) {
 		if err := emit(b); err != nil {

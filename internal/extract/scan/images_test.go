@@ -29,10 +29,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// tiffFile is a TIFF of gray pages without compression; loop: the last directory names the first again.
+// tiffFile is a TIFF of gray pages without compression; with loop, the last directory links to the first.
 func tiffFile(loop bool, orientation int, pages ...*image.Gray) []byte {
 	b := []byte("II*\x00\x00\x00\x00\x00")
-	link := 4 // where the next directory's place is written
+	link := 4 // offset of the link to the next directory
 	for _, p := range pages {
 		pixels := len(b)
 		b = append(b, p.Pix...)
@@ -74,7 +74,7 @@ func encoded(t testing.TB, encode func(*bytes.Buffer) error) []byte {
 	return b.Bytes()
 }
 
-// corner is a white image with a black field at its top left.
+// corner is a white image with a black rectangle at its top left.
 func corner() *image.Gray {
 	img := image.NewGray(image.Rect(0, 0, 1200, 1600))
 	for i := range img.Pix {
@@ -89,7 +89,7 @@ func pngOf(t testing.TB, img image.Image) []byte {
 	return encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, img) })
 }
 
-// withEXIF puts an orientation into a JPEG.
+// withEXIF adds an orientation to a JPEG.
 func withEXIF(jpg []byte, orientation byte) []byte {
 	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"),
 		orientation, 0, 0, 0, 0, 0, 0)
@@ -107,7 +107,7 @@ func TestImages(t *testing.T) {
 	}
 	img := ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray
 	const text = "The harbour master keeps a record of every ship that leaves the port."
-	glass := image.NewNRGBA(img.Rect) // black on nothing
+	glass := image.NewNRGBA(img.Rect) // black on transparent
 	for i, v := range img.Pix {
 		glass.Pix[4*i+3] = 255 - v
 	}
@@ -148,7 +148,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// Where the black field of the image stands when it is given to the engine.
+// The position of the black rectangle in the image that the engine gets.
 func TestOrientation(t *testing.T) {
 	t.Parallel()
 	jpg := encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, corner(), nil) })
@@ -187,7 +187,7 @@ func TestImagesRefused(t *testing.T) {
 		content []byte
 		limits  extract.Limits
 		class   taskerr.Class
-		says    string
+		message string
 	}{
 		"a bomb":         {tiffBomb(), extract.Limits{}, taskerr.QuotaExceeded, "100000 × 100000 pixels"},
 		"a damaged head": {bomb, extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
@@ -211,7 +211,7 @@ func TestImagesRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			nativetest.Refuses(t, e, extract.Image, tt.content, tt.limits, tt.class, tt.says)
+			nativetest.Refuses(t, e, extract.Image, tt.content, tt.limits, tt.class, tt.message)
 		})
 	}
 	nativetest.Refuses(t, scan.ImagesWithout(errors.New("tesseract is not installed; install tesseract-ocr")),
@@ -219,7 +219,7 @@ func TestImagesRefused(t *testing.T) {
 		extract.Limits{}, taskerr.UnsupportedFormat, "install tesseract-ocr")
 }
 
-// tiffBomb says that it has ten thousand million pixels.
+// tiffBomb declares ten thousand million pixels.
 func tiffBomb() []byte {
 	b := tiffFile(false, 1, image.NewGray(image.Rect(0, 0, 10, 10)))
 	for i := 0; i+4 <= len(b); i++ {
@@ -231,7 +231,7 @@ func tiffBomb() []byte {
 	return b
 }
 
-// Large images are made to fit, small ones legible.
+// Large images are shrunk, small ones enlarged.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	var got image.Rectangle
@@ -269,7 +269,7 @@ func TestImageThatStaysUnread(t *testing.T) {
 	}
 }
 
-// A cancel ends the decoding, before any engine is asked.
+// A cancellation stops the decoding before the engine is called.
 func TestImageEndsWithTheTask(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
@@ -313,7 +313,7 @@ func FuzzImages(f *testing.F) {
 	})
 }
 
-// An engine that gives Markdown gives headings and tables.
+// Markdown from an engine becomes headings and tables.
 func TestImageReadAsMarkdown(t *testing.T) {
 	t.Parallel()
 	e := scan.NewImages(engine(func(context.Context, ocr.Image) (ocr.Page, error) {

@@ -9,17 +9,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// Reasons of decisions, as they are recorded.
+// Reasons of decisions, as recorded.
 const (
-	whyText        = "text"
-	whyLayer       = "invisible text over an image"
-	whyNoText      = "no text"
-	whyLittle      = "little text"
-	whyGarbage     = "unreadable characters"
-	whyImplausible = "implausible words"
-	whyDamaged     = "the page's text can't be read"
-	whyBlank       = "blank"
-	whyNothing     = "OCR found nothing"
+	reasonText        = "text"
+	reasonLayer       = "invisible text over an image"
+	reasonNoText      = "no text"
+	reasonLittle      = "little text"
+	reasonGarbage     = "unreadable characters"
+	reasonImplausible = "implausible words"
+	reasonDamaged     = "the page's text can't be read"
+	reasonBlank       = "blank"
+	reasonNothing     = "OCR found nothing"
 
 	nothingBeside = "; there is nothing else to read"
 	noBetter      = "; OCR was no better"
@@ -27,21 +27,22 @@ const (
 )
 
 const (
-	// fewOwn letters or more are too many for a stamp, a page number or the name of a scanner, alone on
-	// the image of a page; a page of print has 1500 and more.
+	// fewOwn letters or more are not just a stamp, a page number or a scanner's name alone on a page image; a
+	// printed page has 1500 and more.
 	fewOwn = 200
-	// ownLetters is from how many a page with a picture is not a scan, when there is no OCR to find out.
+	// Without OCR to find out, a page with a picture and at least ownLetters letters is not a scan.
 	ownLetters = 40
-	// goodText and goodLayer are plausibilities of words. A layer was read by a program from an image:
-	// reading it again may well be better. What a writer's program wrote is only doubted when it can't be so.
+	// goodText and goodLayer are plausibilities of words. A layer was read from an image by a program, so
+	// reading it again may well be better. Text from a writing program is doubted only if it is clearly
+	// implausible.
 	goodText  = 0.6
 	goodLayer = 0.8
-	// muchGarbage is the share of characters without a name from which a page's text is not to be read.
+	// muchGarbage is the fraction of unnamed characters from which a page's text is unusable.
 	muchGarbage = 0.1
-	// fewRead letters that OCR reads beside or instead of a page's own text are not a gain.
+	// fewRead letters from OCR in addition to, or instead of, a page's own text are not a gain.
 	fewRead = 10
-	// sureBeside is the confidence required of words beside a page's own text: pictures are
-	// read as words with less.
+	// sureBeside is the confidence required of words beside a page's own text; pictures are misread as words
+	// with less.
 	sureBeside = 0.6
 )
 
@@ -50,28 +51,28 @@ type need int
 
 const (
 	needNothing need = iota
-	needLook         // whether there is more on it than its own text
+	needLook         // find out whether the page shows more than its own text
 	needOCR
 )
 
-// opinion is what is thought of a page's own text.
-type opinion struct {
+// assessment is the assessment of a page's own text.
+type assessment struct {
 	need    need
 	letters int
 	quality float64 // 0-1
 	reason  string
 }
 
-// judge looks at a page's own text.
-func judge(p pdf.PageText) opinion {
+// judge assesses a page's own text.
+func judge(p pdf.PageText) assessment {
 	words := make([]string, len(p.Words))
-	o := opinion{reason: whyText}
+	o := assessment{reason: reasonText}
 	for i, w := range p.Words {
 		words[i] = w.Text
 		o.letters += ocr.Letters(w.Text)
 	}
 	if p.Layer {
-		o.reason = whyLayer
+		o.reason = reasonLayer
 	}
 	garbage := float64(p.Garbage) / float64(max(p.Chars, 1))
 	o.quality = plausibility(words) * (1 - min(garbage, 1))
@@ -81,28 +82,28 @@ func judge(p pdf.PageText) opinion {
 	}
 	switch {
 	case p.Width <= 0 || p.Height <= 0:
-		o.need, o.quality, o.reason = needOCR, 0, whyDamaged
+		o.need, o.quality, o.reason = needOCR, 0, reasonDamaged
 	case garbage >= muchGarbage && p.Chars >= fewRead:
-		o.need, o.reason = needOCR, whyGarbage
+		o.need, o.reason = needOCR, reasonGarbage
 	case o.letters == 0:
-		o.need, o.quality, o.reason = needOCR, 0, whyNoText
+		o.need, o.quality, o.reason = needOCR, 0, reasonNoText
 	case o.quality < good:
-		o.need, o.reason = needOCR, whyImplausible
+		o.need, o.reason = needOCR, reasonImplausible
 	case o.letters < fewOwn:
-		o.need, o.reason = needLook, whyLittle
+		o.need, o.reason = needLook, reasonLittle
 	}
 	return o
 }
 
-// decide says what is made of a page that OCR read, and emits what is taken of it. text is clean.
-func decide(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, pdf.Answer, ocr.Page) {
+// decide decides what to use of a page that OCR read, and emits the text that it takes from OCR. text is clean.
+func decide(p pdf.PageText, own assessment, text ocr.Page) (extract.PageDecision, pdf.Answer, ocr.Page) {
 	read := text.Confidence() * plausibility(textWords(text))
 	switch {
 	case own.need == needLook:
 		return decideBeside(p, own, text)
 	case own.letters == 0 && text.Letters() == 0:
 		return extract.PageDecision{
-			Method: extract.PageEmpty, Confidence: 0.5, Reason: whyNothing,
+			Method: extract.PageEmpty, Confidence: 0.5, Reason: reasonNothing,
 		}, pdf.Answer{Drop: true}, ocr.Page{}
 	case own.letters == 0 || read > own.quality && text.Letters() >= fewRead:
 		return extract.PageDecision{Method: extract.PageOCR, Confidence: text.Confidence(), Reason: own.reason},
@@ -113,8 +114,8 @@ func decide(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, p
 	}, pdf.Answer{}, ocr.Page{}
 }
 
-// decideBeside is decide for a page whose own text is good and little: OCR adds the words beside it.
-func decideBeside(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, pdf.Answer, ocr.Page) {
+// decideBeside is decide for a page whose own text is good but little: OCR adds the words beside it.
+func decideBeside(p pdf.PageText, own assessment, text ocr.Page) (extract.PageDecision, pdf.Answer, ocr.Page) {
 	more := beside(text, p.Words)
 	if more.Letters() < fewRead || more.Confidence() < sureBeside || plausibility(textWords(more)) < goodText {
 		return extract.PageDecision{
@@ -130,8 +131,8 @@ func decideBeside(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecis
 	return extract.PageDecision{Method: extract.PageMixed, Confidence: more.Confidence(), Reason: own.reason}, a, more
 }
 
-// beside leaves out of what OCR read what the page has as text, by its place, or by its words when the
-// engine reports no positions.
+// beside removes from text the words that the page has as its own: by position, or by spelling if the engine
+// reports no positions.
 func beside(text ocr.Page, own []pdf.Word) ocr.Page {
 	known := make(map[string]bool, len(own))
 	for _, w := range own {
@@ -146,7 +147,7 @@ func beside(text ocr.Page, own []pdf.Word) ocr.Page {
 	})
 }
 
-// within reports whether a point lies in a word's box or next to it.
+// within reports whether a point is in a word's box or next to it.
 func within(words []pdf.Word, x, y float64) bool {
 	for _, w := range words {
 		margin := 0.3 * (w.Box.Bottom - w.Box.Top)
@@ -169,10 +170,10 @@ func textWords(p ocr.Page) []string {
 	return words
 }
 
-// blocks are what was read of the page: with headings and tables when the engine gives Markdown.
+// blocks returns the blocks of the text that was read, with headings and tables if the engine returns Markdown.
 func blocks(number int, text ocr.Page) []extract.Block {
 	all := make([]extract.Block, 0, len(text.Paragraphs))
-	// Neither emit nor the context fails.
+	// The error is always nil: neither emit nor the context fails.
 	_ = makeblocks.Blocks(context.Background(), text, number, func(b extract.Block, _ ocr.Paragraph) error {
 		all = append(all, b)
 		return nil

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// plainLetter is a letter without its accents.
+// plainLetter returns a letter without its accents.
 func plainLetter(r rune) rune {
 	if r < 0x80 {
 		return r

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// plausibility says how much words look like those of some language, 0-1; 1 when there are too few
-// letters to tell. It knows no language. It knows what words of all languages have in common, and what
-// text has not whose characters are named wrongly or were guessed by a poor OCR program:
+// plausibility returns how much words look like those of a language, 0-1, or 1 if there are too few
+// letters to tell. It knows no particular language, only what the words of all languages have in common, and
+// what text with wrongly named or poorly recognized characters lacks:
 //
-//   - a word is of one script, and its capitals are at its beginning, or it has nothing else
-//   - digits don't occur between letters, nor do characters that are not hyphens or apostrophes
-//   - in alphabets there are vowels every few letters: in Latin, Greek and Cyrillic about two of five
-//   - text in an alphabet is not made of single letters
+//   - a word uses one script, and its capitals are at its start, or it is all capitals
+//   - digits don't occur between letters, nor do characters other than hyphens and apostrophes
+//   - alphabets have vowels every few letters: in Latin, Greek and Cyrillic about two of five
+//   - text in an alphabet doesn't consist of single letters
 func plausibility(words []string) float64 {
 	var t tally
 	for _, w := range words {
@@ -33,7 +33,7 @@ func plausibility(words []string) float64 {
 	if t.latin >= enoughVowels {
 		odd += max(0, (t.surprise/float64(t.latin)-surpriseMost)/surpriseRange)
 	}
-	// Natural text has at most one single letter in four words; spaced out text has little else.
+	// Natural text has at most one single letter in four words; letterspaced text has little else.
 	if single := float64(t.single) / math.Max(float64(t.alphabets), 1); t.alphabets >= 20 && single > 0.4 {
 		odd += single - 0.4
 	}
@@ -41,26 +41,26 @@ func plausibility(words []string) float64 {
 }
 
 const (
-	// fewLetters are too few to tell a language's words from other characters.
+	// too few letters to tell a language's words from other characters
 	fewLetters   = 20
-	enoughVowels = 60 // letters from which their shares mean something
+	enoughVowels = 60 // letters from which their frequencies are meaningful
 	vowelsLeast  = 0.25
 	vowelsMost   = 0.65
-	// surpriseMost is how many bits a Latin letter may cost: English takes 4.2, Polish 4.6, letters without
-	// sense 5.4 and more.
+	// surpriseMost is the maximum information of a Latin letter in bits: English has 4.2, Polish 4.6, nonsense
+	// 5.4 and more.
 	surpriseMost  = 4.9
 	surpriseRange = 0.8
-	longRun       = 6 // consonants in a row; "Angstschweiß" has eight, but hardly any other word
+	longRun       = 6 // consonants in a row; "Angstschweiß" has eight, but hardly any other word does
 )
 
 // tally counts words and letters.
 type tally struct {
 	letters            int
-	weight, odd        float64 // of the words with letters: long ones count more
-	alphabetic, vowels int     // letters of Latin, Greek and Cyrillic, and those of them that are vowels
-	alphabets, single  int     // words of these, and those of one letter
-	latin              int     // letters of Latin
-	surprise           float64 // bits that their frequencies cost
+	weight, odd        float64 // of the words with letters; long ones count more
+	alphabetic, vowels int     // letters of Latin, Greek and Cyrillic, and the vowels among them
+	alphabets, single  int     // words of these scripts, and those of one letter
+	latin              int     // Latin letters
+	surprise           float64 // their information in bits
 }
 
 func (t *tally) add(w string) {
@@ -97,19 +97,19 @@ func letterCount(w string) int {
 	return n
 }
 
-// shape is what is seen of a word without knowing its language.
+// shape is the language-independent form of a word.
 type shape struct {
 	vowels, consonants int
 	run                int // the longest run of consonants
 	lower, upper       int
 	scripts            int
-	caseBreaks         int // a capital after a small letter
+	caseBreaks         int // an upper-case letter after a lower-case one
 	digitBreaks        int // a digit between letters
-	markBreaks         int // a character between letters that is in no word
+	markBreaks         int // a character between letters that occurs in no word
 	garbage            int
-	latin              int     // letters
-	surprise           float64 // their bits
-	technical          bool    // an address, a path, a name of a program's
+	latin              int     // Latin letters
+	surprise           float64 // their information in bits
+	technical          bool    // an address, a path, a program identifier
 }
 
 // odd reports whether hardly any language has such a word.
@@ -124,7 +124,7 @@ func (s shape) odd() bool {
 	case s.run >= longRun && s.lower > 0:
 		return true
 	}
-	// Without a vowel: an abbreviation, when it is all capitals or short.
+	// Without a vowel it is an abbreviation if it is all capitals or short.
 	return s.vowels == 0 && s.consonants >= 5 && s.lower > 0
 }
 
@@ -184,18 +184,18 @@ func between(runes []rune, i int) bool {
 	return i > 0 && i+1 < len(runes) && vowel(runes[i-1]) != noSound && vowel(runes[i+1]) != noSound
 }
 
-// isGarbage reports whether a character stands for one that could not be named.
+// isGarbage reports whether a character replaces one that could not be named.
 func isGarbage(r rune) bool {
 	return r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Co, r)
 }
 
-// scripts are those that never share a word with each other; scripts that do (Han with Kana) are left out.
+// scripts are those that are never mixed in a word; scripts that are mixed (Han with Kana) are omitted.
 var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Devanagari, unicode.Thai, unicode.Hangul,
 	unicode.Armenian, unicode.Georgian, unicode.Bengali, unicode.Tamil, unicode.Telugu, unicode.Ethiopic,
 }
 
-// scriptOf is the script of a letter; nil: it is in words of several (Greek is, in formulas and units).
+// scriptOf returns the script of a letter, or nil if words may mix it (as Greek, in formulas and units).
 func scriptOf(r rune) *unicode.RangeTable {
 	if r < 0x250 {
 		if r == 'µ' || r == 'ª' || r == 'º' {
@@ -211,8 +211,8 @@ func scriptOf(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// bits is what a letter from a to z costs by its frequency over the languages of Latin script: rounded
-// means of those of English, German, French, Spanish, Italian, Portuguese, Dutch, Polish and Turkish.
+// bits returns the information of a letter from a to z by its frequency: rounded means over English, German,
+// French, Spanish, Italian, Portuguese, Dutch, Polish and Turkish.
 func bits(letter rune) float64 {
 	perMille := [...]float64{
 		90, 16, 33, 42, 130, 12, 18, 25, 80, 7, 19, 45, 30, // a-m
@@ -229,10 +229,10 @@ const (
 	isConsonant
 )
 
-// vowels of the alphabets that write all of them, without their accents.
+// vowels of the alphabets that write all of them, without accents.
 const vowels = "aeiouyæøœıαεηιουωаеёиоуыэюяіїєўѣ"
 
-// vowel distinguishes vowels from consonants, except in scripts that don't write vowels as letters.
+// vowel classifies a letter as vowel or consonant, or neither in scripts that don't write vowels as letters.
 func vowel(r rune) sound {
 	r = unicode.ToLower(plainLetter(r))
 	switch {

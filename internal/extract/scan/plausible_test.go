@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Natural text of many languages, tables, code and formulas is plausible; what wrong encodings and poor
-// OCR make of text is not.
+// Natural text of many languages, tables, code and formulas is plausible; the results of wrong encodings and
+// poor OCR are not.
 func TestPlausibility(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

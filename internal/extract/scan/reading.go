@@ -10,12 +10,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 )
 
-// reading is what reading pages by OCR has in common, whatever holds them.
+// reading is the common part of reading pages by OCR, for PDF and image files.
 type reading struct {
-	name   string     // of the extractor of what needs no OCR
-	engine ocr.Engine // nil: there is none
-	why    string     // there is none
-	opts   Options
+	name           string     // of the extractor for files that need no OCR
+	engine         ocr.Engine // nil: no OCR
+	noEngineReason string     // reason that there is no engine
+	opts           Options
 }
 
 func newReading(name string, engine ocr.Engine, opts Options) *reading {
@@ -34,24 +34,24 @@ func newReading(name string, engine ocr.Engine, opts Options) *reading {
 	return &reading{name: name, engine: engine, opts: opts}
 }
 
-// maxFailures in a row are a fault of the document or the machine: the rest is not tried.
+// maxFailures in a row are a fault of the document or the machine; the remaining pages are not tried.
 const maxFailures = 5
 
-// patience counts the failures in a row of the pages of one document.
-type patience struct {
+// failureCounter counts consecutive failures on the pages of one document.
+type failureCounter struct {
 	ocr.Engine
 	failures atomic.Int32
 }
 
 // Read implements ocr.Engine.
-func (p *patience) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+func (p *failureCounter) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	text, err := p.Engine.Read(ctx, img)
 	p.note(err)
 	return text, err
 }
 
-// note counts what came of a page.
-func (p *patience) note(err error) {
+// note records the result of a page.
+func (p *failureCounter) note(err error) {
 	_, gone := errors.AsType[*ocr.UnavailableError](err)
 	switch {
 	case err == nil:
@@ -63,12 +63,12 @@ func (p *patience) note(err error) {
 	}
 }
 
-// over reports whether no more pages are tried.
-func (p *patience) over() bool { return p.failures.Load() >= maxFailures }
+// exhausted reports whether no more pages are tried.
+func (p *failureCounter) exhausted() bool { return p.failures.Load() >= maxFailures }
 
-// open begins with a document. options say how its images are made.
+// open starts a document. options describe how its images are made.
 func (r *reading) open(
-	ctx context.Context, engine *patience, path, options string, render pages.Render,
+	ctx context.Context, engine *failureCounter, path, options string, render pages.Render,
 ) *pages.Document {
 	reader := &pages.Reader{
 		Engine: engine, Budget: r.opts.Budget, PageTime: r.opts.PageTime, Cache: r.opts.Cache, Options: options,

@@ -15,11 +15,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// record collects what is reported about a document's pages.
+// record collects the report about a document's pages.
 type record struct {
 	*reading
-	log        []extract.PageDecision // one a page, in no order
-	readPages  int                    // with text of OCR
+	log        []extract.PageDecision // one per page, in any order
+	readPages  int                    // pages with text from OCR
 	letters    float64
 	confidence float64 // sum over the letters
 	unread     []int
@@ -38,7 +38,7 @@ func (r *record) note(page int, d extract.PageDecision) {
 	r.log = append(r.log, d)
 }
 
-// took notes what was taken of OCR.
+// took adds text that was taken from OCR to the statistics.
 func (r *record) took(text ocr.Page) {
 	if len(text.Paragraphs) == 0 {
 		return
@@ -49,39 +49,39 @@ func (r *record) took(text ocr.Page) {
 	r.confidence += n * text.Confidence()
 }
 
-// fault is an error that ends the extraction: a service behind the engine is at fault, which is not a reason
-// to leave pages out.
-func fault(why error) error {
-	if f, ok := errors.AsType[*taskerr.Error](why); ok && taskerr.Classes[f.Class].Retryable {
-		return why
+// fault returns err if it ends the extraction: a service behind the engine is at fault, which is not a reason
+// to leave pages unread.
+func fault(err error) error {
+	if f, ok := errors.AsType[*taskerr.Error](err); ok && taskerr.Classes[f.Class].Retryable {
+		return err
 	}
 	return nil
 }
 
-// skip notes a page that stays unread, and why.
-func (r *record) skip(page int, why error) {
+// skip records an unread page and the reason.
+func (r *record) skip(page int, err error) {
 	r.unread = append(r.unread, page)
 	if r.reason == "" {
-		r.reason = r.explain(why)
+		r.reason = r.explain(err)
 	}
 }
 
-// explain says for people why pages stay unread; "" when an earlier page has the reason.
-func (r *record) explain(why error) string {
+// explain returns the reason of an unread page as a sentence, or "" if an earlier page has it.
+func (r *record) explain(err error) string {
 	switch {
-	case errors.Is(why, errNoEngine):
-		return r.why
-	case errors.Is(why, errGivenUp):
+	case errors.Is(err, errNoEngine):
+		return r.noEngineReason
+	case errors.Is(err, errGivenUp):
 		return ""
-	case errors.Is(why, errTooMany):
+	case errors.Is(err, errTooMany):
 		return fmt.Sprintf("at most %d pages of a document are read by OCR", r.opts.Pages)
-	case errors.Is(why, pages.ErrPageTime):
+	case errors.Is(err, pages.ErrPageTime):
 		return fmt.Sprintf("a page took longer than %s", r.opts.PageTime)
 	}
-	if gone, ok := errors.AsType[*ocr.UnavailableError](why); ok {
+	if gone, ok := errors.AsType[*ocr.UnavailableError](err); ok {
 		return gone.Error()
 	}
-	return why.Error()
+	return err.Error()
 }
 
 // report writes into info what was read and what was not.

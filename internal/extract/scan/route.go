@@ -19,27 +19,27 @@ import (
 const (
 	// defaultDPI is the resolution that OCR engines are made for.
 	defaultDPI = 300
-	// moreSpots of the size of words outside of a page's own text may be text.
+	// moreSpots word-sized spots outside of a page's own text may be text.
 	moreSpots = 4
 )
 
-// router decides on the pages of one PDF, and reads those that need it.
+// router decides on the pages of one PDF and reads those that need it.
 type router struct {
 	record
-	patience patience
+	failures failureCounter
 	images   pageimage.PDF
 	doc      *pages.Document
-	started  atomic.Int32 // pages that are given to the engine
+	started  atomic.Int32 // number of pages given to the engine
 
 	mu     sync.Mutex
-	routed map[int]routed // that are being read
+	routed map[int]routed // pages being read
 }
 
-// routed is a page on its way.
+// routed is a page being read.
 type routed struct {
-	page   pdf.PageText
-	own    opinion
-	beyond error // why it is only looked at: errNoEngine, errTooMany
+	page      pdf.PageText
+	own       assessment
+	noReadErr error // errNoEngine or errTooMany if the page is only looked at
 }
 
 var _ pdf.Router = (*router)(nil)
@@ -50,7 +50,7 @@ func (e *Extractor) newRouter(ctx context.Context, src extract.Source, limits ex
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
 	r := &router{
-		record: record{reading: e.reading}, patience: patience{Engine: e.engine}, routed: map[int]routed{},
+		record: record{reading: e.reading}, failures: failureCounter{Engine: e.engine}, routed: map[int]routed{},
 		images: pageimage.PDF{
 			Path: path, MaxPixels: e.opts.Pixels, TempDir: cmp.Or(src.TempDir, e.opts.TempDir),
 			Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels), Pool: limits.Pool,
@@ -61,7 +61,7 @@ func (e *Extractor) newRouter(ctx context.Context, src extract.Source, limits ex
 		a := e.engine.Abilities()
 		options = fmt.Sprintf("pdf %d dpi %d side %d pixels", a.DPI, a.Side, e.opts.Pixels)
 	}
-	r.doc = e.open(ctx, &r.patience, path, options, r.render)
+	r.doc = e.open(ctx, &r.failures, path, options, r.render)
 	return r, nil
 }
 
@@ -78,9 +78,9 @@ func (r *router) Route(ctx context.Context, p pdf.PageText) func() (pdf.Answer, 
 	page := routed{page: p, own: own}
 	switch {
 	case r.engine == nil:
-		page.beyond = errNoEngine
+		page.noReadErr = errNoEngine
 	case own.need == needOCR && !r.start():
-		page.beyond = errTooMany
+		page.noReadErr = errTooMany
 	}
 	r.mu.Lock()
 	r.routed[p.Number] = page
@@ -104,10 +104,10 @@ func (r *router) Route(ctx context.Context, p pdf.PageText) func() (pdf.Answer, 
 	}
 }
 
-// start reports whether one page more may be given to the engine.
+// start reports whether another page may be given to the engine.
 func (r *router) start() bool { return int(r.started.Add(1)) <= r.opts.Pages }
 
-// What a page is not read for.
+// Reasons not to read a page.
 var (
 	errBlank     = errors.New("there is nothing on the page")
 	errExplained = errors.New("there is nothing on the page but its own text")
@@ -118,13 +118,13 @@ func (r *router) render(ctx context.Context, number int) (ocr.Image, error) {
 	r.mu.Lock()
 	p := r.routed[number]
 	r.mu.Unlock()
-	if r.patience.over() {
+	if r.failures.exhausted() {
 		return ocr.Image{}, errGivenUp
 	}
 	img, err := r.draw(ctx, p)
 	if err != nil && !errors.Is(err, errBlank) && !errors.Is(err, errExplained) && !errors.Is(err, errTooMany) &&
-		p.beyond == nil {
-		r.patience.note(err)
+		p.noReadErr == nil {
+		r.failures.note(err)
 	}
 	return img, err
 }
@@ -137,7 +137,7 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 			return ocr.Image{}, err
 		}
 	}
-	if p.own.need == needLook || p.beyond != nil {
+	if p.own.need == needLook || p.noReadErr != nil {
 		img, err := r.images.Render(ctx, number, size, pageimage.LookDPI)
 		switch {
 		case err != nil:
@@ -147,8 +147,8 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 		case p.own.need == needLook && pageimage.Spots(img.Gray, moreSpots,
 			func(x, y float64) bool { return within(p.page.Words, x, y) }) < moreSpots:
 			return ocr.Image{}, errExplained
-		case p.beyond != nil:
-			return ocr.Image{}, p.beyond
+		case p.noReadErr != nil:
+			return ocr.Image{}, p.noReadErr
 		case !r.start():
 			return ocr.Image{}, errTooMany
 		}
@@ -160,7 +160,7 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 	return img, err
 }
 
-// resolution is what the engine needs of a page.
+// resolution returns the resolution that the engine needs for a page.
 func (r *router) resolution(size pageimage.About) int {
 	const pointsPerInch = 72
 	a := r.engine.Abilities()
@@ -173,12 +173,12 @@ func (r *router) resolution(size pageimage.About) int {
 	return defaultDPI
 }
 
-// failed is the answer on a page that was not read.
+// failed returns the answer for a page that was not read.
 func (r *router) failed(p routed, err error) (pdf.Answer, error) {
 	number, own := p.page.Number, p.own
 	switch {
 	case errors.Is(err, errBlank) && own.letters == 0:
-		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 1, Reason: whyBlank})
+		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 1, Reason: reasonBlank})
 		return pdf.Answer{}, nil
 	case errors.Is(err, errBlank), errors.Is(err, errExplained):
 		r.note(number, extract.PageDecision{

@@ -37,8 +37,8 @@ var (
 	}
 )
 
-// says answers every page with the words, of the confidence.
-func says(confidence float64, words string) engine {
+// answering returns an engine that reads the words, with the confidence, on every page.
+func answering(confidence float64, words string) engine {
 	return func(context.Context, ocr.Image) (ocr.Page, error) {
 		var line ocr.Line
 		for i, w := range strings.Fields(words) {
@@ -51,18 +51,18 @@ func says(confidence float64, words string) engine {
 	}
 }
 
-// What is made of a page, by what the file has of it and what OCR finds on it.
+// The decision on a page, by the file's text and by what OCR finds.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	picture := ocrtest.Scan(t, 0, letter...).Gray
 	const read = "what OCR has read on this page"
-	good, bad := says(0.9, read), says(0.4, "wrtzp sdfgh jklmn bvcxz qwrtp lkjhg fdspm nbvcx")
+	good, bad := answering(0.9, read), answering(0.4, "wrtzp sdfgh jklmn bvcxz qwrtp lkjhg fdspm nbvcx")
 	for name, tt := range map[string]struct {
 		page   ocrtest.Page
 		engine engine
 		method extract.PageMethod
 		reason string
-		text   string // with which the page begins
+		text   string // at the start of the page
 	}{
 		"print": {
 			ocrtest.Page{Lines: letter},
@@ -88,7 +88,8 @@ func TestDecisions(t *testing.T) {
 		},
 		"a picture without text": {
 			ocrtest.Page{Image: picture},
-			says(0.9, ""), extract.PageEmpty, "OCR found nothing",
+			answering(0.9, ""), extract.PageEmpty,
+			"OCR found nothing",
 			"",
 		},
 		"a stamp on a scan": {
@@ -103,7 +104,7 @@ func TestDecisions(t *testing.T) {
 		},
 		"a title on a drawing": {
 			ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}},
-			says(0.5, read),
+			answering(0.5, read),
 			extract.PageNative, "little text; there is nothing else to read", "Our harbour",
 		},
 		"invisible text": {ocrtest.Page{Lines: letter, Hidden: true}, nil, extract.PageEmpty, "blank", ""},
@@ -132,7 +133,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// Visible and invisible text on one page: what nobody sees is left out.
+// Visible and invisible text on one page: the invisible text is dropped.
 func TestInvisibleTextIsLeftOut(t *testing.T) {
 	t.Parallel()
 	path := ocrtest.Write(t, ocrtest.Page{
@@ -169,7 +170,7 @@ func (m *memory) Put(_ context.Context, _, _ string, page int, reading []byte) {
 	m.kept[page] = reading
 }
 
-// An attempt that ends in the midst of a scan leaves what was read to the next one: no page is read twice.
+// An attempt that ends in the middle of a scan passes its pages on to the next attempt: no page is read twice.
 func TestRetryReadsNothingAgain(t *testing.T) {
 	t.Parallel()
 	made := make([]ocrtest.Page, 9)
@@ -214,7 +215,7 @@ func TestRetryReadsNothingAgain(t *testing.T) {
 	}
 }
 
-// Pages are read at the same time and come in their order.
+// Pages are read concurrently and emitted in order.
 func TestPagesInParallel(t *testing.T) {
 	t.Parallel()
 	small := ocrtest.Scan(t, 0, "A page").Gray
@@ -229,7 +230,7 @@ func TestPagesInParallel(t *testing.T) {
 			if len(both) == 2 {
 				once.Do(func() { close(met) })
 			}
-			<-met // two are under way, or the test hangs
+			<-met // two pages are being read, or the test hangs
 		default:
 		}
 		return reads("read")(ctx, img)

@@ -19,14 +19,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
-	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// engine is one whose answers a test decides.
+// engine is an engine whose answers the test decides.
 type engine func(ctx context.Context, img ocr.Image) (ocr.Page, error)
 
 func (engine) Name() string        { return "fake" }
@@ -40,7 +39,7 @@ func (e engine) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
 
 func (e engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) { return e(ctx, img) }
 
-// reads answers the same to every page.
+// reads returns an engine that reads the same text on every page.
 func reads(text string) engine {
 	return func(context.Context, ocr.Image) (ocr.Page, error) {
 		word := ocr.Word{Text: text, Confidence: 0.9, Box: ocr.Box{Left: 0.1, Top: 0.1, Right: 0.9, Bottom: 0.2}}
@@ -48,7 +47,7 @@ func reads(text string) engine {
 	}
 }
 
-// unhurried is for tests with a real engine: a page may take as long as a busy machine makes it.
+// unhurried is for tests with a real engine on a busy machine.
 var unhurried = scan.Options{PageTime: 10 * time.Minute}
 
 func collect(t *testing.T, e extract.Extractor, path string) *extract.Document {
@@ -71,7 +70,7 @@ func extractFile(ctx context.Context, t *testing.T, e extract.Extractor, path st
 		extract.Limits{})
 }
 
-// outline says which page's block has which text.
+// outline lists each block's page and text.
 func outline(doc *extract.Document) string {
 	var lines []string
 	for _, b := range doc.Blocks {
@@ -94,7 +93,7 @@ func scanned(t *testing.T, turn ocr.Turn, lines ...string) ocrtest.Page {
 
 func blank() ocrtest.Page { return ocrtest.Page{Image: ocrtest.Blank().Gray} }
 
-// A document of written, scanned and blank pages is read in its order, with the real engine.
+// A document of written, scanned and blank pages is read in order, with the real engine.
 func TestMixedDocument(t *testing.T) {
 	t.Parallel()
 	ocrtest.Need(t, "tesseract", "pdftoppm")
@@ -141,7 +140,7 @@ func TestTextNeedsNoOCR(t *testing.T) {
 	}
 }
 
-// A stamp doesn't make a page a written one; it stays, and its words don't come a second time from OCR.
+// A stamp doesn't make a scan a written page. Its text stays, and its words are not repeated from OCR.
 func TestStampedScan(t *testing.T) {
 	t.Parallel()
 	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
@@ -177,7 +176,7 @@ func TestStampedScan(t *testing.T) {
 	}
 }
 
-func TestNameAndVersionTellWhetherThereIsOCR(t *testing.T) {
+func TestNameAndVersionReflectOCR(t *testing.T) {
 	t.Parallel()
 	bare := pdf.New()
 	without := scan.Without(bare, errors.New("no engine"), scan.Options{})
@@ -190,106 +189,7 @@ func TestNameAndVersionTellWhetherThereIsOCR(t *testing.T) {
 	}
 }
 
-func TestPagesThatStayUnread(t *testing.T) {
-	t.Parallel()
-	path := ocrtest.Write(t, written("It"), scanned(t, 0, "Some scanned page"), blank(), scanned(t, 0, "Another one"),
-		scanned(t, 0, "The last one"))
-	calls := 0
-	for name, tt := range map[string]struct {
-		extractor           extract.Extractor
-		unread, list, words string
-		reason              string
-	}{
-		"no engine": {
-			scan.Without(pdf.New(), errors.New("tesseract is not installed; install tesseract-ocr"), scan.Options{}),
-			"3", "2,4-5", "", "tesseract is not installed; install tesseract-ocr",
-		},
-		"an engine that fails on a page": {
-			scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
-				if calls++; calls == 2 {
-					return ocr.Page{}, errors.New("the engine stumbled")
-				}
-				return reads("read")(ctx, img)
-			}), scan.Options{Budget: pages.NewBudget(1)}),
-			"1", "4", "2 read\n5 read", "the engine stumbled",
-		},
-		"an engine that went away": {
-			scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
-				return ocr.Page{}, &ocr.UnavailableError{Reason: "it was uninstalled"}
-			}), scan.Options{Budget: pages.NewBudget(1)}),
-			"4", "2-5", "", "it was uninstalled",
-		},
-		"more pages than are read": {
-			scan.New(pdf.New(), reads("read"), scan.Options{Pages: 1, Budget: pages.NewBudget(1)}),
-			"2", "4-5", "2 read", "at most 1 pages of a document are read by OCR",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			doc := collect(t, tt.extractor, path)
-			p := doc.Properties
-			if p["unread_pages"] != tt.unread || p["unread_list"] != tt.list || p["unread_reason"] != tt.reason {
-				t.Errorf("%+v", p)
-			}
-			if _, ours, _ := strings.Cut(outline(doc), "\n"); ours != tt.words ||
-				!strings.HasPrefix(outline(doc), "1 It is told") {
-				t.Errorf("%q", outline(doc))
-			}
-		})
-	}
-}
-
-func TestPageThatTakesTooLong(t *testing.T) {
-	t.Parallel()
-	e := scan.New(pdf.New(), engine(func(ctx context.Context, _ ocr.Image) (ocr.Page, error) {
-		<-ctx.Done()
-		return ocr.Page{}, context.Cause(ctx)
-	}), scan.Options{PageTime: time.Second})
-	doc := collect(t, e, ocrtest.Write(t, scanned(t, 0, "A page"), written("The rest")))
-	if p := doc.Properties; p["unread_list"] != "1" || p["unread_reason"] != "a page took longer than 1s" ||
-		!strings.HasPrefix(outline(doc), "2 The rest") {
-		t.Errorf("%+v %q", p, outline(doc))
-	}
-}
-
-// After some failures in a row the rest of a document is not tried.
-func TestGivesUpAfterFailuresInARow(t *testing.T) {
-	t.Parallel()
-	made := slices.Repeat([]ocrtest.Page{{Image: ocrtest.Scan(t, 0, "A page").Gray, Points: [2]float64{200, 280}}}, 8)
-	calls := 0
-	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
-		calls++
-		return ocr.Page{}, errors.New("no")
-	}), scan.Options{Budget: pages.NewBudget(1)})
-	if doc := collect(t, e, ocrtest.Write(t, made...)); calls != 5 || doc.Properties["unread_pages"] != "8" {
-		t.Errorf("%d calls, %+v", calls, doc.Properties)
-	}
-}
-
-// A page as large as a wall is rendered coarser: no image is larger than the limit.
-func TestHugePagesAreBounded(t *testing.T) {
-	t.Parallel()
-	scan1 := scanned(t, 0, "A poster")
-	huge, narrow, normal := scan1, scan1, scan1
-	huge.Points, narrow.Points = [2]float64{14400, 14400}, [2]float64{14400, 3}
-	const most = 1_000_000
-	var sizes []int
-	e := scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
-		sizes = append(sizes, len(img.Pix))
-		return reads("read")(ctx, img)
-	}), scan.Options{Pixels: most})
-	doc := collect(t, e, ocrtest.Write(t, huge, narrow, normal))
-	if len(sizes) < 2 || doc.Properties["unread_pages"] != "" {
-		t.Fatalf("%v %+v", sizes, doc.Info)
-	}
-	for _, n := range sizes {
-		if n > most || n < most/100 {
-			t.Errorf("an image of %d pixels", n)
-		}
-	}
-}
-
-func TestEndOfTheTaskEndsIt(t *testing.T) {
+func TestStopsWithTheTask(t *testing.T) {
 	t.Parallel()
 	path := ocrtest.Write(t, scanned(t, 0, "A page"))
 	errEnough := errors.New("enough")
@@ -303,7 +203,7 @@ func TestEndOfTheTaskEndsIt(t *testing.T) {
 	}
 }
 
-func TestErrorOfEmitEndsIt(t *testing.T) {
+func TestStopsOnAnErrorOfEmit(t *testing.T) {
 	t.Parallel()
 	ocrtest.Need(t, "pdftotext")
 	path := ocrtest.Write(t, scanned(t, 0, "A page"))
@@ -342,7 +242,7 @@ func TestWithoutTesseract(t *testing.T) {
 	}
 }
 
-// shared is a folder of real documents of third parties, beside the project. The test skips without it.
+// shared is a folder of real third-party documents, beside the project. The test skips without it.
 const shared = "../../../../shared/corpus"
 
 func TestCorpusScans(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // Score has to agree with. The test skips without it.
 const shared = "../../../../shared/corpus"
 
-// Score gives the figures of score.py to the last digit that it prints.
+// Score agrees with score.py to the last printed digit.
 func TestAgreesWithReferenceProgram(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(shared, "score.py")
@@ -60,7 +60,7 @@ func TestAgreesWithReferenceProgram(t *testing.T) {
 	}
 }
 
-// disturb moves, drops and doubles lines and words of a text, the same way for the same seed.
+// disturb moves, drops and doubles lines and words of a text, deterministically by seed.
 func disturb(text string, seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 1))
 	lines := strings.SplitAfter(text, "\n")

@@ -1,5 +1,5 @@
-// Package score measures an extraction against a reference, for tests: how much of the text is there,
-// and whether it is in reading order.
+// Package score compares an extraction with a reference, for tests: how much of the text is there, and whether
+// it is in reading order.
 package score
 
 import (
@@ -20,8 +20,8 @@ var (
 	wrapped = regexp.MustCompile(`([\pL\pN_])-\n([\pL\pN_])`)
 )
 
-// Words strips Markdown and returns the text's words in lower case, by Unicode's full mapping as
-// Python's: with the final sigma, and a dotless i apart from its dot.
+// Words strips Markdown and returns the text's words in lower case, by Unicode's full mapping as in Python:
+// with the final sigma, and with a dotless i distinct from i.
 func Words(text string) []string {
 	text = comment.ReplaceAllString(text, " ")
 	text = image.ReplaceAllString(text, " ")
@@ -33,9 +33,9 @@ func Words(text string) []string {
 	})
 }
 
-// Score compares an output with its reference, both Markdown; the reference may have any line ends. f1 is the F1 of the
-// two multisets of words. order is the ratio of Ratcliff and Obershelp: twice the words in matching runs, found from
-// the longest down, to the words of both ("Pattern Matching: The Gestalt Approach", Dr. Dobb's
+// Score compares an output with its reference, both Markdown; the reference may have any line ends. f1 is the
+// F1 of the two multisets of words. order is the ratio of Ratcliff and Obershelp: twice the words in matching
+// runs, found from the longest down, to the words of both ("Pattern Matching: The Gestalt Approach", Dr. Dobb's
 // Journal, July 1988; as Python's difflib.SequenceMatcher without its junk heuristics).
 func Score(reference, output string) (f1, order float64) {
 	a, b := Words(lineEnd.Replace(reference)), Words(output)
@@ -57,7 +57,7 @@ func Score(reference, output string) (f1, order float64) {
 	return 2 * float64(shared) / total, 2 * float64(matching(a, b)) / total
 }
 
-// matching returns how many words stand in matching runs.
+// matching returns the number of words in matching runs.
 func matching(a, b []string) int {
 	places := map[string][]int{} // of each word in b, ascending
 	for j, w := range b {
@@ -87,18 +87,18 @@ func matching(a, b []string) int {
 type matcher struct {
 	a       []string
 	places  map[string][]int
-	lengths []int // by place in b plus 1: the length of the run that ends there; all zero between calls
+	lengths []int // by position in b plus 1: the length of the run that ends there; all zero between calls
 }
 
-// longest finds the longest run that a[aFrom:aTo] and b[bFrom:bTo] share: of several, the one that
-// starts first in a, then in b.
+// longest finds the longest run that a[aFrom:aTo] and b[bFrom:bTo] share; of several, the one that starts first
+// in a, then in b.
 func (m *matcher) longest(aFrom, aTo, bFrom, bTo int) (bestA, bestB, bestSize int) {
 	bestA, bestB = aFrom, bFrom
-	var before []int // places in b with a length from the row before
+	var before []int // positions in b with a length from the previous row
 	for i := aFrom; i < aTo; i++ {
 		var now []int
 		places := m.places[m.a[i]]
-		// From the right, so that the row before is still there when it is asked for.
+		// From the right, so that the previous row's value is still there when it is read.
 		for k := len(places) - 1; k >= 0; k-- {
 			j := places[k]
 			if j >= bTo {
@@ -123,7 +123,7 @@ func (m *matcher) longest(aFrom, aTo, bFrom, bTo int) (bestA, bestB, bestSize in
 	return bestA, bestB, bestSize
 }
 
-// clear forgets the lengths of old that are not in now; both descend.
+// clear resets the lengths of old that are not in now; both descend.
 func (m *matcher) clear(old, now []int) {
 	k := 0
 	for _, j := range old {

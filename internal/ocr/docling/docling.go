@@ -1,5 +1,5 @@
-// Package docling reads pages by docling-serve: each is sent as an image, is read by the server's OCR and layout
-// models whatever is in it, and comes back as Markdown.
+// Package docling reads pages with docling-serve. Each page is sent as an image, read by the server's OCR and
+// layout models regardless of its content, and returned as Markdown.
 package docling
 
 import (
@@ -18,20 +18,20 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Name is the engine's.
+// Name is the engine's name.
 const Name = "docling"
 
-// version rises when other options are sent: the server's own version is not known.
+// version increases when other options are sent; the server's own version is unknown.
 const version = "1"
 
-// PageTimes is how often the time of one page (STEP_TIMEOUT_SEC) a page has here: it waits in the server's queue
-// first.
+// PageTimes is how many times the limit of one page (STEP_TIMEOUT_SEC) a page may take here, because it waits
+// in the server's queue first.
 const PageTimes = 4
 
-// defaultDPI is of the images that are sent: the server enlarges them threefold for its OCR.
+// defaultDPI is the resolution of the images that are sent; the server enlarges them threefold for its OCR.
 const defaultDPI = 150
 
-// Converter is what Engine needs of docling.Client.
+// Converter is the part of docling.Client that Engine uses.
 type Converter interface {
 	Convert(ctx context.Context, q docling.Request, memory docling.Memory, shelf docling.Shelf) (*docling.Result, error)
 }
@@ -40,35 +40,36 @@ type Converter interface {
 type Engine struct {
 	client    Converter
 	tempDir   string
-	side      int      // requested by the task; zero: pages are rendered in defaultDPI
-	languages []string // none: the server's own
+	side      int      // requested by the task; zero: pages are rendered at defaultDPI
+	languages []string // empty: the server's own
 }
 
 var _ ocr.Engine = (*Engine)(nil)
 
-// New makes an engine. Images pass through tempDir; "" is the system's.
+// New returns an engine. Images pass through tempDir; "" is the system's.
 func New(client Converter, tempDir string) *Engine {
 	return &Engine{client: client, tempDir: tempDir}
 }
 
-// Name is "docling".
+// Name returns "docling".
 func (*Engine) Name() string { return Name }
 
-// Version is that of the requests.
+// Version returns the version of the requests.
 func (*Engine) Version() string { return version }
 
-// Languages are those that a task named; none: the server's own.
+// Languages returns the languages that a task named; empty: the server's own.
 func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
-// Abilities implements ocr.Engine. The server gives boxes of paragraphs at most, and no confidence of words.
+// Abilities implements ocr.Engine. The server returns boxes of paragraphs at most, and no confidence of words.
 func (e *Engine) Abilities() ocr.Abilities {
 	return ocr.Abilities{Markdown: true, DPI: defaultDPI, Side: e.side, Service: taskerr.Docling}
 }
 
-// language is what the server's OCR engines may call one: eng, en, ch, chi_sim, zh-Hans.
+// language matches the language codes of the server's OCR engines: eng, en, ch, chi_sim, zh-Hans.
 var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
 
-// For implements ocr.Engine. Languages go to the server as they are: their names are those of its OCR engine.
+// For implements ocr.Engine. Languages are passed to the server unchanged: their names are those of its OCR
+// engine.
 func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range w.Languages {
@@ -90,7 +91,7 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	if err != nil {
 		return ocr.Page{}, err
 	}
-	defer func() { _ = os.Remove(path) }() // a leftover is in tempDir, which the service's end clears
+	defer func() { _ = os.Remove(path) }() // a leftover is in tempDir, which is removed when the service stops
 	result, err := e.client.Convert(ctx, docling.Request{
 		Path: path, Name: "page.png", Options: e.options(ctx),
 	}, nil, nil)
@@ -120,7 +121,7 @@ func (e *Engine) options(ctx context.Context) []docling.Field {
 	return all
 }
 
-// write puts the image into a file of its own.
+// write writes the image to a temporary file.
 func (e *Engine) write(img ocr.Image) (path string, err error) {
 	file, err := os.CreateTemp(e.tempDir, "page-*.png")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A page is read with force_ocr in the languages of the task, and its Markdown is what was read.
+// A page is read with force_ocr in the languages of the task, and its Markdown is the result.
 func TestRead(t *testing.T) {
 	temp := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package ocrtest makes scans of its own for tests: PDF pages of text or of an image, and images of
-// such pages. It skips a test on a machine without poppler or tesseract.
+// Package ocrtest makes scans for tests: PDF pages of text or of an image, and images of such pages. It skips a
+// test on a machine without poppler or tesseract.
 package ocrtest
 
 import (
@@ -40,7 +40,7 @@ func Need(t testing.TB, programs ...string) {
 	}
 }
 
-// Scan is an image of a page with the lines, turned clockwise by so many quarters.
+// Scan returns an image of a page with the lines, rotated clockwise.
 func Scan(t testing.TB, turn ocr.Turn, lines ...string) ocr.Image {
 	t.Helper()
 	Need(t, "pdftoppm")
@@ -56,7 +56,7 @@ func Scan(t testing.TB, turn ocr.Turn, lines ...string) ocr.Image {
 	return turn.Of(ocr.Image{Gray: img, DPI: DPI})
 }
 
-// Blank is an image of white paper.
+// Blank returns an image of white paper.
 func Blank() ocr.Image {
 	img := image.NewGray(image.Rect(0, 0, 595*DPI/72, 842*DPI/72))
 	for i := range img.Pix {
@@ -75,7 +75,7 @@ func Write(t testing.TB, pages ...Page) string {
 	return path
 }
 
-// file is the PDF: catalog, page tree, font, then three objects a page: page, contents, image.
+// file returns the PDF: catalog, page tree, font, then three objects per page: page, contents, image.
 func file(pages []Page) []byte {
 	const fixed, each = 3, 3
 	var b bytes.Buffer
@@ -150,7 +150,7 @@ func (p Page) contents(size [2]float64) []byte {
 func deflate(data []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
-	_, _ = w.Write(data) // into memory
+	_, _ = w.Write(data) // to memory
 	_ = w.Close()
 	return b.Bytes()
 }

@@ -14,36 +14,36 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// Cache keeps readings, so that another attempt, also of another worker, reads no page again. It never
-// fails: what can't be had is read, what can't be kept is read again next time.
+// Cache keeps readings, so that another attempt, also of another worker, reads no page again. It never fails: a
+// missing reading is read, and one that can't be stored is read again next time.
 type Cache interface {
-	// Get returns the readings of the pages from first on, at most count of them, that a source (the
-	// SHA-256 of a document's bytes in hex) has of a reader (an engine with its version and options).
+	// Get returns the readings of up to count pages from first on, for a source (the SHA-256 of a document's
+	// bytes in hex) and a reader (an engine with its version and options).
 	Get(ctx context.Context, source, reader string, first, count int) map[int][]byte
-	// Put keeps the reading of a page.
+	// Put stores the reading of a page.
 	Put(ctx context.Context, source, reader string, page int, reading []byte)
 }
 
 const (
 	// batch is how many pages are fetched at once.
 	batch = 32
-	// MaxReading bounds an encoded reading, in bytes. A page full of small print has some 40 KB.
+	// MaxReading limits an encoded reading, in bytes. A page full of small print has some 40 KB.
 	MaxReading = 256 << 10
-	// maxDecoded bounds a decoded one.
+	// maxDecoded limits a decoded one.
 	maxDecoded = 32 << 20
-	// putTime is how long a page that was read may take to be kept, also when its task has just ended.
+	// putTime is how long storing a page that was read may take, also if its task has just ended.
 	putTime = 5 * time.Second
 )
 
-// readings are those of one document.
+// readings are the cached readings of one document.
 type readings struct {
 	cache  Cache
 	source func() (string, error)
 	reader string
 
-	mu    sync.Mutex
-	asked map[int]bool // batches
-	found map[int][]byte
+	mu      sync.Mutex
+	fetched map[int]bool // batches that were fetched
+	found   map[int][]byte
 }
 
 func (r *readings) get(ctx context.Context, page int) (ocr.Page, bool) {
@@ -55,11 +55,11 @@ func (r *readings) get(ctx context.Context, page int) (ocr.Page, bool) {
 		return ocr.Page{}, false
 	}
 	r.mu.Lock()
-	if at := (page - 1) / batch; !r.asked[at] {
-		if r.asked == nil {
-			r.asked, r.found = map[int]bool{}, map[int][]byte{}
+	if at := (page - 1) / batch; !r.fetched[at] {
+		if r.fetched == nil {
+			r.fetched, r.found = map[int]bool{}, map[int][]byte{}
 		}
-		r.asked[at] = true
+		r.fetched[at] = true
 		maps.Copy(r.found, r.cache.Get(ctx, source, r.reader, at*batch+1, batch))
 	}
 	reading, ok := r.found[page]
@@ -89,7 +89,7 @@ func (r *readings) put(ctx context.Context, page int, p ocr.Page) {
 	r.cache.Put(ctx, source, r.reader, page, reading)
 }
 
-// encode writes a page as JSON, compressed by gzip.
+// encode encodes a page as JSON, compressed with gzip.
 func encode(p ocr.Page) ([]byte, error) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

@@ -1,5 +1,5 @@
-// Package pages reads the pages of a document by an OCR engine: several at a time within a budget that
-// all documents share, each in the time that a page may take, and each only once when there is a cache.
+// Package pages reads the pages of a document with an OCR engine: several at a time within a budget that all
+// documents share, each within a time limit, and each only once if there is a cache.
 package pages
 
 import (
@@ -15,16 +15,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// version rises when the same page image would give another reading: older ones in a cache are not taken.
+// version increases when the same page image would produce another reading; older ones in a cache are then
+// ignored.
 const version = 1
 
 // ErrPageTime is the cause of the context of a page that took too long.
 var ErrPageTime = errors.New("it took too long")
 
-// Budget bounds how many pages are rendered and read at the same time, over all documents that share it.
+// Budget limits how many pages are rendered and read at the same time, over all documents that share it.
 type Budget struct{ slots chan struct{} }
 
-// NewBudget makes a budget of n pages at a time. Default (n ≤ 0): as many as Go uses processors.
+// NewBudget returns a budget of n pages at a time. For n ≤ 0 it is GOMAXPROCS.
 func NewBudget(n int) *Budget {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
@@ -32,7 +33,7 @@ func NewBudget(n int) *Budget {
 	return &Budget{make(chan struct{}, n)}
 }
 
-// Size is how many pages at a time it allows.
+// Size returns how many pages it allows at a time.
 func (b *Budget) Size() int { return cap(b.slots) }
 
 func (b *Budget) take(ctx context.Context) error {
@@ -50,13 +51,13 @@ func (b *Budget) give() { <-b.slots }
 type Reader struct {
 	Engine   ocr.Engine
 	Budget   *Budget
-	PageTime time.Duration // for one page, rendering and reading, not the wait for the budget. Zero: no limit
+	PageTime time.Duration // for rendering and reading one page, without the wait for the budget. Zero: unlimited
 	Cache    Cache         // nil: none
-	// Options say how page images are made, e.g. "300 dpi": with others, a cache has other readings.
+	// Options describe how page images are made, for example "300 dpi"; a cache keeps readings apart by them.
 	Options string
 }
 
-// id names everything that decides on the reading of a page image.
+// id names everything that determines the reading of a page image.
 func (r *Reader) id() string {
 	e := r.Engine
 	return strings.Join([]string{
@@ -64,27 +65,27 @@ func (r *Reader) id() string {
 	}, "|")
 }
 
-// Render makes the image of a page. Its error is that of the page's reading.
+// Render makes the image of a page. Its error becomes that of the page's reading.
 type Render func(ctx context.Context, number int) (ocr.Image, error)
 
-// Document is one document while it is read.
+// Document is one document being read.
 type Document struct {
 	reader *Reader
 	render Render
 	ctx    context.Context //nolint:containedctx // it lives as long as the document is open
 	cancel context.CancelCauseFunc
-	known  *readings // nil: there is no cache
+	known  *readings // nil: no cache
 	all    sync.WaitGroup
 
 	mu   sync.Mutex
-	last chan struct{} // closed when the page that was started last is past its wait for the budget
+	last chan struct{} // closed when the page that was started last has passed its wait for the budget
 }
 
 // errClosed ends work whose result is no longer needed.
 var errClosed = errors.New("the document was closed")
 
-// Open begins with a document. source tells the SHA-256 of its bytes in hex, for the cache; it is asked
-// at most once, and when it fails the cache is done without. Close must be called.
+// Open starts a document. source returns the SHA-256 of its bytes in hex, for the cache; it is called at most
+// once, and if it fails there is no caching. Close must be called.
 func (r *Reader) Open(ctx context.Context, source func() (string, error), render Render) *Document {
 	d := &Document{reader: r, render: render}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
@@ -94,7 +95,7 @@ func (r *Reader) Open(ctx context.Context, source func() (string, error), render
 	return d
 }
 
-// Close ends what is under way and waits for it.
+// Close cancels the pages being read and waits for them.
 func (d *Document) Close() {
 	d.cancel(errClosed)
 	d.all.Wait()
@@ -107,8 +108,8 @@ type Reading struct {
 	err  error
 }
 
-// Start begins to read a page, from 1, as soon as the budget allows, in the order in which pages are
-// started. However many these are, only those that the budget allows have an image in memory.
+// Start starts to read a page, from 1, as soon as the budget allows, in the order of the calls. However many
+// pages are started, only those within the budget have an image in memory.
 func (d *Document) Start(number int) *Reading {
 	r := &Reading{done: make(chan struct{})}
 	started := make(chan struct{})
@@ -130,8 +131,8 @@ func (d *Document) Start(number int) *Reading {
 	return r
 }
 
-// Wait returns what was read. The error is the renderer's or the engine's, wraps ErrPageTime, or wraps
-// the cause of the end of the document's context.
+// Wait returns the reading. The error is the renderer's or the engine's, wraps ErrPageTime, or wraps the cause
+// of the end of the document's context.
 func (r *Reading) Wait() (ocr.Page, error) {
 	<-r.done
 	return r.page, r.err
@@ -141,7 +142,7 @@ func (r *Reading) Wait() (ocr.Page, error) {
 func (d *Document) read(number int, before <-chan struct{}, admitted func()) (ocr.Page, error) {
 	p, ok := d.known.get(d.ctx, number)
 	if before != nil {
-		<-before // it ends with the document's context
+		<-before // closed at the latest when the document's context ends
 	}
 	if ok {
 		return p, nil
@@ -170,8 +171,8 @@ func (d *Document) read(number int, before <-chan struct{}, admitted func()) (oc
 	return p, nil
 }
 
-// Each reads the pages in parallel and yields them in order: those ahead of the one that is yielded are
-// at most twice as many as the budget. An error of yield ends it; a page's error is yielded.
+// Each reads the pages in parallel and yields them in order. It reads ahead of the yielded page by at most
+// twice the budget. An error of yield stops it; a page's error is yielded.
 func (d *Document) Each(numbers []int, yield func(number int, p ocr.Page, err error) error) error {
 	ahead := 2 * d.reader.Budget.Size()
 	started := make([]*Reading, 0, min(ahead, len(numbers)))

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// engine answers with the number that the page's image bears as its width.
+// engine returns the number that is encoded as the width of the page's image.
 type engine struct {
 	mu      sync.Mutex
 	calls   map[int]int
@@ -109,7 +109,7 @@ func (m *memory) Put(_ context.Context, source, reader string, page int, reading
 	m.kept[source+reader][page] = reading
 }
 
-// Pages come in order, however long each takes, and no more are read at a time than the budget allows,
+// Pages are yielded in order, however long each takes, and no more are read at a time than the budget allows,
 // over two documents.
 func TestEachIsParallelAndInOrder(t *testing.T) {
 	t.Parallel()
@@ -196,7 +196,7 @@ func TestPageTime(t *testing.T) {
 	})
 }
 
-// What was read once, before an attempt was ended, is not read again; what failed is.
+// What was read before an attempt ended is not read again; what failed is.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	cache := &memory{}

@@ -15,7 +15,7 @@ func FileSource(path string) func() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("hash the document: %w", err)
 		}
-		defer func() { _ = file.Close() }() // it is only read
+		defer func() { _ = file.Close() }() // read-only
 		h := sha256.New()
 		if _, err := io.Copy(h, file); err != nil {
 			return "", fmt.Errorf("hash the document: %w", err)

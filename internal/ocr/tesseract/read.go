@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// sureConfidence and sureLetters are what a reading has that needs no other try: clean print has
-	// 0.9 and more, a page that lies on its side or head hardly ever half of it.
+	// A reading of at least sureConfidence and sureLetters needs no other try: clean print has 0.9 and more, a
+	// sideways or upside-down page hardly ever half of it.
 	sureConfidence = 0.8
 	sureLetters    = 12
-	// sureOrientation is the confidence (a difference of log-likelihoods) from which tesseract's opinion
-	// on how a page lies is taken without trying the others.
+	// sureOrientation is the confidence (a difference of log-likelihoods) from which tesseract's orientation of
+	// a page is used without trying the others.
 	sureOrientation = 2
 )
 
-// Read implements ocr.Engine. The page is read in its given orientation, which is right for nearly all pages and
-// costs one run. Only when the result is doubtful, tesseract detects the orientation, and if it is
-// unsure, too, the other rotations are tried and the one with the most evidence of text is kept.
+// Read implements ocr.Engine. It reads the page in its given orientation, which is right for nearly all pages
+// and costs one run. Only if the result is doubtful does tesseract detect the orientation; if that is doubtful,
+// too, the other rotations are tried, and the one with the most evidence of text is kept.
 //
-// When ctx ends during a further try, it gives its error: what was read until then may be nonsense.
+// If ctx ends during another try, Read returns its error, because the result so far may be nonsense.
 func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	best, err := e.read(ctx, img, 0)
 	if err != nil || sure(best) {
@@ -38,7 +38,7 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 		return ocr.Page{}, err
 	}
 	if likely == 0 && confidence >= sureOrientation || confidence == 0 && len(best.Paragraphs) == 0 {
-		return best, nil // upright but hard to read; or a picture without text
+		return best, nil // upright but hard to read, or a picture without text
 	}
 	for _, turn := range tries(likely) {
 		p, err := e.read(ctx, turn.Of(img), turn)
@@ -80,7 +80,7 @@ func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Pa
 		p = parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), turn: turn}
 		return p.parse(r)
 	}
-	result, err := e.look(ctx, img, parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
+	result, err := e.runOn(ctx, img, parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
 	switch {
 	case err != nil:
 		return ocr.Page{}, err
@@ -90,15 +90,15 @@ func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Pa
 	return ocr.Page{Paragraphs: p.paragraphs, Turned: turn}, nil
 }
 
-// look runs the program on an image. The image goes through a pipe, so no file of it can be left.
-func (e *Engine) look(
+// runOn runs the program on an image. The image goes through a pipe, so that no file of it can be left behind.
+func (e *Engine) runOn(
 	ctx context.Context, img ocr.Image, out func(io.Reader) error, args ...string,
 ) (child.Result, error) {
 	var read *io.PipeReader
 	var writing sync.WaitGroup
 	in := func() io.Reader {
 		if read != nil {
-			read.Close() // the run before may not have taken all
+			read.Close() // the previous run may not have read all
 			writing.Wait()
 		}
 		var write *io.PipeWriter
@@ -121,19 +121,19 @@ var (
 	confidenceLine = regexp.MustCompile(`(?m)^Orientation confidence: ([\d.]+)`)
 )
 
-// orientation returns the rotation that makes the page upright. The confidence is zero when it
-// can't be determined: there is too little text, or the data are not installed.
+// orientation returns the rotation that makes the page upright. The confidence is zero if it can't be
+// determined: there is too little text, or the data are not installed.
 func (e *Engine) orientation(ctx context.Context, img ocr.Image) (turn ocr.Turn, confidence float64, err error) {
 	if !e.osd {
 		return 0, 0, nil
 	}
 	var out []byte
-	result, err := e.look(ctx, img, func(r io.Reader) (err error) {
+	result, err := e.runOn(ctx, img, func(r io.Reader) (err error) {
 		out, err = io.ReadAll(io.LimitReader(r, 4<<10))
 		return err
 	}, "--psm", "0")
 	if err != nil {
-		return 0, 0, fmt.Errorf("find out how a page lies: %w", err)
+		return 0, 0, fmt.Errorf("detect the orientation of a page: %w", err)
 	}
 	degrees, sureness := rotateLine.FindSubmatch(out), confidenceLine.FindSubmatch(out)
 	if !result.OK() || degrees == nil || sureness == nil {

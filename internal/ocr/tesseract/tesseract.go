@@ -1,5 +1,5 @@
-// Package tesseract reads pages with the tesseract program (Debian: tesseract-ocr, version 4 or later),
-// which runs in a limited child process for each page. Nothing of a page is written to disk.
+// Package tesseract reads pages with the tesseract program (Debian: tesseract-ocr, version 4 or later), which
+// runs in a limited child process for each page. No page is written to disk.
 package tesseract
 
 import (
@@ -22,22 +22,22 @@ const (
 	debianPackage = "tesseract-ocr"
 )
 
-// Options of an Engine. The zero value is fit for use.
+// Options of an Engine. The zero value is ready to use.
 type Options struct {
-	// Languages to read, by the names of tesseract's data files, e.g. "eng", "deu". Each one more costs
-	// time. Default: those that are installed, English first, as long as they are at most maxLanguages;
-	// more are not a deliberate choice, and English is read alone.
+	// Languages to read, named as tesseract's data files, for example "eng", "deu". Each additional one costs
+	// time. Default: the installed ones, English first, if they are at most maxLanguages; more are not a
+	// deliberate choice, so only English is read.
 	Languages []string
-	// Memory is what one run may take, in bytes. Default 2 GiB.
+	// Memory is the limit of one run, in bytes. Default 2 GiB.
 	Memory int64
-	// Pool is the memory that its runs share with other programs, each as much as its image needs. Nil: each has
-	// Memory.
+	// Pool is the memory that its runs share with other programs, each as much as its image needs. Nil: each
+	// run has Memory.
 	Pool *child.Pool
-	// TempDir is where the program's empty working folder is made. Default os.TempDir().
+	// TempDir is for the program's empty working folder. Default os.TempDir().
 	TempDir string
 }
 
-// maxLanguages is how many installed languages are read together.
+// maxLanguages is how many installed languages are read together by default.
 const maxLanguages = 4
 
 // Engine reads with tesseract.
@@ -46,8 +46,8 @@ type Engine struct {
 	version   string
 	languages []string
 	installed []string
-	osd       bool // the data for detecting orientation are installed
-	side      int  // requested by the task; zero: pages are rendered in defaultDPI
+	osd       bool // the data for detecting the orientation are installed
+	side      int  // requested by the task; zero: pages are rendered at defaultDPI
 }
 
 // defaultDPI is the resolution that tesseract is made for; a finer image costs time and gains nothing.
@@ -55,11 +55,11 @@ const defaultDPI = 300
 
 var _ ocr.Engine = (*Engine)(nil)
 
-// Open asks the program for its version and languages. The error is an *ocr.UnavailableError when
-// nothing can be read with it: it is not installed, or without data for the languages.
+// Open queries the program's version and languages. The error is an *ocr.UnavailableError if the program can't
+// be used: it is not installed, or has no data for the languages.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e := &Engine{opts: opts}
-	about, err := e.ask(ctx, "--version")
+	about, err := e.query(ctx, "--version")
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	if m := regexp.MustCompile(`tesseract v?(\d\S*)`).FindStringSubmatch(about); m != nil {
 		e.version = m[1]
 	}
-	list, err := e.ask(ctx, "--list-langs")
+	list, err := e.query(ctx, "--list-langs")
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +77,13 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	return e, err
 }
 
-// Name is "tesseract".
+// Name returns "tesseract".
 func (e *Engine) Name() string { return program }
 
-// Version is the program's.
+// Version returns the program's version.
 func (e *Engine) Version() string { return e.version }
 
-// Languages are those that are read.
+// Languages returns the languages that are read.
 func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine.
@@ -109,8 +109,8 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	return &mine, nil
 }
 
-// ask runs the program for something about itself.
-func (e *Engine) ask(ctx context.Context, question string) (string, error) {
+// query runs the program for information about itself.
+func (e *Engine) query(ctx context.Context, question string) (string, error) {
 	var out []byte
 	result, err := e.run(ctx, 0, func() io.Reader { return nil }, func(r io.Reader) (err error) {
 		out, err = io.ReadAll(io.LimitReader(r, 64<<10))
@@ -128,8 +128,8 @@ func (e *Engine) ask(ctx context.Context, question string) (string, error) {
 	return string(out), nil
 }
 
-// run runs the program on an image of so many pixels, once more when it needs more memory. in is called before each
-// run; out then begins again.
+// run runs the program on an image of the given number of pixels, and once more if it needs more memory. in is
+// called before each run; out then starts again.
 func (e *Engine) run(
 	ctx context.Context, pixels int, in func() io.Reader, out func(io.Reader) error, args ...string,
 ) (child.Result, error) {
@@ -140,10 +140,10 @@ func (e *Engine) run(
 	result, err := e.opts.Pool.Run(ctx, func() child.Command {
 		return child.Command{
 			Program: program, Package: debianPackage, Args: args, Dir: e.opts.TempDir, Stdin: in(), Stdout: out,
-			Env: []string{"OMP_THREAD_LIMIT=1"}, // runs side by side would fight over the processors
+			Env: []string{"OMP_THREAD_LIMIT=1"}, // parallel runs would compete for the processors
 			Limits: child.Limits{
 				Wait: runTime, CPU: runTime, Memory: memory,
-				Output: maxOutput, File: 1 << 20, // it writes to its standard output only
+				Output: maxOutput, File: 1 << 20, // it writes only to its standard output
 			},
 		}
 	})
@@ -153,8 +153,8 @@ func (e *Engine) run(
 	return result, err
 }
 
-// What a run has of the pool, in bytes. A page of 8.7 million pixels makes tesseract take 62 MiB, 78 when it looks how
-// the page lies, one of 20 million 118.
+// Memory of a run from the pool, in bytes. A page of 8.7 million pixels takes tesseract 62 MiB, 78 to detect
+// the orientation; one of 20 million takes 118.
 const (
 	leastMemory = 48 << 20
 	ofPixel     = 6
@@ -162,13 +162,13 @@ const (
 )
 
 const (
-	// runTime is the longest that one run may take whatever its context says.
+	// runTime is the limit of one run, whatever its context allows.
 	runTime = 10 * time.Minute
 	// maxOutput is in bytes; a page full of small print has less than one megabyte.
 	maxOutput = 64 << 20
 )
 
-// failure says how a run failed. What tesseract complains about holds nothing of the page.
+// failure returns the error of a failed run. Tesseract's messages contain nothing of the page.
 func failure(r child.Result) error {
 	if r.End != child.Exited {
 		return fmt.Errorf("tesseract ended by %s", r.End)
@@ -179,7 +179,7 @@ func failure(r child.Result) error {
 
 var languageLine = regexp.MustCompile(`^[a-z]{3}(_[A-Za-z]+)*$`)
 
-// parseLanguages reads what --list-langs prints; scripts and folders of data are left out.
+// parseLanguages parses the output of --list-langs and drops scripts and data folders.
 func parseLanguages(list string) []string {
 	var names []string
 	for line := range strings.Lines(list) {
@@ -190,7 +190,7 @@ func parseLanguages(list string) []string {
 	return names
 }
 
-// choose decides what to read of what is installed.
+// choose returns the installed languages to read.
 func choose(wanted, installed []string) ([]string, error) {
 	for _, l := range wanted {
 		if !slices.Contains(installed, l) {

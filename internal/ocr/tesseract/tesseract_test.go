@@ -77,7 +77,7 @@ func TestNotInstalled(t *testing.T) {
 	}
 }
 
-// A page is read however it lies, and its boxes are where the words stand on the image as it was given.
+// A page is read in any orientation, and its boxes are positions on the given image.
 func TestReadsEveryRotation(t *testing.T) {
 	t.Parallel()
 	e := open(t, tesseract.Options{})
@@ -92,7 +92,7 @@ func TestReadsEveryRotation(t *testing.T) {
 		if p.Confidence() < 0.85 {
 			t.Errorf("%d°: confidence %g", turn.Degrees(), p.Confidence())
 		}
-		// The text stands in the upper third of an upright page.
+		// The text is in the upper third of an upright page.
 		b := turn.Undo(p.Paragraphs[0].Box())
 		if b.Top < 0.05 || b.Bottom > 0.25 || b.Left < 0.1 || b.Right > 0.95 || b.Right-b.Left < 0.5 {
 			t.Errorf("%d°: %+v", turn.Degrees(), b)
@@ -108,7 +108,7 @@ func TestPageWithoutText(t *testing.T) {
 	}
 }
 
-// When the task ends, the program does, and nothing stays in the folder for temporary files.
+// When the task ends, the program ends, and no temporary file is left.
 func TestEndOfTheContextKillsIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -142,7 +142,7 @@ func assertEmpty(t *testing.T, dir string) {
 	}
 }
 
-// A program that fails on a page gives an error that says so and leaves nothing behind.
+// A program that fails on a page yields an error with its message and leaves nothing behind.
 func TestFailingProgram(t *testing.T) {
 	bin := t.TempDir()
 	script := "#!/bin/sh\ncase $1 in --version) echo tesseract 5.9;; --list-langs) printf 'eng\\nosd\\n';; *) echo " +

@@ -34,10 +34,10 @@ const (
 	maxRow = 256 << 10
 )
 
-// parser makes paragraphs of tesseract's TSV: a row is a word when its level is 5, and stands in the
-// paragraph and line that its numbers name.
+// parser makes paragraphs of tesseract's TSV. A row of level 5 is a word, in the paragraph and line that its
+// numbers name.
 type parser struct {
-	width, height float64 // of the image that was read, in pixels
+	width, height float64 // of the image, in pixels
 	turn          ocr.Turn
 
 	paragraphs      []ocr.Paragraph
@@ -51,7 +51,7 @@ func (p *parser) parse(r io.Reader) error {
 		p.row(strings.SplitN(rows.Text(), "\t", columns))
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read what tesseract prints: %w", err)
+		return fmt.Errorf("read the output of tesseract: %w", err)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (p *parser) row(row []string) {
 		return
 	}
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(row[colText], "")), " ")
-	if text == "" { // it has such words in pictures
+	if text == "" { // tesseract reports such words in pictures
 		return
 	}
 	confidence, err := strconv.ParseFloat(row[colConfidence], 64)

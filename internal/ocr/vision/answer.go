@@ -10,54 +10,54 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// trouble is what is wrong with an answer. The zero value is a good one.
-type trouble struct {
+// verdict is the assessment of an answer. The zero value is a good answer.
+type verdict struct {
 	problem string
 	cut     bool     // more tokens may help
-	final   bool     // asking again won't help
-	turn    ocr.Turn // the page has to be turned so to be read
+	final   bool     // another request won't help
+	turn    ocr.Turn // the rotation with which the page has to be read
 }
 
-// examine takes the Markdown out of an answer.
-func (e *Engine) examine(a llm.Answer) (string, trouble) {
+// examine extracts the Markdown from an answer.
+func (e *Engine) examine(a llm.Answer) (string, verdict) {
 	switch a.End {
 	case llm.Filtered:
-		return "", trouble{problem: "a content filter of the service took its answer", final: true}
+		return "", verdict{problem: "a content filter of the service blocked its answer", final: true}
 	case llm.Refused:
-		return "", trouble{problem: "it refuses to"}
+		return "", verdict{problem: "it refused"}
 	}
 	text := unfenced(strings.TrimSpace(a.Text))
-	told, turn := false, ocr.Turn(0)
+	found, turn := false, ocr.Turn(0)
 	if e.dialect.frontMatter {
-		text, turn, told = frontMatter(text)
+		text, turn, found = frontMatter(text)
 	}
 	text = strings.TrimSpace(marks.ReplaceAllString(text, ""))
 	switch {
 	case loops(text, a.End == llm.CutOff):
-		return "", trouble{problem: "its answer repeats itself without end"}
+		return "", verdict{problem: "its answer repeats itself"}
 	case a.End == llm.CutOff:
-		return "", trouble{problem: "its answer was cut off", cut: true}
-	case text == noText, text == "" && told:
-		return "", trouble{turn: turn}
+		return "", verdict{problem: "its answer was cut off", cut: true}
+	case text == noText, text == "" && found:
+		return "", verdict{turn: turn}
 	case text == "":
-		return "", trouble{problem: "its answer was empty"}
+		return "", verdict{problem: "its answer was empty"}
 	case len(text) < longestRefusal && refusal.MatchString(text):
-		return "", trouble{problem: "it refuses to"}
+		return "", verdict{problem: "it refused"}
 	}
-	return text, trouble{turn: turn}
+	return text, verdict{turn: turn}
 }
 
-// longestRefusal is in bytes: a page that begins so by itself goes on.
+// longestRefusal is in bytes; a page that happens to begin like a refusal is longer.
 const longestRefusal = 300
 
 var (
 	refusal = regexp.MustCompile(`(?i)^(i['’]?m|i am)?\s*(sorry|unable to|not able to)\b|^i (can['’]?t|cannot|won['’]?t) (assist|help|transcribe|process|read|view|see|extract|provide)`)
-	// marks are where DeepSeek-OCR saw what it says, when it was not asked for that.
+	// marks are DeepSeek-OCR's positions of the text, which it may add without request.
 	marks = regexp.MustCompile(`(?s)<\|ref\|>.*?<\|/ref\|>|<\|det\|>.*?<\|/det\|>`)
 	fence = regexp.MustCompile("(?s)^```(?:markdown|md)?[ \\t]*\\n(.*)\\n```$")
 )
 
-// unfenced takes the answer out of a code block that is all of it.
+// unfenced returns the content of a code block that is the whole answer.
 func unfenced(text string) string {
 	if m := fence.FindStringSubmatch(text); m != nil && !strings.Contains(m[1], "\n```\n") {
 		return strings.TrimSpace(m[1])
@@ -70,9 +70,9 @@ var (
 	rotation      = regexp.MustCompile(`(?mi)^rotation_correction:\s*(0|90|180|270)\s*$`)
 )
 
-// frontMatter takes off the YAML on top, which says how the page has to be turned (degrees clockwise). told: it
-// was there.
-func frontMatter(text string) (rest string, turn ocr.Turn, told bool) {
+// frontMatter splits off the YAML at the top, which has the rotation that makes the page upright (degrees
+// clockwise). found reports whether there is any.
+func frontMatter(text string) (rest string, turn ocr.Turn, found bool) {
 	head, rest, ok := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---")
 	if !strings.HasPrefix(text, "---\n") || !ok {
 		return text, 0, false
@@ -85,13 +85,13 @@ func frontMatter(text string) (rest string, turn ocr.Turn, told bool) {
 }
 
 const (
-	tail        = 4000 // runes of an answer's end in which a loop is looked for
-	leastLoop   = 240  // runes that a loop has at least
+	tail        = 4000 // runes at an answer's end that are searched for a loop
+	leastLoop   = 240  // minimum runes of a loop
 	leastRounds = 8
 )
 
-// loops reports whether the text ends in a loop: the same run of any length, again and again. A long row of dots or
-// dashes is none, unless the answer was cut off in it.
+// loops reports whether the text ends in a loop: the same run of any length, repeated. A long row of dots or
+// dashes is not one, unless the answer was cut off in it.
 func loops(text string, cut bool) bool {
 	runes := lastRunes(text, tail)
 	// The failure function of Knuth, Morris and Pratt over the text from its end: the first n runes of it have
@@ -113,7 +113,7 @@ func loops(text string, cut bool) bool {
 	return false
 }
 
-// lastRunes are the last n runes, the last one first.
+// lastRunes returns the last n runes, the last one first.
 func lastRunes(s string, n int) []rune {
 	runes := make([]rune, 0, n)
 	for len(s) > 0 && len(runes) < n {

@@ -19,77 +19,77 @@ import (
 // Tries is the maximum number of requests to a model for one page.
 const Tries = 4
 
-// try is one way to ask.
+// try holds the parameters of one request.
 type try struct {
 	temperature float64
-	tokens      int     // times Options.MaxTokens
+	tokens      int     // multiple of Options.MaxTokens
 	scale       float64 // of the image
 }
 
-// ladder lists the temperatures of repeated requests: higher ones, because a model that has lost itself in a loop takes
-// the same way again at the same temperature; with more room; coarser, because fine print is what it loses itself
-// in. An answer that was only cut off skips to the try with more room.
-func ladder() [Tries]try { return [Tries]try{{0, 1, 1}, {0.4, 1, 1}, {0.2, 2, 1}, {0.8, 2, 0.75}} }
+// tries lists the parameters of repeated requests. They use higher temperatures, because a model in a loop
+// repeats it at the same temperature; more tokens; and a smaller image, because fine print causes loops. An
+// answer that was only cut off skips to the try with more tokens.
+func tries() [Tries]try { return [Tries]try{{0, 1, 1}, {0.4, 1, 1}, {0.2, 2, 1}, {0.8, 2, 0.75}} }
 
-// moreRoom is the first try with more tokens.
-const moreRoom = 2
+// moreTokens is the first try with more tokens.
+const moreTokens = 2
 
-// unreadError is why a model's answers were of no use.
-type unreadError struct{ why string }
+// unreadError states why a model's answers were unusable.
+type unreadError struct{ reason string }
 
-func (e *unreadError) Error() string { return "the model could not read the page: " + e.why }
+func (e *unreadError) Error() string { return "the model could not read the page: " + e.reason }
 
-// Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or a refusal is not a reading:
-// the model is asked again up to Tries times, and after that the fallback, which Page.Engine tells. A content
-// filter is not asked twice. Faults of the service are *taskerr.Error and go to no fallback: another attempt finds
-// it well.
+// Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or is a refusal is not a
+// reading: the page is requested up to Tries times, and then read by the fallback, which Page.Engine reports.
+// After a content filter there is no further request. Faults of the service are *taskerr.Error and don't use
+// the fallback: another attempt will find it working.
 func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
-	page, err := e.climb(ctx, img)
+	page, err := e.readByModel(ctx, img)
 	if _, unread := errors.AsType[*unreadError](err); !unread || e.opts.Fallback == nil || ctx.Err() != nil {
 		return page, err
 	}
 	usage := page.Usage
 	page, other := e.opts.Fallback.Read(ctx, img)
 	if other != nil {
-		return ocr.Page{}, fmt.Errorf("%w; %s neither: %w", err, e.opts.Fallback.Name(), other)
+		return ocr.Page{}, fmt.Errorf("%w; %s failed, too: %w", err, e.opts.Fallback.Name(), other)
 	}
 	page.Engine, page.Usage = e.opts.Fallback.Name(), usage
 	return page, nil
 }
 
-// climb asks in one way after the other. Its page has the usage, also with an error.
-func (e *Engine) climb(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+// readByModel requests the page with one try after the other. Its page has the usage, also with an error.
+func (e *Engine) readByModel(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	var usage ocr.Usage
 	var turned ocr.Turn
-	var last trouble
+	var last verdict
 	for n := 0; n < Tries; n++ {
-		text, asked, err := e.ask(ctx, turned.Of(img), ladder()[n], &usage)
+		text, result, err := e.request(ctx, turned.Of(img), tries()[n], &usage)
 		if err != nil {
 			return ocr.Page{Usage: usage}, err
 		}
-		if asked.problem == "" && asked.turn != 0 && turned == 0 { // read once more, as it has to be held
-			turned, last = asked.turn, trouble{problem: "it lies on its side"}
+		if result.problem == "" && result.turn != 0 && turned == 0 { // read once more, rotated
+			turned, last = result.turn, verdict{problem: "the page is rotated"}
 			continue
 		}
-		if asked.problem == "" {
+		if result.problem == "" {
 			return ocr.Page{Markdown: text, Paragraphs: ocr.Plain(text), Turned: turned, Usage: usage}, nil
 		}
-		last = asked
-		if asked.final {
+		last = result
+		if result.final {
 			break
 		}
-		if asked.cut && n+1 < moreRoom {
-			n = moreRoom - 1
+		if result.cut && n+1 < moreTokens {
+			n = moreTokens - 1
 		}
 	}
 	return ocr.Page{Usage: usage}, &unreadError{last.problem}
 }
 
-// ask asks once, and looks at the answer.
-func (e *Engine) ask(ctx context.Context, img ocr.Image, t try, usage *ocr.Usage) (string, trouble, error) {
+// request requests the page once and examines the answer.
+func (e *Engine) request(ctx context.Context, img ocr.Image, t try, usage *ocr.Usage) (string, verdict, error) {
 	picture, err := encode(sized(img.Gray, int(float64(e.opts.Side)*t.scale)))
 	if err != nil {
-		return "", trouble{}, err
+		return "", verdict{}, err
 	}
 	a, err := e.chat.Ask(ctx, llm.Question{
 		Text: e.prompt(), Images: []llm.Image{picture}, Temperature: t.temperature,
@@ -97,16 +97,16 @@ func (e *Engine) ask(ctx context.Context, img ocr.Image, t try, usage *ocr.Usage
 	})
 	if err != nil {
 		if refusal, ok := errors.AsType[*taskerr.Error](err); ok && refusal.Class == taskerr.ValidationError {
-			return "", trouble{problem: refusal.Message, final: true}, nil // it is this image that it dislikes
+			return "", verdict{problem: refusal.Message, final: true}, nil // the service rejects this image
 		}
-		return "", trouble{}, err
+		return "", verdict{}, err
 	}
 	*usage = usage.Add(ocr.Usage{Requests: 1, PromptTokens: a.PromptTokens, CompletionTokens: a.CompletionTokens})
-	text, asked := e.examine(a)
-	return text, asked, nil
+	text, result := e.examine(a)
+	return text, result, nil
 }
 
-// sized makes an image fit.
+// sized shrinks an image to fit.
 func sized(img *image.Gray, side int) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	if max(w, h) <= side {
@@ -118,7 +118,7 @@ func sized(img *image.Gray, side int) *image.Gray {
 	return out
 }
 
-// maxPNG is from how many bytes on a page is sent as JPEG: it is a photograph, or a noisy scan.
+// maxPNG is the size in bytes above which a page is sent as JPEG: it is a photograph or a noisy scan.
 const maxPNG = 1 << 20
 
 func encode(img *image.Gray) (llm.Image, error) {

@@ -1,7 +1,7 @@
-// Package vision reads pages by a model that sees, behind an OpenAI-compatible chat endpoint: one of OpenAI's
-// or Azure's, or one made for pages (olmOCR, DeepSeek-OCR) on a server of one's own. A page goes out as an image
-// and comes back as Markdown. Known failures of such models are detected, and the page is requested again in another
-// way: see Read.
+// Package vision reads pages with a vision model behind an OpenAI-compatible chat endpoint: OpenAI's or
+// Azure's, or a model made for pages (olmOCR, DeepSeek-OCR) on a private server. A page is sent as an image and
+// returned as Markdown. Known failures of such models are detected, and the page is then requested with other
+// parameters: see Read.
 package vision
 
 import (
@@ -14,34 +14,34 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Name is the engine's.
+// Name is the engine's name.
 const Name = "openai"
 
-// Options of an Engine. The zero value is fit for use.
+// Options of an Engine. The zero value is ready to use.
 type Options struct {
-	Side      int // pixels of the longest side of a page's image; default as the model is made for, else DefaultSide
-	MaxTokens int // of a page at first; the last tries have twice as many. Default 4096, about three dense pages
-	// Fallback reads what the model can't; nil: such pages stay unread.
+	Side      int // pixels of the longest side of a page image; default: what the model is made for, or DefaultSide
+	MaxTokens int // for the first tries of a page, twice for the last ones. Default 4096: about three dense pages
+	// Fallback reads the pages that the model can't; nil: such pages stay unread.
 	Fallback ocr.Engine
 }
 
 // DefaultSide is enough for print of ordinary size, and about what models see of a larger image anyway.
 const DefaultSide = 1024
 
-// mostSide is of images that are of any use.
+// mostSide is the largest useful image.
 const mostSide = 4096
 
-// Engine reads by a model.
+// Engine reads with a model.
 type Engine struct {
 	chat      llm.Chat
 	opts      Options
 	dialect   dialect
-	languages []string // passed to the model; none: the model detects them
+	languages []string // passed to the model; empty: the model detects them
 }
 
 var _ ocr.Engine = (*Engine)(nil)
 
-// New makes an engine.
+// New returns an engine.
 func New(chat llm.Chat, opts Options) *Engine {
 	e := &Engine{chat: chat, opts: opts, dialect: dialectOf(chat.Model())}
 	if e.opts.Side <= 0 {
@@ -53,13 +53,13 @@ func New(chat llm.Chat, opts Options) *Engine {
 	return e
 }
 
-// Name is "openai".
+// Name returns "openai".
 func (e *Engine) Name() string { return Name }
 
-// Version is the model.
+// Version returns the model.
 func (e *Engine) Version() string { return e.chat.Model() }
 
-// Languages are those that a task named; none: the model reads any.
+// Languages returns the languages that a task named; empty: the model reads any.
 func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine.
@@ -67,10 +67,10 @@ func (e *Engine) Abilities() ocr.Abilities {
 	return ocr.Abilities{Markdown: true, Rotation: e.dialect.frontMatter, Side: e.opts.Side, Service: taskerr.OCR}
 }
 
-// language is what a language may be called: by its code (de, deu, zh-Hans, chi_sim), or a word.
+// language matches a language by its code (de, deu, zh-Hans, chi_sim) or a word.
 var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
 
-// For implements ocr.Engine. A model is paid by the size of an image: it gets no larger one than mostSide.
+// For implements ocr.Engine. A model is paid by image size, so images are at most mostSide.
 func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range w.Languages {
@@ -81,7 +81,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	}
 	if len(w.Languages) > 0 {
 		mine.languages = slices.Clone(w.Languages)
-		if e.opts.Fallback != nil { // one that can't read them does what it can
+		if e.opts.Fallback != nil { // a fallback that can't read them does its best
 			if other, err := e.opts.Fallback.For(ocr.Wish{Languages: w.Languages}); err == nil {
 				mine.opts.Fallback = other
 			}
@@ -109,7 +109,7 @@ type dialect struct {
 	languages   bool // the request may name the languages
 }
 
-// dialectOf knows the models that were trained on one prompt.
+// dialectOf returns the dialect of a model; some were trained on one prompt.
 func dialectOf(model string) dialect {
 	switch name := strings.ToLower(model); {
 	case strings.Contains(name, "olmocr"):
@@ -134,7 +134,7 @@ func dialectOf(model string) dialect {
 	}
 }
 
-// noText is the answer to a page without text.
+// noText is the answer for a page without text.
 const noText = "<!-- no text -->"
 
 func (e *Engine) prompt() string {

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open makes an engine on a stand-in of the service whose model answers one reply after the other.
+// open returns an engine on a service whose model gives the replies in order.
 func open(t *testing.T, model string, opts vision.Options, replies ...llmtest.Reply) (*vision.Engine, *llmtest.Server) {
 	t.Helper()
 	n := 0
@@ -37,7 +37,7 @@ func open(t *testing.T, model string, opts vision.Options, replies ...llmtest.Re
 	return vision.New(chat, opts), s
 }
 
-// page is 800 × 1600 with a black field at its top left.
+// page is 800 × 1600 with a black rectangle at its top left.
 func page() ocr.Image {
 	img := image.NewGray(image.Rect(0, 0, 800, 1600))
 	for i := range img.Pix {
@@ -66,10 +66,10 @@ func TestRead(t *testing.T) {
 		if p := got.Clean(); len(p.Paragraphs) != 3 || p.Markdown != markdown || p.Paragraphs[0].Box().Known() {
 			t.Errorf("cleaned %+v", p)
 		}
-		asked := s.Received()[0].Chat
-		if asked.MediaTypes[0] != "image/png" || asked.Images[0].Bounds().Dy() != 1024 || asked.MaxTokens != 4096 ||
-			!strings.Contains(asked.Text, "Markdown") {
-			t.Errorf("asked %+v", asked)
+		sent := s.Received()[0].Chat
+		if sent.MediaTypes[0] != "image/png" || sent.Images[0].Bounds().Dy() != 1024 || sent.MaxTokens != 4096 ||
+			!strings.Contains(sent.Text, "Markdown") {
+			t.Errorf("requested %+v", sent)
 		}
 	}
 }
@@ -84,10 +84,10 @@ func TestForATask(t *testing.T) {
 	if _, err := mine.Read(t.Context(), page()); err != nil {
 		t.Fatal(err)
 	}
-	asked := s.Received()[0].Chat
-	if !strings.HasSuffix(asked.Text, "The page is in: deu, zh-Hans.") || asked.Images[0].Bounds().Dy() != 640 ||
+	sent := s.Received()[0].Chat
+	if !strings.HasSuffix(sent.Text, "The page is in: deu, zh-Hans.") || sent.Images[0].Bounds().Dy() != 640 ||
 		mine.Abilities().Side != 640 || e.Abilities().Side != 1024 {
-		t.Errorf("asked %q, %+v", asked.Text, mine.Abilities())
+		t.Errorf("requested %q, %+v", sent.Text, mine.Abilities())
 	}
 	if ocr.Identity(e) != "openai:gpt-4o-mini" || ocr.Identity(mine) != "openai:gpt-4o-mini:deu:zh-Hans" {
 		t.Errorf("%s, %s", ocr.Identity(e), ocr.Identity(mine))
@@ -98,16 +98,16 @@ func TestForATask(t *testing.T) {
 	}
 }
 
-// What models do wrong is asked again in another way.
-func TestLadder(t *testing.T) {
+// After a bad answer the page is requested with other parameters.
+func TestTries(t *testing.T) {
 	t.Parallel()
 	good := llmtest.Reply{Text: markdown}
 	loop := llmtest.Reply{Text: "A table: " + strings.Repeat("0.00 | 0.00 | total\n", 60)}
 	long := llmtest.Reply{Text: distinct(4500)} // of about 6000 tokens
 	for name, tt := range map[string]struct {
-		replies []llmtest.Reply
-		asked   string // temperature, tokens, height of each request
-		says    string // of the error; empty: it is read in the end
+		replies  []llmtest.Reply
+		requests string // temperature, tokens, height of each request
+		message  string // of the error; empty: it is read in the end
 	}{
 		"good":               {[]llmtest.Reply{good}, "0/4096/1024", ""},
 		"a loop":             {[]llmtest.Reply{loop, good}, "0/4096/1024 0.4/4096/1024", ""},
@@ -130,23 +130,24 @@ func TestLadder(t *testing.T) {
 			t.Parallel()
 			e, s := open(t, "gpt-4o-mini", vision.Options{}, tt.replies...)
 			got, err := e.Read(t.Context(), page())
-			var asked []string
+			var requests []string
 			for _, r := range s.Received() {
-				asked = append(asked, fmt.Sprintf("%g/%d/%d", math.Round(*r.Chat.Temperature*100)/100, r.Chat.MaxTokens,
+				requests = append(requests, fmt.Sprintf("%g/%d/%d",
+					math.Round(*r.Chat.Temperature*100)/100, r.Chat.MaxTokens,
 					r.Chat.Images[0].Bounds().Dy()))
 			}
-			if strings.Join(asked, " ") != tt.asked {
-				t.Errorf("asked %q", asked)
+			if strings.Join(requests, " ") != tt.requests {
+				t.Errorf("requested %q", requests)
 			}
-			if tt.says == "" && (err != nil || got.Markdown == "" || got.Usage.Requests != len(asked)) ||
-				tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
+			if tt.message == "" && (err != nil || got.Markdown == "" || got.Usage.Requests != len(requests)) ||
+				tt.message != "" && (err == nil || !strings.Contains(err.Error(), tt.message)) {
 				t.Errorf("%.200q %v", got.Markdown, err)
 			}
 		})
 	}
 }
 
-// distinct is a text of n words that doesn't repeat itself.
+// distinct is a text of n words without repetitions.
 func distinct(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -179,7 +180,7 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// A page that the model can't read goes to the fallback, which is told; a fault of the service doesn't.
+// A page that the model can't read is read by the fallback, which is reported; a fault of the service is not.
 func TestFallback(t *testing.T) {
 	t.Parallel()
 	other := &program{}
@@ -191,7 +192,7 @@ func TestFallback(t *testing.T) {
 	}
 	other.err = errors.New("it crashed")
 	if _, err := e.Read(t.Context(), page()); err == nil || !strings.Contains(err.Error(),
-		"it refuses to; program neither: it crashed") {
+		"it refused; program failed, too: it crashed") {
 		t.Error(err)
 	}
 	other.calls = 0
@@ -200,7 +201,7 @@ func TestFallback(t *testing.T) {
 		Class != taskerr.DependencyUnavailable || taskerr.Classify(err).Dependency != taskerr.Chat || other.calls != 0 {
 		t.Errorf("%v after %d calls", err, other.calls)
 	}
-	// What the service refuses to look at is this page's problem.
+	// A page that the service rejects is unreadable, not a fault of the service.
 	s.Mend()
 	s.Script(llmtest.Fault{Status: 400, Param: "messages.[0].content"})
 	other.err = nil
@@ -220,7 +221,7 @@ func TestEndOfTheContext(t *testing.T) {
 	}
 }
 
-// olmOCR says how a page lies; it is read again as it has to be held.
+// olmOCR reports a page's orientation; the page is read again, rotated.
 func TestFrontMatter(t *testing.T) {
 	t.Parallel()
 	const head = "---\nprimary_language: en\nis_rotation_valid: %v\nrotation_correction: %d\nis_table: " +
@@ -238,7 +239,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 	if b := second.Images[0].Bounds(); b.Dx() != 1288 {
 		t.Errorf("second %v", b)
-	} else if r, _, _, _ := second.Images[0].At(b.Max.X-5, 5).RGBA(); r > 0x4000 { // the field is at the top right
+	} else if r, _, _, _ := second.Images[0].At(b.Max.X-5, 5).RGBA(); r > 0x4000 { // the rectangle is at the top right
 		t.Error("it was turned the wrong way")
 	}
 	e, _ = open(t, "olmocr", vision.Options{}, llmtest.Reply{Text: fmt.Sprintf(head, "True", 0)})

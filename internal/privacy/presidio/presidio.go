@@ -1,5 +1,5 @@
-// Package presidio finds personal data by Microsoft Presidio's analyzer, a service of the operator's own that knows
-// names and places by a language model (https://microsoft.github.io/presidio).
+// Package presidio finds personal data with Microsoft Presidio's analyzer, a service that the operator runs. It
+// recognizes names and places with a language model (https://microsoft.github.io/presidio).
 package presidio
 
 import (
@@ -23,12 +23,13 @@ import (
 const (
 	DefaultLanguage = "en"
 	DefaultTimeout  = 30 * time.Second
-	// DefaultMinScore leaves out what Presidio itself doubts: it gives e.g. 0.01 to what may be a driving licence.
+	// DefaultMinScore excludes findings that Presidio itself doubts: for example, it scores a possible driving
+	// license 0.01.
 	DefaultMinScore = 0.5
 )
 
-// What one request holds: texts, and characters of them. A longer text is sent in pieces that overlap, so that what
-// crosses the end of one is whole in the next.
+// Limits of one request: texts, and characters. A longer text is sent in overlapping pieces, so that a finding
+// across the end of one is complete in the next.
 const (
 	maxTexts   = 500 // Presidio's own batch
 	maxRunes   = 50_000
@@ -36,22 +37,22 @@ const (
 	overlap    = 200
 )
 
-// again is how a request is sent again, within the timeout of one: it changes nothing in the service.
-var again = retry.HTTP{
+// retryPolicy is the retry policy within the timeout of one request, which changes nothing in the service.
+var retryPolicy = retry.HTTP{
 	Policy: retry.Policy{
 		Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: 2 * time.Second, Jitter: 0.25}, Tries: 3,
 	},
 	MaxAfter: 5 * time.Second,
 }
 
-// Config says where the service is. Zero fields take the default.
+// Config describes the service. Zero fields take the default.
 type Config struct {
-	URL       string        // PII_DETECTOR_URL, e.g. http://localhost:5002
-	Languages []string      // that the service is set up for (ISO 639-1); others are sent as the first; default English
+	URL       string        // PII_DETECTOR_URL, for example http://localhost:5002
+	Languages []string      // of the service (ISO 639-1); others are sent as the first; default English
 	Timeout   time.Duration // of one request; default DefaultTimeout
-	MinScore  float64       // 0-1: what is less sure is nothing; default DefaultMinScore
+	MinScore  float64       // 0-1: findings with a lower score are ignored; default DefaultMinScore
 
-	HTTPClient *http.Client // default: one of its own
+	HTTPClient *http.Client // default: a new one
 }
 
 // Detector is a client of the service. It is safe for concurrent use.
@@ -63,7 +64,7 @@ type Detector struct {
 	client    *http.Client
 }
 
-// New checks the configuration, without network.
+// New checks the configuration. It doesn't use the network.
 func New(c Config) (*Detector, error) {
 	base, err := httpurl.Parse(c.URL)
 	if err != nil {
@@ -85,26 +86,26 @@ func New(c Config) (*Detector, error) {
 	if d.client == nil {
 		d.client = &http.Client{
 			Transport: tracing.Transport(http.DefaultTransport.(*http.Transport).Clone(), "privacy"),
-			// It is one service of the operator's: a redirect would carry documents elsewhere.
+			// The service is the operator's; a redirect would send documents elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
-	d.client = again.Client(d.client)
+	d.client = retryPolicy.Client(d.client)
 	return d, nil
 }
 
-// Close gives up idle connections.
+// Close closes idle connections.
 func (d *Detector) Close() error {
 	d.client.CloseIdleConnections()
 	return nil
 }
 
-// Version implements privacy.Detector. What models the service runs, only its operator knows.
+// Version implements privacy.Detector. Only the operator knows the service's models.
 func (d *Detector) Version() string {
 	return fmt.Sprintf("presidio@1/%s/%g", strings.Join(d.languages, ","), d.minScore)
 }
 
-// Find implements privacy.Detector. Its errors are retryable and blame taskerr.Privacy.
+// Find implements privacy.Detector. Its errors are retryable and name taskerr.Privacy as the dependency.
 func (d *Detector) Find(ctx context.Context, texts []string, language string) ([][]privacy.Finding, error) {
 	found := make([][]privacy.Finding, len(texts))
 	for batch := range slices.Values(batches(texts)) {
@@ -123,7 +124,7 @@ func (d *Detector) Find(ctx context.Context, texts []string, language string) ([
 	return found, nil
 }
 
-// language is the one to send a text as.
+// language returns the language to send a text as.
 func (d *Detector) language(language string) string {
 	language, _, _ = strings.Cut(language, "-")
 	if slices.Contains(d.languages, language) {
@@ -136,10 +137,10 @@ func (d *Detector) language(language string) string {
 type piece struct {
 	text string
 	of   int // index of the text
-	at   int // byte of the text at which it begins
+	at   int // offset in the text, in bytes
 }
 
-// batches divides texts into requests. A text with neither letter nor digit is left out.
+// batches divides texts into requests. A text without a letter or digit is omitted.
 func batches(texts []string) [][]piece {
 	var all [][]piece
 	var batch []piece
@@ -161,7 +162,7 @@ func batches(texts []string) [][]piece {
 
 func pieces(text string, of int) (all []piece) {
 	if strings.TrimSpace(text) == "" {
-		return nil // the service refuses it
+		return nil // the service rejects an empty text
 	}
 	for at := 0; ; {
 		end := at + prefix(text[at:], pieceRunes)
@@ -173,7 +174,7 @@ func pieces(text string, of int) (all []piece) {
 	}
 }
 
-// prefix is the length in bytes of the first n runes.
+// prefix returns the length in bytes of the first n runes.
 func prefix(text string, n int) int {
 	for i := range text {
 		if n == 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// analyzer is a stand-in that finds the name Ada Lovelace, as Presidio's analyzer would say it: in code points.
+// analyzer is a fake that finds the name Ada Lovelace and reports offsets in code points, as Presidio does.
 func analyzer(
 	t *testing.T, answer func(w http.ResponseWriter, texts []string, language string) bool,
 ) *presidio.Detector {
@@ -86,7 +86,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A long text goes in pieces that overlap; many go in several requests.
+// A long text is sent in overlapping pieces; many texts are sent in several requests.
 func TestLongTexts(t *testing.T) {
 	t.Parallel()
 	var requests, longest atomic.Int64
@@ -113,13 +113,13 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong is retryable, names the dependency, and never repeats the text or the answer.
+// Every failure is retryable, names the dependency, and never quotes the text or the response.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	say := func(status int, body string) func(http.ResponseWriter, []string, string) bool {
 		return func(w http.ResponseWriter, _ []string, _ string) bool {
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, body) // the client may be gone
+			_, _ = io.WriteString(w, body) // fails only if the client is gone
 			return true
 		}
 	}
@@ -152,7 +152,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// silent is a service that never answers.
+// silent is a service that never responds.
 type silent struct{}
 
 func (silent) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -14,14 +14,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// question is the body of POST /analyze. A list of texts is answered by a list since version 2.2.361.
+// question is the body of POST /analyze. Since version 2.2.361 a list of texts is answered with a list.
 type question struct {
 	Text     []string `json:"text"`
 	Language string   `json:"language"`
 	MinScore float64  `json:"score_threshold"`
 }
 
-// entity is a finding. Start and end count characters, as Python does: Unicode code points.
+// entity is a finding. Start and end are in Unicode code points, as in Python.
 type entity struct {
 	Type  string  `json:"entity_type"`
 	Start int     `json:"start"`
@@ -29,10 +29,10 @@ type entity struct {
 	Score float64 `json:"score"`
 }
 
-// maxAnswer bounds what is read of an answer, in bytes.
+// maxAnswer limits the response that is read, in bytes.
 const maxAnswer = 16 << 20
 
-// errTimeout is the cause of a request's end when it took too long.
+// errTimeout is the cause of the end of a request that took too long.
 var errTimeout = errors.New("the request took too long")
 
 func (d *Detector) request(ctx context.Context, batch []piece, language string) ([][]entity, error) {
@@ -55,7 +55,7 @@ func (d *Detector) request(ctx context.Context, batch []piece, language string) 
 	if err != nil {
 		return nil, d.transport(ctx, err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it was only read
+	defer func() { _ = resp.Body.Close() }() // read-only
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, d.transport(ctx, err)
@@ -67,14 +67,14 @@ func (d *Detector) request(ctx context.Context, batch []piece, language string) 
 	if err := json.Unmarshal(answer, &found); err != nil || len(found) != len(batch) {
 		return nil, &taskerr.Error{
 			Class:   taskerr.DependencyUnavailable,
-			Message: "the detector of personal data answered with something else than findings",
+			Message: "the detector of personal data did not answer with findings",
 			Hint:    "check that PII_DETECTOR_URL is a presidio-analyzer of version 2.2.361 or newer",
 		}
 	}
 	return found, nil
 }
 
-// transport classifies the errors of connections.
+// transport classifies connection errors.
 func (d *Detector) transport(ctx context.Context, err error) error {
 	var network net.Error
 	switch cause := context.Cause(ctx); {
@@ -89,24 +89,24 @@ func (d *Detector) transport(ctx context.Context, err error) error {
 	return &taskerr.Error{
 		Class: taskerr.DependencyUnavailable, Cause: err,
 		Message: "the detector of personal data could not be reached, or the connection to it broke",
-		Hint:    "look whether the presidio-analyzer at PII_DETECTOR_URL is up",
+		Hint:    "check that the presidio-analyzer at PII_DETECTOR_URL is running",
 	}
 }
 
-// refused classifies an answer that is an error. The service's own words are not passed on: they may repeat the text.
+// refused classifies an error response. The service's own message is dropped, because it may quote the text.
 func refused(status int, language string) error {
 	e := taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data failed (HTTP %d)", status)
 	switch {
-	case status == http.StatusInternalServerError: // so it says, too, that it doesn't know a language, or lists
-		e.Hint = fmt.Sprintf("look at the log of the presidio-analyzer: it is to know the language %q "+
-			"(PII_DETECTOR_LANGUAGES), and be of version 2.2.361 or newer", language)
+	case status == http.StatusInternalServerError: // Presidio also returns it for an unknown language, or for lists
+		e.Hint = fmt.Sprintf("see the log of the presidio-analyzer: it must support the language %q "+
+			"(PII_DETECTOR_LANGUAGES) and have version 2.2.361 or newer", language)
 	case status == http.StatusNotFound || status < http.StatusBadRequest:
 		e.Hint = "check PII_DETECTOR_URL: there is no presidio-analyzer"
 	}
 	return e
 }
 
-// kinds are our names for Presidio's, where they differ.
+// kinds maps Presidio's names to ours, where they differ.
 var kinds = map[string]privacy.Kind{
 	"EMAIL_ADDRESS": privacy.Email, "PHONE_NUMBER": privacy.Phone, "IBAN_CODE": privacy.IBAN,
 	"US_SSN": privacy.NationalID, "US_ITIN": privacy.NationalID, "UK_NINO": privacy.NationalID,
@@ -120,7 +120,7 @@ var kinds = map[string]privacy.Kind{
 	"TR_NATIONAL_ID": privacy.NationalID, "NG_NIN": privacy.NationalID,
 }
 
-// place turns what was found in a piece into places of its text, in bytes.
+// place converts the findings in a piece to ranges of its text, in bytes.
 func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -134,7 +134,7 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 	for _, e := range found {
 		if e.Start < 0 || e.Start >= e.End || e.End >= len(bytesAt) || !isKind(e.Type) {
 			return nil, taskerr.Errorf(taskerr.DependencyUnavailable,
-				"the detector of personal data named a place outside of the text, or a kind that is none")
+				"the detector of personal data returned a range outside of the text, or an invalid kind")
 		}
 		if e.Score < minScore {
 			continue
@@ -150,7 +150,7 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 	return findings, nil
 }
 
-// isKind reports whether a kind may replace in a text, and in the index, what was found.
+// isKind reports whether a kind is safe to write into the text and the index.
 func isKind(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false

@@ -1,5 +1,5 @@
-// Package csv extracts tables of separated values (comma, semicolon, tab, pipe) as slices of one
-// table, so that a file of any length takes little memory.
+// Package csv extracts tables of delimited values (comma, semicolon, tab, pipe) as slices of one table, so that
+// a file of any length takes little memory.
 package csv
 
 import (
@@ -20,15 +20,15 @@ import (
 
 const (
 	maxRecord  = 1 << 20   // bytes of one row
-	maxColumns = 16_384    // as in Excel
-	sniffBytes = 32 << 10  // of the file, to find the delimiter and the header
-	readBytes  = 256 << 10 // at a time; encoding/csv holds as much
+	maxColumns = 16_384    // Excel's limit
+	sniffBytes = 32 << 10  // read from the start of the file to detect the delimiter and the header
+	readBytes  = 256 << 10 // read size; encoding/csv buffers the same again
 )
 
 // Extractor reads separated values.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -45,7 +45,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	input := bufio.NewReaderSize(rc, readBytes)
 	delimiter, header, err := sniff(input)
 	if err != nil {
@@ -60,7 +60,7 @@ func (Extractor) Extract(
 	}, nil
 }
 
-// sniff looks at the start of the file without taking it.
+// sniff detects the delimiter and the header from the start of the file without consuming it.
 func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
 	start, err := input.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -72,7 +72,7 @@ func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
 	return delimiter, hasHeader(sample(string(start), delimiter)), nil
 }
 
-// sample returns the first rows that are whole: a start may be cut off within a row.
+// sample returns the complete rows of start, which may end within a row.
 func sample(start string, delimiter rune) [][]string {
 	r := newReader(strings.NewReader(start), delimiter)
 	var rows [][]string
@@ -95,8 +95,7 @@ func newReader(r io.Reader, delimiter rune) *csv.Reader {
 	return reader
 }
 
-// hasHeader judges the first row against the others: names differ from each other and are
-// no numbers.
+// hasHeader reports whether the first row is a header: its names are distinct and not numbers.
 func hasHeader(rows [][]string) bool {
 	if len(rows) < 2 {
 		return false
@@ -135,7 +134,8 @@ func rows(ctx context.Context, input io.Reader, delimiter rune, header bool, emi
 			return rowError(err, number)
 		}
 		if len(record) > maxColumns {
-			return taskerr.Errorf(taskerr.CorruptionDetected, "row %d has more than %d columns: is this a table?",
+			return taskerr.Errorf(taskerr.CorruptionDetected,
+				"row %d has more than %d columns: check that the file is a table",
 				number, maxColumns)
 		}
 		table.Row(cells(record), header && number == 1)
@@ -150,7 +150,7 @@ func rows(ctx context.Context, input io.Reader, delimiter rune, header bool, emi
 func cells(record []string) []extract.Cell {
 	row := make([]extract.Cell, len(record))
 	for i, text := range record {
-		row[i].Text = strings.Clone(text) // the record is one string of the whole row
+		row[i].Text = strings.Clone(text) // a copy, because the record's fields share one string
 	}
 	return row
 }
@@ -160,7 +160,7 @@ var errTooLong = errors.New("row too long")
 func rowError(err error, number int) error {
 	if errors.Is(err, errTooLong) {
 		return taskerr.Errorf(taskerr.CorruptionDetected,
-			"row %d is longer than %d KB: probably a quotation mark is never closed", number, maxRecord>>10)
+			"row %d is longer than %d KB: a quotation mark is probably not closed", number, maxRecord>>10)
 	}
 	if _, ok := errors.AsType[*csv.ParseError](err); ok {
 		return taskerr.Errorf(taskerr.CorruptionDetected, "row %d of the table can't be read: %w", number, err)
@@ -168,8 +168,8 @@ func rowError(err error, number int) error {
 	return fmt.Errorf("read table: %w", err)
 }
 
-// meter bounds what encoding/csv takes for one row: with a quote that is never closed, that would be
-// the rest of the file.
+// meter limits the bytes that encoding/csv reads for one row; an unclosed quote would make it read the rest of
+// the file.
 type meter struct {
 	r    io.Reader
 	left int

@@ -71,7 +71,7 @@ func TestRefuses(t *testing.T) {
 		what, file string
 		limits     extract.Limits
 		class      taskerr.Class
-		says       string
+		message    string
 	}{
 		{
 			"a quote that is never closed", "a,b\n1,\"" + strings.Repeat("x,y\n", 500_000),
@@ -93,7 +93,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			nativetest.Refuses(t, csv.New(), extract.CSV, []byte(tt.file), tt.limits, tt.class, tt.says)
+			nativetest.Refuses(t, csv.New(), extract.CSV, []byte(tt.file), tt.limits, tt.class, tt.message)
 		})
 	}
 }

@@ -1,6 +1,6 @@
-// Package docx extracts Word documents (Office Open XML, ECMA-376 part 1, chapter 17), transitional
-// and strict. The main part is read as a stream; only styles, numbering and notes are held in memory.
-// Elements are named in the comments as in the standard, with the prefix w.
+// Package docx extracts Word documents (Office Open XML, ECMA-376 part 1, chapter 17), transitional and strict.
+// It streams the main part; only styles, numbering and notes are held in memory. Comments name elements as the
+// standard does, with the prefix w.
 package docx
 
 import (
@@ -18,7 +18,7 @@ import (
 // Extractor reads Word documents.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -27,7 +27,7 @@ func (Extractor) Name() string { return "native/docx" }
 // Version implements extract.Extractor.
 func (Extractor) Version() int { return 1 }
 
-// Extract implements extract.Extractor. A Word document has no pages before it is laid out.
+// Extract implements extract.Extractor. A Word document has no pages until it is laid out.
 func (Extractor) Extract(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
@@ -36,7 +36,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = pkg.Close() }() // it was only read
+	defer func() { _ = pkg.Close() }() // read-only
 	r := &reader{out: flow.New(emit, limits.Characters)}
 	main, err := r.prepare(ctx, pkg)
 	if err != nil {
@@ -65,7 +65,7 @@ func (Extractor) Extract(
 	}, nil
 }
 
-// prepare reads what the main part refers to, and returns the main part's name.
+// prepare reads the parts that the main part refers to and returns the main part's name.
 func (r *reader) prepare(ctx context.Context, pkg *ooxml.Package) (string, error) {
 	main, err := pkg.Main(ctx, "word/document.xml")
 	if err != nil {
@@ -100,14 +100,14 @@ func (r *reader) prepare(ctx context.Context, pkg *ooxml.Package) (string, error
 	return main, nil
 }
 
-// reader walks one document. Its methods read an element whose start was just taken up to its end.
+// reader walks one document. Each method is called after an element's start tag and reads to its end.
 type reader struct {
 	d         *ooxml.Decoder
 	out       *flow.Writer
 	styles    styles
 	numbering numbering
 	notes     map[string]string // text by "footnote 2", "endnote 1"
-	fields    []bool            // open complex fields, innermost last: whether the result has begun
+	fields    []bool            // open complex fields, innermost last; true once the result has begun
 	title     string            // of the first paragraph in the style Title
 	titled    bool              // headings nest under a title
 }

@@ -39,7 +39,7 @@ const footnotesXML = `<w:footnotes` + namespaces +
 	`><w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:footnote>
 <w:footnote w:id="2"><w:p><w:r><w:t>The note.</w:t></w:r></w:p></w:footnote></w:footnotes>`
 
-// document makes a Word file of a body and further parts: pairs of name and content.
+// document makes a Word file of a body and further parts, given as pairs of name and content.
 func document(t testing.TB, body string, parts ...string) []byte {
 	t.Helper()
 	parts = append(
@@ -117,7 +117,7 @@ func TestExtract(t *testing.T) {
 			"| a | b \\| c |\n| - | - |\n",
 		},
 		{
-			"a frame is no table", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,
+			"a frame", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,
 			"## H\n\n- i\n",
 		},
 	} {
@@ -156,7 +156,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestLongTable: a table of any length comes in slices, and no merged cell is cut apart.
+// TestLongTable: a long table is emitted in slices, and no slice cuts a merged cell.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
 	var body strings.Builder
@@ -192,7 +192,7 @@ func TestRefuses(t *testing.T) {
 	deep := strings.Repeat("<w:sdt>", 100_000)
 	bomb := document(t, "<w:p><w:r><w:t>"+strings.Repeat("a", 64<<20)+"</w:t></w:r></w:p>")
 	liar := bytes.Clone(bomb)
-	lie(t, liar)
+	forgeSizes(t, liar)
 	many := []string{"word/document.xml", "<x/>"}
 	for range 100 {
 		many = append(many, "part", "")
@@ -201,58 +201,61 @@ func TestRefuses(t *testing.T) {
 	nativetest.RefusesAll(t, docx.New(), extract.DOCX, []nativetest.Refusal{
 		{
 			What: "deep XML", Content: document(t, deep), Class: taskerr.CorruptionDetected,
-			Says: "nested deeper than 256",
+			Message: "nested deeper than 256",
 		},
-		{What: "zip bomb", Content: bomb, Class: taskerr.CorruptionDetected, Says: "zip bomb"},
-		{What: "zip bomb that lies about its size", Content: liar, Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "zip bomb", Content: bomb, Class: taskerr.CorruptionDetected, Message: "zip bomb"},
+		{
+			What: "zip bomb that lies about its size", Content: liar,
+			Class: taskerr.CorruptionDetected, Message: "damaged",
+		},
 		{
 			What: "too much to unpack", Content: bomb, Limits: extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20},
-			Class: taskerr.CorruptionDetected, Says: "more than 1 MB",
+			Class: taskerr.CorruptionDetected, Message: "more than 1 MB",
 		},
 		{
 			What: "one endless text", Content: bomb, Limits: extract.Limits{ZipRatio: 1 << 20},
-			Class: taskerr.CorruptionDetected, Says: "a piece of more than 4 MB",
+			Class: taskerr.CorruptionDetected, Message: "a piece of more than 4 MB",
 		},
 		{
 			What: "too many parts", Content: nativetest.Zip(t, many...), Limits: extract.Limits{ZipEntries: 50},
-			Class: taskerr.QuotaExceeded, Says: "more than 50 parts",
+			Class: taskerr.QuotaExceeded, Message: "more than 50 parts",
 		},
 		{
 			What: "too much text", Content: document(t, strings.Repeat(p("", "0123456789"), 20)),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Message: "100 characters",
 		},
 		{
 			What: "too much text in one paragraph", Content: document(t,
 				"<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Message: "100 characters",
 		},
-		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "XML cut off", Content: document(t, "<w:p>"), Class: taskerr.CorruptionDetected, Says: "XML"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Message: "damaged"},
+		{What: "XML cut off", Content: document(t, "<w:p>"), Class: taskerr.CorruptionDetected, Message: "XML"},
 		{
-			What: "an entity of its own", Content: nativetest.Zip(t, "word/document.xml",
+			What: "an entity declaration", Content: nativetest.Zip(t, "word/document.xml",
 				`<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+
 					`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`),
-			Class: taskerr.CorruptionDetected, Says: "XML",
+			Class: taskerr.CorruptionDetected, Message: "XML",
 		},
 		{
 			What: "no text part", Content: nativetest.Zip(t, "word/styles.xml", stylesXML),
-			Class: taskerr.CorruptionDetected, Says: "no text part",
+			Class: taskerr.CorruptionDetected, Message: "no text part",
 		},
 		{
 			What: "no body", Content: nativetest.Zip(t, "word/document.xml", "<w:document"+namespaces+"/>"),
-			Class: taskerr.CorruptionDetected, Says: "no body",
+			Class: taskerr.CorruptionDetected, Message: "no body",
 		},
 	})
 }
 
-// TestMemory: text that is held and not emitted yet counts as well.
+// TestMemory: text that is held back counts toward the limit.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, docx.New(), document(t, p("", strings.Repeat("x", 1000))))
 }
 
-// lie sets the unpacked sizes in the zip's directory to 1000.
-func lie(t *testing.T, file []byte) {
+// forgeSizes sets the unpacked sizes in the zip's directory to 1000.
+func forgeSizes(t *testing.T, file []byte) {
 	t.Helper()
 	found := false
 	for at := bytes.Index(file, []byte("PK\x01\x02")); at >= 0 && at+46 < len(file); {

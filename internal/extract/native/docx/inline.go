@@ -9,8 +9,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
-// inline reads the content of a paragraph, or of anything within it: runs, links, insertions,
-// drawings, formulas. Only text elements give text, so that positions and names in drawings don't.
+// inline reads the content of a paragraph or of an element within it: runs, links, insertions, drawings,
+// formulas. Only text elements yield text, so positions and names in drawings are skipped.
 func (r *reader) inline(p *paragraph) error {
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -24,7 +24,7 @@ func (r *reader) inline(p *paragraph) error {
 			return r.textBox(p)
 		case "AlternateContent":
 			return r.d.Choice(func() error { return r.inline(p) })
-		// Deleted text, instructions, phonetic guides, and properties hold no text of the document.
+		// Deleted text, field instructions, phonetic guides and properties are not text of the document.
 		case "del", "moveFrom", "delText", "instrText", "delInstrText", "rt", "rPr", "sdtPr", "sdtEndPr", "annotation":
 			return r.d.Skip()
 		case "den":
@@ -41,7 +41,7 @@ func (r *reader) inline(p *paragraph) error {
 	}, nil)
 }
 
-// run reads a w:r; one that is hidden (w:vanish) gives nothing.
+// run reads a w:r; a hidden run (w:vanish) yields no text.
 func (r *reader) run(p *paragraph) error {
 	hidden := false
 	into := p
@@ -90,7 +90,7 @@ func (r *reader) put(p *paragraph, text string) error {
 	return r.out.Spend(len(text))
 }
 
-// character handles the empty elements that stand for a character, a note or a field's border.
+// character handles the empty elements that represent a character, a note or a field's boundary.
 func (r *reader) character(p *paragraph, start xml.StartElement) error {
 	switch start.Name.Local {
 	case "tab", "ptab":
@@ -115,7 +115,7 @@ func (r *reader) character(p *paragraph, start xml.StartElement) error {
 	return nil
 }
 
-// field follows a complex field (17.16.18): begin, instruction, separate, result, end.
+// field tracks a complex field (17.16.18): begin, instruction, separate, result, end.
 func (r *reader) field(mark string) {
 	last := len(r.fields) - 1
 	switch mark {
@@ -132,7 +132,7 @@ func (r *reader) field(mark string) {
 	}
 }
 
-// textBox reads a w:txbxContent. Its blocks follow the paragraph that it is anchored in.
+// textBox reads a w:txbxContent. Its blocks follow the paragraph that anchors it.
 func (r *reader) textBox(p *paragraph) error {
 	fields := r.fields
 	r.fields = nil
@@ -144,7 +144,7 @@ func (r *reader) textBox(p *paragraph) error {
 	return err
 }
 
-// cite puts a note's number where the text refers to it, and keeps its text to follow the block.
+// cite writes a note's number at the reference and keeps the note's text to follow the block.
 func (r *reader) cite(p *paragraph, kind string, start xml.StartElement) error {
 	text := r.notes[kind+" "+ooxml.Attr(start, "id")]
 	if text == "" {
@@ -156,7 +156,7 @@ func (r *reader) cite(p *paragraph, kind string, start xml.StartElement) error {
 	return r.put(p, r.out.Cite(extract.Block{Text: text}))
 }
 
-// readNotes reads the part of the footnotes or of the endnotes. Separators are none.
+// readNotes reads the part with the footnotes or the endnotes, without separators.
 func (r *reader) readNotes(d *ooxml.Decoder, kind string) error {
 	r.d = d
 	return d.Each(func(start xml.StartElement) error {

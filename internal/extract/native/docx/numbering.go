@@ -11,22 +11,22 @@ import (
 
 const maxLevel = 8 // w:ilvl has 0-8
 
-// level is one w:lvl of a list's definition.
+// level is one w:lvl of a list definition.
 type level struct {
 	format  string // w:numFmt, e.g. decimal, bullet
 	text    string // w:lvlText, e.g. "%1.%2."
 	start   int
-	restart *int // w:lvlRestart: 0, never; else the level (from 1) after which it begins again
+	restart *int // w:lvlRestart: 0: never; otherwise the level (from 1) after which it restarts
 	style   string
-	legal   bool // w:isLgl: all numbers in it are decimal
+	legal   bool // w:isLgl: all its numbers are decimal
 }
 
-// list is one w:abstractNum with the counters of its use.
+// list is one w:abstractNum with its counters.
 type list struct {
 	levels  [maxLevel + 1]level
-	link    string // w:numStyleLink: the definition is that of the list with this w:styleLink
+	link    string // w:numStyleLink: the list with this w:styleLink holds the definition
 	counts  [maxLevel + 1]int
-	running [maxLevel + 1]bool // a number of this level was given since it last began again
+	running [maxLevel + 1]bool // whether a number of this level was used since its last restart
 }
 
 // use is one w:num: a list as paragraphs refer to it.
@@ -36,7 +36,7 @@ type use struct {
 	used      bool
 }
 
-// numbering are the lists of a document.
+// numbering holds the lists of a document.
 type numbering struct {
 	lists  map[string]*list  // by w:abstractNumId
 	linked map[string]string // w:styleLink to w:abstractNumId
@@ -87,7 +87,7 @@ func readLevel(d *ooxml.Decoder, start xml.StartElement, l *list) error {
 		value := ooxml.Attr(start, "val")
 		switch start.Name.Local {
 		case "start":
-			lvl.start, _ = strconv.Atoi(value) // 0 when it is none, as by default
+			lvl.start, _ = strconv.Atoi(value) // 0, the default, if it is not a number
 		case "numFmt":
 			lvl.format = value
 		case "lvlText":
@@ -126,7 +126,7 @@ func (n *numbering) readUse(d *ooxml.Decoder, id int) error {
 	}, nil)
 }
 
-// find returns a use and its list; nil when there is none of the id.
+// find returns a w:num and its list, or nil for an unknown id.
 func (n *numbering) find(id int) (*use, *list) {
 	u := n.uses[id]
 	if u == nil {
@@ -144,7 +144,7 @@ func (n *numbering) find(id int) (*use, *list) {
 	return u, l
 }
 
-// levelOf is the level of a list that a style belongs to; 0 when none says so.
+// levelOf returns the list level that is linked to a style, or 0.
 func (n *numbering) levelOf(id int, style string) int {
 	_, l := n.find(id)
 	if l == nil {
@@ -158,8 +158,8 @@ func (n *numbering) levelOf(id int, style string) int {
 	return 0
 }
 
-// next counts a paragraph and returns its marker: "-" for a bullet, "" for a level that shows none.
-// ok is false when there is no such list.
+// next counts a paragraph and returns its marker: "-" for a bullet, "" for a level that shows none. ok is false
+// for an unknown list.
 func (n *numbering) next(id, at int) (marker string, ok bool) {
 	u, l := n.find(id)
 	if l == nil {
@@ -174,7 +174,7 @@ func (n *numbering) next(id, at int) (marker string, ok bool) {
 			}
 		}
 	}
-	for above := range at { // a level that was skipped counts as its first
+	for above := range at { // a skipped level counts as its first number
 		if !l.running[above] {
 			l.counts[above], l.running[above] = l.levels[above].start, true
 		}

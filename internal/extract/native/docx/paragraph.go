@@ -8,16 +8,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// paragraph is a w:p while it is read.
+// paragraph is a w:p being read.
 type paragraph struct {
 	style   string
 	numbers numbers
 	outline *int
 	text    strings.Builder
-	boxes   []extract.Block // text boxes that are anchored in it
+	boxes   []extract.Block // text boxes anchored in it
 }
 
-// blocks reads the block-level children of an element (17.2.2), handing each block to emit.
+// blocks reads the block-level children of an element (17.2.2) and passes each block to emit.
 func (r *reader) blocks(emit extract.Emit) error {
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -39,7 +39,7 @@ func (r *reader) paragraph(emit extract.Emit) error {
 	if err := r.inline(p); err != nil {
 		return err
 	}
-	for i := range r.fields { // an instruction never goes over the end of its paragraph
+	for i := range r.fields { // an instruction ends with its paragraph at the latest
 		r.fields[i] = true
 	}
 	for _, b := range append(r.finish(p), p.boxes...) {
@@ -50,7 +50,8 @@ func (r *reader) paragraph(emit extract.Emit) error {
 	return nil
 }
 
-// finish makes the paragraph's block; none when it has no text. An empty paragraph in a list counts.
+// finish returns the paragraph's block, or nothing if it has no text. An empty paragraph in a list still
+// counts.
 func (r *reader) finish(p *paragraph) []extract.Block {
 	st, numbered := r.styles.resolve(p.style)
 	marker, depth, listed := r.marker(p, st, numbered)
@@ -89,7 +90,7 @@ func (r *reader) finish(p *paragraph) []extract.Block {
 	return []extract.Block{b}
 }
 
-// marker counts the paragraph in its list.
+// marker counts the paragraph in its list and returns its marker.
 func (r *reader) marker(p *paragraph, st style, numbered string) (marker string, depth int, listed bool) {
 	id := p.numbers.id
 	level := p.numbers.level

@@ -9,32 +9,32 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// bodyText is the outline level that stands for no heading (w:outlineLvl, 17.3.1.20).
+// bodyText is the outline level of text that is not a heading (w:outlineLvl, 17.3.1.20).
 const bodyText = 9
 
-// numbers is a paragraph's w:numPr: which list, and at which of its levels; nil: not said.
+// numbers is a paragraph's w:numPr: its list and level there. nil means unset.
 type numbers struct {
-	id    *int // 0 takes the paragraph out of its list
+	id    *int // 0 removes the paragraph from its list
 	level *int
 }
 
-// style is one w:style, later what a paragraph of it is.
+// style is one w:style, or the result of resolving one.
 type style struct {
-	name    string // lower-case, in English for the built-in ones whatever the language of the user
+	name    string // lower-case; built-in names are English in every language of Word
 	basedOn string
-	outline *int // 0-8; nil: not said
+	outline *int // 0-8; nil: unset
 	numbers numbers
-	mono    bool // its font is one for code
+	mono    bool // has a monospaced font
 }
 
-// styles are the paragraph styles by id.
+// styles holds the paragraph styles.
 type styles struct {
 	byID     map[string]*style
-	standard string // id of the default one
-	language string // of the text by default
+	standard string // id of the default style
+	language string // default language of the text
 }
 
-// headingName is the built-in name of a heading style, and the id that most programs give it.
+// headingName matches the built-in name of a heading style and the id that most programs give it.
 var headingName = regexp.MustCompile(`^heading ?([1-9])$`)
 
 var codeFont = regexp.MustCompile(`(?i)courier|consolas|mono|menlo|fira code|source code`)
@@ -112,7 +112,7 @@ func (n *numbers) read(d *ooxml.Decoder) error {
 	}, nil)
 }
 
-// number is the value of an element; nil when it is none.
+// number returns the value of an element, or nil if it is not a number.
 func number(start xml.StartElement) *int {
 	n, err := strconv.Atoi(ooxml.Attr(start, "val"))
 	if err != nil {
@@ -121,16 +121,16 @@ func number(start xml.StartElement) *int {
 	return &n
 }
 
-// on reads ST_OnOff (22.9.2.7): a missing value is on.
+// on parses ST_OnOff (22.9.2.7); a missing value is on.
 func on(value string) bool { return value != "0" && value != "false" && value != "off" }
 
-// resolve follows the chain of basedOn: what a style doesn't say, the one below it does. found is the
-// style that the numbering came from: a list's level may name it.
+// resolve follows the chain of basedOn; a style inherits what it doesn't set. numbered is the style that the
+// numbering came from, which a list level may name.
 func (s *styles) resolve(id string) (st style, numbered string) {
 	if id == "" {
 		id = s.standard
 	}
-	for range 20 { // the chain may be a circle
+	for range 20 { // the chain may be a cycle
 		next, ok := s.byID[id]
 		if !ok {
 			break
@@ -166,7 +166,7 @@ func builtInLevel(name string) *int {
 	return &level
 }
 
-// isCode recognizes the names that Word, LibreOffice and pandoc give to styles of code.
+// isCode recognizes the names that Word, LibreOffice and pandoc give to code styles.
 func (st style) isCode() bool {
 	switch st.name {
 	case "code", "source code", "html preformatted", "preformatted text", "verbatim", "macro text", "plain code",

@@ -11,37 +11,37 @@ import (
 
 const (
 	maxSpan   = 63      // columns of a Word table
-	maxMerged = 4 << 20 // bytes of rows that are held because cells reach over them
+	maxMerged = 4 << 20 // bytes of rows held back because merged cells span them
 )
 
-// table is a w:tbl while it is read.
+// table is a w:tbl being read.
 type table struct {
 	out      *extract.TableWriter
-	firstRow bool            // w:tblLook: the first row is set off
+	firstRow bool            // w:tblLook: the first row is a header
 	rows     int             // read so far
 	held     int             // bytes since the last flush
-	merges   map[int]merge   // by column: the vertically merged cell that may go on
-	single   []extract.Block // the blocks of the first cell
+	merges   map[int]merge   // by column: the vertically merged cell that may continue
+	single   []extract.Block // blocks of the first cell
 	cells    int
-	last     *row // waits for the next, which says whether a slice may end between them
+	last     *row // held until the next row shows whether a slice may end between the two
 }
 
-// merge is where a vertically merged cell began.
+// merge is the first cell of a vertical merge.
 type merge struct {
 	row  *row
 	cell int
 }
 
-// row is a w:tr while it is read.
+// row is a w:tr being read.
 type row struct {
-	cells   []extract.Cell
-	column  int
-	header  bool
-	deleted bool
-	goesOn  bool // a cell of it continues one above
+	cells     []extract.Cell
+	column    int
+	header    bool
+	deleted   bool
+	continues bool // one of its cells continues the cell above
 }
 
-// table reads a w:tbl. One with a single cell is a frame around its content, not a table.
+// table reads a w:tbl. A table with a single cell is a frame around its content and is emitted as such.
 func (r *reader) table(emit extract.Emit) error {
 	t := &table{out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
 	if err := r.rows(t); err != nil {
@@ -78,7 +78,7 @@ func (r *reader) rows(t *table) error {
 	}, nil)
 }
 
-// firstRow reads a w:tblLook, whose flags were once a bit mask (17.4.55).
+// firstRow reads a w:tblLook; its flags were once a bit mask (17.4.55).
 func firstRow(start xml.StartElement) bool {
 	if flag := ooxml.Attr(start, "firstRow"); flag != "" {
 		return on(flag)
@@ -92,7 +92,7 @@ func (r *reader) row(t *table) error {
 	if err := r.rowContent(t, w); err != nil {
 		return err
 	}
-	if w.deleted || len(w.cells) == 0 && !w.goesOn {
+	if w.deleted || len(w.cells) == 0 && !w.continues {
 		return nil
 	}
 	if t.rows == 0 && t.firstRow {
@@ -100,8 +100,8 @@ func (r *reader) row(t *table) error {
 	}
 	t.rows++
 	t.add()
-	// A slice may end only where no cell reaches over; one that never does is cut all the same.
-	if t.out.Full() && !w.goesOn || t.held > maxMerged {
+	// A slice ends only where no merged cell continues, or after maxMerged bytes.
+	if t.out.Full() && !w.continues || t.held > maxMerged {
 		maps.DeleteFunc(t.merges, func(_ int, m merge) bool { return m.row != w })
 		t.held = 0
 		if err := t.out.Flush(); err != nil {
@@ -112,7 +112,7 @@ func (r *reader) row(t *table) error {
 	return nil
 }
 
-// add hands the row before on: it waited for what the next one is.
+// add emits the previous row, which waited for the next one.
 func (t *table) add() {
 	if t.last == nil {
 		return
@@ -157,7 +157,7 @@ func (r *reader) rowProperties(w *row) error {
 	}, nil)
 }
 
-// cell reads a w:tc. A cell that continues the one above (w:vMerge) makes that one longer.
+// cell reads a w:tc. A cell that continues the one above (w:vMerge) extends that one.
 func (r *reader) cell(t *table, w *row) error {
 	span, vertical := 1, ""
 	var blocks []extract.Block
@@ -215,7 +215,7 @@ func (t *table) place(w *row, blocks []extract.Block, span int, vertical string)
 	if above, ok := t.merges[at]; ok && vertical == "continue" {
 		cell := &above.row.cells[above.cell]
 		cell.RowSpan = max(cell.RowSpan, 1) + 1
-		w.goesOn = true
+		w.continues = true
 		return
 	}
 	delete(t.merges, at)

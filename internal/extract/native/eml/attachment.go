@@ -15,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// save writes a part to a file of its own. All parts together may be as large as a document may.
+// save writes a part to its own file. The parts together may be as large as one document.
 func (w *walker) save(r io.Reader) (string, error) {
 	w.files++
 	path := filepath.Join(w.dir, strconv.Itoa(w.files))
@@ -41,9 +41,9 @@ func (w *walker) save(r io.Reader) (string, error) {
 	return path, nil
 }
 
-// attachment reads an attached file under its name. One that can't be read is not a failure of the message.
+// attachment reads an attached file under its name. An unreadable attachment doesn't fail the message.
 func (w *walker) attachment(path, name string, depth int) error {
-	defer func() { _ = os.Remove(path) }() // at the latest, its folder is removed
+	defer func() { _ = os.Remove(path) }() // removed with its folder at the latest
 	w.attached++
 	if name == "" {
 		name = fmt.Sprintf("attachment %d", w.attached)
@@ -79,7 +79,7 @@ func (w *walker) attachment(path, name string, depth int) error {
 	return w.put(mention)
 }
 
-// file reads an attached file of whatever kind; a message has a name of its own, its subject.
+// file reads an attached file of any format. A message is titled by its subject instead of its name.
 func (w *walker) file(path, name string, depth int, emit extract.Emit) (isMail bool, err error) {
 	src, err := extract.Open(path, name)
 	if err != nil {
@@ -104,13 +104,13 @@ func (w *walker) attachedMessage(path, name string, depth int) error {
 	if err != nil {
 		return fmt.Errorf("open an attached message: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	return w.inner(name, file, depth)
 }
 
-// read has a part read by the extractor of its format, within what is left of the limits. A limit of
-// zero would be its default, so at least one is left of each. heading is how many characters are
-// emitted besides.
+// read extracts a part with the extractor of its format, within what is left of the limits. At least one is
+// left of each, because a limit of zero means the default. heading is the number of characters of the heading
+// to be emitted before it.
 func (w *walker) read(src extract.Source, heading int, emit extract.Emit) (extract.Info, error) {
 	src.TempDir = w.dir
 	if src.Size == 0 {
@@ -119,7 +119,7 @@ func (w *walker) read(src extract.Source, heading int, emit extract.Emit) (extra
 		}
 	}
 	limits := w.left
-	limits.Bytes = max(limits.Bytes, src.Size) // it was counted when it was saved
+	limits.Bytes = max(limits.Bytes, src.Size) // counted by save already
 	limits.Characters = max(limits.Characters-heading, 1)
 	info, err := w.parts.Extract(w.ctx, src, limits, func(b extract.Block) error {
 		b.Page, b.Box = 0, nil
@@ -130,8 +130,8 @@ func (w *walker) read(src extract.Source, heading int, emit extract.Emit) (extra
 	return info, err
 }
 
-// unpacked is what a zip-based file may have cost, at most limit: what its directory says. The reader
-// of such files refuses one that unpacks to more.
+// unpacked returns the unpacked size that a zip-based file declares, at most limit. The reader of such a file
+// refuses one that unpacks to more.
 func unpacked(src extract.Source, limit int64) int64 {
 	switch src.Format {
 	case extract.DOCX, extract.PPTX, extract.XLSX, extract.ODF, extract.EPUB:
@@ -142,7 +142,7 @@ func unpacked(src extract.Source, limit int64) int64 {
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = a.Close() }() // it is only read
+	defer func() { _ = a.Close() }() // read-only
 	sum := int64(0)
 	for _, f := range a.File {
 		if f.UncompressedSize64 > uint64(limit-sum) {
@@ -153,10 +153,10 @@ func unpacked(src extract.Source, limit int64) int64 {
 	return sum
 }
 
-// missed notes what stays unread, and why.
-func (w *walker) missed(name, why string) {
+// missed records an unread attachment and the reason.
+func (w *walker) missed(name, reason string) {
 	if name == "" {
 		name = "a message"
 	}
-	w.unread = append(w.unread, shorten(name, 200)+" ("+why+")")
+	w.unread = append(w.unread, shorten(name, 200)+" ("+reason+")")
 }

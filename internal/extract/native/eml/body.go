@@ -7,11 +7,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// poorestPlain: plain text of less than a third of what the page says is not a version of it, but a note
-// that the reader's program can't show it.
-const poorestPlain = 3
+// minPlainShare: a plain text with less than a third of the HTML version's characters is only a note that the
+// mail program can't show HTML.
+const minPlainShare = 3
 
-// body reads a text that is shown.
+// body reads a text part that is shown.
 func (w *walker) body(h header, kind string, params map[string]string, r io.Reader, depth int) error {
 	path, err := w.save(asText(kind, params, transferred(h, r)))
 	if err != nil {
@@ -36,7 +36,7 @@ func (w *walker) show(path string, format extract.Format, depth int) error {
 	return err
 }
 
-// below is the level of a block under a heading of the level.
+// below returns the level of a block under a heading of the given level.
 func below(b extract.Block, level int) int {
 	if b.Kind == extract.Heading {
 		return b.Level + level
@@ -44,7 +44,7 @@ func below(b extract.Block, level int) int {
 	return b.Level
 }
 
-// versions are the texts of a multipart/alternative, in files, and what is attached between them.
+// versions are the saved texts of a multipart/alternative, and the attachments among them.
 type versions struct {
 	plain, html []string
 	other       []attached
@@ -52,8 +52,8 @@ type versions struct {
 
 type attached struct{ path, name string }
 
-// alternative chooses among versions of one text (RFC 2046, section 5.1.4): the plain one, since it has
-// no layout to be taken for content, unless it says much less than the page.
+// alternative chooses between versions of one text (RFC 2046, section 5.1.4). It takes the plain text, because
+// its layout can't be mistaken for content, unless that is much shorter than the HTML version.
 func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 	var v versions
 	if err := w.gather(&v, boundary, r, depth); err != nil {
@@ -69,7 +69,7 @@ func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 		if err != nil {
 			return err
 		}
-		if plain*poorestPlain < page {
+		if plain*minPlainShare < page {
 			chosen, format = v.html, extract.HTML
 		}
 	}
@@ -86,7 +86,7 @@ func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 	return nil
 }
 
-// gather collects the versions, also those within a multipart with the images of a page.
+// gather collects the versions, also those nested with a page's images in a multipart.
 func (w *walker) gather(v *versions, boundary string, r io.Reader, depth int) error {
 	return w.each(boundary, r, func(h header, body io.Reader) error {
 		kind, params := h.contentType()
@@ -105,7 +105,7 @@ func (w *walker) gather(v *versions, boundary string, r io.Reader, depth int) er
 			}
 			return err
 		case !h.attached() && (name == "" || decorative(h, kind) || kind == "text/calendar"):
-			return nil // another version of the same, or of the page's looks
+			return nil // another version of the same text, or decoration
 		}
 		path, err := w.save(transferred(h, body))
 		v.other = append(v.other, attached{path, name})
@@ -113,7 +113,7 @@ func (w *walker) gather(v *versions, boundary string, r io.Reader, depth int) er
 	})
 }
 
-// letters says how much the versions say.
+// letters returns the number of characters in the versions.
 func (w *walker) letters(paths []string, format extract.Format) (int, error) {
 	sum := 0
 	for _, path := range paths {
@@ -122,7 +122,7 @@ func (w *walker) letters(paths []string, format extract.Format) (int, error) {
 			sum += characters(b)
 			return nil
 		})
-		w.left = before // it is only looked at
+		w.left = before // a trial run costs nothing
 		if err != nil {
 			return 0, err
 		}

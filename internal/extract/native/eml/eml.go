@@ -1,5 +1,5 @@
-// Package eml extracts e-mail messages (RFC 5322, MIME): the head, the text, and the attachments, each
-// by the extractor of its own format. A message within the message is read as a part of it.
+// Package eml extracts e-mail messages (RFC 5322, MIME): the header, the text, and the attachments, each with
+// the extractor of its own format. A message within the message is read as a part of it.
 package eml
 
 import (
@@ -15,34 +15,33 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// version rises when the same message would give other blocks.
+// version increases when the same message would produce other blocks.
 const version = 1
 
-// Parts reads what a message holds: its texts and its attachments. *extract.Router is one. It need not
-// read messages.
+// Parts reads the texts and attachments of a message. *extract.Router implements it. It need not read messages.
 type Parts interface {
 	extract.Runner
 	Formats() []extract.Format
 	Version(f extract.Format) string
 }
 
-// Extractor reads messages. What of a message stays unread is not an error; Info.Properties tells:
+// Extractor reads messages. An unreadable attachment is not an error; Info.Properties reports it:
 //
-//	unread_attachments        how many attachments could not be read, or not to their end
-//	unread_attachments_list   each with its reason; cut short with "…" when they are very many
+//	unread_attachments        how many attachments could not be read, or not in full
+//	unread_attachments_list   each with its reason; a long list is truncated with "…"
 //
-// Besides, as far as the message states them: author, recipients, cc, created (RFC 3339), message_id, producer,
+// It also reports what the message states: author, recipients, cc, created (RFC 3339), message_id, producer,
 // and attachments, their number. Blocks have neither page nor box: those would be an attachment's.
 type Extractor struct{ parts Parts }
 
-// New makes an Extractor that gives texts and attachments to parts.
+// New returns an Extractor that reads texts and attachments with parts.
 func New(parts Parts) *Extractor { return &Extractor{parts: parts} }
 
-// Name tells which extractors read the parts: when one of these changes, messages are read again.
+// Name covers the extractors of the parts: when one of them changes, messages are read again.
 func (e *Extractor) Name() string {
 	hash := fnv.New32a()
 	for _, f := range e.parts.Formats() {
-		_, _ = io.WriteString(hash, string(f)+" "+e.parts.Version(f)+"\n") // a hash takes everything
+		_, _ = io.WriteString(hash, string(f)+" "+e.parts.Version(f)+"\n") // a hash never fails
 	}
 	return fmt.Sprintf("native/eml+%08x", hash.Sum32())
 }
@@ -58,7 +57,7 @@ func (e *Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("open message: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	dir, err := os.MkdirTemp(src.TempDir, "mail-")
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("make a folder for attachments: %w", err)
@@ -90,7 +89,7 @@ type reader func(p []byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
-// info is what is known of the message once all of it was read.
+// info returns the message's metadata after it was read in full.
 func (w *walker) info(h header) extract.Info {
 	p := map[string]string{
 		"author": h.addresses("From"), "recipients": h.addresses("To"), "cc": h.addresses("Cc"),

@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	maxHeader = 1 << 20 // bytes of a message's head
-	maxField  = 4 << 10 // bytes of one field, as it is shown
+	maxHeader = 1 << 20 // bytes of a message header
+	maxField  = 4 << 10 // bytes of one field as shown
 )
 
 type header struct{ textproto.MIMEHeader }
 
-// readHeader reads a message's head up to the blank line. Unlike net/mail it passes over lines that are
-// none of a head, such as mbox's "From " at the start: a reader of the mail would, too.
+// readHeader reads a message header up to the blank line. Unlike net/mail it skips lines that are not fields,
+// such as mbox's initial "From ", as mail programs do.
 func readHeader(r *bufio.Reader) (header, error) {
 	h := header{textproto.MIMEHeader{}}
-	var last string   // the field that a folded line goes on with
-	var folded []byte // what its further lines say
+	var last string   // the field that a folded line continues
+	var folded []byte // its continuation lines
 	unfold := func() {
 		if values := h.MIMEHeader[last]; len(values) > 0 && len(folded) > 0 {
 			values[len(values)-1] += string(folded)
@@ -43,7 +43,7 @@ func readHeader(r *bufio.Reader) (header, error) {
 		line, err := r.ReadSlice('\n')
 		if size += len(line); size > maxHeader || errors.Is(err, bufio.ErrBufferFull) {
 			return h, taskerr.Errorf(taskerr.CorruptionDetected,
-				"the head of the message is larger than %d KB: it is no e-mail, or damaged", maxHeader>>10)
+				"the head of the message is larger than %d KB: it is not an e-mail, or damaged", maxHeader>>10)
 		}
 		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !end {
@@ -67,17 +67,17 @@ func readHeader(r *bufio.Reader) (header, error) {
 		}
 		if end {
 			unfold()
-			return h, nil // there is no text
+			return h, nil // no body
 		}
 	}
 }
 
 var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*$`)
 
-// text is a field as it is to be shown: on one line, its encoded words decoded (RFC 2047).
+// text returns a field for display: on one line, with encoded words decoded (RFC 2047).
 func (h header) text(name string) string { return show(decodeWords(h.Get(name))) }
 
-// show puts a text on one line of bounded length.
+// show returns text on one line of bounded length.
 func show(text string) string { return shorten(strings.Join(strings.Fields(text), " "), maxField) }
 
 func shorten(text string, limit int) string {
@@ -97,7 +97,7 @@ func wordDecoder() *mime.WordDecoder {
 	}}
 }
 
-// decodeWords decodes the encoded words; a word in an unknown encoding stays as it is.
+// decodeWords decodes the encoded words; a word in an unknown encoding stays unchanged.
 func decodeWords(text string) string {
 	if !utf8.ValidString(text) {
 		text = charset.Decode([]byte(text))
@@ -109,7 +109,7 @@ func decodeWords(text string) string {
 	return decoded
 }
 
-// addresses are a field's mailboxes, as in "Jane Doe <jane@example.com>, …".
+// addresses returns a field's mailboxes, for example "Jane Doe <jane@example.com>, …".
 func (h header) addresses(name string) string {
 	field := strings.Join(h.MIMEHeader[name], ", ")
 	parser := mail.AddressParser{WordDecoder: wordDecoder()}
@@ -131,7 +131,7 @@ func (h header) addresses(name string) string {
 	return show(strings.Join(all, ", "))
 }
 
-// date is RFC 3339's in the sender's zone; "" when there is none that can be understood.
+// date returns the date in RFC 3339 with the sender's zone, or "" if it is missing or malformed.
 func (h header) date() string {
 	at, err := mail.ParseDate(h.Get("Date"))
 	if err != nil {
@@ -140,7 +140,7 @@ func (h header) date() string {
 	return at.Format(time.RFC3339)
 }
 
-// contentType is the media type in lower case with its parameters; text/plain without one.
+// contentType returns the media type in lower case and its parameters; the default is text/plain.
 func (h header) contentType() (string, map[string]string) {
 	return parameters(h.Get("Content-Type"), "text/plain")
 }
@@ -151,7 +151,7 @@ func (h header) attached() bool {
 	return kind == "attachment"
 }
 
-// fileName is the name that the sender gave to a part; "" without one.
+// fileName returns the name that the sender gave to a part, or "".
 func (h header) fileName() string {
 	_, disposition := parameters(h.Get("Content-Disposition"), "inline")
 	_, kind := h.contentType()
@@ -163,7 +163,7 @@ func (h header) fileName() string {
 	return ""
 }
 
-// parameters reads a field such as Content-Type. What is malformed in it is left out.
+// parameters parses a field such as Content-Type and drops malformed parameters.
 func parameters(field, otherwise string) (string, map[string]string) {
 	kind, params, err := mime.ParseMediaType(toUTF8(field))
 	if err != nil && kind == "" {
@@ -179,7 +179,7 @@ func parameters(field, otherwise string) (string, map[string]string) {
 
 var looseParameter = regexp.MustCompile(`;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^;"\s]+))`)
 
-// loose finds the parameters of a field that breaks the rules, e.g. by the same one twice.
+// loose parses the parameters of a malformed field, for example one with a duplicate.
 func loose(field string) map[string]string {
 	params := map[string]string{}
 	for _, m := range looseParameter.FindAllStringSubmatch(field, -1) {
@@ -195,8 +195,7 @@ var (
 	percents = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2})+`)
 )
 
-// toUTF8 rewrites extended parameters (RFC 2231) in other encodings than UTF-8, which package mime
-// does not know.
+// toUTF8 rewrites extended parameters (RFC 2231) whose encoding package mime does not know.
 func toUTF8(field string) string {
 	m := extended.FindStringSubmatchIndex(field)
 	if m == nil {

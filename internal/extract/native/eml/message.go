@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	maxDepth    = 8    // of messages in messages
-	maxNest     = 32   // of multiparts in multiparts, over all messages
-	maxParts    = 2000 // of a message, with those of the messages in it
+	maxDepth    = 8    // nesting of messages
+	maxNest     = 32   // nesting of multiparts, over all messages
+	maxParts    = 2000 // parts of a message, including those of nested messages
 	maxAttached = 200  // attachments that are read
 	maxList     = 2000 // bytes of the list of unread attachments
 )
 
-// walker reads one message with all that is in it.
+// walker reads one message and everything in it.
 type walker struct {
 	ctx   context.Context //nolint:containedctx // it lives as long as one call of Extract
 	parts Parts
-	left  extract.Limits // what the rest of the message may cost
+	left  extract.Limits // budget for the rest of the message
 	emit  extract.Emit
-	dir   string // for files of parts
+	dir   string // holds the files of the parts
 
 	stopped  bool // emit failed
-	files    int  // in dir, so far
-	seen     int  // parts
-	nest     int  // multiparts around
+	files    int  // files in dir
+	seen     int  // parts so far
+	nest     int  // current nesting of multiparts
 	attached int
 	unread   []string
 }
 
-// message reads a message: its head, then its parts.
+// message reads a message: its header, then its parts.
 func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 	if first, _ := r.Peek(3); string(first) == "\xEF\xBB\xBF" {
-		_, _ = r.Discard(3) // it was seen
+		_, _ = r.Discard(3) // peeked above
 	}
 	h, err := readHeader(r)
 	if err != nil {
@@ -49,7 +49,7 @@ func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 	}
 	if len(h.MIMEHeader) == 0 && depth == 0 {
 		return h, taskerr.Errorf(taskerr.CorruptionDetected,
-			"the file has no head of an e-mail (From, Date, Subject): it is no e-mail, or damaged")
+			"the file has no head of an e-mail (From, Date, Subject): it is not an e-mail, or damaged")
 	}
 	if err := w.head(h, depth); err != nil {
 		return h, err
@@ -57,7 +57,7 @@ func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 	return h, w.part(h, r, depth)
 }
 
-// head emits what the head says to a reader.
+// head emits the header fields that a reader sees.
 func (w *walker) head(h header, depth int) error {
 	if err := w.put(extract.Block{Kind: extract.Heading, Level: depth + 1, Text: h.text("Subject")}); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (w *walker) head(h header, depth int) error {
 	return nil
 }
 
-// put emits a block. Headings stay within the levels that there are.
+// put emits a block and clamps the level of a heading.
 func (w *walker) put(b extract.Block) error {
 	if b.Kind == extract.Heading {
 		b.Level = min(max(b.Level, 1), 6)
@@ -100,7 +100,7 @@ func characters(b extract.Block) int {
 	return sum
 }
 
-// part reads one part of a message, whatever it is. Its body is r.
+// part reads one part of any type of a message. r is its body.
 func (w *walker) part(h header, r io.Reader, depth int) error {
 	if w.seen++; w.seen > maxParts {
 		return taskerr.Errorf(taskerr.QuotaExceeded, "the message has more than %d parts: it is not read", maxParts)
@@ -129,8 +129,8 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	return w.attachment(path, name, depth)
 }
 
-// isBody reports whether a part is a text that is shown, and no file. One with a name is shown only when
-// it says so.
+// isBody reports whether a part is text to show rather than a file. A part with a name is shown only if it is
+// marked inline.
 func isBody(h header, kind, name string) bool {
 	switch {
 	case h.attached(), name != "" && h.Get("Content-Disposition") == "":
@@ -140,17 +140,17 @@ func isBody(h header, kind, name string) bool {
 	case name != "" || kind == "text/calendar" || kind == "text/csv":
 		return false
 	}
-	// A multipart here has no boundary: it is shown as the text that it is.
+	// A multipart without a boundary is shown as text.
 	return strings.HasPrefix(kind, "text/") || strings.HasPrefix(kind, "multipart/") ||
 		kind == "message/delivery-status"
 }
 
-// decorative are images that belong to the page, such as logos.
+// decorative reports whether a part is an image of the page, such as a logo.
 func decorative(h header, kind string) bool {
 	return strings.HasPrefix(kind, "image/") && !h.attached() && h.Get("Content-Id") != ""
 }
 
-// sealed is about what only its addressee can read.
+// sealed handles an encrypted message or part.
 func (w *walker) sealed(depth int) error {
 	if depth == 0 && w.nest == 0 {
 		return taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
@@ -172,7 +172,7 @@ func (w *walker) multipart(kind, boundary string, r io.Reader, depth int) error 
 	return w.each(boundary, r, func(h header, body io.Reader) error { return w.part(h, body, depth) })
 }
 
-// each calls do for each part. A multipart that is cut off ends where it does.
+// each calls do for each part. A truncated multipart ends where its data ends.
 func (w *walker) each(boundary string, r io.Reader, do func(header, io.Reader) error) error {
 	parts := multipart.NewReader(r, boundary)
 	for {

@@ -11,8 +11,8 @@ import (
 	webcharset "golang.org/x/net/html/charset"
 )
 
-// transferred undoes a part's transfer encoding (RFC 2045, section 6). It takes what mailers make of
-// the rules: a damaged place costs itself and not the rest. An unknown encoding is passed through.
+// transferred decodes a part's transfer encoding (RFC 2045, section 6). It tolerates what mailers make of the
+// rules: damage costs only the damaged place. An unknown encoding is passed through.
 func transferred(h header, r io.Reader) io.Reader {
 	encoding, _, _ := strings.Cut(h.Get("Content-Transfer-Encoding"), ";")
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
@@ -24,7 +24,7 @@ func transferred(h header, r io.Reader) io.Reader {
 	return r
 }
 
-// alphabet lets the letters of base64 pass until the padding.
+// alphabet passes only base64 characters, up to the padding.
 type alphabet struct {
 	r   io.Reader
 	end bool
@@ -51,7 +51,7 @@ func (a *alphabet) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// lenient takes a base64 text that was cut off for one that ends there.
+// lenient treats truncated base64 as if it ended there.
 type lenient struct{ r io.Reader }
 
 func (l *lenient) Read(p []byte) (int, error) {
@@ -62,7 +62,7 @@ func (l *lenient) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// quoted decodes quoted-printable; an "=" that begins nothing stands for itself.
+// quoted decodes quoted-printable; an "=" that starts no escape is literal.
 type quoted struct{ r *bufio.Reader }
 
 func (q *quoted) Read(p []byte) (int, error) {
@@ -76,17 +76,17 @@ func (q *quoted) Read(p []byte) (int, error) {
 		}
 		if next, _ := q.r.Peek(2); b == '=' && len(next) == 2 && isHex(next[0]) && isHex(next[1]) {
 			b = unhex(next[0])<<4 | unhex(next[1])
-			_, _ = q.r.Discard(2) // they were seen
+			_, _ = q.r.Discard(2) // peeked above
 		}
 		p[n] = b
 	}
 	return len(p), nil
 }
 
-// maxBlanks is how many blanks between "=" and the end of its line are looked over.
+// maxBlanks is how many blanks between "=" and the line end are skipped.
 const maxBlanks = 80
 
-// softBreak skips a line's end that is none of the text's.
+// softBreak skips a soft line break.
 func (q *quoted) softBreak() bool {
 	for ahead := 1; ahead <= maxBlanks; ahead++ {
 		next, err := q.r.Peek(ahead)
@@ -96,7 +96,7 @@ func (q *quoted) softBreak() bool {
 		switch next[ahead-1] {
 		case ' ', '\t', '\r':
 		case '\n':
-			_, _ = q.r.Discard(ahead) // they were seen
+			_, _ = q.r.Discard(ahead) // peeked above
 			return true
 		default:
 			return false
@@ -109,7 +109,7 @@ func isHex(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
 }
 
-// unhex is the value of a hexadecimal digit.
+// unhex returns the value of a hexadecimal digit.
 func unhex(b byte) byte {
 	if b <= '9' {
 		return b - '0'
@@ -117,8 +117,8 @@ func unhex(b byte) byte {
 	return b&^0x20 - 'A' + 10
 }
 
-// asText converts a text part to UTF-8 by the encoding that it declares. Where it declares none, or one
-// that says nothing (US-ASCII is declared by default, whatever follows), its extractor finds it out.
+// asText converts a text part to UTF-8 from its declared encoding. Without a declaration, or with a meaningless
+// one (US-ASCII is often declared by default), the part's extractor detects the encoding.
 func asText(kind string, params map[string]string, r io.Reader) io.Reader {
 	label := strings.ToLower(strings.TrimSpace(params["charset"]))
 	encoding, name := webcharset.Lookup(label)
@@ -129,7 +129,7 @@ func asText(kind string, params map[string]string, r io.Reader) io.Reader {
 		r = encoding.NewDecoder().Reader(r)
 	}
 	if kind == "text/html" {
-		// A byte order mark comes before what the page says of its encoding.
+		// A byte order mark overrides the encoding that the HTML declares.
 		return io.MultiReader(bytes.NewReader([]byte("\xEF\xBB\xBF")), r)
 	}
 	return r

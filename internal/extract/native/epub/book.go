@@ -15,7 +15,7 @@ import (
 
 const maxProperty = 1 << 10 // bytes
 
-// book is what the package document says.
+// book is the content of the package document.
 type book struct {
 	pkg        *ooxml.Package
 	base       string // folder of the package document
@@ -24,7 +24,7 @@ type book struct {
 	listed     map[string]bool
 	contents   map[string]entry // of the table of contents, by part
 	properties map[string]string
-	nav, ncx   string // parts with the table of contents
+	nav, ncx   string // the parts of the table of contents
 }
 
 // item is an entry of the manifest.
@@ -54,7 +54,7 @@ func open(ctx context.Context, pkg *ooxml.Package) (*book, error) {
 	return b, b.readContents(ctx)
 }
 
-// container returns the package document's name (EPUB Open Container Format 3.3, 4.2.6.3.1).
+// container returns the name of the package document (EPUB Open Container Format 3.3, 4.2.6.3.1).
 func container(ctx context.Context, pkg *ooxml.Package) (root string, err error) {
 	err = pkg.Read(ctx, "META-INF/container.xml", func(d *ooxml.Decoder) error {
 		return d.Each(func(start xml.StartElement) error {
@@ -120,7 +120,7 @@ func (b *book) manifest(start xml.StartElement) {
 	}
 }
 
-// metadata reads an element of Dublin Core, or the date of the last change.
+// metadata reads a Dublin Core element or the modification date.
 func (b *book) metadata(d *ooxml.Decoder, start xml.StartElement) error {
 	names := map[string]string{
 		"title": "title", "creator": "author", "language": "language", "date": "published", "publisher": "publisher",
@@ -152,10 +152,10 @@ func (b *book) metadata(d *ooxml.Decoder, start xml.StartElement) error {
 	return err
 }
 
-// obfuscations are the ways to encrypt fonts that need no key (EPUB 3.3, 4.4; Adobe's own).
+// obfuscations are the font encryptions that need no key (EPUB 3.3, 4.4; Adobe's own).
 var obfuscations = map[string]bool{"http://www.idpf.org/2008/embedding": true, "http://ns.adobe.com/pdf/enc#RC": true}
 
-// refuseEncrypted looks whether a page of the book can't be read without a key.
+// refuseEncrypted fails if a page of the book is encrypted with a key.
 func (b *book) refuseEncrypted(ctx context.Context) error {
 	algorithm := ""
 	err := b.pkg.Read(ctx, "META-INF/encryption.xml", func(d *ooxml.Decoder) error {
@@ -180,7 +180,7 @@ func (b *book) refuseEncrypted(ctx context.Context) error {
 	return ooxml.Optional(err)
 }
 
-// resolve makes a part's name of a reference, without its fragment.
+// resolve returns the part that a reference points to, without its fragment.
 func resolve(base, href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	if plain, err := url.PathUnescape(href); err == nil {

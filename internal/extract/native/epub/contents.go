@@ -22,8 +22,8 @@ type entry struct {
 	level int // from 1
 }
 
-// readContents reads the table of contents: the navigation document, else the NCX of EPUB 2. The text
-// doesn't depend on it, so that one that is missing or damaged is none.
+// readContents reads the table of contents: the navigation document, or the NCX of EPUB 2. The text doesn't
+// depend on it, so a missing or damaged one is ignored.
 func (b *book) readContents(ctx context.Context) error {
 	for part, read := range map[string]func(*ooxml.Decoder, string) error{b.nav: b.readNav, b.ncx: b.readNCX} {
 		if part == "" || part == b.ncx && b.nav != "" {
@@ -38,7 +38,7 @@ func (b *book) readContents(ctx context.Context) error {
 	return nil
 }
 
-// readNav reads the navigation document (EPUB 3.3, 7): lists of links in a nav of the type toc.
+// readNav reads the navigation document (EPUB 3.3, 7): the lists of links in the nav of type toc.
 func (b *book) readNav(d *ooxml.Decoder, base string) error {
 	return d.Each(func(start xml.StartElement) error {
 		if start.Name.Local != "nav" || !strings.Contains(" "+ooxml.Attr(start, "type")+" ", " toc ") {
@@ -87,7 +87,7 @@ func (b *book) points(d *ooxml.Decoder, base, title string, level int) error {
 	}, nil)
 }
 
-// add keeps the first entry of a page.
+// add stores an entry; the first entry of a page wins.
 func (b *book) add(base, href, title string, level int) {
 	part := resolve(base, href)
 	if _, known := b.contents[part]; !known && len(b.contents) < maxEntries {
@@ -95,7 +95,7 @@ func (b *book) add(base, href, title string, level int) {
 	}
 }
 
-// label is all the text in an element.
+// label returns all text in an element.
 func label(d *ooxml.Decoder) (string, error) {
 	var text strings.Builder
 	var read func() error

@@ -1,5 +1,5 @@
-// Package epub extracts electronic books (EPUB 2 and 3): the pages of the spine, in its order, as the
-// extractor of HTML reads them.
+// Package epub extracts electronic books (EPUB 2 and 3): the pages of the spine, in order, with the HTML
+// extractor.
 package epub
 
 import (
@@ -29,7 +29,7 @@ const (
 // Extractor reads electronic books.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -47,7 +47,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = pkg.Close() }() // it was only read
+	defer func() { _ = pkg.Close() }() // read-only
 	b, err := open(ctx, pkg)
 	if err != nil {
 		return extract.Info{}, err
@@ -64,7 +64,7 @@ func (Extractor) Extract(
 	}, nil
 }
 
-// chapter reads one page. When it has no heading, it gets the one that the table of contents has for it.
+// chapter reads one page. A page without a heading gets its title from the table of contents.
 func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, emit extract.Emit) error {
 	rc, err := b.pkg.Part(part)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	page, err := html.ParsePage(ctx, decode(rc), limits)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, 
 		if err := emit(heading); err != nil {
 			return err
 		}
-		if sameText(block.Text, entry.title) { // the heading is there, as a paragraph
+		if sameText(block.Text, entry.title) { // the title is there, as a paragraph
 			return nil
 		}
 		return emit(block)
@@ -106,10 +106,10 @@ func sameText(a, b string) bool {
 
 var declared = regexp.MustCompile(`^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)["']`)
 
-// decode returns a page as UTF-8, by its byte order mark or its XML declaration.
+// decode returns a page as UTF-8, according to its byte order mark or its XML declaration.
 func decode(r io.Reader) io.Reader {
 	buffered := bufio.NewReader(r)
-	head, _ := buffered.Peek(200) // a shorter page gives what there is
+	head, _ := buffered.Peek(200) // a short page is not an error
 	if len(head) > 1 && (head[0] == 0xFE && head[1] == 0xFF || head[0] == 0xFF && head[1] == 0xFE) {
 		return transform.NewReader(buffered, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
 	}

@@ -27,8 +27,8 @@ func page(body string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/></head><body>` + body + `</body></html>`
 }
 
-// book makes a book of two pages, the first with a heading, and of further parts, which come first:
-// pairs of name and content.
+// book makes a book of two pages, the first with a heading. The further parts, pairs of name and content, come
+// first.
 func book(t testing.TB, second string, parts ...string) []byte {
 	t.Helper()
 	return nativetest.Zip(t, append(
@@ -108,35 +108,35 @@ func TestRefuses(t *testing.T) {
 	nativetest.RefusesAll(t, epub.New(), extract.EPUB, []nativetest.Refusal{
 		{
 			What: "DRM", Content: book(t, "", "META-INF/encryption.xml", drm), Class: taskerr.CorruptionDetected,
-			Says: "DRM",
+			Message: "DRM",
 		},
 		{
 			What: "no container", Content: nativetest.Zip(t, "mimetype", "application/epub+zip"),
-			Class: taskerr.CorruptionDetected, Says: "no package document",
+			Class: taskerr.CorruptionDetected, Message: "no package document",
 		},
 		{
 			What: "no package document", Content: nativetest.Zip(t, "META-INF/container.xml", container),
-			Class: taskerr.CorruptionDetected, Says: "no package document",
+			Class: taskerr.CorruptionDetected, Message: "no package document",
 		},
 		{
 			What: "no pages", Content: book(t, "", "OPS/book.opf", "<package/>"), Class: taskerr.CorruptionDetected,
-			Says: "lists no pages",
+			Message: "lists no pages",
 		},
 		{
 			What: "a missing page", Content: nativetest.Zip(t, "META-INF/container.xml", container, "OPS/book.opf", opf),
-			Class: taskerr.CorruptionDetected, Says: "is missing",
+			Class: taskerr.CorruptionDetected, Message: "is missing",
 		},
 		{
 			What: "deep nesting", Content: book(t, strings.Repeat("<div>", 10_000)), Class: taskerr.CorruptionDetected,
-			Says: "nested deeper",
+			Message: "nested deeper",
 		},
 		{
 			What: "too much text", Content: book(t, strings.Repeat("<p>0123456789</p>", 100)),
-			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters",
+			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Message: "200 characters",
 		},
 		{
 			What: "a zip bomb", Content: book(t, strings.Repeat(" ", 9<<20)), Class: taskerr.CorruptionDetected,
-			Says: "zip bomb",
+			Message: "zip bomb",
 		},
 	})
 }

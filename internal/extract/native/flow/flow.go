@@ -1,5 +1,5 @@
-// Package flow puts the blocks of word processors' documents in order: lines of code become one block,
-// and notes follow the block that refers to them.
+// Package flow orders the blocks of word processor documents: consecutive lines of code become one block, and
+// notes follow the block that refers to them.
 package flow
 
 import (
@@ -8,22 +8,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// Writer is the flow of one document. Flush it at the end.
+// Writer writes the flow of one document. Call Flush at the end.
 type Writer struct {
 	emit  extract.Emit
 	code  *extract.Block // consecutive lines of code, not emitted yet
 	notes []extract.Block
 	cited int // notes referred to so far
-	limit int // of characters
-	bytes int // of text that may still come
+	limit int // of characters, for the error
+	bytes int // remaining budget for text
 }
 
-// New makes a Writer on emit for a document of at most limit characters.
+// New returns a Writer to emit for a document of at most limit characters.
 func New(emit extract.Emit, limit int) *Writer {
 	return &Writer{emit: emit, limit: limit, bytes: 4 * limit}
 }
 
-// Block emits a block of the document's own flow, and the notes that it refers to.
+// Block emits a block of the main text and the notes that it refers to.
 func (w *Writer) Block(b extract.Block) error {
 	if b.Kind == extract.Code && w.code != nil && w.code.Page == b.Page {
 		w.code.Text += "\n" + b.Text
@@ -42,7 +42,7 @@ func (w *Writer) Block(b extract.Block) error {
 	return w.flushNotes()
 }
 
-// Cite keeps a note to follow the block that is being read, and returns the mark to put into its text.
+// Cite keeps a note until the current block is emitted, and returns its reference mark.
 func (w *Writer) Cite(note extract.Block) string {
 	w.cited++
 	mark := "[" + strconv.Itoa(w.cited) + "]"
@@ -51,8 +51,8 @@ func (w *Writer) Cite(note extract.Block) string {
 	return mark
 }
 
-// Spend counts bytes of text as soon as they are held in memory: a character has at most four. Its
-// error is extract.TooManyCharacters.
+// Spend counts bytes of text as soon as they are held in memory, at most four per character. Its error is
+// extract.TooManyCharacters.
 func (w *Writer) Spend(bytes int) error {
 	if w.bytes -= bytes; w.bytes < 0 {
 		return extract.TooManyCharacters(w.limit)
@@ -60,7 +60,7 @@ func (w *Writer) Spend(bytes int) error {
 	return nil
 }
 
-// Flush emits what was kept.
+// Flush emits the blocks that are held back.
 func (w *Writer) Flush() error {
 	if err := w.flushCode(); err != nil {
 		return err

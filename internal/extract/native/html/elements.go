@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// isBlock reports whether browsers set the element apart from the text around it (WHATWG HTML, 15.3).
+// isBlock reports whether browsers separate the element from the text around it (WHATWG HTML, 15.3).
 func isBlock(a atom.Atom) bool {
 	switch a {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Center, atom.Details,
@@ -20,8 +20,8 @@ func isBlock(a atom.Atom) bool {
 	return false
 }
 
-// skipped reports whether an element holds no text of the document: controls, media, navigation, the
-// page's footer, and what is not shown.
+// skipped reports whether an element has no text of the document: controls, media, navigation, the page's
+// footer, hidden elements.
 func skipped(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Canvas, atom.Audio, atom.Video,
@@ -54,7 +54,7 @@ func hidden(n *html.Node) bool {
 	return strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
 }
 
-// hasHeading reports whether the page has a heading that is shown, outside of tables.
+// hasHeading reports whether the page shows a heading outside of tables.
 func hasHeading(n *html.Node) bool {
 	for c := range n.ChildNodes() {
 		if c.Type != html.ElementNode || c.DataAtom == atom.Table || skipped(c) {

@@ -1,6 +1,6 @@
-// Package html extracts web pages: what a reader of the page would call its text, without the
-// navigation, the page's footer and whatever is hidden. The page is simplified while it is read, so
-// that the tree in memory stays small whatever the size of its scripts, styles and attributes.
+// Package html extracts web pages: the text that a reader sees, without navigation, page footer and hidden
+// elements. The page is simplified while it is read, so that the tree in memory stays small whatever the size
+// of its scripts, styles and attributes.
 package html
 
 import (
@@ -22,17 +22,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// sniffBytes is how much of a page is searched for the declaration of its encoding (WHATWG HTML,
-// 13.2.3.2).
+// sniffBytes is how much of a page is searched for an encoding declaration (WHATWG HTML, 13.2.3.2).
 const sniffBytes = 1024
 
-// maxOpen is how many elements the parser of x/net lets be open within each other.
+// maxOpen is the x/net parser's limit of nested open elements.
 const maxOpen = 512
 
 // Extractor reads web pages.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -49,7 +48,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	limits = limits.WithDefaults()
 	root, err := html.Parse(simplify(ctx, rc, 4*limits.Characters, limits))
 	if err != nil {
@@ -64,7 +63,7 @@ func (Extractor) Extract(
 	return info, w.flush()
 }
 
-// Fragment extracts a piece of HTML that stands within another document. Errors are those of emit.
+// Fragment extracts a piece of HTML from within another document. Errors are those of emit.
 func Fragment(ctx context.Context, source string, emit extract.Emit) error {
 	limits := extract.Limits{}.WithDefaults()
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
@@ -85,15 +84,15 @@ func explain(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*taskerr.Error](err); ok || ctx.Err() != nil {
 		return err
 	}
-	if strings.Contains(err.Error(), "open stack of elements exceeds") { // the parser has no value for it
+	if strings.Contains(err.Error(), "open stack of elements exceeds") { // the parser exports no error value for it
 		return taskerr.Errorf(taskerr.CorruptionDetected, "the page is nested deeper than %d elements: it is not read",
 			maxOpen)
 	}
 	return taskerr.Errorf(taskerr.CorruptionDetected, "the page can't be read as HTML: %w", err)
 }
 
-// open returns the page as UTF-8: by its byte order mark, then by what it declares, then by what its
-// bytes look like. A declared Latin-1 is not believed before a look: pages keep it when they move on.
+// open returns the page as UTF-8 according to its byte order mark, its declaration, or its bytes, in this
+// order. A declared Latin-1 is checked against the bytes: pages often keep it after their encoding changed.
 func open(path string) (io.ReadCloser, error) {
 	guessed, name, err := charset.Open(path)
 	if err != nil {
@@ -104,24 +103,24 @@ func open(path string) (io.ReadCloser, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		_ = guessed.Close() // it was only read
+		_ = guessed.Close() // read-only
 		return nil, fmt.Errorf("open page: %w", err)
 	}
 	buffered := bufio.NewReader(file)
-	head, _ := buffered.Peek(sniffBytes)                            // a shorter page gives what there is
+	head, _ := buffered.Peek(sniffBytes)                            // a short page is not an error
 	encoding, declared, _ := webcharset.DetermineEncoding(head, "") // utf-8 or windows-1252 without a declaration
 	if declared == "utf-8" || declared == "windows-1252" {
-		_ = file.Close() // it was only read
+		_ = file.Close() // read-only
 		return guessed, nil
 	}
-	_ = guessed.Close() // it was only read
+	_ = guessed.Close() // read-only
 	return struct {
 		io.Reader
 		io.Closer
 	}{transform.NewReader(buffered, encoding.NewDecoder()), file}, nil
 }
 
-// metaNames are the properties that meta elements state: the names of HTML, of Dublin Core and of the Open Graph.
+// metaNames maps the names of meta elements (HTML, Dublin Core, Open Graph) to properties.
 var metaNames = map[string]string{
 	"author": "author", "dc.creator": "author", "dcterms.creator": "author", "article:author": "author",
 	"description": "description", "og:description": "description", "dc.description": "description",
@@ -133,7 +132,7 @@ var metaNames = map[string]string{
 	"article:published_time": "published",
 }
 
-// describe reads what the page says of itself.
+// describe reads the page's title, language and metadata.
 func describe(root *html.Node, info *extract.Info) {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {

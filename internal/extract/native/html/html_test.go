@@ -25,7 +25,7 @@ func TestExtract(t *testing.T) {
 		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
 		{"what is no text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
 		{
-			"what stands before the first heading",
+			"text before the first heading",
 			`<header>Shop<p>Best prices of all, always</p></header><div><a href=/>Home</a> | <a href=/a>All articles</a></div><p>An introduction with a <a href=/b>link</a>.</p><h1>T</h1><p><a href=/>only a link</a></p>`, "An introduction with a link.\n\n# T\n\nonly a link\n",
 		},
 		{"a page without headings", `<header>Shop</header><a href=/>Home</a>`, "Shop\n\nHome\n"},
@@ -54,7 +54,7 @@ func TestExtract(t *testing.T) {
 
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	filler := strings.Repeat("<p>ascii</p>\n", 200) // longer than where a declaration is looked for
+	filler := strings.Repeat("<p>ascii</p>\n", 200) // longer than the searched start of the page
 	for _, tt := range []struct{ what, page, want string }{
 		{"undeclared UTF-8, late", filler + "<h1>Grüße</h1>", "Grüße"},
 		{"undeclared Latin-1", "<h1>Gr\xfc\xdfe</h1>", "Grüße"},
@@ -93,7 +93,7 @@ func TestRefuses(t *testing.T) {
 		what, page string
 		limits     extract.Limits
 		class      taskerr.Class
-		says       string
+		message    string
 	}{
 		{
 			"deep nesting", strings.Repeat("<div>", 100_000),
@@ -117,13 +117,13 @@ func TestRefuses(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			nativetest.Refuses(t, html.New(), extract.HTML, []byte(tt.page), tt.limits, tt.class, tt.says)
+			nativetest.Refuses(t, html.New(), extract.HTML, []byte(tt.page), tt.limits, tt.class, tt.message)
 		})
 	}
 }
 
-// TestFormattingDoesNotMultiply: the parser opens unclosed formatting elements again in each paragraph,
-// here 400 in each of 5,000, two million in all. It counts allocations and so runs by itself.
+// TestFormattingDoesNotMultiply: the parser reopens unclosed formatting elements in each paragraph, here 400 in
+// each of 5,000, two million in all. The test counts allocations, so it doesn't run in parallel.
 func TestFormattingDoesNotMultiply(t *testing.T) { //nolint:paralleltest // see above
 	var page strings.Builder
 	page.WriteString("<p>")

@@ -24,8 +24,7 @@ func (w *walker) list(n *html.Node) error {
 	return err
 }
 
-// listItem reads an li, or a dt or dd: a definition is an item below its term. A dl without terms is
-// only a way to indent.
+// listItem reads an li, dt or dd. A definition (dd) is an item below its term; a dl without terms only indents.
 func (w *walker) listItem(n *html.Node) error {
 	if err := w.flush(); err != nil {
 		return err

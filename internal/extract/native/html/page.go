@@ -10,11 +10,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// Page is an XHTML page that is part of a larger document.
+// Page is an XHTML page of a larger document.
 type Page struct{ root *html.Node }
 
-// ParsePage reads a page in UTF-8, as XHTML: an element that closes itself is empty, whatever HTML would make of
-// it. Errors are those of Extract.
+// ParsePage parses a UTF-8 page as XHTML: a self-closing element is empty even where HTML would not allow it.
+// Errors are those of Extract.
 func ParsePage(ctx context.Context, r io.Reader, limits extract.Limits) (Page, error) {
 	limits = limits.WithDefaults()
 	s := simplify(ctx, r, 4*limits.Characters, limits)
@@ -26,10 +26,10 @@ func ParsePage(ctx context.Context, r io.Reader, limits extract.Limits) (Page, e
 	return Page{root}, nil
 }
 
-// HasHeading reports whether the page has a heading that is shown, outside of tables.
+// HasHeading reports whether the page shows a heading outside of tables.
 func (p Page) HasHeading() bool { return hasHeading(p.root) }
 
-// Emit hands on the page's blocks. Errors are those of emit.
+// Emit emits the page's blocks. Errors are those of emit.
 func (p Page) Emit(ctx context.Context, emit extract.Emit) error {
 	w := &walker{ctx: ctx, emit: emit}
 	if err := w.walk(p.root); err != nil {
@@ -38,7 +38,7 @@ func (p Page) Emit(ctx context.Context, emit extract.Emit) error {
 	return w.flush()
 }
 
-// isVoid reports whether an element has no end tag in HTML either (WHATWG HTML, 13.1.2).
+// isVoid reports whether an element has no end tag in HTML (WHATWG HTML, 13.1.2).
 func isVoid(a atom.Atom) bool {
 	switch a {
 	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,
@@ -49,10 +49,10 @@ func isVoid(a atom.Atom) bool {
 	return false
 }
 
-// empty handles an element of XHTML that closes itself.
+// empty handles a self-closing XHTML element.
 func (s *simplifier) empty(t html.Token) error {
 	s.z.NextIsNotRawText()
-	if silent[t.Data] {
+	if removed[t.Data] {
 		return nil
 	}
 	t.Type = html.StartTagToken

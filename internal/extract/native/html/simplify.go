@@ -13,61 +13,60 @@ import (
 )
 
 const (
-	maxToken = 32 << 20  // bytes of one tag or text, such as a picture within an attribute
-	maxNodes = 1_000_000 // of the tree; each takes some 130 bytes
+	maxToken = 32 << 20  // bytes of one tag or text, for example a picture in an attribute
+	maxNodes = 1_000_000 // in the tree, about 130 bytes each
 )
 
-// keptAttributes are those that something is read from.
+// keptAttributes are the attributes that are read.
 var keptAttributes = map[string]bool{
 	"alt": true, "aria-hidden": true, "colspan": true, "content": true, "hidden": true, "lang": true, "name": true,
 	"property": true,
 	"role":     true, "rowspan": true, "start": true, "style": true, "type": true, "value": true,
 }
 
-// dropped are the elements whose tags go: the parser opens these again in each block that they
-// overlap with, so that a small page could make a tree of any size. Nothing is read from them.
+// dropped elements lose their tags: nothing is read from these, and the parser reopens them in each block that
+// they overlap, so that a small page could make a tree of any size.
 var dropped = map[string]bool{
 	"b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "nobr": true, "s": true,
 	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
 }
 
-// silent are the elements that go with all that is in them.
-var silent = map[string]bool{
+// removed elements are dropped with everything in them.
+var removed = map[string]bool{
 	"script": true, "style": true, "iframe": true, "noembed": true, "noframes": true, "textarea": true,
 	"select": true, "svg": true, "math": true,
 }
 
-// breakout are tags that end an svg, math or select element that was never closed (WHATWG HTML,
-// 13.2.6.5).
+// breakout tags end an unclosed svg, math or select element (WHATWG HTML, 13.2.6.5).
 var breakout = map[string]bool{
 	"body": true, "div": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true,
 	"li": true, "ol": true, "p": true, "pre": true, "table": true, "ul": true,
 }
 
-// simplifier is a page without what no text is read from.
+// simplifier reads a page without the parts that hold no text.
 type simplifier struct {
 	ctx   context.Context
 	z     *html.Tokenizer
-	out   []byte // simplified so far
-	taken int    // of out: already read
+	out   []byte // simplified output
+	taken int    // bytes of out that were read
 	nodes int
-	bytes int // of text that may still come
+	bytes int // remaining budget for text
 	limit int // of characters, for the error
 	skip  string
-	xhtml bool // an element may close itself
-	math  bool // within a formula that has no text of its own: its characters are kept
+	xhtml bool // elements may be self-closing
+	math  bool // within a formula without alternative text: its characters are kept
 }
 
-// simplify returns r without scripts, styles, comments, drawings and attributes that don't matter.
-// Its errors are *taskerr.Error of quota_exceeded, or the context's.
+// simplify returns r without scripts, styles, comments, drawings and unused attributes. Its errors are
+// *taskerr.Error of quota_exceeded, or the context's.
 func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) *simplifier {
 	z := html.NewTokenizer(filler{ctx, r})
 	z.SetMaxBuf(maxToken)
 	return &simplifier{ctx: ctx, z: z, bytes: bytes, limit: limits.Characters}
 }
 
-// filler reads in large pieces: the tokenizer moves what it has of a token with each one that it gets. A single
-// token may be all of the page, so it looks at the context, too.
+// filler fills large reads, because the tokenizer moves its partial token on every read. It checks the context,
+// because a single token may span the whole page.
 type filler struct {
 	ctx context.Context
 	r   io.Reader
@@ -150,14 +149,14 @@ func (s *simplifier) start(t html.Token) error {
 	}
 	if s.skip != "" {
 		if t.Data == "annotation" || t.Data == "annotation-xml" {
-			s.math = false // the formula once more, in another language
+			s.math = false // the same formula in another language
 		}
 		return nil
 	}
 	switch {
 	case dropped[t.Data]:
 		return nil
-	case silent[t.Data]:
+	case removed[t.Data]:
 		if t.Type == html.SelfClosingTagToken && !raw(t.Data) {
 			return nil
 		}
@@ -180,10 +179,10 @@ func (s *simplifier) start(t html.Token) error {
 	return s.count()
 }
 
-// raw reports whether all up to the end tag is one text to the tokenizer.
+// raw reports whether the tokenizer returns everything up to the end tag as one text.
 func raw(name string) bool { return name != "svg" && name != "math" && name != "select" }
 
-// formula keeps what a formula says: its alternative text, else its characters.
+// formula keeps the text of a formula: its alternative text, or its characters.
 func (s *simplifier) formula(t html.Token) error {
 	for _, a := range t.Attr {
 		if a.Key == "alttext" && a.Val != "" {

@@ -11,19 +11,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// maxColSpan and maxRowSpan are the HTML standard's (WHATWG HTML, 4.9.11).
+// Limits of the HTML standard (WHATWG HTML, 4.9.11).
 const (
 	maxColSpan = 1000
 	maxRowSpan = 65534
 )
 
-// tableRow is one tr that is shown.
+// tableRow is a visible tr.
 type tableRow struct {
 	cells  []*html.Node
 	header bool
 }
 
-// table reads a table. One that only lays out the page is read cell by cell as if it weren't there.
+// table reads a table. A layout table is read cell by cell as if it weren't a table.
 func (w *walker) table(n *html.Node) error {
 	if err := w.flush(); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (w *walker) table(n *html.Node) error {
 		}
 	}
 	out := extract.NewTableWriter(w.emit, extract.Block{})
-	reach := 0 // the first row that no cell above reaches into
+	reach := 0 // the first row that no cell above spans
 	for i, row := range rows {
 		cells := make([]extract.Cell, 0, len(row.cells))
 		for _, n := range row.cells {
@@ -63,8 +63,8 @@ func (w *walker) table(n *html.Node) error {
 	return out.Flush()
 }
 
-// rowsOf returns a table's own rows, not those of tables within it. Leading rows of nothing but th,
-// and those of a thead, are its header.
+// rowsOf returns a table's rows without those of nested tables. The header is the thead and any leading rows of
+// only th.
 func rowsOf(table *html.Node) (rows []tableRow, caption *html.Node) {
 	for part := range table.ChildNodes() {
 		if part.Type != html.ElementNode || skipped(part) {
@@ -102,8 +102,7 @@ func rowOf(tr *html.Node, header bool) tableRow {
 	return row
 }
 
-// isLayout recognizes tables that hold the page, not data: declared so, of a single cell, or with
-// headings in their cells.
+// isLayout recognizes layout tables: declared as such, with a single cell, or with headings in their cells.
 func isLayout(table *html.Node, rows []tableRow) bool {
 	switch strings.ToLower(attr(table, "role")) {
 	case "presentation", "none":
@@ -142,7 +141,7 @@ func (w *walker) cell(n *html.Node, rowsLeft int) (extract.Cell, error) {
 		cell.ColSpan = span
 	}
 	rows := spanOf(n, "rowspan", maxRowSpan)
-	if rows == 0 { // down to the end of the table
+	if rows == 0 { // rowspan=0: to the end of the table
 		rows = rowsLeft
 	}
 	if rows = min(rows, rowsLeft); rows > 1 {

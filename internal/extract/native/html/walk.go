@@ -11,16 +11,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// walker goes through the tree in order and gathers text until a block ends. The tree's depth, and so
-// the recursion, is bounded by the parser (512).
+// walker visits the tree in order and collects text until a block ends. The parser limits the tree's depth
+// (512), and so the recursion.
 type walker struct {
 	ctx  context.Context
 	emit extract.Emit
 
-	text   strings.Builder // of the block so far, blanks collapsed
-	blank  bool            // a blank is due before the next character
-	linked int             // bytes of text that are links
-	alt    bool            // all the text so far is that of pictures
+	text   strings.Builder // of the current block, white space collapsed
+	blank  bool            // a space is due before the next character
+	linked int             // bytes of text within links
+	alt    bool            // all text so far is alternative text of pictures
 
 	links   int          // open a elements
 	kind    extract.Kind // of the block; "": paragraph
@@ -31,7 +31,7 @@ type walker struct {
 
 	captioned bool // within a figure that has a caption
 
-	// chrome: the page has headings, and none came yet. Menus and banners stand there.
+	// chrome: the page has headings, but none came yet. Menus and banners are there.
 	chrome bool
 }
 
@@ -42,7 +42,7 @@ type list struct {
 	next    int
 }
 
-// item is a list item before its first text; what follows in it are paragraphs.
+// item is a list item before its first text. Later text in it becomes paragraphs.
 type item struct {
 	marker string
 	level  int
@@ -113,7 +113,7 @@ func (w *walker) element(n *html.Node) error {
 	return w.block(n)
 }
 
-// block sets what is in n apart from its surroundings.
+// block ends the block before n, and the one in n after it.
 func (w *walker) block(n *html.Node) error {
 	if err := w.flush(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (w *walker) block(n *html.Node) error {
 	return w.flush()
 }
 
-// as makes the blocks within n ones of the kind.
+// as makes the blocks within n blocks of the kind.
 func (w *walker) as(kind extract.Kind, n *html.Node) error {
 	if err := w.flush(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (w *walker) heading(n *html.Node) error {
 	return err
 }
 
-// picture stands for itself by its alternative text, unless a caption says what it shows.
+// picture writes a picture's alternative text, unless a caption describes it.
 func (w *walker) picture(n *html.Node) {
 	alt := strings.TrimSpace(attr(n, "alt"))
 	if alt == "" || w.captioned {
@@ -161,7 +161,7 @@ func (w *walker) picture(n *html.Node) {
 	w.alt = first || w.alt
 }
 
-// figure reads a figure; its pictures are silent when a caption says what they show.
+// figure reads a figure. A caption replaces the alternative texts of its pictures.
 func (w *walker) figure(n *html.Node) error {
 	before := w.captioned
 	for c := range n.ChildNodes() {
@@ -192,7 +192,7 @@ func (w *walker) pre(n *html.Node) error {
 	return w.put(extract.Block{Kind: extract.Code, Text: code.String()})
 }
 
-// writeAll adds a text, which may be all of the page, in pieces between looks at the context.
+// writeAll adds a text in pieces and checks the context between them; the text may be the whole page.
 func (w *walker) writeAll(text string) error {
 	const piece = 1 << 20
 	for len(text) > piece {
@@ -210,7 +210,7 @@ func (w *walker) writeAll(text string) error {
 	return nil
 }
 
-// write adds text as a browser shows it: a run of blanks is one.
+// write adds text as a browser shows it, with runs of white space collapsed.
 func (w *walker) write(text string) {
 	before := w.text.Len()
 	for _, r := range text {
@@ -276,7 +276,7 @@ func (w *walker) put(b extract.Block) error {
 	return w.emit(b)
 }
 
-// tidy takes the blanks off the line ends that br elements made.
+// tidy trims the spaces around line ends from br elements.
 func tidy(text string) string {
 	if !strings.Contains(text, "\n") {
 		return text

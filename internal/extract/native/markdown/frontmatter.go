@@ -10,8 +10,8 @@ const (
 	maxProperty    = 1 << 10  // bytes
 )
 
-// frontMatter takes the properties off the start of a file: YAML between --- or TOML between +++. Only
-// plain "key: value" lines are read; the rest of it is left out.
+// frontMatter splits the front matter off the start of a file: YAML between --- or TOML between +++. It reads
+// only plain "key: value" lines and ignores the others.
 func frontMatter(source []byte) ([]byte, map[string]string) {
 	for _, form := range []struct{ fence, separator string }{{"---", ":"}, {"+++", "="}} {
 		opening, rest, found := bytes.Cut(source, []byte("\n"))

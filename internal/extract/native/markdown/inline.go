@@ -11,17 +11,17 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// inline is the plain text of a block: what emphasis, links, code and pictures show.
+// inline returns the visible text of a block: that of emphasis, links, code and pictures.
 func (w *walker) inline(n ast.Node) string {
 	var b strings.Builder
-	// The walk keeps no stack of its own: inline nodes nest as deep as their author likes.
+	// The walk is not recursive: inline nodes may nest to any depth.
 	for c := n.FirstChild(); c != nil; c = following(c, n) {
 		w.piece(&b, c)
 	}
 	return b.String()
 }
 
-// following returns the node after c in reading order within stop.
+// following returns the node after c in reading order within stop, or nil.
 func following(c, stop ast.Node) ast.Node {
 	if child := c.FirstChild(); child != nil {
 		return child

@@ -1,6 +1,6 @@
-// Package markdown extracts Markdown (CommonMark with GitHub's extensions, front matter, footnotes).
-// Text is plain: emphasis, links and the like leave what they show. A long file is read in slices, so
-// that its tree never has to fit into memory.
+// Package markdown extracts Markdown (CommonMark with GitHub's extensions, front matter, footnotes). Blocks
+// hold plain text: what emphasis, links and the like show. A long file is read in slices, so that its tree
+// never has to fit into memory.
 package markdown
 
 import (
@@ -23,7 +23,7 @@ import (
 // Extractor reads Markdown.
 type Extractor struct{ parser parser.Parser }
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor {
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList))
 	return Extractor{parser: md.Parser()}
@@ -47,7 +47,7 @@ func (e Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	info := extract.Info{Format: src.Format, Extractor: "native/markdown"}
 	s := &slicer{lines: bufio.NewReaderSize(rc, maxLine)}
 	for first := true; ; first = false {
@@ -71,12 +71,12 @@ func (e Extractor) Extract(
 			return extract.Info{}, err
 		}
 		if err != nil {
-			return info, nil // the end
+			return info, nil // the slice was the last
 		}
 	}
 }
 
-// Blocks emits the blocks of a text that is in memory, e.g. what a model made of a page.
+// Blocks emits the blocks of a text in memory, for example a model's transcript of a page.
 func (e Extractor) Blocks(ctx context.Context, text string, emit extract.Emit) error {
 	return e.blocks(ctx, []byte(text), nil, emit)
 }

@@ -71,7 +71,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// TestReferenceFarAway: a link is a link although its definition stands in another slice.
+// TestReferenceFarAway: a link finds its definition in another slice.
 func TestReferenceFarAway(t *testing.T) {
 	t.Parallel()
 	source := "See [the text][Far] and [far].\n\n" + strings.Repeat("Some text between.\n\n", 20_000) +
@@ -85,7 +85,7 @@ func TestReferenceFarAway(t *testing.T) {
 	}
 }
 
-// TestLongFile: slices lose nothing, keep the order, and don't cut a code block that has blank lines.
+// TestLongFile: slicing loses nothing, keeps the order, and doesn't cut a code block with blank lines.
 func TestLongFile(t *testing.T) {
 	t.Parallel()
 	var source strings.Builder
@@ -121,7 +121,7 @@ func FuzzSource(f *testing.F) {
 	})
 }
 
-// TestMarks: what the parser takes quadratic time for stands in slices of few marks; nothing of it is lost.
+// TestMarks: text that costs the parser quadratic time is cut into slices with few marks, without loss.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"[a](", "*a_ ", "[]( ", "[a]\n"} {
@@ -140,7 +140,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestNesting: a line within very many quotations or lists is refused before it is parsed; a rule is none.
+// TestNesting: a line within too many quotations or lists is refused before it is parsed; a thematic break is
+// not.
 func TestNesting(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{">", "> ", "1. ", "+ ", "- > ", "2) "} {

@@ -13,21 +13,21 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// maxReferences bounds the definitions that are kept: a link whose definition is not stays as it is
-// written.
+// maxReferences limits the link definitions that are kept. A link whose definition is not kept remains literal
+// text.
 const maxReferences = 2000
 
-// definition is a line that defines a link; a footnote is none.
+// definition matches a line that defines a link, not a footnote.
 var definition = regexp.MustCompile(`^ {0,3}\[([^\]\[^][^\]\[]{0,200})\]:[ \t]*\S`)
 
-// references finds what links refer to by name anywhere in the file: they often stand at its end, in
-// another slice than the links.
+// references returns the link definitions of the whole file. They are often at its end, in another slice than
+// the links.
 func references(ctx context.Context, path string) ([]parser.Reference, error) {
 	rc, _, err := charset.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	var found []parser.Reference
 	for lines := bufio.NewReaderSize(rc, maxLine); len(found) < maxReferences; {
 		if ctx.Err() != nil {
@@ -35,7 +35,7 @@ func references(ctx context.Context, path string) ([]parser.Reference, error) {
 		}
 		line, err := lines.ReadSlice('\n')
 		if m := definition.FindSubmatch(line); m != nil {
-			// Where a link leads doesn't matter: only its text is extracted.
+			// Only the link's text is extracted, so the target is omitted.
 			found = append(found, parser.NewReference(append([]byte(nil), m[1]...), []byte("#"), nil))
 		}
 		if errors.Is(err, io.EOF) {

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	maxLine   = 32 << 10 // bytes; a longer line is read in pieces
-	wantSlice = 32 << 10 // bytes; a slice that has as many ends at the next good place
-	maxSlice  = 64 << 10 // bytes; it ends wherever it is: the parser's time can grow with the square
-	maxMarks  = 4000     // of links and emphasis in a slice; the parser's time does grow with their square
+	maxLine     = 32 << 10 // bytes; a longer line is read in pieces
+	sliceTarget = 32 << 10 // bytes after which a slice ends at the next block boundary
+	maxSlice    = 64 << 10 // bytes after which a slice ends anywhere; the parser's time can be quadratic
+	maxMarks    = 4000     // of links and emphasis per slice; the parser's time is quadratic in them
 )
 
-// slicer cuts a file at places where no block goes on.
+// slicer cuts a file between blocks.
 type slicer struct {
 	lines *bufio.Reader
-	fence []byte // of the open code block; nil: none
+	fence []byte // opening of the current code block, or nil
 	rest  []byte // the first line of the next slice
 	ended error
 
-	line    []byte // what is left of the line that was read last
-	lineEnd error  // and the error that came with it
+	line    []byte // unread rest of the last line
+	lineEnd error  // the error that came with it
 }
 
 var (
@@ -31,12 +31,12 @@ var (
 	listLine  = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
 )
 
-// next returns the next slice; with an error (io.EOF at the end) the last one.
+// next returns the next slice. The last one comes with an error, io.EOF at the end of the file.
 func (s *slicer) next() ([]byte, error) {
 	slice := s.rest
 	s.rest = nil
 	count := marks(slice)
-	blank := false // the line before is blank
+	blank := false // the previous line is blank
 	for s.ended == nil {
 		piece, here, err := s.piece()
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -47,7 +47,7 @@ func (s *slicer) next() ([]byte, error) {
 		}
 		heading := len(piece) > 0 && piece[0] == '#'
 		fits := s.fence == nil && (heading || blank && topLine.Match(piece) && !listLine.Match(piece))
-		long := len(slice) > wantSlice || count > maxMarks/2
+		long := len(slice) > sliceTarget || count > maxMarks/2
 		if long && fits || (len(slice)+len(piece) > maxSlice || count+here > maxMarks) && len(slice) > 0 {
 			s.rest = bytes.Clone(piece)
 			s.follow(piece)
@@ -61,7 +61,7 @@ func (s *slicer) next() ([]byte, error) {
 	return slice, s.ended
 }
 
-// follow notices where a fenced code block begins and ends.
+// follow tracks the begin and end of fenced code blocks.
 func (s *slicer) follow(line []byte) {
 	m := fenceLine.FindSubmatch(line)
 	switch {
@@ -73,8 +73,8 @@ func (s *slicer) follow(line []byte) {
 	}
 }
 
-// piece returns the next line, or of a long one a piece, with the number of its marks. The bytes are valid until
-// the next call.
+// piece returns the next line, or a piece of a long line, with the number of its marks. The bytes are valid
+// until the next call.
 func (s *slicer) piece() (piece []byte, count int, err error) {
 	if len(s.line) == 0 {
 		s.line, s.lineEnd = s.lines.ReadSlice('\n')
@@ -107,7 +107,7 @@ func marks(text []byte) (count int) {
 	return count
 }
 
-// nesting counts the quotations and lists that a line is in. A line of dashes or stars is a rule.
+// nesting counts the quotations and lists around a line. A line of dashes or stars is a thematic break.
 func nesting(line []byte) (depth int) {
 	if len(bytes.Trim(line, "-* \t\r\n")) == 0 {
 		return 0

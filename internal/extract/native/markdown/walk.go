@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// maxDepth bounds the recursion; no text that people write nests as deep.
+// maxDepth limits the recursion; real documents stay far below it.
 const maxDepth = 128
 
 func errTooDeep() error {
@@ -21,12 +21,12 @@ func errTooDeep() error {
 		maxDepth)
 }
 
-// walker goes through the tree of one slice.
+// walker visits the tree of one slice.
 type walker struct {
 	ctx    context.Context
 	source []byte
 	emit   extract.Emit
-	lists  int            // open ones
+	lists  int            // open lists
 	item   *extract.Block // the list item whose text comes next
 }
 
@@ -74,7 +74,7 @@ func (w *walker) block(n ast.Node, depth int) error {
 	return w.blocks(n, depth+1)
 }
 
-// put emits a block; the first one within a list item is the item.
+// put emits a block. The first block within a list item becomes the item.
 func (w *walker) put(b extract.Block) error {
 	if item := w.item; item != nil && b.Kind == extract.Paragraph {
 		item.Text = b.Text
@@ -136,7 +136,7 @@ func (w *walker) table(n *east.Table) error {
 	return out.Flush()
 }
 
-// footnote puts the note's number before its first paragraph.
+// footnote writes the note's number before its first paragraph.
 func (w *walker) footnote(n *east.Footnote, depth int) error {
 	mark := "[" + strconv.Itoa(n.Index) + "] "
 	inner := *w

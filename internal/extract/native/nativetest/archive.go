@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Zip makes an archive of parts: pairs of name and content.
+// Zip makes an archive of parts, given as pairs of name and content.
 func Zip(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -29,10 +29,10 @@ func Zip(t testing.TB, parts ...string) []byte {
 	return out.Bytes()
 }
 
-// OfficeRelations begins the types of the relations between the parts of an Office file.
+// OfficeRelations is the common prefix of the relation types in Office files.
 const OfficeRelations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 
-// Relations makes a part of the relations r0, r1, … of an Office file: pairs of type and target.
+// Relations makes the relations part of an Office file with the ids r0, r1, …, from pairs of type and target.
 func Relations(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {

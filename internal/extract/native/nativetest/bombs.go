@@ -14,22 +14,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Bomb is a small file that would cost much to read. Such are refused at once.
+// Bomb is a small file that would be expensive to read. It must be refused quickly.
 type Bomb struct {
-	Name  string // what it is, and the file's name with its extension
-	Class taskerr.Class
-	Says  string // a part of the sentence that its owner reads
-	Write func(w io.Writer) error
+	Name    string // a description with the file extension
+	Class   taskerr.Class
+	Message string // part of the error message
+	Write   func(w io.Writer) error
 }
 
-// The sizes that are asked for in the acceptance: a gigabyte unpacked, and elements within elements.
+// The sizes in the acceptance tests: a gigabyte unpacked, and the nesting of elements.
 const (
 	bombBytes = 1 << 30
 	bombDepth = 100_000
 )
 
-// Bombs returns archives that unpack to a gigabyte, in several ways, and texts that nest without end, one for
-// each format.
+// Bombs returns archives of each format that unpack to a gigabyte, in several ways, and texts of each format
+// that are nested too deep.
 func Bombs() (all []Bomb) {
 	const looks, deep = "looks like a zip bomb", "nested deeper"
 	for _, c := range containers() {
@@ -62,12 +62,12 @@ func Bombs() (all []Bomb) {
 			}},
 		)
 	}
-	for _, t := range []struct{ name, content, says string }{
+	for _, t := range []struct{ name, content, message string }{
 		{"elements nested 100,000 deep.html", "<!doctype html><body>" + strings.Repeat("<div>", bombDepth), deep},
 		{"groups nested 100,000 deep.rtf", `{\rtf1 ` + strings.Repeat("{", bombDepth), deep},
 		{"quotations nested 100,000 deep.md", "# a\n\n" + strings.Repeat("> ", bombDepth) + "a\n", deep},
 	} {
-		all = append(all, Bomb{t.name, taskerr.CorruptionDetected, t.says, func(w io.Writer) error {
+		all = append(all, Bomb{t.name, taskerr.CorruptionDetected, t.message, func(w io.Writer) error {
 			_, err := io.WriteString(w, t.content)
 			return err
 		}})
@@ -75,7 +75,7 @@ func Bombs() (all []Bomb) {
 	return all
 }
 
-// container is a format in a zip: the least that is read to its main text.
+// container is a zip-based format: the minimal parts for its main text to be read.
 type container struct {
 	format                 string
 	parts                  []string // pairs of name and content
@@ -136,11 +136,11 @@ func containers() []container {
 	}
 }
 
-// packedPart is an entry as it is in the archive.
+// packedPart is an entry of an archive.
 type packedPart struct {
 	name   string
-	packed []byte // deflated, unless they are stored
-	size   uint64 // unpacked, as the directory has it
+	packed []byte // deflated, unless stored
+	size   uint64 // unpacked size, as the directory declares it
 	sum    uint32
 	stored bool
 }
@@ -149,10 +149,10 @@ func stored(name, content string) packedPart {
 	return packedPart{name, []byte(content), uint64(len(content)), crc32.ChecksumIEEE([]byte(content)), true}
 }
 
-// around returns the main part with size bytes of filling in it, declared as that size.
-func (c container) around(filling func(size int) []byte, size int, said uint64) []packedPart {
+// around returns the main part with size bytes of filling in it, declared with the size declared.
+func (c container) around(filling func(size int) []byte, size int, declared uint64) []packedPart {
 	packed := bytes.Join([][]byte{flushed([]byte(c.before)), filling(size), deflate([]byte(c.after))}, nil)
-	return []packedPart{{name: c.main, packed: packed, size: said}}
+	return []packedPart{{name: c.main, packed: packed, size: declared}}
 }
 
 func (c container) pack(w io.Writer, parts []packedPart) error {
@@ -185,8 +185,8 @@ func (c container) pack(w io.Writer, parts []packedPart) error {
 	return z.Close()
 }
 
-// overlapping writes one part of 4 MB that 250 entries of the directory share, as in David Fifield's "A better
-// zip bomb" (WOOT 2019).
+// overlapping writes one part of 4 MB that 250 directory entries share, as in David Fifield's "A better zip
+// bomb" (WOOT 2019).
 func overlapping(w io.Writer, c container) error {
 	const shared = 250
 	var out bytes.Buffer
@@ -209,10 +209,10 @@ func overlapping(w io.Writer, c container) error {
 	return err
 }
 
-// blanks are white space, deflated: a thousandth.
+// blanks returns deflated white space, which compresses to a thousandth.
 func blanks(size int) []byte { return repeatDeflated(bytes.Repeat([]byte(" "), 1<<20), size) }
 
-// words pack to about a hundredth, which is less than what is taken for a bomb.
+// words returns text that compresses to about a hundredth, which is below the ratio of a bomb.
 func words(size int) []byte {
 	var text bytes.Buffer
 	for i := 0; text.Len() < 1<<20; i++ {
@@ -221,12 +221,12 @@ func words(size int) []byte {
 	return repeatDeflated(text.Bytes()[:1<<20], size)
 }
 
-// repeatDeflated deflates the same text so often that it has size bytes. It is deflated once.
+// repeatDeflated returns size bytes of repeated text, deflated. It deflates the text once.
 func repeatDeflated(text []byte, size int) []byte {
 	return bytes.Repeat(flushed(text), size/len(text))
 }
 
-// flushed deflates a text so that more can follow.
+// flushed deflates a text such that more can follow.
 func flushed(text []byte) []byte { return compress(text, (*flate.Writer).Flush) }
 
 func deflate(text []byte) []byte { return compress(text, (*flate.Writer).Close) }
@@ -241,7 +241,7 @@ func compress(text []byte, end func(*flate.Writer) error) []byte {
 		err = end(w)
 	}
 	if err != nil {
-		panic(err) // memory takes it all
+		panic(err) // writes to memory don't fail
 	}
 	return out.Bytes()
 }

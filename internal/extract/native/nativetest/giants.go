@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// giantBytes is the size of a giant: a text as large as a book case of novels.
+// giantBytes is the size of a giant.
 const giantBytes = 18 << 20
 
-// Giant is a document that is one huge piece of something: what is done with the piece must be ended by a cancel
-// as well.
+// Giant is a document that is one huge piece of something. A cancellation must also stop the work within the
+// piece.
 type Giant struct {
 	Name  string
 	Write func(w io.Writer) error
 }
 
-// Giants returns documents of 18 MB that are within the limits.
+// Giants returns documents of 18 MB, which are within the limits.
 func Giants() []Giant {
 	text := func(name, before, unit, after string) Giant {
 		return Giant{name, func(w io.Writer) error {
@@ -70,22 +70,22 @@ func Giants() []Giant {
 			words, ""),
 	}
 	for _, c := range containers() {
-		open, shut := inElements(c.format)
+		open, closing := inElements(c.format)
 		all = append(all, Giant{"one paragraph." + c.format, func(w io.Writer) error {
 			var text bytes.Buffer
 			text.WriteString(c.before + open[0])
 			for i := 0; text.Len() < giantBytes; i++ {
-				fmt.Fprintf(&text, "%s%s %d%s", open[1], strings.Repeat(words, 4000), i*7919, shut[1])
+				fmt.Fprintf(&text, "%s%s %d%s", open[1], strings.Repeat(words, 4000), i*7919, closing[1])
 			}
-			text.WriteString(shut[0] + c.after)
+			text.WriteString(closing[0] + c.after)
 			return c.pack(w, []packedPart{stored(c.main, text.String())})
 		}})
 	}
 	return all
 }
 
-// inElements are the elements around one paragraph of a format, and around each piece of text in it.
-func inElements(format string) (open, shut [2]string) {
+// inElements returns the tags around one paragraph of a format, and around each piece of text in it.
+func inElements(format string) (open, closing [2]string) {
 	switch format {
 	case "docx":
 		return [2]string{"<w:p>", "<w:r><w:t>"}, [2]string{"</w:p>", "</w:t></w:r>"}

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// LongPDF writes a PDF of n pages, each with a number, a heading and lines of text of its own; with tables,
-// the lines are rows of a ruled table instead.
+// LongPDF writes a PDF of n pages, each with a number, a heading and unique lines of text, or with rows of a
+// ruled table if tables is set.
 func LongPDF(w io.Writer, pages int, tables bool) error {
 	out := &countingWriter{w: bufio.NewWriter(w)}
-	offsets := make([]int64, 4, 4+2*pages) // of the objects, from 1 on
+	offsets := make([]int64, 4, 4+2*pages) // of the objects, from 1
 	object := func(number int, text string) {
 		for len(offsets) <= number {
 			offsets = append(offsets, 0)
@@ -43,7 +43,7 @@ func LongPDF(w io.Writer, pages int, tables bool) error {
 	return out.w.Flush()
 }
 
-// pageContent draws one page. Each has words that no other has, so that no chunk is another's.
+// pageContent draws one page. Its words are unique, so that no two pages share a chunk.
 func pageContent(page int, table bool) string {
 	const rows, left, top, leading = 40, 60, 740, 16
 	var b strings.Builder
@@ -72,7 +72,7 @@ func pageContent(page int, table bool) string {
 	return b.String()
 }
 
-// countingWriter knows where it is, and the first error.
+// countingWriter tracks its offset and the first error.
 type countingWriter struct {
 	w   *bufio.Writer
 	n   int64

@@ -40,7 +40,7 @@ func Markdown(t testing.TB, e extract.Extractor, format extract.Format, content 
 	return out.String()
 }
 
-// Fuzz wants any content to end in clean blocks or in one clear error that is not an internal bug.
+// Fuzz checks that any content ends in clean blocks or in one error that is not an internal one.
 func Fuzz(t testing.TB, e extract.Extractor, format extract.Format, content []byte) {
 	t.Helper()
 	doc, err := Extract(t, e, format, content, extract.Limits{Characters: 100_000, Pages: 100})

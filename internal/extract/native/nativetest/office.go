@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// CostlyOffice are files in a zip that are within the limits and hold much while they are read.
+// CostlyOffice returns zip-based files within the limits that need much memory to read.
 func CostlyOffice() (all []Costly) {
 	for _, c := range containers() {
 		switch c.format {
@@ -17,14 +17,14 @@ func CostlyOffice() (all []Costly) {
 				func(w io.Writer) error { return sharedStrings(w, c, 2_000_000) },
 			})
 		default:
-			open, shut := inElements(c.format)
+			open, closing := inElements(c.format)
 			all = append(all, Costly{"a hundred thousand paragraphs." + c.format, func(w io.Writer) error {
 				return writeContainer(w, c, map[string]func(*bufio.Writer){c.main: func(part *bufio.Writer) {
 					part.WriteString(c.before + open[0])
 					for i := range 100_000 {
-						fmt.Fprintf(part, "%s%d harbour crane tide quay %d%s", open[1], i, i*7919, shut[1])
+						fmt.Fprintf(part, "%s%d harbour crane tide quay %d%s", open[1], i, i*7919, closing[1])
 					}
-					part.WriteString(shut[0] + c.after)
+					part.WriteString(closing[0] + c.after)
 				}})
 			}})
 		}
@@ -32,7 +32,8 @@ func CostlyOffice() (all []Costly) {
 	return all
 }
 
-// sharedStrings is a workbook of one cell and many strings, which are all held: any cell may name them.
+// sharedStrings writes a workbook with one cell and many strings. All must be held, because any cell may refer
+// to any string.
 func sharedStrings(w io.Writer, c container, n int) error {
 	c.parts = append(c.parts[:len(c.parts):len(c.parts)], "xl/styles.xml", "<styleSheet/>")
 	for i, content := range c.parts {
@@ -55,7 +56,7 @@ func sharedStrings(w io.Writer, c container, n int) error {
 	})
 }
 
-// writeContainer writes the format's own parts, and more of them.
+// writeContainer writes the format's own parts and further ones.
 func writeContainer(w io.Writer, c container, more map[string]func(*bufio.Writer)) error {
 	z := zip.NewWriter(w)
 	for i := 0; i < len(c.parts); i += 2 {

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// Costly is a small file that is honest in its form and takes much memory or time to draw, to decode or to read. Some
-// are refused, of others a part is read; none may cost the worker, or other tasks, more than its share.
+// Costly is a small, well-formed file that takes much memory or time to draw, decode or read. Some are refused,
+// of others a part is read. None may cost the worker or other tasks more than its share.
 type Costly struct {
-	Name  string // what it is, and the file's name with its extension
+	Name  string // a description with the file extension
 	Write func(w io.Writer) error
 }
 
-// CostlyPages are PDF files.
+// CostlyPages returns PDF files.
 func CostlyPages() []Costly {
 	return []Costly{
 		{
@@ -40,7 +40,7 @@ func CostlyPages() []Costly {
 	}
 }
 
-// Stalling writes a PDF of three pages, of which the one in the middle takes its readers hours.
+// Stalling writes a PDF of three pages whose middle page takes its readers hours.
 func Stalling(t testing.TB, before, after string) string {
 	t.Helper()
 	objects := []string{
@@ -86,12 +86,12 @@ func pdfFile(w io.Writer, objects []string) error {
 	return err
 }
 
-// packedStream is a stream, deflated.
+// packedStream returns a deflated stream.
 func packedStream(dictionary, content string) string {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
 	if _, err := io.WriteString(z, content); err != nil {
-		panic(err) // memory takes it all
+		panic(err) // writes to memory don't fail
 	}
 	if err := z.Close(); err != nil {
 		panic(err)
@@ -106,7 +106,7 @@ const (
 	font     = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 )
 
-// onePage is a page of text, in a box of the size.
+// onePage returns a writer of one page of text with a media box of the size.
 func onePage(content, size string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		return pdfFile(w, []string{
@@ -118,7 +118,7 @@ func onePage(content, size string) func(io.Writer) error {
 	}
 }
 
-// formsInForms is a page that draws a form, which draws the next one n times, and so on; the last has the
+// formsInForms is a page that draws a form, which draws the next one n times, and so on; the last draws the
 // content.
 func formsInForms(levels, times int, content string, more ...string) func(io.Writer) error {
 	return func(w io.Writer) error {
@@ -133,7 +133,7 @@ func formsInForms(levels, times int, content string, more ...string) func(io.Wri
 	}
 }
 
-// forms are objects from the number first on. Their font is another object.
+// forms are objects numbered from first. Their font is another object.
 func forms(first, levels, times, font int, content string, more ...string) (objects []string) {
 	for level := range levels {
 		draws := strings.Repeat("/X Do ", times)
@@ -172,7 +172,7 @@ func patternsInPatterns(levels int) func(io.Writer) error {
 	}
 }
 
-// rowsOfWords are words in lines of n columns.
+// rowsOfWords returns words in lines of n columns.
 func rowsOfWords(lines, columns int) string {
 	var b strings.Builder
 	b.WriteString("/F 0.4 Tf ")
@@ -182,7 +182,7 @@ func rowsOfWords(lines, columns int) string {
 	return b.String()
 }
 
-// rotatedGlyphs are letters that each lie another way.
+// rotatedGlyphs returns letters with a different rotation each.
 func rotatedGlyphs(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/image/bmp"
 )
 
-// CostlyPictures are image files with many pixels that compress to nearly nothing, one for each way a decoder works.
+// CostlyPictures returns image files with many pixels that compress to nearly nothing, one for each kind of
+// decoder.
 func CostlyPictures(width, height int) []Costly {
 	frame := image.Rect(0, 0, width, height)
 	encoded := func(img func() image.Image, encode func(io.Writer, image.Image) error) func(io.Writer) error {
@@ -52,7 +53,7 @@ func chunk(w *bytes.Buffer, kind string, data []byte) {
 	w.Write(n[:])
 }
 
-// blankPNG is a PNG of zeros. Its color type is that of the standard (PNG, 11.2.1).
+// blankPNG is a PNG of zeros. colorType is the standard's (PNG, 11.2.1).
 func blankPNG(w io.Writer, width, height int, colorType, interlace byte, size int, more ...[]byte) error {
 	var out bytes.Buffer
 	out.WriteString("\x89PNG\r\n\x1a\n")
@@ -70,14 +71,14 @@ func blankPNG(w io.Writer, width, height int, colorType, interlace byte, size in
 	return err
 }
 
-// zeros are n zero bytes, compressed by zlib.
+// zeros returns n zero bytes, compressed by zlib.
 func zeros(n int) []byte {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
 	blank := make([]byte, 1<<20)
 	for ; n > 0; n -= len(blank) {
 		if _, err := z.Write(blank[:min(n, len(blank))]); err != nil {
-			panic(err) // memory takes it all
+			panic(err) // writes to memory don't fail
 		}
 	}
 	if err := z.Close(); err != nil {
@@ -110,8 +111,8 @@ func transparentPNG(width, height int) func(io.Writer) error {
 	return func(w io.Writer) error { return blankPNG(w, width, height, 0, 0, height*(1+width), []byte{0, 7}) }
 }
 
-// progressiveJPEG has the first scan of three components at full size: one bit for each block says that it is as the
-// one before. Its decoder keeps all coefficients.
+// progressiveJPEG has the first scan of three components at full size, with one bit per block that repeats the
+// previous block. A decoder keeps all coefficients.
 func progressiveJPEG(width, height int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var out bytes.Buffer
@@ -132,7 +133,7 @@ func progressiveJPEG(width, height int) func(io.Writer) error {
 	}
 }
 
-// losslessWebP says in some 30 bytes that all pixels are alike (WebP Lossless Bitstream, 5).
+// losslessWebP encodes an image of equal pixels in some 30 bytes (WebP Lossless Bitstream, 5).
 func losslessWebP(width, height int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var bits []byte
@@ -159,10 +160,10 @@ func losslessWebP(width, height int) func(io.Writer) error {
 			put(0, 1) // of one bit
 			put(0, 1)
 		}
-		bits = append(bits, make([]byte, 16+len(bits)%2)...) // the decoder looks ahead
+		bits = append(bits, make([]byte, 16+len(bits)%2)...) // padding: the decoder reads ahead
 		var out bytes.Buffer
 		out.WriteString("RIFF")
-		size := func(n int) { _ = binary.Write(&out, binary.LittleEndian, uint32(n)) } // to memory
+		size := func(n int) { _ = binary.Write(&out, binary.LittleEndian, uint32(n)) } // memory only
 		size(4 + 8 + len(bits))
 		out.WriteString("WEBPVP8L")
 		size(len(bits))
@@ -172,7 +173,7 @@ func losslessWebP(width, height int) func(io.Writer) error {
 	}
 }
 
-// deflatedTIFF is an image in one strip, which unpacks to a multiple of its declared size.
+// deflatedTIFF is an image in one strip that unpacks to a multiple of its declared size.
 func deflatedTIFF(width, height, samples, bits, times int) func(io.Writer) error {
 	return func(w io.Writer) error { return writeTIFF(w, width, height, samples, bits, times, 1) }
 }
@@ -191,7 +192,7 @@ func writeTIFF(w io.Writer, width, height, samples, bits, times, pages int) erro
 	var out bytes.Buffer
 	put := func(values ...any) {
 		for _, v := range values {
-			_ = binary.Write(&out, binary.LittleEndian, v) // to memory
+			_ = binary.Write(&out, binary.LittleEndian, v) // memory only
 		}
 	}
 	const header, short, long, rgb = 8, 3, 4, 2

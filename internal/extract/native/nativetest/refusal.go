@@ -12,41 +12,41 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Refusal is a content that is refused with an error of a class, whose message says something.
+// Refusal is content that must be refused with an error of a class and a message.
 type Refusal struct {
 	What    string
 	Content []byte
 	Limits  extract.Limits
 	Class   taskerr.Class
-	Says    string
+	Message string
 }
 
-// RefusesAll runs Refuses on each, in tests of their own.
+// RefusesAll runs Refuses on each in a subtest.
 func RefusesAll(t *testing.T, e extract.Extractor, format extract.Format, all []Refusal) {
 	t.Helper()
 	for _, r := range all {
 		t.Run(r.What, func(t *testing.T) {
 			t.Parallel()
-			Refuses(t, e, format, r.Content, r.Limits, r.Class, r.Says)
+			Refuses(t, e, format, r.Content, r.Limits, r.Class, r.Message)
 		})
 	}
 }
 
-// Refuses wants the content to be refused with an error of the class whose message has says.
+// Refuses checks that the content is refused with an error of the class with the message.
 func Refuses(
 	t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits,
-	class taskerr.Class, says string,
+	class taskerr.Class, message string,
 ) {
 	t.Helper()
 	_, err := Extract(t, e, format, content, limits)
 	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != class ||
-		!strings.Contains(got.Message, says) {
-		t.Errorf("got %v; want %s that says %q", err, class, says)
+		!strings.Contains(got.Message, message) {
+		t.Errorf("got %v; want %s that says %q", err, class, message)
 	}
 }
 
-// CountsHeldText wants content of more than 100 characters, none of which is emitted before the last is read, to
-// be over a limit of 100: text counts as soon as it is held in memory.
+// CountsHeldText takes content of more than 100 characters, none of which is emitted before the last is read,
+// and checks that it exceeds a limit of 100: text counts as soon as it is held in memory.
 func CountsHeldText(t *testing.T, e extract.Extractor, content []byte) {
 	t.Helper()
 	err := bare(t, t.Context(), e, content, extract.Limits{Characters: 100})
@@ -55,7 +55,7 @@ func CountsHeldText(t *testing.T, e extract.Extractor, content []byte) {
 	}
 }
 
-// Stops wants an extraction whose context is done to end with the cause of that, before any block.
+// Stops checks that an extraction whose context is done fails with its cause before any block.
 func Stops(t *testing.T, e extract.Extractor, content []byte) {
 	t.Helper()
 	stop := errors.New("stop")
@@ -66,7 +66,7 @@ func Stops(t *testing.T, e extract.Extractor, content []byte) {
 	}
 }
 
-// bare runs the extractor alone, without the Router's own checks; it is to emit nothing.
+// bare runs the extractor alone, without the Router's checks, and expects no blocks.
 func bare(t *testing.T, ctx context.Context, e extract.Extractor, content []byte, limits extract.Limits) error { //nolint:revive // t comes first in helpers
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")

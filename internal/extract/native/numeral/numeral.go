@@ -1,4 +1,4 @@
-// Package numeral writes the numbers of lists: decimal, Roman, letters.
+// Package numeral formats list numbers: decimal, Roman, letters.
 package numeral
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Format writes n in a format by its name in Office Open XML (ST_NumberFormat, ECMA-376 part 1, 17.18.59); one that
-// isn't known, as decimal.
+// Format formats n in a format named as in Office Open XML (ST_NumberFormat, ECMA-376 part 1, 17.18.59). An
+// unknown format is decimal.
 func Format(n int, format string) string {
 	switch format {
 	case "none":
@@ -30,7 +30,7 @@ func Format(n int, format string) string {
 	return strconv.Itoa(n)
 }
 
-// letters counts A…Z, AA, BB…ZZ, AAA, as Word does.
+// letters returns A…Z, AA, BB…ZZ, AAA, as Word does.
 func letters(n int) string {
 	if n < 1 || n > 780 {
 		return strconv.Itoa(n)

@@ -10,21 +10,21 @@ import (
 
 const maxHeading = 6
 
-// paragraph is a text:p or a text:h while it is read.
+// paragraph is a text:p or a text:h being read.
 type paragraph struct {
 	text  strings.Builder
-	blank bool            // a blank is due before the next character
+	blank bool            // a space is due before the next character
 	code  bool            // tabs are kept
-	mute  int             // open elements whose text is hidden
-	boxes []extract.Block // frames that are anchored in it
+	mute  int             // number of open elements with hidden text
+	boxes []extract.Block // frames anchored in it
 }
 
-// blocks reads the children of an element that holds blocks, handing each block to emit.
+// blocks reads the children of an element that holds blocks and passes each block to emit.
 func (r *reader) blocks(emit extract.Emit) error {
 	return r.d.Children(func(start xml.StartElement) error { return r.block(start, emit) }, nil)
 }
 
-// block reads one element. Only paragraphs have text, so that names and positions in drawings don't.
+// block reads one element. Only paragraphs yield text, so names and positions in drawings are skipped.
 func (r *reader) block(start xml.StartElement, emit extract.Emit) error {
 	switch start.Name.Local {
 	case "p", "h":
@@ -39,7 +39,7 @@ func (r *reader) block(start xml.StartElement, emit extract.Emit) error {
 		if ooxml.Attr(start, "display") == "none" {
 			return r.d.Skip()
 		}
-	// Deleted text, comments, forms and what speakers see apart hold no text of the document.
+	// Deleted text, comments, forms and speaker notes are not text of the document.
 	case "tracked-changes", "annotation", "forms", "notes", "event-listeners", "settings":
 		return r.d.Skip()
 	}
@@ -58,7 +58,7 @@ func isShape(local string) bool {
 	return false
 }
 
-// shape keeps a drawing's text that is anchored in a cell of a sheet.
+// shape keeps the text of a drawing that is anchored in a cell of a sheet.
 func (r *reader) shape(start xml.StartElement) error {
 	shapes := r.shapes
 	r.shapes = nil
@@ -74,7 +74,7 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("paragraph", style) {
 		p.mute++
 	}
-	// Frames within are read first, and are not part of the list that the paragraph is in.
+	// Frames within are read first and are not part of the paragraph's list.
 	waiting := r.item
 	r.item = nil
 	if err := r.inline(p); err != nil {
@@ -89,7 +89,8 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 	return nil
 }
 
-// finish makes the paragraph's block; none when it has no text. An empty paragraph in a list counts.
+// finish returns the paragraph's block, or nothing if it has no text. An empty paragraph in a list still
+// counts.
 func (r *reader) finish(p *paragraph, start xml.StartElement, style string) []extract.Block {
 	marker, depth, listed := r.marker(style)
 	text := strings.TrimSpace(p.text.String())
@@ -116,7 +117,7 @@ func (r *reader) finish(p *paragraph, start xml.StartElement, style string) []ex
 	return []extract.Block{b}
 }
 
-// heading makes b one, with its number: of the list that it is in, else of the outline.
+// heading makes b a heading with its number: that of its list, or of the outline.
 func (r *reader) heading(b *extract.Block, start xml.StartElement, marker string, listed bool) {
 	level := count(start, "outline-level", maxLevel+1)
 	if !listed && r.styles.outline != nil && ooxml.Attr(start, "is-list-header") != "true" {

@@ -8,9 +8,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-const maxBlanks = 1000 // of one text:s
+const maxBlanks = 1000 // in one text:s
 
-// inline reads the content of a paragraph, or of anything within it: spans, links, fields, formulas.
+// inline reads the content of a paragraph or of an element within it: spans, links, fields, formulas.
 func (r *reader) inline(p *paragraph) error {
 	return r.d.Children(
 		func(start xml.StartElement) error { return r.inlineElement(p, start) },
@@ -43,14 +43,14 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 		return r.span(p, r.styles.hidden("text", ooxml.Attr(start, "style-name")))
 	case "hidden-text", "hidden-paragraph":
 		return r.span(p, ooxml.Attr(start, "is-hidden") != "false")
-	// Comments, phonetic guides, scripts and prompts hold no text of the document.
+	// Comments, phonetic guides, scripts and prompts are not text of the document.
 	case "annotation", "annotation-end", "ruby-text", "script", "tracked-changes", "placeholder":
 		return r.d.Skip()
 	case "object":
 		return r.object(start, p.box)
 	case "list", "table", "p", "h", "text-box":
 		return r.box(p, start)
-	case "title", "desc": // of a drawing; the document's title as a field has text of its own
+	case "title", "desc": // of a drawing; a field with the document's title has text
 		if strings.Contains(start.Name.Space, "svg") {
 			return r.d.Skip()
 		}
@@ -68,7 +68,7 @@ func (p *paragraph) box(b extract.Block) error {
 	return nil
 }
 
-// box reads a frame. Its blocks follow the paragraph that it is anchored in, or stand with the sheet.
+// box reads a frame. Its blocks follow the paragraph or the sheet that anchors it.
 func (r *reader) box(p *paragraph, start xml.StartElement) error {
 	if r.shapes != nil {
 		return r.shape(start)
@@ -90,7 +90,7 @@ func (r *reader) span(p *paragraph, hidden bool) error {
 	return err
 }
 
-// write adds text as ISO/IEC 26300 part 3, 6.1.2 says: a run of white space is one blank.
+// write adds text with white space collapsed (ISO/IEC 26300 part 3, 6.1.2).
 func (r *reader) write(p *paragraph, text string) error {
 	if p.mute > 0 {
 		return nil
@@ -111,7 +111,7 @@ func (r *reader) write(p *paragraph, text string) error {
 	return r.out.Spend(p.text.Len() - before)
 }
 
-// put adds text as it is.
+// put adds text verbatim.
 func (r *reader) put(p *paragraph, text string) error {
 	if p.mute > 0 {
 		return nil
@@ -124,7 +124,7 @@ func (r *reader) put(p *paragraph, text string) error {
 	return r.out.Spend(len(text))
 }
 
-// note reads a text:note: its mark stands where it is cited, its text follows the block.
+// note reads a text:note: its mark is written in place, its text follows the block.
 func (r *reader) note(p *paragraph) error {
 	return r.d.Children(func(start xml.StartElement) error {
 		if start.Name.Local != "note-body" {

@@ -10,22 +10,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-const maxLists = 1 << 16 // that a later one may continue
+const maxLists = 1 << 16 // lists that a later one may continue
 
-// formats are style:num-format's values by the names that numeral.Format knows.
+// formats maps values of style:num-format to the names of numeral.Format.
 var formats = map[string]string{
 	"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman",
 }
 
-// counter are the numbers that a list has come to, by level.
+// counter holds the current numbers of a list, by level.
 type counter struct {
 	counts  [maxLevel + 1]int
-	running [maxLevel + 1]bool // a number of this level was given since it last began again
+	running [maxLevel + 1]bool // whether a number of this level was used since its last restart
 }
 
 // list is an open text:list.
 type list struct {
-	style   *listStyle // nil: the paragraph's, else bullets
+	style   *listStyle // nil: the paragraph's, or bullets
 	numbers *counter
 	level   int
 }
@@ -33,7 +33,7 @@ type list struct {
 // item is a text:list-item before its first text.
 type item struct {
 	list  *list
-	start int // text:start-value; 0: none
+	start int // text:start-value; 0: unset
 }
 
 // list reads a text:list.
@@ -55,7 +55,7 @@ func (r *reader) list(start xml.StartElement, emit extract.Emit) error {
 	return err
 }
 
-// openList finds what a list goes on with: the one around it, or an earlier one.
+// openList returns the state that a list continues: of the list around it, or of an earlier list.
 func (r *reader) openList(start xml.StartElement) *list {
 	name := ooxml.Attr(start, "style-name")
 	l := &list{style: r.styles.lists[name], level: min(len(r.open), maxLevel)}
@@ -82,7 +82,7 @@ func (r *reader) openList(start xml.StartElement) *list {
 	return l
 }
 
-// marker counts a paragraph that is the first of a list's item. listed is false for any other one.
+// marker counts the first paragraph of a list item. listed is false for any other paragraph.
 func (r *reader) marker(paragraph string) (marker string, depth int, listed bool) {
 	it := r.item
 	if it == nil {
@@ -101,7 +101,7 @@ func (r *reader) marker(paragraph string) (marker string, depth int, listed bool
 
 // next counts an item and returns its marker: "-" for a bullet, "" for a level that shows none.
 func (s *listStyle) next(c *counter, at, first int) string {
-	for above := range at { // a level that was skipped counts as its first
+	for above := range at { // a skipped level counts as its first number
 		if !c.running[above] {
 			c.counts[above], c.running[above] = s.levels[above].start, true
 		}

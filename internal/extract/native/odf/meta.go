@@ -10,8 +10,8 @@ import (
 
 const maxProperty = 1 << 10 // bytes
 
-// readMeta returns the metadata that is filled in: title, author, subject, description, keywords,
-// created, modified, language, producer.
+// readMeta returns the non-empty metadata: title, author, subject, description, keywords, created, modified,
+// language, producer.
 func readMeta(ctx context.Context, pkg *ooxml.Package) (map[string]string, error) {
 	names := map[string]string{
 		"title": "title", "initial-creator": "author", "creator": "editor", "subject": "subject",

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// object reads a draw:object: what a chart shows, as its title and the table of its values, or the
-// characters of a formula. Objects within objects are not read.
+// object reads a draw:object: a chart's title and table of values, or the characters of a formula. Nested
+// objects are not read.
 func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 	target := strings.TrimPrefix(ooxml.Attr(start, "href"), "./")
 	if target == "" || r.nested || strings.Contains(target, "..") || strings.Contains(target, ":") {
-		return r.blocks(emit) // it may be inline
+		return r.blocks(emit) // the object may be inline
 	}
 	if err := r.d.Skip(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 	return ooxml.Optional(err)
 }
 
-// formula reads a math:math. Its annotation says the same once more, in the language of the editor.
+// formula reads a math:math without its annotation, which repeats the formula in the editor's language.
 func (r *reader) formula(emit extract.Emit) error {
 	p := &paragraph{}
 	var read func() error

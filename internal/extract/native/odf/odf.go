@@ -1,6 +1,6 @@
-// Package odf extracts OpenDocument files (ISO/IEC 26300): texts, spreadsheets, presentations and
-// drawings. The content is read as a stream; only styles and notes are held in memory. Elements are
-// told apart by their local names, which are unique among those that are read.
+// Package odf extracts OpenDocument files (ISO/IEC 26300): texts, spreadsheets, presentations and drawings. It
+// streams the content; only styles and notes are held in memory. Elements are identified by local name, which
+// is unique among those that are read.
 package odf
 
 import (
@@ -20,7 +20,7 @@ const name = "native/odf"
 // Extractor reads OpenDocument files.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -29,8 +29,8 @@ func (Extractor) Name() string { return name }
 // Version implements extract.Extractor.
 func (Extractor) Version() int { return 1 }
 
-// Extract implements extract.Extractor. The pages of a presentation or a drawing are its slides; a
-// text and a spreadsheet have none before they are laid out.
+// Extract implements extract.Extractor. The pages of a presentation or a drawing are its slides; a text or a
+// spreadsheet has none until it is laid out.
 func (Extractor) Extract(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
@@ -39,7 +39,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = pkg.Close() }() // it was only read
+	defer func() { _ = pkg.Close() }() // read-only
 	if err := refuseEncrypted(ctx, pkg); err != nil {
 		return extract.Info{}, err
 	}
@@ -80,7 +80,7 @@ func (r *reader) info(src extract.Source, properties map[string]string) extract.
 	}
 }
 
-// refuseEncrypted looks into the manifest, which names the encrypted parts (part 2, 4.8).
+// refuseEncrypted fails if the manifest lists encrypted parts (part 2, 4.8).
 func refuseEncrypted(ctx context.Context, pkg *ooxml.Package) error {
 	err := pkg.Read(ctx, "META-INF/manifest.xml", func(d *ooxml.Decoder) error {
 		return d.Each(func(start xml.StartElement) error {
@@ -94,7 +94,7 @@ func refuseEncrypted(ctx context.Context, pkg *ooxml.Package) error {
 	return ooxml.Optional(err)
 }
 
-// reader walks one document. Its methods read an element whose start was just taken up to its end.
+// reader walks one document. Each method is called after an element's start tag and reads to its end.
 type reader struct {
 	ctx      context.Context
 	pkg      *ooxml.Package
@@ -102,12 +102,12 @@ type reader struct {
 	out      *flow.Writer
 	styles   *styles
 	lists    map[string]*counter // by the id of the list, and the last one of each style
-	open     []*list             // lists around what is read, innermost last
+	open     []*list             // enclosing lists, innermost last
 	chapters counter             // numbers of the headings
 	item     *item               // the list item whose first text comes next
-	shapes   *[]extract.Block    // where a sheet's drawings go; nil: into the flow
+	shapes   *[]extract.Block    // receives a sheet's drawings; nil: they go into the flow
 	nested   bool                // within an embedded object
-	page     int                 // of the slide; its number so far at the end
+	page     int                 // current slide, in the end the number of slides
 	maxPages int
 	title    string // of the first paragraph in the style Title
 	titled   bool   // headings nest under a title
@@ -117,7 +117,7 @@ func (r *reader) readStyles(d *ooxml.Decoder) error {
 	return d.Each(func(start xml.StartElement) error { return r.styles.element(d, start) })
 }
 
-// document reads the content part: styles of its own, then the body.
+// document reads the content part: its automatic styles, then the body.
 func (r *reader) document(d *ooxml.Decoder) error {
 	r.d = d
 	found := false
@@ -146,13 +146,13 @@ func (r *reader) document(d *ooxml.Decoder) error {
 	return r.out.Flush()
 }
 
-// top emits a block of the document's own flow.
+// top emits a block of the main flow.
 func (r *reader) top(b extract.Block) error {
 	b.Page = r.page
 	return r.out.Block(b)
 }
 
-// collect reads with read, and returns the blocks that it gives. What is open around it is out of sight.
+// collect calls read and returns the blocks that it emits. The enclosing lists are hidden from read.
 func (r *reader) collect(read func(extract.Emit) error) ([]extract.Block, error) {
 	open, item := r.open, r.item
 	r.open, r.item = nil, nil

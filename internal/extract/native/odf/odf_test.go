@@ -32,7 +32,7 @@ const automatic = `<office:automatic-styles>
 <text:list-style style:name="B"><text:list-level-style-bullet text:level="1" text:bullet-char="x"/></text:list-style>
 </office:automatic-styles>`
 
-// document makes an OpenDocument file of a body and further parts: pairs of name and content.
+// document makes an OpenDocument file of a body and further parts, given as pairs of name and content.
 func document(t testing.TB, body string, parts ...string) []byte {
 	t.Helper()
 	return nativetest.Zip(t, append([]string{
@@ -95,14 +95,14 @@ func TestText(t *testing.T) {
 			"1. one\n2. two\n    - 2.a) two a\n    - 2.b) two b\n3. three\n\nmore\n\n- x\n",
 		},
 		{
-			"a list that goes on", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") +
+			"a continued list", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") +
 				list(`text:style-name="N" text:continue-numbering="true"`, p("two")) +
 				list(`text:style-name="N"`, p("one")) + list(`text:continue-list="l1" text:style-name="N"`, p("three")),
 			"1. one\n\nx\n\n2. two\n1. one\n3. three\n",
 		},
 		{"an item that only holds a list", list(`text:style-name="N"`, list("", p("a"))), "- 1.a) a\n"},
 		{
-			"an item that starts anew", `<text:list text:style-name="N"><text:list-item text:start-value="7">` +
+			"an item that restarts the count", `<text:list text:style-name="N"><text:list-item text:start-value="7">` +
 				p("seven") + `</text:list-item><text:list-header>` + p("plain") + `</text:list-header></text:list>`,
 			"7. seven\n\nplain\n",
 		},
@@ -136,7 +136,7 @@ func TestText(t *testing.T) {
 			"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))),
 			"| a | b \\| c |\n| - | - |\n",
 		},
-		{"a frame is no table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
+		{"a frame is not a table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
 		{"an index", `<text:table-of-content><text:table-of-content-source><text:index-title-template>no</text:index-title-template></text:table-of-content-source><text:index-body>` + p("Chapter 1") + `</text:index-body></text:table-of-content>`, "Chapter 1\n"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -275,89 +275,6 @@ func TestLongTable(t *testing.T) {
 	if count != 1200 || len(doc.Blocks) < 3 {
 		t.Errorf("got %d rows in %d blocks", count, len(doc.Blocks))
 	}
-}
-
-func TestRefuses(t *testing.T) {
-	t.Parallel()
-	manifest := `<manifest:manifest xmlns:manifest="urn:x"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
-	bomb := strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>abcdefgh</text:p></table:table-cell></table:table-row>`, 50)
-	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
-		{
-			What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest),
-			Class: taskerr.CorruptionDetected, Says: "password",
-		},
-		{
-			What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"),
-			Class: taskerr.CorruptionDetected, Says: "no content part",
-		},
-		{
-			What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: taskerr.CorruptionDetected,
-			Says: "no body",
-		},
-		{
-			What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"),
-			Class: taskerr.CorruptionDetected, Says: "damaged",
-		},
-		{
-			What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))),
-			Class: taskerr.CorruptionDetected, Says: "nested deeper",
-		},
-		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml",
-			`<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{
-			What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))),
-			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters",
-		},
-		{
-			What: "repeated cells in a text", Content: document(t, text(table("", bomb))),
-			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters",
-		},
-		{
-			What: "blanks without end", Content: document(t,
-				text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))),
-			Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Says: "100000 characters",
-		},
-		{
-			What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))),
-			Class: taskerr.CorruptionDetected, Says: "zip bomb",
-		},
-	})
-}
-
-// TestMemory: text that is held and not emitted yet counts as well.
-func TestMemory(t *testing.T) {
-	t.Parallel()
-	nativetest.CountsHeldText(t, odf.New(),
-		document(t, sheets(table("", `<table:table-row table:number-rows-repeated="900">`+tc("", p("x"))+
-			`</table:table-row>`))))
-}
-
-// TestRepeats: a row that is repeated down to the end of the sheet, with text in it.
-func TestRepeats(t *testing.T) {
-	t.Parallel()
-	for _, body := range []func(string) string{text, sheets} {
-		row := `<table:table-row table:number-rows-repeated="1048576">` +
-			tc(`table:number-columns-repeated="16384"`, p("x")) + `</table:table-row>`
-		doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, body(table("", row))), extract.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cells := 0
-		for _, b := range doc.Blocks {
-			if b.Table != nil {
-				cells += len(b.Table.Rows) * len(b.Table.Rows[0])
-			}
-		}
-		if cells != 1000*1024 {
-			t.Errorf("got %d cells", cells)
-		}
-	}
-}
-
-// TestCancel: a sheet without any text, which emits nothing, ends with its context.
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	nativetest.Stops(t, odf.New(), document(t, sheets(table("", strings.Repeat(tr(tc("", "")), 5000)))))
 }
 
 func FuzzBody(f *testing.F) {

@@ -8,9 +8,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-const waitingRows = 200 // of a region, to see which columns to its left are empty
+const waitingRows = 200 // rows of a region held back to see which leading columns are empty
 
-// spreadsheet reads an office:spreadsheet: a section per sheet that is shown.
+// spreadsheet reads an office:spreadsheet: a section per visible sheet.
 func (r *reader) spreadsheet() error {
 	return r.d.Children(func(start xml.StartElement) error {
 		if start.Name.Local != "table" || r.styles.hidden("table", ooxml.Attr(start, "style-name")) {
@@ -20,11 +20,11 @@ func (r *reader) spreadsheet() error {
 	}, nil)
 }
 
-// sheet reads a sheet. Its tables stand apart by empty rows; its drawings come after them.
+// sheet reads a sheet. Empty rows separate its tables; its drawings follow them.
 func (r *reader) sheet(name string) error {
 	named := false
 	emit := func(b extract.Block) error {
-		if !named { // a sheet without content has no heading
+		if !named { // an empty sheet has no heading
 			named = true
 			if err := r.top(extract.Block{Kind: extract.Heading, Level: 1, Text: name}); err != nil {
 				return err
@@ -64,15 +64,15 @@ func (r *reader) sheet(name string) error {
 	return nil
 }
 
-// region is a table on a sheet: rows with no empty one between them.
+// region is a table on a sheet: consecutive rows that are not empty.
 type region struct {
 	emit    extract.Emit
-	out     *extract.TableWriter // nil: the first rows still wait
+	out     *extract.TableWriter // nil while the first rows are held back
 	waiting []*row
 	header  []bool
 	left    int // empty columns before it
 	rows    int
-	reach   int // the first row that no cell above reaches into
+	reach   int // the first row that no cell above spans
 }
 
 func (g *region) add(w *row, header bool) error {
@@ -88,7 +88,7 @@ func (g *region) add(w *row, header bool) error {
 	return g.write(w, header)
 }
 
-// start writes the rows that waited.
+// start writes the rows that were held back.
 func (g *region) start() error {
 	g.out = extract.NewTableWriter(g.emit, extract.Block{})
 	g.left = math.MaxInt
@@ -97,7 +97,7 @@ func (g *region) start() error {
 			g.left = min(g.left, leading(w))
 		}
 	}
-	// A row of texts above one of values names the columns.
+	// A row of text above a row of values is a header.
 	first := g.waiting[0]
 	if len(g.waiting) > 1 && first.filled > 1 && first.values == 0 && first.tall < 2 && g.waiting[1].values > 0 {
 		g.header[0] = true
@@ -112,7 +112,7 @@ func (g *region) start() error {
 	return nil
 }
 
-// leading counts the empty cells at a row's start.
+// leading counts the empty cells at the start of a row.
 func leading(w *row) int {
 	for i, c := range w.cells {
 		if c.Text != "" || c.RowSpan > 1 {
@@ -130,7 +130,7 @@ func (g *region) write(w *row, header bool) error {
 	return nil
 }
 
-// end writes out the region. One of a single cell is a paragraph, such as a title above a table.
+// end writes out the region. A single cell becomes a paragraph, for example a title above a table.
 func (g *region) end() error {
 	defer func() { *g = region{emit: g.emit} }()
 	if len(g.waiting) == 1 && g.waiting[0].filled == 1 {

@@ -24,7 +24,7 @@ func (r *reader) slides() error {
 	}, nil)
 }
 
-// slide reads a draw:page: its title first, wherever it was drawn, and the speaker's notes last.
+// slide reads a draw:page: its title first, wherever it is drawn, and the speaker notes last.
 func (r *reader) slide() error {
 	var notes []extract.Block
 	blocks, err := r.collect(func(emit extract.Emit) error {
@@ -55,11 +55,11 @@ func (r *reader) slide() error {
 	return nil
 }
 
-// placed reads one object on a slide: by its class it is the title, the outline, or an object on
-// all slides alike.
+// placed reads one object on a slide. Its class makes it the title, the outline, or an object that all slides
+// share.
 func (r *reader) placed(start xml.StartElement, emit extract.Emit) error {
 	if ooxml.Attr(start, "placeholder") == "true" {
-		return r.d.Skip() // nobody filled it in
+		return r.d.Skip() // an empty placeholder
 	}
 	switch ooxml.Attr(start, "class") {
 	case "header", "footer", "date-time", "page-number", "page", "handout":

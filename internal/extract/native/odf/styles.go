@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	maxStyles  = 1 << 16 // that are kept; no document that people write has more
-	maxParents = 20      // of a style, and so no endless chain
-	maxNumber  = 1 << 30 // of a list's item
-	maxLevel   = 9       // lists have the levels 1-10, here 0-9
+	maxStyles  = 1 << 16 // kept styles; real documents have fewer
+	maxParents = 20      // of a style, so that a cycle ends
+	maxNumber  = 1 << 30 // of a list item
+	maxLevel   = 9       // list levels are 1-10, here 0-9
 )
 
-// style is what a style:style says that matters here. An empty field leaves it to the parent.
+// style holds the used attributes of a style:style. An empty field is inherited.
 type style struct {
 	parent string
 	list   string // style:list-style-name
@@ -34,7 +34,7 @@ type level struct {
 
 type listStyle struct{ levels [maxLevel + 1]level }
 
-// styles are the styles of a document.
+// styles holds the styles of a document.
 type styles struct {
 	byName   map[string]style // by family and name
 	lists    map[string]*listStyle
@@ -46,7 +46,7 @@ func newStyles() *styles {
 	return &styles{byName: map[string]style{}, lists: map[string]*listStyle{}}
 }
 
-// element looks at any element outside of the body; it reads those that are styles.
+// element reads an element outside of the body if it defines styles.
 func (s *styles) element(d *ooxml.Decoder, start xml.StartElement) error {
 	switch start.Name.Local {
 	case "style":
@@ -86,7 +86,7 @@ func (s *styles) readStyle(d *ooxml.Decoder, start xml.StartElement) error {
 	return err
 }
 
-// readDefault takes the document's language from the defaults of paragraphs.
+// readDefault reads the document's language from the paragraph defaults.
 func (s *styles) readDefault(d *ooxml.Decoder, start xml.StartElement) error {
 	family := ooxml.Attr(start, "family")
 	return d.Children(func(start xml.StartElement) error {
@@ -123,7 +123,7 @@ func readListStyle(d *ooxml.Decoder) (*listStyle, error) {
 	}, nil)
 }
 
-// find follows a style and its parents until known says that it has what is looked for.
+// find follows a style and its parents until known returns true.
 func (s *styles) find(family, name string, known func(name string, st style) bool) bool {
 	for range maxParents {
 		st, ok := s.byName[family+" "+name]
@@ -151,8 +151,7 @@ func (s *styles) hidden(family, name string) (hidden bool) {
 	return hidden
 }
 
-// is reports whether a paragraph style is one of names, or based on one. A blank in a name is written as
-// _20_.
+// is reports whether a paragraph style is one of names, or based on one. A space in a name is encoded as _20_.
 func (s *styles) is(paragraph string, names ...string) bool {
 	return s.find("paragraph", paragraph, func(name string, _ style) bool {
 		for _, n := range names {
@@ -164,7 +163,7 @@ func (s *styles) is(paragraph string, names ...string) bool {
 	})
 }
 
-// listOf is the list style that a paragraph style names; "" for none.
+// listOf returns the list style that a paragraph style names, or "".
 func (s *styles) listOf(paragraph string) (list string) {
 	s.find("paragraph", paragraph, func(_ string, st style) bool {
 		list = st.list
@@ -173,7 +172,7 @@ func (s *styles) listOf(paragraph string) (list string) {
 	return list
 }
 
-// count is an attribute that counts something: at least 1, at most limit.
+// count parses a count attribute and clamps it to 1…limit.
 func count(start xml.StartElement, attr string, limit int) int {
 	n, err := strconv.Atoi(ooxml.Attr(start, attr))
 	if errors.Is(err, strconv.ErrRange) {

@@ -8,35 +8,35 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// Repetition is how these formats store blanks up to the edge of the sheet, and how a small file
-// becomes an endless one.
+// Files store the blanks up to the edge of the sheet as repetitions, and repetitions can make a small file
+// endless.
 const (
-	maxColumns = 1024 // of a row; extract.Table spreads out no more
+	maxColumns = 1024 // of a row; extract.Table expands no more
 	maxGap     = 256  // empty cells between two others
-	maxRepeats = 1000 // of a row that has text
+	maxRepeats = 1000 // of a row with text
 	maxRowSpan = 1 << 20
 )
 
-// row is a table:table-row while it is read. Empty cells at its end are left out.
+// row is a table:table-row being read. Empty cells at its end are dropped.
 type row struct {
 	cells  []extract.Cell
-	gap    int // empty cells that are due before the next one
+	gap    int // empty cells to add before the next one
 	blocks []extract.Block
 	filled int // cells with text
-	values int // of these, those that hold no text but numbers, dates …
-	tall   int // the largest of the row spans
+	values int // filled cells that hold numbers, dates and the like instead of text
+	tall   int // the largest row span
 }
 
-// table is a table:table within a text or a slide while it is read.
+// table is a table:table being read within a text or a slide.
 type table struct {
 	out    *extract.TableWriter
 	rows   int
-	reach  int             // the first row that no cell above reaches into
-	cells  int             // with text
-	single []extract.Block // the blocks of the only one
+	reach  int             // the first row that no cell above spans
+	cells  int             // cells with text
+	single []extract.Block // blocks of the only cell
 }
 
-// table reads a table:table. One with a single cell is a frame around its content, not a table.
+// table reads a table:table. A table with a single cell is a frame around its content and is emitted as such.
 func (r *reader) table(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("table", ooxml.Attr(start, "style-name")) {
 		return r.d.Skip()
@@ -84,8 +84,8 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 	return nil
 }
 
-// spendRow counts what the nth repetition of a row holds, so that they have an end; the row itself was counted as
-// it was read.
+// spendRow charges the text of the nth repetition of a row, which bounds repetitions. Reading the row charged
+// its first occurrence.
 func (r *reader) spendRow(w *row, nth int) error {
 	if nth == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (r *reader) spendRow(w *row, nth int) error {
 	return r.out.Spend(bytes)
 }
 
-// rows reads the rows of a table, whatever they are grouped in, handing each to emit.
+// rows reads the rows of a table, however they are grouped, and passes each to emit.
 func (r *reader) rows(header bool, emit func(w *row, header bool, repeats int) error) error {
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -113,7 +113,7 @@ func (r *reader) rows(header bool, emit func(w *row, header bool, repeats int) e
 			return r.rows(header, emit)
 		case "shapes":
 			if r.shapes != nil {
-				return r.blocks(func(extract.Block) error { return nil }) // shapes are kept aside
+				return r.blocks(func(extract.Block) error { return nil }) // shape keeps the drawings
 			}
 		}
 		return r.d.Skip()
@@ -122,7 +122,7 @@ func (r *reader) rows(header bool, emit func(w *row, header bool, repeats int) e
 
 func (r *reader) row(w *row) error {
 	return r.d.Children(func(start xml.StartElement) error {
-		if start.Name.Local != "table-cell" { // what a covered cell holds is not shown
+		if start.Name.Local != "table-cell" { // the content of a covered cell is hidden
 			return r.d.Skip()
 		}
 		blocks, err := r.collect(r.blocks)
@@ -133,13 +133,13 @@ func (r *reader) row(w *row) error {
 	}, nil)
 }
 
-// cell adds a table:table-cell, as often as it says.
+// cell adds a table:table-cell as often as it is repeated.
 func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) error {
 	c := extract.Cell{Text: strings.TrimSpace(extract.CellText(blocks))}
 	if c.Text == "" {
 		c.Text = value(start)
 	}
-	if r.nested && c.Text == "NaN" { // a chart's value that is missing
+	if r.nested && c.Text == "NaN" { // a missing value of a chart
 		c.Text = ""
 	}
 	repeats := count(start, "number-columns-repeated", maxColumns)
@@ -173,7 +173,7 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	return r.out.Spend((repeats - 1) * (len(c.Text) + 1))
 }
 
-// value is what a cell holds when it shows no text.
+// value returns the value of a cell that shows no text.
 func value(start xml.StartElement) string {
 	switch ooxml.Attr(start, "value-type") {
 	case "float", "percentage", "currency":

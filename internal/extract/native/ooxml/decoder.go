@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxToken = 4 << 20 // bytes of one tag or text; encoding/xml holds as much
-	ctxEvery = 1024    // tokens between looks at the context
+	maxToken = 4 << 20 // bytes of one tag or text; encoding/xml buffers the same again
+	ctxEvery = 1024    // tokens between checks of the context
 )
 
-// Decoder reads the tokens of one part with limits on depth and on the size of a token. Entities
-// other than XML's own five are an error: nothing expands.
+// Decoder reads the tokens of one part and limits their depth and size. Entities other than the five of XML are
+// an error, so nothing expands.
 type Decoder struct {
 	ctx    context.Context
 	xml    *xml.Decoder
@@ -37,14 +37,14 @@ func newDecoder(ctx context.Context, r io.Reader, depth int) *Decoder {
 	x := xml.NewDecoder(m)
 	x.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if strings.HasPrefix(strings.ToLower(label), "utf-16") {
-			return input, nil // fromUTF16 has decoded it
+			return input, nil // decoded by fromUTF16
 		}
 		return charset.NewReaderLabel(label, input)
 	}
 	return &Decoder{ctx: ctx, xml: x, meter: m, limit: depth}
 }
 
-// fromUTF16 decodes a part that begins with the byte order mark of UTF-16.
+// fromUTF16 decodes a part that starts with the byte order mark of UTF-16.
 func fromUTF16(r io.Reader) io.Reader {
 	buffered := bufio.NewReader(r)
 	mark, err := buffered.Peek(2)
@@ -54,7 +54,7 @@ func fromUTF16(r io.Reader) io.Reader {
 	return transform.NewReader(buffered, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
 }
 
-// Token returns the next token. The bytes of a text are valid until the next call.
+// Token returns the next token. A text's bytes are valid until the next call.
 func (d *Decoder) Token() (xml.Token, error) {
 	if d.tokens++; d.tokens%ctxEvery == 0 && d.ctx.Err() != nil {
 		return nil, context.Cause(d.ctx)
@@ -72,7 +72,7 @@ func (d *Decoder) Token() (xml.Token, error) {
 		if d.ctx.Err() != nil {
 			return nil, context.Cause(d.ctx)
 		}
-		return nil, errMalformed // a *xml.SyntaxError, or one of an unknown version or encoding
+		return nil, errMalformed // a *xml.SyntaxError, or an unknown version or encoding
 	}
 	switch token.(type) {
 	case xml.StartElement:
@@ -86,13 +86,13 @@ func (d *Decoder) Token() (xml.Token, error) {
 	return token, nil
 }
 
-// line is where the reading has come to.
+// line returns the current line number.
 func (d *Decoder) line() int {
 	line, _ := d.xml.InputPos()
 	return line
 }
 
-// Skip reads on to the end of the element whose start was the last token.
+// Skip skips the element whose start was the last token.
 func (d *Decoder) Skip() error {
 	for level := 1; level > 0; {
 		token, err := d.Token()
@@ -109,7 +109,7 @@ func (d *Decoder) Skip() error {
 	return nil
 }
 
-// Each calls f for each element in the rest of the part, whatever its depth.
+// Each calls f for each element in the rest of the part, at any depth.
 func (d *Decoder) Each(f func(xml.StartElement) error) error {
 	for {
 		token, err := d.Token()
@@ -127,8 +127,8 @@ func (d *Decoder) Each(f func(xml.StartElement) error) error {
 	}
 }
 
-// Children calls f for each child of the element whose start was the last token, and text for its
-// own text; text may be nil. f must read its element to the end.
+// Children calls f for each child of the element whose start was the last token, and text for the element's own
+// text, unless text is nil. f must read its element to the end.
 func (d *Decoder) Children(f func(xml.StartElement) error, text func([]byte) error) error {
 	for {
 		token, err := d.Token()
@@ -153,7 +153,7 @@ func (d *Decoder) Children(f func(xml.StartElement) error, text func([]byte) err
 	}
 }
 
-// Text returns the text of the element whose start was the last token, of at most limit bytes.
+// Text returns the text of the element whose start was the last token, up to limit bytes.
 func (d *Decoder) Text(limit int) (string, error) {
 	var out []byte
 	err := d.Children(
@@ -165,7 +165,7 @@ func (d *Decoder) Text(limit int) (string, error) {
 	return string(out), err
 }
 
-// unexpected keeps the end of a part within an element from being taken for its good end.
+// unexpected turns io.EOF within an element into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("element without an end: %w", io.ErrUnexpectedEOF)
@@ -178,8 +178,8 @@ var (
 	errMalformed = errors.New("no well-formed XML")
 )
 
-// meter bounds what encoding/xml takes for one token, and looks at the context: a part may be few tokens of
-// megabytes.
+// meter limits the bytes that encoding/xml reads for one token. It checks the context, because a part may
+// consist of a few tokens of megabytes.
 type meter struct {
 	ctx  context.Context
 	r    io.Reader
@@ -198,8 +198,8 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Choice reads an mc:AlternateContent (part 3, 10.2) whose start was the last token: read is called
-// for its first choice, else for its fallback.
+// Choice reads an mc:AlternateContent (part 3, 10.2) whose start was the last token: it calls read for the
+// first choice, or for the fallback if there is no choice.
 func (d *Decoder) Choice(read func() error) error {
 	chosen := false
 	return d.Children(func(start xml.StartElement) error {

@@ -1,6 +1,6 @@
-// Package ooxml reads what the Office Open XML formats share: the package of parts and their
-// relations (ECMA-376 part 2), metered streams of XML tokens, and the core properties. Other formats of
-// XML in a zip use its parts and streams.
+// Package ooxml reads what the Office Open XML formats share: the package of parts and their relations
+// (ECMA-376 part 2), metered streams of XML tokens, and the core properties. Other zipped XML formats use its
+// parts and streams.
 package ooxml
 
 import (
@@ -41,14 +41,14 @@ func Open(path string, limits extract.Limits) (*Package, error) {
 // Close closes the file.
 func (p *Package) Close() error { return p.archive.Close() }
 
-// Read hands the tokens of a part to read. A part that is missing gives an error that is
-// fs.ErrNotExist, one that is not well-formed XML a *taskerr.Error of corruption_detected.
+// Read calls read with the tokens of a part. Its error is fs.ErrNotExist for a missing part, and a
+// *taskerr.Error of corruption_detected for XML that is not well-formed.
 func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) error) error {
 	rc, err := p.archive.Part(part)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	d := newDecoder(ctx, rc, p.depth)
 	return explain(read(d), part, d.line())
 }
@@ -56,8 +56,8 @@ func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) err
 // Part opens a part that is not XML. Errors are those of archive.Archive.Part.
 func (p *Package) Part(part string) (io.ReadCloser, error) { return p.archive.Part(part) }
 
-// explain turns what encoding/xml finds wrong into a sentence. It says where and not what: that would quote the
-// document.
+// explain makes an error sentence of an XML error. It states the place only, because the details would quote
+// the document.
 func explain(err error, part string, line int) error {
 	switch {
 	case errors.Is(err, errMalformed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -75,10 +75,10 @@ func explain(err error, part string, line int) error {
 		"the XML within the document is damaged (%s): save it again and upload it", where)
 }
 
-// partName is one that can be shown: others are whatever their author liked.
+// partName matches part names that are safe to show.
 var partName = regexp.MustCompile(`^[A-Za-z0-9_./ -]{1,80}$`)
 
-// Optional makes the absence of a part no error.
+// Optional returns err, or nil for a missing part.
 func Optional(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -86,14 +86,13 @@ func Optional(err error) error {
 	return err
 }
 
-// Relation is where a part points to.
+// Relation is the target of a relation.
 type Relation struct {
-	Type   string // the last segment of its URI, e.g. "styles"
-	Target string // the part's name without a leading slash; of an external target, its URI
+	Type   string // the last segment of its URI, for example "styles"
+	Target string // the part's name without a leading slash; for an external target, its URI
 }
 
-// Relations returns what a part relates to, by relation id; of the package itself for "". A part
-// without relations has none.
+// Relations returns the relations of a part by id, or those of the package for "". A part may have none.
 func (p *Package) Relations(ctx context.Context, part string) (map[string]Relation, error) {
 	dir, base := path.Split(part)
 	relations := map[string]Relation{}
@@ -120,8 +119,8 @@ func resolve(dir, target string) string {
 	return strings.TrimPrefix(path.Join("/", dir, target), "/")
 }
 
-// Attr is an attribute's value by its local name; "" when the element has none. Office uses no two
-// attributes of one local name in one element of those that are read.
+// Attr returns an attribute's value by its local name, or "". No element that is read has two attributes with
+// the same local name.
 func Attr(start xml.StartElement, local string) string {
 	for _, a := range start.Attr {
 		if a.Name.Local == local {
@@ -131,8 +130,7 @@ func Attr(start xml.StartElement, local string) string {
 	return ""
 }
 
-// RelationID is the value of an element's r:id or of another attribute of that namespace. "" when it
-// has none.
+// RelationID returns the value of an element's r:id, or of another attribute of that namespace, or "".
 func RelationID(start xml.StartElement, local string) string {
 	for _, a := range start.Attr {
 		if a.Name.Local == local && (a.Name.Space == "r" || strings.HasSuffix(a.Name.Space, "/relationships")) {
@@ -142,7 +140,7 @@ func RelationID(start xml.StartElement, local string) string {
 	return ""
 }
 
-// Main is the name of the package's main part; fallback when no relation says it.
+// Main returns the name of the package's main part, or fallback if no relation names it.
 func (p *Package) Main(ctx context.Context, fallback string) (string, error) {
 	relations, err := p.Relations(ctx, "")
 	if err != nil {
@@ -156,7 +154,7 @@ func (p *Package) Main(ctx context.Context, fallback string) (string, error) {
 	return fallback, nil
 }
 
-// OfType returns the target of a relation of the type; "" when there is none.
+// OfType returns the target of a relation of the type, or "".
 func OfType(relations map[string]Relation, kind string) string {
 	target := ""
 	for _, relation := range relations {
@@ -167,7 +165,7 @@ func OfType(relations map[string]Relation, kind string) string {
 	return target
 }
 
-// Int reads a whole number; fallback when it is none.
+// Int parses an integer and returns fallback if it is malformed.
 func Int(s string, fallback int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil {
@@ -176,7 +174,7 @@ func Int(s string, fallback int) int {
 	return n
 }
 
-// On reads a boolean attribute (22.9.2.7): what is not said is fallback.
+// On parses a boolean attribute (22.9.2.7) and returns fallback if it is empty.
 func On(s string, fallback bool) bool {
 	switch s {
 	case "":

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// open makes a package of one part.
+// open makes and opens a package of one part.
 func open(t *testing.T, part, content string) *ooxml.Package {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
@@ -42,7 +42,7 @@ func open(t *testing.T, part, content string) *ooxml.Package {
 	return pkg
 }
 
-// TestDamagedXML: whatever is wrong, the error has a class, says where, and quotes nothing of the document.
+// TestDamagedXML: the error always has a class, states the place, and quotes nothing of the document.
 func TestDamagedXML(t *testing.T) {
 	t.Parallel()
 	for what, content := range map[string]string{
@@ -67,13 +67,13 @@ func TestDamagedXML(t *testing.T) {
 	}
 }
 
-// TestCancelWithinFewTokens: a part may be few tokens, each of megabytes; a cancel ends its reading all the same.
+// TestCancelWithinFewTokens: a cancellation also stops the reading of a part of few, huge tokens.
 func TestCancelWithinFewTokens(t *testing.T) {
 	t.Parallel()
 	reason := errors.New("the reason")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var text strings.Builder
-	for r := rand.New(rand.NewPCG(1, 2)); text.Len() < 1<<20; { // words that don't pack well
+	for r := rand.New(rand.NewPCG(1, 2)); text.Len() < 1<<20; { // words that compress poorly
 		fmt.Fprintf(&text, "%x ", r.Uint64())
 	}
 	pkg := open(t, "a.xml", "<a>"+strings.Repeat("<b>"+text.String()+"</b>", 8)+"</a>")

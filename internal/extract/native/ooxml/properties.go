@@ -10,8 +10,8 @@ import (
 
 const maxProperty = 1 << 10 // bytes
 
-// Properties returns the core properties that are filled in: title, author, subject, description,
-// keywords, created, modified, language; and producer, the program that made the file.
+// Properties returns the non-empty core properties: title, author, subject, description, keywords, created,
+// modified, language; and producer, the program that made the file.
 func (p *Package) Properties(ctx context.Context) (map[string]string, error) {
 	names := map[string]string{
 		"title": "title", "creator": "author", "subject": "subject", "description": "description",
@@ -24,7 +24,7 @@ func (p *Package) Properties(ctx context.Context) (map[string]string, error) {
 	return properties, p.properties(ctx, "docProps/app.xml", map[string]string{"Application": "producer"}, properties)
 }
 
-// properties reads the named elements of a part, if it is there.
+// properties reads the named elements of a part, if it exists.
 func (p *Package) properties(ctx context.Context, part string, names, properties map[string]string) error {
 	err := p.Read(ctx, part, func(d *Decoder) error {
 		return d.Each(func(start xml.StartElement) error {
@@ -42,5 +42,5 @@ func (p *Package) properties(ctx context.Context, part string, names, properties
 	return Optional(err)
 }
 
-// Title is the title among the properties; "" when it says nothing.
+// Title returns the title among the properties, or "" if it is meaningless.
 func Title(properties map[string]string) string { return extract.StatedTitle(properties["title"]) }

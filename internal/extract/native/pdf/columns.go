@@ -7,21 +7,20 @@ import (
 	"slices"
 )
 
-// region is a part of a page that is read from top to bottom: a column, or what spans columns.
+// region is a part of a page that is read from top to bottom: a column, or text across columns.
 type region struct {
 	box
 	lines []line
 }
 
-// maxDepth bounds how often a page is cut.
+// maxDepth limits how often a page is cut.
 const maxDepth = 8
 
-// readingOrder cuts a page into regions along the white gutters between columns and lists them in the
-// order in which they are read. It is a recursive X-Y cut (Nagy, Seth, Viswanathan: "A prototype
-// document image analysis system for technical journals", 1992) in which lines that span a gutter, such
-// as titles, part the columns above them from those below; and what stands side by side is only taken
-// for columns when it reads like text and not like the rows of a table. A page that takes more than the effort is cut
-// no further.
+// readingOrder cuts a page into regions along the white gutters between columns and returns them in reading
+// order. It is a recursive X-Y cut (Nagy, Seth, Viswanathan: "A prototype document image analysis system for
+// technical journals", 1992). Lines that span a gutter, such as titles, separate the columns above from those
+// below. Text side by side counts as columns only if it reads like text and not like the rows of a table. A
+// page that exceeds the effort is cut no further.
 func readingOrder(ctx context.Context, segs []segment, e *effort) ([]region, error) {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	for i := range segs {
@@ -64,8 +63,8 @@ func cut(ctx context.Context, segs []segment, e *effort, depth int) ([]region, e
 	return []region{r}, nil
 }
 
-// columns cuts segs, which are in the order of their middles, along the best gutter: bands of columns
-// and what lies between them, in reading order. Nil: there is no gutter.
+// columns cuts segs, sorted by their middles, along the best gutter into bands of columns and the text between
+// them, in reading order. It returns nil if there is no gutter.
 func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error) {
 	var best []band
 	most := 0
@@ -104,13 +103,13 @@ func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error
 	return parts, nil
 }
 
-// gutters lists the places at which few lines stand, compared with their surroundings.
+// gutters returns the positions that few lines cover, compared with their surroundings.
 func gutters(segs []segment) []float64 {
 	const maxBins, most = 2000, 40
 	if len(segs) == 0 {
 		return nil
 	}
-	// no union: that leaves out a box without a place, such as of coordinates that are not numbers
+	// Not union: it would skip a zero box, as from coordinates that are not numbers.
 	left, right := math.Inf(1), math.Inf(-1)
 	for _, s := range segs {
 		left, right = min(left, s.left), max(right, s.right)
@@ -118,7 +117,7 @@ func gutters(segs []segment) []float64 {
 	bin := max(1, (right-left)/maxBins)
 	cover := make([]float64, int((right-left)/bin)+2)
 	for _, s := range segs {
-		// As differences: the sum up to a bin is what covers it.
+		// A difference array: the prefix sum up to a bin is its coverage.
 		cover[int((s.left-left)/bin)] += s.height()
 		cover[min(int((s.right-left)/bin)+1, len(cover)-1)] -= s.height()
 	}
@@ -144,7 +143,7 @@ func gutters(segs []segment) []float64 {
 	return out
 }
 
-// band is a stripe of a page: two columns, or anything else.
+// band is a horizontal stripe of a page: two columns, or anything else.
 type band struct {
 	columns     bool
 	left, right []segment
@@ -152,7 +151,7 @@ type band struct {
 }
 
 // bandsAt cuts the page at x into bands. The gain is the number of segments in columns. A run of rows that
-// stands across x as a table is a band by itself.
+// crosses x as a table is a band of its own.
 func bandsAt(segs []segment, runs rowRuns, x float64, e *effort) (bands []band, gain int) {
 	var open band
 	seen, acrossX := map[int]bool{}, runs.across(x, e)
@@ -191,8 +190,8 @@ func bandsAt(segs []segment, runs rowRuns, x float64, e *effort) (bands []band, 
 	return bands, gain
 }
 
-// areColumns reports whether two heaps of segments side by side are columns of text, to be read one
-// after the other, rather than a table, to be read row by row.
+// areColumns reports whether two sets of segments side by side are columns of text, read one after the other,
+// rather than a table, read row by row.
 func areColumns(left, right []segment) bool {
 	if len(left) < 2 || len(right) < 2 {
 		return false
@@ -204,10 +203,9 @@ func areColumns(left, right []segment) bool {
 		return false
 	}
 	if min(l.wordsPerRow, r.wordsPerRow) < 2.5 && fewer >= 3 && aligned(left, right) > 0.7 {
-		return false // short entries that stand in rows
+		return false // short entries in rows
 	}
-	// The way in which the program that made the page wrote it tells best: columns are written one
-	// after the other, tables row by row.
+	// The writing order is the best evidence: programs write columns one after the other and tables row by row.
 	switches := float64(switches(left, right)) / float64(2*fewer)
 	prose := min(l.wordsPerRow, r.wordsPerRow) >= 4 && min(l.full, r.full) >= 0.5
 	switch {
@@ -220,15 +218,15 @@ func areColumns(left, right []segment) bool {
 	}
 }
 
-// side is what one of two columns looks like.
+// side is the shape of one of two columns.
 type side struct {
 	box
-	starts      float64 // where nearly all lines begin and end: a header may reach over the gutter
+	starts      float64 // edges of nearly all lines; a header may cross the gutter
 	ends        float64
 	rows        int
 	size        float64
 	wordsPerRow float64
-	full        float64 // share of rows that are nearly as wide as the column
+	full        float64 // fraction of rows that are nearly as wide as the column
 }
 
 func sideOf(segs []segment) side {
@@ -257,7 +255,7 @@ func sideOf(segs []segment) side {
 	return s
 }
 
-// aligned is the share of the shorter side's segments that stand on a line with one of the other.
+// aligned returns the fraction of the shorter side's segments that share a line with one of the other side.
 func aligned(left, right []segment) float64 {
 	if len(left) > len(right) {
 		left, right = right, left
@@ -274,7 +272,7 @@ func aligned(left, right []segment) float64 {
 	return float64(n) / float64(len(left))
 }
 
-// switches counts how often the page's content stream goes from one side to the other.
+// switches counts how often the page's content stream changes from one side to the other.
 func switches(left, right []segment) int {
 	type mark struct {
 		order int

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// composer makes blocks of pieces. A paragraph is held back until it is known whether the next column
-// or page goes on with it.
+// composer makes blocks of pieces. It holds a paragraph back until it is known whether the next column or page
+// continues it.
 type composer struct {
 	stats  *stats
 	levels levels
@@ -18,15 +18,15 @@ type composer struct {
 	emit   func(extract.Block) error
 
 	open  *extract.Block // the last paragraph or list item
-	from  *piece         // what open was made of, its last part
+	from  *piece         // the last piece of open
 	held  []extract.Block
 	marks []float64 // left edges of the markers of the list's open levels
 }
 
-// maxText bounds a block that is put together of parts, in bytes.
+// maxText limits a block that is joined from parts, in bytes.
 const maxText = 32 << 10
 
-// maxHeld bounds what may stand between two parts of a paragraph: footnotes, figures' captions.
+// maxHeld limits the blocks between two parts of a paragraph: footnotes, captions of figures.
 const maxHeld = 8
 
 // add composes the next piece.
@@ -44,7 +44,7 @@ func (c *composer) add(p *piece) error {
 	return c.put(c.block(p, text), p)
 }
 
-// block says what a piece is.
+// block returns the block of a piece.
 func (c *composer) block(p *piece, text string) extract.Block {
 	full := strings.TrimSpace(p.marker + " " + text)
 	short := len(p.lines) <= 3 && p.marker != bulletMarker
@@ -62,7 +62,7 @@ func (c *composer) block(p *piece, text string) extract.Block {
 	return extract.Block{Kind: extract.Paragraph, Text: text}
 }
 
-// depth is how deep a list item is nested, by its marker's left edge.
+// depth returns how deep a list item is nested, from its marker's left edge.
 func (c *composer) depth(p *piece) int {
 	left := p.lines[0].left
 	for len(c.marks) > 0 && c.marks[len(c.marks)-1] > left+0.5*p.size {
@@ -74,7 +74,7 @@ func (c *composer) depth(p *piece) int {
 	return len(c.marks) - 1
 }
 
-// put hands b on, or holds it back.
+// put emits b, or holds it back.
 func (c *composer) put(b extract.Block, p *piece) error {
 	place := extract.Box{}
 	place.Left, place.Top, place.Right, place.Bottom = fractions(p)
@@ -94,7 +94,7 @@ func (c *composer) put(b extract.Block, p *piece) error {
 			if rest == "" {
 				return nil
 			}
-			b.Text = rest // a block of its own, so that its page is the right one
+			b.Text = rest // a separate block, so that it gets the right page
 		}
 		if c.open.Kind == extract.Code && b.Kind == extract.Code && !p.first && p.above < 2.5 {
 			c.open.Text += "\n" + b.Text
@@ -115,11 +115,11 @@ func (c *composer) put(b extract.Block, p *piece) error {
 	return c.send(b)
 }
 
-// sentenceEnd is where a sentence ends and another begins.
+// sentenceEnd matches the end of a sentence before the start of another.
 var sentenceEnd = regexp.MustCompile(`[.!?][”"’')»]*\s+[\p{Lu}„“"«(]|[。！？]`)
 
-// firstSentence parts the end of a sentence that began on another page from what follows it. A text
-// without such a place is not parted.
+// firstSentence splits off the end of a sentence that began on another page. A text without such an end is not
+// split.
 func firstSentence(text string) (head, rest string) {
 	at := sentenceEnd.FindStringIndex(text)
 	if at == nil {
@@ -132,8 +132,8 @@ func firstSentence(text string) (head, rest string) {
 	return strings.TrimSpace(text[:end]), strings.TrimSpace(text[end:])
 }
 
-// continues reports whether the paragraph that is open goes on with p: in the next column or page, in the
-// same size, in the middle of a sentence.
+// continues reports whether p continues the open paragraph: in the next column or page, in the same size, in
+// the middle of a sentence.
 func (c *composer) continues(p *piece, text string) bool {
 	if c.open.Kind == extract.Code || !p.first || !similar(p.size, c.from.size) || p.bold != c.from.bold ||
 		endsSentence(c.open.Text) {
@@ -152,11 +152,11 @@ func (c *composer) continues(p *piece, text string) bool {
 	case unicode.IsUpper(r), !unicode.IsLetter(r):
 		return false
 	}
-	// Scripts without capitals: the last line was full.
+	// For scripts without capitals: the last line was full.
 	return c.from.column.right-last.right < 2*c.from.size && len(c.from.lines) > 1
 }
 
-// aside reports whether b may stand between two parts of a paragraph.
+// aside reports whether b may appear between two parts of a paragraph.
 func (c *composer) aside(b extract.Block, p *piece) bool {
 	switch b.Kind {
 	case extract.Caption, extract.TableKind:
@@ -167,7 +167,7 @@ func (c *composer) aside(b extract.Block, p *piece) bool {
 	return false
 }
 
-// flush hands on what was held back.
+// flush emits what was held back.
 func (c *composer) flush() error {
 	if c.open == nil {
 		return nil
@@ -192,7 +192,7 @@ func fractions(p *piece) (l, t, r, b float64) {
 	return f.left, f.top, f.right, f.bottom
 }
 
-// code keeps the lines of a program and their indentation.
+// code joins the lines of a program listing and keeps their indentation.
 func code(lines []line) string {
 	left, chars, width := lines[0].left, 0, 0.0
 	for _, l := range lines {

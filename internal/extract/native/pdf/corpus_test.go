@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 )
 
-// corpus is the folder of documents beside the project; the test is skipped without it.
+// corpus returns the folder of documents beside the project; without it, the test is skipped.
 func corpus(t *testing.T, parts ...string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "..", "shared", "corpus")
@@ -36,7 +36,7 @@ func markdownOf(t *testing.T, doc *extract.Document) string {
 	return b.String()
 }
 
-// TestAgainstReference holds the extraction to what another program makes of the same documents.
+// TestAgainstReference compares the extraction with another program's output for the same documents.
 func TestAgainstReference(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -84,7 +84,7 @@ func wordsOf(text string) map[string]int {
 	return counts
 }
 
-// wordF1 is the F1 measure of two multisets of words: 1 when they are the same.
+// wordF1 returns the F1 measure of two multisets of words: 1 if they are equal.
 func wordF1(a, b map[string]int) float64 {
 	shared, total := 0, 0
 	for w, n := range a {

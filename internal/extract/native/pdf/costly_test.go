@@ -17,8 +17,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// TestPageThatNeedsMuchMemory: pages that their share of the pool is too small for are read by themselves with a larger
-// one, but no more of a document than a few; and nothing of the pool is left taken.
+// TestPageThatNeedsMuchMemory: pages that exceed their share of the pool are read again alone with a larger
+// one, but only a few per document; afterwards the pool is fully free.
 func TestPageThatNeedsMuchMemory(t *testing.T) {
 	t.Parallel()
 	for pages, class := range map[int]taskerr.Class{3: "", 4: taskerr.CorruptionDetected} {
@@ -27,14 +27,14 @@ func TestPageThatNeedsMuchMemory(t *testing.T) {
 			m.page().text(72, 80, regular, 10, fmt.Sprintf("Page %d", i+1))
 		}
 		pool := child.NewPool(768 << 20)
-		limits := extract.Limits{Pool: pool, ChildBytes: 1 << 20} // nothing can be read in that
+		limits := extract.Limits{Pool: pool, ChildBytes: 1 << 20} // too small for any page
 		doc, err := extract.Collect(t.Context(), pdf.New(), extract.Source{Path: m.write(t), Format: extract.PDF},
 			limits)
 		if classOf(err) != class || class == "" && (err != nil || len(doc.Blocks) != pages) {
 			t.Errorf("%d pages: %d blocks, %v", pages, len(doc.Blocks), err)
 		}
 		if err != nil && !strings.Contains(err.Error(), "too much memory") {
-			t.Errorf("it doesn't say why: %v", err)
+			t.Errorf("the error doesn't state the reason: %v", err)
 		}
 		if pool.Most() < pool.Largest(child.Step) {
 			t.Errorf("%d MB were taken at most", pool.Most()>>20)
@@ -45,7 +45,7 @@ func TestPageThatNeedsMuchMemory(t *testing.T) {
 	}
 }
 
-// TestPageThatTakesForEver ends with that page, not with the document.
+// TestPageThatTakesForEver: such a page doesn't fail the document.
 func TestPageThatTakesForEver(t *testing.T) {
 	t.Parallel()
 	src := extract.Source{Path: nativetest.Stalling(t, "Before", "After"), Format: extract.PDF}
@@ -59,7 +59,7 @@ func TestPageThatTakesForEver(t *testing.T) {
 	}
 }
 
-// TestCancelEndsALayout: a page that was read is not laid out to its end for a task that has ended.
+// TestCancelEndsALayout: the layout of a page stops when its task has ended.
 func TestCancelEndsALayout(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
@@ -79,7 +79,7 @@ func TestCancelEndsALayout(t *testing.T) {
 	}
 }
 
-// TestPagesWithoutStyles are told of when pdftohtml dies: it knows what is set like a heading.
+// TestPagesWithoutStyles: pages are reported when pdftohtml, which knows the styles, dies.
 func TestPagesWithoutStyles(t *testing.T) {
 	bin := t.TempDir()
 	script := `#!/bin/sh

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// tablePage is a page of words in rows, each for itself.
+// tablePage is a page of words in rows, each a separate segment.
 func tablePage(lines, columns int) *page {
 	p := &page{number: 1, width: 600, height: 800}
 	w, h := p.width/float64(columns), p.height/float64(lines)
@@ -32,8 +32,8 @@ func wordsOf(regions []region) int {
 	return n
 }
 
-// TestEffortGrowsWithThePage: what the columns of a page take is that of so many gutters, each of which looks at a
-// segment as often as at those of any other page, whatever stands on it.
+// TestEffortGrowsWithThePage: the effort for columns is that of the number of gutters, and each gutter looks at
+// a segment equally often on any page.
 func TestEffortGrowsWithThePage(t *testing.T) {
 	t.Parallel()
 	const maxGutters, looks = 40, 2
@@ -50,7 +50,7 @@ func TestEffortGrowsWithThePage(t *testing.T) {
 	}
 }
 
-// TestNoColumnsBeyondTheEffort: a page is cut as long as there is some left.
+// TestNoColumnsBeyondTheEffort: a page is cut while effort is left.
 func TestNoColumnsBeyondTheEffort(t *testing.T) {
 	t.Parallel()
 	var words []word
@@ -73,7 +73,7 @@ func TestNoColumnsBeyondTheEffort(t *testing.T) {
 	}
 }
 
-// TestPageBeyondTheEffort: nothing of it is lost, and a reader of the document is told.
+// TestPageBeyondTheEffort: no word is lost, and a warning is reported.
 func TestPageBeyondTheEffort(t *testing.T) {
 	t.Parallel()
 	p := tablePage(60, 30)
@@ -113,8 +113,8 @@ func TestLayoutEndsWithTheTask(t *testing.T) {
 	}
 }
 
-// TestLongTextIsCopiedOnce: a text of many parts is what joining them one by one makes, without copying all that is
-// there with each.
+// TestLongTextIsCopiedOnce: a text of many parts equals their pairwise join, without copying the whole text for
+// each part.
 func TestLongTextIsCopiedOnce(t *testing.T) {
 	t.Parallel()
 	const parts = 20_000

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Poppler prints words with boxes as they look, from left to right. Text that runs from right to left
-// is put into the order in which it is read: the characters of a word here, the words of a line by laying
-// out pages of such text mirrored, so that everything else about the layout holds for them as well.
+// Poppler prints words with boxes in visual order, from left to right. Right-to-left text is converted to
+// reading order: here the characters of a word, and the words of a line by mirroring the layout of pages with
+// such text, so that all layout rules hold for them as well.
 
-// rightToLeft reports whether a letter belongs to a script that runs from right to left.
+// rightToLeft reports whether a letter belongs to a right-to-left script.
 func rightToLeft(r rune) bool {
 	switch {
 	case r < 0x590:
@@ -31,9 +31,9 @@ func hasRightToLeft(s string) bool {
 	return false
 }
 
-// logical puts the characters of a word of a right-to-left script into reading order: all are turned round,
-// marks stay behind their letters, numbers and Latin parts keep their order. Letters in the shapes that
-// they have in print become plain ones (Unicode's NFKC).
+// logical converts the characters of a right-to-left word to reading order: they are reversed, but marks stay
+// after their letters, and numbers and Latin parts keep their order. Presentation forms become plain letters
+// (Unicode's NFKC).
 func logical(s string) string {
 	var clusters [][]rune
 	for _, r := range s {
@@ -44,14 +44,14 @@ func logical(s string) string {
 		clusters = append(clusters, []rune{r})
 	}
 	slices.Reverse(clusters)
-	turnBack(clusters, func(c []rune) bool {
+	reverseRuns(clusters, func(c []rune) bool {
 		return unicode.IsDigit(c[0]) || unicode.IsLetter(c[0]) && !rightToLeft(c[0])
 	})
 	return norm.NFKC.String(string(slices.Concat(clusters...)))
 }
 
-// turnBack turns each run of items for which against holds.
-func turnBack[T any](items []T, against func(T) bool) {
+// reverseRuns reverses each run of items for which against is true.
+func reverseRuns[T any](items []T, against func(T) bool) {
 	for start := 0; start < len(items); start++ {
 		end := start
 		for end < len(items) && against(items[end]) {
@@ -62,7 +62,7 @@ func turnBack[T any](items []T, against func(T) bool) {
 	}
 }
 
-// mirror flips a page on which most words run from right to left.
+// mirror flips a page whose words are mostly right-to-left.
 func (p *page) mirror() {
 	rtl, ltr := 0, 0
 	for _, w := range p.words {
@@ -82,7 +82,7 @@ func (p *page) mirror() {
 	}
 }
 
-// inReadingOrder turns the runs of words that read against their line's direction.
+// inReadingOrder reverses the runs of words that read against their line's direction.
 func inReadingOrder(words []word) []word {
 	against := func(w word) bool {
 		return w.rtl != w.mirrored && (w.rtl || letters(w.text) > 0 || isNumeric(w.text))
@@ -91,6 +91,6 @@ func inReadingOrder(words []word) []word {
 		return words
 	}
 	words = slices.Clone(words)
-	turnBack(words, against)
+	reverseRuns(words, against)
 	return words
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// document lays out pages one after the other: each when `window` pages more were read.
+// document lays out pages in order, each when `window` more pages were read.
 type document struct {
 	pages     int
 	textPages int
-	effort    int   // for each page
-	dense     []int // pages with too much on them to look for all their columns
+	effort    int   // per page
+	dense     []int // pages that exceeded the effort to find their columns
 	stats     *stats
 	splitter  splitter
 	composer  composer
 
-	sheets []*sheet // window pages before the next one to be laid out, that one, window pages after it
+	sheets []*sheet // up to window pages before the next one to be laid out, that one, and up to window pages after it
 	next   int      // index of the next one to be laid out
 }
 
@@ -29,7 +29,7 @@ func newDocument(pages int, outline []outlineItem, emit extract.Emit) *document 
 	}
 }
 
-// add takes the next page and emits what can be.
+// add takes the next page and emits the pages that are ready.
 func (d *document) add(ctx context.Context, p *page) error {
 	if len(p.words) > 0 {
 		d.textPages++
@@ -42,7 +42,7 @@ func (d *document) add(ctx context.Context, p *page) error {
 	return nil
 }
 
-// flush emits the rest.
+// flush emits the remaining pages.
 func (d *document) flush(ctx context.Context) error {
 	for d.next < len(d.sheets) {
 		if err := d.layOut(ctx); err != nil {
@@ -52,7 +52,7 @@ func (d *document) flush(ctx context.Context) error {
 	return d.composer.flush()
 }
 
-// layOut emits the blocks of the next page and forgets the pages that no other needs any more.
+// layOut emits the blocks of the next page and drops the pages that are no longer needed.
 func (d *document) layOut(ctx context.Context) error {
 	s := d.sheets[d.next]
 	others := make([]*sheet, 0, 2*window)
@@ -62,7 +62,7 @@ func (d *document) layOut(ctx context.Context) error {
 	if err := d.compose(ctx, s, others); err != nil {
 		return err
 	}
-	s.words, s.segments, s.answer.Blocks = nil, nil, nil // later pages only look at its edges
+	s.words, s.segments, s.answer.Blocks = nil, nil, nil // later pages compare only its edges
 	if d.next > window {
 		d.sheets = append(d.sheets[:0:0], d.sheets[d.next-window:]...)
 		d.next = window
@@ -70,7 +70,7 @@ func (d *document) layOut(ctx context.Context) error {
 	return nil
 }
 
-// compose emits the blocks of a page, and those that its Router puts there.
+// compose emits the blocks of a page and those that its Router adds.
 func (d *document) compose(ctx context.Context, s *sheet, others []*sheet) error {
 	if s.answer.First {
 		if err := d.put(s.answer.Blocks); err != nil {
@@ -105,7 +105,7 @@ func (d *document) compose(ctx context.Context, s *sheet, others []*sheet) error
 	return d.put(s.answer.Blocks)
 }
 
-// put emits blocks that are not the document's own. A paragraph doesn't go on behind them.
+// put emits blocks from a Router. No paragraph continues across them.
 func (d *document) put(blocks []extract.Block) error {
 	if len(blocks) == 0 {
 		return nil
@@ -121,12 +121,11 @@ func (d *document) put(blocks []extract.Block) error {
 	return nil
 }
 
-// warnings tells a reader of the document what of its layout could not be found.
+// warnings returns the warnings about incomplete layout.
 func (d *document) warnings() []string {
 	if len(d.dense) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("page %s holds too much to find all columns and tables of it: lines that stand side "+
-		"by side may be read as one",
-		extract.PageRanges(d.dense))}
+	return []string{fmt.Sprintf("page %s is too dense to find all its columns and tables: "+
+		"lines side by side may be read as one", extract.PageRanges(d.dense))}
 }

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// effort bounds what the search for the columns of one page may cost: how many segments are looked at, all gutters that
-// are tried together. A page of a newspaper takes some hundred thousand; poppler's limits know nothing of it.
+// effort limits the cost of finding the columns of one page: the number of segments that are looked at for all
+// gutters together. A newspaper page takes some hundred thousand. Poppler's limits don't cover it.
 type effort struct{ left int }
 
-// maxEffort is a second or two.
+// maxEffort takes a second or two.
 const maxEffort = 6_000_000
 
-// spend takes n of it. False: there is less left, and from then on there is none.
+// spend takes n. It returns false if less is left, and from then on nothing is left.
 func (e *effort) spend(n int) bool {
 	if e.left < n {
 		e.left = 0
@@ -22,7 +22,8 @@ func (e *effort) spend(n int) bool {
 	return true
 }
 
-// ended is the error of a context that has ended: whoever lays out a page holds memory and a worker's place.
+// ended returns the error of a context that has ended. A layout holds memory and a worker slot, so it must
+// stop.
 func ended(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("lay out a page: %w", context.Cause(ctx))

@@ -97,8 +97,8 @@ func TestCancelEndsIt(t *testing.T) {
 	}
 }
 
-// The first blocks are there long before the last page is read: with an emit that never returns but
-// by the test's word, no more than the window and what lies in pipes can have been read.
+// The first blocks are emitted long before the last page is read: while emit blocks, no more than the window
+// and the pipe buffers can have been read.
 func TestBlocksAreEmittedWhileReading(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
@@ -110,7 +110,7 @@ func TestBlocksAreEmittedWhileReading(t *testing.T) {
 	seen := 0
 	_, err := pdf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{}, func(b extract.Block) error {
 		if seen++; seen == 1 {
-			// Poppler opens the file again for each range of pages: the ranges after the first now fail.
+			// Poppler reopens the file for each range of pages, so the later ranges fail now.
 			return os.WriteFile(path, bytes.Repeat([]byte("x"), 1000), 0o600)
 		}
 		return nil

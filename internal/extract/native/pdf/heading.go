@@ -6,22 +6,21 @@ import (
 	"unicode"
 )
 
-// maxHeading bounds a heading, in words.
+// maxHeading limits a heading, in words.
 const maxHeading = 25
 
-// numbered is how a section's heading may begin, e.g. "2.1 Methods", "IV. Results", "§ 3 Scope".
+// numbered matches the start of a section heading, for example "2.1 Methods", "IV. Results", "§ 3 Scope".
 var numbered = regexp.MustCompile(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
 
-// captionStart is how the caption of a figure or table begins; what comes after the number tells it
+// captionStart matches the start of a caption of a figure or table. The text after the number distinguishes it
 // from a sentence about the figure.
 var captionStart = regexp.MustCompile(`^(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
 
 // isCaption reports whether a piece's text is a caption.
 func isCaption(text string) bool { return captionStart.MatchString(text) }
 
-// isHeading reports whether a piece without a list marker, or one whose marker may be a section's number,
-// is set like a heading: larger than the running text, bold or italic where that is not, in capitals,
-// and short.
+// isHeading reports whether a piece without a list marker, or one whose marker may be a section number, is
+// short and set like a heading: larger than the running text, bold or italic where that is not, or in capitals.
 func isHeading(p *piece, text string, s *stats) bool {
 	words := len(strings.Fields(text))
 	ends := text[len(text)-1]
@@ -50,7 +49,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 		words <= 12 && letters(text) >= 4 && isUpper(strings.Map(keepLetters, text))
 }
 
-// isEntry reports whether a piece is an entry of a table of contents: its page number stands far off.
+// isEntry reports whether a piece is an entry of a table of contents, with its page number far to the right.
 func isEntry(p *piece) bool {
 	words := p.lines[len(p.lines)-1].words()
 	if len(words) < 2 {
@@ -67,7 +66,7 @@ func keepLetters(r rune) rune {
 	return -1
 }
 
-// outlineIndex finds the levels of headings that the document's outline (its bookmarks) names.
+// outlineIndex finds the levels of headings in the document's outline (its bookmarks).
 type outlineIndex struct {
 	levels map[string]int // by title
 	pages  map[string]int
@@ -84,7 +83,7 @@ func newOutlineIndex(items []outlineItem) outlineIndex {
 	return x
 }
 
-// level is that of a heading's text; zero when the outline doesn't name it.
+// level returns the level of a heading's text, or zero if the outline doesn't have it.
 func (x outlineIndex) level(text string) int {
 	if l := x.levels[outlineKey(text)]; l > 0 {
 		return l
@@ -109,9 +108,9 @@ func outlineKey(s string) string {
 	}, s)
 }
 
-// levels gives headings their levels. The outline decides where it names a heading; numbers decide
-// between numbered headings; else the more prominent style is the higher one. A heading stands one
-// level below the nearest one before it that is higher.
+// levels assigns levels to headings. The outline decides for headings that it names, numbers decide between
+// numbered headings, and otherwise the more prominent style is higher. A heading is one level below the nearest
+// preceding one that is higher.
 type levels struct {
 	outline outlineIndex
 	open    []openHeading
@@ -124,7 +123,7 @@ type openHeading struct {
 	level int
 }
 
-// next is the level of the next heading, 1-6.
+// next returns the level of the next heading, 1-6.
 func (ls *levels) next(l look, text string) int {
 	h := openHeading{look: l, caps: isUpper(strings.Map(keepLetters, text)), depth: depthOf(text)}
 	named := ls.outline.level(text)
@@ -148,7 +147,7 @@ func (ls *levels) next(l look, text string) int {
 	return h.level
 }
 
-// above reports whether h is the heading of a part that l's is within.
+// above reports whether l is a heading within the part that h starts.
 func (h openHeading) above(l openHeading) bool {
 	if h.depth > 0 && l.depth > 0 {
 		return h.depth < l.depth
@@ -166,7 +165,7 @@ func (h openHeading) above(l openHeading) bool {
 	return false
 }
 
-// depthOf is how deep a heading's number is, e.g. 2 of "3.1 Scope"; zero without one.
+// depthOf returns the depth of a heading's number, for example 2 for "3.1 Scope", or zero.
 func depthOf(text string) int {
 	m := numbered.FindStringSubmatch(text)
 	if m == nil {

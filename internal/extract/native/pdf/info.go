@@ -12,24 +12,24 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// about is what pdfinfo reports about a document.
-type about map[string]string
+// pdfInfo is pdfinfo's report about a document.
+type pdfInfo map[string]string
 
-// maxAbout bounds what is read of pdfinfo's output, in bytes.
-const maxAbout = 256 << 10
+// maxInfo limits the output of pdfinfo that is read, in bytes.
+const maxInfo = 256 << 10
 
-// info asks pdfinfo. Its error tells why a document can't be read at all.
-func (p poppler) info(ctx context.Context) (about, error) {
+// info runs pdfinfo. Its error states why the document can't be read at all.
+func (p poppler) info(ctx context.Context) (pdfInfo, error) {
 	var text []byte
 	result, err := p.run(ctx, "pdfinfo", func(r io.Reader) (err error) {
-		text, err = io.ReadAll(io.LimitReader(r, maxAbout))
+		text, err = io.ReadAll(io.LimitReader(r, maxInfo))
 		return err
 	}, "-isodates", "-enc", "UTF-8", p.path)
 	switch {
 	case err != nil:
 		return nil, err
 	case result.OK():
-		return parseAbout(string(text)), nil
+		return parseInfo(string(text)), nil
 	case strings.Contains(result.Stderr, "Incorrect password"):
 		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
 			"the PDF is protected by a password; remove the protection, and send it under a new task_id or with "+
@@ -42,7 +42,7 @@ func (p poppler) info(ctx context.Context) (about, error) {
 	return nil, unreadable(result)
 }
 
-// unreadable is the error of a document of which nothing can be read.
+// unreadable returns the error of a document of which nothing can be read.
 func unreadable(r child.Result) error {
 	switch r.End {
 	case child.WaitLimit, child.CPULimit, child.Silent:
@@ -60,8 +60,8 @@ func unreadable(r child.Result) error {
 
 var aboutLine = regexp.MustCompile(`^([A-Z][A-Za-z ]*):\s+(.*)$`)
 
-func parseAbout(text string) about {
-	a := about{}
+func parseInfo(text string) pdfInfo {
+	a := pdfInfo{}
 	for line := range strings.Lines(text) {
 		m := aboutLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil {
@@ -82,8 +82,8 @@ func normalizeText(s string) string {
 	return strings.Join(words, " ")
 }
 
-// pages is how many pages the document says it has.
-func (a about) pages() int {
+// pages returns the number of pages that the document declares.
+func (a pdfInfo) pages() int {
 	n, err := strconv.Atoi(a["Pages"])
 	if err != nil {
 		return 0
@@ -91,8 +91,8 @@ func (a about) pages() int {
 	return n
 }
 
-// document is what goes into the extract.Info.
-func (a about) document() extract.Info {
+// document returns the extract.Info of the report.
+func (a pdfInfo) document() extract.Info {
 	in := extract.Info{
 		Format: extract.PDF, Extractor: name, Title: extract.StatedTitle(a["Title"]), Pages: a.pages(),
 		Properties: map[string]string{},

@@ -11,23 +11,24 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 )
 
-// Text can be on a page without being drawn (render mode 3, ISO 32000-1, 9.3.6). Over a scan it is what
-// some OCR program read there; elsewhere nobody sees it, and so it is not part of the document.
+// Text can be on a page without being drawn (render mode 3, ISO 32000-1, 9.3.6). Over a scan it is the text of
+// an OCR program; elsewhere nobody sees it, so it is not part of the document.
 //
-// pdftotext prints it all the same and doesn't tell. pdftohtml leaves it out, unless it is told not to: so
-// a page has such text when pdftohtml has fewer letters of it than pdftotext.
+// pdftotext prints such text without marking it. pdftohtml omits it by default. A page therefore has invisible
+// text if pdftohtml prints fewer letters of it than pdftotext.
 
 const (
-	// missing letters of a page, as a share and a number, from which it is looked at: the programs don't
+	// Missing letters of a page, as a fraction and a number, above which it is examined: the programs don't
 	// agree on every character.
 	missingShare = 0.02
 	missingLeast = 3
-	// layerCoverage is the part of a page that images must cover for its invisible text to be theirs.
+	// layerCoverage is the fraction of a page that images must cover for its invisible text to be their OCR
+	// text.
 	layerCoverage = 0.5
 )
 
-// seesLess reports whether so few of the page's letters are drawn that some text must be invisible.
-func (p *page) seesLess(drawn *runPage) bool {
+// drawsFewer reports whether so few of the page's letters are drawn that some text must be invisible.
+func (p *page) drawsFewer(drawn *runPage) bool {
 	all, seen := 0, 0
 	for _, w := range p.words {
 		all += letters(w.text)
@@ -38,8 +39,7 @@ func (p *page) seesLess(drawn *runPage) bool {
 	return float64(all-seen) > max(missingLeast, missingShare*float64(all))
 }
 
-// findInvisible tells visible words from invisible ones. It returns the runs with the invisible ones
-// among them.
+// findInvisible marks the invisible words. It returns the runs including the invisible ones.
 func (p poppler) findInvisible(ctx context.Context, pg *page, drawn *runPage) *runPage {
 	var all *runPage
 	args := append([]string{"-hidden"}, p.runArgs(pg.number, pg.number)...)
@@ -47,7 +47,7 @@ func (p poppler) findInvisible(ctx context.Context, pg *page, drawn *runPage) *r
 		_, err := readRuns(r, func(rp *runPage) error { all = rp; return nil })
 		return err
 	}, args...)
-	if err != nil || all == nil || !pg.seesOnly(drawn, all) {
+	if err != nil || all == nil || !pg.explainsMissing(drawn, all) {
 		return drawn
 	}
 	hidden := pg.markInvisible(drawn, all)
@@ -63,8 +63,8 @@ func (p poppler) findInvisible(ctx context.Context, pg *page, drawn *runPage) *r
 	return drawn
 }
 
-// seesOnly reports whether the runs that are not drawn are those that were missing.
-func (p *page) seesOnly(drawn, all *runPage) bool {
+// explainsMissing reports whether the undrawn runs account for the missing letters.
+func (p *page) explainsMissing(drawn, all *runPage) bool {
 	seen, total := 0, 0
 	for _, r := range drawn.runs {
 		seen += r.letters
@@ -75,8 +75,7 @@ func (p *page) seesOnly(drawn, all *runPage) bool {
 	return total > seen+missingLeast
 }
 
-// markInvisible marks the words that stand in a run that is not drawn, and in none that is. It returns
-// how many these are.
+// markInvisible marks the words that lie in an undrawn run and in no drawn one, and returns their number.
 func (p *page) markInvisible(drawn, all *runPage) int {
 	type place struct {
 		box
@@ -110,7 +109,7 @@ func (p *page) markInvisible(drawn, all *runPage) int {
 	return n
 }
 
-// coverage is the part of the page that its images cover, at most 1.
+// coverage returns the fraction of the page that its images cover, at most 1.
 func (p poppler) coverage(ctx context.Context, pg *page) float64 {
 	if pg.width <= 0 || pg.height <= 0 {
 		return 0
@@ -118,7 +117,7 @@ func (p poppler) coverage(ctx context.Context, pg *page) float64 {
 	area := 0.0
 	page := strconv.Itoa(pg.number)
 	result, err := p.run(ctx, "pdfimages", func(r io.Reader) error {
-		lines := bufio.NewScanner(io.LimitReader(r, maxAbout))
+		lines := bufio.NewScanner(io.LimitReader(r, maxInfo))
 		for lines.Scan() {
 			area += imageArea(lines.Text())
 		}
@@ -140,9 +139,9 @@ const (
 	imageFields = 14
 )
 
-// imageArea is the area of an image on its page, in square points, from its size in pixels and their density.
+// imageArea returns the area of an image on its page in square points, from its size in pixels and its density.
 func imageArea(line string) float64 {
-	// An inline image has one word in the place of its object's two numbers.
+	// An inline image has one word instead of its object's two numbers.
 	f := strings.Fields(strings.Replace(line, "[inline]", "- -", 1))
 	if len(f) < imageFields || f[imageType] != "image" && f[imageType] != "stencil" {
 		return 0

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// compounds are the words with hyphens that the document writes within lines: they tell whether a
-// hyphen at a line's end is part of its word.
+// compounds are the hyphenated words within the document's lines. They decide whether a hyphen at a line's end
+// belongs to the word.
 type compounds map[string]struct{}
 
 const maxCompounds = 20_000
 
-// learn collects the compounds of a line, its last word left out.
+// learn adds the compounds of a line, except its last word.
 func (c compounds) learn(l line) {
 	words := l.words()
 	for _, w := range words[:len(words)-1] {
@@ -28,7 +28,7 @@ func compoundKey(s string) string {
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 }
 
-// join sets b behind a, the text of the line before: hyphenated words are mended.
+// join appends b to a, the text of the previous line, and mends a hyphenated word.
 func (c compounds) join(a, b string) string {
 	if head, found := strings.CutSuffix(a, string(softHyphen)); found {
 		return head + b
@@ -53,7 +53,7 @@ func (c compounds) join(a, b string) string {
 	return joinTexts(a, b)
 }
 
-// known reports whether the last word of a and the first of b are written with a hyphen elsewhere.
+// known reports whether the last word of a and the first of b are hyphenated elsewhere.
 func (c compounds) known(a, b string) bool {
 	a = a[strings.LastIndexByte(a, ' ')+1:]
 	b, _, _ = strings.Cut(b, " ")
@@ -61,14 +61,14 @@ func (c compounds) known(a, b string) bool {
 	return ok
 }
 
-// endsWithJoiner reports whether a ends with a dash or slash that stands without spaces.
+// endsWithJoiner reports whether a ends with a dash or slash without surrounding spaces.
 func endsWithJoiner(a string) bool {
 	r, n := utf8.DecodeLastRuneInString(a)
 	before, _ := utf8.DecodeLastRuneInString(a[:len(a)-n])
 	return (r == '—' || r == '/') && unicode.IsLetter(before)
 }
 
-// joinTexts sets b behind a with a space, where the script has spaces.
+// joinTexts appends b to a, with a space if the script uses spaces.
 func joinTexts(a, b string) string {
 	if a == "" || b == "" || noSpaceBetween(a, b) {
 		return a + b
@@ -76,19 +76,19 @@ func joinTexts(a, b string) string {
 	return a + " " + b
 }
 
-// growing is a text that is put together of many parts. Only its end is looked at and copied when one more comes.
-type growing struct {
+// textBuilder joins many parts to one text. Only the tail is inspected and copied per part.
+type textBuilder struct {
 	done strings.Builder
 	tail string
 }
 
 const (
 	tailBytes = 4 << 10
-	keptBytes = 256 // of them: more than the longest compound has
+	keptBytes = 256 // of the tail; longer than any compound
 )
 
-// add sets part behind the text.
-func (g *growing) add(join func(a, b string) string, part string) {
+// add appends part with join.
+func (g *textBuilder) add(join func(a, b string) string, part string) {
 	g.tail = join(g.tail, part)
 	if len(g.tail) <= tailBytes {
 		return
@@ -101,8 +101,8 @@ func (g *growing) add(join func(a, b string) string, part string) {
 	g.tail = g.tail[end:]
 }
 
-// String is the whole text.
-func (g *growing) String() string {
+// String returns the whole text.
+func (g *textBuilder) String() string {
 	if g.done.Len() == 0 {
 		return g.tail
 	}

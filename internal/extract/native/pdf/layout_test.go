@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// prose is a paragraph of full lines that belongs to no other.
+// prose is a unique paragraph of full lines.
 func prose(name string, lines, words int) []string {
 	out := make([]string, lines)
 	for i := range out {
@@ -17,10 +17,10 @@ func prose(name string, lines, words int) []string {
 	return out
 }
 
-func said(lines []string) string { return "paragraph " + strings.Join(lines, " ") }
+func paragraphOf(lines []string) string { return "paragraph " + strings.Join(lines, " ") }
 
-// Running heads that change from page to page bear the page's number, left or right in turn, Roman before
-// the first chapter; footers stand left or right in turn.
+// Running heads that change from page to page contain the page number, alternately left or right, in Roman
+// numerals before the first chapter; footers alternate between left and right.
 func TestChangingRunningHeads(t *testing.T) {
 	t.Parallel()
 	for name, number := range map[string]func(page int) string{
@@ -44,13 +44,13 @@ func TestChangingRunningHeads(t *testing.T) {
 			text := prose(fmt.Sprintf("%s%c", "word", 'a'+i), 6, 12)
 			m.lines(72, 80, 13, regular, 10, text...)
 			m.text(foot, 800, regular, 8, "Journal of Important Matters, Vol. 3")
-			want = append(want, said(text))
+			want = append(want, paragraphOf(text))
 		}
 		t.Run(name, func(t *testing.T) { t.Parallel(); assertBlocks(t, m, want...) })
 	}
 }
 
-// A number in the first line of a page is not a page number when other pages don't count with it.
+// A number in the first line of a page is not a page number if other pages don't count with it.
 func TestNumbersAtTheTopStay(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
@@ -64,8 +64,8 @@ func TestNumbersAtTheTopStay(t *testing.T) {
 	assertBlocks(t, m, want...)
 }
 
-// A table across both columns of a page is one table, also when the gutter between the columns falls
-// between two of its own.
+// A table across both columns of a page is one table, even if the gutter between the columns falls between two
+// of its own.
 func TestTableAcrossColumns(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
@@ -87,13 +87,13 @@ func TestTableAcrossColumns(t *testing.T) {
 	m.lines(60, 370, 12, regular, 10, below...)
 	m.lines(310, 370, 12, regular, 10, last...)
 	assertBlocks(
-		t, m, said(above), said(beside),
+		t, m, paragraphOf(above), paragraphOf(beside),
 		"table 0 Branch|2022|2023|2024 / North|1,100|1,200|1,350 / South|900|980|1,010 / West|410|400|395",
-		"caption Table 2. Sales by branch and year, in thousands.", said(below), said(last),
+		"caption Table 2. Sales by branch and year, in thousands.", paragraphOf(below), paragraphOf(last),
 	)
 }
 
-// Cells of prose: the lines of the longer cell go on below the shorter one.
+// Cells of prose: the lines of the longer cell continue below the shorter one.
 func TestTableOfProse(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
@@ -117,22 +117,23 @@ func TestFootnote(t *testing.T) {
 	m.text(72, 760, regular, 6, "1").text(77, 764, regular, 8,
 		"The note says what it says, in small print, for those who")
 	m.text(72, 774, regular, 8, "care to read it to its end.")
-	assertBlocks(t, m, said(text), "paragraph 1 The note says what it says, in small print, for those who care to "+
-		"read it to its end.")
+	assertBlocks(t, m, paragraphOf(text),
+		"paragraph 1 The note says what it says, in small print, for those who care to "+
+			"read it to its end.")
 }
 
-// Pages that are shown turned are read as if they stood upright; boxes are where the text is shown.
+// Rotated pages are read as if upright; boxes are where the text is shown.
 func TestTurnedPages(t *testing.T) {
 	t.Parallel()
 	left, right := prose("left", 12, 8), prose("right", 12, 7)
-	for turn, top := range map[int]bool{0: true, 90: false, 180: false, 270: false} {
-		m := &maker{rotate: turn}
+	for rotation, top := range map[int]bool{0: true, 90: false, 180: false, 270: false} {
+		m := &maker{rotate: rotation}
 		m.page().text(72, 80, bold, 16, "A heading over it")
 		m.lines(60, 110, 12, regular, 10, left...)
 		m.lines(310, 110, 12, regular, 10, right...)
-		t.Run(fmt.Sprint(turn), func(t *testing.T) {
+		t.Run(fmt.Sprint(rotation), func(t *testing.T) {
 			t.Parallel()
-			doc := assertBlocks(t, m, "heading 1 A heading over it", said(left), said(right))
+			doc := assertBlocks(t, m, "heading 1 A heading over it", paragraphOf(left), paragraphOf(right))
 			box := doc.Blocks[0].Box
 			if box == nil || box.Left >= box.Right || box.Top >= box.Bottom ||
 				(box.Top < 0.12 && box.Left < 0.15) != top {
@@ -152,5 +153,5 @@ func TestInvisibleText(t *testing.T) {
 	m.lines(72, 300, 13, regular, 10, prose("unseen", 3, 10)...)
 	m.pages[0].WriteString("0 Tr\n")
 	m.text(72, 500, regular, 10, "The end is seen, too.")
-	assertBlocks(t, m, said(text), "paragraph The end is seen, too.")
+	assertBlocks(t, m, paragraphOf(text), "paragraph The end is seen, too.")
 }

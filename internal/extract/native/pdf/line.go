@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// segment is the text of one line without a gap that could be a column's gutter: poppler's line.
+// segment is one of poppler's lines: text without a gap that could be a column gutter.
 type segment struct {
 	box
 	words []word // from left to right
 	size  float64
-	order int  // of its first word in the content stream
-	alone bool // nothing stands beside it on the page
+	order int  // position of its first word in the content stream
+	alone bool // no other segment is beside it on the page
 }
 
 // line is the segments of one line within a column.
@@ -24,7 +24,7 @@ type line struct {
 	look
 }
 
-// look is how a line, or several, is set: shares are of its characters.
+// look is the typography of one or more lines, by character.
 type look struct {
 	size   float64 // points, of most characters
 	bold   bool    // nearly all of it
@@ -33,8 +33,8 @@ type look struct {
 	math   bool // a good part of it is formula characters
 }
 
-// segmentsOf groups a page's words by poppler's lines. A lone bullet or number is put before the
-// text it belongs to, so that the gap behind it isn't taken for a gutter.
+// segmentsOf groups a page's words by poppler's lines. A lone bullet or number is prepended to its text, so
+// that the gap after it isn't taken for a gutter.
 func segmentsOf(words []word) []segment {
 	var out []segment
 	for start := 0; start < len(words); {
@@ -48,18 +48,18 @@ func segmentsOf(words []word) []segment {
 		start = end
 	}
 	out = attachMarkers(out)
-	return slices.DeleteFunc(out, func(s segment) bool { return s.words[0].text == unnamedSign })
+	return slices.DeleteFunc(out, func(s segment) bool { return s.words[0].text == unnamedChar })
 }
 
-// nameChars makes an unnamed character at the beginning of a line a bullet and drops all others. One that
-// has its line for itself stays: it may be a bullet whose text poppler put into another line.
+// nameChars makes an unnamed character at the start of a line a bullet and drops the others. One that is alone
+// on its line stays: it may be a bullet whose text poppler put on another line.
 func nameChars(words []word) []word {
-	if !slices.ContainsFunc(words, func(w word) bool { return w.text == unnamedSign }) {
+	if !slices.ContainsFunc(words, func(w word) bool { return w.text == unnamedChar }) {
 		return words
 	}
 	first := words[0]
-	named := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.text == unnamedSign })
-	if first.text != unnamedSign {
+	named := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.text == unnamedChar })
+	if first.text != unnamedChar {
 		return named
 	}
 	if len(named) > 0 {
@@ -84,12 +84,12 @@ func newSegment(words []word) segment {
 
 func byLeft(a, b word) int { return cmp.Compare(a.left, b.left) }
 
-// attachMarkers joins a segment that is only a list marker with the one to its right.
+// attachMarkers joins a segment that is only a list marker with the segment to its right.
 func attachMarkers(segs []segment) []segment {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	gone := make([]bool, len(segs))
 	for i, s := range segs {
-		unnamed := s.words[0].text == unnamedSign
+		unnamed := s.words[0].text == unnamedChar
 		note := isNoteNumber(s)
 		if len(s.words) != 1 || !unnamed && !note && !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
 			continue
@@ -123,7 +123,7 @@ func attachMarkers(segs []segment) []segment {
 	return kept
 }
 
-// isNoteNumber reports whether a segment is a number that may stand raised before a footnote.
+// isNoteNumber reports whether a segment is a number that may be raised before a footnote.
 func isNoteNumber(s segment) bool {
 	if len(s.words) != 1 || len(s.words[0].text) > 3 {
 		return false
@@ -132,8 +132,8 @@ func isNoteNumber(s segment) bool {
 	return err == nil
 }
 
-// near lists the segments whose middle is within a line's height of segment i's, i left out. segs are
-// in the order of their middles; the reach is bounded, so that a page of noise stays cheap.
+// near returns the other segments whose middle is within a line's height of segment i's. segs are sorted by
+// their middles; the reach is bounded, so that a page of noise stays cheap.
 func near(segs []segment, i int) []int {
 	const reach = 64
 	var out []int
@@ -147,7 +147,7 @@ func near(segs []segment, i int) []int {
 	return out
 }
 
-// rows groups segments into lines by their height on the page, from top to bottom.
+// rows groups segments into lines by their vertical position, from top to bottom.
 func rows(segs []segment) []line {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	var out []line
@@ -166,7 +166,7 @@ func rows(segs []segment) []line {
 	return out
 }
 
-// takes reports whether s stands on l's line: beside its first segment, or a little raised or lowered.
+// takes reports whether s belongs to l: beside its first segment, or slightly raised or lowered.
 func (l line) takes(s segment) bool {
 	first := l.segments[0]
 	return first.sameLine(s.box) && abs(s.centerY()-first.centerY()) < 0.45*max(s.height(), first.height())
@@ -180,15 +180,15 @@ func (l line) words() []word {
 	for _, s := range l.segments {
 		out = append(out, s.words...)
 	}
-	slices.SortStableFunc(out, byLeft) // raised numbers are segments within another's words
+	slices.SortStableFunc(out, byLeft) // raised numbers are segments among another's words
 	return out
 }
 
-// text is the line's words with spaces between them.
+// text returns the line's words separated by spaces.
 func (l line) text() string { return joinWords(l.words()) }
 
-// joinWords sets words side by side. Words that touch are parts of one whose sizes differ, as in small
-// capitals; a raised number is kept apart.
+// joinWords joins words side by side. Words that touch are parts of one word in several sizes, as in small
+// capitals; a raised number is kept separate.
 func joinWords(words []word) string {
 	var b strings.Builder
 	words = inReadingOrder(withoutLeaders(words))
@@ -201,7 +201,7 @@ func joinWords(words []word) string {
 	return b.String()
 }
 
-// withoutLeaders drops the rows of dots that lead the eye to a number.
+// withoutLeaders drops dot leaders.
 func withoutLeaders(words []word) []word {
 	if !hasLeader(words) {
 		return words
@@ -221,7 +221,7 @@ func withoutLeaders(words []word) []word {
 	return out
 }
 
-// hasLeader reports whether there is such a row: three words of dots, or one long one.
+// hasLeader reports whether there is a dot leader: three words of dots, or one long one.
 func hasLeader(words []word) bool {
 	n := 0
 	for _, w := range words {
@@ -259,7 +259,7 @@ func isUpper(s string) bool {
 	return n > 0
 }
 
-// lookOf is how most characters of the words are set.
+// lookOf returns the typography of most characters of the words.
 func lookOf(words []word) look {
 	var total, bold, italic, mono, math int
 	sizes := map[float64]int{}

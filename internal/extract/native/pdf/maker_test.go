@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// maker writes small PDF files: text in the standard fonts at places in points from the top left of
-// an A4 page.
+// maker writes small PDF files with text in the standard fonts at positions in points from the top left of an
+// A4 page.
 type maker struct {
 	pages   []*bytes.Buffer
 	info    string
 	outline []string // titles of bookmarks on page 1
-	rotate  int      // how pages are turned to be shown, clockwise in degrees
+	rotate  int      // clockwise rotation of the pages for display, in degrees
 }
 
 const pageHeight = 842
@@ -29,7 +29,7 @@ const (
 	hebrew  = "F5" // a is alef, b is bet
 )
 
-// toHebrew says what the characters of the font hebrew mean.
+// toHebrew maps the characters of the font hebrew to Unicode.
 const toHebrew = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def " +
 	"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <61> <7A> <05D0> endbfrange endcmap end end"
 
@@ -43,7 +43,7 @@ func (m *maker) text(x, y float64, font string, size float64, s string) *maker {
 	s = strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(s)
 	var octal strings.Builder
 	for _, r := range s {
-		if r > 126 && r < 256 { // WinAnsi is Latin-1 there
+		if r > 126 && r < 256 { // WinAnsi equals Latin-1 there
 			fmt.Fprintf(&octal, `\%03o`, r)
 			continue
 		}
@@ -54,7 +54,7 @@ func (m *maker) text(x, y float64, font string, size float64, s string) *maker {
 	return m
 }
 
-// lines writes lines one below the other and returns where the next would stand.
+// lines writes lines one below the other and returns the y of the next one.
 func (m *maker) lines(x, y, leading float64, font string, size float64, lines ...string) float64 {
 	for _, l := range lines {
 		m.text(x, y, font, size, l)
@@ -63,7 +63,7 @@ func (m *maker) lines(x, y, leading float64, font string, size float64, lines ..
 	return y
 }
 
-// bytes is the file.
+// bytes returns the file.
 func (m *maker) bytes() []byte {
 	const fixed = 9 // catalog, page tree, four fonts, info, a font of Hebrew and its map
 	var b bytes.Buffer
@@ -118,7 +118,7 @@ func (m *maker) bytes() []byte {
 	return b.Bytes()
 }
 
-// write puts the file into a folder of the test and returns its path.
+// write writes the file into a folder of the test and returns its path.
 func (m *maker) write(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "made.pdf")

@@ -9,11 +9,11 @@ import (
 	"unicode"
 )
 
-// window is how many pages before and after a page are compared with it. Pages are laid out when so
-// many more were read: that is all of the document that is ever in memory.
+// window is how many pages before and after a page are compared with it. A page is laid out when this many more
+// were read; no more of the document is ever in memory.
 const window = 6
 
-// sheet is a page on its way through the window.
+// sheet is a page within the window.
 type sheet struct {
 	*page
 	segments []segment
@@ -24,15 +24,15 @@ type sheet struct {
 // edgeRow is a line near the top or bottom of a page.
 type edgeRow struct {
 	line
-	pattern string  // its text without what changes from page to page
+	pattern string  // its text without the parts that change between pages
 	gap     float64 // to the next line inwards, in points
-	apart   bool    // that gap is wider than those between the lines that follow
+	apart   bool    // the gap is wider than those between the following lines
 }
 
 const (
-	edgeRows = 4    // lines that are looked at, from each edge
-	edgePart = 0.3  // of the page's height: small pages are printed on large sheets
-	edgeOnly = 0.13 // of it: where what stands on one page only may be a header
+	edgeRows = 4    // lines to compare at each edge
+	edgePart = 0.3  // of the page height: small pages may be printed on large sheets
+	edgeOnly = 0.13 // of the page height: where text of a single page may be a header
 )
 
 // newSheet prepares a page for comparison.
@@ -45,7 +45,7 @@ func newSheet(p *page) *sheet {
 	return s
 }
 
-// edge makes edgeRows of the first lines, which go from the edge inwards, as far as they are near it.
+// edge returns the edgeRows of the lines that are near the edge. lines go from the edge inwards.
 func edge(lines []line, near func(line) bool) []edgeRow {
 	alone := 1e6
 	var out []edgeRow
@@ -72,8 +72,8 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 	return out
 }
 
-// withoutStamps leaves out text that runs up or down along the left or right edge, such as a stamp of
-// the archive, once the page itself stands upright.
+// withoutStamps omits text that runs up or down along the left or right edge, such as an archive's stamp, of a
+// page that is otherwise upright.
 func withoutStamps(p *page) []word {
 	return slices.DeleteFunc(slices.Clone(p.words), func(w word) bool {
 		tall := w.height() > 1.8*w.width() && len([]rune(w.text)) > 2 && w.height() > 1.8*w.size
@@ -87,11 +87,11 @@ func patternOf(l line) string {
 	return digits.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(l.text()), " ")), "#")
 }
 
-// pageNumber is a line that only says which page this is.
+// pageNumber matches a line that holds only a page number.
 var pageNumber = regexp.MustCompile(`(?i)^[-–—|\s]*((page|seite|página|pagina|p\.|s\.)\s*)?([ivxlc]{1,6}|(\d{1,3}|[A-Z])[-–.]\d{1,3}|\d{1,4})(\s*(/|of|von|de|di|sur|van)\s*\d{1,4})?[-–—|\s]*$`)
 
-// body takes the running headers, footers and page numbers away from s. others are the pages around
-// it, pages the number of pages of the document, and size that of its running text.
+// body removes the running headers, footers and page numbers of s. others are the pages around it, pages is the
+// number of pages of the document, and size the font size of its running text.
 func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 	drop := map[box]bool{}
 	others = slices.DeleteFunc(others, s.twin)
@@ -124,8 +124,8 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 	return slices.DeleteFunc(slices.Clone(s.segments), func(seg segment) bool { return drop[seg.box] })
 }
 
-// twin reports whether all lines at the edges of two pages are the same: then the pages are copies of each
-// other, or bear one line each, and tell nothing about headers.
+// twin reports whether all lines at the edges of two pages are equal. Then the pages are copies, or have one
+// line each, and reveal nothing about headers.
 func (s *sheet) twin(o *sheet) bool {
 	same := func(a, b []edgeRow) bool {
 		return slices.EqualFunc(a, b, func(x, y edgeRow) bool { return x.pattern == y.pattern })
@@ -133,7 +133,7 @@ func (s *sheet) twin(o *sheet) bool {
 	return same(s.top, o.top) && same(s.bottom, o.bottom)
 }
 
-// repeated reports whether the same line stands at the same height on other pages nearby.
+// repeated reports whether the same line is at the same height on other pages nearby.
 func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []edgeRow, pages int) bool {
 	need := 2
 	if pages <= window {
@@ -156,8 +156,8 @@ func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []
 	return false
 }
 
-// numbered reports whether a line bears the number of its page beside some words, as other pages nearby do at
-// the same height: such as the title of a section, which changes with the pages.
+// numbered reports whether a line contains the number of its page beside other words, as pages nearby do at the
+// same height. An example is a section title, which changes between the pages.
 func (s *sheet) numbered(row edgeRow, others []*sheet, edge func(*sheet) []edgeRow, pages int) bool {
 	first, ok := row.firstPage(s.number)
 	if !ok {
@@ -178,11 +178,11 @@ func (s *sheet) numbered(row edgeRow, others []*sheet, edge func(*sheet) []edgeR
 	return need <= 0
 }
 
-// maxHeadWords is how many words a running head has at most, its number apart.
+// maxHeadWords is the maximum number of words in a running head without its number.
 const maxHeadWords = 16
 
-// firstPage is the number that the document's first page would have if a number at the line's beginning or
-// end, far from its other words, were that of the page.
+// firstPage returns the number of the document's first page if a number at the start or end of the line, far
+// from its other words, is the page number.
 func (r edgeRow) firstPage(page int) (int, bool) {
 	cells := cellsOf(r.line)
 	if len(cells) < 2 || len(r.words()) > maxHeadWords {
@@ -199,7 +199,7 @@ func (r edgeRow) firstPage(page int) (int, bool) {
 	return 0, false
 }
 
-// pageValue is a page's number in Arabic or Roman figures; 0: it is none.
+// pageValue returns a page number in Arabic or Roman numerals; 0: not one.
 func pageValue(s string) int {
 	if n, err := strconv.Atoi(s); err == nil && n < 10_000 {
 		return n
@@ -211,8 +211,8 @@ func outermost(row edgeRow, height float64) bool {
 	return row.bottom < edgeOnly*height || row.top > (1-edgeOnly)*height
 }
 
-// runningHead knows a header or footer that stands on one page only: a few words in the outermost
-// line with the page's number far from them at the edge, well apart from the text.
+// runningHead detects a header or footer that is on one page only: a few words in the outermost line, well
+// apart from the text, with the page number far from them at the edge.
 func runningHead(row edgeRow, size float64) bool {
 	cells := cellsOf(row.line)
 	if len(cells) < 2 || row.gap < 1.2*row.height() || row.size > 1.05*size {

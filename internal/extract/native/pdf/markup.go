@@ -11,22 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// markup reads what poppler prints. It looks like XML and often isn't: tags that overlap, stray text
-// between tags, control characters. So it is read as a flat sequence of tags and texts.
+// markup reads poppler's output. It looks like XML but may have overlapping tags, stray text and control
+// characters. So it is read as a flat sequence of tags and texts.
 type markup struct {
 	r   *bufio.Reader
 	buf []byte
 }
 
-// maxToken bounds one tag or one text, in bytes.
+// maxToken limits one tag or one text, in bytes.
 const maxToken = 1 << 20
 
 var errToken = errors.New("a tag or text of poppler's output is longer than 1 MiB")
 
 func newMarkup(r io.Reader) *markup { return &markup{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the text before the next tag, and the tag without its brackets. Both are valid until
-// the next call. io.EOF ends it; what an unclosed last tag holds is not returned.
+// next returns the text before the next tag, and the tag without its brackets. Both are valid until the next
+// call. The end is io.EOF; an unclosed last tag is not returned.
 func (m *markup) next() (text, tag []byte, err error) {
 	m.buf = m.buf[:0]
 	if err := m.until('<'); err != nil {
@@ -54,7 +54,7 @@ func (m *markup) until(end byte) error {
 	}
 }
 
-// tagName is the name of a tag, with the slash of a closing one.
+// tagName returns the name of a tag, with the slash of a closing tag.
 func tagName(tag []byte) string {
 	end := bytes.IndexAny(tag, " \t\r\n/")
 	if end == 0 && len(tag) > 1 { // a closing tag
@@ -69,7 +69,7 @@ func tagName(tag []byte) string {
 	return string(tag[:end])
 }
 
-// attribute is the text of a tag's attribute; empty when it isn't there.
+// attribute returns the value of a tag's attribute, or "".
 func attribute(tag []byte, name string) string {
 	for rest := tag; ; {
 		i := bytes.Index(rest, []byte(name))
@@ -88,7 +88,7 @@ func attribute(tag []byte, name string) string {
 	}
 }
 
-// number is a tag's attribute as a number; zero when it is none that makes sense on a page.
+// number returns a tag's attribute as a number, or zero if it isn't a plausible one.
 func number(tag []byte, name string) float64 {
 	v, err := strconv.ParseFloat(attribute(tag, name), 64)
 	if err != nil || math.IsNaN(v) || math.Abs(v) > 1e6 {
@@ -100,7 +100,7 @@ func number(tag []byte, name string) float64 {
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&#39;", "'", "&#160;", " ",
 	"&nbsp;", " ", "&amp;", "&")
 
-// plain is the text between tags without escapes; damaged bytes are replaced.
+// plain unescapes the text between tags and replaces damaged bytes.
 func plain(text []byte) string {
 	s := string(text)
 	if strings.Contains(s, "&") {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 )
 
-// TestMemoryOfALongDocument streams 2000 pages. The heap in use, measured while it goes on, stays that
-// of a few pages: not the document's.
+// TestMemoryOfALongDocument streams 2000 pages. The heap in use during the extraction stays that of a few
+// pages.
 func TestMemoryOfALongDocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 2000 pages; run it without -short")
@@ -27,7 +27,7 @@ func TestMemoryOfALongDocument(t *testing.T) {
 		}
 	}
 	path := m.write(t)
-	*m = maker{} // its pages are not the extractor's
+	*m = maker{} // frees the pages of the maker
 	runtime.GC()
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -56,7 +56,7 @@ func TestMemoryOfALongDocument(t *testing.T) {
 	}
 }
 
-// peak is the largest resident size of the test's process so far.
+// peak returns the peak resident size of the test process.
 func peak() string {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {

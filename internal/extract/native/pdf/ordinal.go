@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ordinal is how a numbered item may begin: "2.", "2)", "(2)", "a)", "(iv)".
+// ordinal matches the start of a numbered item: "2.", "2)", "(2)", "a)", "(iv)".
 var ordinal = regexp.MustCompile(`^(\(?)(\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})([.)])$`)
 
 // ordinalSeen is a number of a list.
 type ordinalSeen struct {
-	shape string  // e.g. "#." or "(a)"
+	shape string  // for example "#." or "(a)"
 	value int     // from 1
-	left  float64 // of its word
+	left  float64 // left edge of its word
 }
 
-// readings are what a list number may mean: "i)" is the ninth letter or the first Roman number.
+// readings returns the meanings of a list number: "i)" is the ninth letter or the first Roman number.
 func readings(w word) []ordinalSeen {
 	m := ordinal.FindStringSubmatch(w.text)
 	if m == nil {
@@ -40,7 +40,7 @@ func readings(w word) []ordinalSeen {
 	return out
 }
 
-// romanValue is the value of a Roman number up to 99; zero when it is none.
+// romanValue returns the value of a Roman numeral up to 99, or zero.
 func romanValue(s string) int {
 	tens := []string{"", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc"}
 	ones := []string{"", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"}
@@ -52,8 +52,8 @@ func romanValue(s string) int {
 	return 0
 }
 
-// opensList says which of the readings may begin or go on a list: one that follows the last number
-// seen at the same place, or, where a piece begins anyway, a first one or any number in figures.
+// opensList returns the reading that starts or continues a list: one that follows the last number at the same
+// position, or, at the start of a piece, a first number or any number in digits.
 func (sp *splitter) opensList(w word, fresh bool, size float64) bool {
 	rs := readings(w)
 	for _, r := range rs {

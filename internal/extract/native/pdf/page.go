@@ -2,7 +2,7 @@ package pdf
 
 import "math"
 
-// box is a place on a page in points from its top left.
+// box is a rectangle on a page, in points from its top left.
 type box struct{ left, top, right, bottom float64 }
 
 func (b box) width() float64   { return b.right - b.left }
@@ -10,7 +10,7 @@ func (b box) height() float64  { return b.bottom - b.top }
 func (b box) centerX() float64 { return (b.left + b.right) / 2 }
 func (b box) centerY() float64 { return (b.top + b.bottom) / 2 }
 
-// union is the smallest box around both; the zero box counts as nothing.
+// union returns the smallest box around both, ignoring a zero box.
 func (b box) union(c box) box {
 	if b == (box{}) {
 		return c
@@ -18,19 +18,19 @@ func (b box) union(c box) box {
 	return box{min(b.left, c.left), min(b.top, c.top), max(b.right, c.right), max(b.bottom, c.bottom)}
 }
 
-// sameLine reports whether two boxes stand on one line: most of the lower one's height is shared.
+// sameLine reports whether two boxes are on one line: most of the lower one's height is shared.
 func (b box) sameLine(c box) bool {
 	shared := min(b.bottom, c.bottom) - max(b.top, c.top)
 	return shared > 0.5*min(b.height(), c.height())
 }
 
-// style is how a word is set.
+// style is the typography of a word.
 type style struct {
 	size   float64 // points; zero: unknown
 	bold   bool
 	italic bool
 	mono   bool
-	math   bool // set in a font of formula characters
+	math   bool // in a font of formula characters
 }
 
 // word is a run of characters without a space.
@@ -39,13 +39,13 @@ type word struct {
 	style
 	text      string
 	segment   int  // poppler's line on the page
-	order     int  // place in the page's content stream, from 0
-	rtl       bool // it is of a script that runs from right to left
-	mirrored  bool // its page is
+	order     int  // position in the page's content stream, from 0
+	rtl       bool // of a right-to-left script
+	mirrored  bool // its page is mirrored
 	invisible bool // it is not drawn
 }
 
-// em is the word's font size, or an estimate of it.
+// em returns the word's font size, or an estimate of it.
 func (w word) em() float64 {
 	if w.size > 0 {
 		return w.size
@@ -58,7 +58,7 @@ type page struct {
 	number        int // from 1
 	width, height float64
 	words         []word
-	turned        turn
+	turned        rotation
 	mirrored      bool // left and right are exchanged
 
 	chars, garbage int  // see PageText
@@ -67,8 +67,8 @@ type page struct {
 	answer         Answer
 }
 
-// sizeAs exchanges the page's width and height when the runs' are: of a page that is shown turned,
-// pdftotext prints the size before it is turned, and the places of the words after it.
+// sizeAs swaps the page's width and height if the runs' are swapped. For a rotated page, pdftotext prints the
+// size before the rotation and the positions after it.
 func (p *page) sizeAs(r *runPage) {
 	near := func(a, b float64) bool { return abs(a-b) < 1.5 }
 	if near(p.width, r.height) && near(p.height, r.width) && !near(p.width, p.height) {
@@ -76,18 +76,18 @@ func (p *page) sizeAs(r *runPage) {
 	}
 }
 
-// turn is how a page's content was turned to stand upright.
-type turn int
+// rotation is how a page's content was rotated to be upright.
+type rotation int
 
 const (
-	upright turn = iota
+	upright rotation = iota
 	fromUpwards
 	fromDownwards
 	fromUpsideDown
 )
 
-// straighten turns a page whose text runs up or down, such as a wide table printed on its side, or stands
-// on its head.
+// straighten rotates a page whose text runs up or down, such as a wide table printed sideways, or is upside
+// down.
 func (p *page) straighten() {
 	var tall, up, down, forth, back int
 	for i, w := range p.words {
@@ -119,15 +119,15 @@ func (p *page) straighten() {
 		return
 	}
 	for i := range p.words {
-		p.words[i].box = p.words[i].turnedBy(p.turned, p.width, p.height)
+		p.words[i].box = p.words[i].rotatedBy(p.turned, p.width, p.height)
 	}
 	if p.turned != fromUpsideDown {
 		p.width, p.height = p.height, p.width
 	}
 }
 
-// turnedBy maps b of a page of width w and height h.
-func (b box) turnedBy(t turn, w, h float64) box {
+// rotatedBy maps b on a page of width w and height h.
+func (b box) rotatedBy(t rotation, w, h float64) box {
 	switch t {
 	case fromUpwards: // the reader tilts the head to the left
 		return box{h - b.bottom, b.left, h - b.top, b.right}
@@ -140,7 +140,7 @@ func (b box) turnedBy(t turn, w, h float64) box {
 	}
 }
 
-// original maps b back to the page as it is printed, in fractions of its size.
+// original maps b back to the printed page, in fractions of its size.
 func (p *page) original(b box) box {
 	w, h := p.width, p.height
 	if p.mirrored {

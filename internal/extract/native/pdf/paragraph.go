@@ -16,14 +16,14 @@ type piece struct {
 	lines  []line
 	marker string // of a list item
 	table  *extract.Table
-	first  bool    // of its region: it may go on from the region before
+	first  bool    // first of its region: may continue the previous region
 	above  float64 // distance to the line above in line heights; large for the first
 	column box     // of its region
 }
 
-// text is the piece's lines joined.
+// text returns the piece's joined lines.
 func (p *piece) text(join func(a, b string) string) string {
-	var s growing
+	var s textBuilder
 	for i, l := range p.lines {
 		t := l.text()
 		if i == 0 {
@@ -43,7 +43,7 @@ type splitter struct {
 	last ordinalSeen // the last number of a list
 }
 
-// maxAbove is the distance of a piece that has nothing above it.
+// maxAbove is the distance above a piece that is the first.
 const maxAbove = 99
 
 // pieces cuts a region's lines.
@@ -67,7 +67,7 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 	return out
 }
 
-// paragraphs cuts lines that are not part of a table. first says whether they begin their region.
+// paragraphs cuts lines that are not part of a table. first reports whether they begin their region.
 func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
 	var out []*piece
 	var cur *piece
@@ -90,8 +90,8 @@ func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
 	return out
 }
 
-// leadingAt is the usual distance of lines like line i within a paragraph, in points: the lower third
-// of the distances nearby, as those between paragraphs are greater.
+// leadingAt returns the usual distance in points between lines like line i within a paragraph: the lower third
+// of the distances nearby, because those between paragraphs are larger.
 func leadingAt(lines []line, i int) float64 {
 	const reach = 12
 	var d []float64
@@ -110,7 +110,7 @@ func leadingAt(lines []line, i int) float64 {
 
 func similar(a, b float64) bool { return abs(a-b) <= 0.1*max(a, b) }
 
-// starts reports whether line i begins a new piece, and with which list marker.
+// starts reports whether line i begins a new piece, and its list marker.
 func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, string) {
 	l := r.lines[i]
 	words := l.words()
@@ -127,7 +127,7 @@ func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, 
 	return fresh, ""
 }
 
-// bulletMarker is what every bullet is written as.
+// bulletMarker replaces every bullet.
 const bulletMarker = "-"
 
 // parted reports whether line i begins a new piece after the lines of cur.
@@ -163,7 +163,7 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	return indented(r, i, cur, em)
 }
 
-// rightAround is where lines near line i end at most.
+// rightAround returns the maximum right edge of the lines near line i.
 func rightAround(lines []line, i int) float64 {
 	right := 0.0
 	for _, l := range lines[max(0, i-8):min(len(lines), i+9)] {
@@ -179,11 +179,11 @@ func startsNew(s string) bool {
 	return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsPunct(r)
 }
 
-// indented reports whether line i's left edge tells that a new paragraph begins.
+// indented reports whether line i begins a new paragraph, judging by its left edge.
 func indented(r region, i int, cur *piece, em float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
 	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {
-		return false // centred lines
+		return false // centered lines
 	}
 	if cur.marker != "" {
 		return l.left < cur.lines[0].left-0.6*em // left of the list's markers
@@ -191,9 +191,9 @@ func indented(r region, i int, cur *piece, em float64) bool {
 	d := l.left - prev.left
 	switch {
 	case d > 0.7*em && d < 8*em:
-		// The first line of a paragraph: the next line goes back, or the one before was a last one.
+		// The first line of a paragraph: the next line is not indented, or the previous line was a last one.
 		if first := cur.lines[0].words(); len(first) > 1 && abs(l.left-first[1].left) < 0.3*em {
-			return false // it hangs behind the number that the first line begins with
+			return false // a hanging indent after the number of the first line
 		}
 		back := i+1 < len(r.lines) && similar(r.lines[i+1].size, l.size) && abs(r.lines[i+1].left-prev.left) < 0.6*em
 		return back && len(cur.lines) > 1 || back && startsNew(l.text()) || endsSentence(prev.text()) &&

@@ -1,14 +1,11 @@
 package pdf
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -43,7 +40,7 @@ func TestReadWords(t *testing.T) {
 	for _, w := range pages[0].words {
 		texts = append(texts, w.text)
 	}
-	if want := []string{"Tom", "&", "office", unnamedSign, "another"}; !slices.Equal(texts, want) {
+	if want := []string{"Tom", "&", "office", unnamedChar, "another"}; !slices.Equal(texts, want) {
 		t.Errorf("words %q, want %q", texts, want)
 	}
 	w := pages[0].words[0]
@@ -189,11 +186,11 @@ func TestSidewaysPage(t *testing.T) {
 	}
 }
 
-// TestRightToLeft reads lines as poppler prints them, from left to right as they look.
+// TestRightToLeft reads lines as poppler prints them, in visual order.
 func TestRightToLeft(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		words []string // as they look
+		words []string // in visual order
 		want  string
 	}{
 		{[]string{"דעלק", "לש", "החפשמ"}, "משפחה של קלעד"},
@@ -228,32 +225,7 @@ func TestRightToLeft(t *testing.T) {
 	}
 }
 
-// checkBlock holds what is promised of a block whatever poppler prints.
-func checkBlock(t *testing.T, b extract.Block) {
-	t.Helper()
-	texts := []string{b.Text}
-	if b.Table != nil {
-		for _, r := range b.Table.Rows {
-			for _, c := range r {
-				texts = append(texts, c.Text)
-			}
-		}
-	}
-	for _, s := range texts {
-		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-			t.Errorf("text %q", s)
-		}
-	}
-	if f := b.Box; f == nil || f.Left < 0 || f.Top < 0 || f.Right > 1 || f.Bottom > 1 || f.Left > f.Right ||
-		f.Top > f.Bottom {
-		t.Errorf("box %+v", b.Box)
-	}
-	if b.Kind == extract.Heading && (b.Level < 1 || b.Level > 6) || b.Page < 1 || b.Level < 0 {
-		t.Errorf("%+v", b)
-	}
-}
-
-// Words whose coordinates are not numbers stand nowhere: they hide nothing of where others stand.
+// Words whose coordinates are not numbers have no position and don't hide the positions of others.
 func TestGuttersOfWordsWithoutAPlace(t *testing.T) {
 	t.Parallel()
 	at := func(left, right float64) segment { return segment{box: box{left, 10, right, 20}} }
@@ -268,108 +240,6 @@ func TestGuttersOfWordsWithoutAPlace(t *testing.T) {
 			if math.IsNaN(x) || x < -72 || x > 140 {
 				t.Errorf("%s: a gutter at %v", name, x)
 			}
-		}
-	}
-}
-
-func FuzzPoppler(f *testing.F) {
-	f.Add([]byte(someWords), []byte(someRuns))
-	f.Add([]byte(`<page width="1e9" height="-5"><line><word xMin="NaN" yMin="5" xMax="-1" yMax="Inf">x</word></line></page>`), []byte(`<page number="1" width="0"><text left="1e300" top="-1e5" height="1e6">a</text></page>`))
-	f.Fuzz(func(t *testing.T, words, runs []byte) {
-		styles := map[int]*runPage{}
-		outline, _ := readRuns(bytes.NewReader(runs), func(p *runPage) error {
-			styles[p.number] = p
-			return nil
-		})
-		d := newDocument(3, outline, func(b extract.Block) error {
-			checkBlock(t, b)
-			return nil
-		})
-		err := readWords(bytes.NewReader(words), 1, func(p *page) error {
-			applyStyles(p, styles[p.number])
-			p.straighten()
-			p.mirror()
-			return d.add(t.Context(), p)
-		})
-		if err == nil {
-			err = d.flush(t.Context())
-		}
-		if err != nil {
-			t.Log(err)
-		}
-	})
-}
-
-// FuzzLayout lays out words at arbitrary places: whatever the page looks like, each word comes out once.
-func FuzzLayout(f *testing.F) {
-	f.Add([]byte("two columns, a table, or nothing at all: the words of a page stand where they please"))
-	f.Add([]byte{
-		10, 10, 1, 0, 40, 10, 2, 0, 70, 10, 3, 0, 10, 14, 4, 0, 40, 14, 5, 0, 70, 14, 6, 0, 10, 18, 7, 0, 40, 18, 8, 0,
-		70, 18, 9, 0,
-	})
-	f.Add(bytes.Repeat([]byte{10, 60, 3, 0, 200, 61, 3, 8}, 40))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &page{number: 1, width: 600, height: 800}
-		var want []string
-		for ; len(data) >= 4 && len(p.words) < 3000; data = data[4:] {
-			left, top := 2*float64(data[0]), 3*float64(data[1])
-			size := float64(6 + data[3]%8*2)
-			w := word{
-				box: box{left, top, left + 4*float64(1+data[2]%32), top + 1.2*size},
-				style: style{
-					size: size, bold: data[3]&16 != 0, italic: data[3]&32 != 0, mono: data[3]&64 != 0,
-					math: data[3]&128 != 0,
-				},
-				text:    "w" + strings.Map(func(r rune) rune { return r - '0' + 'm' }, strconv.Itoa(len(p.words))),
-				segment: len(p.words) / (1 + int(data[2]>>5)),
-				order:   int(data[2]),
-			}
-			p.words = append(p.words, w)
-			want = append(want, w.text)
-		}
-		var got []string
-		d := newDocument(1, nil, func(b extract.Block) error {
-			checkBlock(t, b)
-			got = append(got, strings.Fields(b.Text)...)
-			if b.Table != nil {
-				for _, r := range b.Table.Rows {
-					for _, c := range r {
-						got = append(got, strings.Fields(c.Text)...)
-					}
-				}
-			}
-			return nil
-		})
-		if err := d.add(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(want)
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("words\n got %q\nwant %q", got, want)
-		}
-	})
-}
-
-// A page full of words in every place costs seconds, not minutes.
-func BenchmarkFullPage(b *testing.B) {
-	for b.Loop() {
-		p := &page{number: 1, width: 600, height: 800}
-		for i := range maxWords {
-			x, y := float64(i%250)*2.4, float64(i/250)*4
-			p.words = append(p.words, word{
-				box: box{x, y, x + 1.5, y + 3 + float64(i%7)}, text: "word", segment: i, order: i * 7919 % maxWords,
-			})
-		}
-		d := newDocument(1, nil, func(extract.Block) error { return nil })
-		if err := d.add(b.Context(), p); err != nil {
-			b.Fatal(err)
-		}
-		if err := d.flush(b.Context()); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package pdf extracts the text of PDF files with poppler's programs, which run in limited child
-// processes. Pages stream through it: a page is laid out (columns, running heads, tables, headings,
-// lists) when a few pages more were read, and its blocks are emitted before the rest is read.
+// Package pdf extracts the text of PDF files with poppler's programs, which run in limited child processes.
+// Pages stream through it: a page is laid out (columns, running heads, tables, headings, lists) when a few more
+// pages were read, and its blocks are emitted before the rest is read.
 package pdf
 
 import (
@@ -21,12 +21,12 @@ const (
 	name    = "native/pdf"
 	version = 2
 
-	// rangePages is how many pages one run of poppler reads: its memory grows with them, and Limits.Time
-	// is for each run.
+	// rangePages is how many pages one run of poppler reads. Its memory grows with them, and Limits.Time
+	// applies to each run.
 	rangePages = 100
-	// maxDamaged bounds how many pages may be lost before a document counts as unreadable.
+	// maxDamaged is how many pages may be lost before a document counts as unreadable.
 	maxDamaged = 20
-	// maxCostly bounds how many pages are read by themselves because they need much memory or time.
+	// maxCostly is how many pages are read alone because they need much memory or time.
 	maxCostly = 3
 )
 
@@ -38,13 +38,13 @@ type Extractor struct{}
 
 var _ extract.Extractor = Extractor{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
-// Name is "native/pdf".
+// Name returns "native/pdf".
 func (Extractor) Name() string { return name }
 
-// Version rises when the same file would give other blocks.
+// Version increases when the same file would produce other blocks.
 func (Extractor) Version() int { return version }
 
 // Extract implements extract.Extractor.
@@ -54,7 +54,7 @@ func (e Extractor) Extract(
 	return e.ExtractRouted(ctx, src, limits, nil, emit)
 }
 
-// ExtractRouted is Extract with a router that is asked about every page. Nil: none is.
+// ExtractRouted is Extract with a router that is called for every page, unless it is nil.
 func (Extractor) ExtractRouted(
 	ctx context.Context, src extract.Source, limits extract.Limits, router Router, emit extract.Emit,
 ) (extract.Info, error) {
@@ -67,11 +67,11 @@ func (Extractor) ExtractRouted(
 		return extract.Info{}, fmt.Errorf("find the PDF: %w", err)
 	}
 	program := newPoppler(src, path, limits)
-	about, err := program.info(ctx)
+	report, err := program.info(ctx)
 	if err != nil {
 		return extract.Info{}, failure(err)
 	}
-	info := about.document()
+	info := report.document()
 	if err := checkPages(info.Pages, limits); err != nil {
 		return info, err
 	}
@@ -81,7 +81,7 @@ func (Extractor) ExtractRouted(
 		return info, failure(err)
 	}
 	d := newDocument(info.Pages, outline, counted(&info, limits.Characters, emit))
-	damaged, err := readAll(ctx, program, info.Pages, &waiting{router: router, arrived: d.add})
+	damaged, err := readAll(ctx, program, info.Pages, &routeQueue{router: router, deliver: d.add})
 	if err == nil {
 		err = d.flush(ctx)
 	}
@@ -96,14 +96,14 @@ func (Extractor) ExtractRouted(
 	return info, nil
 }
 
-// Pages asks how many pages a PDF file has, with working folders in tempDir (empty: os.TempDir()). The error tells why
-// it can't be read, or that it has more than limits allow.
+// Pages returns the number of pages of a PDF file. Working folders are created in tempDir (default
+// os.TempDir()). The error states why the file can't be read, or that it has more pages than limits allow.
 func Pages(ctx context.Context, path, tempDir string, limits extract.Limits) (int, error) {
-	about, err := newPoppler(extract.Source{TempDir: tempDir}, path, limits.WithDefaults()).info(ctx)
+	report, err := newPoppler(extract.Source{TempDir: tempDir}, path, limits.WithDefaults()).info(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}
-	return about.pages(), checkPages(about.pages(), limits.WithDefaults())
+	return report.pages(), checkPages(report.pages(), limits.WithDefaults())
 }
 
 func checkPages(pages int, limits extract.Limits) error {
@@ -117,9 +117,9 @@ func checkPages(pages int, limits extract.Limits) error {
 	return nil
 }
 
-// readAll reads the document in ranges of pages, and again behind each page that poppler dies on. A page that takes
-// too much memory or time within its range gets a run of its own before it is given up.
-func readAll(ctx context.Context, program poppler, pages int, w *waiting) (damaged []string, err error) {
+// readAll reads the document in ranges of pages, and continues after each page on which poppler dies. A page
+// that takes too much memory or time in its range is read alone before it is given up.
+func readAll(ctx context.Context, program poppler, pages int, w *routeQueue) (damaged []string, err error) {
 	costly := 0
 	for next := 1; next <= pages; {
 		last := min(next+rangePages-1, pages)
@@ -166,7 +166,7 @@ func readAll(ctx context.Context, program poppler, pages int, w *waiting) (damag
 	return damaged, w.flush(ctx)
 }
 
-// counted wraps emit: it counts what is emitted in info, and refuses more than the limit.
+// counted wraps emit: it counts in info what is emitted, and fails above the limit.
 func counted(info *extract.Info, limit int, emit extract.Emit) extract.Emit {
 	return func(b extract.Block) error {
 		info.Characters += utf8.RuneCountInString(b.Text)
@@ -184,7 +184,7 @@ func counted(info *extract.Info, limit int, emit extract.Emit) extract.Emit {
 	}
 }
 
-// failure gives an error its class where it has none yet.
+// failure gives an error a class if it has none.
 func failure(err error) error {
 	if _, ok := errors.AsType[*taskerr.Error](err); ok {
 		return err

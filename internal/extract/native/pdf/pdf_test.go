@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// blocksOf writes one line for each block: kind, level or marker, text.
+// blocksOf returns one line for each block: kind, level or marker, text.
 func blocksOf(doc *extract.Document) []string {
 	var out []string
 	for _, b := range doc.Blocks {
@@ -101,7 +101,7 @@ func TestHeadingsParagraphsAndLists(t *testing.T) {
 	)
 }
 
-// column is a paragraph of n full lines, each bearing its name and number.
+// column is a paragraph of n full lines, each with its name and number.
 func column(name string, n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -139,8 +139,8 @@ func TestColumnsAreReadOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A page's program may write the lines of two columns in turn; they are columns all the same.
-func TestColumnsWrittenInTurn(t *testing.T) {
+// A program may write the lines of two columns alternately; they are still columns.
+func TestColumnsWrittenAlternately(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
 	left, right := column("left", 24), column("right", 24)
@@ -156,82 +156,6 @@ func TestColumnsWrittenInTurn(t *testing.T) {
 	if strings.LastIndex(text, "left") > strings.Index(text, "right") {
 		t.Errorf("columns are mixed: %.200s", text)
 	}
-}
-
-func TestTable(t *testing.T) {
-	t.Parallel()
-	m := (&maker{}).page()
-	m.text(72, 80, regular, 10, "The table shows what was sold in the two years by each of the three branches we have.")
-	for i, row := range [][]string{
-		{"Branch", "2023", "2024"},
-		{"North", "1,200", "1,350"},
-		{"South and Isles", "980", "1,010"},
-		{"West", "400", "395"},
-	} {
-		font := regular
-		if i == 0 {
-			font = bold
-		}
-		for j, c := range row {
-			m.text(72+130*float64(j), 110+15*float64(i), font, 10, c)
-		}
-	}
-	m.text(72, 190, regular, 10, "Table 1: Sales by branch.")
-	doc := assertBlocks(
-		t, m,
-		"paragraph The table shows what was sold in the two years by each of the three branches we have.",
-		"table 1 Branch|2023|2024 / North|1,200|1,350 / South and Isles|980|1,010 / West|400|395",
-		"caption Table 1: Sales by branch.",
-	)
-	box := doc.Blocks[1].Box
-	if box == nil || box.Left < 0.1 || box.Left > 0.13 || box.Top < 0.1 || box.Bottom > 0.22 || box.Right < 0.5 ||
-		box.Right > 0.65 {
-		t.Errorf("the table's box is %+v", box)
-	}
-}
-
-// Cells of several lines are kept together by the order in which they were written.
-func TestTableWithCellsOfSeveralLines(t *testing.T) {
-	t.Parallel()
-	m := (&maker{}).page()
-	y := 100.0
-	for _, row := range [][3][]string{
-		{{"Term"}, {"Meaning"}, {"Since"}},
-		{{"Lease"}, {"the right to work", "on a message"}, {"2019"}},
-		{{"Fence"}, {"a number that", "only ever rises"}, {"2021"}},
-		{{"Drain"}, {"stop taking work"}, {"2022"}},
-	} {
-		lines := 0
-		for j, c := range row {
-			m.lines(72+150*float64(j), y, 12, regular, 10, c...)
-			lines = max(lines, len(c))
-		}
-		y += 12*float64(lines) + 6
-	}
-	assertBlocks(t, m, "table 1 Term|Meaning|Since / Lease|the right to work on a message|2019 / Fence|a number "+
-		"that only ever rises|2021 / Drain|stop taking work|2022")
-}
-
-// Columns that stand so near to each other that a gap between them looks like a space.
-func TestTightTable(t *testing.T) {
-	t.Parallel()
-	m := (&maker{}).page()
-	y := 100.0
-	for _, row := range [][2][]string{
-		{{"A first"}, {"A second"}},
-		{{"the right to work on", "a message of ours"}, {"and what it means", "to hold it long"}},
-		{{"a number that only", "ever goes up so far"}, {"or else it is void", "and of no use at"}},
-		{{"to stop taking work", "until all is at rest"}, {"which may take up", "to five minutes if"}},
-	} {
-		for j, c := range row {
-			m.lines([]float64{72, 166}[j], y, 12, regular, 10, c...)
-		}
-		y += 12*float64(len(row[0])) + 6
-	}
-	assertBlocks(t, m, "table 0 A first|A second / "+
-		"the right to work on a message of ours|and what it means to hold it long / "+
-		"a number that only ever goes up so far|or else it is void and of no use at / "+
-		"to stop taking work until all is at rest|which may take up to five minutes if")
 }
 
 func TestRunningHeadsAndPageNumbersAreLeftOut(t *testing.T) {
@@ -253,32 +177,7 @@ func TestRunningHeadsAndPageNumbersAreLeftOut(t *testing.T) {
 	}
 }
 
-// The header row that a table repeats on each page stands right above its rows: it is not a running head.
-func TestRepeatedTableHeaderStays(t *testing.T) {
-	t.Parallel()
-	m := &maker{}
-	for p := range 3 {
-		m.page()
-		for i := range 20 {
-			row := []string{fmt.Sprintf("Item %c%c", 'a'+p, 'a'+i), fmt.Sprint(100*p + i), fmt.Sprint(7 * i)}
-			if i == 0 {
-				row = []string{"Name", "Number", "Weight"}
-			}
-			for j, c := range row {
-				m.text(72+130*float64(j), 60+15*float64(i), regular, 10, c)
-			}
-		}
-	}
-	doc, err := collect(t, m.write(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Count(strings.Join(blocksOf(doc), " "), "Name|Number|Weight"); got != 3 {
-		t.Errorf("the header row is there %d times, want 3: %v", got, blocksOf(doc))
-	}
-}
-
-func TestParagraphGoesOnOnTheNextPage(t *testing.T) {
+func TestParagraphContinuesOnTheNextPage(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
 	m.page().lines(72, 700, 12, regular, 10, "This sentence begins at the foot of a page, and in the middle of it",
@@ -322,7 +221,7 @@ func TestOutlineNamesHeadings(t *testing.T) {
 func TestRightToLeftColumns(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
-	for i := range 12 { // as they look: the right column is read first, from right to left
+	for i := range 12 { // in visual order; the right column is read first, from right to left
 		m.text(60, 80+12*float64(i), hebrew, 10, "hg fe hg fe hg fe hg fe hg fe")
 	}
 	for i := range 12 {
@@ -339,7 +238,7 @@ func TestRightToLeftColumns(t *testing.T) {
 	}
 }
 
-// Copies of one page have the same first lines, which does not make them headers.
+// Copies of one page have the same first lines, which are not headers.
 func TestCopiesOfAPageAreKept(t *testing.T) {
 	t.Parallel()
 	m := &maker{}

@@ -12,20 +12,20 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// debianPackage has the programs.
+// debianPackage contains the programs.
 const debianPackage = "poppler-utils"
 
 // poppler reads one file with poppler's programs.
 type poppler struct {
 	path   string // absolute
-	dir    string // where its empty working folders are made
+	dir    string // for the empty working folders
 	limits child.Limits
-	pool   *child.Pool // nil: memory has no end
+	pool   *child.Pool // nil: memory is unlimited
 	plain  *plainPages
 }
 
-// What one of poppler's programs that print text may have of the pool, in bytes: ordinary documents make it take 3 MiB,
-// and the table of its objects grows with the file.
+// Memory from the pool, in bytes, for one of poppler's programs that print text. Ordinary documents take 3 MiB,
+// and the table of objects grows with the file.
 const (
 	leastMemory = 32 << 20
 	mostMemory  = 96 << 20
@@ -39,11 +39,11 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 	}
 	return poppler{path, src.TempDir, child.Limits{
 		Wait: l.Time, CPU: l.Time, Silence: l.PageTime, Memory: memory,
-		File: 1 << 20, // they write to their standard output only
+		File: 1 << 20, // they write only to their standard output
 	}, l.Pool, &plainPages{}}
 }
 
-// command is one of the programs, whose output read takes.
+// command returns the step that runs one of the programs and passes its output to read.
 func (p poppler) command(program string, read func(io.Reader) error, args []string) child.Command {
 	return child.Command{
 		Program: program, Package: debianPackage, Args: args, Files: []string{p.path}, Dir: p.dir, Stdout: read,
@@ -51,14 +51,14 @@ func (p poppler) command(program string, read func(io.Reader) error, args []stri
 	}
 }
 
-// run runs one of the programs as a step, once more when it needs more memory. read then begins again.
+// run runs one of the programs as a step, and once more if it needs more memory. read then starts again.
 func (p poppler) run(
 	ctx context.Context, program string, read func(io.Reader) error, args ...string,
 ) (child.Result, error) {
 	return p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
 }
 
-// outline reads the document's bookmarks. A document without, or with damaged ones, has none.
+// outline reads the document's bookmarks. Missing or damaged bookmarks are ignored.
 func (p poppler) outline(ctx context.Context) ([]outlineItem, error) {
 	var items []outlineItem
 	_, err := p.run(ctx, "pdftohtml", func(r io.Reader) (err error) {
@@ -78,7 +78,8 @@ func (p poppler) runArgs(first, last int) []string {
 	}
 }
 
-// pages reads the pages from first to last and yields each as soon as it was read. The result is that of pdftotext.
+// pages reads the pages from first to last and yields each as soon as it was read. The result is that of
+// pdftotext.
 func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) error) (child.Result, error) {
 	got, release, err := p.pool.Take(ctx, child.Stream, programsAtOnce*p.limits.Memory)
 	if err != nil {
@@ -89,9 +90,9 @@ func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) e
 	return p.stream(ctx, first, last, yield)
 }
 
-// alone reads one page by itself, with the most memory that a step may have. The page is nil when it can't be read.
+// alone reads one page with the maximum memory of a step. The page is nil if it can't be read.
 func (p poppler) alone(ctx context.Context, number int) (found *page, result child.Result, err error) {
-	const atOnce = programsAtOnce + 1 // what findInvisible runs is part of this step
+	const atOnce = programsAtOnce + 1 // the programs that findInvisible runs belong to this step
 	got, release, err := p.pool.Take(ctx, child.Step, p.pool.Largest(child.Step))
 	if err != nil {
 		return nil, child.Result{}, err
@@ -104,11 +105,11 @@ func (p poppler) alone(ctx context.Context, number int) (found *page, result chi
 	return found, result, err
 }
 
-// programsAtOnce are those of stream.
+// programsAtOnce is the number of programs that stream runs.
 const programsAtOnce = 2
 
-// stream has two programs read side by side: pdftotext knows where each word stands, pdftohtml how it is set. What
-// the second can't tell is done without; what only the first one sees is looked into (see findInvisible).
+// stream runs two programs side by side: pdftotext reports the position of each word, pdftohtml its style. The
+// style is optional; words that only pdftotext prints are examined by findInvisible.
 func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) error) (child.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
@@ -140,7 +141,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		}
 		if styles != nil && styles.number == pg.number {
 			pg.sizeAs(styles)
-			if pg.seesLess(styles) {
+			if pg.drawsFewer(styles) {
 				styles = p.findInvisible(ctx, pg, styles)
 			}
 			applyStyles(pg, styles)
@@ -156,34 +157,34 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 	return result, err
 }
 
-// plainPages are those whose styles could not be read, because pdftohtml died before them.
+// plainPages are the pages without styles, because pdftohtml died before them.
 type plainPages struct {
 	numbers []int
-	why     child.End // of the first
+	reason  child.End // of the first
 }
 
-// add notes a page without styles, and how pdftohtml ended.
+// add records a page without styles, and how pdftohtml ended.
 func (l *plainPages) add(pg *page, ended child.Result) {
 	if len(pg.words) == 0 {
 		return
 	}
 	if len(l.numbers) == 0 {
-		l.why = ended.End
+		l.reason = ended.End
 	}
 	l.numbers = append(l.numbers, pg.number)
 }
 
-// warnings tells a reader of the document which pages were read without their styles.
+// warnings returns a warning about the pages that were read without their styles.
 func (p poppler) warnings() []string {
 	if len(p.plain.numbers) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code "+
 		"there may be read as plain text",
-		extract.PageRanges(p.plain.numbers), p.plain.why)}
+		extract.PageRanges(p.plain.numbers), p.plain.reason)}
 }
 
-// errDone ends the programs of a range of pages that nobody reads further.
+// errDone stops the programs of a range of pages that is not read further.
 var errDone = errors.New("enough was read")
 
 func send[T any](ctx context.Context, to chan<- T, value T) error {
@@ -191,6 +192,6 @@ func send[T any](ctx context.Context, to chan<- T, value T) error {
 	case to <- value:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("hand on a page: %w", context.Cause(ctx))
+		return fmt.Errorf("pass on a page: %w", context.Cause(ctx))
 	}
 }

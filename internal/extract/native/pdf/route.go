@@ -7,45 +7,45 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// Router is asked about every page when it was read and before it is laid out: are the words that the
-// file has of it what a reader sees there?
+// Router decides for every page, after it was read and before it is laid out, whether the file's words are what
+// a reader sees on the page.
 type Router interface {
-	// Route is called for the pages in order. It returns a function that gives the answer, and is called
-	// when the page is laid out: until then other pages are routed, at most Ahead of them. Nil: the page
-	// is taken as it is. The answer's error ends the extraction.
+	// Route is called for the pages in order. It returns a function that is called for the answer when the page
+	// is laid out. Until then up to Ahead other pages are routed. A nil function takes the page as it is. The
+	// answer's error ends the extraction.
 	Route(ctx context.Context, p PageText) func() (Answer, error)
 	// Ahead is how many pages may wait for their answers.
 	Ahead() int
 }
 
-// PageText is what the file has of a page.
+// PageText is the file's text of a page.
 type PageText struct {
 	Number        int
-	Width, Height float64 // points, as it is shown; zero: poppler could not read the page
+	Width, Height float64 // points, as shown; zero: poppler could not read the page
 	Words         []Word
-	Chars         int // of its text as it is in the file
+	Chars         int // characters of its text as it is in the file
 	Garbage       int // of those: replacement characters, controls, private code points that are not bullets
-	// Layer says that an image covers the page and that its words are an invisible layer over it, as
-	// programs for scans make it. Other invisible words are none of a page's.
+	// Layer reports that an image covers the page and that its words are an invisible layer over it, as
+	// scanning programs make it. Other invisible words are not part of a page.
 	Layer     bool
-	Invisible int // words that were left out because they are invisible
+	Invisible int // words that were omitted because they are invisible
 }
 
-// Word is a word where it stands on the page.
+// Word is a word and its position on the page.
 type Word struct {
 	Text string
 	Box  extract.Box
 }
 
-// Answer says what is made of a page.
+// Answer is the decision about a page.
 type Answer struct {
 	Drop   bool            // its own words are not used
-	Whole  bool            // they are all used, also what looks like a running header or footer
-	Blocks []extract.Block // go to its place
-	First  bool            // before its own blocks and not after them
+	Whole  bool            // all words are used, also those that look like a running header or footer
+	Blocks []extract.Block // added to the page
+	First  bool            // Blocks come before the page's own blocks instead of after
 }
 
-// text is what a Router gets of a page.
+// text returns the page for a Router.
 func (p *page) text() PageText {
 	t := PageText{
 		Number: p.number, Width: p.width, Height: p.height, Chars: p.chars, Garbage: p.garbage,
@@ -61,24 +61,24 @@ func (p *page) text() PageText {
 	return t
 }
 
-// waiting are pages whose answers are awaited.
-type waiting struct {
+// routeQueue holds the pages that wait for their answers.
+type routeQueue struct {
 	router  Router
-	queue   []question
-	arrived func(context.Context, *page) error
+	queue   []routedPage
+	deliver func(context.Context, *page) error
 }
 
-type question struct {
+type routedPage struct {
 	page   *page
 	answer func() (Answer, error)
 }
 
-// add takes the next page, and hands on those that are answered.
-func (w *waiting) add(ctx context.Context, p *page) error {
+// add routes the next page and passes on the pages that are answered.
+func (w *routeQueue) add(ctx context.Context, p *page) error {
 	if w.router == nil {
-		return w.arrived(ctx, p)
+		return w.deliver(ctx, p)
 	}
-	w.queue = append(w.queue, question{p, w.router.Route(ctx, p.text())})
+	w.queue = append(w.queue, routedPage{p, w.router.Route(ctx, p.text())})
 	for len(w.queue) > 0 && (w.queue[0].answer == nil || len(w.queue) > w.router.Ahead()) {
 		if err := w.next(ctx); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (w *waiting) add(ctx context.Context, p *page) error {
 	return nil
 }
 
-func (w *waiting) flush(ctx context.Context) error {
+func (w *routeQueue) flush(ctx context.Context) error {
 	for len(w.queue) > 0 {
 		if err := w.next(ctx); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (w *waiting) flush(ctx context.Context) error {
 	return nil
 }
 
-func (w *waiting) next(ctx context.Context) error {
+func (w *routeQueue) next(ctx context.Context) error {
 	q := w.queue[0]
 	w.queue = append(w.queue[:0], w.queue[1:]...)
 	if q.answer != nil {
@@ -108,10 +108,10 @@ func (w *waiting) next(ctx context.Context) error {
 			q.page.words = nil
 		}
 	}
-	return w.arrived(ctx, q.page)
+	return w.deliver(ctx, q.page)
 }
 
-// countChars counts the characters of a word as poppler prints it, and those of them that are not text.
+// countChars counts the characters of a word as poppler prints it, and those that are not text.
 func countChars(s string) (chars, garbage int) {
 	for _, r := range s {
 		chars++

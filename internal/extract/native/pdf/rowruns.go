@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// rowRuns are lines one below the other, each of several short segments: the rows of tables, also of those
-// that stand across the columns of a page.
+// rowRuns are consecutive lines of several short segments each: the rows of tables, including tables across the
+// columns of a page.
 type rowRuns struct {
 	segs    [][]segment
 	of      map[box]int // index into segs
@@ -14,12 +14,12 @@ type rowRuns struct {
 }
 
 const (
-	runRows  = 3 // lines that a run has at least
-	runCells = 3 // segments that each of them has at least: two are lines of two columns
-	runWords = 4 // words that a segment has at most, on the average of a line
+	runRows  = 3 // minimum lines of a run
+	runCells = 3 // minimum segments of each line: two are lines of two columns
+	runWords = 4 // maximum words of a segment, averaged over a line
 )
 
-// shortRows finds the runs.
+// shortRows returns the runs.
 func shortRows(segs []segment) rowRuns {
 	runs := rowRuns{of: map[box]int{}}
 	lines := rows(slices.Clone(segs))
@@ -55,7 +55,8 @@ func isShortRow(l line) bool {
 	return len(l.segments) >= runCells && words <= runWords*len(l.segments)
 }
 
-// across says which runs stand on both sides of x and were written row by row. It looks at each of their segments once.
+// across reports for each run whether it is on both sides of x and was written row by row. It looks at each
+// segment once.
 func (r rowRuns) across(x float64, e *effort) []bool {
 	out := make([]bool, len(r.segs))
 	for i, run := range r.written {
@@ -63,7 +64,7 @@ func (r rowRuns) across(x float64, e *effort) []bool {
 		var sides [2]int // segments left and right of x
 		switches, last := 0, -1
 		for start := 0; start < len(run); {
-			var here [2]int // of those written at one place, left before right
+			var here [2]int // of those written in a row, left before right
 			for ; start < len(run) && (here == [2]int{} || run[start].order == run[start-1].order); start++ {
 				here[one(run[start].centerX() >= x)]++
 			}

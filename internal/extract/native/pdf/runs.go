@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// zoom is the largest that pdftohtml takes: its font sizes are whole numbers of 1/zoom points.
+// zoom is pdftohtml's maximum; its font sizes are multiples of 1/zoom points.
 const zoom = 3
 
 // run is a piece of text in one font, as `pdftohtml -xml` prints it.
@@ -39,7 +39,7 @@ const (
 	maxStart   = 24 // bytes of a run's text that are kept
 )
 
-// readRuns reads the output of `pdftohtml -xml -zoom 3`: it yields its pages, and the outline at last.
+// readRuns reads the output of `pdftohtml -xml -zoom 3`. It yields its pages and returns the outline.
 func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 	m := newMarkup(r)
 	fonts := map[string]style{}
@@ -114,7 +114,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 	}
 }
 
-// fontStyle reads a font's full name, e.g. "ABCDEF+Frutiger-BlackItalic".
+// fontStyle returns the style that a font's full name implies, for example "ABCDEF+Frutiger-BlackItalic".
 func fontStyle(family string, size float64) style {
 	if _, name, ok := strings.Cut(family, "+"); ok {
 		family = name

@@ -2,7 +2,7 @@ package pdf
 
 import "math"
 
-// stats is how the document's running text is set, as far as it was read.
+// stats describes the document's running text as far as it was read.
 type stats struct {
 	sizes                     map[float64]int // characters by font size in half points
 	total, bold, italic, mono int
@@ -24,7 +24,7 @@ func (s *stats) add(p *page) {
 	}
 }
 
-// body is the size of most of the text, in points; 10 while nothing was read.
+// body returns the size of most of the text in points, or 10 before anything was read.
 func (s *stats) body() float64 {
 	size, most := 10.0, 0
 	for v, n := range s.sizes {

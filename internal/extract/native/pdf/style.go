@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// applyStyles gives each word of p the style of the run it lies in, and its place in the content
-// stream. Words without a run keep what they have.
+// applyStyles gives each word of p the style of its run and its position in the content stream. Words without a
+// run are unchanged.
 func applyStyles(p *page, r *runPage) {
 	if r == nil || len(r.runs) == 0 || len(p.words) == 0 {
 		return
@@ -20,19 +20,19 @@ func applyStyles(p *page, r *runPage) {
 			continue
 		}
 		w.style = r.runs[at].style
-		w.order = at*maxWords + i // runs in stream order, words of one run in theirs
+		w.order = at*maxWords + i // runs in stream order, words of one run in their order
 	}
 	fillOrder(p)
 }
 
-// jumps reports whether the page's content stream doesn't come from a when it writes b, beside it: they
-// belong to different columns or cells, however near they stand.
+// jumps reports whether the page's content stream writes b without coming from a, which is beside it: then they
+// belong to different columns or cells, however close they are.
 func jumps(a, b word) bool {
 	from, to := a.order/maxWords, b.order/maxWords
 	return to != from && to != from+1 && b.left-a.right > 0.4*b.em() && !a.math && !b.math
 }
 
-// fillOrder puts words whose run is unknown behind the word before them.
+// fillOrder places words without a run after the previous word.
 func fillOrder(p *page) {
 	last := 0
 	for i := range p.words {
@@ -43,8 +43,8 @@ func fillOrder(p *page) {
 	}
 }
 
-// shift is how far the runs' origin lies from the words': the two programs may mean different boxes
-// of the page (crop and media). It is measured where a line's first word begins one run only.
+// shift returns the offset of the runs' origin from the words': the two programs may use different boxes of the
+// page (crop and media). It is measured where a line's first word begins exactly one run.
 func shift(p *page, r *runPage) (dx, dy float64) {
 	if abs(p.width-r.width) < 1.5 && abs(p.height-r.height) < 1.5 {
 		return 0, 0
@@ -68,7 +68,7 @@ func shift(p *page, r *runPage) (dx, dy float64) {
 	return median(xs), median(ys)
 }
 
-// runIndex finds runs by place: the runs of each stripe of the page.
+// runIndex finds runs by position: the runs of each horizontal stripe of the page.
 type runIndex struct {
 	runs    []box
 	stripes map[int][]int
@@ -91,7 +91,7 @@ func indexRuns(runs []run, dx, dy float64) runIndex {
 	return x
 }
 
-// find is the run at a point; of several the lowest one, whose text is nearest to the point's middle.
+// find returns the run at a point. Of several it returns the lowest one, whose text is nearest to the middle.
 func (x runIndex) find(px, py float64) (int, bool) {
 	best, bestOff := -1, 0.0
 	for _, i := range x.stripes[int(py)/stripe] {
@@ -106,7 +106,7 @@ func (x runIndex) find(px, py float64) (int, bool) {
 	return best, best >= 0
 }
 
-// median of values; zero of none. It reorders them.
+// median returns the median of values, or zero without any. It reorders them.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// cell is words that stand together in a line of a table.
+// cell is words that belong together in a line of a table.
 type cell struct {
 	box
 	words    []word
@@ -17,21 +17,20 @@ type cell struct {
 	order    int
 }
 
-// maxColumns is more than any table for people has.
+// maxColumns is more than any real table has.
 const maxColumns = 40
 
-// equationNumber is the number at the right of a displayed formula.
+// equationNumber matches the number to the right of a displayed formula.
 var equationNumber = regexp.MustCompile(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
 
-// strip is lines of a region one below the other: a table, or anything else.
+// strip is consecutive lines of a region: a table, or anything else.
 type strip struct {
-	table *extract.Table // nil: no table
+	table *extract.Table // nil: not a table
 	lines []line
 }
 
-// strips finds the tables in a region's lines. Lines with several cells that are not part of a table are put into
-// the order in which the page's program wrote them: what stands side by side otherwise, such as a form
-// or the labels of a drawing, is best read so.
+// strips finds the tables in a region's lines. Other lines with several cells, such as a form or the labels of
+// a drawing, are best read in the order in which they were written.
 func strips(lines []line) []strip {
 	var out []strip
 	var text []line
@@ -58,8 +57,8 @@ func strips(lines []line) []strip {
 	return out
 }
 
-// tableWithin is the table that ends lines, and where it starts: what stands right above a table may
-// look like a part of it. Without one it starts behind them.
+// tableWithin returns the table at the end of lines and its first line, because text right above a table may
+// look like a part of it. Without a table, start is len(lines).
 func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 	const tries = 4
 	for start := range lines[:min(len(lines)-1, tries)] {
@@ -71,12 +70,12 @@ func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 	return len(lines), nil
 }
 
-// tableLines is how far a table that begins at lines[at] would reach, and how many of its lines have
-// two cells or more.
+// tableLines returns how far a table that begins at lines[at] would reach, and how many of its lines have two
+// or more cells.
 func tableLines(lines []line, at int) (end, wide int) {
 	several := func(i int) bool { return i < len(lines) && len(cellsOf(lines[i])) >= 2 }
 	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
-	var inner []float64 // left edges of the cells but the first of their lines
+	var inner []float64 // left edges of the cells that are not the first in their lines
 	end = at
 	for ; end == at || end < len(lines) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
 		if cells := cellsOf(lines[end]); len(cells) >= 2 {
@@ -93,7 +92,7 @@ func tableLines(lines []line, at int) (end, wide int) {
 	return end, wide
 }
 
-// asWritten orders the segments of the lines by the page's content stream.
+// asWritten sorts the segments of the lines by the page's content stream.
 func asWritten(lines []line) []line {
 	var segs []segment
 	for _, l := range lines {
@@ -120,7 +119,7 @@ func asWritten(lines []line) []line {
 	return out
 }
 
-// cellsOf parts a line at its wide gaps.
+// cellsOf splits a line at its wide gaps.
 func cellsOf(l line) []cell {
 	var out []cell
 	words := l.words()
@@ -135,7 +134,7 @@ func cellsOf(l line) []cell {
 	return out
 }
 
-// grid makes a table of lines, wide of which have two cells or more. Nil: they are none.
+// grid makes a table of lines, wide of which have two or more cells. It returns nil if they are not a table.
 func grid(lines []line, wide int) *extract.Table {
 	if wide < 2 {
 		return nil
@@ -173,7 +172,7 @@ func grid(lines []line, wide int) *extract.Table {
 	return nil
 }
 
-// cutsBetween finds the places between columns, which nearly no cell covers.
+// cutsBetween returns the positions between columns, which almost no cell covers.
 func cutsBetween(cells []cell, wide int) []float64 {
 	type edge struct {
 		x     float64
@@ -205,8 +204,8 @@ func cutsBetween(cells []cell, wide int) []float64 {
 	return cuts
 }
 
-// place gives each cell its columns. A cell over several columns is parted where a cut falls into a
-// gap between its words that is wider than a space.
+// place assigns columns to each cell. A cell over several columns is split where a cut falls into a gap between
+// its words that is wider than a space.
 func place(cells []cell, cuts []float64) []cell {
 	out := make([]cell, 0, len(cells))
 	for _, c := range cells {
@@ -244,8 +243,8 @@ func columnAt(cuts []float64, x float64) int {
 	return n
 }
 
-// plausible refuses what only looks like a table: formulas with their numbers, lists with hanging
-// markers, and scattered words.
+// plausible rejects what only looks like a table: formulas with their numbers, lists with hanging markers, and
+// scattered words.
 func plausible(cells []cell, columns, lines int) bool {
 	filled := make([]int, columns)
 	var numbers, markers, last, first int
@@ -270,7 +269,7 @@ func plausible(cells []cell, columns, lines int) bool {
 	return float64(total) >= 0.4*float64(columns*lines)
 }
 
-// regular reports whether rows are those of a table: most have several cells, and each column has some.
+// regular reports whether rows form a table: most have several cells, and each column has some.
 func regular(rows [][]cell, columns int) bool {
 	filled := make([]int, columns)
 	several := 0

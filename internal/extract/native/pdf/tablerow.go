@@ -7,9 +7,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// byStream groups cells into rows by the order in which they were written: from left to right, and
-// back to the left with each new row. It is nil when the rows that come out lie over each other, that
-// is, when the table was not written so.
+// byStream groups cells into rows by the order in which they were written: from left to right, then back to the
+// left for each new row. It returns nil if the resulting rows overlap, that is, if the table was not written
+// so.
 func byStream(cells []cell) [][]cell {
 	cells = slices.Clone(cells)
 	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.order, b.order) })
@@ -19,7 +19,7 @@ func byStream(cells []cell) [][]cell {
 	}
 	var out [][]cell
 	for i, c := range cells {
-		// A cell below one that had its line for itself begins a row; below one that hadn't, it is that
+		// A cell below one that is alone on its line begins a row; below one that shares its line, it is that
 		// cell's next line.
 		again := i > 0 && c.from == cells[i-1].from && perLine[c.lineAt] > 1 && perLine[cells[i-1].lineAt] == 1
 		if i == 0 || c.from < cells[i-1].from || again {
@@ -41,7 +41,7 @@ func byStream(cells []cell) [][]cell {
 	return out
 }
 
-// byHeight groups cells into rows by their place: a row is cells of which each stands beside the next.
+// byHeight groups cells into rows by position: each cell of a row is beside the next.
 func byHeight(cells []cell) [][]cell {
 	cells = slices.Clone(cells)
 	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.top, b.top) })
@@ -68,7 +68,7 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 		})
 		out := make([]extract.Cell, 0, columns)
 		next, isBold := 0, true
-		var last growing // the text of out's last one
+		var last textBuilder // text of the last cell of out
 		for _, c := range row {
 			text := joinWords(c.words)
 			isBold = isBold && lookOf(c.words).bold
@@ -98,16 +98,16 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 	return t
 }
 
-// closeCell gives the row's last cell its text.
-func closeCell(row []extract.Cell, text *growing) {
+// closeCell sets the text of the row's last cell.
+func closeCell(row []extract.Cell, text *textBuilder) {
 	if n := len(row); n > 0 {
 		row[n-1].Text = text.String()
 	}
-	*text = growing{}
+	*text = textBuilder{}
 }
 
-// headers counts the rows at the top that head the others: they are bold and the rest is not, or they
-// have no numbers where the rest has some.
+// headers counts the header rows at the top: they are bold and the rest is not, or they have no numbers and the
+// rest has some.
 func headers(rows [][]extract.Cell, bold []bool) int {
 	n := 0
 	for n < len(bold) && bold[n] {

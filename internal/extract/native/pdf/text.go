@@ -13,16 +13,15 @@ var ligatures = map[rune]string{
 	'\uFB00': "ff", '\uFB01': "fi", '\uFB02': "fl", '\uFB03': "ffi", '\uFB04': "ffl", '\uFB05': "st", '\uFB06': "st",
 }
 
-// privateBullets are the characters that symbol fonts put at private code points, as Word and others use
-// them for list bullets.
+// privateBullets maps the private code points of symbol fonts that Word and others use for list bullets.
 var privateBullets = map[rune]rune{
 	'\uF0B7': '•', '\uF0A7': '▪', '\uF0D8': '➢', '\uF0FC': '✓', '\uF0E0': '→', '\uF0A8': '□', '\uF06E': '■',
 	'\uF06F': '□', '\uF076': '❖', '\uF071': '❑', '\uF02D': '-', '\uF020': ' ', '\uF072': '❒', '\uF077': '◆',
 }
 
-// normalize makes a word of poppler's a word of ours: ligatures spelled out, no controls, no invisible
-// characters. A soft hyphen stays only at its end, where it says that the word goes on in the next line.
-// The result may be empty.
+// normalize converts a word from poppler: it spells out ligatures and drops controls and invisible characters.
+// A soft hyphen stays only at the end, where it means that the word continues on the next line. The result may
+// be empty.
 func normalize(s string) string {
 	if isPlainASCII(s) {
 		return s
@@ -53,9 +52,9 @@ func normalize(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// unnamedSign stands for a word of a symbol font that poppler can't name: it prints the raw code, a
-// control character. At the beginning of a line it is a list's bullet, elsewhere nothing.
-const unnamedSign = "\u0001"
+// unnamedChar represents a word of a symbol font that poppler can't name, of which it prints the raw code, a
+// control character. At the start of a line it is a list bullet, elsewhere nothing.
+const unnamedChar = "\u0001"
 
 // isUnnamed reports whether poppler's word is such a character.
 func isUnnamed(s string) bool {
@@ -72,10 +71,10 @@ func isPlainASCII(s string) bool {
 	return true
 }
 
-// bullets are what a list item may begin with.
+// bullets are the possible bullets of a list item.
 const bullets = "•◦▪▫‣⁃●○■□◆◇❖❑❒➢➤►▶▸✓✔☐☑☒✦★∙·→"
 
-// isBullet reports whether a word is a list's bullet and nothing else.
+// isBullet reports whether a word consists of a list bullet.
 func isBullet(w word) bool {
 	r, n := utf8.DecodeRuneInString(w.text)
 	if n == 0 || n != len(w.text) {
@@ -87,11 +86,10 @@ func isBullet(w word) bool {
 	case r == '-', r == '–', r == '—', r == '*', r == '◾':
 		return true
 	}
-	return r == 'o' && w.mono // Word's second level is an o of Courier
+	return r == 'o' && w.mono // Word's second level is an o in Courier
 }
 
-// noSpaceBetween reports whether two texts are joined without a space: the scripts of Chinese and
-// Japanese have none.
+// noSpaceBetween reports whether two texts are joined without a space, as in Chinese and Japanese scripts.
 func noSpaceBetween(before, after string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(after)

@@ -6,18 +6,18 @@ import (
 	"io"
 )
 
-// maxWords bounds the words of one page: a newspaper's has some ten thousand.
+// maxWords limits the words of one page; a newspaper page has some ten thousand.
 const maxWords = 50_000
 
-// tooManyWordsError is a page with more than maxWords words.
+// tooManyWordsError reports a page with more than maxWords words.
 type tooManyWordsError struct{ page int }
 
 func (e *tooManyWordsError) Error() string {
 	return fmt.Sprintf("page %d holds more than %d words", e.page, maxWords)
 }
 
-// readWords reads the output of `pdftotext -bbox-layout` and yields its pages, numbered from first.
-// Only whole pages are yielded: what a program left behind that died in a page is dropped.
+// readWords reads the output of `pdftotext -bbox-layout` and yields its pages, numbered from first. It yields
+// only complete pages, so the partial page of a program that died is dropped.
 func readWords(r io.Reader, first int, yield func(*page) error) error {
 	m := newMarkup(r)
 	var p *page
@@ -45,7 +45,7 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 			chars, garbage := countChars(raw)
 			p.chars, p.garbage = p.chars+chars, p.garbage+garbage
 			if at.text = normalize(raw); isUnnamed(raw) {
-				at.text = unnamedSign
+				at.text = unnamedChar
 			}
 			if at.rtl = hasRightToLeft(at.text); at.rtl {
 				at.text = logical(at.text)
@@ -77,7 +77,7 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 	}
 }
 
-// ordered is b with its edges in order.
+// ordered returns b with its edges in order.
 func ordered(b box) box {
 	return box{min(b.left, b.right), min(b.top, b.bottom), max(b.left, b.right), max(b.top, b.bottom)}
 }

@@ -10,10 +10,10 @@ import (
 
 // The kinds of bullets (21.1.2.4).
 const (
-	unsaid   = iota // inherited
-	none            // a:buNone
-	symbol          // a:buChar, a:buBlip
-	numbered        // a:buAutoNum
+	inherited = iota
+	none      // a:buNone
+	symbol    // a:buChar, a:buBlip
+	numbered  // a:buAutoNum
 )
 
 // bullet is the marker of a paragraph.
@@ -23,7 +23,7 @@ type bullet struct {
 	start  int    // first number
 }
 
-// listStyle has the bullets by level (a:lstStyle and the styles of a master).
+// listStyle holds the bullets by level (a:lstStyle and the styles of a master).
 type listStyle [maxLevel + 1]bullet
 
 func (r *reader) listStyle(into *listStyle) error {
@@ -36,7 +36,7 @@ func (r *reader) listStyle(into *listStyle) error {
 	}, nil)
 }
 
-// bullet reads the properties of a paragraph.
+// bullet reads the bullet of paragraph properties.
 func (r *reader) bullet(into *bullet) error {
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -57,8 +57,8 @@ type counter [maxLevel + 1]struct {
 	n      int
 }
 
-// next is the marker of the next paragraph; "" when it has none. Deeper levels begin again after it, and
-// so does its own after another kind of bullet.
+// next returns the marker of the next paragraph, or "". It restarts the deeper levels, and its own level after
+// another kind of bullet.
 func (c *counter) next(b bullet, level int) string {
 	for i := level + 1; i < len(c); i++ {
 		c[i].n = 0
@@ -77,7 +77,7 @@ func (c *counter) next(b bullet, level int) string {
 	return ""
 }
 
-// number writes n in a scheme of ST_TextAutonumberScheme (20.1.10.61).
+// number formats n in a scheme of ST_TextAutonumberScheme (20.1.10.61).
 func number(n int, scheme string) string {
 	format := "decimal"
 	for prefix, f := range map[string]string{

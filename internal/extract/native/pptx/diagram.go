@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// model is the data of a diagram (SmartArt, 21.4): points with text and which belongs to which.
+// model is the data of a diagram (SmartArt, 21.4): points with text, and their parents.
 type model struct {
 	points []*point
 	byID   map[string]*point
@@ -28,7 +28,7 @@ type link struct {
 	to    *point
 }
 
-// diagram returns the texts of a SmartArt as a list, as deep as they belong to each other.
+// diagram returns the texts of a SmartArt as a nested list.
 func (r *reader) diagram(part string) ([]extract.Block, error) {
 	m := &model{byID: map[string]*point{}}
 	err := r.pkg.Read(r.ctx, part, func(d *ooxml.Decoder) error {
@@ -50,7 +50,7 @@ func (r *reader) diagram(part string) ([]extract.Block, error) {
 	seen := map[*point]bool{}
 	var walk func(p *point, depth int)
 	walk = func(p *point, depth int) {
-		if seen[p] || depth > maxLevel*2 { // what is deeper comes after, as if it stood alone
+		if seen[p] || depth > maxLevel*2 { // deeper points follow as if they had no parent
 			return
 		}
 		seen[p] = true
@@ -76,7 +76,7 @@ func (r *reader) diagram(part string) ([]extract.Block, error) {
 	return blocks, nil
 }
 
-// point reads a dgm:pt. Those of transitions and of the presentation hold no text of the author.
+// point reads a dgm:pt. Transition and presentation points hold no text of the author.
 func (r *reader) point(m *model, start xml.StartElement) error {
 	if err := r.item(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (r *reader) point(m *model, start xml.StartElement) error {
 	return err
 }
 
-// connection reads a dgm:cxn; the points come before.
+// connection reads a dgm:cxn. The points precede it in the file.
 func (r *reader) connection(m *model, start xml.StartElement) error {
 	if err := r.item(); err != nil {
 		return err

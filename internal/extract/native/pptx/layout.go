@@ -7,28 +7,28 @@ import (
 )
 
 const (
-	maxLayouts = 64  // that are kept
+	maxLayouts = 64  // kept layouts
 	maxHolders = 500 // placeholders of one layout
 )
 
-// layout is what slides inherit of a layout, and a layout of its master.
+// layout is what a slide inherits from a layout, and a layout from its master.
 type layout struct {
-	holders []filling
+	holders []layoutHolder
 	body    listStyle // p:bodyStyle of a master
 	title   listStyle // p:titleStyle
 	master  *layout
 }
 
-// filling is a placeholder of a layout.
-type filling struct {
-	holder
+// layoutHolder is a placeholder of a layout.
+type layoutHolder struct {
+	placeholder
 	area   area
 	placed bool
 	styles listStyle
 }
 
-// layout reads a layout or a master; above is the relation to the part that it inherits from, "" for
-// none. A part that is missing gives an empty layout.
+// layout reads a layout or a master. above is the relation to the part that it inherits from, or "". A missing
+// part yields an empty layout.
 func (r *reader) layout(part, above string) (*layout, error) {
 	if known := r.layouts[part]; known != nil {
 		return known, nil
@@ -44,8 +44,8 @@ func (r *reader) layout(part, above string) (*layout, error) {
 		return nil, err
 	}
 	for _, s := range shapes {
-		if s.holder != nil && len(look.holders) < maxHolders {
-			look.holders = append(look.holders, filling{*s.holder, s.area, s.placed, s.styles})
+		if s.placeholder != nil && len(look.holders) < maxHolders {
+			look.holders = append(look.holders, layoutHolder{*s.placeholder, s.area, s.placed, s.styles})
 		}
 	}
 	if above != "" {
@@ -80,8 +80,8 @@ func (r *reader) masterStyles(d *ooxml.Decoder, look *layout) error {
 	})
 }
 
-// find returns the placeholder that h fills: the one of its index, else of its kind.
-func (l *layout) find(h *holder) *filling {
+// find returns the placeholder that h fills: by index, or else by kind.
+func (l *layout) find(h *placeholder) *layoutHolder {
 	for i := range l.holders {
 		if l.holders[i].index == h.index && broad(l.holders[i].kind) == broad(h.kind) {
 			return &l.holders[i]
@@ -95,7 +95,7 @@ func (l *layout) find(h *holder) *filling {
 	return nil
 }
 
-// broad is the kind of a master's placeholder that those of a kind inherit from.
+// broad returns the kind of the master placeholder that a kind inherits from.
 func broad(kind string) string {
 	switch kind {
 	case "title", "ctrTitle":
@@ -106,8 +106,8 @@ func broad(kind string) string {
 	return "body"
 }
 
-// area is where the placeholder stands: as the layout says, else its master.
-func (l *layout) area(h *holder) (area, bool) {
+// area returns the placeholder's position from the layout or its master.
+func (l *layout) area(h *placeholder) (area, bool) {
 	for ; l != nil; l = l.master {
 		if f := l.find(h); f != nil && f.placed {
 			return f.area, true
@@ -116,10 +116,10 @@ func (l *layout) area(h *holder) (area, bool) {
 	return area{}, false
 }
 
-// bullet is what a paragraph of the placeholder inherits.
-func (l *layout) bullet(h *holder, level int) bullet {
+// bullet returns the bullet that a paragraph of the placeholder inherits.
+func (l *layout) bullet(h *placeholder, level int) bullet {
 	for ; l != nil; l = l.master {
-		if f := l.find(h); f != nil && f.styles[level].kind != unsaid {
+		if f := l.find(h); f != nil && f.styles[level].kind != inherited {
 			return f.styles[level]
 		}
 		if l.master != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// notes emits the speaker's notes of a slide as one block.
+// notes emits the speaker notes of a slide as one block.
 func (r *reader) notes(relations map[string]ooxml.Relation) error {
 	part := ooxml.OfType(relations, "notesSlide")
 	if part == "" {
@@ -31,7 +31,7 @@ func (r *reader) notes(relations map[string]ooxml.Relation) error {
 	return nil
 }
 
-// readAuthors reads who may have commented: p:cmAuthor, and author of the comments since 2021.
+// readAuthors reads the comment authors: p:cmAuthor, and since Office 2021 author.
 func (r *reader) readAuthors(relations map[string]ooxml.Relation) error {
 	for _, kind := range []string{"commentAuthors", "authors"} {
 		part := ooxml.OfType(relations, kind)
@@ -58,7 +58,7 @@ func (r *reader) readAuthors(relations map[string]ooxml.Relation) error {
 	return nil
 }
 
-// comments emits the comments on a slide, in the order of the file, each with its author and time.
+// comments emits the comments on a slide in file order, each with its author and time.
 func (r *reader) comments(relations map[string]ooxml.Relation) error {
 	var parts []string
 	for _, relation := range relations {
@@ -97,7 +97,7 @@ func (r *reader) emitComments(texts []string) error {
 	return nil
 }
 
-// comment reads a p:cm. Replies, which comments since 2021 hold, come before its text in the file.
+// comment reads a p:cm. Its replies (since Office 2021) precede its text in the file.
 func (r *reader) comment(start xml.StartElement) ([]string, error) {
 	var about, own, replies []string
 	if author := r.authors[ooxml.Attr(start, "authorId")]; author != "" {

@@ -1,7 +1,6 @@
-// Package pptx extracts PowerPoint presentations (Office Open XML, ECMA-376 part 1, chapter 19),
-// transitional and strict. Each slide is a page; one slide at a time is held in memory, and of the
-// layouts only what slides inherit. Elements are named in the comments as in the standard, with the
-// prefixes p and a.
+// Package pptx extracts PowerPoint presentations (Office Open XML, ECMA-376 part 1, chapter 19), transitional
+// and strict. Each slide is a page. It holds one slide at a time in memory, and what slides inherit from
+// layouts. Comments name elements as the standard does, with the prefixes p and a.
 package pptx
 
 import (
@@ -17,13 +16,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// maxItems bounds the shapes, paragraphs and cells of one slide, which are held until it is sorted.
+// maxItems limits the shapes, paragraphs and cells of one slide, which are held until the slide is sorted.
 const maxItems = 200_000
 
 // Extractor reads PowerPoint presentations.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -42,7 +41,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = pkg.Close() }() // it was only read
+	defer func() { _ = pkg.Close() }() // read-only
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, bytes: 4 * limits.Characters,
 		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{},
@@ -69,27 +68,27 @@ func (Extractor) Extract(
 	}, nil
 }
 
-// reader walks one presentation. Its methods that take no part read an element whose start was just
-// taken up to its end.
+// reader walks one presentation. Methods without a part parameter are called after an element's start tag and
+// read to its end.
 type reader struct {
 	ctx       context.Context
 	pkg       *ooxml.Package
-	d         *ooxml.Decoder // of the part that is read
+	d         *ooxml.Decoder // of the part being read
 	emit      extract.Emit
 	limits    extract.Limits
 	width     float64 // of the slides, in EMU
 	height    float64
-	slides    []string           // relation ids in the order of the show
+	slides    []string           // relation ids in presentation order
 	layouts   map[string]*layout // by part: layouts and masters
 	authors   map[string]string  // of comments, by id
-	footers   map[string]bool    // texts that were emitted once
+	footers   map[string]bool    // footers that were emitted
 	languages map[string]int     // bytes of text by language
-	quiet     bool               // a layout is read: its prompts are not text of the presentation
+	quiet     bool               // reading a layout, whose prompts are not text of the presentation
 	title     string             // of the first slide
 	hidden    []string           // numbers of hidden slides
 	page      int
-	items     int // shapes, paragraphs and cells of the slide
-	bytes     int // of text that may still come
+	items     int // shapes, paragraphs and cells of the current slide
+	bytes     int // remaining budget for text
 }
 
 // presentation reads the main part and emits the slides.
@@ -127,7 +126,7 @@ func (r *reader) presentation() error {
 	return nil
 }
 
-// order reads the p:sldIdLst and the slides' size.
+// order reads the p:sldIdLst and the slide size.
 func (r *reader) order(d *ooxml.Decoder) error {
 	return d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -145,10 +144,10 @@ func (r *reader) order(d *ooxml.Decoder) error {
 	})
 }
 
-// hide notes that the current slide is not shown.
+// hide records that the current slide is hidden.
 func (r *reader) hide() { r.hidden = append(r.hidden, strconv.Itoa(r.page)) }
 
-// language is the one of most of the text; "" when none is said.
+// language returns the language of most of the text, or "" if none is declared.
 func (r *reader) language() string {
 	most := ""
 	for language, n := range r.languages {
@@ -159,7 +158,7 @@ func (r *reader) language() string {
 	return most
 }
 
-// spend counts text as soon as it is held in memory: a character has at most four bytes.
+// spend charges text as soon as it is held in memory, at most four bytes per character.
 func (r *reader) spend(text string) error {
 	if r.bytes -= len(text); r.bytes < 0 {
 		return extract.TooManyCharacters(r.limits.Characters)

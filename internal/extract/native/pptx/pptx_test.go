@@ -18,8 +18,8 @@ const (
 	namespaces = ` xmlns:p="p" xmlns:a="a" xmlns:c="c" xmlns:dgm="dgm" xmlns:mc="mc" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
 )
 
-// deck makes a presentation of slides, each the content of its p:spTree, and of further parts: pairs of
-// name and content. The last slide is in the first part: their order is that of the show.
+// deck makes a presentation of slides, given as the content of their p:spTree, and further parts, pairs of name
+// and content. The last slide is in the first part, so file order and presentation order differ.
 func deck(t testing.TB, slides []string, parts ...string) []byte {
 	t.Helper()
 	var ids, relations strings.Builder
@@ -60,16 +60,16 @@ func p(properties, text string) string {
 	return "<a:p>" + properties + "<a:r><a:rPr lang=\"de-DE\"/><a:t>" + text + "</a:t></a:r></a:p>"
 }
 
-// sp is a shape: holder is its p:ph, where its a:off and a:ext; both may be empty.
-func sp(holder, where, paragraphs string) string {
+// sp is a shape: placeholder is its p:ph, where its a:off and a:ext; both may be empty.
+func sp(placeholder, where, paragraphs string) string {
 	if where != "" {
 		where = "<a:xfrm>" + where + "</a:xfrm>"
 	}
-	return "<p:sp><p:nvSpPr><p:cNvPr id=\"1\" name=\"Name\" descr=\"Description\"/><p:nvPr>" + holder +
+	return "<p:sp><p:nvSpPr><p:cNvPr id=\"1\" name=\"Name\" descr=\"Description\"/><p:nvPr>" + placeholder +
 		"</p:nvPr></p:nvSpPr><p:spPr>" + where + "</p:spPr><p:txBody><a:bodyPr/>" + paragraphs + "</p:txBody></p:sp>"
 }
 
-// at is a place of 100000 EMU.
+// at is a position in units of 100000 EMU.
 func at(x, y int) string {
 	return fmt.Sprintf(`<a:off x="%d" y="%d"/><a:ext cx="100000" cy="100000"/>`, x, y)
 }
@@ -97,7 +97,7 @@ func TestSlide(t *testing.T) {
 		},
 		{"shapes by rows, not by their order in the file", sp("", at(0, 500_000), p("", "below")) +
 			sp("", at(500_000, 0), p("", "right")) + sp("", at(0, 40_000), p("", "left")), "left\n\nright\n\nbelow\n"},
-		{"a placeholder stands where its layout says", sp("", at(0, 600_000), p("", "below")) +
+		{"a placeholder's position from its layout", sp("", at(0, 600_000), p("", "below")) +
 			sp(body, "", p("", "item")) + sp("", at(0, 400_000), p("", "above")), "above\n\n- item\n\nbelow\n"},
 		{"prompts are no content", sp(body, "", "") + sp("", at(0, 0), "<a:p><a:endParaRPr/></a:p>") +
 			sp(title, "", ""), ""},
@@ -144,7 +144,7 @@ func TestSlide(t *testing.T) {
 	}
 }
 
-// TestBox: a block knows where its shape stands, through nested groups.
+// TestBox: a block's box follows from its shape, through nested groups.
 func TestBox(t *testing.T) {
 	t.Parallel()
 	group := func(inner string) string {
@@ -168,7 +168,7 @@ func TestBox(t *testing.T) {
 	}
 }
 
-// TestPresentation: slides in the order of the show, with what hangs on them.
+// TestPresentation: slides in presentation order, with notes and comments.
 func TestPresentation(t *testing.T) {
 	t.Parallel()
 	first := sp(`<p:ph type="ctrTitle"/>`, at(0, 0), p("", "First")) + frame(`<c:chart r:id="r1"/>`) +
@@ -240,7 +240,7 @@ hidden
 	}
 }
 
-// TestLongTable comes in slices, and no spanning cell is cut apart.
+// TestLongTable: a long table is emitted in slices, and no slice cuts a spanning cell.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
 	var body strings.Builder
@@ -276,43 +276,48 @@ func TestRefuses(t *testing.T) {
 	nativetest.RefusesAll(t, pptx.New(), extract.PPTX, []nativetest.Refusal{
 		{
 			What: "no main part", Content: nativetest.Zip(t, "ppt/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
-			Says: "no main part",
+			Message: "no main part",
 		},
-		{What: "a slide is missing", Content: nativetest.Zip(t, "ppt/presentation.xml",
-			`<p`+namespaces+`><sldId r:id="r0"/></p>`), Class: taskerr.CorruptionDetected, Says: "slide 1 is missing"},
-		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "XML cut off", Content: deck(t, []string{"<p:sp>"}), Class: taskerr.CorruptionDetected, Says: "XML"},
+		{
+			What: "a slide is missing", Content: nativetest.Zip(t, "ppt/presentation.xml",
+				`<p`+namespaces+`><sldId r:id="r0"/></p>`),
+			Class: taskerr.CorruptionDetected, Message: "slide 1 is missing",
+		},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Message: "damaged"},
+		{What: "XML cut off", Content: deck(t, []string{"<p:sp>"}), Class: taskerr.CorruptionDetected, Message: "XML"},
 		{
 			What: "deep groups", Content: deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}),
-			Class: taskerr.CorruptionDetected, Says: "nested deeper than 256",
+			Class: taskerr.CorruptionDetected, Message: "nested deeper than 256",
 		},
 		{
 			What: "too many slides", Content: deck(t, slices.Repeat([]string{""}, 20)), Limits: extract.Limits{Pages: 10},
-			Class: taskerr.QuotaExceeded, Says: "more than 10 slides",
+			Class: taskerr.QuotaExceeded, Message: "more than 10 slides",
 		},
 		{
 			What: "too much text, still held", Content: deck(t, []string{strings.Repeat(text, 100)}),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Message: "100 characters",
 		},
 		{
 			What: "too many empty shapes", Content: deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}),
-			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than",
+			Limits: extract.Limits{ZipRatio: 1 << 20},
+			Class:  taskerr.QuotaExceeded, Message: "slide 1 holds more than",
 		},
 		{
 			What: "too many empty cells", Content: deck(t,
 				[]string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}),
-			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than",
+			Limits: extract.Limits{ZipRatio: 1 << 20},
+			Class:  taskerr.QuotaExceeded, Message: "slide 1 holds more than",
 		},
 	})
 }
 
-// TestMemory: text that is held and not emitted yet counts as well.
+// TestMemory: text that is held back counts toward the limit.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{sp("", at(0, 0), p("", strings.Repeat("x", 1000)))}))
 }
 
-// TestCancel: a cancel ends the reading of a slide, before anything of it is emitted.
+// TestCancel: a cancellation stops the reading of a slide before any of it is emitted.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	nativetest.Stops(t, pptx.New(), deck(t, []string{strings.Repeat(sp("", at(0, 0), p("", "x")), 1000)}))

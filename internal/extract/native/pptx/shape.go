@@ -9,27 +9,27 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// shape is an object on a slide, while the slide is read.
+// shape is an object on the slide being read.
 type shape struct {
-	holder   *holder // a placeholder
-	area     area
-	placed   bool // it says where it stands
-	hidden   bool
-	text     []paragraph
-	styles   listStyle // of its own text
-	table    []extract.Block
-	chart    string // relation id
-	diagram  string // relation id
-	children []*shape
+	placeholder *placeholder // nil: not a placeholder
+	area        area
+	placed      bool // it has a position
+	hidden      bool
+	text        []paragraph
+	styles      listStyle // of its own text
+	table       []extract.Block
+	chart       string // relation id
+	diagram     string // relation id
+	children    []*shape
 }
 
-// holder is a p:ph (19.3.1.36): what of the layout the shape fills.
-type holder struct {
-	kind  string // ST_PlaceholderType: "title", "body", …; "obj" when not said
+// placeholder is a p:ph (19.3.1.36): the layout's placeholder that the shape fills.
+type placeholder struct {
+	kind  string // ST_PlaceholderType: "title", "body", …; the default is "obj"
 	index string
 }
 
-// area is a place on the slide in EMU.
+// area is a position on the slide in EMU.
 type area struct{ left, top, width, height float64 }
 
 // frame maps coordinates within a group to those of the slide.
@@ -39,17 +39,17 @@ func (f frame) apply(a area) area {
 	return area{f.x + a.left*f.scaleX, f.y + a.top*f.scaleY, a.width * f.scaleX, a.height * f.scaleY}
 }
 
-// kind is the type of the placeholder; "" when the shape is none.
+// kind returns the type of the placeholder, or "" if the shape is not one.
 func (s *shape) kind() string {
-	if s.holder == nil {
+	if s.placeholder == nil {
 		return ""
 	}
-	return s.holder.kind
+	return s.placeholder.kind
 }
 
 func (s *shape) isTitle() bool { return s.kind() == "title" || s.kind() == "ctrTitle" }
 
-// box is the shape's place in fractions of the slide; nil when it is unknown or outside.
+// box returns the shape's position in fractions of the slide, or nil if it is unknown or outside.
 func (r *reader) box(s *shape) *extract.Box {
 	if !s.placed || r.width <= 0 || r.height <= 0 {
 		return nil
@@ -60,7 +60,7 @@ func (r *reader) box(s *shape) *extract.Box {
 		Left: part(a.left, r.width), Top: part(a.top, r.height),
 		Right: part(a.left+a.width, r.width), Bottom: part(a.top+a.height, r.height),
 	}
-	if !(b.Left < b.Right && b.Top < b.Bottom) { // not a number, too
+	if !(b.Left < b.Right && b.Top < b.Bottom) { // also true of NaN
 		return nil
 	}
 	return b
@@ -94,8 +94,8 @@ func (r *reader) shape(s *shape, start xml.StartElement, f frame) error {
 	}, nil)
 }
 
-// group reads a p:grpSp or a p:spTree into s. What is hidden is left out, pictures and ink as well. The
-// children come after the properties, which say where the group stands.
+// group reads a p:grpSp or a p:spTree into s, without hidden shapes, pictures and ink. The group's properties,
+// with its position, precede its children.
 func (r *reader) group(s *shape, f frame) error {
 	inner := f
 	var read func() error
@@ -124,7 +124,7 @@ func (r *reader) group(s *shape, f frame) error {
 	return read()
 }
 
-// naming reads what a shape is called and which placeholder it fills.
+// naming reads a shape's name and the placeholder that it fills.
 func (r *reader) naming(s *shape) error {
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -133,21 +133,21 @@ func (r *reader) naming(s *shape) error {
 		case "nvPr":
 			return r.naming(s)
 		case "ph":
-			h := &holder{kind: ooxml.Attr(start, "type"), index: ooxml.Attr(start, "idx")}
+			h := &placeholder{kind: ooxml.Attr(start, "type"), index: ooxml.Attr(start, "idx")}
 			if h.kind == "" {
 				h.kind = "obj"
 			}
 			if h.index == "" {
 				h.index = "0"
 			}
-			s.holder = h
+			s.placeholder = h
 		}
 		return r.d.Skip()
 	}, nil)
 }
 
-// transform reads the properties that hold an a:xfrm: where the shape stands on the slide and, of a
-// group, the frame of its children.
+// transform reads properties with an a:xfrm: the shape's position on the slide and, for a group, the frame of
+// its children.
 func (r *reader) transform(f frame, group bool) (inner frame, at area, err error) {
 	inner = f
 	err = r.d.Children(func(start xml.StartElement) error {
@@ -168,8 +168,7 @@ func (r *reader) transform(f frame, group bool) (inner frame, at area, err error
 	return inner, at, err
 }
 
-// xfrm reads an a:xfrm: the area of the shape and, of a group, that of its children in coordinates of
-// their own.
+// xfrm reads an a:xfrm: the area of the shape and, for a group, that of its children in their own coordinates.
 func (r *reader) xfrm() (own, child area, err error) {
 	number := func(start xml.StartElement, name string) float64 {
 		return float64(ooxml.Int(ooxml.Attr(start, name), 0))

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
 )
 
-// rowTolerance is how far, in EMU, the tops of two shapes may be apart for them to stand in one row.
+// rowTolerance is how far, in EMU, the tops of two shapes in one row may differ.
 const rowTolerance = 45_720 // 0.05 inch
 
-// slide reads one slide and emits it: its title, its shapes by position, its notes and comments.
+// slide reads one slide and emits its title, its shapes by position, its notes and comments.
 func (r *reader) slide(part string) error {
 	relations, err := r.pkg.Relations(r.ctx, part)
 	if err != nil {
@@ -60,17 +60,17 @@ func (r *reader) tree(part string) ([]*shape, error) {
 	return root.children, err
 }
 
-// inherit gives placeholders the position of those that they stand for.
+// inherit gives placeholders without a position that of their layout.
 func (r *reader) inherit(shapes []*shape, look *layout) {
 	for _, s := range shapes {
-		if s.holder != nil && !s.placed {
-			s.area, s.placed = look.area(s.holder)
+		if s.placeholder != nil && !s.placed {
+			s.area, s.placed = look.area(s.placeholder)
 		}
 	}
 }
 
-// inOrder sorts shapes as they are read: titles, then rows from the top, each from the left. What has
-// no position comes last.
+// inOrder sorts shapes into reading order: titles, then rows from the top, each from the left, then shapes
+// without a position.
 func inOrder(shapes []*shape) []*shape {
 	var titles, placed, rest []*shape
 	for _, s := range shapes {
@@ -146,8 +146,8 @@ func (e *emission) chart(part string, like extract.Block) (blocks []extract.Bloc
 	return blocks, ooxml.Optional(err)
 }
 
-// text makes the blocks of a shape's text. Slide numbers and dates are not content, and a footer is
-// only where it stands first.
+// text returns the blocks of a shape's text. Slide numbers and dates are not content; a repeated footer is
+// emitted once.
 func (e *emission) text(s *shape) []extract.Block {
 	switch s.kind() {
 	case "sldNum", "dt", "hdr":

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxColumns = 75 // of a table in PowerPoint
+	maxColumns = 75 // PowerPoint's limit
 	maxRows    = 1000
 )
 
@@ -30,7 +30,7 @@ func (r *reader) table(s *shape) error {
 			}
 			out.Row(cells, header && rows == 0)
 			open = max(open-1, down-1)
-			if rows++; out.Full() && open <= 0 { // no cell reaches over the end of a slice
+			if rows++; out.Full() && open <= 0 { // no spanning cell continues into the next slice
 				return out.Flush()
 			}
 			return nil
@@ -43,7 +43,7 @@ func (r *reader) table(s *shape) error {
 	return out.Flush()
 }
 
-// row reads an a:tr. down is how many rows its longest cell spans.
+// row reads an a:tr. down is the largest row span of its cells.
 func (r *reader) row() (cells []extract.Cell, down int, err error) {
 	down = 1
 	err = r.d.Children(func(start xml.StartElement) error {

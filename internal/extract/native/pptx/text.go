@@ -21,8 +21,8 @@ type paragraph struct {
 	bullet bullet
 }
 
-// paragraph reads an a:p. Only text elements give text, of formulas too; the number of the slide
-// gives none.
+// paragraph reads an a:p. Only text elements, also those of formulas, yield text; the slide number field yields
+// none.
 func (r *reader) paragraph() (paragraph, error) {
 	if err := r.item(); err != nil {
 		return paragraph{}, err
@@ -81,20 +81,20 @@ func (r *reader) speak(language, text string) {
 	}
 }
 
-// blocksOf makes a block of each paragraph of a shape: an item of a list where it has a bullet or a
-// number by itself, by its shape, or by the placeholder that it fills.
+// blocksOf returns a block for each paragraph of a shape: a list item if the paragraph, the shape, or the
+// placeholder that it fills sets a bullet or a number.
 func blocksOf(s *shape, look *layout) []extract.Block {
 	var blocks []extract.Block
 	var counts counter
 	for _, p := range s.text {
 		b := p.bullet
-		if b.kind == unsaid {
+		if b.kind == inherited {
 			b = s.styles[p.level]
 		}
-		if b.kind == unsaid && s.holder != nil {
-			b = look.bullet(s.holder, p.level)
+		if b.kind == inherited && s.placeholder != nil {
+			b = look.bullet(s.placeholder, p.level)
 		}
-		if b.kind == unsaid && p.level > 0 { // most likely under a list
+		if b.kind == inherited && p.level > 0 { // probably below a list item
 			b.kind = symbol
 		}
 		block := extract.Block{Kind: extract.Paragraph, Text: p.text}

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	symbolPage = 42 // of the fonts whose characters are symbols
+	symbolPage = 42 // the code page of symbol fonts
 	ansiPage   = 1252
-	maxRaw     = 4096 // bytes that wait to be decoded together
+	maxRaw     = 4096 // buffered bytes
 )
 
-// charsetPages are the code pages of \fcharset.
+// charsetPages maps \fcharset values to code pages.
 var charsetPages = map[int]int{
 	2: symbolPage, 77: 10000, 128: 932, 129: 949, 130: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258,
 	177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 437,
@@ -44,14 +44,14 @@ var codePages = map[int]encoding.Encoding{
 // font is an entry of the font table.
 type font struct {
 	name string
-	page int // 0: the document's
+	page int // code page; 0: the document's
 }
 
-// raw are bytes of one code page that are decoded together.
+// raw buffers bytes of one code page, which are decoded together.
 type raw struct {
 	bytes []byte
 	page  int
-	lead  bool // the last byte is the first of two
+	lead  bool // the last byte is the first of a pair
 }
 
 func (w *raw) add(b byte) {
@@ -68,7 +68,7 @@ func (w *raw) add(b byte) {
 	}
 }
 
-// take returns the text of the bytes, and begins again.
+// take returns the decoded text and resets the buffer.
 func (w *raw) take() string {
 	page, ok := codePages[w.page]
 	if !ok {
@@ -82,10 +82,10 @@ func (w *raw) take() string {
 	return string(text)
 }
 
-// symbolChar is a character of a symbol font.
+// symbolChar returns a character of a symbol font.
 func symbolChar(fontName string, code int) string {
 	if code <= ' ' || code < 'A' && strings.HasPrefix(fontName, "symbol") {
-		return string(rune(code)) // digits and marks are where they are in ASCII
+		return string(rune(code)) // digits and punctuation are as in ASCII
 	}
 	return symbols.Text(fontName, fmt.Sprintf("%X", code))
 }

@@ -7,15 +7,15 @@ import (
 
 const (
 	maxEntry   = 1 << 10 // bytes of a name, a label, a property
-	maxEntries = 1 << 14 // of a table of styles, fonts or lists
+	maxEntries = 1 << 14 // of the style, font and list tables
 )
 
-// entry is a line of the font table, the style sheet, a label or a property while it is read.
+// entry is a table entry, a label or a property being read.
 type entry struct {
 	text    strings.Builder
 	id      int
 	page    int
-	outline int    // plus 1; 0: none
+	outline int    // level plus 1; 0: none
 	date    [5]int // year, month, day, hour, minute
 }
 
@@ -28,7 +28,7 @@ func (e *entry) add(text string) {
 // style is an entry of the style sheet.
 type style struct {
 	name    string // in lower case
-	outline int    // plus 1; 0: none
+	outline int    // level plus 1; 0: none
 }
 
 // list is an entry of the list table.
@@ -38,13 +38,13 @@ type list struct {
 	levels  int
 }
 
-// use is an entry of the list override table, with the numbers that it has come to.
+// use is an entry of the list override table with its counters.
 type use struct {
 	list   *list
 	counts [maxLevel + 1]int
 }
 
-// define handles the words of the tables at the document's start.
+// define handles the control words of the tables at the start of the document.
 func (r *reader) define(t token) {
 	switch t.word {
 	case "f":
@@ -67,7 +67,7 @@ func (r *reader) define(t token) {
 }
 
 func (r *reader) defineList(t token) {
-	l := r.lists[0] // the one that is read, until its id comes
+	l := r.lists[0] // the current list, until its id comes
 	switch t.word {
 	case "list":
 		r.lists[0] = &list{}
@@ -96,7 +96,7 @@ func (r *reader) defineList(t token) {
 	}
 }
 
-// record takes an entry of the font table or the style sheet, which ends with a semicolon.
+// record stores an entry of the font table or the style sheet, which ends with a semicolon.
 func (r *reader) record() {
 	name := strings.ToLower(strings.TrimSpace(r.entry.text.String()))
 	switch {
@@ -114,7 +114,7 @@ func (r *reader) record() {
 	r.entry = entry{}
 }
 
-// label makes the group one of the paragraph's number or bullet.
+// label marks the group as a paragraph's number or bullet.
 func (r *reader) label() {
 	if r.to != body {
 		return
@@ -127,7 +127,7 @@ func (r *reader) label() {
 	}
 }
 
-// property makes the group one of a property that is known.
+// property marks the group as a document property, if it is a known one.
 func (r *reader) property(word string) bool {
 	names := map[string]string{
 		"title": "title", "author": "author", "subject": "subject", "keywords": "keywords", "doccomm": "description",
@@ -140,7 +140,7 @@ func (r *reader) property(word string) bool {
 	r.entry = entry{}
 	r.end = func() error {
 		text := strings.TrimSpace(r.entry.text.String())
-		if word == "generator" { // it ends with a semicolon, as entries do
+		if word == "generator" { // ends with a semicolon, like a table entry
 			text = strings.TrimSuffix(text, ";")
 		}
 		if d := r.entry.date; d[0] > 0 {
@@ -163,7 +163,7 @@ func (r *reader) date(t token) {
 	}
 }
 
-// languages are the common ones of \deflang ([MS-LCID] 2.2).
+// languages maps common values of \deflang ([MS-LCID] 2.2).
 var languages = map[int]string{
 	1025: "ar-SA", 1026: "bg-BG", 1028: "zh-TW", 1029: "cs-CZ", 1030: "da-DK", 1031: "de-DE", 1032: "el-GR",
 	1033: "en-US", 1034: "es-ES",

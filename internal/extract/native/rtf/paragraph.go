@@ -10,34 +10,34 @@ import (
 )
 
 const (
-	maxLevel   = 8  // lists and outlines have the levels 0-8
-	maxNesting = 20 // tables within tables
+	maxLevel   = 8  // lists and outlines have levels 0-8
+	maxNesting = 20 // nested tables
 	maxHeading = 6
-	bullets    = 23 // \levelnfc
+	bullets    = 23 // \levelnfc of bullets
 )
 
-// properties are those of a paragraph.
+// properties are a paragraph's properties.
 type properties struct {
 	style   int
-	outline int // -1: its style's
+	outline int // -1: unset, as the style
 	list    int // \ls; 0: none
 	level   int
-	depth   int // of the tables that it is in
+	depth   int // nesting of the tables around it
 }
 
 var plain = properties{outline: -1}
 
-// story is a text of its own: the document's, a note's, a text box's.
+// story is a separate flow of text: the document's, a note's or a text box's.
 type story struct {
 	emit    extract.Emit
-	text    strings.Builder // of the paragraph so far
+	text    strings.Builder // of the current paragraph
 	label   string
 	labeled bool
-	boxes   []extract.Block // text boxes that are anchored in the paragraph
-	tables  []*table        // open ones, outermost first
+	boxes   []extract.Block // text boxes anchored in the paragraph
+	tables  []*table        // open tables, outermost first
 }
 
-// endParagraph hands the paragraph on: to the cell that it is in, else to the story.
+// endParagraph emits the paragraph to its table cell or to the story.
 func (r *reader) endParagraph() error {
 	s := r.story
 	blocks := append(r.paragraph(), s.boxes...)
@@ -57,7 +57,7 @@ func (r *reader) endParagraph() error {
 	return nil
 }
 
-// paragraph makes the paragraph's block; none when it has no text.
+// paragraph returns the paragraph's block, or nothing if it has no text.
 func (r *reader) paragraph() []extract.Block {
 	text := strings.TrimSpace(r.story.text.String())
 	if text == "" {
@@ -96,7 +96,7 @@ func (r *reader) paragraph() []extract.Block {
 	return []extract.Block{b}
 }
 
-// marker is the paragraph's label as the file has it, else as its list counts.
+// marker returns the paragraph's label from the file, or else from counting its list.
 func (r *reader) marker() (marker string, listed bool) {
 	if r.story.labeled {
 		marker = r.story.label
@@ -122,7 +122,7 @@ func (r *reader) marker() (marker string, listed bool) {
 	return u.list.marker(level, u.counts[level])
 }
 
-// marker writes the nth number of a level.
+// marker formats the nth number of a level.
 func (l *list) marker(level, nth int) (marker string, listed bool) {
 	if l.formats[level] == bullets {
 		return "-", true
@@ -142,7 +142,7 @@ func (l *list) marker(level, nth int) (marker string, listed bool) {
 	return numeral.Format(first-1+nth, name) + ".", true
 }
 
-// within reads the rest of the group as a story of its own; then hands its blocks on.
+// within reads the rest of the group as a separate story and passes its blocks to then.
 func (r *reader) within(then func([]extract.Block) error) {
 	outer := r.story
 	var blocks []extract.Block
@@ -163,7 +163,7 @@ func (r *reader) within(then func([]extract.Block) error) {
 	}
 }
 
-// note reads a \footnote, which stands where it is cited. Its text follows the block.
+// note reads a \footnote at its reference. Its text follows the block.
 func (r *reader) note() {
 	hidden := r.hidden
 	r.within(func(blocks []extract.Block) error {
@@ -177,7 +177,7 @@ func (r *reader) note() {
 	})
 }
 
-// textBox reads the text of a drawing, which follows the paragraph that it is anchored in.
+// textBox reads the text of a drawing, which follows the paragraph that anchors it.
 func (r *reader) textBox() {
 	if r.to != shape {
 		return

@@ -1,5 +1,5 @@
-// Package rtf extracts Rich Text documents (Word 2007: Rich Text Format Specification 1.9.1). The file is
-// read once, token by token; what is held is the styles, the open groups and the open table.
+// Package rtf extracts Rich Text documents (Word 2007: Rich Text Format Specification 1.9.1). It reads the file
+// once, token by token, and holds only the styles, the open groups and the open table.
 package rtf
 
 import (
@@ -24,7 +24,7 @@ const (
 // Extractor reads Rich Text documents.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -41,7 +41,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("open document: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	limits = limits.WithDefaults()
 	out := flow.New(emit, limits.Characters)
 	r := &reader{
@@ -63,7 +63,7 @@ func (Extractor) Extract(
 	}, nil
 }
 
-// destination is where the text of a group goes.
+// destination is the target of a group's text.
 type destination int
 
 const (
@@ -74,42 +74,42 @@ const (
 	listTable
 	overrideTable
 	information // a property of the document
-	label       // the number or bullet of a paragraph
-	shape       // a drawing: nothing, but for its text box
+	label       // a paragraph's number or bullet
+	shape       // a drawing: ignored except for its text box
 )
 
-// group is the state that a brace saves and restores.
+// group is the state that braces save and restore.
 type group struct {
 	to     destination
-	before destination // of an \upr: where its Unicode half goes
+	before destination // of an \upr: the target of its Unicode half
 	upr    bool
-	star   bool // \* came: a word that isn't known makes the group skipped
+	star   bool // after \*: an unknown word skips the group
 	nested bool // within \*\nesttableprops
 	font   int
-	uc     int  // characters that follow a \u for readers that don't know it
+	uc     int  // \uc: replacement characters that follow a \u
 	hidden bool // \v, \deleted
 	par    properties
-	end    func() error // at its closing brace; of this group alone
+	end    func() error // called at its closing brace; not inherited
 }
 
 // reader reads one document.
 type reader struct {
 	scan   scanner
 	out    *flow.Writer
-	groups []group // open ones, but for the innermost
+	groups []group // open groups except the innermost
 	group
 	story *story
 
 	page       int // code page of the document
 	deff       int // default font
 	raw        raw
-	skip       int // tokens that stand for the last \u
+	skip       int // replacement characters to skip after the last \u
 	surrogate  rune
 	fonts      map[int]font
 	styles     map[int]style
 	lists      map[int]*list // by \listid
 	uses       map[int]*use  // by \ls
-	entry      entry         // of the table that is read
+	entry      entry         // the table entry being read
 	properties map[string]string
 	language   int
 	title      string
@@ -137,13 +137,13 @@ func (r *reader) document() error {
 		if err != nil {
 			return err
 		}
-		if first && t.kind != open && (t.kind != char || t.byte != ' ' && t.byte != '\t') {
+		if first && t.kind != openBrace && (t.kind != char || t.byte != ' ' && t.byte != '\t') {
 			return taskerr.Errorf(taskerr.CorruptionDetected,
 				"the Rich Text document does not begin as one: it is damaged; save it again and upload it")
 		}
-		first = first && t.kind != open
-		if t.kind == shut && len(r.groups) <= 1 {
-			return r.finish() // what follows the document is none of it
+		first = first && t.kind != openBrace
+		if t.kind == closeBrace && len(r.groups) <= 1 {
+			return r.finish() // data after the document is ignored
 		}
 		if err := r.token(t); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (r *reader) token(t token) error {
 		}
 	}
 	switch t.kind {
-	case open:
+	case openBrace:
 		if len(r.groups) >= maxDepth {
 			return taskerr.Errorf(taskerr.CorruptionDetected,
 				"the Rich Text document is nested deeper than %d groups: it is not read", maxDepth)
@@ -183,7 +183,7 @@ func (r *reader) token(t token) error {
 		r.groups = append(r.groups, r.group)
 		r.end, r.star = nil, false
 		return nil
-	case shut:
+	case closeBrace:
 		return r.close()
 	case char:
 		if r.skip > 0 {

@@ -115,30 +115,33 @@ func TestLongTable(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	nativetest.RefusesAll(t, rtf.New(), extract.RTF, []nativetest.Refusal{
-		{What: "cut off", Content: []byte(head + `{\b text`), Class: taskerr.CorruptionDetected, Says: "cut off"},
+		{What: "cut off", Content: []byte(head + `{\b text`), Class: taskerr.CorruptionDetected, Message: "cut off"},
 		{
 			What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`),
-			Class: taskerr.CorruptionDetected, Says: "cut off",
+			Class: taskerr.CorruptionDetected, Message: "cut off",
 		},
-		{What: "no document", Content: []byte(`x{\rtf1 a}`), Class: taskerr.CorruptionDetected, Says: "does not begin"},
+		{
+			What: "no document", Content: []byte(`x{\rtf1 a}`),
+			Class: taskerr.CorruptionDetected, Message: "does not begin",
+		},
 		{
 			What: "deep nesting", Content: document(strings.Repeat("{", 100_000)), Class: taskerr.CorruptionDetected,
-			Says: "nested deeper",
+			Message: "nested deeper",
 		},
 		{
 			What: "too much text", Content: document(strings.Repeat("0123456789", 1000)),
-			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters",
+			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Message: "200 characters",
 		},
 	})
 }
 
-// TestMemory: text that is held and not emitted yet counts as well.
+// TestMemory: text that is held back counts toward the limit.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, rtf.New(), document(strings.Repeat("0123456789", 100)))
 }
 
-// TestCancel: a picture without end, which emits nothing, ends with its context.
+// TestCancel: an endless picture, which emits nothing, still stops with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	nativetest.Stops(t, rtf.New(), document(`{\pict `+strings.Repeat("00", 10_000)+"}"))

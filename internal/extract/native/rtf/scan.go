@@ -12,41 +12,41 @@ import (
 const (
 	maxWord   = 32   // letters of a control word
 	maxDigits = 10   // of its parameter
-	ctxEvery  = 4096 // tokens between looks at the context
+	ctxEvery  = 4096 // tokens between checks of the context
 )
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind int
 
 const (
-	open   kind = iota // {
-	shut               // }
-	word               // \name with an optional number
-	symbol             // \ and a character that is not a letter
-	char               // a byte of text; text says whether it stood as \'hh
+	openBrace  kind = iota // {
+	closeBrace             // }
+	word                   // \name with an optional number
+	symbol                 // \ and a character that is not a letter
+	char                   // a byte of text
 )
 
-// token is one piece of the file.
+// token is one token of the file.
 type token struct {
 	kind   kind
 	word   string
 	number int
-	has    bool // a number follows the word
+	has    bool // the word has a number
 	byte   byte
-	hex    bool // a char that was written as \'hh
+	hex    bool // a char written as \'hh
 }
 
-// off reports whether the word's number switches it off, as in \v0.
+// off reports whether the number turns the word off, as in \v0.
 func (t token) off() bool { return t.has && t.number == 0 }
 
-// scanner cuts a file into tokens.
+// scanner splits a file into tokens.
 type scanner struct {
 	ctx    context.Context
 	r      *bufio.Reader
 	tokens int
 }
 
-// next returns the next token; io.EOF at the file's end, wherever that is.
+// next returns the next token, or io.EOF at the end of the file.
 func (s *scanner) next() (token, error) {
 	if s.tokens++; s.tokens%ctxEvery == 0 && s.ctx.Err() != nil {
 		return token{}, context.Cause(s.ctx)
@@ -58,9 +58,9 @@ func (s *scanner) next() (token, error) {
 		}
 		switch b {
 		case '{':
-			return token{kind: open}, nil
+			return token{kind: openBrace}, nil
 		case '}':
-			return token{kind: shut}, nil
+			return token{kind: closeBrace}, nil
 		case '\\':
 			return s.control()
 		case '\r', '\n', 0:
@@ -83,7 +83,7 @@ func (s *scanner) control() (token, error) {
 		if n, failed := strconv.ParseUint(string(digits), 16, 8); failed == nil {
 			return token{kind: char, byte: byte(n), hex: true}, nil
 		}
-		return token{kind: symbol, byte: b}, nil // nothing to show
+		return token{kind: symbol, byte: b}, nil // no text
 	case !isLetter(b):
 		return token{kind: symbol, byte: b}, nil
 	}
@@ -109,16 +109,16 @@ func (s *scanner) control() (token, error) {
 	if number, failed := strconv.Atoi(string(digits)); failed == nil {
 		t.number, t.has = number, true
 	}
-	if err == nil && b != ' ' { // one blank belongs to the word
+	if err == nil && b != ' ' { // one space belongs to the word
 		err = s.r.UnreadByte()
 	}
 	if errors.Is(err, io.EOF) {
-		err = nil // the next read says so
+		err = nil // the next read reports it
 	}
 	return t, err
 }
 
-// discard passes over n bytes of binary data.
+// discard skips n bytes of binary data.
 func (s *scanner) discard(n int) error {
 	const piece = 1 << 20
 	for n > 0 && s.ctx.Err() == nil {

@@ -8,27 +8,27 @@ import (
 
 const (
 	maxCells  = 1024 // of a row
-	tolerance = 30   // twips that edges of one column may differ by
-	maxRows   = 500  // that are held to see what they have in common
+	tolerance = 30   // twips by which edges of one column may differ
+	maxRows   = 500  // rows held to find their common columns
 	maxHeld   = 256 << 10
 )
 
-// definition is what \trowd and the words after it say of a row.
+// definition is the row layout given by \trowd and the words after it.
 type definition struct {
 	left   int
 	header bool
 	cells  []cellDefinition
-	next   cellDefinition // until its \cellx comes
+	next   cellDefinition // the cell being defined, until its \cellx
 }
 
 type cellDefinition struct {
-	right      int  // twips
-	joined     bool // \clmrg: it belongs to the one before
-	goesOn     bool // \clvmrg: it belongs to the one above
-	beginsTall bool // \clvmgf
+	right       int  // twips
+	joined      bool // \clmrg: merged with the cell to the left
+	joinedAbove bool // \clvmrg: merged with the cell above
+	beginsTall  bool // \clvmgf
 }
 
-// row is a row that ended.
+// row is a finished row.
 type row struct {
 	cells [][]extract.Block
 	definition
@@ -39,14 +39,14 @@ type table struct {
 	emit  extract.Emit
 	out   *extract.TableWriter
 	def   definition
-	cells [][]extract.Block // of the row that is read
-	cell  []extract.Block   // the one that is read
+	cells [][]extract.Block // of the row being read
+	cell  []extract.Block   // the cell being read
 	rows  []row
 	held  int // bytes in rows
 	past  bool
 }
 
-// to returns where the blocks of a table at this depth go.
+// to returns the emit function for a table at this depth.
 func (s *story) to(depth int) extract.Emit {
 	if depth == 0 {
 		return s.emit
@@ -58,7 +58,7 @@ func (s *story) to(depth int) extract.Emit {
 	}
 }
 
-// table is the open table of a depth, from 1; it is opened when it isn't.
+// table returns the open table of a depth, from 1, and opens it if needed.
 func (s *story) table(depth int) *table {
 	for len(s.tables) < depth {
 		emit := s.to(len(s.tables))
@@ -67,7 +67,7 @@ func (s *story) table(depth int) *table {
 	return s.tables[depth-1]
 }
 
-// closeTables ends all tables but the outermost depth ones.
+// closeTables closes all tables except the outermost depth ones.
 func (s *story) closeTables(depth int) error {
 	for len(s.tables) > depth {
 		t := s.tables[len(s.tables)-1]
@@ -84,7 +84,7 @@ func (s *story) closeTables(depth int) error {
 	return nil
 }
 
-// tableWord handles the words of tables.
+// tableWord handles the control words of tables.
 func (r *reader) tableWord(t token) error {
 	depth := 1
 	if r.nested || t.word == "nestcell" || t.word == "nestrow" {
@@ -125,7 +125,7 @@ func (d *definition) word(t token) {
 	case "clvmgf":
 		d.next.beginsTall = true
 	case "clvmrg":
-		d.next.goesOn = true
+		d.next.joinedAbove = true
 	case "cellx":
 		d.next.right = t.number
 		if len(d.cells) < maxCells {
@@ -153,9 +153,9 @@ func (t *table) endRow() error {
 	}
 	w := row{cells: t.cells, definition: t.def}
 	w.definition.cells = slices.Clone(t.def.cells)
-	goesOn := slices.ContainsFunc(w.definition.cells, func(c cellDefinition) bool { return c.goesOn })
+	joinedAbove := slices.ContainsFunc(w.definition.cells, func(c cellDefinition) bool { return c.joinedAbove })
 	t.cells = nil
-	if len(t.rows) >= maxRows && !goesOn || t.held > maxHeld {
+	if len(t.rows) >= maxRows && !joinedAbove || t.held > maxHeld {
 		if err := t.write(); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (t *table) endRow() error {
 	return nil
 }
 
-// finish ends the table. One with a single cell is a frame around its content, not a table.
+// finish ends the table. A table with a single cell is a frame around its content and is emitted as such.
 func (t *table) finish() error {
 	if !t.past && len(t.rows) == 1 && len(t.rows[0].cells) == 1 {
 		for _, b := range t.rows[0].cells[0] {
@@ -184,10 +184,10 @@ func (t *table) finish() error {
 	return t.write()
 }
 
-// write hands the rows on as a slice of the table.
+// write emits the rows as a slice of the table.
 func (t *table) write() error {
 	lines := edges(t.rows)
-	above := map[int]*extract.Cell{} // by column: the cell that may go on below
+	above := map[int]*extract.Cell{} // by column: the cell that may continue below
 	rows := make([][]extract.Cell, len(t.rows))
 	for i, w := range t.rows {
 		rows[i] = w.place(lines, above)
@@ -199,7 +199,7 @@ func (t *table) write() error {
 	return t.out.Flush()
 }
 
-// edges are the right edges of the columns that rows share, in order.
+// edges returns the right edges of the columns that the rows share, in order.
 func edges(rows []row) []int {
 	var all []int
 	for _, w := range rows {
@@ -216,12 +216,12 @@ func edges(rows []row) []int {
 	return all[:min(len(all), maxCells)]
 }
 
-// place gives the cells of a row their spans.
+// place returns the cells of a row with their spans.
 func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
-	cells := make([]extract.Cell, 0, len(w.cells)+len(lines)) // never moves: above points into it
+	cells := make([]extract.Cell, 0, len(w.cells)+len(lines)) // never reallocated: above points into it
 	column := column(lines, w.left)
 	if column > 0 && len(w.definition.cells) > 0 {
-		cells = append(cells, make([]extract.Cell, column)...) // it begins further to the right
+		cells = append(cells, make([]extract.Cell, column)...) // the row is indented
 	} else {
 		column = 0
 	}
@@ -237,7 +237,7 @@ func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
 		switch upper := above[column]; {
 		case def.joined && len(cells) > 0:
 			cells[len(cells)-1].ColSpan = max(cells[len(cells)-1].ColSpan, 1) + span
-		case def.goesOn && upper != nil:
+		case def.joinedAbove && upper != nil:
 			upper.RowSpan = max(upper.RowSpan, 1) + 1
 		default:
 			if span > 1 {
@@ -254,11 +254,11 @@ func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
 	return cells
 }
 
-// column is the number of columns that end at or before x.
+// column returns the number of columns that end at or before x.
 func column(lines []int, x int) int {
 	n, _ := slices.BinarySearch(lines, x+tolerance)
 	return n
 }
 
-// columnAfter is the number of columns up to the one whose right edge is x.
+// columnAfter returns the number of columns up to the one whose right edge is x.
 func columnAfter(lines []int, x int) int { return column(lines, x+1) }

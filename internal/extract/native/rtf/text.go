@@ -5,14 +5,14 @@ import (
 	"unicode/utf16"
 )
 
-// characters maps control words to the character that they stand for.
+// characters maps control words to characters.
 var characters = map[string]string{
 	"tab": " ", "line": "\n", "softline": "\n", "emdash": "—", "endash": "–", "emspace": " ", "enspace": " ",
 	"qmspace": " ",
 	"lquote":  "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
 }
 
-// symbol handles a backslash and a character that is not a letter.
+// symbol handles a control symbol: a backslash and a character that is not a letter.
 func (r *reader) symbol(b byte) error {
 	if b == '*' {
 		r.star = true
@@ -36,15 +36,15 @@ func (r *reader) symbol(b byte) error {
 	case '\t':
 		return r.put(" ")
 	}
-	return nil // an optional hyphen, marks of an index, junk
+	return nil // an optional hyphen, index marks, junk
 }
 
-// symbolic reports whether the text is in a symbol font.
+// symbolic reports whether the current font is a symbol font.
 func (r *reader) symbolic() bool {
 	return r.fonts[r.font].page == symbolPage && (r.to == body || r.to == label)
 }
 
-// coded takes a byte in the code page of its font.
+// coded adds a byte in the code page of its font.
 func (r *reader) coded(b byte) error {
 	if r.skip > 0 {
 		r.skip--
@@ -70,7 +70,7 @@ func (r *reader) coded(b byte) error {
 	return nil
 }
 
-// flush puts the text of the bytes that wait.
+// flush adds the text of the buffered bytes.
 func (r *reader) flush() error {
 	if len(r.raw.bytes) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (r *reader) unicode(n int) error {
 	return r.put(string(c))
 }
 
-// put adds text to where the group's text goes.
+// put adds text to the target of the group.
 func (r *reader) put(text string) error {
 	switch r.to {
 	case body:

@@ -1,6 +1,6 @@
 package rtf
 
-// skippedWords are destinations without text of the document. Those with a star are skipped anyway.
+// skippedWords are destinations without text of the document. Destinations with a star are skipped by default.
 var skippedWords = map[string]bool{
 	"pict": true, "colortbl": true, "header": true, "headerl": true, "headerr": true, "headerf": true, "footer": true,
 	"footerl": true,
@@ -44,7 +44,7 @@ func (r *reader) word(t token) error {
 		r.skip--
 		return nil
 	}
-	r.skip = 0 // a writer that left the other characters out
+	r.skip = 0 // the writer omitted the replacement characters
 	if r.destination(t) {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (r *reader) word(t token) error {
 	return nil
 }
 
-// destination handles the words that say where the text of their group goes.
+// destination handles the control words that set the target of their group's text.
 func (r *reader) destination(t token) (known bool) {
 	switch t.word {
 	case "fonttbl":
@@ -110,7 +110,7 @@ func (r *reader) destination(t token) (known bool) {
 	return true
 }
 
-// global handles the words about the document as a whole.
+// global handles the control words about the whole document.
 func (r *reader) global(t token) {
 	switch t.word {
 	case "ansicpg":
@@ -130,7 +130,7 @@ func (r *reader) global(t token) {
 	}
 }
 
-// format handles the words within the text: of characters, paragraphs and tables.
+// format handles the formatting words of characters, paragraphs and tables.
 func (r *reader) format(t token) error {
 	switch t.word {
 	case "f":

@@ -1,4 +1,4 @@
-// Package symbol turns characters of the symbol fonts into Unicode.
+// Package symbol maps characters of the symbol fonts to Unicode.
 package symbol
 
 import (
@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// greek is the font Symbol from 0x41 to 0x7A as Unicode (Adobe's Symbol encoding, as mapped by
+// greek is the font Symbol from 0x41 to 0x7A in Unicode (Adobe's Symbol encoding, as mapped by
 // unicode.org/Public/MAPPINGS/VENDORS/ADOBE/symbol.txt).
 const greek = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλµνοπθρστυϖωξψζ"
 
-// characters returns a character of Symbol or Wingdings that is common in texts, by code.
+// characters returns a common character of Symbol or Wingdings by its code.
 func characters(font string, code int) string {
 	switch {
 	case font == "symbol":
@@ -67,8 +67,8 @@ func characters(font string, code int) string {
 	return ""
 }
 
-// Text is the character of a hexadecimal code, often in the private use area, of a font. What has
-// no meaning outside of its font is dropped.
+// Text returns the character of a font for a hexadecimal code, often in the private use area. A character
+// without a meaning outside of its font is dropped.
 func Text(font, char string) string {
 	code, err := strconv.ParseUint(char, 16, 32)
 	if err != nil || code == 0 {

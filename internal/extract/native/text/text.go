@@ -1,5 +1,5 @@
-// Package text extracts plain text: paragraphs by blank lines, underlined headings, pages by form
-// feeds. It reads line by line, so that a file of any size takes little memory.
+// Package text extracts plain text: paragraphs separated by blank lines, underlined headings, pages separated
+// by form feeds. It reads line by line, so that a file of any size takes little memory.
 package text
 
 import (
@@ -16,14 +16,14 @@ import (
 
 const (
 	maxLine      = 64 << 10 // bytes; a longer line is read in pieces
-	maxParagraph = 64 << 10 // bytes; a longer one is emitted in pieces, at line ends
+	maxParagraph = 64 << 10 // bytes; a longer one is emitted in pieces that end at line ends
 	maxHeading   = 200      // bytes
 )
 
 // Extractor reads plain text.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -40,7 +40,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	p := &parser{emit: emit, limits: limits.WithDefaults()}
 	if err := p.read(ctx, rc); err != nil {
 		return extract.Info{}, err
@@ -57,14 +57,14 @@ type parser struct {
 	page   int // 0 until the first form feed
 	lines  []string
 	bytes  int
-	blocks []extract.Block // of the first page, held until a form feed says that there are pages
+	blocks []extract.Block // of the first page, held back until a form feed shows that there are pages
 	held   int             // bytes in blocks
-	open   bool            // nothing is held any more
+	open   bool            // blocks are no longer held back
 }
 
 func (p *parser) read(ctx context.Context, r io.Reader) error {
 	lines := bufio.NewReaderSize(r, maxLine)
-	continued := false // the piece goes on with the line before
+	continued := false // the piece continues the previous line
 	for {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -88,7 +88,7 @@ func (p *parser) read(ctx context.Context, r io.Reader) error {
 	return p.release()
 }
 
-// line takes one line, or a piece of a very long one.
+// line handles one line, or a piece of a long one.
 func (p *parser) line(text string, continued bool) error {
 	for {
 		before, after, found := strings.Cut(text, "\f")
@@ -136,7 +136,7 @@ func (p *parser) plainLine(text string, continued bool) error {
 	return nil
 }
 
-// isUnderline recognizes a line of nothing but = or - under a line of about its length.
+// isUnderline reports whether a line consists only of = or - and is about as long as the line above.
 func isUnderline(text, above string) bool {
 	text = strings.TrimSpace(text)
 	if len(text) < 3 || len(above) > maxHeading || strings.Trim(text, "=") != "" && strings.Trim(text, "-") != "" {
@@ -170,8 +170,7 @@ func (p *parser) nextPage() error {
 	return nil
 }
 
-// put emits a block. The first ones wait for a form feed, up to a page's size, because only it tells
-// whether there are pages.
+// put emits a block. The first page's worth is held back until a form feed shows whether there are pages.
 func (p *parser) put(b extract.Block) error {
 	if p.open {
 		b.Page = p.page

@@ -68,7 +68,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestLongLines: a file of one line, and a paragraph without end, come in pieces that lose nothing.
+// TestLongLines: a file of one line, and an endless paragraph, are emitted in pieces without loss.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{strings.Repeat("word ", 200_000), strings.Repeat("a line of text\n", 50_000)} {

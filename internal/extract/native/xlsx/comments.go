@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// readPeople reads who takes part in threads of comments.
+// readPeople reads the participants of comment threads.
 func (r *reader) readPeople(d *ooxml.Decoder) error {
 	r.people = map[string]string{}
 	return d.Each(func(start xml.StartElement) error {
@@ -21,8 +21,8 @@ func (r *reader) readPeople(d *ooxml.Decoder) error {
 	})
 }
 
-// comments emits the threads of comments on the sheet's cells, then the notes, without those that only
-// stand in for a thread in old programs.
+// comments emits the comment threads on the sheet's cells, then the notes, except those that only duplicate a
+// thread for old programs.
 func (s *sheet) comments(relations map[string]ooxml.Relation) error {
 	if part := ooxml.OfType(relations, "threadedComment"); part != "" {
 		if err := ooxml.Optional(s.r.pkg.Read(s.r.ctx, part, s.threads)); err != nil {

@@ -7,40 +7,39 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// region is a group of cells that touch each other, with what lies between them: a table. Regions
-// that are open at the same time share no column.
+// region is a group of adjacent cells with the gaps between them: a table. Open regions share no column.
 type region struct {
 	left, right int // columns
-	last        int // row, the merged cells' as well
+	last        int // last row, including merged cells
 	rows        []row
 	held        int                  // bytes of rows
-	table       *extract.TableWriter // once its first slice was emitted
-	origin      int                  // column that its slices begin at
+	table       *extract.TableWriter // set once its first slice was emitted
+	origin      int                  // first column of its slices
 	closed      bool
-	order       int // of their first cells
+	order       int // by their first cells
 }
 
-// finder finds the regions of a sheet row by row. It emits them in the order in which they begin.
+// finder finds the regions of a sheet row by row and emits them in the order of their first cells.
 type finder struct {
 	sheet *sheet
 	queue []*region // in the order of their first cells
-	begun int       // regions so far
-	open  []*region // those that the next row may continue, from the left
-	spans []hanging // merged cells that reach below their row, from the left; they share no column
+	begun int       // number of regions so far
+	open  []*region // regions that the next row may continue, from the left
+	spans []hanging // merged cells that extend below their row, from the left; they share no column
 	held  int       // bytes
 }
 
-// hanging is a merged cell that reaches down.
+// hanging is a merged cell that extends downward.
 type hanging struct{ from, to, last int } // columns; row
 
-// run is a stretch of neighbouring cells in a row.
+// run is a sequence of adjacent cells in a row.
 type run struct {
 	left, right int
-	last        int // row that its merged cells reach
+	last        int // last row of its merged cells
 	cells       []cell
 }
 
-// row adds the next row that holds something.
+// row adds the next row that is not empty.
 func (f *finder) row(w row) error {
 	if err := f.sheet.r.ctx.Err(); err != nil {
 		return f.sheet.stopped()
@@ -56,7 +55,7 @@ func (f *finder) row(w row) error {
 		var group run
 		var reached []*region
 		group, reached, runs, regions = leftmost(runs, regions)
-		if len(group.cells) == 0 { // the row has nothing for it, or a merged cell only
+		if len(group.cells) == 0 { // only a merged cell of the row touches the region
 			f.open = append(f.open, reached...)
 			continue
 		}
@@ -66,7 +65,8 @@ func (f *finder) row(w row) error {
 	return f.flush()
 }
 
-// leftmost takes the leftmost of runs and regions, and all that overlaps with it, as one run.
+// leftmost removes the leftmost of runs and regions, with all that overlap it, and returns the cells as one
+// run.
 func leftmost(runs []run, regions []*region) (group run, reached []*region, moreRuns []run, moreRegions []*region) {
 	group.left = maxColumns + 1
 	if len(runs) > 0 {
@@ -91,7 +91,7 @@ func leftmost(runs []run, regions []*region) (group run, reached []*region, more
 	}
 }
 
-// runs cuts a row into runs. What merged cells cover counts as taken.
+// runs splits a row into runs. Positions that merged cells cover count as cells.
 func (f *finder) runs(w row) []run {
 	pieces := make([]run, 0, len(w.cells)+len(f.spans))
 	for _, h := range f.spans {
@@ -133,8 +133,8 @@ func covered(spans []hanging, column int) bool {
 	return found || n > 0 && spans[n-1].to >= column
 }
 
-// join gives the group's cells to the region that began first, and the others' cells as well. Regions
-// of which slices were emitted can't be joined: the group goes on with the first of them that reaches
+// join adds the group's cells, and the cells of the other regions, to the region that started first. A region
+// with emitted slices can't be merged into another, so the group then continues the first region that extends
 // as far to the left.
 func (f *finder) join(number int, group run, regions []*region) *region {
 	slices.SortFunc(regions, func(a, b *region) int { return cmp.Compare(a.order, b.order) })
@@ -163,7 +163,7 @@ func (f *finder) join(number int, group run, regions []*region) *region {
 	return into
 }
 
-// take takes the rows of another region.
+// take moves the rows of another region to this one.
 func (g *region) take(other *region) {
 	rows := make([]row, 0, len(g.rows)+len(other.rows))
 	a, b := g.rows, other.rows
@@ -184,7 +184,7 @@ func (g *region) take(other *region) {
 	g.left, g.right, g.last = min(g.left, other.left), max(g.right, other.right), max(g.last, other.last)
 }
 
-// flush emits the regions that are complete and, when too much is held, the start of the first.
+// flush emits the complete regions and, if too much is held, the start of the first open one.
 func (f *finder) flush() error {
 	for len(f.queue) > 0 {
 		first := f.queue[0]
@@ -206,7 +206,7 @@ func (f *finder) flush() error {
 	return nil
 }
 
-// finish emits what is left.
+// finish emits the remaining regions.
 func (f *finder) finish() error {
 	for _, g := range f.queue {
 		g.closed = true

@@ -16,12 +16,12 @@ const maxFloats = 10_000
 
 // float is an object above the cells: a chart or a text box.
 type float struct {
-	row   int    // that its top is at, from 1
+	row   int    // row of its top edge, from 1
 	chart string // the part
 	text  string
 }
 
-// readFloats reads the drawing of the sheet (20.5); "" means that it has none.
+// readFloats reads the drawing of the sheet (20.5), if part is not "".
 func (s *sheet) readFloats(part string) error {
 	if part == "" {
 		return nil
@@ -72,7 +72,7 @@ func (s *sheet) addFloat(f float) error {
 	return s.r.spend(len(f.text))
 }
 
-// drawingText reads an xdr:txBody: a line for each paragraph.
+// drawingText reads an xdr:txBody, one line per paragraph.
 func drawingText(d *ooxml.Decoder) (string, error) {
 	var b strings.Builder
 	var walk func() error
@@ -95,7 +95,7 @@ func drawingText(d *ooxml.Decoder) (string, error) {
 	return strings.TrimSpace(b.String()), err
 }
 
-// emitFloats emits the objects above a row; 0: all.
+// emitFloats emits the objects above a row, or all for 0.
 func (s *sheet) emitFloats(row int) error {
 	for len(s.floats) > 0 && (row == 0 || s.floats[0].row < row) {
 		f := s.floats[0]

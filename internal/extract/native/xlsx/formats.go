@@ -9,7 +9,7 @@ import (
 
 const maxFormats = 65_536 // Excel allows 65,490 cell formats
 
-// formats has the kind of number format by the index that cells use (18.8.10).
+// formats holds the kinds of number formats by cell format index (18.8.10).
 type formats []numfmt.Kind
 
 func (f *formats) read(d *ooxml.Decoder) error {
@@ -39,7 +39,7 @@ func (f *formats) read(d *ooxml.Decoder) error {
 	})
 }
 
-// of is the kind of a cell's format; General for one that isn't defined.
+// of returns the kind of a cell's format; an undefined one is General.
 func (f formats) of(index string) numfmt.Kind {
 	if i := ooxml.Int(index, -1); i >= 0 && i < len(f) {
 		return f[i]

@@ -10,13 +10,12 @@ import (
 )
 
 const (
-	maxTitles  = 3   // rows above a table that are its title
+	maxTitles  = 3   // title rows above a table
 	maxHeaders = 3   // rows
-	maxRepeat  = 200 // bytes; longer texts of merged cells are not repeated, see extract.Table.Grid
+	maxRepeat  = 200 // bytes; a longer text of a merged cell is not repeated, see extract.Table.Grid
 )
 
-// region emits the rows of a region: as a paragraph what is a single cell or stands over the table as
-// its title, as slices of a table the rest.
+// region emits a region: a single cell or the title above a table as paragraphs, the rest as slices of a table.
 func (s *sheet) region(g *region) error {
 	rows := g.rows
 	g.rows, g.held = nil, 0
@@ -47,8 +46,8 @@ func (s *sheet) region(g *region) error {
 	return e.emit(g.table, headers)
 }
 
-// titleRows counts the rows at the top that hold a single text at the left, before one that holds
-// several. A region of one cell is all title.
+// titleRows counts the rows at the top that hold a single text on the left. A region of single cells is all
+// title.
 func titleRows(rows []row, left int) int {
 	if len(rows) == 1 && len(rows[0].cells) == 1 {
 		return 1
@@ -59,15 +58,14 @@ func titleRows(rows []row, left int) int {
 			return n
 		case w.cells[0].number || w.cells[0].column > left:
 			return 0
-		case n == maxTitles || len(rows) < n+3: // a table has a header and a row at least
+		case n == maxTitles || len(rows) < n+3: // a table has at least a header and a row
 			return 0
 		}
 	}
 	return 0
 }
 
-// headerRows counts the rows that name the columns: the first, if it has no numbers, and those that its
-// merged cells reach over.
+// headerRows counts the header rows: the first, if it has no numbers, and the rows that its merged cells span.
 func (s *sheet) headerRows(rows []row) int {
 	if len(rows) < 2 || slices.ContainsFunc(rows[0].cells, func(c cell) bool { return c.number }) {
 		return 0
@@ -84,7 +82,7 @@ func (s *sheet) headerRows(rows []row) int {
 	return 1
 }
 
-// rowsUntil counts the rows up to a number.
+// rowsUntil counts the rows up to a row number.
 func rowsUntil(rows []row, number int) int {
 	n, _ := slices.BinarySearchFunc(rows, number+1, func(w row, want int) int { return cmp.Compare(w.number, want) })
 	return n
@@ -94,9 +92,9 @@ func rowsUntil(rows []row, number int) int {
 type layer struct {
 	sheet       *sheet
 	rows        []row
-	left, right int         // columns that hold something
-	covered     map[int]int // by column: the row that a merged cell reaches
-	last        int         // row that any merged cell reaches
+	left, right int         // columns that are not empty
+	covered     map[int]int // by column: the last row of a merged cell
+	last        int         // the last row of any merged cell
 }
 
 func (e *layer) emit(table *extract.TableWriter, headers int) error {
@@ -106,7 +104,7 @@ func (e *layer) emit(table *extract.TableWriter, headers int) error {
 			return err
 		}
 		table.Row(cells, i < headers)
-		if table.Full() && w.number >= e.last { // no merged cell reaches over the end of a slice
+		if table.Full() && w.number >= e.last { // no merged cell continues into the next slice
 			if err := table.Flush(); err != nil {
 				return err
 			}
@@ -115,12 +113,12 @@ func (e *layer) emit(table *extract.TableWriter, headers int) error {
 	return table.Flush()
 }
 
-// cells makes the cells of row i. Places that merged cells cover have none.
+// cells returns the cells of row i. Positions covered by merged cells have none.
 func (e *layer) cells(i int) ([]extract.Cell, error) {
 	w := e.rows[i]
 	var cells []extract.Cell
 	column := e.left
-	blanks := e.right - e.left + 1 - len(w.cells) // that the row takes when it is written out
+	blanks := e.right - e.left + 1 - len(w.cells) // blanks the row needs when it is written out
 	for _, c := range w.cells {
 		for ; column < c.column; column++ {
 			if e.covered[column] < w.number {
@@ -157,5 +155,5 @@ func (e *layer) cells(i int) ([]extract.Cell, error) {
 	return cells, nil
 }
 
-// stopped is the error of a run that was canceled.
+// stopped returns the cause of the cancellation.
 func (s *sheet) stopped() error { return context.Cause(s.r.ctx) }

@@ -13,18 +13,18 @@ import (
 const (
 	maxColumns = 16_384
 	maxMerges  = 200_000
-	cellBytes  = 64       // what a cell takes beside its text
-	maxHeld    = 16 << 20 // bytes of rows that wait for the merged cells, which come after all rows
+	cellBytes  = 64       // memory of a cell in addition to its text
+	maxHeld    = 16 << 20 // bytes of rows held back for the merged cells, which follow all rows in the file
 )
 
-// cell is a cell that holds something.
+// cell is a cell that is not empty.
 type cell struct {
 	column int // from 1
 	text   string
 	number bool
 }
 
-// row is a row that holds something.
+// row is a row that is not empty.
 type row struct {
 	number int // from 1
 	cells  []cell
@@ -38,23 +38,23 @@ func (w row) size() int {
 	return n
 }
 
-// sheet is one sheet while it is read.
+// sheet is a sheet being read.
 type sheet struct {
 	r       *reader
 	d       *ooxml.Decoder
 	page    int
-	heading string // to be emitted before its first block
-	last    int    // number of the row before
+	heading string // emitted before its first block
+	last    int    // number of the previous row
 	waiting []row
 	held    int // bytes of waiting
 	stream  bool
 	merges  map[place]span
 	finder  *finder
-	floats  []float // objects above the cells, not emitted yet, from the top
+	floats  []float // objects above the cells that were not emitted yet, from the top
 }
 
-// sheet emits one sheet. A small one is read whole, so that merged cells are known; of a large one
-// the rows go on as they come, and its merged cells are taken for single ones.
+// sheet emits one sheet. A small one is read completely, so that its merged cells are known; the rows of a
+// large one are streamed, and its merged cells are treated as single ones.
 func (r *reader) sheet(part string, page int, heading string) error {
 	relations, err := r.pkg.Relations(r.ctx, part)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *reader) sheet(part string, page int, heading string) error {
 	return s.comments(relations)
 }
 
-// emit puts the sheet's name before its first block.
+// emit emits the sheet's name before its first block.
 func (s *sheet) emit(b extract.Block) error {
 	b.Page = s.page
 	if s.heading != "" {
@@ -109,7 +109,7 @@ func (s *sheet) emit(b extract.Block) error {
 
 func (s *sheet) row(start xml.StartElement) error {
 	w := row{number: ooxml.Int(ooxml.Attr(start, "r"), 0)}
-	if w.number <= s.last { // not said, or not in order
+	if w.number <= s.last { // missing, or out of order
 		w.number = s.last + 1
 	}
 	s.last = w.number
@@ -148,7 +148,7 @@ func (s *sheet) row(start xml.StartElement) error {
 	return nil
 }
 
-// release hands the waiting rows on.
+// release emits the rows that were held back.
 func (s *sheet) release() error {
 	waiting := s.waiting
 	s.waiting = nil
@@ -160,7 +160,7 @@ func (s *sheet) release() error {
 	return nil
 }
 
-// cell reads a c (18.3.1.4): of a formula its last result.
+// cell reads a c (18.3.1.4); a formula's value is its cached result.
 func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 	kind, format := ooxml.Attr(start, "t"), ooxml.Attr(start, "s")
 	value := ""
@@ -200,10 +200,10 @@ func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 	return c, err
 }
 
-// place is a cell's place, from 1.
+// place is a cell's position, from 1.
 type place struct{ row, column int }
 
-// span is where a merged cell ends.
+// span is the last cell of a merged cell.
 type span struct{ row, column int }
 
 func (s *sheet) merge(ref string) error {
@@ -221,7 +221,7 @@ func (s *sheet) merge(ref string) error {
 	return nil
 }
 
-// parsePlace reads a reference such as B12 or $B$12.
+// parsePlace parses a reference such as B12 or $B$12.
 func parsePlace(ref string) (p place, ok bool) {
 	for i := range len(ref) {
 		switch c := ref[i] &^ 0x20; {

@@ -13,11 +13,11 @@ import (
 
 const (
 	maxText      = 1 << 20 // bytes of one text; Excel allows 32,767 characters
-	entryBytes   = 8       // what a string takes beside its text
+	entryBytes   = 8       // memory of a string in addition to its text
 	maxTextTable = math.MaxUint32
 )
 
-// stringTable holds the shared strings (18.4) in one piece of memory.
+// stringTable holds the shared strings (18.4) in one allocation.
 type stringTable struct {
 	text  []byte
 	ends  []uint32
@@ -44,7 +44,7 @@ func (t *stringTable) read(d *ooxml.Decoder) error {
 	})
 }
 
-// at is the string of an index as a cell gives it; "" when there is none.
+// at returns the string of an index as given by a cell, or "".
 func (t *stringTable) at(index string) string {
 	i, err := strconv.Atoi(strings.TrimSpace(index))
 	if err != nil || i < 0 || i >= len(t.ends) {
@@ -82,7 +82,7 @@ func richText(d *ooxml.Decoder) (string, error) {
 
 var escaped = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
 
-// unescape decodes characters that XML can't hold, e.g. _x000D_ (ST_Xstring, 22.9.2.19).
+// unescape decodes characters that XML can't represent, for example _x000D_ (ST_Xstring, 22.9.2.19).
 func unescape(text string) string {
 	if !strings.Contains(text, "_x") {
 		return text

@@ -1,6 +1,5 @@
-// Package xlsx extracts Excel workbooks (Office Open XML, ECMA-376 part 1, chapter 18), transitional
-// and strict. Each sheet is a page. Its cells are read as a stream; the connected regions of cells
-// become tables.
+// Package xlsx extracts Excel workbooks (Office Open XML, ECMA-376 part 1, chapter 18), transitional and
+// strict. Each sheet is a page. It streams the cells; connected regions of cells become tables.
 package xlsx
 
 import (
@@ -20,7 +19,7 @@ import (
 // Extractor reads Excel workbooks.
 type Extractor struct{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name implements extract.Extractor.
@@ -39,7 +38,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	defer func() { _ = pkg.Close() }() // it was only read
+	defer func() { _ = pkg.Close() }() // read-only
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, blanks: limits.Characters, bytes: 4 * limits.Characters,
 	}
@@ -76,9 +75,9 @@ type reader struct {
 	epoch1904 bool
 	strings   stringTable
 	formats   formats
-	people    map[string]string // who comments, by id
-	blanks    int               // empty and repeated places of tables that may still come
-	bytes     int               // of text outside of cells that may still be held
+	people    map[string]string // comment authors by id
+	blanks    int               // remaining budget for empty and repeated cells of tables
+	bytes     int               // remaining budget for text outside of cells
 }
 
 // sheetName is a sheet as the workbook lists it.
@@ -87,7 +86,7 @@ type sheetName struct {
 	shown    bool
 }
 
-// defaultName are the names that programs give to sheets.
+// defaultName matches the names that programs give to sheets.
 var defaultName = regexp.MustCompile(`(?i)^(?:sheet|tabelle|feuil|hoja|foglio|blad|ark|planilha|arkusz|лист|シート)\s?\d*$`)
 
 func (r *reader) workbook() error {
@@ -162,7 +161,7 @@ func (r *reader) names(d *ooxml.Decoder) error {
 	})
 }
 
-// shared reads what all sheets refer to.
+// shared reads the parts that all sheets share.
 func (r *reader) shared(relations map[string]ooxml.Relation) error {
 	r.strings.limit = 4 * r.limits.Characters
 	read := map[string]func(*ooxml.Decoder) error{
@@ -178,7 +177,7 @@ func (r *reader) shared(relations map[string]ooxml.Relation) error {
 	return nil
 }
 
-// spend counts text as soon as it is held in memory: a character has at most four bytes.
+// spend charges text as soon as it is held in memory, at most four bytes per character.
 func (r *reader) spend(n int) error {
 	if r.bytes -= n; r.bytes < 0 {
 		return extract.TooManyCharacters(r.limits.Characters)

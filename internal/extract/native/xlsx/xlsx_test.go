@@ -21,7 +21,7 @@ const (
 	namespaces = ` xmlns="s" xmlns:a="a" xmlns:c="c" xmlns:xdr="x" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
 )
 
-// workbook makes a workbook of the list of sheets, the first sheet's content, and further parts: pairs
+// workbook makes a workbook of the list of sheets, the first sheet's content, and further parts, given as pairs
 // of name and content.
 func workbook(t testing.TB, sheets, first string, parts ...string) []byte {
 	t.Helper()
@@ -47,7 +47,7 @@ const oneSheet = `<sheet name="Sheet1" r:id="r0"/>`
 
 func data(rows ...string) string { return "<sheetData>" + strings.Join(rows, "") + "</sheetData>" }
 
-// line is a row of texts from column A; numbers are numbers, "" no cell.
+// line is a row of texts from column A; numeric texts are numbers, "" is no cell.
 func line(number string, texts ...string) string {
 	var b strings.Builder
 	for i, text := range texts {
@@ -88,7 +88,7 @@ func TestSheet(t *testing.T) {
 			"| a | b |\n| - | - |\n| 1 | 2 |\n\n| x |\n| - |\n| y |\n\nc\n",
 		},
 		{
-			"a hole in a table is no border", data(line("1", "a", "b", "c"), line("2", "1"), line("3", "2", "", "3")),
+			"a gap within a table", data(line("1", "a", "b", "c"), line("2", "1"), line("3", "2", "", "3")),
 			"| a | b | c |\n| - | - | - |\n| 1 |  |  |\n| 2 |  | 3 |\n",
 		},
 		{
@@ -127,7 +127,7 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// TestWorkbook: sheets in the order of the workbook, with what hangs on them.
+// TestWorkbook: sheets in workbook order, with charts and comments.
 func TestWorkbook(t *testing.T) {
 	t.Parallel()
 	anchor := func(row, what string) string {
@@ -170,7 +170,7 @@ func TestWorkbook(t *testing.T) {
 	}
 }
 
-// TestEpoch1904: workbooks of old Macs count days from 1904.
+// TestEpoch1904: old Mac workbooks count days from 1904.
 func TestEpoch1904(t *testing.T) {
 	t.Parallel()
 	content := workbook(t, "", data(`<row><c s="1"><v>1</v></c></row>`), "xl/workbook.xml",
@@ -180,8 +180,8 @@ func TestEpoch1904(t *testing.T) {
 	}
 }
 
-// TestLongSheet: a sheet of any length takes little memory, comes in slices under one header, and what
-// stands beside it follows.
+// TestLongSheet: a long sheet takes little memory and is emitted in slices under one header; a table beside it
+// follows.
 func TestLongSheet(t *testing.T) {
 	t.Parallel()
 	const rows = 120_000
@@ -219,7 +219,7 @@ func TestLongSheet(t *testing.T) {
 	t.Logf("heap of at most %d MB", peak>>20)
 }
 
-// TestStreams: rows go out before the sheet was read to its end.
+// TestStreams: rows are emitted before the sheet was read to its end.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
@@ -245,55 +245,55 @@ func TestRefuses(t *testing.T) {
 	nativetest.RefusesAll(t, xlsx.New(), extract.XLSX, []nativetest.Refusal{
 		{
 			What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
-			Says: "no main part",
+			Message: "no main part",
 		},
 		{
 			What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels",
 				nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: taskerr.UnsupportedFormat,
-			Says: "save it as XLSX",
+			Message: "save it as XLSX",
 		},
 		{
 			What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""),
-			Class: taskerr.CorruptionDetected, Says: "sheet 1 is missing",
+			Class: taskerr.CorruptionDetected, Message: "sheet 1 is missing",
 		},
-		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Message: "damaged"},
 		{
 			What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: taskerr.CorruptionDetected,
-			Says: "XML",
+			Message: "XML",
 		},
 		{
 			What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)),
-			Class: taskerr.CorruptionDetected, Says: "nested deeper than 256",
+			Class: taskerr.CorruptionDetected, Message: "nested deeper than 256",
 		},
 		{
 			What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()),
-			Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Says: "more than 10 sheets",
+			Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Message: "more than 10 sheets",
 		},
 		{
 			What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")),
 			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.CorruptionDetected,
-			Says: "more than 16384 columns",
+			Message: "more than 16384 columns",
 		},
 		{
 			What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Message: "100 characters",
 		},
 		{
 			What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml",
 				"<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100},
-			Class: taskerr.QuotaExceeded, Says: "MB of text",
+			Class: taskerr.QuotaExceeded, Message: "MB of text",
 		},
 		{
 			What: "mostly holes", Content: workbook(t, oneSheet,
 				data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))),
 			Limits: extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded,
-			Says: "empty places",
+			Message: "empty places",
 		},
 		{
 			What: "a merged cell over everything", Content: workbook(t, oneSheet,
 				data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+
 					merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: taskerr.QuotaExceeded,
-			Says: "empty places",
+			Message: "empty places",
 		},
 	})
 }

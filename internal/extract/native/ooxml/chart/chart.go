@@ -1,5 +1,5 @@
-// Package chart reads what a chart of Office shows (DrawingML, ECMA-376 part 1, 21.2): its title and
-// the values that are cached in it, as a table of categories by series.
+// Package chart reads the charts of Office files (DrawingML, ECMA-376 part 1, 21.2): the title, and the cached
+// values as a table of categories by series.
 package chart
 
 import (
@@ -19,7 +19,7 @@ const (
 	maxText  = 32 << 10
 )
 
-// chart is a chart while it is read.
+// chart is a chart being read.
 type chart struct {
 	d      *ooxml.Decoder
 	kind   string
@@ -28,24 +28,23 @@ type chart struct {
 	points int
 }
 
-// series is a c:ser. A point is missing where the cell was empty.
+// series is a c:ser. Empty cells have no point.
 type series struct {
 	name       string
 	categories points
 	values     points
 }
 
-// points are texts by their index.
+// points maps indexes to texts.
 type points map[int]string
 
-// Read returns the blocks of a chart part: its title, what kind of chart it is, and its table; none
-// when it holds no values. like gives the blocks their page and box. Errors: quota_exceeded for more
-// values than a chart can show.
+// Read returns the blocks of a chart part: its title, its kind, and its table; none if it has no values. The
+// blocks get their page and box from like. The error is quota_exceeded for more values than a chart can show.
 func Read(d *ooxml.Decoder, like extract.Block) ([]extract.Block, error) {
 	c := &chart{d: d}
 	err := d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
-		case "title": // the chart's own, or later an axis's
+		case "title": // the chart's title, or later an axis title
 			text, err := c.text()
 			if c.title == "" && c.kind == "" {
 				c.title = text
@@ -67,7 +66,7 @@ func Read(d *ooxml.Decoder, like extract.Block) ([]extract.Block, error) {
 	return c.blocks(like)
 }
 
-// kind names a chart for people.
+// kind returns a readable name of a chart element.
 func kind(element string) string {
 	switch strings.TrimSuffix(element, "3D") {
 	case "bar":
@@ -103,7 +102,7 @@ func (c *chart) ser() error {
 	return err
 }
 
-// text is the text within an element: of paragraphs, or cached from a cell.
+// text returns the text within an element: of paragraphs, or cached from a cell.
 func (c *chart) text() (string, error) {
 	var lines []string
 	var walk func() error
@@ -132,8 +131,7 @@ func (c *chart) text() (string, error) {
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " "), err
 }
 
-// data reads a c:cat or c:val. Categories of several levels come innermost first: the outer ones are
-// put before.
+// data reads a c:cat or c:val. Multi-level categories come innermost first; the outer ones are prepended.
 func (c *chart) data() (points, error) {
 	all, level := points{}, points{}
 	code := numfmt.General
@@ -166,7 +164,7 @@ func (c *chart) data() (points, error) {
 	return all, err
 }
 
-// outer puts a level's texts before those of the levels within: each counts until the next.
+// outer prepends the texts of an outer level to those of the inner levels; each applies until the next.
 func outer(level, inner points) points {
 	if len(inner) == 0 {
 		return level

@@ -1,6 +1,6 @@
-// Package numfmt shows the numbers of a spreadsheet as their format codes mean them (ECMA-376 part 1,
-// 18.8.30): dates, times and durations in ISO 8601, percentages with their sign, everything else in
-// full, whatever the decimals that the format shows.
+// Package numfmt formats the numbers of a spreadsheet by the kind of their format codes (ECMA-376 part 1,
+// 18.8.30): dates, times and durations in ISO 8601, percentages with a percent sign, anything else at full
+// precision.
 package numfmt
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kind is what a format code makes of a number.
+// Kind is the kind of a format code.
 type Kind uint8
 
 // The kinds of formats.
@@ -20,10 +20,10 @@ const (
 	Percent
 	Date     // may have a time
 	Time     // of the day
-	Duration // more than 24 hours are possible
+	Duration // may exceed 24 hours
 )
 
-// BuiltIn is the kind of a format that a file need not define (18.8.30).
+// BuiltIn returns the kind of a built-in format (18.8.30), which a file need not define.
 func BuiltIn(id int) Kind {
 	switch {
 	case id == 9 || id == 10:
@@ -38,7 +38,7 @@ func BuiltIn(id int) Kind {
 	return General
 }
 
-// Parse is the kind of a format code. Only its first section counts, the one for positive numbers.
+// Parse returns the kind of a format code. Only its first section, for positive numbers, counts.
 func Parse(code string) Kind {
 	code, duration := letters(code)
 	code = strings.ReplaceAll(strings.ReplaceAll(code, "am/pm", "h"), "a/p", "h")
@@ -59,15 +59,15 @@ func Parse(code string) Kind {
 	return General
 }
 
-// letters drops what a code shows literally, colours and locales, and everything after the first
-// section. duration: it counts hours, minutes or seconds without an end, e.g. [h].
+// letters strips a code's literals, colors, locales, and all sections but the first. duration reports whether
+// it counts elapsed hours, minutes or seconds, for example [h].
 func letters(code string) (left string, duration bool) {
 	var b strings.Builder
 	for i := 0; i < len(code); i++ {
 		switch c := code[i]; c {
 		case ';':
 			return b.String(), duration
-		case '\\', '_', '*': // the next character is shown, is a gap, or fills
+		case '\\', '_', '*': // an escaped character, a gap or a fill
 			i++
 		case '"':
 			end := strings.IndexByte(code[i+1:], '"')
@@ -91,7 +91,7 @@ func letters(code string) (left string, duration bool) {
 	return b.String(), duration
 }
 
-// lower is the bit that makes a letter of ASCII a small one.
+// lower returns c with the bit set that makes an ASCII letter lower-case.
 func lower(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		return 0x20
@@ -99,11 +99,11 @@ func lower(c byte) byte {
 	return 0
 }
 
-// maxSerial is the day after 9999-12-31, the last date that Excel knows.
+// maxSerial is the day after 9999-12-31, the last date in Excel.
 const maxSerial = 2958466
 
-// Format shows a number as stored in a file. What is not a number is returned as it is. epoch1904: days
-// are counted from 1904-01-01, not from 1900-01-01.
+// Format formats a number as stored in a file. A value that is not a number is returned unchanged. epoch1904
+// counts days from 1904-01-01 instead of 1900-01-01.
 func Format(value string, kind Kind, epoch1904 bool) string {
 	value = strings.TrimSpace(value)
 	f, err := strconv.ParseFloat(value, 64)
@@ -124,15 +124,14 @@ func Format(value string, kind Kind, epoch1904 bool) string {
 	case General:
 	}
 	if !strings.ContainsAny(value, ".eE") {
-		return value // a long whole number keeps all of its digits
+		return value // a long integer keeps all its digits
 	}
 	return number(f, 15)
 }
 
-// number writes a number with as many digits as Excel keeps, without an exponent where people
-// would write none.
+// number formats f with the precision of Excel, and without an exponent for ordinary magnitudes.
 func number(f float64, digits int) string {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', digits, 64), 64) // it was just written
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', digits, 64), 64) // FormatFloat's own output
 	if a := math.Abs(rounded); a != 0 && (a < 1e-6 || a >= 1e15) {
 		return strconv.FormatFloat(rounded, 'g', -1, 64)
 	}
@@ -147,7 +146,7 @@ func date(serial float64, kind Kind, epoch1904 bool) string {
 	switch {
 	case epoch1904:
 		day = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
-	case serial < 60: // 1900-02-29, serial 60, is a day that Excel alone knows
+	case serial < 60: // serial 60 is 1900-02-29, which exists only in Excel
 		day = day.AddDate(0, 0, 1)
 	}
 	days, part := math.Modf(serial)

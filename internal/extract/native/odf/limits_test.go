@@ -1,0 +1,96 @@
+package odf_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	manifest := `<manifest:manifest xmlns:manifest="urn:x"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
+	bomb := strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>abcdefgh</text:p></table:table-cell></table:table-row>`, 50)
+	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
+		{
+			What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest),
+			Class: taskerr.CorruptionDetected, Message: "password",
+		},
+		{
+			What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"),
+			Class: taskerr.CorruptionDetected, Message: "no content part",
+		},
+		{
+			What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: taskerr.CorruptionDetected,
+			Message: "no body",
+		},
+		{
+			What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"),
+			Class: taskerr.CorruptionDetected, Message: "damaged",
+		},
+		{
+			What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))),
+			Class: taskerr.CorruptionDetected, Message: "nested deeper",
+		},
+		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml",
+			`<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: taskerr.CorruptionDetected, Message: "damaged"},
+		{
+			What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))),
+			Limits: extract.Limits{Characters: 1_000_000},
+			Class:  taskerr.QuotaExceeded, Message: "1000000 characters",
+		},
+		{
+			What: "repeated cells in a text", Content: document(t, text(table("", bomb))),
+			Limits: extract.Limits{Characters: 1_000_000},
+			Class:  taskerr.QuotaExceeded, Message: "1000000 characters",
+		},
+		{
+			What: "blanks without end", Content: document(t,
+				text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))),
+			Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Message: "100000 characters",
+		},
+		{
+			What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))),
+			Class: taskerr.CorruptionDetected, Message: "zip bomb",
+		},
+	})
+}
+
+// TestMemory: text that is held back counts toward the limit.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	nativetest.CountsHeldText(t, odf.New(),
+		document(t, sheets(table("", `<table:table-row table:number-rows-repeated="900">`+tc("", p("x"))+
+			`</table:table-row>`))))
+}
+
+// TestRepeats: a row with text repeated down to the end of the sheet.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	for _, body := range []func(string) string{text, sheets} {
+		row := `<table:table-row table:number-rows-repeated="1048576">` +
+			tc(`table:number-columns-repeated="16384"`, p("x")) + `</table:table-row>`
+		doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, body(table("", row))), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := 0
+		for _, b := range doc.Blocks {
+			if b.Table != nil {
+				cells += len(b.Table.Rows) * len(b.Table.Rows[0])
+			}
+		}
+		if cells != 1000*1024 {
+			t.Errorf("got %d cells", cells)
+		}
+	}
+}
+
+// TestCancel: a sheet without text, which emits nothing, still stops with its context.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	nativetest.Stops(t, odf.New(), document(t, sheets(table("", strings.Repeat(tr(tc("", "")), 5000)))))
+}

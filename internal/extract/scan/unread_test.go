@@ -1,0 +1,116 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+)
+
+func TestPagesThatStayUnread(t *testing.T) {
+	t.Parallel()
+	path := ocrtest.Write(t, written("It"), scanned(t, 0, "Some scanned page"), blank(), scanned(t, 0, "Another one"),
+		scanned(t, 0, "The last one"))
+	calls := 0
+	for name, tt := range map[string]struct {
+		extractor           extract.Extractor
+		unread, list, words string
+		reason              string
+	}{
+		"no engine": {
+			scan.Without(pdf.New(), errors.New("tesseract is not installed; install tesseract-ocr"), scan.Options{}),
+			"3", "2,4-5", "", "tesseract is not installed; install tesseract-ocr",
+		},
+		"an engine that fails on a page": {
+			scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+				if calls++; calls == 2 {
+					return ocr.Page{}, errors.New("the engine stumbled")
+				}
+				return reads("read")(ctx, img)
+			}), scan.Options{Budget: pages.NewBudget(1)}),
+			"1", "4", "2 read\n5 read", "the engine stumbled",
+		},
+		"an engine that went away": {
+			scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+				return ocr.Page{}, &ocr.UnavailableError{Reason: "it was uninstalled"}
+			}), scan.Options{Budget: pages.NewBudget(1)}),
+			"4", "2-5", "", "it was uninstalled",
+		},
+		"more pages than are read": {
+			scan.New(pdf.New(), reads("read"), scan.Options{Pages: 1, Budget: pages.NewBudget(1)}),
+			"2", "4-5", "2 read", "at most 1 pages of a document are read by OCR",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doc := collect(t, tt.extractor, path)
+			p := doc.Properties
+			if p["unread_pages"] != tt.unread || p["unread_list"] != tt.list || p["unread_reason"] != tt.reason {
+				t.Errorf("%+v", p)
+			}
+			if _, ours, _ := strings.Cut(outline(doc), "\n"); ours != tt.words ||
+				!strings.HasPrefix(outline(doc), "1 It is told") {
+				t.Errorf("%q", outline(doc))
+			}
+		})
+	}
+}
+
+func TestPageThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	e := scan.New(pdf.New(), engine(func(ctx context.Context, _ ocr.Image) (ocr.Page, error) {
+		<-ctx.Done()
+		return ocr.Page{}, context.Cause(ctx)
+	}), scan.Options{PageTime: time.Second})
+	doc := collect(t, e, ocrtest.Write(t, scanned(t, 0, "A page"), written("The rest")))
+	if p := doc.Properties; p["unread_list"] != "1" || p["unread_reason"] != "a page took longer than 1s" ||
+		!strings.HasPrefix(outline(doc), "2 The rest") {
+		t.Errorf("%+v %q", p, outline(doc))
+	}
+}
+
+// After several failures in a row the remaining pages are not tried.
+func TestGivesUpAfterFailuresInARow(t *testing.T) {
+	t.Parallel()
+	made := slices.Repeat([]ocrtest.Page{{Image: ocrtest.Scan(t, 0, "A page").Gray, Points: [2]float64{200, 280}}}, 8)
+	calls := 0
+	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+		calls++
+		return ocr.Page{}, errors.New("no")
+	}), scan.Options{Budget: pages.NewBudget(1)})
+	if doc := collect(t, e, ocrtest.Write(t, made...)); calls != 5 || doc.Properties["unread_pages"] != "8" {
+		t.Errorf("%d calls, %+v", calls, doc.Properties)
+	}
+}
+
+// A huge page is rendered coarser: no image exceeds the limit.
+func TestHugePagesAreBounded(t *testing.T) {
+	t.Parallel()
+	scan1 := scanned(t, 0, "A poster")
+	huge, narrow, normal := scan1, scan1, scan1
+	huge.Points, narrow.Points = [2]float64{14400, 14400}, [2]float64{14400, 3}
+	const most = 1_000_000
+	var sizes []int
+	e := scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+		sizes = append(sizes, len(img.Pix))
+		return reads("read")(ctx, img)
+	}), scan.Options{Pixels: most})
+	doc := collect(t, e, ocrtest.Write(t, huge, narrow, normal))
+	if len(sizes) < 2 || doc.Properties["unread_pages"] != "" {
+		t.Fatalf("%v %+v", sizes, doc.Info)
+	}
+	for _, n := range sizes {
+		if n > most || n < most/100 {
+			t.Errorf("an image of %d pixels", n)
+		}
+	}
+}
