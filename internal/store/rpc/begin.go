@@ -10,7 +10,7 @@ import (
 
 type beginArgs struct {
 	store.Begin
-	LeaseMS int64 `json:"lease_ms"`
+	Lease millis `json:"lease_ms"`
 }
 
 // begun is what aw_begin answers.
@@ -23,14 +23,14 @@ type begun struct {
 	Progress    int                  `json:"progress"`
 	State       string               `json:"state"`
 	Checkpoint  json.RawMessage      `json:"checkpoint"`
-	WaitMS      int64                `json:"wait_ms"`
+	Wait        millis               `json:"wait_ms"`
 	Worker      string               `json:"worker"`
 	First       bool                 `json:"first"`
-	RetryWaitMS int64                `json:"retry_wait_ms"`
-	DurationMS  int64                `json:"duration_ms"`
+	LastWait    millis               `json:"retry_wait_ms"`
+	Duration    millis               `json:"duration_ms"`
 	DeadLetter  *store.DeadLetterRef `json:"dead_letter"`
 	Releases    int                  `json:"releases"`
-	WaitedMS    int64                `json:"waited_ms"`
+	Waited      millis               `json:"waited_ms"`
 	Duplicate   bool                 `json:"duplicate"`
 	Deliveries  int                  `json:"deliveries"`
 }
@@ -38,27 +38,21 @@ type begun struct {
 func (b *begun) store() store.Begun {
 	return store.Begun{
 		Decision: b.Decision, Fence: b.Fence, Attempt: b.Attempt, MaxAttempts: b.MaxAttempts,
-		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint),
-		Wait: time.Duration(b.WaitMS) * time.Millisecond, Worker: b.Worker, DeadLetter: b.DeadLetter,
-		Duplicate: b.Duplicate, Deliveries: b.Deliveries, Releases: b.Releases,
-		Waited: time.Duration(b.WaitedMS) * time.Millisecond,
-		First:  b.First, LastWait: time.Duration(b.RetryWaitMS) * time.Millisecond,
-		Duration: time.Duration(b.DurationMS) * time.Millisecond,
+		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint), Wait: time.Duration(b.Wait),
+		Worker: b.Worker, DeadLetter: b.DeadLetter, Duplicate: b.Duplicate, Deliveries: b.Deliveries,
+		Releases: b.Releases, Waited: time.Duration(b.Waited), First: b.First, LastWait: time.Duration(b.LastWait),
+		Duration: time.Duration(b.Duration),
 	}
 }
 
 // Begin of a new job is batched with others: see batcher.
 func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
-	return c.begins.do(ctx, beginArgs{b, ms(b.Lease)})
+	return c.begins.do(ctx, beginArgs{b, millis(b.Lease)})
 }
 
 // beginAlone decides about one message, whatever state its job is in.
 func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.Begun, error) {
-	var answer begun
-	err := c.call(ctx, "aw_begin", struct {
-		tenantArg
-		beginArgs
-	}{c.tenant(), args}, &answer)
+	answer, err := call[begun](ctx, c, "aw_begin", args)
 	if err != nil {
 		return store.Begun{}, err
 	}
@@ -67,11 +61,9 @@ func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.Begun, e
 
 // beginTogether begins those of the jobs that are new.
 func (c *client) beginTogether(args []beginArgs) ([]*store.Begun, error) {
-	var begun []*begun
-	err := c.call(context.Background(), "aw_begin_new", struct {
-		tenantArg
+	begun, err := call[[]begun](context.Background(), c, "aw_begin_new", struct {
 		Begins []beginArgs `json:"begins"`
-	}{c.tenant(), args}, &begun)
+	}{args})
 	answers := make([]*store.Begun, len(args))
 	for _, b := range begun {
 		if b.N >= 1 && b.N <= len(args) {

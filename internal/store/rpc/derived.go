@@ -7,10 +7,5 @@ import (
 )
 
 func (c *client) Derived(ctx context.Context, q store.DerivedQuery) (store.DerivedFound, error) {
-	var found store.DerivedFound
-	err := c.call(ctx, "aw_derived", struct {
-		tenantArg
-		store.DerivedQuery
-	}{c.tenant(), q}, &found)
-	return found, err
+	return call[store.DerivedFound](ctx, c, "aw_derived", q)
 }

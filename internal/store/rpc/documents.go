@@ -21,44 +21,34 @@ const (
 )
 
 func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.Staged, error) {
-	var answer struct {
+	answer, err := call[struct {
 		DocumentID string               `json:"document_id"`
 		Version    int                  `json:"version"`
 		Active     *store.ActiveVersion `json:"active"`
 		StagedKeys map[int]string       `json:"staged_keys"`
-	}
-	err := c.call(ctx, "aw_stage_document", struct {
-		tenantArg
-		store.Staging
-	}{c.tenant(), s}, &answer)
+	}](ctx, c, "aw_stage_document", s)
 	return store.Staged(answer), err
 }
 
-func (c *client) MadeOf(ctx context.Context, documentID string) (made store.MadeOf, err error) {
-	err = c.call(ctx, "aw_made_of", struct {
-		tenantArg
+func (c *client) MadeOf(ctx context.Context, documentID string) (store.MadeOf, error) {
+	return call[store.MadeOf](ctx, c, "aw_made_of", struct {
 		DocumentID string `json:"document_id"`
-	}{c.tenant(), documentID}, &made)
-	return made, err
+	}{documentID})
 }
 
-func (c *client) VersionKeys(ctx context.Context, documentID string, version int) (keys []string, err error) {
-	err = c.call(ctx, "aw_version_keys", struct {
-		tenantArg
+func (c *client) VersionKeys(ctx context.Context, documentID string, version int) ([]string, error) {
+	return call[[]string](ctx, c, "aw_version_keys", struct {
 		DocumentID string `json:"document_id"`
 		Version    int    `json:"version"`
-	}{c.tenant(), documentID, version}, &keys)
-	return keys, err
+	}{documentID, version})
 }
 
 func (c *client) KnownChunks(ctx context.Context, keys []string) (map[string]bool, error) {
 	known := make(map[string]bool, len(keys))
 	for batch := range slices.Chunk(keys, maxKeys) {
-		var answer []string
-		err := c.call(ctx, "aw_known_chunks", struct {
-			tenantArg
+		answer, err := call[[]string](ctx, c, "aw_known_chunks", struct {
 			Keys []string `json:"keys"`
-		}{c.tenant(), batch}, &answer)
+		}{batch})
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +66,6 @@ type stagedChunk struct {
 }
 
 type chunkBatch struct {
-	tenantArg
 	store.Holder
 	DocumentID string            `json:"document_id"`
 	Version    int               `json:"version"`
@@ -103,7 +92,7 @@ func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string,
 			size += len(encoded[end])
 			end++
 		}
-		args := chunkBatch{c.tenant(), s.Holder, s.DocumentID, s.Version, s.Model, encoded[start:end]}
+		args := chunkBatch{s.Holder, s.DocumentID, s.Version, s.Model, encoded[start:end]}
 		keys, err := c.stageChunks(ctx, binary, args, s.Chunks[start:end])
 		if err != nil {
 			return nil, err
@@ -131,24 +120,27 @@ func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
 	return caller
 }
 
+// missingKeys is what aw_stage_chunks answers.
+type missingKeys struct {
+	Missing []string `json:"missing"`
+}
+
 // stageChunks makes one call.
 func (c *client) stageChunks(
 	ctx context.Context, binary VectorCaller, args chunkBatch, chunks []store.Chunk,
 ) ([]string, error) {
-	var answer struct {
-		Missing []string `json:"missing"`
-	}
 	if binary == nil {
-		err := c.call(ctx, "aw_stage_chunks", args, &answer)
+		answer, err := call[missingKeys](ctx, c, "aw_stage_chunks", args)
 		return answer.Missing, err
 	}
 	vectors := make([][]float32, len(chunks))
 	for i, chunk := range chunks {
 		vectors[i] = chunk.Embedding
 	}
-	err := c.callBy(ctx, func(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
+	inBinary := func(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
 		return binary.CallWithVectors(ctx, fn, p, vectors)
-	}, "aw_stage_vectors", args, &answer)
+	}
+	answer, err := callBy[missingKeys](ctx, c, inBinary, "aw_stage_vectors", args)
 	return answer.Missing, err
 }
 

@@ -14,16 +14,15 @@ import (
 
 // Examine implements store.Examiner.
 func (c *client) Examine(ctx context.Context) (store.Examination, error) {
-	e := store.Examination{Wanted: schema.Version()}
 	var raised error
-	err := c.callBy(ctx, func(ctx context.Context, fn string, p json.RawMessage) (answer json.RawMessage, err error) {
-		answer, err = c.caller.Call(ctx, fn, p)
-		raised = err
-		return answer, err
-	}, "aw_examine", struct {
-		tenantArg
+	noting := func(ctx context.Context, fn string, p json.RawMessage) (answer json.RawMessage, err error) {
+		answer, raised = c.caller.Call(ctx, fn, p)
+		return answer, raised
+	}
+	e, err := callBy[store.Examination](ctx, c, noting, "aw_examine", struct {
 		Functions []string `json:"functions"`
-	}{c.tenant(), schema.Functions()}, &e)
+	}{schema.Functions()})
+	e.Wanted = schema.Version()
 	if lack, ok := c.lacking(raised); ok {
 		return e, &store.FindingError{Finding: lack, Cause: err}
 	}

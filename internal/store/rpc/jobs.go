@@ -18,54 +18,44 @@ type settled struct {
 	Result     json.RawMessage      `json:"result"`
 	DeadLetter *store.DeadLetterRef `json:"dead_letter"`
 	Deliveries int                  `json:"deliveries"`
-	DurationMS int64                `json:"duration_ms"`
+	Duration   millis               `json:"duration_ms"`
 }
 
 func (s *settled) store() store.Settled {
 	return store.Settled{
 		State: s.State, Attempts: s.Attempts, Result: orNil(s.Result), DeadLetter: s.DeadLetter,
-		Deliveries: s.Deliveries,
-		Duration:   time.Duration(s.DurationMS) * time.Millisecond,
+		Deliveries: s.Deliveries, Duration: time.Duration(s.Duration),
 	}
 }
 
 func (c *client) settle(ctx context.Context, fn string, args any) (store.Settled, error) {
-	var s settled
-	if err := c.call(ctx, fn, args, &s); err != nil {
+	s, err := call[settled](ctx, c, fn, args)
+	if err != nil {
 		return store.Settled{}, err
 	}
 	return s.store(), nil
 }
 
 func (c *client) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
-	var answer struct {
+	answer, err := call[struct {
 		Created bool   `json:"created"`
 		State   string `json:"state"`
 		Sent    bool   `json:"sent"`
-	}
-	err := c.call(ctx, "aw_submit", struct {
-		tenantArg
-		store.Submission
-	}{c.tenant(), s}, &answer)
+	}](ctx, c, "aw_submit", s)
 	return store.Submitted(answer), err
 }
 
 func (c *client) MarkSent(ctx context.Context, jobID string) error {
-	return c.call(ctx, "aw_mark_sent", struct {
-		tenantArg
-		JobID string `json:"job_id"`
-	}{c.tenant(), jobID}, nil)
+	return c.run(ctx, "aw_mark_sent", jobArg{jobID})
 }
 
 func (c *client) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
-	var answer struct {
+	answer, err := call[struct {
 		Cancel bool `json:"cancel"`
-	}
-	err := c.call(ctx, "aw_heartbeat", struct {
-		tenantArg
+	}](ctx, c, "aw_heartbeat", struct {
 		store.Beat
-		LeaseMS int64 `json:"lease_ms"`
-	}{c.tenant(), b, ms(b.Lease)}, &answer)
+		Lease millis `json:"lease_ms"`
+	}{b, millis(b.Lease)})
 	return store.Pulse(answer), err
 }
 
@@ -81,19 +71,14 @@ func (c *client) Complete(ctx context.Context, done store.Completion) (store.Set
 }
 
 func (c *client) completeAlone(ctx context.Context, done store.Completion) (store.Settled, error) {
-	return c.settle(ctx, "aw_complete", struct {
-		tenantArg
-		store.Completion
-	}{c.tenant(), done})
+	return c.settle(ctx, "aw_complete", done)
 }
 
 // completeTogether completes all of the jobs or none.
 func (c *client) completeTogether(all []store.Completion) ([]*store.Settled, error) {
-	var ends []*settled
-	err := c.call(context.Background(), "aw_complete_all", struct {
-		tenantArg
+	ends, err := call[[]settled](context.Background(), c, "aw_complete_all", struct {
 		Completions []store.Completion `json:"completions"`
-	}{c.tenant(), all}, &ends)
+	}{all})
 	if err != nil {
 		return nil, err
 	}
@@ -107,76 +92,59 @@ func (c *client) completeTogether(all []store.Completion) ([]*store.Settled, err
 }
 
 func (c *client) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
-	return c.settle(ctx, "aw_fail", struct {
-		tenantArg
-		store.Failure
-	}{c.tenant(), f})
+	return c.settle(ctx, "aw_fail", f)
 }
 
 func (c *client) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
 	return c.settle(ctx, "aw_retry", struct {
-		tenantArg
 		store.Retry
-		AfterMS int64 `json:"after_ms"`
-	}{c.tenant(), r, ms(r.After)})
+		After millis `json:"after_ms"`
+	}{r, millis(r.After)})
 }
 
 // holding is a Holder and the events not yet flushed.
 type holding struct {
-	tenantArg
 	store.Holder
 	Events []store.Event `json:"events,omitempty"`
 }
 
 func (c *client) Release(ctx context.Context, r store.Release) (store.Settled, error) {
-	return c.settle(ctx, "aw_release", struct {
-		tenantArg
-		store.Release
-	}{c.tenant(), r})
+	return c.settle(ctx, "aw_release", r)
 }
 
 func (c *client) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	return c.settle(ctx, "aw_canceled", holding{c.tenant(), h, events})
+	return c.settle(ctx, "aw_canceled", holding{h, events})
 }
 
-// Reject tries again without the payload when the database can't store it (a number beyond any range):
-// the original text is kept anyway, and a message that can't be recorded would come back for ever.
+// Reject tries again without the payload when the database can't store it (a number beyond any range): the original text
+// is kept anyway, and a message that can't be recorded would come back forever.
 func (c *client) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
-	type args struct {
-		tenantArg
-		store.Rejection
-	}
-	s, err := c.settle(ctx, "aw_reject", args{c.tenant(), r})
+	s, err := c.settle(ctx, "aw_reject", r)
 	if refused, ok := errors.AsType[*taskerr.Error](err); ok && refused.Class == taskerr.ValidationError &&
 		r.Payload != nil {
 		r.Payload = nil
-		return c.settle(ctx, "aw_reject", args{c.tenant(), r})
+		return c.settle(ctx, "aw_reject", r)
 	}
 	return s, err
 }
 
 func (c *client) RequestCancel(ctx context.Context, jobID, by string) (store.Job, error) {
-	var j store.Job
-	err := c.call(ctx, "aw_request_cancel", struct {
-		tenantArg
+	j, err := call[store.Job](ctx, c, "aw_request_cancel", struct {
 		JobID string `json:"job_id"`
 		By    string `json:"by"`
-	}{c.tenant(), jobID, by}, &j)
+	}{jobID, by})
 	return tidy(j), err
 }
 
 func (c *client) Canceling(ctx context.Context, attempts []store.Holder) ([]store.Holder, error) {
-	var asked []store.Holder
 	if attempts == nil {
 		attempts = []store.Holder{}
 	}
-	err := c.call(ctx, "aw_canceling", struct {
-		tenantArg
+	return call[[]store.Holder](ctx, c, "aw_canceling", struct {
 		Attempts []store.Holder `json:"attempts"`
-	}{c.tenant(), attempts}, &asked)
-	return asked, err
+	}{attempts})
 }
 
 func (c *client) DeadLetterSent(ctx context.Context, id string) error {
-	return c.call(ctx, "aw_dead_letter_sent", idArg{c.tenant(), id}, nil)
+	return c.run(ctx, "aw_dead_letter_sent", idArg{id})
 }

@@ -8,32 +8,21 @@ import (
 )
 
 func (c *client) PageResults(ctx context.Context, s store.PageSource, first, count int) ([]store.PageResult, error) {
-	var found []store.PageResult
-	err := c.call(ctx, "aw_page_results_get", struct {
-		tenantArg
+	return call[[]store.PageResult](ctx, c, "aw_page_results_get", struct {
 		store.PageSource
 		First int `json:"first"`
 		Count int `json:"count"`
-	}{c.tenant(), s, first, count}, &found)
-	return found, err
+	}{s, first, count})
 }
 
 func (c *client) KeepPageResults(ctx context.Context, s store.PageSource, pages []store.PageResult) error {
-	return c.call(ctx, "aw_page_results_put", struct {
-		tenantArg
+	return c.run(ctx, "aw_page_results_put", struct {
 		store.PageSource
 		Pages []store.PageResult `json:"pages"`
-	}{c.tenant(), s, pages}, nil)
+	}{s, pages})
 }
 
 func (c *client) ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error) {
-	var answer struct {
-		Removed int `json:"removed"`
-	}
-	err := c.call(ctx, "aw_expire_page_results", struct {
-		tenantArg
-		OlderThanMS int64 `json:"older_than_ms"`
-		Limit       int   `json:"limit"`
-	}{c.tenant(), ms(olderThan), limit}, &answer)
+	answer, err := call[removed](ctx, c, "aw_expire_page_results", expiry{millis(olderThan), limit})
 	return answer.Removed, err
 }

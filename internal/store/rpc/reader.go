@@ -6,28 +6,18 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-type idArg struct {
-	tenantArg
-	ID string `json:"id"`
-}
-
 func tidy(j store.Job) store.Job {
 	j.Result = orNil(j.Result)
 	return j
 }
 
 func (c *client) Job(ctx context.Context, id string) (store.Job, error) {
-	var j store.Job
-	err := c.call(ctx, "aw_job", idArg{c.tenant(), id}, &j)
+	j, err := call[store.Job](ctx, c, "aw_job", idArg{id})
 	return tidy(j), err
 }
 
 func (c *client) Jobs(ctx context.Context, f store.JobFilter) ([]store.Job, error) {
-	var jobs []store.Job
-	err := c.call(ctx, "aw_jobs", struct {
-		tenantArg
-		store.JobFilter
-	}{c.tenant(), f}, &jobs)
+	jobs, err := call[[]store.Job](ctx, c, "aw_jobs", f)
 	for i, j := range jobs {
 		jobs[i] = tidy(j)
 	}
@@ -35,13 +25,11 @@ func (c *client) Jobs(ctx context.Context, f store.JobFilter) ([]store.Job, erro
 }
 
 func (c *client) Events(ctx context.Context, jobID string, after int64, limit int) ([]store.JobEvent, error) {
-	var events []store.JobEvent
-	err := c.call(ctx, "aw_events", struct {
-		tenantArg
+	events, err := call[[]store.JobEvent](ctx, c, "aw_events", struct {
 		JobID string `json:"job_id"`
 		After int64  `json:"after"`
 		Limit int    `json:"limit"`
-	}{c.tenant(), jobID, after, limit}, &events)
+	}{jobID, after, limit})
 	for i := range events {
 		events[i].Metadata = orNil(events[i].Metadata)
 	}
@@ -49,35 +37,22 @@ func (c *client) Events(ctx context.Context, jobID string, after int64, limit in
 }
 
 func (c *client) DeadLetters(ctx context.Context, f store.DeadLetterFilter) ([]store.DeadLetter, error) {
-	var letters []store.DeadLetter
-	err := c.call(ctx, "aw_dead_letters", struct {
-		tenantArg
-		store.DeadLetterFilter
-	}{c.tenant(), f}, &letters)
-	return letters, err
+	return call[[]store.DeadLetter](ctx, c, "aw_dead_letters", f)
 }
 
 func (c *client) DeadLetter(ctx context.Context, id string) (store.DeadLetter, error) {
-	var d store.DeadLetter
-	err := c.call(ctx, "aw_dead_letter", idArg{c.tenant(), id}, &d)
-	return d, err
+	return call[store.DeadLetter](ctx, c, "aw_dead_letter", idArg{id})
 }
 
 func (c *client) JobDeliveries(ctx context.Context, jobID string) ([]store.DeliveryStatus, error) {
-	var deliveries []store.DeliveryStatus
-	err := c.call(ctx, "aw_deliveries", struct {
-		tenantArg
-		JobID string `json:"job_id"`
-	}{c.tenant(), jobID}, &deliveries)
-	return deliveries, err
+	return call[[]store.DeliveryStatus](ctx, c, "aw_deliveries", jobArg{jobID})
 }
 
 func (c *client) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 	args := struct {
-		tenantArg
 		store.Query
 		Embedding *string `json:"embedding,omitempty"`
-	}{tenantArg: c.tenant(), Query: q}
+	}{Query: q}
 	if q.Embedding != nil {
 		if err := checkVector(q.Embedding); err != nil {
 			return nil, err
@@ -85,7 +60,5 @@ func (c *client) Search(ctx context.Context, q store.Query) ([]store.Hit, error)
 		text := vectorText(q.Embedding)
 		args.Embedding = &text
 	}
-	var hits []store.Hit
-	err := c.call(ctx, "aw_search", args, &hits)
-	return hits, err
+	return call[[]store.Hit](ctx, c, "aw_search", args)
 }

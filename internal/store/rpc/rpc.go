@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,11 +74,11 @@ func (c *client) Close() { c.caller.Close() }
 
 // Check returns ErrSchema, ErrForbidden or another error when the store can't be worked with.
 func (c *client) Check(ctx context.Context) error {
-	var answer struct {
+	answer, err := call[struct {
 		Version    int `json:"version"`
 		Dimensions int `json:"dimensions"`
-	}
-	if err := c.call(ctx, "aw_check", c.tenant(), &answer); err != nil {
+	}](ctx, c, "aw_check", struct{}{})
+	if err != nil {
 		return err
 	}
 	if answer.Version < schema.Version() {
@@ -91,26 +92,25 @@ func (c *client) Check(ctx context.Context) error {
 	return nil
 }
 
-// tenantArg goes into the arguments of every call (I10).
-type tenantArg struct {
-	ClientID string `json:"client_id"`
+// send is Caller.Call, or a variant that sends more than JSON.
+type send func(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error)
+
+// call calls the SQL function fn with args, which encode as a JSON object, and returns its answer as an A. Every call
+// carries the tenant (I10).
+func call[A any](ctx context.Context, c *client, fn string, args any) (A, error) {
+	return callBy[A](ctx, c, c.caller.Call, fn, args)
 }
 
-func (c *client) tenant() tenantArg { return tenantArg{c.id} }
-
-// call encodes args, calls fn, and decodes its answer into answer (nil: there is none of interest).
-func (c *client) call(ctx context.Context, fn string, args, answer any) error {
-	return c.callBy(ctx, c.caller.Call, fn, args, answer)
+// run is call for a function whose answer says nothing.
+func (c *client) run(ctx context.Context, fn string, args any) error {
+	_, err := call[json.RawMessage](ctx, c, fn, args)
+	return err
 }
 
-// callBy is call by a Caller's Call, or by what takes more along.
-func (c *client) callBy(ctx context.Context,
-	call func(context.Context, string, json.RawMessage) (json.RawMessage, error),
-	fn string, args, answer any,
-) error {
-	p, err := json.Marshal(args)
+func callBy[A any](ctx context.Context, c *client, by send, fn string, args any) (answer A, err error) {
+	p, err := c.encode(args)
 	if err != nil {
-		return &taskerr.Error{
+		return answer, &taskerr.Error{
 			Class: taskerr.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err,
 		}
 	}
@@ -118,22 +118,72 @@ func (c *client) callBy(ctx context.Context,
 	defer cancel()
 	ctx, end := tracing.Call(ctx, fn)
 	listened := c.listen()
-	raw, err := call(ctx, fn, Clean(p))
+	raw, err := by(ctx, fn, Clean(p))
 	listened()
 	end(err)
 	if err != nil {
-		return blame(ctx, fn, err)
+		return answer, blame(ctx, fn, err)
 	}
-	if answer == nil {
-		return nil
-	}
-	if err := json.Unmarshal(raw, answer); err != nil {
-		return &taskerr.Error{
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return answer, &taskerr.Error{
 			Class: taskerr.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err,
 		}
 	}
+	return answer, nil
+}
+
+// encode writes args as a JSON object, with the tenant.
+func (c *client) encode(args any) (json.RawMessage, error) {
+	fields, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	tenant, err := json.Marshal(struct {
+		ClientID string `json:"client_id"`
+	}{c.id})
+	if err != nil || string(fields) == "{}" {
+		return tenant, err
+	}
+	if fields[0] != '{' {
+		return nil, fmt.Errorf("%T is not encoded as an object", args)
+	}
+	return append(append(tenant[:len(tenant)-1], ','), fields[1:]...), nil
+}
+
+// millis is a duration that is written and read as milliseconds.
+type millis time.Duration
+
+// MarshalJSON implements json.Marshaler.
+func (m millis) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, time.Duration(m).Milliseconds(), 10), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Null is zero.
+func (m *millis) UnmarshalJSON(text []byte) error {
+	var n int64
+	if err := json.Unmarshal(text, &n); err != nil {
+		return err
+	}
+	*m = millis(time.Duration(n) * time.Millisecond)
 	return nil
 }
+
+// What more than one function takes or answers.
+type (
+	jobArg struct {
+		JobID string `json:"job_id"`
+	}
+	idArg struct {
+		ID string `json:"id"`
+	}
+	expiry struct {
+		OlderThan millis `json:"older_than_ms"`
+		Limit     int    `json:"limit"`
+	}
+	removed struct {
+		Removed int `json:"removed"`
+	}
+)
 
 // listen tells of a database that does not answer its first call, until heard is called.
 func (c *client) listen() (heard func()) {
@@ -178,8 +228,8 @@ func (e *refusal) Unwrap() []error { return []error{e.sentinel, e.raised} }
 
 // busy is the message of AW007.
 type busy struct {
-	JobID        string `json:"job_id"`
-	RetryAfterMS int64  `json:"retry_after_ms"`
+	JobID      string `json:"job_id"`
+	RetryAfter millis `json:"retry_after_ms"`
 }
 
 // classify is the one place where errors of the database become the store's. Messages of the database are
@@ -213,7 +263,7 @@ func classify(ctx context.Context, fn string, err error) error {
 				Class: taskerr.TransientStorage, Message: "another job works on this document", Cause: err,
 			}
 		}
-		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfterMS) * time.Millisecond}
+		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfter)}
 	case "AW012":
 		return &refusal{store.ErrReplayed, raised}
 	case "AW013":
@@ -269,8 +319,6 @@ func classifyState(fn string, e *SQLError) error {
 		Class: taskerr.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e,
 	}
 }
-
-func ms(d time.Duration) int64 { return d.Milliseconds() }
 
 // orNil drops a JSON null, which a raw message would otherwise keep as the text null.
 func orNil(raw json.RawMessage) json.RawMessage {

@@ -8,30 +8,17 @@ import (
 )
 
 func (c *client) Partials(ctx context.Context, q store.PartialQuery) ([]store.Partial, error) {
-	var found []store.Partial
-	err := c.call(ctx, "aw_partials_get", struct {
-		tenantArg
-		store.PartialQuery
-	}{c.tenant(), q}, &found)
-	return found, err
+	return call[[]store.Partial](ctx, c, "aw_partials_get", q)
 }
 
 func (c *client) KeepPartials(ctx context.Context, jobID string, partials []store.Partial) error {
-	return c.call(ctx, "aw_partials_put", struct {
-		tenantArg
+	return c.run(ctx, "aw_partials_put", struct {
 		JobID    string          `json:"job_id"`
 		Partials []store.Partial `json:"partials"`
-	}{c.tenant(), jobID, partials}, nil)
+	}{jobID, partials})
 }
 
 func (c *client) ExpirePartials(ctx context.Context, olderThan time.Duration, limit int) (int, error) {
-	var answer struct {
-		Removed int `json:"removed"`
-	}
-	err := c.call(ctx, "aw_expire_partials", struct {
-		tenantArg
-		OlderThanMS int64 `json:"older_than_ms"`
-		Limit       int   `json:"limit"`
-	}{c.tenant(), ms(olderThan), limit}, &answer)
+	answer, err := call[removed](ctx, c, "aw_expire_partials", expiry{millis(olderThan), limit})
 	return answer.Removed, err
 }

@@ -6,25 +6,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// overdue is a store.Overdue in milliseconds.
+// overdue is a store.Overdue as the functions take it.
 type overdue struct {
-	UnsentForMS    int64 `json:"unsent_for_ms"`
-	StalledForMS   int64 `json:"stalled_for_ms"`
-	UnstartedForMS int64 `json:"unstarted_for_ms"`
-	AgainAfterMS   int64 `json:"again_after_ms"`
+	UnsentFor    millis `json:"unsent_for_ms"`
+	StalledFor   millis `json:"stalled_for_ms"`
+	UnstartedFor millis `json:"unstarted_for_ms"`
+	AgainAfter   millis `json:"again_after_ms"`
 }
 
-func overdueMS(o store.Overdue) overdue {
-	return overdue{ms(o.UnsentFor), ms(o.StalledFor), ms(o.UnstartedFor), ms(o.AgainAfter)}
+func overdueArgs(o store.Overdue) overdue {
+	return overdue{millis(o.UnsentFor), millis(o.StalledFor), millis(o.UnstartedFor), millis(o.AgainAfter)}
 }
 
 func (c *client) Sweep(ctx context.Context, o store.Overdue, limit int) (store.Swept, error) {
-	var found store.Swept
-	err := c.call(ctx, "aw_sweep", struct {
-		tenantArg
+	found, err := call[store.Swept](ctx, c, "aw_sweep", struct {
 		overdue
 		Limit int `json:"limit"`
-	}{c.tenant(), overdueMS(o), limit}, &found)
+	}{overdueArgs(o), limit})
 	for i := range found.Stalled {
 		found.Stalled[i].Job = tidy(found.Stalled[i].Job)
 	}
@@ -32,13 +30,11 @@ func (c *client) Sweep(ctx context.Context, o store.Overdue, limit int) (store.S
 }
 
 func (c *client) Resend(ctx context.Context, r store.Resend) (bool, error) {
-	var answer struct {
+	answer, err := call[struct {
 		Recorded bool `json:"recorded"`
-	}
-	err := c.call(ctx, "aw_resend", struct {
-		tenantArg
+	}](ctx, c, "aw_resend", struct {
 		overdue
 		store.Resend
-	}{c.tenant(), overdueMS(r.Overdue), r}, &answer)
+	}{overdueArgs(r.Overdue), r})
 	return answer.Recorded, err
 }

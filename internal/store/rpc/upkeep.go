@@ -7,12 +7,9 @@ import (
 )
 
 func (c *client) Collect(ctx context.Context, what store.Collection) (store.Collected, error) {
-	var answer store.Collected
-	err := c.call(ctx, "aw_collect", struct {
-		tenantArg
-		SupersededForMS int64 `json:"superseded_for_ms"`
-		AbandonedForMS  int64 `json:"abandoned_for_ms"`
-		Limit           int   `json:"limit"`
-	}{c.tenant(), ms(what.SupersededFor), ms(what.AbandonedFor), what.Limit}, &answer)
-	return answer, err
+	return call[store.Collected](ctx, c, "aw_collect", struct {
+		SupersededFor millis `json:"superseded_for_ms"`
+		AbandonedFor  millis `json:"abandoned_for_ms"`
+		Limit         int    `json:"limit"`
+	}{millis(what.SupersededFor), millis(what.AbandonedFor), what.Limit})
 }
