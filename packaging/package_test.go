@@ -26,8 +26,8 @@ type entry struct {
 	body  []byte
 }
 
-// unpack reads the package that the variable PACKAGE names. To build one compiles all of the program anew, which is too
-// much for every change: make deb-check does it.
+// unpack reads the package that the variable PACKAGE names. To build one compiles all of the program again, which is
+// too much for every change: make deb-check does it.
 func unpack(t *testing.T) (data, control map[string]entry) {
 	t.Helper()
 	deb := os.Getenv("PACKAGE")

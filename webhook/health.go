@@ -28,7 +28,7 @@ type failures struct {
 	failing map[string]bool            // paths that failed since any path of the host answered
 }
 
-// judge says whether an attempt shows that its receiver is down: store.HostDown when nothing answers there, or when
+// judge reports whether an attempt shows that its receiver is down: store.HostDown when nothing answers there, or when
 // distinct paths fail one after the other; store.URLDown when distinct deliveries to one path fail; else nothing.
 func (h *health) judge(d store.Delivery, a Attempt) string {
 	h.mu.Lock()

@@ -36,7 +36,7 @@ func NewSigner(secrets string) (*Signer, error) {
 // maxID is the length of an id that the database takes, too.
 const maxID = 128
 
-// signable says whether an id can be signed: with a dot in it, it could stand for another id and another time.
+// signable reports whether an id can be signed: with a dot in it, it could stand for another id and another time.
 func signable(id string) bool {
 	return id != "" && len(id) <= maxID && strings.Trim(id, idCharacters) == ""
 }

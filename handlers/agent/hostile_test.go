@@ -51,7 +51,7 @@ func tagged(s string) string {
 	return strings.Map(func(c rune) rune { return 0xE0000 + c }, s)
 }
 
-// obey is a compromised model: it does everything that hostile documents want, in every step anew.
+// obey is a compromised model: it does everything that hostile documents want, in every step again.
 func obey(vault []string) func(int, llm.Question) llm.Answer {
 	return func(n int, q llm.Question) llm.Answer {
 		if q.Force == "finish" {

@@ -25,7 +25,7 @@ var fileEndings = []string{"md", "zip", "py", "sh", "rs", "ps", "pl", "mov", "ca
 var reservedDomains = []string{"example", "test", "invalid", "localhost", "local", "onion", "internal", "lan"}
 
 // hostsIn lists the hosts that a text leads to, in lower case, each once. named also takes hosts of mail addresses and
-// those that may be files: what somebody names so is no surprise.
+// those that may be files: what somebody names so is not a surprise.
 func hostsIn(text string, named bool) []string {
 	text = wideDots.Replace(text)
 	var hosts []string

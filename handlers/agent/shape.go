@@ -134,8 +134,9 @@ func depth(v any) int {
 	return deepest + 1
 }
 
-// enforceable says whether a schema is of the subset of OpenAI's structured outputs, as far as one can see: each object
-// lists all its properties as required and allows no others. A service that refuses it after all is asked without.
+// enforceable reports whether a schema is of the subset of OpenAI's structured outputs, as far as one can see: each
+// object lists all its properties as required and allows no others. A service that refuses it after all is asked
+// without.
 func enforceable(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -197,7 +197,7 @@ func arguments(raw string, into any, example string) error {
 	return mistaken("the arguments are not right (%s). Write one JSON object such as %s", clip(why, 120), example)
 }
 
-// canonical is JSON without what makes no difference; what is no JSON stays as it is.
+// canonical is JSON without what makes no difference; what is not JSON stays as it is.
 func canonical(raw string) string {
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()

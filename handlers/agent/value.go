@@ -7,7 +7,7 @@ import (
 )
 
 // value takes the value of the key answer out of a JSON object that comes in pieces: of a string its text, of anything
-// else its JSON. Only keys of the object itself count. What is no JSON yields nothing sensible, and does no harm.
+// else its JSON. Only keys of the object itself count. What is not JSON yields nothing sensible, and does no harm.
 type value struct {
 	depth    int
 	inString bool

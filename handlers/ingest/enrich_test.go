@@ -221,7 +221,7 @@ func TestRedactedTitle(t *testing.T) {
 	}
 }
 
-// Tagging changes no text; another mode reads the document anew.
+// Tagging changes no text; another mode reads the document again.
 func TestTagged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Tag, privacy.Patterns{}))

@@ -32,7 +32,7 @@ func (w *work) knownETag() string {
 	return a.SourceETag
 }
 
-// sameBytes says whether the active version was made of the same bytes in the same way.
+// sameBytes reports whether the active version was made of the same bytes in the same way.
 func (w *work) sameBytes() bool {
 	a := w.active()
 	return a != nil && a.ContentSHA256 == w.file.SHA256 && a.Pipeline == w.pipeline
@@ -67,7 +67,7 @@ func (a *alike) take(c chunk.Chunk, dir string) (bool, error) {
 	return true, nil
 }
 
-// whole says whether the chunks held back are all that the active version has.
+// whole reports whether the chunks held back are all that the active version has.
 func (a *alike) whole() bool { return a.n == len(a.keys) }
 
 // release hands on what was held back, in order.

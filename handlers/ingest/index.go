@@ -164,7 +164,7 @@ func (w *work) pass(c chunk.Chunk, out *batcher) error {
 	return out.add(c)
 }
 
-// batcher gathers chunks into batches.
+// batcher collects chunks into batches.
 type batcher struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one produce
 	to    chan<- []chunk.Chunk

@@ -62,7 +62,7 @@ func (m *meter) StageChunks(ctx context.Context, b store.ChunkBatch) ([]string, 
 	return m.Documents.StageChunks(ctx, b)
 }
 
-// since returns what was counted and begins anew.
+// since returns what was counted and begins again.
 func (m *meter) since() (bytes, staged, asked int64) {
 	return m.bytes.Swap(0), m.staged.Swap(0), m.asked.Swap(0)
 }
@@ -87,7 +87,7 @@ func (p *paged) Extract(
 		page, text, _ := strings.Cut(strings.TrimSpace(line), "|")
 		b := extract.Block{Kind: extract.Paragraph, Text: text, Box: &extract.Box{Left: .1, Right: .9}}
 		if _, err := fmt.Sscan(page, &b.Page); err != nil {
-			continue // what is no text
+			continue // not text
 		}
 		info.Pages, info.Characters = max(info.Pages, b.Page), info.Characters+len(text)
 		if err := emit(b); err != nil {

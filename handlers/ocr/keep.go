@@ -31,7 +31,7 @@ func (w *work) recipeOf() string {
 		o.engine.Version(), a.DPI, a.Side, o.pages, o.format)
 }
 
-// reusable says whether the document need not be read again: it was, completely, by the same recipe, and what
+// reusable reports whether the document need not be read again: it was, completely, by the same recipe, and what
 // came of it is still there.
 func (w *work) reusable(ctx context.Context, same *store.DerivedContent) (bool, error) {
 	if same == nil || len(same.UnreadPages) > 0 || w.call.Task.Hints.Force {

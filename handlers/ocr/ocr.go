@@ -38,7 +38,7 @@ type Deps struct {
 	Store     store.Derivations
 	Reader    pages.Reader // its engine is nil where there is no OCR
 	NoEngine  error        // why
-	Extractor Extractor    // for documents that are no page images
+	Extractor Extractor    // for documents that are not page images
 	Limits    extract.Limits
 	TempDir   string // for the fetched file and what is made of it; one private folder a task, removed at its end
 }

@@ -207,7 +207,7 @@ func TestAttemptThatIsNeverCommitted(t *testing.T) {
 	}
 }
 
-// A document that is no page image needs no OCR.
+// A document that is not a page image needs no OCR.
 func TestDocumentsOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	e := &fake{}

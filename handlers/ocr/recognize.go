@@ -108,7 +108,7 @@ func (r *recognition) again(ctx context.Context, number int, failed error) (engi
 	return p, err
 }
 
-// hopeless says whether no other try within this attempt at the task will do.
+// hopeless reports whether no other try within this attempt at the task will do.
 func hopeless(ctx context.Context, err error) bool {
 	_, gone := errors.AsType[*engines.UnavailableError](err)
 	return ctx.Err() != nil || gone || retryable(err)

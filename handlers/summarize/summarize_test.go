@@ -72,7 +72,8 @@ func TestOneCall(t *testing.T) {
 		"false}]" {
 		t.Errorf("unverified: %s", got)
 	}
-	if got := handlertest.Query[string](b.Bench, `select concat_ws('|', filename, model, style, language, prompt_tokens, requested_by, jsonb_array_length(key_points)) from summaries`); got != "tides.md|scripted|brief|en|100|user-17|2" {
+	if got := handlertest.Query[string](b.Bench,
+		`select concat_ws('|', filename, model, style, language, prompt_tokens, requested_by, jsonb_array_length(key_points)) from summaries`); got != "tides.md|scripted|brief|en|100|user-17|2" {
 		t.Errorf("row: %s", got)
 	}
 	if got := b.progress.Log; !slices.Contains(got, "summarizing") ||
@@ -131,7 +132,7 @@ func TestTreeOfWhatMoved(t *testing.T) {
 	}
 }
 
-// A document that is forced is asked anew, once: another attempt of the same series finds what the one before it paid
+// A document that is forced is asked again, once: another attempt of the same series finds what the one before it paid
 // for.
 func TestForce(t *testing.T) {
 	t.Parallel()
@@ -346,7 +347,8 @@ func TestFailureKeepsWhatIsPaid(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	calls := b.model.calls()
-	if kept := handlertest.Query[int](b.Bench, "select count(*) from partials"); kept != 3 || calls != 4 || b.model.peak != 4 {
+	if kept := handlertest.Query[int](b.Bench, "select count(*) from partials"); kept != 3 || calls != 4 ||
+		b.model.peak != 4 {
 		t.Errorf("%d calls, %d at a time, %d answers are kept", calls, b.model.peak, kept)
 	}
 }

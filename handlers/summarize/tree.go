@@ -56,7 +56,7 @@ const (
 	reasonRefused  = "the model refused to summarize it"
 )
 
-// empty says whether nothing of the node could be summarized.
+// empty reports whether nothing of the node could be summarized.
 func (n *notes) empty() bool { return len(n.Points) == 0 }
 
 // plan is the tree for a document. It depends on the passages alone, and not on answers: so what it costs is known

@@ -56,19 +56,19 @@ func (t *Tenant) credentials() (*storage.Credentials, error) {
 
 func (t *Tenant) openStore(ctx context.Context) (err error) {
 	c := t.Config
-	silence := func() {
+	unanswered := func() {
 		t.log.Warn("the database has not answered yet; still waiting", "address", t.DatabaseAddress(), "settings",
 			"SUPABASE_URL or DATABASE_URL")
 	}
 	if url := c.DatabaseURL.Reveal(); url != "" {
 		t.Store, err = postgres.Open(ctx, url, postgres.Options{
 			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions,
-			MaxConns:  postgres.PoolFor(c.Concurrency),
-			OnSilence: silence,
+			MaxConns:     postgres.PoolFor(c.Concurrency),
+			OnUnanswered: unanswered,
 		})
 	} else {
 		t.Store, err = supabase.Open(c.Supabase.URL, c.Supabase.Key.Reveal(), supabase.Options{
-			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions, OnSilence: silence,
+			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions, OnUnanswered: unanswered,
 			GatewayKey: c.Supabase.AnonKey.Reveal(),
 		})
 	}

@@ -47,7 +47,7 @@ func TestTokenRefuses(t *testing.T) {
 	}
 }
 
-// A tenant's credentials are no place for the secret of all tenants: one that lies there is not used.
+// A tenant's credentials are not the place for the secret of all tenants: one that lies there is not used.
 func TestTokenLeavesCredentialsAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,12 +19,12 @@ func storeChecks(ctx context.Context, p *Patient) []Result {
 	asked := time.Now()
 	e, err := p.examination(ctx)
 	took := time.Since(asked)
-	lack, refused := errors.AsType[*store.FindingError](err)
+	finding, refused := errors.AsType[*store.FindingError](err)
 	if err != nil && !refused {
 		return p.unexamined(err)
 	}
 	if refused {
-		return p.alone(lack.Finding)
+		return p.alone(finding.Finding)
 	}
 	results := []Result{p.key(e), p.schema(e)}
 	for _, part := range []struct {

@@ -86,7 +86,7 @@ func (u *underFlood) sendNormal(n int) {
 
 // bound is what the doc comment of fill promises for a message with n others before it.
 func (u *underFlood) bound(n int) time.Duration {
-	length := u.task + 20*time.Millisecond // with the time for which slots are gathered
+	length := u.task + 20*time.Millisecond // with the time for which slots are collected
 	b := 15*time.Second + 2*length
 	switch half := u.cfg.Concurrency / 2; {
 	case n == 0:

@@ -138,7 +138,7 @@ func TestCheckpointSurvivesAnError(t *testing.T) {
 	})
 }
 
-// A key that was just rotated, or a schema that the API is just loading, is no bug of the task.
+// A key that was just rotated, or a schema that the API is just loading, is not a bug of the task.
 func TestStoreRefusalIsRetried(t *testing.T) {
 	for _, refusal := range []error{store.ErrForbidden, store.ErrSchema} {
 		inWorld(t, func(w *world) {

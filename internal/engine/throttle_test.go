@@ -73,7 +73,7 @@ func TestFullOutboxSlowsTheWorker(t *testing.T) {
 			w.settled(15 * time.Second)
 			since()
 			for range 60 {
-				w.engine.Wake() // is no way around it
+				w.engine.Wake() // is not a way around it
 				w.settled(time.Second)
 			}
 			got = append(got, since())

@@ -92,7 +92,7 @@ func TestAliveWhileItWaits(t *testing.T) {
 	})
 }
 
-// An outage of queue and store is no reason to restart the worker: the loops move, and back off.
+// An outage of queue and store is not a reason to restart the worker: the loops move, and back off.
 func TestAliveInAnOutage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var away atomic.Bool

@@ -99,7 +99,7 @@ func documented() []string {
 	}
 }
 
-// Each event is logged somewhere: event.X stands in code that is no test.
+// Each event is logged somewhere: event.X stands in code that is not a test.
 func TestEachEventIsLogged(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}

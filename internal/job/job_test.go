@@ -185,7 +185,7 @@ func TestErrors(t *testing.T) {
 	if got := taskerr.Classify(fmt.Errorf("x: %w", context.DeadlineExceeded)); got.Class != taskerr.NetworkTimeout {
 		t.Errorf("a deadline: got %+v", got)
 	}
-	// A machine that has run out of something is no bug of the task.
+	// A machine that has run out of something is not a bug of the task.
 	for _, errno := range []syscall.Errno{
 		syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE,
 		syscall.ENOMEM, syscall.EAGAIN, syscall.EIO, syscall.EROFS,

@@ -40,7 +40,7 @@ type Transition struct {
 	To     State
 }
 
-// NewSeries says whether the move opens another series of attempts, the only way out of a terminal state.
+// NewSeries reports whether the move opens another series of attempts, the only way out of a terminal state.
 func (t Transition) NewSeries() bool { return t.Signal == Forced || t.Signal == Requeued }
 
 // Transitions is the whole machine; what is not in it does not happen.
@@ -72,7 +72,7 @@ func (s State) Next(signal Signal) (State, bool) {
 	return s, false
 }
 
-// Terminal says whether s ends a series of attempts: nothing but a new series leaves it.
+// Terminal reports whether s ends a series of attempts: nothing but a new series leaves it.
 func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Canceled }
 
 // Wire is the name of s in webhooks and lifecycle events.

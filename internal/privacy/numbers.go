@@ -35,7 +35,7 @@ func ibans(text string) (found [][2]int) {
 		start := at + m[0]
 		at = start + 1
 		length := ibanLengths[strings.ToUpper(text[start:start+2])]
-		end, plain := gather(text, start, length)
+		end, plain := alphanumerics(text, start, length)
 		if length > 0 && len(plain) == length && apart(text, start, end) && mod97(plain) == 1 {
 			found = append(found, [2]int{start, end})
 			at = end
@@ -44,8 +44,8 @@ func ibans(text string) (found [][2]int) {
 	return found
 }
 
-// gather collects n letters and digits from start on, with at most one space or dash between two of them.
-func gather(text string, start, n int) (end int, plain string) {
+// alphanumerics returns n letters and digits from start on, with at most one space or dash between two of them.
+func alphanumerics(text string, start, n int) (end int, plain string) {
 	var b strings.Builder
 	separated := true
 	for end = start; end < len(text) && b.Len() < n; end++ {

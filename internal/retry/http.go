@@ -65,7 +65,7 @@ func (h HTTP) check(ctx context.Context, answer *http.Response, err error) (bool
 	return ctx.Err() == nil && h.again(answer, err), nil
 }
 
-// again says whether a request may be sent again after an answer, or an error without one.
+// again reports whether a request may be sent again after an answer, or an error without one.
 func (h HTTP) again(answer *http.Response, err error) bool {
 	if err != nil {
 		return h.Retryable == nil || h.Retryable(err)

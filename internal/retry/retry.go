@@ -53,7 +53,7 @@ type Policy struct {
 	Backoff
 	Tries int           // at most, the first included; zero: no limit
 	Time  time.Duration // for all tries and waits; a wait that would exceed it ends the series; zero: no limit
-	// Retryable says whether an error may be gone the next time; nil: any may.
+	// Retryable reports whether an error may be gone the next time; nil: any may.
 	Retryable func(error) bool
 	// After is the least wait that an error asks for; nil: none does.
 	After func(error) time.Duration

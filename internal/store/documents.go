@@ -80,8 +80,8 @@ const (
 	EffectDeleteDocument = "delete_document"
 )
 
-// Brief says whether the effect touches a few rows, so that completions may be committed together. Activating a version
-// replaces all of the chunks of the last one, and deleting a document removes them.
+// Brief reports whether the effect touches a few rows, so that completions may be committed together. Activating a
+// version replaces all of the chunks of the last one, and deleting a document removes them.
 func (e Effect) Brief() bool {
 	return e.Kind != EffectActivateDocument && e.Kind != EffectDeleteDocument
 }

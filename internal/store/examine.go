@@ -35,10 +35,10 @@ type Finding struct {
 	Mend    string `json:"mend"` // SQL for the owner of the schema; empty: migrate
 }
 
-// About says what sort of thing a Lack is about.
+// About says what sort of thing a Finding is about.
 type About string
 
-// What a Lack is about.
+// What a Finding is about.
 const (
 	AboutVersion  About = "version"  // something is not there
 	AboutSchema   About = "schema"   // usage of a schema
@@ -49,7 +49,7 @@ const (
 	AboutWrite    About = "write"    // a row can't be written, for another reason
 )
 
-// FindingError is a Lack that kept Examine from looking at anything else.
+// FindingError is a Finding that kept Examine from looking at anything else.
 type FindingError struct {
 	Finding
 

@@ -56,7 +56,7 @@ type OutlineEntry struct {
 // PassageQuery asks for chunks.
 type PassageQuery struct {
 	DocumentSet string   `json:"document_set,omitempty"` // empty: all of the tenant's
-	IDs         []string `json:"ids"`                    // at most 200; what is no UUID names none
+	IDs         []string `json:"ids"`                    // at most 200; what is not a UUID names none
 	Around      int      `json:"around,omitempty"`       // so many of the neighbours to both sides of each, 0-10
 	Limit       int      `json:"limit"`                  // 1-1000
 }

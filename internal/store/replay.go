@@ -79,7 +79,7 @@ type RequeuePlan struct {
 // Requeue is a failed job to be queued again. Submission.JobID is its id.
 type Requeue struct {
 	Submission
-	Force bool   `json:"force,omitempty"` // attempts begin again at none, and a replay is no obstacle
+	Force bool   `json:"force,omitempty"` // attempts begin again at none, and a replay is not an obstacle
 	By    string `json:"by"`
 }
 

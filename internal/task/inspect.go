@@ -170,7 +170,7 @@ func hex4(s string, i int) int {
 	return int(unit)
 }
 
-// keepable says whether a number is one that both a double and Postgres' numeric can hold.
+// keepable reports whether a number is one that both a double and Postgres' numeric can hold.
 func keepable(number string) bool {
 	if len(number) > maxNumber {
 		return false

@@ -155,7 +155,7 @@ func (b *bench) await(visibility time.Duration) *queue.Message {
 	}
 }
 
-// isText says whether got is text, or the base64 that a back end may make of it.
+// isText reports whether got is text, or the base64 that a back end may make of it.
 func isText(got, text string) bool {
 	return got == text || got == base64.StdEncoding.EncodeToString([]byte(text))
 }

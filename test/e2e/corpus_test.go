@@ -71,8 +71,8 @@ func TestRealDocuments(t *testing.T) {
 	expect(b, "versions beside the active ones", 0, "select count(*) from document_versions where status <> 'active'")
 }
 
-// hasHeadings says whether a document has headings; false for PDF, where they are a guess. Of our own samples, all but
-// the table have some; of others Docling's Markdown says so.
+// hasHeadings reports whether a document has headings; false for PDF, where they are a guess. Of our own samples, all
+// but the table have some; of others Docling's Markdown says so.
 func hasHeadings(t *testing.T, name string) bool {
 	t.Helper()
 	if ext := filepath.Ext(name); ext == ".pdf" || ext == ".csv" {

@@ -27,7 +27,7 @@ func (s *Server) unknown(r ChatRequest) string {
 	return ""
 }
 
-// ignores says whether the service takes no notice of a parameter.
+// ignores reports whether the service takes no notice of a parameter.
 func (s *Server) ignores(param string) bool { return slices.Contains(s.options.Unknown, param) }
 
 // forbid refuses a parameter as servers do that check with pydantic (vLLM): with all in the message.

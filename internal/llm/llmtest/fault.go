@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Fault is how a request fails. The zero value is no fault.
+// Fault is how a request fails. The zero value is not a fault.
 type Fault struct {
 	// Status other than zero answers with it and an error object of Code, Param and Message.
 	Status  int

@@ -70,7 +70,7 @@ func (c completion) deltas() []map[string]any {
 	return deltas
 }
 
-// strikes says whether the fault ended the stream before the piece with the index at.
+// strikes reports whether the fault ended the stream before the piece with the index at.
 func (s *Server) strikes(e events, r *http.Request, fault Fault, at int) bool {
 	if at != fault.Midway {
 		return false

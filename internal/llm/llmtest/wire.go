@@ -68,7 +68,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, authorized bool, 
 	s.answer(r.Context(), w, request, fault, tokens)
 }
 
-// refuses says whether a request ends in its fault, or because it may not or can't be answered.
+// refuses reports whether a request ends in its fault, or because it may not or can't be answered.
 func (s *Server) refuses(w http.ResponseWriter, r *http.Request, fault Fault, authorized bool, malformed error) bool {
 	if fault.Before != nil {
 		fault.Before()

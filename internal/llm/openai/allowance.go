@@ -23,7 +23,7 @@ type allowance struct {
 	limits   limits
 	requests budget
 	tokens   budget
-	pace     pace
+	spacing  spacing
 	paused   time.Time // nothing is sent before it
 	latest   uint64    // the highest number of a request whose response was seen
 
@@ -36,7 +36,7 @@ type allowance struct {
 func (a *allowance) wait(now time.Time, tokens float64) time.Duration {
 	a.requests.refill(now)
 	a.tokens.refill(now)
-	return max(a.paused.Sub(now), a.pace.wait(now), a.requests.wait(now, 1), a.tokens.wait(now, tokens))
+	return max(a.paused.Sub(now), a.spacing.wait(now), a.requests.wait(now, 1), a.tokens.wait(now, tokens))
 }
 
 func (a *allowance) take(now time.Time, tokens float64) {
@@ -44,7 +44,7 @@ func (a *allowance) take(now time.Time, tokens float64) {
 	a.tokens.level -= tokens
 	a.flying++
 	a.flyingTokens += tokens
-	a.pace.take(now)
+	a.spacing.take(now)
 }
 
 func (a *allowance) landed(tokens float64) {
@@ -59,15 +59,15 @@ func (a *allowance) observe(now time.Time, h http.Header, request uint64) {
 	a.latest = max(a.latest, request)
 	a.requests.observe(now, h, "Requests", a.flying, latest)
 	a.tokens.observe(now, h, "Tokens", a.flyingTokens, latest)
-	a.pace.learn(a.limits.requests, h)
+	a.spacing.learn(a.limits.requests, h)
 }
 
-// pace spaces requests, so that in no period more of them are sent than the service announces, plus a twentieth. The
+// spacing spaces requests, so that in no period more of them are sent than the service announces, plus a twentieth. The
 // budget alone would allow twice as many in the first period: those that it holds, and those that refill. Azure OpenAI
 // also enforces within seconds what it announces for a minute.
 //
 // It is the generic cell rate algorithm (ITU-T I.371) with a burst of a twentieth.
-type pace struct {
+type spacing struct {
 	limit  float64       // requests in a period; zero: not known, and no limit
 	period time.Duration // of the limit
 	next   time.Time     // the theoretical time of the next request, at even spacing
@@ -82,11 +82,11 @@ const (
 	paceLongest = time.Minute
 )
 
-func (p *pace) interval() time.Duration {
+func (p *spacing) interval() time.Duration {
 	return time.Duration(math.Ceil(float64(p.period) / p.limit))
 }
 
-func (p *pace) wait(now time.Time) time.Duration {
+func (p *spacing) wait(now time.Time) time.Duration {
 	if p.limit == 0 {
 		return 0
 	}
@@ -94,7 +94,7 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return p.next.Add(-time.Duration(burst-1) * p.interval()).Sub(now)
 }
 
-func (p *pace) take(now time.Time) {
+func (p *spacing) take(now time.Time) {
 	if len(p.recent) == paceRecent {
 		copy(p.recent, p.recent[1:])
 		p.recent = p.recent[:paceRecent-1]
@@ -104,7 +104,7 @@ func (p *pace) take(now time.Time) {
 }
 
 // due records that a request was sent.
-func (p *pace) due(at time.Time) {
+func (p *spacing) due(at time.Time) {
 	if p.limit == 0 {
 		return
 	}
@@ -117,7 +117,7 @@ func (p *pace) due(at time.Time) {
 // learn updates the limit. The service does not announce its period: a bucket that has lost this much and is full again
 // after this long refills in the period. What remains is a whole number, so this estimate is sometimes too short, and
 // the longest counts.
-func (p *pace) learn(limit float64, h http.Header) {
+func (p *spacing) learn(limit float64, h http.Header) {
 	if limit < 1 {
 		return
 	}

@@ -332,7 +332,8 @@ func TestBudgetOfParallelRequests(t *testing.T) {
 	})
 }
 
-// The period of a limit is found in what is gone and when it is back; longer ones than a minute are no pace.
+// The period of a limit is found in what is gone and when it is back; longer ones than a minute are not used for
+// spacing.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -350,7 +351,7 @@ func TestPace(t *testing.T) {
 		"five seconds":       {60, []string{"30", "2.5s"}, 5 * time.Second},
 		"the longest counts": {60, []string{"30", "2.5s", "59", "10ms"}, 5 * time.Second},
 	} {
-		var p pace
+		var p spacing
 		for i := 0; i < len(tt.h); i += 2 {
 			p.learn(tt.limit, headers("x-ratelimit-remaining-requests", tt.h[i], "x-ratelimit-reset-requests",
 				tt.h[i+1]))

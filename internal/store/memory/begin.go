@@ -113,7 +113,7 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun
 	return out
 }
 
-// again says whether a forced message starts another series, see aw_forces_new_series.
+// again reports whether a forced message starts another series, see aw_forces_new_series.
 func (r *Row) again(b store.Begin) bool {
 	switch {
 	case !b.Force || b.Source.MessageID == "" || r.Consumed[b.Source.MessageID]:
@@ -142,7 +142,7 @@ func (r *Row) reopen(b store.Begin) {
 // maxDuplicates is how many duplicates are told of in a series, see aw_report_duplicate.
 const maxDuplicates = 20
 
-// sentAgain says whether a message was sent after its job failed, and is to be told of, see aw_sent_after_failure.
+// sentAgain reports whether a message was sent after its job failed, and is to be told of, see aw_sent_after_failure.
 func (r *Row) sentAgain(b store.Begin) bool {
 	id := b.Source.MessageID
 	return r.State == job.Failed && id != "" && !r.Consumed[id] && (r.Dead == nil || r.Dead.Source.MessageID != id) &&

@@ -125,7 +125,7 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, erro
 // conflict is the Reason of a message whose id belongs to a job with another payload.
 const conflict = "conflict"
 
-// failedBy says whether the job's row tells of the failure of a refused message. Otherwise its id belongs to another
+// failedBy reports whether the job's row tells of the failure of a refused message. Otherwise its id belongs to another
 // task, which it doesn't touch.
 func (r *Row) failedBy(j store.Rejection) bool {
 	return j.Reason != conflict && r.State == job.Failed && r.SeriesStarted.IsZero() && r.Type == j.Type &&

@@ -55,7 +55,7 @@ func (s *Jobs) Resend(_ context.Context, m store.Resend) (bool, error) {
 	return true, nil
 }
 
-// unsent says whether a message is recorded that was not sent.
+// unsent reports whether a message is recorded that was not sent.
 func (r *Row) unsent() bool { return r.Submitted != nil && r.Sent.IsZero() && !r.State.Terminal() }
 
 func (r *Row) wasSent() {
@@ -72,7 +72,7 @@ func (r *Row) due() (time.Time, bool) {
 	return r.NotBefore, !r.NotBefore.IsZero()
 }
 
-// stalled says whether a job that waits is overdue; see aw_stalled.
+// stalled reports whether a job that waits is overdue; see aw_stalled.
 func (r *Row) stalled(o store.Overdue) bool {
 	if r.State.Terminal() || r.unsent() {
 		return false

@@ -19,7 +19,7 @@ func TestLacks(t *testing.T) {
 		connect(t, url), postgres.Role, false)
 }
 
-// TestExamineNothing: an empty database is no missing right.
+// TestExamineNothing: an empty database is not a missing right.
 func TestExamineNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, stacktest.EmptyPostgres(t), "a")

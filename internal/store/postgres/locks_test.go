@@ -111,7 +111,7 @@ func TestEndAndStagingDoNotDeadlock(t *testing.T) {
 	}
 }
 
-// A document that goes away while another job opens it is made anew.
+// A document that goes away while another job opens it is made again.
 func TestStagingOutlastsTheDocumentsEnd(t *testing.T) {
 	t.Parallel()
 	l := newLocks(t)

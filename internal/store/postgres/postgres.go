@@ -24,12 +24,12 @@ const Role = "async_worker"
 
 // Options say for whom and how.
 type Options struct {
-	ClientID   string // the tenant; required
-	Schema     string // DB_SCHEMA; empty: public
-	AppName    string // shown in pg_stat_activity; empty: async-worker
-	MaxConns   int32  // unless the URL has pool_max_conns; zero: pgx's default (4, or one a processor)
-	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
-	OnSilence  func() // see rpc.Options; nil: nobody asks
+	ClientID     string // the tenant; required
+	Schema       string // DB_SCHEMA; empty: public
+	AppName      string // shown in pg_stat_activity; empty: async-worker
+	MaxConns     int32  // unless the URL has pool_max_conns; zero: pgx's default (4, or one a processor)
+	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	OnUnanswered func() // see rpc.Options; nil: not called
 }
 
 // PoolFor is how many connections serve so many tasks at a time: one for each and two for what goes on beside
@@ -67,7 +67,7 @@ func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	c := &caller{pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID}
-	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnSilence: o.OnSilence}), nil
+	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
 }
 
 // caller is an rpc.Caller over a pool.

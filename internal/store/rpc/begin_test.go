@@ -96,8 +96,8 @@ func beginAll(ctx context.Context, s store.Store, ids ...string) (decisions map[
 	return decisions
 }
 
-// TestBeginsGather: what comes while two calls are under way goes together, and each gets its own answer.
-func TestBeginsGather(t *testing.T) {
+// TestBeginsAreBatched: what comes while two calls are under way goes together, and each gets its own answer.
+func TestBeginsAreBatched(t *testing.T) {
 	t.Parallel()
 	raised := &rpc.SQLError{State: "22003"}
 	for name, c := range map[string]struct {
@@ -140,8 +140,8 @@ func TestBeginsGather(t *testing.T) {
 	}
 }
 
-// TestBeginsGatherNoMore: a call takes no more than a receive brings, and one that is stuck holds nobody up.
-func TestBeginsGatherNoMore(t *testing.T) {
+// TestBatchIsBounded: a call takes no more than a receive brings, and one that is stuck holds nobody up.
+func TestBatchIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ids []string

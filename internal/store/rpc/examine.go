@@ -23,8 +23,8 @@ func (c *client) Examine(ctx context.Context) (store.Examination, error) {
 		Functions []string `json:"functions"`
 	}{schema.Functions()})
 	e.Wanted = schema.Version()
-	if lack, ok := c.lacking(raised); ok {
-		return e, &store.FindingError{Finding: lack, Cause: err}
+	if finding, ok := c.lacking(raised); ok {
+		return e, &store.FindingError{Finding: finding, Cause: err}
 	}
 	return e, err
 }
@@ -52,19 +52,19 @@ func (c *client) lacking(err error) (store.Finding, bool) {
 	if g, ok := c.caller.(Grantee); ok {
 		in, role = g.Grantee()
 	}
-	lack := store.Finding{Subject: m[2]}
+	finding := store.Finding{Subject: m[2]}
 	switch {
 	case m[3] != "":
-		lack.About, lack.Subject, lack.Problem = store.AboutSchema, m[3], "the login may not take this role"
-		lack.Mend = fmt.Sprintf("grant %s to authenticator", quoted(m[3]))
+		finding.About, finding.Subject, finding.Problem = store.AboutSchema, m[3], "the login may not take this role"
+		finding.Mend = fmt.Sprintf("grant %s to authenticator", quoted(m[3]))
 	case m[1] == "schema":
-		lack.About, lack.Problem = store.AboutSchema, "usage is not granted"
-		lack.Mend = fmt.Sprintf("grant usage on schema %s to %s", quoted(m[2]), role)
+		finding.About, finding.Problem = store.AboutSchema, "usage is not granted"
+		finding.Mend = fmt.Sprintf("grant usage on schema %s to %s", quoted(m[2]), role)
 	default:
-		lack.About, lack.Problem = store.AboutFunction, "execute is not granted"
-		lack.Mend = fmt.Sprintf("grant execute on function %s.%s to %s", in, quoted(m[2]), role)
+		finding.About, finding.Problem = store.AboutFunction, "execute is not granted"
+		finding.Mend = fmt.Sprintf("grant execute on function %s.%s to %s", in, quoted(m[2]), role)
 	}
-	return lack, true
+	return finding, true
 }
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

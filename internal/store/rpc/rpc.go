@@ -43,22 +43,22 @@ type VectorCaller interface {
 
 // Options qualify New. The zero value checks nothing.
 type Options struct {
-	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
-	OnSilence  func() // called once, when the first call has had no answer for silenceTime; nil: nobody asks
+	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	OnUnanswered func() // called once, when the first call has had no answer for answerGrace; nil: not called
 }
 
-// silenceTime is how long people wait for a first answer without a word.
-const silenceTime = 3 * time.Second
+// answerGrace is how long the first call may take before OnUnanswered is called.
+const answerGrace = 3 * time.Second
 
 // client is a store.Store over a Caller.
 type client struct {
-	caller  Caller
-	id      string // of the tenant
-	options Options
-	heard   atomic.Bool // an answer, whatever it said
-	silence sync.Once
-	begins  batcher[beginArgs, store.Begun]
-	ends    batcher[store.Completion, store.Settled]
+	caller     Caller
+	id         string // of the tenant
+	options    Options
+	heard      atomic.Bool // an answer, whatever it said
+	unanswered sync.Once
+	begins     batcher[beginArgs, store.Begun]
+	ends       batcher[store.Completion, store.Settled]
 }
 
 // New returns the store of one tenant over a caller, which it owns from now on.
@@ -185,14 +185,14 @@ type (
 	}
 )
 
-// listen tells of a database that does not answer its first call, until heard is called.
+// listen calls OnUnanswered unless heard is called within answerGrace of the first call.
 func (c *client) listen() (heard func()) {
-	if c.options.OnSilence == nil || c.heard.Load() {
+	if c.options.OnUnanswered == nil || c.heard.Load() {
 		return func() {}
 	}
-	late := time.AfterFunc(silenceTime, func() {
+	late := time.AfterFunc(answerGrace, func() {
 		if !c.heard.Load() {
-			c.silence.Do(c.options.OnSilence)
+			c.unanswered.Do(c.options.OnUnanswered)
 		}
 	})
 	return func() {

@@ -16,7 +16,7 @@ func contents(hits []store.Hit) (all []string) {
 	return all
 }
 
-// testSearchExcludes: what a question excludes is no hit, however near its vector is; what is left is found.
+// testSearchExcludes: what a question excludes is not a hit, however near its vector is; what is left is found.
 func testSearchExcludes(t *testing.T, b *bench) {
 	const beaten, show, dome = "the Super Bowl was lost by the Panthers", "the halftime show of the Super Bowl",
 		"the bowl under the Carolina dome"
@@ -78,7 +78,7 @@ func testQuestions(t *testing.T, b *bench) {
 	}
 }
 
-// testSearchNeighbours: what only a vector finds says so, and is no hit where the vector means nothing.
+// testSearchNeighbours: what only a vector finds says so, and is not a hit where the vector means nothing.
 func testSearchNeighbours(t *testing.T, b *bench) {
 	const harbour, berth = "the harbour of the town", "a berth for a night"
 	b.ingest("sea.pdf", harbour, berth)

@@ -67,7 +67,7 @@ func testCollectStaged(t *testing.T, b *bench) {
 	}
 	b.complete(held, activate(staged, 1))
 	b.wantFound("staged", 1)
-	// who goes on after all begins anew
+	// who goes on after all begins again
 	lost = holder(m, b.begin(m, store.Run))
 	s, err := b.StageDocument(b.ctx(), staging(lost, "lost.pdf"))
 	if err != nil || len(s.StagedKeys) != 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // testWaits: how often and since when a job was given back because a service was down is kept with it, or nothing
-// would bound it (I11). What is no such release leaves no trace, and another series starts from nothing.
+// would bound it (I11). What is not such a release leaves no trace, and another series starts from nothing.
 func testWaits(t *testing.T, b *bench) {
 	m, h := b.run()
 	want := func(begun store.Begun, releases int, waits bool) {

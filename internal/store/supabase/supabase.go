@@ -22,10 +22,10 @@ import (
 
 // Options say for whom and where.
 type Options struct {
-	ClientID   string // the tenant; required
-	Schema     string // DB_SCHEMA, which the project's API must expose; empty: public
-	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
-	OnSilence  func() // see rpc.Options; nil: nobody asks
+	ClientID     string // the tenant; required
+	Schema       string // DB_SCHEMA, which the project's API must expose; empty: public
+	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	OnUnanswered func() // see rpc.Options; nil: not called
 	// GatewayKey is the project's anon or publishable key: Supabase's gateway takes no other than the project's own
 	// keys as apikey, so a key that somebody signed for a tenant goes into Authorization alone. Empty: the key is sent
 	// as both.
@@ -49,11 +49,11 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
 	return rpc.New(&caller{from: from, schema: o.Schema, role: roleOf(key)}, o.ClientID,
-		rpc.Options{Dimensions: o.Dimensions, OnSilence: o.OnSilence}), nil
+		rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
 }
 
 // newClient returns the From of a client. supabase-go always sends the key in both headers; Supabase's new
-// keys are no JWTs and are refused in Authorization, so for them it is the postgrest-go beneath it.
+// keys are not JWTs and are refused in Authorization, so for them it is the postgrest-go beneath it.
 func newClient(baseURL, key, gatewayKey, schema string) (func(table string) *postgrest.QueryBuilder, error) {
 	var headers map[string]string
 	switch {
@@ -111,7 +111,7 @@ func roleOf(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) == 3 {
 		if payload, err := base64.RawURLEncoding.DecodeString(parts[1]); err == nil {
-			_ = json.Unmarshal(payload, &claims) // the database says so if it is no claim set
+			_ = json.Unmarshal(payload, &claims) // the database says so if it is not a claim set
 		}
 	}
 	if !roleName.MatchString(claims.Role) {

@@ -56,7 +56,7 @@ type attached struct{ path, name string }
 // its layout can't be mistaken for content, unless that is much shorter than the HTML version.
 func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 	var v versions
-	if err := w.gather(&v, boundary, r, depth); err != nil {
+	if err := w.collect(&v, boundary, r, depth); err != nil {
 		return err
 	}
 	chosen, format := v.plain, extract.Text
@@ -86,8 +86,8 @@ func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 	return nil
 }
 
-// gather collects the versions, also those nested with a page's images in a multipart.
-func (w *walker) gather(v *versions, boundary string, r io.Reader, depth int) error {
+// collect collects the versions, also those nested with a page's images in a multipart.
+func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) error {
 	return w.each(boundary, r, func(h header, body io.Reader) error {
 		kind, params := h.contentType()
 		name := h.fileName()
@@ -95,7 +95,7 @@ func (w *walker) gather(v *versions, boundary string, r io.Reader, depth int) er
 		case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "" && w.nest < maxNest:
 			w.nest++
 			defer func() { w.nest-- }()
-			return w.gather(v, params["boundary"], body, depth)
+			return w.collect(v, params["boundary"], body, depth)
 		case kind == "text/plain" && isBody(h, kind, name), kind == "text/html" && isBody(h, kind, name):
 			path, err := w.save(asText(kind, params, transferred(h, body)))
 			if kind == "text/html" {

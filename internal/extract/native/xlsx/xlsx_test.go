@@ -47,7 +47,7 @@ const oneSheet = `<sheet name="Sheet1" r:id="r0"/>`
 
 func data(rows ...string) string { return "<sheetData>" + strings.Join(rows, "") + "</sheetData>" }
 
-// line is a row of texts from column A; numeric texts are numbers, "" is no cell.
+// line is a row of texts from column A; numeric texts are numbers, "" is not a cell.
 func line(number string, texts ...string) string {
 	var b strings.Builder
 	for i, text := range texts {

@@ -42,7 +42,7 @@ func TestSilenceIsTold(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := 0
 				db := &late{}
-				s := rpc.New(db, "acme", rpc.Options{OnSilence: func() { told++ }})
+				s := rpc.New(db, "acme", rpc.Options{OnUnanswered: func() { told++ }})
 				for _, db.takes = range c.takes {
 					_, _ = s.Jobs(t.Context(), store.JobFilter{Limit: 1})
 				}
