@@ -216,7 +216,7 @@ func TestTenantEditKeepsWhatWasEdited(t *testing.T) {
 	})
 	t.Cleanup(func() { _ = os.RemoveAll(ed.dir) })
 	result{p.report(err), out.String(), errOut.String()}.want(t, exitFailed,
-		"somebody else changed the settings meanwhile", "your edited copy is kept: "+ed.dir)
+		"the settings have been changed by somebody else", "your edited copy is kept: "+ed.dir)
 	if kept, err := os.ReadFile(filepath.Join(ed.dir, "southhaven.env")); err != nil ||
 		!strings.HasSuffix(string(kept), "LOG_LEVEL=debug\n") {
 		t.Errorf("kept: %q, %v", kept, err)

@@ -80,7 +80,7 @@ type dev struct {
 }
 
 func (d *dev) run(ctx context.Context) error {
-	d.out.title("async-worker dev", "everything it writes is in "+d.home.rel(d.home.dir)+"/, Ctrl-C stops it")
+	d.out.title("async-worker-dev", "everything it writes is in "+d.home.rel(d.home.dir)+"/, Ctrl-C stops it")
 	if err := d.start(ctx); err != nil {
 		return interrupted(ctx, err)
 	}
