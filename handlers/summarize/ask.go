@@ -48,7 +48,7 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	if made == nil {
 		return notes{}, &taskerr.Error{
 			Class: taskerr.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
-			Message: fmt.Sprintf("the model %q answered twice with something else than was asked for: %s",
+			Message: fmt.Sprintf("the model %q answered twice with something other than what was requested: %s",
 				w.deps.Chat.Model(), problem.unusable),
 		}
 	}

@@ -67,7 +67,7 @@ type StuckLoop struct {
 func (e *StuckError) Error() string {
 	var said []string
 	for _, l := range e.Loops {
-		if text := l.Name + " stands still"; !slices.Contains(said, text) {
+		if text := l.Name + " is stuck"; !slices.Contains(said, text) {
 			said = append(said, text)
 		}
 	}

@@ -121,7 +121,7 @@ func TestHungPollLoop(t *testing.T) {
 		q.hung.Store(&hung)
 		after, err := w.watched(5 * time.Minute)
 		stuck, ok := errors.AsType[*engine.StuckError](err)
-		if !ok || len(stuck.Loops) != 1 || !strings.Contains(err.Error(), "the poll loop stands still") {
+		if !ok || len(stuck.Loops) != 1 || !strings.Contains(err.Error(), "the poll loop is stuck") {
 			t.Fatalf("got %v", err)
 		}
 		if most := w.cfg.PollMax + 30*time.Second; after > most {
@@ -150,7 +150,7 @@ func TestHungHeartbeat(t *testing.T) {
 		})
 		w.send(w.queues.Normal, message("t1", ""))
 		after, err := w.watched(5 * time.Minute)
-		if err == nil || !strings.Contains(err.Error(), "a task's heartbeat stands still") {
+		if err == nil || !strings.Contains(err.Error(), "a task's heartbeat is stuck") {
 			t.Fatalf("got %v", err)
 		}
 		if most := 2 * w.cfg.Lease; after > most {

@@ -22,7 +22,7 @@ func TestDocument(t *testing.T) {
 func render() string {
 	var b strings.Builder
 	b.WriteString("# Life of a job\n\n" +
-		"Made from the tables in `internal/job`; don't edit it here. To make it anew:\n" +
+		"Made from the tables in `internal/job`; don't edit it here. To renew it:\n" +
 		"`go test ./internal/job -run TestDocument -update`\n\n## States\n\n```mermaid\nstateDiagram-v2\n    [*] " +
 		"--> pending\n")
 	for _, m := range job.Transitions {

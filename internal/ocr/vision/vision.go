@@ -75,7 +75,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range w.Languages {
 		if !language.MatchString(l) {
-			return nil, taskerr.Errorf(taskerr.ValidationError, "%q is no code of a language such as eng or deu",
+			return nil, taskerr.Errorf(taskerr.ValidationError, "%q is not a language code such as eng or deu",
 				clip(l))
 		}
 	}
