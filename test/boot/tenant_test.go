@@ -54,7 +54,9 @@ func (b *bed) add(client string, more map[string]string) {
 // spoil writes a tenant's settings by hand, unchecked.
 func (b *bed) spoil(client string, more map[string]string) {
 	b.Helper()
-	b.m.write("/etc/async-worker/"+client+".env", lines(b.settings(more)), 0o600)
+	file := "/etc/async-worker/" + client + ".env"
+	b.m.write(file, lines(b.settings(more)), 0o640)
+	b.m.run("chgrp", "async-worker", file) // as the package has them, for operators
 }
 
 func (b *bed) settings(more map[string]string) map[string]string {
