@@ -13,8 +13,9 @@ func TestEncode(t *testing.T) {
 	c := &client{id: `a"b`}
 	for want, args := range map[string]any{
 		`{"client_id":"a\"b"}`:                                struct{}{},
-		`{"client_id":"a\"b","job_id":"j"}`:                   jobArg{"j"},
-		`{"client_id":"a\"b","older_than_ms":1500,"limit":2}`: expiry{millis(1500 * time.Millisecond), 2},
+		`{"job_id":"j","client_id":"a\"b"}`:                   jobArg{"j"},
+		`{"older_than_ms":1500,"limit":2,"client_id":"a\"b"}`: expiry{millis(1500 * time.Millisecond), 2},
+		`{"client_id":"other","x":1,"client_id":"a\"b"}`:      map[string]any{"client_id": "other", "x": 1},
 	} {
 		if got, err := c.encode(args); err != nil || string(got) != want || !json.Valid(got) {
 			t.Errorf("%T: %s, %v; want %s", args, got, err, want)

@@ -132,7 +132,8 @@ func callBy[A any](ctx context.Context, c *client, by send, fn string, args any)
 	return answer, nil
 }
 
-// encode writes args as a JSON object, with the tenant.
+// encode writes args as a JSON object, with the tenant. It comes last, since the last of equal keys counts: no argument
+// can name another tenant (I10).
 func (c *client) encode(args any) (json.RawMessage, error) {
 	fields, err := json.Marshal(args)
 	if err != nil {
@@ -147,7 +148,7 @@ func (c *client) encode(args any) (json.RawMessage, error) {
 	if fields[0] != '{' {
 		return nil, fmt.Errorf("%T is not encoded as an object", args)
 	}
-	return append(append(tenant[:len(tenant)-1], ','), fields[1:]...), nil
+	return append(append(fields[:len(fields)-1], ','), tenant[1:]...), nil
 }
 
 // millis is a duration that is written and read as milliseconds.
@@ -201,7 +202,7 @@ func (c *client) listen() (heard func()) {
 	}
 }
 
-// blame classifies the error of a call, and lays it at the database's door.
+// blame classifies the error of a call, and attributes it to the database.
 func blame(ctx context.Context, fn string, err error) error {
 	if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
 		return err // the caller gave it up: nobody's fault
