@@ -2,27 +2,32 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// begins remembers calls of begin that were not answered: the store may have executed one and leased the job to an
-// attempt that does not exist. Every later begin of the job names them, so that such an attempt is not counted (I9).
-// Each begin has its own id, so that it can't be confused with a real attempt.
+// begins remembers calls of begin that were not answered: the store may have executed one, or may still do so, and
+// lease the job to an attempt that does not exist. Every later begin of the job names them, and the worker reports
+// them, so that such an attempt is not counted (I9), also when another worker receives the message. Each begin has its
+// own id, so that it can't be confused with a real attempt.
 type begins struct {
 	mu         sync.Mutex
 	unanswered map[string][]unansweredBegin // by job, the oldest first
+	added      chan struct{}                // signaled, capacity 1, when a begin was not answered
 }
 
 // unansweredBegin is a begin that was not answered.
 type unansweredBegin struct {
-	id string
-	at time.Time
+	id       string
+	at       time.Time
+	reported time.Time // when the first report that the store accepted was sent; zero: none was accepted
 }
 
 // How long an unanswered begin is remembered, which is longer than any lease, and how many for each job.
@@ -31,7 +36,12 @@ const (
 	maxUnansweredBegins = 400 // as many as an outage of an hour leaves
 )
 
-func newBegins() *begins { return &begins{unanswered: map[string][]unansweredBegin{}} }
+// reportBatch is how many jobs one report names: each may have maxUnansweredBegins ids.
+const reportBatch = 50
+
+func newBegins() *begins {
+	return &begins{unanswered: map[string][]unansweredBegin{}, added: make(chan struct{}, 1)}
+}
 
 // lost notes that a begin was not answered.
 func (b *begins) lost(jobID, beginID string) {
@@ -43,8 +53,12 @@ func (b *begins) lost(jobID, beginID string) {
 			delete(b.unanswered, id)
 		}
 	}
-	all := append(b.unanswered[jobID], unansweredBegin{beginID, now})
+	all := append(b.unanswered[jobID], unansweredBegin{id: beginID, at: now})
 	b.unanswered[jobID] = slices.Clone(all[max(0, len(all)-maxUnansweredBegins):])
+	select {
+	case b.added <- struct{}{}:
+	default: // signaled already
+	}
 }
 
 // of lists the begins of a job that were not answered; nil: none.
@@ -55,6 +69,39 @@ func (b *begins) of(jobID string) (ids []string) {
 		ids = append(ids, s.id)
 	}
 	return ids
+}
+
+// unreported lists the begins to report at a time. The store may execute a begin after a report of it, so a begin is
+// reported again until a lease has passed since the first report.
+func (b *begins) unreported(now time.Time, lease time.Duration) (due []store.UnansweredBegins) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, jobID := range slices.Sorted(maps.Keys(b.unanswered)) {
+		one := store.UnansweredBegins{JobID: jobID}
+		for _, s := range b.unanswered[jobID] {
+			if s.reported.IsZero() || now.Sub(s.reported) <= lease {
+				one.IDs = append(one.IDs, s.id)
+			}
+		}
+		if len(one.IDs) > 0 {
+			due = append(due, one)
+		}
+	}
+	return due
+}
+
+// reported notes that the store accepted a report of a job's begins that was sent at a time.
+func (b *begins) reported(report []store.UnansweredBegins, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, one := range report {
+		all := b.unanswered[one.JobID]
+		for i := range all {
+			if all[i].reported.IsZero() && slices.Contains(one.IDs, all[i].id) {
+				all[i].reported = at
+			}
+		}
+	}
 }
 
 // callBegin calls store.Begin. A call without an answer may still be executed, so it is remembered even when a later
@@ -70,4 +117,52 @@ func (e *Engine) callBegin(ctx context.Context, a *attempt) (store.Begun, error)
 		e.begins.lost(a.task.ID, asking.ID)
 	}
 	return b, err
+}
+
+// reportLoop reports unanswered begins until ctx is done. It calls the store only when there are any.
+func (e *Engine) reportLoop(ctx context.Context) {
+	for {
+		select {
+		case <-e.begins.added:
+		case <-ctx.Done():
+			return
+		}
+		longest := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
+		waits := retry.Backoff{First: 200 * time.Millisecond, Max: longest, Jitter: 0.1}
+		next := waits.Waits()
+		for wait := next(); retry.Sleep(ctx, wait) == nil; {
+			some, err := e.reportUnanswered(ctx)
+			if !some {
+				break
+			}
+			wait = e.cfg.Lease / 3
+			if err != nil {
+				wait = next()
+			} else {
+				next = waits.Waits()
+			}
+		}
+	}
+}
+
+// reportUnanswered gives back the jobs that unanswered begins have leased, within renewTime. It returns whether there
+// was any begin to report.
+func (e *Engine) reportUnanswered(ctx context.Context) (some bool, err error) {
+	ctx, done := context.WithTimeout(ctx, renewTime)
+	defer done()
+	now := time.Now()
+	due := e.begins.unreported(now, e.cfg.Lease)
+	for report := range slices.Chunk(due, reportBatch) {
+		over := e.outages.call()
+		n, err := e.deps.Store.ReleaseUnanswered(ctx, report)
+		over(transient(err))
+		if err != nil {
+			return true, err // begins fail as well, with the reason in the log
+		}
+		e.begins.reported(report, now)
+		if n > 0 {
+			e.log.Info("gave back jobs whose begin the database executed and did not answer", "jobs", n)
+		}
+	}
+	return len(due) > 0, nil
 }

@@ -31,6 +31,35 @@ func TestUnansweredBeginCostsNoAttempt(t *testing.T) {
 	})
 }
 
+// Another worker gets the message: the attempt is given back by a report of the worker whose begin was not answered,
+// also when the store executes the begin only after it has answered such a report.
+func TestUnansweredBeginOfAnotherWorker(t *testing.T) {
+	for name, delay := range map[string]time.Duration{"executed at once": 0, "executed later": 20 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var asked atomic.Int32
+				var mine store.Begin
+				w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+					if asked.Add(1) == 1 {
+						mine = b
+						time.AfterFunc(delay, func() { _, _ = w.store.Begin(context.WithoutCancel(ctx), b) })
+					}
+					return store.Begun{}, errDown // the queue gives the message to the other worker
+				}
+				w.start(done)
+				w.send(w.queues.Normal, message("t1", ""))
+				w.settled(3 * time.Minute) // the lease has run out
+				other := mine
+				other.ID, other.Worker, other.Unanswered = "another", "another", nil
+				if begun, err := w.store.Begin(t.Context(), other); err != nil || begun.Attempt != 1 ||
+					begun.Decision != store.Run {
+					t.Errorf("another worker began %+v, %v; want attempt 1", begun, err)
+				}
+			})
+		})
+	}
+}
+
 // So it does when the store is away for longer than the lease.
 func TestUnansweredBeginAfterItsLease(t *testing.T) {
 	inWorld(t, func(w *world) {

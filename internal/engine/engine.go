@@ -140,9 +140,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	watching, stopWatch := context.WithCancel(context.WithoutCancel(ctx)) // tasks can be canceled during the drain
 	defer stopWatch()
 	loops.Go(func() { e.watch.loop(watching) })
+	loops.Go(func() { e.reportLoop(watching) })
 	loops.Go(func() { e.sweepLoop(ctx) })
 	e.pollLoop(ctx)
 	e.drain()
+	if _, err := e.reportUnanswered(context.WithoutCancel(ctx)); err != nil {
+		e.log.Warn("can't report begins that the database did not answer; one that it executed costs its job an "+
+			"attempt", "error", err)
+	}
 	return nil
 }
 

@@ -136,6 +136,11 @@ func (s gatedStore) Canceled(ctx context.Context, h store.Holder, e []store.Even
 		func(ctx context.Context) (store.Settled, error) { return s.Jobs.Canceled(ctx, h, e) })
 }
 
+func (s gatedStore) ReleaseUnanswered(ctx context.Context, b []store.UnansweredBegins) (int, error) {
+	return through(ctx, s.g, "release unanswered",
+		func(ctx context.Context) (int, error) { return s.Jobs.ReleaseUnanswered(ctx, b) })
+}
+
 func (s gatedStore) Canceling(ctx context.Context, held []store.Holder) ([]store.Holder, error) {
 	return through(ctx, s.g, "canceling",
 		func(ctx context.Context) ([]store.Holder, error) { return s.Jobs.Canceling(ctx, held) })

@@ -28,6 +28,12 @@ type Begin struct {
 	Unanswered []string `json:"unanswered,omitempty"`
 }
 
+// UnansweredBegins are begins of a job whose answer was lost.
+type UnansweredBegins struct {
+	JobID string   `json:"job_id"`
+	IDs   []string `json:"begin_ids"` // of Begin.ID
+}
+
 // Source is where a message came from.
 type Source struct {
 	Queue      string    `json:"queue,omitempty"`

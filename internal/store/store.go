@@ -79,6 +79,9 @@ type Jobs interface {
 	Resend(ctx context.Context, r Resend) (bool, error)
 	// Begin records the job if it is new and says what to do with its message.
 	Begin(ctx context.Context, b Begin) (Begun, error)
+	// ReleaseUnanswered gives back the jobs that the given begins have leased to an attempt that does not exist,
+	// because their answer was lost. The attempts are not counted (I9). It returns how many jobs it gave back.
+	ReleaseUnanswered(ctx context.Context, begins []UnansweredBegins) (int, error)
 	// Heartbeat extends the lease of a running job, appends events and brings back a cancel request.
 	// ErrFenced.
 	Heartbeat(ctx context.Context, b Beat) (Pulse, error)

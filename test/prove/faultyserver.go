@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"time"
 )
 
 // failing is the way in which a service fails.
@@ -29,23 +28,19 @@ type faultyServer struct {
 	how    failing
 	mended chan struct{} // closed when the failure ends
 	closed chan struct{}
-	cutAt  time.Time
 	inside map[string]int // requests under way, by class
-	// requests that went on after the failure and whose client had gone before the answer, by class
-	late map[string]int
 }
 
 func newFaultyServer(h func(http.ResponseWriter, *http.Request)) *faultyServer {
 	return &faultyServer{
-		server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, late: map[string]int{},
-		closed: make(chan struct{}),
+		server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{}),
 	}
 }
 
 // cut makes the service fail. It returns how many requests of a class lose their answer.
 func (d *faultyServer) cut(how failing, class string) (cutOff int) {
 	d.mu.Lock()
-	d.how, d.mended, d.cutAt = how, make(chan struct{}), time.Now()
+	d.how, d.mended = how, make(chan struct{})
 	cutOff = d.inside[class]
 	d.mu.Unlock()
 	if how == refuses {
@@ -91,24 +86,6 @@ func (d *faultyServer) enter(class string) (leave func()) {
 		defer d.mu.Unlock()
 		d.inside[class]--
 	}
-}
-
-// tooLate records that the client of a request had gone when its answer came. One that was under way at the cut is
-// counted by cut.
-func (d *faultyServer) tooLate(class string, began time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if began.After(d.cutAt) {
-		d.late[class]++
-	}
-}
-
-// lost returns how many requests of a class went on after the failure and lost their answer all the same: their client
-// gave up just then.
-func (d *faultyServer) lost(class string) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.late[class]
 }
 
 // pass reports whether a request, or its answer, may go on. Otherwise the client has got the failure.

@@ -51,7 +51,6 @@ func (b outageCase) name() string {
 type faultyService interface {
 	cut(how failing, begins string) (cutOff int)
 	mend() error
-	lost(begins string) int
 }
 
 // proveOutage makes the database fail, and then the model's service, while workers use them. Behind PostgREST the

@@ -44,7 +44,6 @@ func (o *outageRun) judge(ctx context.Context) ([]string, error) {
 }
 
 func (o *outageRun) measure(a outageCost) (found []string) {
-	o.cutOff += o.service.lost("begin")
 	o.report.add("tasks", len(o.expected))
 	o.report.add("attempts consumed", a.Consumed)
 	o.report.add("messages lost", a.Lost)

@@ -52,9 +52,6 @@ func (p *pgProxy) mend() (err error) {
 	return nil
 }
 
-// lost is zero: what hung is never carried out.
-func (p *pgProxy) lost(string) int { return 0 }
-
 // pass waits while connections hang, and records which function the transaction under way calls.
 func (s *pgSession) pass(open func() string) error {
 	s.proxy.mu.Lock()

@@ -134,7 +134,6 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.enter(class)()
-	began := time.Now()
 	// It is independent of its client: a request under way is carried out.
 	out, err := http.NewRequest(r.Method, p.target.Scheme+"://"+p.target.Host+r.URL.RequestURI(), bytes.NewReader(body)) //nolint:noctx // see above
 	if err != nil {
@@ -160,9 +159,6 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !p.pass(w, r) {
 		return
-	}
-	if r.Context().Err() != nil {
-		p.tooLate(class, began)
 	}
 	maps.Copy(w.Header(), answer.Header)
 	w.WriteHeader(answer.StatusCode)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -156,61 +155,6 @@ func TestOutOfOrder(t *testing.T) {
 			t.Errorf("%s: after it the answer is %d", how, got)
 		}
 		d.close()
-	}
-}
-
-// TestLostAnswers: a request that hung, went on after the failure and lost its client is counted, one that is answered
-// is not.
-func TestLostAnswers(t *testing.T) {
-	t.Parallel()
-	arrived, release := make(chan struct{}), make(chan struct{})
-	behind := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/slow" {
-			close(arrived)
-			<-release
-		}
-	}))
-	t.Cleanup(behind.Close)
-	gone := make(chan (<-chan struct{}), 2) // when the proxy knows that a client has gone
-	p, err := newHTTPProxy(behind.URL, newFaultPlan(), func(r *http.Request, _ []byte) string {
-		gone <- r.Context().Done()
-		return "begin"
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.close)
-	get := func(ctx context.Context, path string) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.server.URL+path, http.NoBody)
-		if err != nil {
-			t.Error(err)
-			return err
-		}
-		answer, err := p.server.Client().Do(r)
-		if err == nil {
-			_ = answer.Body.Close()
-		}
-		return err
-	}
-	p.cut(hangs, "begin")
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 2)
-	go func() { ended <- get(ctx, "/slow") }()
-	if err := p.mend(); err != nil {
-		t.Fatal(err)
-	}
-	<-arrived
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the client that gave up got %v", err)
-	}
-	<-<-gone
-	close(release)
-	if err := get(t.Context(), "/quick"); err != nil {
-		t.Error(err)
-	}
-	if err := await(t.Context(), time.Minute, func() bool { return p.lost("begin") == 1 }, nil); err != nil {
-		t.Errorf("%d answers are counted as lost, want 1: %v", p.lost("begin"), err)
 	}
 }
 

@@ -65,12 +65,16 @@ func newBook(w *world) *book {
 	}
 }
 
+// releaseUnanswered is a move's op: a report of unanswered begins.
+const releaseUnanswered = "release unanswered"
+
 // move is one call of the store about one job.
 type move struct {
 	line    *line
 	op, id  string
 	fence   int64        // of the calling holder; 0: not a holder's call
 	begin   *store.Begin // of a begin
+	begins  []string     // of a report of unanswered begins
 	message string       // of a rejection
 
 	was, is       bool // whether there is a row before, and after
@@ -187,9 +191,13 @@ func (b *book) judgeRun(m move) {
 	}
 }
 
-// orphaned reports that the attempt which a begin ends was never made: its own begin got no answer.
+// orphaned reports that the attempt which a begin or a report ends was never made: its own begin got no answer.
 func (b *book) orphaned(m move) bool {
-	return m.op == "begin" && held(m.before) && slices.Contains(m.begin.Unanswered, m.before.ID) &&
+	reported := m.begins
+	if m.op == "begin" {
+		reported = m.begin.Unanswered
+	}
+	return held(m.before) && slices.Contains(reported, m.before.ID) &&
 		b.handled[store.Holder{JobID: m.id, Fence: m.before.Fence}] == nil
 }
 
@@ -202,7 +210,7 @@ func (b *book) healthy(worker string) bool {
 // judgeStay is for a move that began nothing.
 func (b *book) judgeStay(m move) {
 	attempts := m.before.Attempts
-	if m.op == "release" && m.err == nil {
+	if (m.op == "release" || m.op == releaseUnanswered && b.orphaned(m)) && m.err == nil {
 		attempts-- // I9
 	}
 	if m.after.Attempts != attempts {

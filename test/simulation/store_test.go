@@ -160,6 +160,26 @@ func (s wiredStore) DeadLetterSent(ctx context.Context, id string) error {
 	return err
 }
 
+func (s wiredStore) ReleaseUnanswered(ctx context.Context, begins []store.UnansweredBegins) (int, error) {
+	return carry(ctx, s.l, onStore, releaseUnanswered, "", func(ctx context.Context, m *faultyCall) (int, error) {
+		if s.l.crashed(releaseUnanswered, "") {
+			return 0, down(m)
+		}
+		released := 0
+		for _, one := range begins { // the book judges a job at a time
+			n, err := watch(ctx, s.l.w, move{line: s.l, op: releaseUnanswered, id: one.JobID, begins: one.IDs},
+				func(ctx context.Context) (int, error) {
+					return s.jobs().ReleaseUnanswered(ctx, []store.UnansweredBegins{one})
+				})
+			if err != nil {
+				return released, err
+			}
+			released += n
+		}
+		return released, nil
+	})
+}
+
 func (s wiredStore) Canceling(ctx context.Context, held []store.Holder) ([]store.Holder, error) {
 	return checked(ctx, s, "canceling", "", 0,
 		func(ctx context.Context) ([]store.Holder, error) { return s.jobs().Canceling(ctx, held) })

@@ -30,7 +30,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	if r.Fingerprint != b.Fingerprint { // I5
 		return r.begun(store.Conflict), nil
 	}
-	orphan := r.State == job.Running && !r.LeaseEnds.IsZero() && slices.Contains(b.Unanswered, r.ID)
+	orphan := r.orphaned(b.Unanswered)
 	switch {
 	case r.State.Terminal() && r.again(b):
 		r.reopen(b)
@@ -55,11 +55,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		s.end(r, job.Cancel, ending{})
 		return r.begun(store.Dropped), nil
 	case orphan: // I9
-		r.move(job.Released)
-		r.Attempts--
-		if r.Fence == 1 {
-			r.SeriesStarted = time.Time{} // nobody heard of the first start
-		}
+		r.dropOrphan()
 		return r.run(b, now, own("released", "the begin was not answered; the attempt is not counted")), nil
 	case r.LeaseEnds.IsZero() && now.Before(r.NotBefore): // it waits for its next attempt
 		out := r.begun(store.Waiting)
@@ -84,6 +80,38 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	out := r.begun(store.Spent)
 	out.DeadLetter, out.Deliveries = settled.DeadLetter, settled.Deliveries
 	return out, nil
+}
+
+// ReleaseUnanswered gives back jobs whose begin was not answered (I9).
+func (s *Jobs) ReleaseUnanswered(_ context.Context, begins []store.UnansweredBegins) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	released := 0
+	for _, b := range begins {
+		r, ok := s.rows[b.JobID]
+		if !ok || !r.orphaned(b.IDs) {
+			continue
+		}
+		r.dropOrphan()
+		r.tell(own("released", "the begin was not answered; the attempt is not counted"))
+		r.LeaseEnds, r.NotBefore = time.Time{}, time.Now()
+		released++
+	}
+	return released, nil
+}
+
+// orphaned reports whether one of the begins, whose answers were lost, has leased the job.
+func (r *Row) orphaned(unanswered []string) bool {
+	return r.State == job.Running && !r.LeaseEnds.IsZero() && slices.Contains(unanswered, r.ID)
+}
+
+// dropOrphan takes back the attempt of a begin that was not answered.
+func (r *Row) dropOrphan() {
+	r.move(job.Released)
+	r.Attempts--
+	if r.Fence == 1 {
+		r.SeriesStarted = time.Time{} // no caller got the answer to the first start
+	}
 }
 
 // run starts an attempt: one more attempt, a new fence (I4).

@@ -50,6 +50,19 @@ func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) 
 	return c.begins.do(ctx, beginArgs{b, millis(b.Lease)})
 }
 
+// ReleaseUnanswered gives back jobs whose begin was not answered.
+func (c *client) ReleaseUnanswered(ctx context.Context, begins []store.UnansweredBegins) (int, error) {
+	if len(begins) == 0 {
+		return 0, nil
+	}
+	answer, err := call[struct {
+		Released int `json:"released"`
+	}](ctx, c, "aw_release_unanswered", struct {
+		Begins []store.UnansweredBegins `json:"begins"`
+	}{begins})
+	return answer.Released, err
+}
+
 // beginAlone decides about one message, whatever state its job is in.
 func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.Begun, error) {
 	answer, err := call[begun](ctx, c, "aw_begin", args)

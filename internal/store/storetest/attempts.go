@@ -104,6 +104,41 @@ func testUnanswered(t *testing.T, b *bench) {
 	b.story(m.JobID)
 }
 
+// testReleaseUnanswered: a job that an unanswered begin has leased is free at once when that is reported, and the
+// attempt is not counted; a job that another begin has leased stays leased.
+func testReleaseUnanswered(t *testing.T, b *bench) {
+	release := func(want int, begins ...store.UnansweredBegins) {
+		t.Helper()
+		if n, err := b.ReleaseUnanswered(b.ctx(), begins); err != nil || n != want {
+			t.Errorf("reported %v: %d jobs given back, %v; want %d", begins, n, err, want)
+		}
+	}
+	m, orphan := b.run()
+	other, live := b.run()
+	release(0)
+	release(0, store.UnansweredBegins{JobID: other.JobID, IDs: []string{m.ID, ""}},
+		store.UnansweredBegins{JobID: m.JobID}, store.UnansweredBegins{JobID: "no-such-job", IDs: []string{m.ID}})
+	reported := store.UnansweredBegins{JobID: m.JobID, IDs: []string{"another", m.ID}}
+	release(1, reported, store.UnansweredBegins{JobID: other.JobID, IDs: []string{"another"}})
+	if j := b.job(m.JobID); j.Status != "pending" || j.Attempts != 0 {
+		t.Errorf("the job is %s with %d attempts, want pending with none", j.Status, j.Attempts)
+	}
+	release(0, reported)
+	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: live, Lease: hour}); err != nil {
+		t.Errorf("the job that another begin leased: %v", err)
+	}
+	second := message(func(n *store.Begin) { n.JobID = m.JobID })
+	second.Fingerprint, second.Payload = m.Fingerprint, m.Payload
+	begun := b.begin(second, store.Run)
+	if begun.Attempt != 1 || begun.Fence <= orphan.Fence || !begun.First {
+		t.Errorf("begun by another worker: %+v, want the first attempt under a new fence", begun)
+	}
+	release(0, reported) // that begin is over
+	b.complete(holder(second, begun))
+	release(0, store.UnansweredBegins{JobID: m.JobID, IDs: []string{second.ID}})
+	b.story(m.JobID)
+}
+
 func testConflict(t *testing.T, b *bench) {
 	m, h := b.run()
 	other := m

@@ -45,6 +45,7 @@ func RunModel(t *testing.T, open Open) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"begin":    func(*rapid.T) { r.begin(r.message) },
 			"unheard":  func(*rapid.T) { r.unheard() },
+			"report":   func(*rapid.T) { r.report() },
 			"force":    func(*rapid.T) { r.force() },
 			"again":    func(*rapid.T) { r.again() },
 			"conflict": func(*rapid.T) { r.conflict() },
@@ -150,6 +151,20 @@ func (r *modelRun) unheard() {
 		r.m.expired = true // it need not be waited for
 	}
 	r.begin(msg)
+}
+
+// report reports a begin that was not answered.
+func (r *modelRun) report() {
+	want := 0
+	if r.m.held {
+		r.m.state, r.m.held, want = "pending", false, 1
+		r.m.attempts-- // I9
+	}
+	got, err := r.b.ReleaseUnanswered(r.b.ctx(),
+		[]store.UnansweredBegins{{JobID: r.message.JobID, IDs: []string{r.message.ID}}})
+	if err != nil || got != want {
+		r.t.Fatalf("I9: the report of a begin gave back %d jobs, %v; want %d (%+v)", got, err, want, r.m)
+	}
 }
 
 func (r *modelRun) force() {

@@ -26,6 +26,7 @@ var jobTests = []suiteTest{
 	{"begin", testBegin},
 	{"begin decides by state", testDecisions},
 	{"unanswered begin", testUnanswered},
+	{"report of unanswered begins", testReleaseUnanswered},
 	{"conflict", testConflict},
 	{"worker lost", testWorkerLost},
 	{"worker lost for good", testSpent},

@@ -23,6 +23,7 @@ var Tables = []string{
 type Victim struct {
 	Client   string
 	Running  store.Holder
+	BeginID  string       // of the begin of Running
 	Staged   store.Staged // by Running
 	Failed   string       // id of a failed job
 	Letter   string       // id of its dead letter
@@ -41,7 +42,8 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 	m, h := b.run()
 	v.Failed, v.Letter = m.JobID, b.fail(h, m).DeadLetter.ID
 	v.Delivery = b.claimAll(hour)[0]
-	_, v.Running = b.run()
+	m, v.Running = b.run()
+	v.BeginID = m.ID
 	var err error
 	if v.Staged, err = b.StageDocument(b.ctx(), staging(v.Running, "next.pdf")); err != nil {
 		t.Fatal(err)
@@ -126,10 +128,13 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_stage_chunks": held(map[string]any{
 			"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "model": "m", "chunks": []any{},
 		}),
-		"aw_mark_sent":        args(map[string]any{"job_id": v.Running.JobID}),
-		"aw_sweep":            args(with(overdue, map[string]any{"limit": 10})),
-		"aw_resend":           held(with(overdue, map[string]any{"queue": "q", "message": "m"})),
-		"aw_request_cancel":   args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
+		"aw_mark_sent":      args(map[string]any{"job_id": v.Running.JobID}),
+		"aw_sweep":          args(with(overdue, map[string]any{"limit": 10})),
+		"aw_resend":         held(with(overdue, map[string]any{"queue": "q", "message": "m"})),
+		"aw_request_cancel": args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
+		"aw_release_unanswered": args(map[string]any{
+			"begins": []any{map[string]any{"job_id": v.Running.JobID, "begin_ids": []string{v.BeginID}}},
+		}),
 		"aw_canceling":        args(map[string]any{"attempts": []store.Holder{v.Running}}),
 		"aw_reject":           args(map[string]any{"reason": "r", "error": failed, "original_message": "m"}),
 		"aw_dead_letter_sent": args(map[string]any{"id": v.Letter}),

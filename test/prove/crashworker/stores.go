@@ -73,6 +73,10 @@ func (w countedStore) RequestCancel(ctx context.Context, jobID, by string) (stor
 	return call(w.c, "store.RequestCancel", func() (store.Job, error) { return w.s.RequestCancel(ctx, jobID, by) })
 }
 
+func (w countedStore) ReleaseUnanswered(ctx context.Context, begins []store.UnansweredBegins) (int, error) {
+	return call(w.c, "store.ReleaseUnanswered", func() (int, error) { return w.s.ReleaseUnanswered(ctx, begins) })
+}
+
 func (w countedStore) Canceling(ctx context.Context, attempts []store.Holder) ([]store.Holder, error) {
 	return call(w.c, "store.Canceling", func() ([]store.Holder, error) { return w.s.Canceling(ctx, attempts) })
 }

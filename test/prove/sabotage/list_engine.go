@@ -215,6 +215,21 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestUnansweredBeginCostsNoAttempt"),
 		},
 		{
+			Name: "unanswered-begin-is-not-reported", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.reportUnanswered",
+			Old: "due := e.begins.unreported(now, e.cfg.Lease)", New: "var due []store.UnansweredBegins",
+			Suites: onEngine, Tests: by("TestUnansweredBeginOfAnotherWorker"),
+		},
+		{
+			Name: "unanswered-begin-is-reported-once", Breaks: []string{"I9"}, Dir: engine, Func: "begins.unreported",
+			Old: "s.reported.IsZero() || now.Sub(s.reported) <= lease", New: "s.reported.IsZero()",
+			Suites: onEngine, Tests: by("TestUnansweredBeginOfAnotherWorker"),
+		},
+		{
+			Name: "report-takes-a-live-attempt", Breaks: []string{"I4", "I9"}, Dir: functions,
+			Func: "aw_release_unanswered", Old: "and b.begin_ids ? begin_id", New: "",
+			Suites: onPostgres, Tests: cases("report of unanswered begins"),
+		},
+		{
 			Name: "made-attempt-is-not-counted", Breaks: []string{"I4", "I6"}, Dir: functions, Func: "aw_begin",
 			Old: "coalesce(p -> 'unanswered' ? j.begin_id, false);", New: "jsonb_array_length(p -> 'unanswered') > 0;",
 			Suites: onPostgres, Tests: cases("unanswered begin"),

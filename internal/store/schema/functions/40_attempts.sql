@@ -138,3 +138,30 @@ begin
     coalesce(nullif(p -> 'events', 'null'), '[]') ||
       {{ .schema }}.aw_event('released', 0, 'released; the attempt is not counted', null::jsonb));
 end $$;
+
+-- aw_release_unanswered gives back the jobs that were leased by a begin whose answer was lost: nobody makes that
+-- attempt, and it is not counted (I9). Each entry of p.begins has a job_id and the begin_ids of one worker's begins.
+-- It goes by the order of the ids, so that two callers wait for each other in one direction only.
+create or replace function {{ .schema }}.aw_release_unanswered(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_released integer := 0;
+  b record;
+  j {{ .schema }}.jobs;
+begin
+  for b in select r.job_id, r.begin_ids from jsonb_to_recordset(p -> 'begins') as r(job_id text, begin_ids jsonb)
+           order by r.job_id loop
+    select * into j from {{ .schema }}.jobs where client_id = v_client and id = b.job_id and status = 'running'
+      and lease_expires_at is not null and b.begin_ids ? begin_id for update;
+    continue when not found;
+    if j.fence = 1 then -- no caller got the answer to the first start
+      update {{ .schema }}.jobs set series_started_at = null where client_id = v_client and id = j.id;
+    end if;
+    perform {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts - 1, interval '0', null::jsonb,
+      jsonb_build_array({{ .schema }}.aw_event('released', 0,
+        'the begin was not answered; the attempt is not counted', null::jsonb)));
+    v_released := v_released + 1;
+  end loop;
+  return jsonb_build_object('released', v_released);
+end $$;
