@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -77,14 +78,10 @@ func (w *watch) loop(ctx context.Context) {
 			}
 		}
 		if wait := max(time.Until(since.Add(askEvery)), time.Until(next)); wait > 0 {
-			timer := time.NewTimer(wait)
-			select {
-			case <-timer.C:
-				continue // that task may have ended
-			case <-ctx.Done():
-				timer.Stop()
+			if retry.Sleep(ctx, wait) != nil {
 				return
 			}
+			continue // that task may have ended
 		}
 		asked := time.Now()
 		w.query(ctx)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/message"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -36,11 +37,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 		if err := e.sweep(ctx, revive); err != nil && ctx.Err() == nil {
 			e.log.Warn("can't find or resend lost messages; retrying later", "error", err)
 		}
-		timer := time.NewTimer(jittered(sweepEvery))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if retry.Sleep(ctx, jittered(sweepEvery)) != nil {
 			return
 		}
 	}

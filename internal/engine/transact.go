@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -34,8 +35,10 @@ func (e *Engine) transact(
 ) (store.Settled, error) {
 	began, failed, renewed := time.Now(), 0, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
-	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
+	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits()
+	for {
 		settled, err := e.bounded(ctx, commit)
+		wait := next()
 		patience, shortened := e.patience()
 		if !transient(err) || time.Since(began)+wait > patience {
 			return settled, err
@@ -48,7 +51,7 @@ func (e *Engine) transact(
 		}
 		a.log.Warn("a commit failed; retrying", "error", err, "in", wait)
 		select {
-		case <-time.After(jittered(wait)):
+		case <-time.After(wait):
 		case <-shortened: // the engine ends: settleTime applies now
 		}
 		e.stayHidden(ctx, a)
