@@ -152,9 +152,10 @@ declare
 begin
   for b in select r.job_id, r.begin_ids from jsonb_to_recordset(p -> 'begins') as r(job_id text, begin_ids jsonb)
            order by r.job_id loop
-    select * into j from {{ .schema }}.jobs where client_id = v_client and id = b.job_id and status = 'running'
-      and lease_expires_at is not null and b.begin_ids ? begin_id for update;
-    continue when not found;
+    select * into j from {{ .schema }}.jobs where client_id = v_client and id = b.job_id for no key update;
+    continue when not found or j.status <> 'running' or j.lease_expires_at is null;
+    continue when not coalesce(b.begin_ids ? j.begin_id, false);
+    perform {{ .schema }}.aw_wait_for_staging(j);
     if j.fence = 1 then -- no caller got the answer to the first start
       update {{ .schema }}.jobs set series_started_at = null where client_id = v_client and id = j.id;
     end if;
