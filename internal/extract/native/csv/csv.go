@@ -25,20 +25,10 @@ const (
 	readBytes  = 256 << 10 // read size; encoding/csv buffers the same again
 )
 
-// Extractor reads separated values.
-type Extractor struct{}
+// New returns an extractor of separated values.
+func New() extract.Extractor { return extract.Func("native/csv", 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return "native/csv" }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor.
-func (Extractor) Extract(
+func read(
 	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
 	rc, encoding, err := charset.Open(src.Path)
@@ -55,7 +45,6 @@ func (Extractor) Extract(
 		return extract.Info{}, err
 	}
 	return extract.Info{
-		Format: src.Format, Extractor: "native/csv",
 		Properties: map[string]string{"encoding": string(encoding), "delimiter": string(delimiter)},
 	}, nil
 }

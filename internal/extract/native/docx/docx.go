@@ -15,28 +15,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Extractor reads Word documents.
-type Extractor struct{}
+// New returns an extractor of Word documents. A Word document has no pages until it is laid out.
+func New() extract.Extractor { return ooxml.Extractor("native/docx", 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return "native/docx" }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor. A Word document has no pages until it is laid out.
-func (Extractor) Extract(
-	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+func read(
+	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	limits = limits.WithDefaults()
-	pkg, err := ooxml.Open(src.Path, limits)
-	if err != nil {
-		return extract.Info{}, err
-	}
-	defer func() { _ = pkg.Close() }() // read-only
 	r := &reader{out: flow.New(emit, limits.Characters)}
 	main, err := r.prepare(ctx, pkg)
 	if err != nil {
@@ -54,15 +38,7 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	title := ooxml.Title(properties)
-	if title == "" {
-		title = r.title
-	}
-	delete(properties, "title")
-	return extract.Info{
-		Format: src.Format, Extractor: "native/docx", Title: title,
-		Language: r.styles.language, Properties: properties,
-	}, nil
+	return extract.Info{Title: r.title, Language: r.styles.language, Properties: properties}, nil
 }
 
 // prepare reads the parts that the main part refers to and returns the main part's name.

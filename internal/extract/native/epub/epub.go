@@ -26,28 +26,12 @@ const (
 	maxHeading = 6
 )
 
-// Extractor reads electronic books.
-type Extractor struct{}
+// New returns an extractor of electronic books. A book has no pages before it is laid out.
+func New() extract.Extractor { return ooxml.Extractor(name, 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return name }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor. A book has no pages before it is laid out.
-func (Extractor) Extract(
-	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+func read(
+	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	limits = limits.WithDefaults()
-	pkg, err := ooxml.Open(src.Path, limits)
-	if err != nil {
-		return extract.Info{}, err
-	}
-	defer func() { _ = pkg.Close() }() // read-only
 	b, err := open(ctx, pkg)
 	if err != nil {
 		return extract.Info{}, err
@@ -57,11 +41,7 @@ func (Extractor) Extract(
 			return extract.Info{}, err
 		}
 	}
-	title := ooxml.Title(b.properties)
-	delete(b.properties, "title")
-	return extract.Info{
-		Format: src.Format, Extractor: name, Title: title, Language: b.properties["language"], Properties: b.properties,
-	}, nil
+	return extract.Info{Language: b.properties["language"], Properties: b.properties}, nil
 }
 
 // chapter reads one page. A page without a heading gets its title from the table of contents.

@@ -28,20 +28,10 @@ const sniffBytes = 1024
 // maxOpen is the x/net parser's limit of nested open elements.
 const maxOpen = 512
 
-// Extractor reads web pages.
-type Extractor struct{}
+// New returns an extractor of web pages.
+func New() extract.Extractor { return extract.Func("native/html", 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return "native/html" }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor.
-func (Extractor) Extract(
+func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
 	rc, err := open(src.Path)
@@ -49,12 +39,11 @@ func (Extractor) Extract(
 		return extract.Info{}, err
 	}
 	defer func() { _ = rc.Close() }() // read-only
-	limits = limits.WithDefaults()
 	root, err := html.Parse(simplify(ctx, rc, 4*limits.Characters, limits))
 	if err != nil {
 		return extract.Info{}, explain(ctx, err)
 	}
-	info := extract.Info{Format: src.Format, Extractor: "native/html", Properties: map[string]string{}}
+	info := extract.Info{Properties: map[string]string{}}
 	describe(root, &info)
 	w := &walker{ctx: ctx, emit: emit, chrome: hasHeading(root)}
 	if err := w.walk(root); err != nil {

@@ -17,29 +17,13 @@ import (
 
 const name = "native/odf"
 
-// Extractor reads OpenDocument files.
-type Extractor struct{}
+// New returns an extractor of OpenDocument files. The pages of a presentation or a drawing are its slides; a text
+// or a spreadsheet has none until it is laid out.
+func New() extract.Extractor { return ooxml.Extractor(name, 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return name }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor. The pages of a presentation or a drawing are its slides; a text or a
-// spreadsheet has none until it is laid out.
-func (Extractor) Extract(
-	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+func read(
+	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	limits = limits.WithDefaults()
-	pkg, err := ooxml.Open(src.Path, limits)
-	if err != nil {
-		return extract.Info{}, err
-	}
-	defer func() { _ = pkg.Close() }() // read-only
 	if err := refuseEncrypted(ctx, pkg); err != nil {
 		return extract.Info{}, err
 	}
@@ -62,22 +46,11 @@ func (Extractor) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	return r.info(src, properties), nil
-}
-
-func (r *reader) info(src extract.Source, properties map[string]string) extract.Info {
-	title := ooxml.Title(properties)
-	if title == "" {
-		title = r.title
-	}
-	delete(properties, "title")
 	language := r.styles.language
 	if language == "" {
 		language = properties["language"]
 	}
-	return extract.Info{
-		Format: src.Format, Extractor: name, Title: title, Language: language, Pages: r.page, Properties: properties,
-	}
+	return extract.Info{Title: r.title, Language: language, Pages: r.page, Properties: properties}, nil
 }
 
 // refuseEncrypted fails if the manifest lists encrypted parts (part 2, 4.8).

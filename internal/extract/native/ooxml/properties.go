@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/xml"
 	"strings"
-
-	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
 const maxProperty = 1 << 10 // bytes
@@ -41,6 +39,3 @@ func (p *Package) properties(ctx context.Context, part string, names, properties
 	})
 	return Optional(err)
 }
-
-// Title returns the title among the properties, or "" if it is meaningless.
-func Title(properties map[string]string) string { return extract.StatedTitle(properties["title"]) }

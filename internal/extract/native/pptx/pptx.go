@@ -19,29 +19,13 @@ import (
 // maxItems limits the shapes, paragraphs and cells of one slide, which are held until the slide is sorted.
 const maxItems = 200_000
 
-// Extractor reads PowerPoint presentations.
-type Extractor struct{}
+// New returns an extractor of PowerPoint presentations. Hidden slides are read as well, since hiding only takes
+// them out of the show; the property "hidden_slides" has their numbers.
+func New() extract.Extractor { return ooxml.Extractor("native/pptx", 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return "native/pptx" }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor. Hidden slides are read as well, since hiding only takes them
-// out of the show; the property "hidden_slides" has their numbers.
-func (Extractor) Extract(
-	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+func read(
+	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	limits = limits.WithDefaults()
-	pkg, err := ooxml.Open(src.Path, limits)
-	if err != nil {
-		return extract.Info{}, err
-	}
-	defer func() { _ = pkg.Close() }() // read-only
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, bytes: 4 * limits.Characters,
 		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{},
@@ -54,18 +38,10 @@ func (Extractor) Extract(
 	if err := r.presentation(); err != nil {
 		return extract.Info{}, err
 	}
-	title := ooxml.Title(properties)
-	if title == "" {
-		title = r.title
-	}
-	delete(properties, "title")
 	if len(r.hidden) > 0 {
 		properties["hidden_slides"] = strings.Join(r.hidden, ", ")
 	}
-	return extract.Info{
-		Format: src.Format, Extractor: "native/pptx", Title: title, Language: r.language(),
-		Pages: r.page, Properties: properties,
-	}, nil
+	return extract.Info{Title: r.title, Language: r.language(), Pages: r.page, Properties: properties}, nil
 }
 
 // reader walks one presentation. Methods without a part parameter are called after an element's start tag and

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
-	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -21,20 +20,10 @@ const (
 	maxDepth = 1000 // open groups
 )
 
-// Extractor reads Rich Text documents.
-type Extractor struct{}
+// New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
+func New() extract.Extractor { return extract.Func(name, 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return name }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor. A Rich Text document has no pages before it is laid out.
-func (Extractor) Extract(
+func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
 	file, err := os.Open(src.Path)
@@ -42,7 +31,6 @@ func (Extractor) Extract(
 		return extract.Info{}, fmt.Errorf("open document: %w", err)
 	}
 	defer func() { _ = file.Close() }() // read-only
-	limits = limits.WithDefaults()
 	out := flow.New(emit, limits.Characters)
 	r := &reader{
 		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block},
@@ -53,14 +41,7 @@ func (Extractor) Extract(
 	if err := r.read(); err != nil {
 		return extract.Info{}, err
 	}
-	title := ooxml.Title(r.properties)
-	if title == "" {
-		title = r.title
-	}
-	delete(r.properties, "title")
-	return extract.Info{
-		Format: src.Format, Extractor: name, Title: title, Language: languages[r.language], Properties: r.properties,
-	}, nil
+	return extract.Info{Title: r.title, Language: languages[r.language], Properties: r.properties}, nil
 }
 
 // destination is the target of a group's text.

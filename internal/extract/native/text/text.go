@@ -20,20 +20,10 @@ const (
 	maxHeading   = 200      // bytes
 )
 
-// Extractor reads plain text.
-type Extractor struct{}
+// New returns an extractor of plain text. Blocks have a page only in a file with form feeds.
+func New() extract.Extractor { return extract.Func("native/text", 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return "native/text" }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor. Blocks have a page only in a file with form feeds.
-func (Extractor) Extract(
+func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
 	rc, encoding, err := charset.Open(src.Path)
@@ -41,13 +31,12 @@ func (Extractor) Extract(
 		return extract.Info{}, err
 	}
 	defer func() { _ = rc.Close() }() // read-only
-	p := &parser{emit: emit, limits: limits.WithDefaults()}
+	p := &parser{emit: emit, limits: limits}
 	if err := p.read(ctx, rc); err != nil {
 		return extract.Info{}, err
 	}
 	return extract.Info{
-		Format: src.Format, Extractor: "native/text", Pages: p.page,
-		Properties: map[string]string{"encoding": string(encoding)},
+		Pages: p.page, Properties: map[string]string{"encoding": string(encoding)},
 	}, nil
 }
 

@@ -16,29 +16,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Extractor reads Excel workbooks.
-type Extractor struct{}
+// New returns an extractor of Excel workbooks. Hidden sheets are left out, unless there is no other; the property
+// "hidden_sheets" has their names. Hidden rows and columns are read: a filter hides rows.
+func New() extract.Extractor { return ooxml.Extractor("native/xlsx", 1, read) }
 
-// New returns an Extractor.
-func New() Extractor { return Extractor{} }
-
-// Name implements extract.Extractor.
-func (Extractor) Name() string { return "native/xlsx" }
-
-// Version implements extract.Extractor.
-func (Extractor) Version() int { return 1 }
-
-// Extract implements extract.Extractor. Hidden sheets are left out, unless there is no other; the
-// property "hidden_sheets" has their names. Hidden rows and columns are read: a filter hides rows.
-func (Extractor) Extract(
-	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+func read(
+	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	limits = limits.WithDefaults()
-	pkg, err := ooxml.Open(src.Path, limits)
-	if err != nil {
-		return extract.Info{}, err
-	}
-	defer func() { _ = pkg.Close() }() // read-only
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, blanks: limits.Characters, bytes: 4 * limits.Characters,
 	}
@@ -49,8 +33,6 @@ func (Extractor) Extract(
 	if err := r.workbook(); err != nil {
 		return extract.Info{}, err
 	}
-	title := ooxml.Title(properties)
-	delete(properties, "title")
 	var hidden []string
 	for _, s := range r.sheets {
 		if !s.shown {
@@ -60,9 +42,7 @@ func (Extractor) Extract(
 	if len(hidden) > 0 {
 		properties["hidden_sheets"] = strings.Join(hidden, ", ")
 	}
-	return extract.Info{
-		Format: src.Format, Extractor: "native/xlsx", Title: title, Pages: len(r.sheets), Properties: properties,
-	}, nil
+	return extract.Info{Pages: len(r.sheets), Properties: properties}, nil
 }
 
 // reader reads one workbook.
