@@ -13,13 +13,13 @@ import (
 // slowAnswers claims at once and answers a second later, or never when it is canceled before.
 type slowAnswers struct{ *outbox }
 
-func (s slowAnswers) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {
+func (s slowAnswers) ClaimDeliveries(ctx context.Context, c store.Claim) (store.ClaimedDeliveries, error) {
 	claimed, err := s.outbox.ClaimDeliveries(ctx, c)
 	select {
 	case <-time.After(time.Second):
 		return claimed, err
 	case <-ctx.Done():
-		return store.Claimed{}, ctx.Err()
+		return store.ClaimedDeliveries{}, ctx.Err()
 	}
 }
 

@@ -48,22 +48,22 @@ func (o *outbox) add(id, url string) *row {
 	return r
 }
 
-func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {
+func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.ClaimedDeliveries, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.claims++
 	if err := ctx.Err(); err != nil {
-		return store.Claimed{}, err
+		return store.ClaimedDeliveries{}, err
 	}
 	if o.failClaims > 0 {
 		o.failClaims--
-		return store.Claimed{}, errDown
+		return store.ClaimedDeliveries{}, errDown
 	}
 	if c.Max < 1 || c.Max > 100 || c.Worker == "" || c.Lease <= 0 {
-		return store.Claimed{}, errors.New("a claim out of its bounds")
+		return store.ClaimedDeliveries{}, errors.New("a claim out of its bounds")
 	}
 	now := time.Now()
-	var claimed store.Claimed
+	var claimed store.ClaimedDeliveries
 	slices.SortStableFunc(o.rows, func(a, b *row) int { return a.due.Compare(b.due) })
 	for _, r := range o.rows {
 		if r.status != store.DeliveryPending {

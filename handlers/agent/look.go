@@ -51,7 +51,7 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 
 // find is a search within the scope. matched: at least one passage has a word of the query.
 func (r *run) find(ctx context.Context, query string, k int) (found []store.Passage, matched bool, err error) {
-	vectors, err := r.deps.Embedder.Embed(ctx, []string{store.Asked(query)})
+	vectors, err := r.deps.Embedder.Embed(ctx, []string{store.PositiveTerms(query)})
 	if err != nil {
 		return nil, false, fmt.Errorf("embed the query: %w", err)
 	}

@@ -29,7 +29,7 @@ type work struct {
 	payload  Payload
 	file     *source.File
 	source   extract.Source
-	staged   store.Staged
+	staged   store.StagedVersion
 	pipeline string
 	title    string // of the payload, as it goes into what is embedded; see payload.title
 

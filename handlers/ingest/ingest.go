@@ -147,7 +147,7 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	return w.ingest(ctx)
 }
 
-func (h *Handler) stageDocument(ctx context.Context, c handlers.Call, p Payload) (store.Staged, error) {
+func (h *Handler) stageDocument(ctx context.Context, c handlers.Call, p Payload) (store.StagedVersion, error) {
 	staged, err := h.deps.Documents.StageDocument(ctx, store.Staging{
 		Holder: c.Holder, DocumentSet: p.DocumentSet, Filename: p.Filename, Blob: p.Blob,
 	})

@@ -102,7 +102,7 @@ func (t *Tenant) Close() error {
 }
 
 // Enqueue records a task as pending and sends its message. It needs config.Queue and config.Store.
-func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.Submitted, error) {
+func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.SubmitAnswer, error) {
 	return engine.Submitter{
 		Store: t.Store, Queues: t.Queues, MaxAttempts: t.maxAttempts,
 	}.Submit(ctx, what)

@@ -201,7 +201,7 @@ func (t *Tenant) prepare(ctx context.Context) error {
 	return s.await(ctx, []dependencyCheck{
 		{"the database", t.DatabaseAddress(), func(ctx context.Context) error {
 			if err := t.Store.Check(ctx); err != nil {
-				return fmt.Errorf("check the store: %w%s", err, store.Unreached(err))
+				return fmt.Errorf("check the store: %w%s", err, store.DialReason(err))
 			}
 			return nil
 		}},

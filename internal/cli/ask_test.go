@@ -20,7 +20,7 @@ type prompt struct {
 	results map[string]string // by the job's type
 }
 
-func (p *prompt) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
+func (p *prompt) Submit(ctx context.Context, s store.Submission) (store.SubmitAnswer, error) {
 	answer, err := p.rows.Submit(ctx, s)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,7 +37,7 @@ func TestReplay(t *testing.T) {
 		!strings.Contains(string(j.Hints), `"force": true`) {
 		t.Errorf("row: %+v", j)
 	}
-	if found, err := d.Store.Sweep(t.Context(), store.Overdue{StalledFor: time.Hour}, 10); err != nil ||
+	if found, err := d.Store.Sweep(t.Context(), store.SweepAges{StalledFor: time.Hour}, 10); err != nil ||
 		len(found.Unsent) != 0 {
 		t.Errorf("unsent: %+v, %v", found.Unsent, err)
 	}

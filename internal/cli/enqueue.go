@@ -124,7 +124,7 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 }
 
 // submit creates the queues only when one is missing: the right to send does not include the right to create.
-func submit(ctx context.Context, t *app.Tenant, what task.Task) (store.Submitted, error) {
+func submit(ctx context.Context, t *app.Tenant, what task.Task) (store.SubmitAnswer, error) {
 	answer, err := t.Enqueue(ctx, what)
 	if !errors.Is(err, queue.ErrNotFound) {
 		return answer, err

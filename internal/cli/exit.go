@@ -249,7 +249,7 @@ func (p *program) report(err error) int {
 	} else if v.code == exitInterrupted {
 		fmt.Fprintln(p.stderr, "async-worker: interrupted")
 	} else {
-		p.printMessage(p.stderr, "async-worker: ", err.Error()+store.Unreached(err))
+		p.printMessage(p.stderr, "async-worker: ", err.Error()+store.DialReason(err))
 	}
 	if v.next != "" {
 		p.printMessage(p.stderr, "  what to do: ", v.next)

@@ -66,7 +66,7 @@ query without a word finds nothing. Put -- before a query that begins with a min
 }
 
 func search(ctx context.Context, t *app.Tenant, q store.Query) ([]store.Hit, error) {
-	embedded, err := t.Embedder.Embed(ctx, []string{store.Asked(q.Text)})
+	embedded, err := t.Embedder.Embed(ctx, []string{store.PositiveTerms(q.Text)})
 	if err != nil {
 		return nil, &failure{"embed the query", nextModel, err}
 	}

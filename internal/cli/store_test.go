@@ -142,23 +142,23 @@ func (r *rows) RequestCancel(_ context.Context, id, _ string) (store.Job, error)
 	return store.Job{ID: id, Status: "canceled"}, nil
 }
 
-func (r *rows) Submit(_ context.Context, s store.Submission) (store.Submitted, error) {
+func (r *rows) Submit(_ context.Context, s store.Submission) (store.SubmitAnswer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.trouble(); err != nil {
-		return store.Submitted{}, err
+		return store.SubmitAnswer{}, err
 	}
 	if old, ok := r.submitted[s.JobID]; ok {
 		if old.Fingerprint != s.Fingerprint {
-			return store.Submitted{}, store.ErrConflict
+			return store.SubmitAnswer{}, store.ErrConflict
 		}
-		return store.Submitted{State: "pending", Sent: r.sent[s.JobID]}, nil
+		return store.SubmitAnswer{State: "pending", Sent: r.sent[s.JobID]}, nil
 	}
 	if r.submitted == nil {
 		r.submitted, r.sent = map[string]store.Submission{}, map[string]bool{}
 	}
 	r.submitted[s.JobID] = s
-	return store.Submitted{Created: true, State: "pending"}, nil
+	return store.SubmitAnswer{Created: true, State: "pending"}, nil
 }
 
 func (r *rows) MarkSent(_ context.Context, id string) error {

@@ -17,7 +17,7 @@ import (
 func failed(check string, err error, mend string) Result {
 	r := Result{Check: check, State: Fail, Class: classOf(err), Seen: err.Error(), Mend: mend}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
-		r.Seen = e.Message + store.Unreached(err)
+		r.Seen = e.Message + store.DialReason(err)
 		if e.Hint != "" {
 			r.Seen = strings.TrimSuffix(e.Message, ": "+e.Hint)
 			r.Mend = e.Hint

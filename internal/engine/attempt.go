@@ -21,7 +21,7 @@ type attempt struct {
 	handler  handlers.Handler
 	spec     handlers.Spec
 	calledAt time.Time // when begin was called: the job's lease counts from then
-	begun    store.Begun
+	begun    store.BeginAnswer
 	holder   store.Holder
 	started  time.Time
 	span     *tracing.Attempt // nil: no span

@@ -29,7 +29,7 @@ type waits struct {
 	all []time.Duration
 }
 
-func (s *waits) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
+func (s *waits) Retry(ctx context.Context, r store.Retry) (store.Settlement, error) {
 	s.mu.Lock()
 	s.all = append(s.all, r.After)
 	s.mu.Unlock()

@@ -106,7 +106,7 @@ func (b *begins) reported(report []store.UnansweredBegins, at time.Time) {
 
 // callBegin calls store.Begin. A call without an answer may still be executed, so it is remembered even when a later
 // one is answered.
-func (e *Engine) callBegin(ctx context.Context, a *attempt) (store.Begun, error) {
+func (e *Engine) callBegin(ctx context.Context, a *attempt) (store.BeginAnswer, error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = uuid.NewString(), e.begins.of(a.task.ID)
 	a.calledAt = time.Now()

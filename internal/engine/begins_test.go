@@ -16,10 +16,10 @@ import (
 func TestUnansweredBeginCostsNoAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var asked atomic.Int32
-		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 			answer, err := w.store.Begin(ctx, b)
 			if asked.Add(1) <= 5 {
-				return store.Begun{}, errDown
+				return store.BeginAnswer{}, errDown
 			}
 			return answer, err
 		}
@@ -39,12 +39,12 @@ func TestUnansweredBeginOfAnotherWorker(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var asked atomic.Int32
 				var mine store.Begin
-				w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+				w.hook().begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 					if asked.Add(1) == 1 {
 						mine = b
 						time.AfterFunc(delay, func() { _, _ = w.store.Begin(context.WithoutCancel(ctx), b) })
 					}
-					return store.Begun{}, errDown // the queue gives the message to the other worker
+					return store.BeginAnswer{}, errDown // the queue gives the message to the other worker
 				}
 				w.start(done)
 				w.send(w.queues.Normal, message("t1", ""))
@@ -65,13 +65,13 @@ func TestUnansweredBeginAfterItsLease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		began := time.Now()
 		var asked atomic.Int32
-		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 			switch {
 			case asked.Add(1) == 1:
 				_, _ = w.store.Begin(ctx, b)
-				return store.Begun{}, errDown
+				return store.BeginAnswer{}, errDown
 			case time.Since(began) < 10*time.Minute:
-				return store.Begun{}, errDown
+				return store.BeginAnswer{}, errDown
 			}
 			return w.store.Begin(ctx, b)
 		}
@@ -87,10 +87,10 @@ func TestUnansweredBeginAfterItsLease(t *testing.T) {
 func TestUnansweredBeginBesideALiveAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var asked, runs atomic.Int32
-		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 			answer, err := w.store.Begin(ctx, b)
 			if n := asked.Add(1); n > 1 && n < 6 {
-				return store.Begun{}, errDown
+				return store.BeginAnswer{}, errDown
 			}
 			return answer, err
 		}

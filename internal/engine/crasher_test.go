@@ -121,10 +121,10 @@ func TestOutcomeInHandIsNotBegunAgain(t *testing.T) {
 		w.cfg.Lease = 10 * time.Second
 		h := w.hook()
 		tries := 0
-		h.complete = func(ctx context.Context, c store.Completion) (store.Settled, error) {
+		h.complete = func(ctx context.Context, c store.Completion) (store.Settlement, error) {
 			if tries++; tries == 1 {
 				time.Sleep(25 * time.Second)
-				return store.Settled{}, errDown
+				return store.Settlement{}, errDown
 			}
 			return w.store.Complete(ctx, c)
 		}
@@ -148,7 +148,7 @@ type crashing struct {
 	commits bool
 }
 
-func (c crashing) Complete(ctx context.Context, done store.Completion) (store.Settled, error) {
+func (c crashing) Complete(ctx context.Context, done store.Completion) (store.Settlement, error) {
 	if c.commits && poisonous(done.JobID) {
 		c.s.crash(3 * time.Second)
 	}

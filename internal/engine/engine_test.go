@@ -192,7 +192,7 @@ func TestRetrySucceedsLater(t *testing.T) {
 func TestHeartbeatKeepsLeases(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var runs, begins atomic.Int32
-		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 			begins.Add(1)
 			return w.store.Begin(ctx, b)
 		}

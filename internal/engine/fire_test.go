@@ -19,26 +19,26 @@ import (
 // hooked lets a test stand before single calls of the store; a nil hook lets the call through.
 type hooked struct {
 	*storememory.Jobs
-	begin     func(context.Context, store.Begin) (store.Begun, error)
-	heartbeat func(context.Context, store.Beat) (store.Pulse, error)
-	complete  func(context.Context, store.Completion) (store.Settled, error)
+	begin     func(context.Context, store.Begin) (store.BeginAnswer, error)
+	heartbeat func(context.Context, store.Heartbeat) (store.HeartbeatAnswer, error)
+	complete  func(context.Context, store.Completion) (store.Settlement, error)
 }
 
-func (h *hooked) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
+func (h *hooked) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 	if h.begin != nil {
 		return h.begin(ctx, b)
 	}
 	return h.Jobs.Begin(ctx, b)
 }
 
-func (h *hooked) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+func (h *hooked) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 	if h.heartbeat != nil {
 		return h.heartbeat(ctx, b)
 	}
 	return h.Jobs.Heartbeat(ctx, b)
 }
 
-func (h *hooked) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
+func (h *hooked) Complete(ctx context.Context, c store.Completion) (store.Settlement, error) {
 	if h.complete != nil {
 		return h.complete(ctx, c)
 	}
@@ -92,9 +92,9 @@ func TestRetriedCommitKeepsTheStory(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var tries atomic.Int32
 		h := w.hook()
-		h.complete = func(ctx context.Context, c store.Completion) (store.Settled, error) {
+		h.complete = func(ctx context.Context, c store.Completion) (store.Settlement, error) {
 			if tries.Add(1) < 3 {
-				return store.Settled{}, errDown
+				return store.Settlement{}, errDown
 			}
 			return w.store.Complete(ctx, c)
 		}
@@ -158,8 +158,8 @@ func TestStoreRefusalIsRetried(t *testing.T) {
 // A message that the store can't take for good is dead-lettered, and does not come back for ever.
 func TestBeginRefusesForGood(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.hook().begin = func(context.Context, store.Begin) (store.Begun, error) {
-			return store.Begun{}, taskerr.Errorf(taskerr.ValidationError, "a value can't be stored")
+		w.hook().begin = func(context.Context, store.Begin) (store.BeginAnswer, error) {
+			return store.BeginAnswer{}, taskerr.Errorf(taskerr.ValidationError, "a value can't be stored")
 		}
 		w.start(done)
 		w.send(w.queues.Normal, message("t1", ""))
@@ -193,15 +193,15 @@ func TestStoreOutage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var down atomic.Bool
 		h := w.hook()
-		h.heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+		h.heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 			if down.Load() {
-				return store.Pulse{}, errDown
+				return store.HeartbeatAnswer{}, errDown
 			}
 			return w.store.Heartbeat(ctx, b)
 		}
-		h.begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+		h.begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 			if down.Load() {
-				return store.Begun{}, errDown
+				return store.BeginAnswer{}, errDown
 			}
 			return w.store.Begin(ctx, b)
 		}

@@ -93,47 +93,47 @@ func (s gatedStore) MarkSent(ctx context.Context, id string) error {
 	return err
 }
 
-func (s gatedStore) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swept, error) {
-	return through(ctx, s.g, "sweep", func(ctx context.Context) (store.Swept, error) { return s.Jobs.Sweep(ctx, o, n) })
+func (s gatedStore) Sweep(ctx context.Context, o store.SweepAges, n int) (store.SweepAnswer, error) {
+	return through(ctx, s.g, "sweep", func(ctx context.Context) (store.SweepAnswer, error) { return s.Jobs.Sweep(ctx, o, n) })
 }
 
 func (s gatedStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
 	return through(ctx, s.g, "resend", func(ctx context.Context) (bool, error) { return s.Jobs.Resend(ctx, r) })
 }
 
-func (s gatedStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
-	return through(ctx, s.g, "begin", func(ctx context.Context) (store.Begun, error) { return s.Jobs.Begin(ctx, b) })
+func (s gatedStore) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
+	return through(ctx, s.g, "begin", func(ctx context.Context) (store.BeginAnswer, error) { return s.Jobs.Begin(ctx, b) })
 }
 
-func (s gatedStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+func (s gatedStore) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 	return through(ctx, s.g, "heartbeat",
-		func(ctx context.Context) (store.Pulse, error) { return s.Jobs.Heartbeat(ctx, b) })
+		func(ctx context.Context) (store.HeartbeatAnswer, error) { return s.Jobs.Heartbeat(ctx, b) })
 }
 
-func (s gatedStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
+func (s gatedStore) Complete(ctx context.Context, c store.Completion) (store.Settlement, error) {
 	return through(ctx, s.g, "complete",
-		func(ctx context.Context) (store.Settled, error) { return s.Jobs.Complete(ctx, c) })
+		func(ctx context.Context) (store.Settlement, error) { return s.Jobs.Complete(ctx, c) })
 }
 
-func (s gatedStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
-	return through(ctx, s.g, "fail", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Fail(ctx, f) })
+func (s gatedStore) Fail(ctx context.Context, f store.Failure) (store.Settlement, error) {
+	return through(ctx, s.g, "fail", func(ctx context.Context) (store.Settlement, error) { return s.Jobs.Fail(ctx, f) })
 }
 
-func (s gatedStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
-	return through(ctx, s.g, "retry", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Retry(ctx, r) })
+func (s gatedStore) Retry(ctx context.Context, r store.Retry) (store.Settlement, error) {
+	return through(ctx, s.g, "retry", func(ctx context.Context) (store.Settlement, error) { return s.Jobs.Retry(ctx, r) })
 }
 
-func (s gatedStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+func (s gatedStore) Release(ctx context.Context, r store.Release) (store.Settlement, error) {
 	return through(ctx, s.g, "release", func(ctx context.Context) (
-		store.Settled, error,
+		store.Settlement, error,
 	) {
 		return s.Jobs.Release(ctx, r)
 	})
 }
 
-func (s gatedStore) Canceled(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
+func (s gatedStore) Canceled(ctx context.Context, h store.Holder, e []store.Event) (store.Settlement, error) {
 	return through(ctx, s.g, "canceled",
-		func(ctx context.Context) (store.Settled, error) { return s.Jobs.Canceled(ctx, h, e) })
+		func(ctx context.Context) (store.Settlement, error) { return s.Jobs.Canceled(ctx, h, e) })
 }
 
 func (s gatedStore) ReleaseUnanswered(ctx context.Context, b []store.UnansweredBegins) (int, error) {
@@ -146,9 +146,9 @@ func (s gatedStore) Canceling(ctx context.Context, held []store.Holder) ([]store
 		func(ctx context.Context) ([]store.Holder, error) { return s.Jobs.Canceling(ctx, held) })
 }
 
-func (s gatedStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
+func (s gatedStore) Reject(ctx context.Context, r store.Rejection) (store.Settlement, error) {
 	return through(ctx, s.g, "reject", func(ctx context.Context) (
-		store.Settled, error,
+		store.Settlement, error,
 	) {
 		return s.Jobs.Reject(ctx, r)
 	})

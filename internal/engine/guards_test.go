@@ -43,11 +43,11 @@ func TestHeartbeatEndsBeforeSettling(t *testing.T) {
 		var beats, renewals atomic.Int32
 		w.queues.Normal = counting{w.queues.Normal, &renewals}
 		h := w.hook()
-		h.heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+		h.heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 			beats.Add(1)
 			return w.store.Heartbeat(ctx, b)
 		}
-		h.complete = func(ctx context.Context, c store.Completion) (store.Settled, error) {
+		h.complete = func(ctx context.Context, c store.Completion) (store.Settlement, error) {
 			beats.Store(0)
 			renewals.Store(0)
 			time.Sleep(25 * time.Second) // beyond the time of the next renewal
@@ -83,9 +83,9 @@ func TestDeadLetterIsCopiedOnce(t *testing.T) {
 func TestZombie(t *testing.T) {
 	inWorld(t, func(w *world) {
 		wake := make(chan struct{})
-		w.hook().heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+		w.hook().heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 			if b.Fence == 1 {
-				return store.Pulse{}, errDown
+				return store.HeartbeatAnswer{}, errDown
 			}
 			return w.store.Heartbeat(ctx, b)
 		}

@@ -139,10 +139,10 @@ func (b *beat) write(ctx context.Context) error {
 	}
 	asked := time.Now()
 	told := b.journal.take()
-	var pulse store.Pulse
+	var pulse store.HeartbeatAnswer
 	over := b.engine.outages.call()
 	err := b.bounded(ctx, func(ctx context.Context) (err error) {
-		pulse, err = b.engine.deps.Store.Heartbeat(ctx, store.Beat{
+		pulse, err = b.engine.deps.Store.Heartbeat(ctx, store.Heartbeat{
 			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: told.all(), Checkpoint: told.checkpoint,
 		})
 		return err

@@ -125,7 +125,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 }
 
 // drop reports a message whose job had already ended.
-func (e *Engine) drop(a *attempt, b store.Begun) {
+func (e *Engine) drop(a *attempt, b store.BeginAnswer) {
 	switch {
 	case b.Duplicate:
 		if b.Deliveries > 0 {

@@ -48,9 +48,9 @@ func TestLostLeaseStopsTheHandler(t *testing.T) {
 func TestFailedHeartbeatKeepsTheStory(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var tries atomic.Int32
-		w.hook().heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+		w.hook().heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 			if tries.Add(1) == 1 {
-				return store.Pulse{}, errDown
+				return store.HeartbeatAnswer{}, errDown
 			}
 			return w.store.Heartbeat(ctx, b)
 		}

@@ -21,44 +21,44 @@ func (o outage) err() error {
 	return nil
 }
 
-func (o outage) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
+func (o outage) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 	if err := o.err(); err != nil {
-		return store.Begun{}, err
+		return store.BeginAnswer{}, err
 	}
 	return o.Jobs.Begin(ctx, b)
 }
 
-func (o outage) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+func (o outage) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 	if err := o.err(); err != nil {
-		return store.Pulse{}, err
+		return store.HeartbeatAnswer{}, err
 	}
 	return o.Jobs.Heartbeat(ctx, b)
 }
 
-func (o outage) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
+func (o outage) Complete(ctx context.Context, c store.Completion) (store.Settlement, error) {
 	if err := o.err(); err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	return o.Jobs.Complete(ctx, c)
 }
 
-func (o outage) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
+func (o outage) Fail(ctx context.Context, f store.Failure) (store.Settlement, error) {
 	if err := o.err(); err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	return o.Jobs.Fail(ctx, f)
 }
 
-func (o outage) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
+func (o outage) Retry(ctx context.Context, r store.Retry) (store.Settlement, error) {
 	if err := o.err(); err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	return o.Jobs.Retry(ctx, r)
 }
 
-func (o outage) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+func (o outage) Release(ctx context.Context, r store.Release) (store.Settlement, error) {
 	if err := o.err(); err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	return o.Jobs.Release(ctx, r)
 }

@@ -22,7 +22,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 		}
 		return e.fail(ctx, a, a.failure, "permanent")
 	}
-	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settlement, error) {
 		return e.deps.Store.Complete(ctx, store.Completion{
 			Holder: a.holder, Result: result, Effects: out.Effects, Events: a.journal.rest().all(),
 		})
@@ -47,7 +47,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 }
 
 func (e *Engine) cancel(ctx context.Context, a *attempt) (string, taskerr.Class) {
-	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settlement, error) {
 		return e.deps.Store.Canceled(ctx, a.holder, a.journal.rest().all())
 	})
 	if err != nil {
@@ -76,9 +76,9 @@ func (e *Engine) giveBack(
 ) (string, taskerr.Class) {
 	a.journal.note(reason)
 	a.reason, a.wait = reason, wait
-	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settlement, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
-			return store.Settled{}, err
+			return store.Settlement{}, err
 		}
 		r.Holder, r.Events = a.holder, a.journal.rest().all()
 		return e.deps.Store.Release(ctx, r)
@@ -94,9 +94,9 @@ func (e *Engine) giveBack(
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
 	wait := e.policy(a.spec).Wait(a.begun.Attempt, a.begun.LastWait, failure.RetryAfter,
 		rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
-	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settled, error) {
+	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settlement, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
-			return store.Settled{}, err
+			return store.Settlement{}, err
 		}
 		return e.deps.Store.Retry(ctx, store.Retry{
 			Holder: a.holder, Error: a.describe(failure), After: wait, Events: a.journal.rest().all(),
@@ -115,8 +115,8 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) 
 }
 
 func (e *Engine) fail(ctx context.Context, a *attempt, failure *taskerr.Error, reason string) (string, taskerr.Class) {
-	var settled store.Settled
-	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settled, err error) {
+	var settled store.Settlement
+	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settlement, err error) {
 		settled, err = e.deps.Store.Fail(ctx, store.Failure{
 			Holder: a.holder, Error: a.describe(failure), Reason: reason,
 			Source: a.source(), Original: a.msg.Text, Events: a.journal.rest().all(),
@@ -140,7 +140,7 @@ func (e *Engine) keepCheckpoint(ctx context.Context, a *attempt) error {
 	if rest.checkpoint == nil {
 		return nil
 	}
-	_, err := e.deps.Store.Heartbeat(ctx, store.Beat{
+	_, err := e.deps.Store.Heartbeat(ctx, store.Heartbeat{
 		Holder: a.holder, Lease: e.cfg.Lease, Events: rest.all(), Checkpoint: rest.checkpoint,
 	})
 	if err == nil {
@@ -165,14 +165,14 @@ func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string
 }
 
 // finishJob is called when a job has ended.
-func (e *Engine) finishJob(a *attempt, s store.Settled) {
+func (e *Engine) finishJob(a *attempt, s store.Settlement) {
 	e.after(s)
 	a.took = s.Duration
 	e.breakers.forget(a.task.ID)
 }
 
 // after wakes the webhook loop if the commit added a webhook.
-func (e *Engine) after(s store.Settled) {
+func (e *Engine) after(s store.Settlement) {
 	if s.Deliveries > 0 {
 		e.deps.Outbox()
 	}

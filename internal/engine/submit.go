@@ -21,14 +21,14 @@ type Submitter struct {
 
 // Submit enqueues a task. A task that was submitted before with the same payload is not sent again, unless its message
 // was never sent. The error is store.ErrConflict when the id belongs to another payload.
-func (s Submitter) Submit(ctx context.Context, t task.Task) (store.Submitted, error) {
+func (s Submitter) Submit(ctx context.Context, t task.Task) (store.SubmitAnswer, error) {
 	text, err := task.Encode(t)
 	if err != nil {
-		return store.Submitted{}, err
+		return store.SubmitAnswer{}, err
 	}
 	hints, err := json.Marshal(t.Hints)
 	if err != nil {
-		return store.Submitted{}, fmt.Errorf("write the hints: %w", err)
+		return store.SubmitAnswer{}, fmt.Errorf("write the hints: %w", err)
 	}
 	q := s.Queues.For(t.Priority)
 	answer, err := s.Store.Submit(ctx, store.Submission{

@@ -24,7 +24,7 @@ const (
 
 // overdue defines when the sweep takes a job. Its message may just be waiting in a long queue, so resends are rare;
 // begin answers the message that comes second.
-var overdue = store.Overdue{
+var overdue = store.SweepAges{
 	UnsentFor:    2 * time.Minute,
 	StalledFor:   10 * time.Minute,
 	UnstartedFor: 24 * time.Hour,
@@ -89,7 +89,7 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	if s.WorkerLost {
 		log = log.With("error_class", taskerr.WorkerLost)
 	}
-	again := store.Resend{JobID: s.Job.ID, Fence: s.Fence, Overdue: overdue}
+	again := store.Resend{JobID: s.Job.ID, Fence: s.Fence, Ages: overdue}
 	t, refusal := e.recorded(s)
 	if refusal != nil {
 		log.Error("a job's message is lost and can't be rebuilt; cancel the job, or start a worker that takes it",

@@ -129,13 +129,13 @@ type beats struct {
 	calls int
 }
 
-func (b *beats) Heartbeat(ctx context.Context, beat store.Beat) (store.Pulse, error) {
+func (b *beats) Heartbeat(ctx context.Context, beat store.Heartbeat) (store.HeartbeatAnswer, error) {
 	b.mu.Lock()
 	b.calls++
 	away := time.Now().Before(b.away)
 	b.mu.Unlock()
 	if away {
-		return store.Pulse{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "away"))
+		return store.HeartbeatAnswer{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "away"))
 	}
 	return b.Jobs.Heartbeat(ctx, beat)
 }

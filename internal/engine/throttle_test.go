@@ -31,7 +31,7 @@ func TestSlowStoreIsAskedLessOften(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var took atomic.Int64
 		w.cfg.Concurrency = 2
-		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 			time.Sleep(time.Duration(took.Load()))
 			return w.store.Begin(ctx, b)
 		}

@@ -31,8 +31,8 @@ var errCommitFails = errors.New("engine: the database accepts other writes, but 
 // A commit whose answer was lost is refused as fenced the second time, which is harmless: the message comes back and is
 // answered done (I2).
 func (e *Engine) transact(
-	ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error),
-) (store.Settled, error) {
+	ctx context.Context, a *attempt, commit func(context.Context) (store.Settlement, error),
+) (store.Settlement, error) {
 	began, failed, renewed := time.Now(), 0, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits()
@@ -72,7 +72,7 @@ func (e *Engine) patience() (most time.Duration, shortened <-chan struct{}) {
 // counted, because it was not the task's fault (I9). A task that only its own database calls fail for is counted, and
 // so is one that ran each time that the database went down (I11).
 func (e *Engine) blame(
-	ctx context.Context, a *attempt, failure *taskerr.Error, commit func(context.Context) (store.Settled, error),
+	ctx context.Context, a *attempt, failure *taskerr.Error, commit func(context.Context) (store.Settlement, error),
 ) (away bool, err error) {
 	if failure.Dependency != taskerr.Database || a.verdict == blamed {
 		_, err = e.transact(ctx, a, commit)
@@ -96,8 +96,8 @@ func (e *Engine) blame(
 }
 
 func (e *Engine) bounded(
-	ctx context.Context, commit func(context.Context) (store.Settled, error),
-) (store.Settled, error) {
+	ctx context.Context, commit func(context.Context) (store.Settlement, error),
+) (store.Settlement, error) {
 	ctx, done := settling(ctx)
 	defer done()
 	over := e.outages.call()
@@ -137,7 +137,7 @@ func (e *Engine) stayHidden(ctx context.Context, a *attempt) {
 func (e *Engine) stayHeld(ctx context.Context, a *attempt) bool {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), min(renewTime, e.cfg.Lease/3))
 	defer done()
-	_, err := e.deps.Store.Heartbeat(ctx, store.Beat{Holder: a.holder, Lease: e.cfg.Lease})
+	_, err := e.deps.Store.Heartbeat(ctx, store.Heartbeat{Holder: a.holder, Lease: e.cfg.Lease})
 	if err != nil {
 		return false // the commit fails as well, with the reason
 	}

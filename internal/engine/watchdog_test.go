@@ -34,7 +34,7 @@ type stuckStore struct {
 	hung chan struct{}
 }
 
-func (s *stuckStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+func (s *stuckStore) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 	<-s.hung
 	return s.Jobs.Heartbeat(ctx, b)
 }

@@ -26,8 +26,8 @@ type Claim struct {
 	CountDue bool `json:"count_due,omitempty"`
 }
 
-// Claimed is the answer to a Claim.
-type Claimed struct {
+// ClaimedDeliveries is the answer to a Claim.
+type ClaimedDeliveries struct {
 	Deliveries []Delivery
 	// Next is when the next one will be due that is not yet, or whose claim runs out, as a wait from now.
 	// Zero: none is pending.

@@ -8,8 +8,8 @@ type DerivedQuery struct {
 	Recipe         string `json:"recipe"`
 }
 
-// DerivedFound is the answer to Derived.
-type DerivedFound struct {
+// DerivedAnswer is the answer to Derived.
+type DerivedAnswer struct {
 	OfJob int             `json:"of_job"` // how many contents the job has: more than one after it was forced
 	Same  *DerivedContent `json:"same"`   // the newest of the same bytes by the same recipe; nil: none
 }

@@ -8,8 +8,8 @@ type Staging struct {
 	Blob        string `json:"blob"`
 }
 
-// Staged is the answer to StageDocument.
-type Staged struct {
+// StagedVersion is the answer to StageDocument.
+type StagedVersion struct {
 	DocumentID string
 	Version    int            // of the staged version; 1 is a document's first
 	Active     *ActiveVersion // nil: the document has none yet
@@ -158,8 +158,8 @@ type Deletion struct {
 	BlobsRemoved int      `json:"blobs_removed"` // for the result
 }
 
-// MadeOf is what a document has of blobs that nothing else has a share in.
-type MadeOf struct {
+// DocumentBlobs is what a document has of blobs that nothing else has a share in.
+type DocumentBlobs struct {
 	Blobs   []string `json:"blobs"`   // of derived documents
 	Sources []string `json:"sources"` // hashes of its bytes, under which others may be kept
 }

@@ -47,16 +47,16 @@ type Decision string
 // The decisions.
 const (
 	Run      Decision = "run"      // do it, under the fence
-	Done     Decision = "done"     // it is over (succeeded, or failed: see Begun.DeadLetter): acknowledge
-	Leased   Decision = "leased"   // somebody has it: hide the message for Begun.Wait
-	Waiting  Decision = "waiting"  // its backoff is not over: hide the message for Begun.Wait
+	Done     Decision = "done"     // it is over (succeeded, or failed: see BeginAnswer.DeadLetter): acknowledge
+	Leased   Decision = "leased"   // somebody has it: hide the message for BeginAnswer.Wait
+	Waiting  Decision = "waiting"  // its backoff is not over: hide the message for BeginAnswer.Wait
 	Dropped  Decision = "canceled" // it was canceled: acknowledge
 	Conflict Decision = "conflict" // the id is taken by another payload: reject the message
-	Spent    Decision = "spent"    // its last worker was lost: it is failed now, see Begun.DeadLetter
+	Spent    Decision = "spent"    // its last worker was lost: it is failed now, see BeginAnswer.DeadLetter
 )
 
-// Begun is the answer to Begin.
-type Begun struct {
+// BeginAnswer is the answer to Begin.
+type BeginAnswer struct {
 	Decision    Decision
 	Fence       int64 // rises with every run (I4)
 	Attempt     int   // 1 is the first
@@ -116,16 +116,16 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	}{fields(e), time.Since(e.At).Milliseconds()})
 }
 
-// Beat is a heartbeat.
-type Beat struct {
+// Heartbeat is a heartbeat.
+type Heartbeat struct {
 	Holder
 	Lease      time.Duration   `json:"-"` // sent as lease_ms
 	Events     []Event         `json:"events,omitempty"`
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"` // replaces the stored one unless nil
 }
 
-// Pulse is the answer to a heartbeat.
-type Pulse struct {
+// HeartbeatAnswer is the answer to a heartbeat.
+type HeartbeatAnswer struct {
 	Cancel bool // somebody asked for the job to be canceled
 }
 
@@ -204,8 +204,8 @@ type Rejection struct {
 // Rejected is the State of a refused message whose id belongs to another task, which stays as it is.
 const Rejected = "rejected"
 
-// Settled is the answer to everything that ends an attempt.
-type Settled struct {
+// Settlement is the answer to everything that ends an attempt.
+type Settlement struct {
 	State      string
 	Attempts   int
 	Result     json.RawMessage // of Complete: with what the effects added
@@ -230,8 +230,8 @@ type Submission struct {
 	Message     string          `json:"message"` // its text, for the sweep
 }
 
-// Submitted is the answer to Submit.
-type Submitted struct {
+// SubmitAnswer is the answer to Submit.
+type SubmitAnswer struct {
 	Created bool   // false: the job was there already
 	State   string // as it is now
 	Sent    bool   // its message is on the queue already

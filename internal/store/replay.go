@@ -27,7 +27,7 @@ type Replays interface {
 	// Replay records a new job for a dead letter and notes it there. ErrReplayed unless r.Again; also
 	// with it when somebody replayed the letter after the plan. ErrConflict when the planned id is taken
 	// by now: plan again.
-	Replay(ctx context.Context, r Replay) (Replayed, error)
+	Replay(ctx context.Context, r Replay) (ReplayAnswer, error)
 	// PlanRequeue returns what is needed to write a job's message again. ErrNotFound.
 	PlanRequeue(ctx context.Context, jobID string) (RequeuePlan, error)
 	// Requeue queues a failed job again under its own id, as another series whose attempts count on from
@@ -62,8 +62,8 @@ type Replay struct {
 	By           string `json:"by"`                // who asks for it, for audit
 }
 
-// Replayed is the answer to Replay.
-type Replayed struct {
+// ReplayAnswer is the answer to Replay.
+type ReplayAnswer struct {
 	JobID       string `json:"job_id"`
 	ParentJobID string `json:"parent_job_id"`
 	Number      int    `json:"number"`

@@ -68,36 +68,36 @@ type Store interface {
 type Jobs interface {
 	// Submit records a job as pending before its message is sent. A job that exists with the same
 	// fingerprint is returned as it is; with another one the answer is ErrConflict.
-	Submit(ctx context.Context, s Submission) (Submitted, error)
+	Submit(ctx context.Context, s Submission) (SubmitAnswer, error)
 	// MarkSent notes that the message of a submitted job is on the queue, so that no sweep sends it again.
 	MarkSent(ctx context.Context, jobID string) error
 	// Sweep finds messages that were recorded and never marked sent, and jobs that should have been picked up
 	// again long ago, the longest waiting first: at most limit of each. It changes nothing.
-	Sweep(ctx context.Context, q Overdue, limit int) (Swept, error)
+	Sweep(ctx context.Context, q SweepAges, limit int) (SweepAnswer, error)
 	// Resend records another message of a job that Sweep found stalled: send it and call MarkSent, or a sweep
 	// will. It returns false, and records nothing, when the job moved on or somebody else was here first.
 	Resend(ctx context.Context, r Resend) (bool, error)
 	// Begin records the job if it is new and says what to do with its message.
-	Begin(ctx context.Context, b Begin) (Begun, error)
+	Begin(ctx context.Context, b Begin) (BeginAnswer, error)
 	// ReleaseUnanswered gives back the jobs that the given begins have leased to an attempt that does not exist,
 	// because their answer was lost. The attempts are not counted (I9). It returns how many jobs it gave back.
 	ReleaseUnanswered(ctx context.Context, begins []UnansweredBegins) (int, error)
 	// Heartbeat extends the lease of a running job, appends events and brings back a cancel request.
 	// ErrFenced.
-	Heartbeat(ctx context.Context, b Beat) (Pulse, error)
+	Heartbeat(ctx context.Context, b Heartbeat) (HeartbeatAnswer, error)
 	// Complete commits the handler's effect, the result, the last event and the webhook. ErrFenced.
-	Complete(ctx context.Context, c Completion) (Settled, error)
+	Complete(ctx context.Context, c Completion) (Settlement, error)
 	// Fail ends the job with an error: row, event, dead letter and webhook; staged work is removed. ErrFenced.
-	Fail(ctx context.Context, f Failure) (Settled, error)
+	Fail(ctx context.Context, f Failure) (Settlement, error)
 	// Retry notes a retryable error and when the next attempt may start. ErrFenced.
-	Retry(ctx context.Context, r Retry) (Settled, error)
+	Retry(ctx context.Context, r Retry) (Settlement, error)
 	// Release gives the job back as pending; the attempt is not counted (I9). ErrFenced.
-	Release(ctx context.Context, r Release) (Settled, error)
+	Release(ctx context.Context, r Release) (Settlement, error)
 	// Canceled acknowledges a cancel request: nothing of the job is committed after it (I7). ErrFenced.
-	Canceled(ctx context.Context, h Holder, events []Event) (Settled, error)
+	Canceled(ctx context.Context, h Holder, events []Event) (Settlement, error)
 	// Reject records a message that can't become work: dead letter, webhook, and a failed job row when
 	// the message named a free id of this tenant. The same MessageID is recorded once.
-	Reject(ctx context.Context, r Rejection) (Settled, error)
+	Reject(ctx context.Context, r Rejection) (Settlement, error)
 	// RequestCancel cancels a pending job at once, asks a running one to stop, and leaves a canceled row
 	// for an unknown id so that its message is dropped when it comes. ErrTerminal.
 	RequestCancel(ctx context.Context, jobID, by string) (Job, error)
@@ -113,9 +113,9 @@ type Jobs interface {
 type Documents interface {
 	// StageDocument opens (or, for a later attempt of the same job, opens again) a staged version of a
 	// document. *BusyError when another running job has one open. ErrFenced.
-	StageDocument(ctx context.Context, s Staging) (Staged, error)
+	StageDocument(ctx context.Context, s Staging) (StagedVersion, error)
 	// MadeOf tells what blobs go with a document that is to be deleted.
-	MadeOf(ctx context.Context, documentID string) (MadeOf, error)
+	MadeOf(ctx context.Context, documentID string) (DocumentBlobs, error)
 	// VersionKeys returns the keys of the chunks of a document's active version, by position.
 	VersionKeys(ctx context.Context, documentID string, version int) ([]string, error)
 	// KnownChunks returns those of the keys (at most 1000) that this tenant has an embedding for.
@@ -154,7 +154,7 @@ type Summaries interface {
 // Effect "record_derived_content".
 type Derivations interface {
 	// Derived tells what was made of a document before.
-	Derived(ctx context.Context, q DerivedQuery) (DerivedFound, error)
+	Derived(ctx context.Context, q DerivedQuery) (DerivedAnswer, error)
 }
 
 // Passages are what is read of documents to answer a question: of active versions, of one document set or (empty) of
@@ -173,7 +173,7 @@ type Passages interface {
 // Deliveries are the transactions of the webhook loop over the outbox.
 type Deliveries interface {
 	// ClaimDeliveries leases up to Max due deliveries to one worker.
-	ClaimDeliveries(ctx context.Context, c Claim) (Claimed, error)
+	ClaimDeliveries(ctx context.Context, c Claim) (ClaimedDeliveries, error)
 	// ExtendDeliveries renews the leases of claims, and returns the ids of those that are still held: the others ran
 	// out, and somebody else has them. A lease of zero gives them back.
 	ExtendDeliveries(ctx context.Context, claims []DeliveryClaim, lease time.Duration) (kept []string, err error)
@@ -192,7 +192,7 @@ type Backlog interface {
 type Upkeep interface {
 	// Collect removes versions that were replaced long ago, what abandoned jobs have staged, and documents without
 	// a version. What somebody else has locked is left for the next time.
-	Collect(ctx context.Context, c Collection) (Collected, error)
+	Collect(ctx context.Context, c Collection) (CollectAnswer, error)
 }
 
 // Reader answers questions of people and commands. None of it is on a task's way.

@@ -2,8 +2,8 @@ package store
 
 import "time"
 
-// Overdue says for how long, by the database's clock, a job must have waited to be swept.
-type Overdue struct {
+// SweepAges says for how long, by the database's clock, a job must have waited to be swept.
+type SweepAges struct {
 	// UnsentFor is how long ago a message was recorded that was never marked sent.
 	UnsentFor time.Duration
 	// StalledFor is how long ago the job should have been picked up again: its lease ended, its retry was
@@ -16,8 +16,8 @@ type Overdue struct {
 	AgainAfter time.Duration
 }
 
-// Swept is what a sweep finds.
-type Swept struct {
+// SweepAnswer is what a sweep finds.
+type SweepAnswer struct {
 	Unsent  []Unsent  `json:"unsent"`
 	Stalled []Stalled `json:"stalled"`
 }
@@ -47,9 +47,9 @@ type Recorded struct {
 
 // Resend is another message of a stalled job.
 type Resend struct {
-	JobID   string  `json:"job_id"`
-	Fence   int64   `json:"fence"`   // as Sweep found it
-	Queue   string  `json:"queue"`   // where the message goes
-	Message string  `json:"message"` // empty: there is none to send; the job is only left alone for AgainAfter
-	Overdue Overdue `json:"-"`       // as in Sweep; sent in milliseconds
+	JobID   string    `json:"job_id"`
+	Fence   int64     `json:"fence"`   // as Sweep found it
+	Queue   string    `json:"queue"`   // where the message goes
+	Message string    `json:"message"` // empty: there is none to send; the job is only left alone for AgainAfter
+	Ages    SweepAges `json:"-"`       // as in Sweep; sent in milliseconds
 }

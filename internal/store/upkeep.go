@@ -12,8 +12,8 @@ type Collection struct {
 	Limit        int // of what is removed of each kind
 }
 
-// Collected is how many rows a Collect removed.
-type Collected struct {
+// CollectAnswer is how many rows a Collect removed.
+type CollectAnswer struct {
 	Superseded int  `json:"superseded"` // versions that were replaced
 	Staged     int  `json:"staged"`     // versions that were staged and abandoned, with their chunks
 	Documents  int  `json:"documents"`  // that had no version

@@ -32,15 +32,15 @@ type fake struct {
 	err   error
 }
 
-func (f *fake) Collect(_ context.Context, c store.Collection) (store.Collected, error) {
+func (f *fake) Collect(_ context.Context, c store.Collection) (store.CollectAnswer, error) {
 	f.calls++
 	f.asked = c
 	if f.err != nil {
-		return store.Collected{}, f.err
+		return store.CollectAnswer{}, f.err
 	}
 	n := min(f.rows, c.Limit)
 	f.rows -= n
-	return store.Collected{Superseded: n, More: n == c.Limit}, nil
+	return store.CollectAnswer{Superseded: n, More: n == c.Limit}, nil
 }
 
 // An idle tenant pays for a few calls a day.

@@ -215,8 +215,8 @@ func (d *documents) down() error {
 	return nil
 }
 
-func (*documents) StageDocument(context.Context, store.Staging) (store.Staged, error) {
-	return store.Staged{DocumentID: "1", Version: 1}, nil
+func (*documents) StageDocument(context.Context, store.Staging) (store.StagedVersion, error) {
+	return store.StagedVersion{DocumentID: "1", Version: 1}, nil
 }
 
 func (*documents) KnownChunks(context.Context, []string) (map[string]bool, error) { return nil, nil }

@@ -28,8 +28,8 @@ func checked[T any](
 	})
 }
 
-func (s wiredStore) Submit(ctx context.Context, m store.Submission) (store.Submitted, error) {
-	return checked(ctx, s, "submit", m.JobID, 0, func(ctx context.Context) (store.Submitted, error) {
+func (s wiredStore) Submit(ctx context.Context, m store.Submission) (store.SubmitAnswer, error) {
+	return checked(ctx, s, "submit", m.JobID, 0, func(ctx context.Context) (store.SubmitAnswer, error) {
 		answer, err := s.jobs().Submit(ctx, m)
 		if answer.Created {
 			s.l.w.book.accepted[m.JobID] = true
@@ -44,9 +44,9 @@ func (s wiredStore) MarkSent(ctx context.Context, id string) error {
 	return err
 }
 
-func (s wiredStore) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swept, error) {
+func (s wiredStore) Sweep(ctx context.Context, o store.SweepAges, n int) (store.SweepAnswer, error) {
 	return checked(ctx, s, "sweep", "", 0, func(ctx context.Context) (
-		store.Swept, error,
+		store.SweepAnswer, error,
 	) {
 		return s.jobs().Sweep(ctx, o, n)
 	})
@@ -57,15 +57,15 @@ func (s wiredStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
 		func(ctx context.Context) (bool, error) { return s.jobs().Resend(ctx, r) })
 }
 
-func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
+func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 	var began store.Holder
 	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID,
-		func(ctx context.Context, m *faultyCall) (store.Begun, error) {
+		func(ctx context.Context, m *faultyCall) (store.BeginAnswer, error) {
 			if s.l.crashed("begin", b.JobID) {
-				return store.Begun{}, down(m)
+				return store.BeginAnswer{}, down(m)
 			}
 			return watch(ctx, s.l.w, move{line: s.l, op: "begin", id: b.JobID, begin: &b},
-				func(ctx context.Context) (store.Begun, error) {
+				func(ctx context.Context) (store.BeginAnswer, error) {
 					answer, err := s.jobs().Begin(ctx, b)
 					if err == nil && answer.Decision == store.Run {
 						began = store.Holder{JobID: b.JobID, Fence: answer.Fence}
@@ -81,14 +81,14 @@ func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, erro
 	return answer, err
 }
 
-func (s wiredStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+func (s wiredStore) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 	return checked(ctx, s, "heartbeat", b.JobID, b.Fence,
-		func(ctx context.Context) (store.Pulse, error) { return s.jobs().Heartbeat(ctx, b) })
+		func(ctx context.Context) (store.HeartbeatAnswer, error) { return s.jobs().Heartbeat(ctx, b) })
 }
 
-func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
+func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Settlement, error) {
 	settled, err := checked(ctx, s, "complete", c.JobID, c.Fence,
-		func(ctx context.Context) (store.Settled, error) { return s.jobs().Complete(ctx, c) })
+		func(ctx context.Context) (store.Settlement, error) { return s.jobs().Complete(ctx, c) })
 	if err != nil {
 		s.l.w.mu.Lock()
 		defer s.l.w.mu.Unlock()
@@ -118,32 +118,32 @@ func (l *line) crashed(op, id string) bool {
 	return true
 }
 
-func (s wiredStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
+func (s wiredStore) Fail(ctx context.Context, f store.Failure) (store.Settlement, error) {
 	return checked(ctx, s, "fail", f.JobID, f.Fence,
-		func(ctx context.Context) (store.Settled, error) { return s.jobs().Fail(ctx, f) })
+		func(ctx context.Context) (store.Settlement, error) { return s.jobs().Fail(ctx, f) })
 }
 
-func (s wiredStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
+func (s wiredStore) Retry(ctx context.Context, r store.Retry) (store.Settlement, error) {
 	return checked(ctx, s, "retry", r.JobID, r.Fence,
-		func(ctx context.Context) (store.Settled, error) { return s.jobs().Retry(ctx, r) })
+		func(ctx context.Context) (store.Settlement, error) { return s.jobs().Retry(ctx, r) })
 }
 
-func (s wiredStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+func (s wiredStore) Release(ctx context.Context, r store.Release) (store.Settlement, error) {
 	return checked(ctx, s, "release", r.JobID, r.Fence,
-		func(ctx context.Context) (store.Settled, error) { return s.jobs().Release(ctx, r) })
+		func(ctx context.Context) (store.Settlement, error) { return s.jobs().Release(ctx, r) })
 }
 
-func (s wiredStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+func (s wiredStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settlement, error) {
 	return checked(ctx, s, "canceled", h.JobID, h.Fence,
-		func(ctx context.Context) (store.Settled, error) { return s.jobs().Canceled(ctx, h, events) })
+		func(ctx context.Context) (store.Settlement, error) { return s.jobs().Canceled(ctx, h, events) })
 }
 
-func (s wiredStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
+func (s wiredStore) Reject(ctx context.Context, r store.Rejection) (store.Settlement, error) {
 	return carry(ctx, s.l, onStore, "reject", r.Source.MessageID,
-		func(ctx context.Context, _ *faultyCall) (store.Settled, error) {
+		func(ctx context.Context, _ *faultyCall) (store.Settlement, error) {
 			return watch(ctx, s.l.w, move{
 				line: s.l, op: "reject", id: r.JobID, message: r.Source.Queue + "/" + r.Source.MessageID,
-			}, func(ctx context.Context) (store.Settled, error) {
+			}, func(ctx context.Context) (store.Settlement, error) {
 				return s.jobs().Reject(ctx, r)
 			})
 		})

@@ -14,7 +14,7 @@ import (
 )
 
 // Begin records the job if it is new and says what to do with its message.
-func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
+func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -115,7 +115,7 @@ func (r *Row) dropOrphan() {
 }
 
 // run starts an attempt: one more attempt, a new fence (I4).
-func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun {
+func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.BeginAnswer {
 	if r.State == job.Pending {
 		r.move(job.Start)
 	}
@@ -193,8 +193,8 @@ func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
 	return r.webhook(b.WebhookURL, store.Rejected)
 }
 
-func (r *Row) begun(d store.Decision) store.Begun {
-	b := store.Begun{
+func (r *Row) begun(d store.Decision) store.BeginAnswer {
+	b := store.BeginAnswer{
 		Decision: d, Fence: r.Fence, Attempt: r.Attempts, MaxAttempts: r.MaxAttempts,
 		Progress: r.Progress, State: string(r.State), Checkpoint: r.Checkpoint, Releases: r.Releases,
 		LastWait: r.LastWait, Duration: r.duration(),

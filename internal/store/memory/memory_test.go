@@ -24,10 +24,10 @@ type whole struct {
 }
 
 // ClaimDeliveries lists all of the outbox, of which nobody delivers.
-func (w whole) ClaimDeliveries(ctx context.Context, _ store.Claim) (store.Claimed, error) {
+func (w whole) ClaimDeliveries(ctx context.Context, _ store.Claim) (store.ClaimedDeliveries, error) {
 	jobs, err := w.Reader.Jobs(ctx, store.JobFilter{Limit: 1000})
 	if err != nil {
-		return store.Claimed{}, err
+		return store.ClaimedDeliveries{}, err
 	}
 	var out []store.Delivery
 	for _, j := range jobs {
@@ -35,12 +35,12 @@ func (w whole) ClaimDeliveries(ctx context.Context, _ store.Claim) (store.Claime
 		for _, hook := range row.Outbox {
 			body, err := json.Marshal(map[string]string{"type": hook.Event})
 			if err != nil {
-				return store.Claimed{}, err
+				return store.ClaimedDeliveries{}, err
 			}
 			out = append(out, store.Delivery{ID: hook.ID, JobID: j.ID, URL: hook.URL, Body: string(body)})
 		}
 	}
-	return store.Claimed{Deliveries: out}, nil
+	return store.ClaimedDeliveries{Deliveries: out}, nil
 }
 
 func (whole) Check(context.Context) error { return nil }

@@ -12,39 +12,39 @@ import (
 )
 
 // Heartbeat extends the lease.
-func (s *Jobs) Heartbeat(_ context.Context, b store.Beat) (store.Pulse, error) {
+func (s *Jobs) Heartbeat(_ context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.held(b.Holder)
 	if err != nil {
-		return store.Pulse{}, err
+		return store.HeartbeatAnswer{}, err
 	}
 	r.LeaseEnds = time.Now().Add(b.Lease)
 	r.tell(b.Events...)
 	if b.Checkpoint != nil {
 		r.Checkpoint = b.Checkpoint
 	}
-	return store.Pulse{Cancel: r.Cancel}, nil
+	return store.HeartbeatAnswer{Cancel: r.Cancel}, nil
 }
 
 // Complete commits success.
-func (s *Jobs) Complete(_ context.Context, c store.Completion) (store.Settled, error) {
+func (s *Jobs) Complete(_ context.Context, c store.Completion) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.held(c.Holder)
 	if err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(c.Result, &object); err != nil {
-		return store.Settled{}, taskerr.Errorf(taskerr.InternalBug, "a result must be a JSON object")
+		return store.Settlement{}, taskerr.Errorf(taskerr.InternalBug, "a result must be a JSON object")
 	}
 	for _, e := range c.Effects {
 		if s.OnEffect == nil {
 			break
 		}
 		if err := s.OnEffect(c.Holder, e); err != nil {
-			return store.Settled{}, err
+			return store.Settlement{}, err
 		}
 	}
 	r.Effects = c.Effects
@@ -53,12 +53,12 @@ func (s *Jobs) Complete(_ context.Context, c store.Completion) (store.Settled, e
 }
 
 // Fail ends the job with an error.
-func (s *Jobs) Fail(_ context.Context, f store.Failure) (store.Settled, error) {
+func (s *Jobs) Fail(_ context.Context, f store.Failure) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.held(f.Holder)
 	if err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	return s.end(r, job.Permanent, ending{
 		events: f.Events, err: f.Error, reason: f.Reason, source: f.Source, original: f.Original,
@@ -66,26 +66,26 @@ func (s *Jobs) Fail(_ context.Context, f store.Failure) (store.Settled, error) {
 }
 
 // Canceled acknowledges a cancel request.
-func (s *Jobs) Canceled(_ context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+func (s *Jobs) Canceled(_ context.Context, h store.Holder, events []store.Event) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.held(h)
 	if err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	return s.end(r, job.Cancel, ending{events: events}), nil
 }
 
 // Retry notes a retryable error. The job stays running, held by nobody.
-func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settled, error) {
+func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.held(t.Holder)
 	if err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	if r.Attempts >= r.MaxAttempts { // I6
-		return store.Settled{}, taskerr.Errorf(taskerr.InternalBug, "job %s has no attempt left after %d", r.JobID,
+		return store.Settlement{}, taskerr.Errorf(taskerr.InternalBug, "job %s has no attempt left after %d", r.JobID,
 			r.Attempts)
 	}
 	r.move(job.Retryable)
@@ -93,16 +93,16 @@ func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settled, error) {
 	r.tell(own("retrying", t.Error.Message))
 	r.Error = t.Error
 	r.LeaseEnds, r.NotBefore, r.LastWait = time.Time{}, time.Now().Add(t.After), t.After
-	return store.Settled{State: string(r.State), Attempts: r.Attempts}, nil
+	return store.Settlement{State: string(r.State), Attempts: r.Attempts}, nil
 }
 
 // Release gives the job back without a counted attempt (I9).
-func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settled, error) {
+func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.held(back.Holder)
 	if err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	r.move(job.Released)
 	if back.Waits && back.Tried {
@@ -115,7 +115,7 @@ func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settled, er
 	r.tell(own("released", "released; the attempt is not counted"))
 	r.Attempts--
 	r.LeaseEnds, r.NotBefore = time.Time{}, time.Now()
-	return store.Settled{State: string(r.State), Attempts: r.Attempts}, nil
+	return store.Settlement{State: string(r.State), Attempts: r.Attempts}, nil
 }
 
 // ending is what ends a job: result of success; err, reason, source and original of failure.
@@ -128,7 +128,7 @@ type ending struct {
 }
 
 // end moves a job into a terminal state: row, last event, dead letter and webhook at once.
-func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settled {
+func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settlement {
 	r.move(signal)
 	r.tell(e.events...)
 	last := own(r.State.Wire(), "done")
@@ -148,7 +148,7 @@ func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settled {
 		r.Dead.Worker = r.Worker
 		r.Dead.Series = r.Series
 	}
-	return store.Settled{
+	return store.Settlement{
 		State: string(r.State), Attempts: r.Attempts, Result: r.Result, DeadLetter: r.Dead.ref(),
 		Deliveries: r.webhook(r.WebhookURL, r.State.Wire()),
 		Duration:   r.duration(),

@@ -10,7 +10,7 @@ import (
 )
 
 // Submit records a pending job.
-func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.Submitted, error) {
+func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.rows[m.JobID]; ok {
@@ -19,16 +19,16 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.Submitted, e
 				Type: m.Type, WebhookURL: m.WebhookURL, RequestedBy: m.RequestedBy, TraceParent: m.TraceParent,
 			})
 		} else if r.Fingerprint != m.Fingerprint { // I5
-			return store.Submitted{}, store.ErrConflict
+			return store.SubmitAnswer{}, store.ErrConflict
 		}
-		return store.Submitted{State: string(r.State), Sent: r.Submitted == nil || !r.Sent.IsZero()}, nil
+		return store.SubmitAnswer{State: string(r.State), Sent: r.Submitted == nil || !r.Sent.IsZero()}, nil
 	}
 	s.add(store.Begin{
 		JobID: m.JobID, Type: m.Type, Payload: m.Payload, Hints: m.Hints, Priority: m.Priority,
 		RequestedBy: m.RequestedBy,
 		WebhookURL:  m.WebhookURL, TraceParent: m.TraceParent, Fingerprint: m.Fingerprint, MaxAttempts: m.MaxAttempts,
 	}).Submitted = &m
-	return store.Submitted{Created: true, State: string(job.Pending)}, nil
+	return store.SubmitAnswer{Created: true, State: string(job.Pending)}, nil
 }
 
 // MarkSent notes that the message is on the queue.
@@ -84,7 +84,7 @@ func (s *Jobs) Canceling(_ context.Context, attempts []store.Holder) ([]store.Ho
 }
 
 // Reject records a message that can't become work, once (I6).
-func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, error) {
+func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := source{j.Source.Queue, j.Source.MessageID}
@@ -93,7 +93,7 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, erro
 		if d.Reason == conflict {
 			state = store.Rejected
 		}
-		return store.Settled{State: state, DeadLetter: d.ref()}, nil
+		return store.Settlement{State: state, DeadLetter: d.ref()}, nil
 	}
 	d := s.bury(j.JobID, j.Type, j.Reason, j.Error, 0, j.Source, j.Original)
 	if key.id != "" {
@@ -103,7 +103,7 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, erro
 		s.refuse(j, d)
 	}
 	d.Worker = j.Worker
-	settled := store.Settled{State: string(job.Failed), DeadLetter: d.ref()}
+	settled := store.Settlement{State: string(job.Failed), DeadLetter: d.ref()}
 	r, ok := s.rows[j.JobID]
 	switch {
 	case ok && r.Placed:

@@ -9,10 +9,10 @@ import (
 )
 
 // Sweep finds what was recorded and never sent, and what waits for a message that must be lost.
-func (s *Jobs) Sweep(_ context.Context, o store.Overdue, limit int) (store.Swept, error) {
+func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found store.Swept
+	var found store.SweepAnswer
 	for _, id := range s.order {
 		r := s.rows[id]
 		if r.unsent() && time.Since(r.Updated) >= o.UnsentFor {
@@ -42,7 +42,7 @@ func (s *Jobs) Resend(_ context.Context, m store.Resend) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.rows[m.JobID]
-	if !ok || r.Fence != m.Fence || !r.stalled(m.Overdue) {
+	if !ok || r.Fence != m.Fence || !r.stalled(m.Ages) {
 		return false, nil
 	}
 	r.Updated = time.Now()
@@ -73,7 +73,7 @@ func (r *Row) due() (time.Time, bool) {
 }
 
 // stalled reports whether a job that waits is overdue; see aw_stalled.
-func (r *Row) stalled(o store.Overdue) bool {
+func (r *Row) stalled(o store.SweepAges) bool {
 	if r.State.Terminal() || r.unsent() {
 		return false
 	}

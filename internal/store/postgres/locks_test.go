@@ -46,7 +46,7 @@ func (l *locks) begin(id string) store.Holder {
 	return store.Holder{JobID: id, Fence: b.Fence}
 }
 
-func (l *locks) stageDocument(h store.Holder) (store.Staged, error) {
+func (l *locks) stageDocument(h store.Holder) (store.StagedVersion, error) {
 	return l.StageDocument(l.Context(), store.Staging{Holder: h, DocumentSet: "s", Filename: "a.pdf", Blob: "a.pdf"})
 }
 

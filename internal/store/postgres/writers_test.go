@@ -47,7 +47,7 @@ func TestWritersHideNothing(t *testing.T) {
 	}
 
 	event := store.Event{ID: "11111111-1111-4111-8111-111111111111", At: time.Now(), Stage: "parsing", Progress: 12}
-	if _, err := s.Heartbeat(t.Context(), store.Beat{
+	if _, err := s.Heartbeat(t.Context(), store.Heartbeat{
 		Holder: h, Lease: time.Hour,
 		Events: []store.Event{event},
 	}); err != nil {
@@ -59,7 +59,7 @@ func TestWritersHideNothing(t *testing.T) {
 	if _, err := s.RequestCancel(t.Context(), h.JobID, "somebody"); err != nil {
 		t.Errorf("a request to cancel beside a writer: %v", err)
 	}
-	if _, err := s.Heartbeat(t.Context(), store.Beat{Holder: h, Lease: 0}); err != nil {
+	if _, err := s.Heartbeat(t.Context(), store.Heartbeat{Holder: h, Lease: 0}); err != nil {
 		t.Errorf("a heartbeat beside a writer: %v", err)
 	}
 

@@ -35,8 +35,8 @@ type begun struct {
 	Deliveries  int                  `json:"deliveries"`
 }
 
-func (b *begun) store() store.Begun {
-	return store.Begun{
+func (b *begun) store() store.BeginAnswer {
+	return store.BeginAnswer{
 		Decision: b.Decision, Fence: b.Fence, Attempt: b.Attempt, MaxAttempts: b.MaxAttempts,
 		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint), Wait: time.Duration(b.Wait),
 		Worker: b.Worker, DeadLetter: b.DeadLetter, Duplicate: b.Duplicate, Deliveries: b.Deliveries,
@@ -46,7 +46,7 @@ func (b *begun) store() store.Begun {
 }
 
 // Begin of a new job is batched with others: see batcher.
-func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
+func (c *client) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 	return c.begins.do(ctx, beginArgs{b, millis(b.Lease)})
 }
 
@@ -64,20 +64,20 @@ func (c *client) ReleaseUnanswered(ctx context.Context, begins []store.Unanswere
 }
 
 // beginAlone decides about one message, whatever state its job is in.
-func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.Begun, error) {
+func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.BeginAnswer, error) {
 	answer, err := call[begun](ctx, c, "aw_begin", args)
 	if err != nil {
-		return store.Begun{}, err
+		return store.BeginAnswer{}, err
 	}
 	return answer.store(), nil
 }
 
 // beginTogether begins those of the jobs that are new.
-func (c *client) beginTogether(args []beginArgs) ([]*store.Begun, error) {
+func (c *client) beginTogether(args []beginArgs) ([]*store.BeginAnswer, error) {
 	begun, err := call[[]begun](context.Background(), c, "aw_begin_new", struct {
 		Begins []beginArgs `json:"begins"`
 	}{args})
-	answers := make([]*store.Begun, len(args))
+	answers := make([]*store.BeginAnswer, len(args))
 	for _, b := range begun {
 		if b.N >= 1 && b.N <= len(args) {
 			answers[b.N-1] = new(b.store())

@@ -24,15 +24,15 @@ type claimed struct {
 	Due  int    `json:"due"`
 }
 
-func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) (store.Claimed, error) {
+func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) (store.ClaimedDeliveries, error) {
 	answer, err := call[claimed](ctx, c, "aw_claim_deliveries", struct {
 		store.Claim
 		Lease millis `json:"lease_ms"`
 	}{claim, millis(claim.Lease)})
 	if err != nil {
-		return store.Claimed{}, err
+		return store.ClaimedDeliveries{}, err
 	}
-	found := store.Claimed{Next: time.Duration(answer.Next), Due: answer.Due}
+	found := store.ClaimedDeliveries{Next: time.Duration(answer.Next), Due: answer.Due}
 	for _, d := range answer.Deliveries {
 		found.Deliveries = append(found.Deliveries, store.Delivery(d))
 	}

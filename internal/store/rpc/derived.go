@@ -6,6 +6,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func (c *client) Derived(ctx context.Context, q store.DerivedQuery) (store.DerivedFound, error) {
-	return call[store.DerivedFound](ctx, c, "aw_derived", q)
+func (c *client) Derived(ctx context.Context, q store.DerivedQuery) (store.DerivedAnswer, error) {
+	return call[store.DerivedAnswer](ctx, c, "aw_derived", q)
 }

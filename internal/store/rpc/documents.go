@@ -20,18 +20,18 @@ const (
 	minBinary      = 8 // vectors: below, a transaction of several round trips costs more than it saves
 )
 
-func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.Staged, error) {
+func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.StagedVersion, error) {
 	answer, err := call[struct {
 		DocumentID string               `json:"document_id"`
 		Version    int                  `json:"version"`
 		Active     *store.ActiveVersion `json:"active"`
 		StagedKeys map[int]string       `json:"staged_keys"`
 	}](ctx, c, "aw_stage_document", s)
-	return store.Staged(answer), err
+	return store.StagedVersion(answer), err
 }
 
-func (c *client) MadeOf(ctx context.Context, documentID string) (store.MadeOf, error) {
-	return call[store.MadeOf](ctx, c, "aw_made_of", struct {
+func (c *client) MadeOf(ctx context.Context, documentID string) (store.DocumentBlobs, error) {
+	return call[store.DocumentBlobs](ctx, c, "aw_made_of", struct {
 		DocumentID string `json:"document_id"`
 	}{documentID})
 }

@@ -21,47 +21,47 @@ type settled struct {
 	Duration   millis               `json:"duration_ms"`
 }
 
-func (s *settled) store() store.Settled {
-	return store.Settled{
+func (s *settled) store() store.Settlement {
+	return store.Settlement{
 		State: s.State, Attempts: s.Attempts, Result: orNil(s.Result), DeadLetter: s.DeadLetter,
 		Deliveries: s.Deliveries, Duration: time.Duration(s.Duration),
 	}
 }
 
-func (c *client) settle(ctx context.Context, fn string, args any) (store.Settled, error) {
+func (c *client) settle(ctx context.Context, fn string, args any) (store.Settlement, error) {
 	s, err := call[settled](ctx, c, fn, args)
 	if err != nil {
-		return store.Settled{}, err
+		return store.Settlement{}, err
 	}
 	return s.store(), nil
 }
 
-func (c *client) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
+func (c *client) Submit(ctx context.Context, s store.Submission) (store.SubmitAnswer, error) {
 	answer, err := call[struct {
 		Created bool   `json:"created"`
 		State   string `json:"state"`
 		Sent    bool   `json:"sent"`
 	}](ctx, c, "aw_submit", s)
-	return store.Submitted(answer), err
+	return store.SubmitAnswer(answer), err
 }
 
 func (c *client) MarkSent(ctx context.Context, jobID string) error {
 	return c.run(ctx, "aw_mark_sent", jobArg{jobID})
 }
 
-func (c *client) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+func (c *client) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 	answer, err := call[struct {
 		Cancel bool `json:"cancel"`
 	}](ctx, c, "aw_heartbeat", struct {
-		store.Beat
+		store.Heartbeat
 		Lease millis `json:"lease_ms"`
 	}{b, millis(b.Lease)})
-	return store.Pulse(answer), err
+	return store.HeartbeatAnswer(answer), err
 }
 
 // Complete is batched with others: see batcher. One with an effect that may take long goes alone, since
 // others would wait for it.
-func (c *client) Complete(ctx context.Context, done store.Completion) (store.Settled, error) {
+func (c *client) Complete(ctx context.Context, done store.Completion) (store.Settlement, error) {
 	for _, effect := range done.Effects {
 		if !effect.Brief() {
 			return c.completeAlone(ctx, done)
@@ -70,19 +70,19 @@ func (c *client) Complete(ctx context.Context, done store.Completion) (store.Set
 	return c.ends.do(ctx, done)
 }
 
-func (c *client) completeAlone(ctx context.Context, done store.Completion) (store.Settled, error) {
+func (c *client) completeAlone(ctx context.Context, done store.Completion) (store.Settlement, error) {
 	return c.settle(ctx, "aw_complete", done)
 }
 
 // completeTogether completes all of the jobs or none.
-func (c *client) completeTogether(all []store.Completion) ([]*store.Settled, error) {
+func (c *client) completeTogether(all []store.Completion) ([]*store.Settlement, error) {
 	ends, err := call[[]settled](context.Background(), c, "aw_complete_all", struct {
 		Completions []store.Completion `json:"completions"`
 	}{all})
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]*store.Settled, len(all))
+	answers := make([]*store.Settlement, len(all))
 	for _, s := range ends {
 		if s.N >= 1 && s.N <= len(all) {
 			answers[s.N-1] = new(s.store())
@@ -91,11 +91,11 @@ func (c *client) completeTogether(all []store.Completion) ([]*store.Settled, err
 	return answers, nil
 }
 
-func (c *client) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
+func (c *client) Fail(ctx context.Context, f store.Failure) (store.Settlement, error) {
 	return c.settle(ctx, "aw_fail", f)
 }
 
-func (c *client) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
+func (c *client) Retry(ctx context.Context, r store.Retry) (store.Settlement, error) {
 	return c.settle(ctx, "aw_retry", struct {
 		store.Retry
 		After millis `json:"after_ms"`
@@ -108,17 +108,17 @@ type holding struct {
 	Events []store.Event `json:"events,omitempty"`
 }
 
-func (c *client) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+func (c *client) Release(ctx context.Context, r store.Release) (store.Settlement, error) {
 	return c.settle(ctx, "aw_release", r)
 }
 
-func (c *client) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+func (c *client) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settlement, error) {
 	return c.settle(ctx, "aw_canceled", holding{h, events})
 }
 
 // Reject tries again without the payload when the database can't store it (a number beyond any range): the original text
 // is kept anyway, and a message that can't be recorded would come back forever.
-func (c *client) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
+func (c *client) Reject(ctx context.Context, r store.Rejection) (store.Settlement, error) {
 	s, err := c.settle(ctx, "aw_reject", r)
 	if refused, ok := errors.AsType[*taskerr.Error](err); ok && refused.Class == taskerr.ValidationError &&
 		r.Payload != nil {

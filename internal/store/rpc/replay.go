@@ -15,8 +15,8 @@ func (c *client) PlanReplay(ctx context.Context, deadLetterID, taskID string) (s
 	return plan, err
 }
 
-func (c *client) Replay(ctx context.Context, r store.Replay) (store.Replayed, error) {
-	return call[store.Replayed](ctx, c, "aw_replay", r)
+func (c *client) Replay(ctx context.Context, r store.Replay) (store.ReplayAnswer, error) {
+	return call[store.ReplayAnswer](ctx, c, "aw_replay", r)
 }
 
 func (c *client) PlanRequeue(ctx context.Context, jobID string) (store.RequeuePlan, error) {

@@ -57,8 +57,8 @@ type client struct {
 	options    Options
 	heard      atomic.Bool // an answer, whatever it said
 	unanswered sync.Once
-	begins     batcher[beginArgs, store.Begun]
-	ends       batcher[store.Completion, store.Settled]
+	begins     batcher[beginArgs, store.BeginAnswer]
+	ends       batcher[store.Completion, store.Settlement]
 }
 
 // New returns the store of one tenant over a caller, which it owns from now on.

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// overdue is a store.Overdue as the functions take it.
+// overdue is a store.SweepAges as the functions take it.
 type overdue struct {
 	UnsentFor    millis `json:"unsent_for_ms"`
 	StalledFor   millis `json:"stalled_for_ms"`
@@ -14,12 +14,12 @@ type overdue struct {
 	AgainAfter   millis `json:"again_after_ms"`
 }
 
-func overdueArgs(o store.Overdue) overdue {
+func overdueArgs(o store.SweepAges) overdue {
 	return overdue{millis(o.UnsentFor), millis(o.StalledFor), millis(o.UnstartedFor), millis(o.AgainAfter)}
 }
 
-func (c *client) Sweep(ctx context.Context, o store.Overdue, limit int) (store.Swept, error) {
-	found, err := call[store.Swept](ctx, c, "aw_sweep", struct {
+func (c *client) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
+	found, err := call[store.SweepAnswer](ctx, c, "aw_sweep", struct {
 		overdue
 		Limit int `json:"limit"`
 	}{overdueArgs(o), limit})
@@ -35,6 +35,6 @@ func (c *client) Resend(ctx context.Context, r store.Resend) (bool, error) {
 	}](ctx, c, "aw_resend", struct {
 		overdue
 		store.Resend
-	}{overdueArgs(r.Overdue), r})
+	}{overdueArgs(r.Ages), r})
 	return answer.Recorded, err
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func (c *client) Collect(ctx context.Context, what store.Collection) (store.Collected, error) {
-	return call[store.Collected](ctx, c, "aw_collect", struct {
+func (c *client) Collect(ctx context.Context, what store.Collection) (store.CollectAnswer, error) {
+	return call[store.CollectAnswer](ctx, c, "aw_collect", struct {
 		SupersededFor millis `json:"superseded_for_ms"`
 		AbandonedFor  millis `json:"abandoned_for_ms"`
 		Limit         int    `json:"limit"`

@@ -93,7 +93,7 @@ func testUnanswered(t *testing.T, b *bench) {
 		t.Errorf("an attempt whose begin was answered: %+v, want attempt 2", begun)
 	}
 	for _, stale := range []store.Holder{first, second, third} {
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: stale, Lease: hour}); !errors.Is(err, store.ErrFenced) {
+		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: stale, Lease: hour}); !errors.Is(err, store.ErrFenced) {
 			t.Errorf("I4: under fence %d: %v", stale.Fence, err)
 		}
 	}
@@ -124,7 +124,7 @@ func testReleaseUnanswered(t *testing.T, b *bench) {
 		t.Errorf("the job is %s with %d attempts, want pending with none", j.Status, j.Attempts)
 	}
 	release(0, reported)
-	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: live, Lease: hour}); err != nil {
+	if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: live, Lease: hour}); err != nil {
 		t.Errorf("the job that another begin leased: %v", err)
 	}
 	second := message(func(n *store.Begin) { n.JobID = m.JobID })
@@ -175,7 +175,7 @@ func testFence(t *testing.T, b *bench) {
 	}
 	writers := map[string]func(h store.Holder) error{
 		"heartbeat": func(h store.Holder) error {
-			_, err := b.Heartbeat(b.ctx(), store.Beat{
+			_, err := b.Heartbeat(b.ctx(), store.Heartbeat{
 				Holder: h, Lease: hour, Events: []store.Event{event("parsing", 50)},
 			})
 			return err
@@ -224,7 +224,7 @@ func testFence(t *testing.T, b *bench) {
 
 func testWorkerLost(t *testing.T, b *bench) {
 	m, h := b.run()
-	if _, err := b.Heartbeat(b.ctx(), store.Beat{
+	if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{
 		Holder: h, Lease: hour,
 		Events: []store.Event{event("parsing", 40)},
 	}); err != nil {
@@ -360,7 +360,7 @@ func testCheckpoint(t *testing.T, b *bench) {
 	m, h := b.run()
 	beat := func(checkpoint string) {
 		t.Helper()
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{
+		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{
 			Holder: h, Lease: hour,
 			Checkpoint: json.RawMessage(checkpoint),
 		}); err != nil {
@@ -368,7 +368,7 @@ func testCheckpoint(t *testing.T, b *bench) {
 		}
 	}
 	beat(`{"page":3}`)
-	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: 0}); err != nil { // nil keeps the stored one
+	if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: 0}); err != nil { // nil keeps the stored one
 		t.Fatal(err)
 	}
 	begun := b.begin(m, store.Run)

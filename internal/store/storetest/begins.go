@@ -31,7 +31,7 @@ func testBeginsTogether(t *testing.T, b *bench) {
 		twin.Source.MessageID = uuid.NewString()
 		all = append(all, m, twin)
 	}
-	decisions := make([]store.Begun, len(all))
+	decisions := make([]store.BeginAnswer, len(all))
 	failures := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, m := range all {

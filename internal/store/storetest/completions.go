@@ -34,7 +34,7 @@ func testCompletionsTogether(t *testing.T, b *bench) {
 	}
 	all = append(all, refused...)
 
-	answers := make([]store.Settled, len(all))
+	answers := make([]store.Settlement, len(all))
 	failures := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, c := range all {

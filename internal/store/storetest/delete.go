@@ -69,7 +69,7 @@ func (b *bench) wantMade(filename, blob, sha string, want bool) {
 }
 
 // ingestFrom makes a document of a set of a blob with such bytes.
-func (b *bench) ingestFrom(set, filename, blob, sha string) store.Staged {
+func (b *bench) ingestFrom(set, filename, blob, sha string) store.StagedVersion {
 	b.t.Helper()
 	_, h := b.run()
 	s, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: set, Filename: filename, Blob: blob})
@@ -89,7 +89,7 @@ func (b *bench) ingestFrom(set, filename, blob, sha string) store.Staged {
 }
 
 // delete deletes a document of a set; edit changes how.
-func (b *bench) delete(set, filename, blob string, edit func(made store.MadeOf, d *store.Deletion)) (r deletion) {
+func (b *bench) delete(set, filename, blob string, edit func(made store.DocumentBlobs, d *store.Deletion)) (r deletion) {
 	b.t.Helper()
 	_, h := b.run()
 	s, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: set, Filename: filename, Blob: blob})
@@ -173,7 +173,7 @@ func testPurgeDerived(t *testing.T, b *bench) {
 	b.made("a.pdf", "in/a.pdf", "bytes-a")
 	b.made("a.pdf", "in/a.pdf", "bytes-0") // of a version before
 	late := ""
-	r := b.delete("one", "a.pdf", "in/a.pdf", func(made store.MadeOf, d *store.Deletion) {
+	r := b.delete("one", "a.pdf", "in/a.pdf", func(made store.DocumentBlobs, d *store.Deletion) {
 		if len(made.Blobs) != 2 || !slices.Equal(made.Sources, []string{"bytes-0"}) { // bytes-a are copy.pdf's, too
 			t.Errorf("made: %+v", made)
 		}
@@ -183,7 +183,7 @@ func testPurgeDerived(t *testing.T, b *bench) {
 		!slices.Equal(r.KeptBlobs, []string{late}) {
 		t.Errorf("%+v", r)
 	}
-	if r = b.delete("one", "a.pdf", "in/a.pdf", func(made store.MadeOf, d *store.Deletion) {
+	if r = b.delete("one", "a.pdf", "in/a.pdf", func(made store.DocumentBlobs, d *store.Deletion) {
 		if !slices.Equal(made.Blobs, []string{late}) {
 			t.Errorf("made: %+v", made)
 		}

@@ -33,7 +33,7 @@ func (b *bench) derive(h store.Holder, d store.DerivedRecord) (version int) {
 	return result.Version
 }
 
-func (b *bench) derived(q store.DerivedQuery) store.DerivedFound {
+func (b *bench) derived(q store.DerivedQuery) store.DerivedAnswer {
 	b.t.Helper()
 	found, err := b.Derived(b.ctx(), q)
 	if err != nil {

@@ -42,14 +42,14 @@ func chunk(position int, content string) store.Chunk {
 	}
 }
 
-func batch(h store.Holder, s store.Staged, chunks ...store.Chunk) store.ChunkBatch {
+func batch(h store.Holder, s store.StagedVersion, chunks ...store.Chunk) store.ChunkBatch {
 	return store.ChunkBatch{
 		Holder: h, DocumentID: s.DocumentID, Version: s.Version, Model: "test-model", Chunks: chunks,
 	}
 }
 
 // stage writes a chunk for each content.
-func (b *bench) stage(h store.Holder, s store.Staged, contents ...string) {
+func (b *bench) stage(h store.Holder, s store.StagedVersion, contents ...string) {
 	b.t.Helper()
 	var chunks []store.Chunk
 	for i, content := range contents {
@@ -61,7 +61,7 @@ func (b *bench) stage(h store.Holder, s store.Staged, contents ...string) {
 	}
 }
 
-func activate(s store.Staged, chunks int) store.Effect {
+func activate(s store.StagedVersion, chunks int) store.Effect {
 	return store.Effect{Kind: store.EffectActivateDocument, Args: store.Activation{
 		Reading: store.Reading{
 			ContentSHA256: fmt.Sprintf("sha-%d", s.Version), TextSHA256: "text-1", Format: "pdf", Pipeline: "p1",
@@ -79,7 +79,7 @@ func activate(s store.Staged, chunks int) store.Effect {
 }
 
 // ingest makes a version of a document with the contents as its chunks.
-func (b *bench) ingest(filename string, contents ...string) store.Staged {
+func (b *bench) ingest(filename string, contents ...string) store.StagedVersion {
 	b.t.Helper()
 	_, h := b.run()
 	s, err := b.StageDocument(b.ctx(), staging(h, filename))

@@ -26,7 +26,7 @@ func sentAgain(m store.Begin, edit ...func(*store.Begin)) store.Begin {
 }
 
 // duplicate begins a message whose job is over, and checks whether it was told of.
-func (b *bench) duplicate(what string, m store.Begin, told bool, webhooks int) store.Begun {
+func (b *bench) duplicate(what string, m store.Begin, told bool, webhooks int) store.BeginAnswer {
 	b.t.Helper()
 	begun := b.begin(m, store.Done)
 	if begun.Duplicate != told || begun.Deliveries != webhooks {
@@ -36,7 +36,7 @@ func (b *bench) duplicate(what string, m store.Begin, told bool, webhooks int) s
 }
 
 // failed is a job that has failed and whose own end told nobody.
-func (b *bench) failed(edit ...func(*store.Begin)) (store.Begin, store.Settled) {
+func (b *bench) failed(edit ...func(*store.Begin)) (store.Begin, store.Settlement) {
 	b.t.Helper()
 	m, h := b.run(append(edit, noWebhook)...)
 	return m, b.fail(h, m)

@@ -156,7 +156,7 @@ func testCancel(t *testing.T, b *bench) {
 	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	pulse, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour})
+	pulse, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour})
 	if err != nil || !pulse.Cancel {
 		t.Fatalf("the heartbeat does not bring the cancel request: %+v, %v", pulse, err)
 	}
@@ -259,7 +259,7 @@ func testEvents(t *testing.T, b *bench) {
 	late := event("parsing", 20) // progress of an earlier moment, flushed late
 	late.Message, late.Metadata = "late", json.RawMessage(`{"page":7}`)
 	for _, events := range [][]store.Event{{parsing, chunking}, {parsing, late, late}, nil, {event("", 45)}} {
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour, Events: events}); err != nil {
+		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour, Events: events}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -77,7 +77,7 @@ func testRejectTaken(t *testing.T, b *bench) {
 func noWebhook(m *store.Begin) { m.WebhookURL = "" }
 
 // rejectAs is reject with another State of the answer.
-func (b *bench) rejectAs(r store.Rejection, state string) store.Settled {
+func (b *bench) rejectAs(r store.Rejection, state string) store.Settlement {
 	b.t.Helper()
 	s, err := b.Reject(b.ctx(), r)
 	if err != nil || s.State != state || s.DeadLetter == nil {
@@ -232,7 +232,7 @@ func testClock(t *testing.T, b *bench) {
 		return e
 	}
 	for _, events := range [][]store.Event{{at(hour), at(-hour)}, {at(0), at(24 * hour)}, {at(-24 * hour)}} {
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour, Events: events}); err != nil {
+		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour, Events: events}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -300,7 +300,7 @@ func testLife(t *testing.T, b *bench) {
 }
 
 // awaitRun begins a job until its wait is over.
-func (b *bench) awaitRun(m store.Begin) store.Begun {
+func (b *bench) awaitRun(m store.Begin) store.BeginAnswer {
 	b.t.Helper()
 	for {
 		begun, err := b.Begin(b.ctx(), m)

@@ -213,10 +213,10 @@ func (r *modelRun) events(rt *rapid.T) []store.Event {
 }
 
 func (r *modelRun) beat(rt *rapid.T, lease time.Duration) {
-	var pulse store.Pulse
+	var pulse store.HeartbeatAnswer
 	events := r.events(rt)
 	if r.write(rt, "heartbeat", func(h store.Holder) (err error) {
-		pulse, err = r.b.Heartbeat(r.b.ctx(), store.Beat{Holder: h, Lease: lease, Events: events})
+		pulse, err = r.b.Heartbeat(r.b.ctx(), store.Heartbeat{Holder: h, Lease: lease, Events: events})
 		return err
 	}) {
 		r.m.expired = lease == 0

@@ -160,7 +160,7 @@ func testPageLog(t *testing.T, b *bench) {
 		{"first": 10, "last": 10, "method": "mixed", "confidence": 0.8, "reason": "stamp"},
 	}
 	e.Args = args
-	ocrPages := func(settled store.Settled) int {
+	ocrPages := func(settled store.Settlement) int {
 		var result struct {
 			OCRPages int `json:"ocr_pages"`
 		}

@@ -14,7 +14,7 @@ type counted struct {
 	Reused   int `json:"chunks_reused"`
 }
 
-func (b *bench) counted(s store.Settled) (c counted) {
+func (b *bench) counted(s store.Settlement) (c counted) {
 	b.t.Helper()
 	if err := json.Unmarshal(s.Result, &c); err != nil {
 		b.t.Fatal(err)
@@ -159,7 +159,7 @@ func testDelete(t *testing.T, b *bench) {
 	if r := remove(); *r.Deleted || *r.Chunks != 0 || r.DocumentID != nil { // nothing is there
 		t.Errorf("removed again: %+v", r)
 	}
-	b.collect(now, store.Collected{}) // and nothing is left of that
+	b.collect(now, store.CollectAnswer{}) // and nothing is left of that
 	if again := b.ingest("gone.pdf", "gone"); again.Version != 1 || again.DocumentID == gone.DocumentID ||
 		again.Active != nil {
 		t.Errorf("the same name again: %+v", again)

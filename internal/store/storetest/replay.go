@@ -40,7 +40,7 @@ func replaying(id string, plan store.ReplayPlan, edit ...func(*store.Replay)) st
 	return r
 }
 
-func (b *bench) replay(r store.Replay) store.Replayed {
+func (b *bench) replay(r store.Replay) store.ReplayAnswer {
 	b.t.Helper()
 	replayed, err := b.Replay(b.ctx(), r)
 	if err != nil {
@@ -68,7 +68,7 @@ func testReplay(t *testing.T, b *bench) {
 		t.Fatalf("plan: %+v, want %+v", plan, want)
 	}
 	r := replaying(id, plan)
-	if got := b.replay(r); got != (store.Replayed{JobID: plan.JobID, ParentJobID: m.JobID, Number: 1}) {
+	if got := b.replay(r); got != (store.ReplayAnswer{JobID: plan.JobID, ParentJobID: m.JobID, Number: 1}) {
 		t.Errorf("replayed: %+v", got)
 	}
 	j := b.job(plan.JobID)

@@ -31,7 +31,7 @@ func rejection(edit ...func(*store.Rejection)) store.Rejection {
 	return r
 }
 
-func (b *bench) reject(r store.Rejection) store.Settled {
+func (b *bench) reject(r store.Rejection) store.Settlement {
 	b.t.Helper()
 	s, err := b.Reject(b.ctx(), r)
 	if err != nil {
@@ -126,11 +126,11 @@ func submission(edit ...func(*store.Submission)) store.Submission {
 func testSubmit(t *testing.T, b *bench) {
 	s := submission()
 	got, err := b.Submit(b.ctx(), s)
-	if err != nil || got != (store.Submitted{Created: true, State: "pending"}) {
+	if err != nil || got != (store.SubmitAnswer{Created: true, State: "pending"}) {
 		t.Fatalf("submit: %+v, %v", got, err)
 	}
 	got, err = b.Submit(b.ctx(), s)
-	if err != nil || got != (store.Submitted{State: "pending"}) {
+	if err != nil || got != (store.SubmitAnswer{State: "pending"}) {
 		t.Fatalf("again: %+v, %v", got, err)
 	}
 	second := submission()
@@ -169,7 +169,7 @@ func testSubmit(t *testing.T, b *bench) {
 	if got := unsent(0); got != nil {
 		t.Errorf("after its message came: %v", got)
 	}
-	if got, err := b.Submit(b.ctx(), second); err != nil || got != (store.Submitted{State: "running", Sent: true}) {
+	if got, err := b.Submit(b.ctx(), second); err != nil || got != (store.SubmitAnswer{State: "running", Sent: true}) {
 		t.Errorf("submit of a running job: %+v, %v", got, err)
 	}
 	if err := b.MarkSent(b.ctx(), "no-such-job"); !errors.Is(err, store.ErrNotFound) {

@@ -194,7 +194,7 @@ func message(edit ...func(*store.Begin)) store.Begin {
 }
 
 // begin asserts the decision and returns the answer.
-func (b *bench) begin(m store.Begin, want store.Decision) store.Begun {
+func (b *bench) begin(m store.Begin, want store.Decision) store.BeginAnswer {
 	b.t.Helper()
 	begun, err := b.Begin(b.ctx(), m)
 	if err != nil {
@@ -213,19 +213,19 @@ func (b *bench) run(edit ...func(*store.Begin)) (store.Begin, store.Holder) {
 	return m, holder(m, b.begin(m, store.Run))
 }
 
-func holder(m store.Begin, begun store.Begun) store.Holder {
+func holder(m store.Begin, begun store.BeginAnswer) store.Holder {
 	return store.Holder{JobID: m.JobID, Fence: begun.Fence}
 }
 
 // loseWorker lets the lease of a held job run out and returns once it has.
 func (b *bench) loseWorker(h store.Holder) {
 	b.t.Helper()
-	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: 0}); err != nil {
+	if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: 0}); err != nil {
 		b.t.Fatalf("heartbeat with an empty lease: %v", err)
 	}
 }
 
-func (b *bench) complete(h store.Holder, effects ...store.Effect) store.Settled {
+func (b *bench) complete(h store.Holder, effects ...store.Effect) store.Settlement {
 	b.t.Helper()
 	s, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{"n":1}`), Effects: effects})
 	if err != nil {
@@ -244,7 +244,7 @@ func failure(h store.Holder, m store.Begin) store.Failure {
 	return store.Failure{Holder: h, Error: badInput, Reason: "permanent", Source: m.Source, Original: m.Original}
 }
 
-func (b *bench) fail(h store.Holder, m store.Begin) store.Settled {
+func (b *bench) fail(h store.Holder, m store.Begin) store.Settlement {
 	b.t.Helper()
 	s, err := b.Fail(b.ctx(), failure(h, m))
 	if err != nil {

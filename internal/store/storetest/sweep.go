@@ -13,9 +13,9 @@ import (
 )
 
 // soon takes every job that waits for stalled at once, and none twice.
-var soon = store.Overdue{UnsentFor: hour, UnstartedFor: hour, AgainAfter: hour}
+var soon = store.SweepAges{UnsentFor: hour, UnstartedFor: hour, AgainAfter: hour}
 
-func (b *bench) sweep(o store.Overdue) store.Swept {
+func (b *bench) sweep(o store.SweepAges) store.SweepAnswer {
 	b.t.Helper()
 	found, err := b.Sweep(b.ctx(), o, 10)
 	if err != nil {
@@ -26,11 +26,11 @@ func (b *bench) sweep(o store.Overdue) store.Swept {
 
 func (b *bench) unsent(olderThan time.Duration) []store.Unsent {
 	b.t.Helper()
-	return b.sweep(store.Overdue{UnsentFor: olderThan, StalledFor: hour, UnstartedFor: hour, AgainAfter: hour}).Unsent
+	return b.sweep(store.SweepAges{UnsentFor: olderThan, StalledFor: hour, UnstartedFor: hour, AgainAfter: hour}).Unsent
 }
 
 // stalled returns the ids of the jobs that are overdue.
-func (b *bench) stalled(o store.Overdue) []string {
+func (b *bench) stalled(o store.SweepAges) []string {
 	b.t.Helper()
 	var ids []string
 	for _, s := range b.sweep(o).Stalled {
@@ -39,10 +39,10 @@ func (b *bench) stalled(o store.Overdue) []string {
 	return ids
 }
 
-func (b *bench) resend(h store.Holder, o store.Overdue, message string) bool {
+func (b *bench) resend(h store.Holder, o store.SweepAges, message string) bool {
 	b.t.Helper()
 	recorded, err := b.Resend(b.ctx(), store.Resend{
-		JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: message, Overdue: o,
+		JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: message, Ages: o,
 	})
 	if err != nil {
 		b.t.Fatalf("resend: %v", err)
@@ -83,7 +83,7 @@ func testSweep(t *testing.T, b *bench) {
 		if err := leave(b, h); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.stalled(store.Overdue{StalledFor: hour}); got != nil {
+		if got := b.stalled(store.SweepAges{StalledFor: hour}); got != nil {
 			t.Errorf("%s: too early: %v", name, got)
 		}
 		found := b.sweep(soon).Stalled
@@ -122,16 +122,16 @@ func testSweep(t *testing.T, b *bench) {
 		if got := b.stalled(soon); got != nil {
 			t.Errorf("%s: again at once: %v", name, got)
 		}
-		if got := b.stalled(store.Overdue{UnstartedFor: hour}); !slices.Equal(got, []string{m.JobID}) {
+		if got := b.stalled(store.SweepAges{UnstartedFor: hour}); !slices.Equal(got, []string{m.JobID}) {
 			t.Errorf("%s: again after a while: %v", name, got)
 		}
 		b.story(m.JobID)
 		h = holder(m, b.begin(m, store.Run))
-		if got := b.stalled(store.Overdue{}); got != nil || len(b.unsent(0)) != 0 {
+		if got := b.stalled(store.SweepAges{}); got != nil || len(b.unsent(0)) != 0 {
 			t.Errorf("%s: after it began: %v", name, got)
 		}
 		b.complete(h)
-		if b.resend(h, store.Overdue{}, "x") {
+		if b.resend(h, store.SweepAges{}, "x") {
 			t.Errorf("%s: sent again after its end", name)
 		}
 	}
@@ -143,7 +143,7 @@ func testSweepUnstarted(t *testing.T, b *bench) {
 	if _, err := b.Submit(b.ctx(), s); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.stalled(store.Overdue{}); got != nil {
+	if got := b.stalled(store.SweepAges{}); got != nil {
 		t.Errorf("before it was sent: %v", got)
 	}
 	if err := b.MarkSent(b.ctx(), s.JobID); err != nil {
@@ -152,7 +152,7 @@ func testSweepUnstarted(t *testing.T, b *bench) {
 	if got := b.stalled(soon); got != nil {
 		t.Errorf("it waits its turn: %v", got)
 	}
-	now := store.Overdue{AgainAfter: hour}
+	now := store.SweepAges{AgainAfter: hour}
 	if got := b.stalled(now); !slices.Equal(got, []string{s.JobID}) {
 		t.Errorf("for too long: %v", got)
 	}
@@ -179,7 +179,7 @@ func testSweepTogether(t *testing.T, b *bench) {
 	for range 8 {
 		all.Go(func() {
 			ok, err := b.Resend(b.ctx(), store.Resend{
-				JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: "m", Overdue: soon,
+				JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: "m", Ages: soon,
 			})
 			if err != nil {
 				t.Error(err)

@@ -23,10 +23,10 @@ var Tables = []string{
 type Victim struct {
 	Client   string
 	Running  store.Holder
-	BeginID  string       // of the begin of Running
-	Staged   store.Staged // by Running
-	Failed   string       // id of a failed job
-	Letter   string       // id of its dead letter
+	BeginID  string              // of the begin of Running
+	Staged   store.StagedVersion // by Running
+	Failed   string              // id of a failed job
+	Letter   string              // id of its dead letter
 	Delivery store.Delivery
 	Document string // id of one
 	Chunk    string // and of its chunk

@@ -50,7 +50,7 @@ func testTogether(t *testing.T, b *bench) {
 	}
 	h.Fence = fence.Load()
 	together(workers, func() {
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{
+		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{
 			Holder: h, Lease: hour,
 			Events: []store.Event{event("parsing", 10), event("parsing", 20)},
 		}); err != nil {

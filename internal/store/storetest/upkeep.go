@@ -12,7 +12,7 @@ var later = store.Collection{SupersededFor: 1000 * hour, AbandonedFor: 1000 * ho
 // now keeps nothing that anything could be done with.
 var now = store.Collection{Limit: 10}
 
-func (b *bench) collect(c store.Collection, want store.Collected) {
+func (b *bench) collect(c store.Collection, want store.CollectAnswer) {
 	b.t.Helper()
 	if got, err := b.Collect(b.ctx(), c); err != nil || got != want {
 		b.t.Errorf("collected %+v, %v; want %+v", got, err, want)
@@ -26,12 +26,12 @@ func testCollectSuperseded(t *testing.T, b *bench) {
 		b.ingest("often.pdf", content)
 	}
 	b.ingest("other.pdf", "five")
-	b.collect(later, store.Collected{})
+	b.collect(later, store.CollectAnswer{})
 	few := now
 	few.Limit = 2
-	b.collect(few, store.Collected{Superseded: 2, More: true})
-	b.collect(few, store.Collected{Superseded: 1})
-	b.collect(now, store.Collected{})
+	b.collect(few, store.CollectAnswer{Superseded: 2, More: true})
+	b.collect(few, store.CollectAnswer{Superseded: 1})
+	b.collect(now, store.CollectAnswer{})
 	b.wantFound("four", 1)
 	b.wantFound("five", 1)
 	_, h := b.run()
@@ -43,7 +43,7 @@ func testCollectSuperseded(t *testing.T, b *bench) {
 
 // testCollectStaged: what a job has staged goes when nobody will go on with it, and not before.
 func testCollectStaged(t *testing.T, b *bench) {
-	open := func(filename string) (store.Begin, store.Holder, store.Staged) {
+	open := func(filename string) (store.Begin, store.Holder, store.StagedVersion) {
 		m, h := b.run()
 		s, err := b.StageDocument(b.ctx(), staging(h, filename))
 		if err != nil {
@@ -57,8 +57,8 @@ func testCollectStaged(t *testing.T, b *bench) {
 	b.loseWorker(lost)
 	_, over, _ := open("over.pdf")
 	b.complete(over) // without an effect
-	b.collect(later, store.Collected{})
-	b.collect(now, store.Collected{Staged: 2, Documents: 2})
+	b.collect(later, store.CollectAnswer{})
+	b.collect(now, store.CollectAnswer{Staged: 2, Documents: 2})
 	if known, err := b.KnownChunks(b.ctx(),
 		[]string{
 			"key of staged in held.pdf", "key of staged in lost.pdf", "key of staged in over.pdf",
@@ -76,5 +76,5 @@ func testCollectStaged(t *testing.T, b *bench) {
 	b.stage(lost, s, "anew")
 	b.complete(lost, activate(s, 1))
 	b.wantFound("anew", 1)
-	b.collect(now, store.Collected{})
+	b.collect(now, store.CollectAnswer{})
 }

@@ -13,13 +13,13 @@ import (
 // would bound it (I11). What is not such a release leaves no trace, and another series starts from nothing.
 func testWaits(t *testing.T, b *bench) {
 	m, h := b.run()
-	want := func(begun store.Begun, releases int, waits bool) {
+	want := func(begun store.BeginAnswer, releases int, waits bool) {
 		t.Helper()
 		if begun.Releases != releases || begun.Waited > 0 != waits || begun.Waited > hour {
 			t.Errorf("I11: %d releases, waited for %v; want %d, %t", begun.Releases, begun.Waited, releases, waits)
 		}
 	}
-	again := func(r store.Release) store.Begun {
+	again := func(r store.Release) store.BeginAnswer {
 		t.Helper()
 		r.Holder = h
 		if _, err := b.Release(b.ctx(), r); err != nil {

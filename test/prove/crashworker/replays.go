@@ -12,8 +12,8 @@ func (w countedStore) PlanReplay(ctx context.Context, deadLetterID, taskID strin
 		func() (store.ReplayPlan, error) { return w.s.PlanReplay(ctx, deadLetterID, taskID) })
 }
 
-func (w countedStore) Replay(ctx context.Context, r store.Replay) (store.Replayed, error) {
-	return call(w.c, "store.Replay", func() (store.Replayed, error) { return w.s.Replay(ctx, r) })
+func (w countedStore) Replay(ctx context.Context, r store.Replay) (store.ReplayAnswer, error) {
+	return call(w.c, "store.Replay", func() (store.ReplayAnswer, error) { return w.s.Replay(ctx, r) })
 }
 
 func (w countedStore) PlanRequeue(ctx context.Context, jobID string) (store.RequeuePlan, error) {

@@ -21,52 +21,52 @@ func (w countedStore) Examine(ctx context.Context) (store.Examination, error) {
 	return call(w.c, "store.Examine", func() (store.Examination, error) { return w.s.Examine(ctx) })
 }
 
-func (w countedStore) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
-	return call(w.c, "store.Submit", func() (store.Submitted, error) { return w.s.Submit(ctx, s) })
+func (w countedStore) Submit(ctx context.Context, s store.Submission) (store.SubmitAnswer, error) {
+	return call(w.c, "store.Submit", func() (store.SubmitAnswer, error) { return w.s.Submit(ctx, s) })
 }
 
 func (w countedStore) MarkSent(ctx context.Context, jobID string) error {
 	return call0(w.c, "store.MarkSent", func() error { return w.s.MarkSent(ctx, jobID) })
 }
 
-func (w countedStore) Sweep(ctx context.Context, o store.Overdue, limit int) (store.Swept, error) {
-	return call(w.c, "store.Sweep", func() (store.Swept, error) { return w.s.Sweep(ctx, o, limit) })
+func (w countedStore) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
+	return call(w.c, "store.Sweep", func() (store.SweepAnswer, error) { return w.s.Sweep(ctx, o, limit) })
 }
 
 func (w countedStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
 	return call(w.c, "store.Resend", func() (bool, error) { return w.s.Resend(ctx, r) })
 }
 
-func (w countedStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
-	return call(w.c, "store.Begin", func() (store.Begun, error) { return w.s.Begin(ctx, b) })
+func (w countedStore) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
+	return call(w.c, "store.Begin", func() (store.BeginAnswer, error) { return w.s.Begin(ctx, b) })
 }
 
-func (w countedStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
-	return call(w.c, "store.Heartbeat", func() (store.Pulse, error) { return w.s.Heartbeat(ctx, b) })
+func (w countedStore) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
+	return call(w.c, "store.Heartbeat", func() (store.HeartbeatAnswer, error) { return w.s.Heartbeat(ctx, b) })
 }
 
-func (w countedStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
-	return call(w.c, "store.Complete", func() (store.Settled, error) { return w.s.Complete(ctx, c) })
+func (w countedStore) Complete(ctx context.Context, c store.Completion) (store.Settlement, error) {
+	return call(w.c, "store.Complete", func() (store.Settlement, error) { return w.s.Complete(ctx, c) })
 }
 
-func (w countedStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
-	return call(w.c, "store.Fail", func() (store.Settled, error) { return w.s.Fail(ctx, f) })
+func (w countedStore) Fail(ctx context.Context, f store.Failure) (store.Settlement, error) {
+	return call(w.c, "store.Fail", func() (store.Settlement, error) { return w.s.Fail(ctx, f) })
 }
 
-func (w countedStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
-	return call(w.c, "store.Retry", func() (store.Settled, error) { return w.s.Retry(ctx, r) })
+func (w countedStore) Retry(ctx context.Context, r store.Retry) (store.Settlement, error) {
+	return call(w.c, "store.Retry", func() (store.Settlement, error) { return w.s.Retry(ctx, r) })
 }
 
-func (w countedStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
-	return call(w.c, "store.Release", func() (store.Settled, error) { return w.s.Release(ctx, r) })
+func (w countedStore) Release(ctx context.Context, r store.Release) (store.Settlement, error) {
+	return call(w.c, "store.Release", func() (store.Settlement, error) { return w.s.Release(ctx, r) })
 }
 
-func (w countedStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	return call(w.c, "store.Canceled", func() (store.Settled, error) { return w.s.Canceled(ctx, h, events) })
+func (w countedStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settlement, error) {
+	return call(w.c, "store.Canceled", func() (store.Settlement, error) { return w.s.Canceled(ctx, h, events) })
 }
 
-func (w countedStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
-	return call(w.c, "store.Reject", func() (store.Settled, error) { return w.s.Reject(ctx, r) })
+func (w countedStore) Reject(ctx context.Context, r store.Rejection) (store.Settlement, error) {
+	return call(w.c, "store.Reject", func() (store.Settlement, error) { return w.s.Reject(ctx, r) })
 }
 
 func (w countedStore) RequestCancel(ctx context.Context, jobID, by string) (store.Job, error) {
@@ -85,12 +85,12 @@ func (w countedStore) DeadLetterSent(ctx context.Context, deadLetterID string) e
 	return call0(w.c, "store.DeadLetterSent", func() error { return w.s.DeadLetterSent(ctx, deadLetterID) })
 }
 
-func (w countedStore) StageDocument(ctx context.Context, s store.Staging) (store.Staged, error) {
-	return call(w.c, "store.StageDocument", func() (store.Staged, error) { return w.s.StageDocument(ctx, s) })
+func (w countedStore) StageDocument(ctx context.Context, s store.Staging) (store.StagedVersion, error) {
+	return call(w.c, "store.StageDocument", func() (store.StagedVersion, error) { return w.s.StageDocument(ctx, s) })
 }
 
-func (w countedStore) MadeOf(ctx context.Context, documentID string) (store.MadeOf, error) {
-	return call(w.c, "store.MadeOf", func() (store.MadeOf, error) { return w.s.MadeOf(ctx, documentID) })
+func (w countedStore) MadeOf(ctx context.Context, documentID string) (store.DocumentBlobs, error) {
+	return call(w.c, "store.DocumentBlobs", func() (store.DocumentBlobs, error) { return w.s.MadeOf(ctx, documentID) })
 }
 
 func (w countedStore) VersionKeys(ctx context.Context, documentID string, version int) ([]string, error) {
@@ -105,8 +105,8 @@ func (w countedStore) StageChunks(ctx context.Context, s store.ChunkBatch) ([]st
 	return call(w.c, "store.StageChunks", func() ([]string, error) { return w.s.StageChunks(ctx, s) })
 }
 
-func (w countedStore) Derived(ctx context.Context, q store.DerivedQuery) (store.DerivedFound, error) {
-	return call(w.c, "store.Derived", func() (store.DerivedFound, error) { return w.s.Derived(ctx, q) })
+func (w countedStore) Derived(ctx context.Context, q store.DerivedQuery) (store.DerivedAnswer, error) {
+	return call(w.c, "store.Derived", func() (store.DerivedAnswer, error) { return w.s.Derived(ctx, q) })
 }
 
 func (w countedStore) PageResults(
@@ -137,12 +137,12 @@ func (w countedStore) ExpirePartials(ctx context.Context, olderThan time.Duratio
 	return call(w.c, "store.ExpirePartials", func() (int, error) { return w.s.ExpirePartials(ctx, olderThan, limit) })
 }
 
-func (w countedStore) Collect(ctx context.Context, c store.Collection) (store.Collected, error) {
-	return call(w.c, "store.Collect", func() (store.Collected, error) { return w.s.Collect(ctx, c) })
+func (w countedStore) Collect(ctx context.Context, c store.Collection) (store.CollectAnswer, error) {
+	return call(w.c, "store.Collect", func() (store.CollectAnswer, error) { return w.s.Collect(ctx, c) })
 }
 
-func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {
-	return call(w.c, "store.ClaimDeliveries", func() (store.Claimed, error) { return w.s.ClaimDeliveries(ctx, c) })
+func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store.ClaimedDeliveries, error) {
+	return call(w.c, "store.ClaimDeliveries", func() (store.ClaimedDeliveries, error) { return w.s.ClaimDeliveries(ctx, c) })
 }
 
 func (w countedStore) ExtendDeliveries(

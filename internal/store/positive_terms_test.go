@@ -21,11 +21,11 @@ func TestAsked(t *testing.T) {
 		`bowl -"unclosed`:            `bowl`,
 		``:                           ``,
 	} {
-		if got := store.Asked(text); got != want {
+		if got := store.PositiveTerms(text); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	if got := store.Asked(strings.Repeat("-a ", 50000) + "b"); got != "b" {
+	if got := store.PositiveTerms(strings.Repeat("-a ", 50000) + "b"); got != "b" {
 		t.Errorf("%.40q", got)
 	}
 }

@@ -10,9 +10,9 @@ var (
 	signed   = regexp.MustCompile(`^(-|[.,$€£¥]*[0-9])`)
 )
 
-// Asked is a Query's text without what it excludes: what to make its Embedding of, since a vector knows no "not". Of a
+// PositiveTerms is a Query's text without what it excludes: what to make its Embedding of, since a vector knows no "not". Of a
 // text that only excludes it is the text.
-func Asked(text string) string {
+func PositiveTerms(text string) string {
 	straight := strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(text)
 	asked := excluded.ReplaceAllStringFunc(straight, func(part string) string {
 		if signed.MatchString(strings.TrimSpace(part)[1:]) {

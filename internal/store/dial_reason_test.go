@@ -31,7 +31,7 @@ func TestUnreached(t *testing.T) {
 		}, ""},
 		{errors.New("a schema that is too old"), ""},
 	} {
-		if got := store.Unreached(c.err); got != c.want {
+		if got := store.DialReason(c.err); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.err, got, c.want)
 		}
 	}
