@@ -43,8 +43,9 @@ func New(t *testing.T, kind task.Type, dimensions int) *Bench {
 		T: t, URL: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}),
 		Blobs: t.TempDir(), Temp: t.TempDir(), jobs: new(atomic.Int64),
 		Job: store.Begin{
-			Type: string(kind), Hints: json.RawMessage("{}"), Priority: "normal", MaxAttempts: 3, Worker: "w",
-			Lease: time.Minute,
+			Task: store.Task{
+				Type: string(kind), Hints: json.RawMessage("{}"), Priority: "normal", MaxAttempts: 3,
+			}, Worker: "w", Lease: time.Minute,
 		},
 	}
 	var err error

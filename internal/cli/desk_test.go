@@ -78,9 +78,11 @@ func (d *desk) fail(id, payload string, edit ...func(*task.Task)) (letter string
 	}
 	source := store.Source{Queue: "q", MessageID: uuid.NewString()}
 	b, err := d.Store.Begin(d.Context(), store.Begin{
-		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: json.RawMessage(`{}`),
-		Priority: string(t.Priority), WebhookURL: t.WebhookURL,
-		Fingerprint: task.Fingerprint(t), MaxAttempts: 3, Worker: "w", Lease: time.Hour, Source: source, Original: text,
+		Task: store.Task{
+			JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: json.RawMessage(`{}`),
+			Priority: string(t.Priority), WebhookURL: t.WebhookURL, Fingerprint: task.Fingerprint(t), MaxAttempts: 3,
+		},
+		Worker: "w", Lease: time.Hour, Source: source, Original: text,
 	})
 	if err != nil || b.Decision != store.Run {
 		d.Fatalf("begin: %+v, %v", b, err)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -144,16 +144,9 @@ func (e *Engine) drop(a *attempt, b store.BeginAnswer) {
 }
 
 func (e *Engine) beginning(a *attempt) store.Begin {
-	hints, err := json.Marshal(a.task.Hints)
-	if err != nil {
-		hints = nil // no field of Hints can fail
-	}
 	return store.Begin{
-		JobID: a.task.ID, Type: string(a.task.Type), Payload: a.task.Payload, Hints: hints,
-		Priority: string(a.task.Priority), WebhookURL: a.task.WebhookURL, RequestedBy: a.task.RequestedBy,
-		TraceParent: a.task.TraceParent, Fingerprint: task.Fingerprint(a.task), Force: a.task.Hints.Force,
-		MaxAttempts: e.policy(a.spec).MaxAttempts, Worker: e.cfg.Worker, Lease: e.cfg.Lease,
-		Source: a.source(), Original: a.msg.Text,
+		Task: message.Record(a.task, e.policy(a.spec).MaxAttempts), Force: a.task.Hints.Force, Worker: e.cfg.Worker,
+		Lease: e.cfg.Lease, Source: a.source(), Original: a.msg.Text,
 	}
 }
 

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
+	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -26,15 +26,9 @@ func (s Submitter) Submit(ctx context.Context, t task.Task) (store.SubmitAnswer,
 	if err != nil {
 		return store.SubmitAnswer{}, err
 	}
-	hints, err := json.Marshal(t.Hints)
-	if err != nil {
-		return store.SubmitAnswer{}, fmt.Errorf("write the hints: %w", err)
-	}
 	q := s.Queues.For(t.Priority)
 	answer, err := s.Store.Submit(ctx, store.Submission{
-		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
-		WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
-		Fingerprint: task.Fingerprint(t), MaxAttempts: s.MaxAttempts(t.Type), Queue: q.Name(), Message: text,
+		Task: message.Record(t, s.MaxAttempts(t.Type)), Queue: q.Name(), Message: text,
 	})
 	if err != nil {
 		return answer, fmt.Errorf("record job %s: %w", t.ID, err)

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	record "github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -29,15 +29,8 @@ func (w *world) begunFrom(messageID, text string, maxAttempts int) store.Holder 
 		w.Fatal(err)
 	}
 	t := decoded.Task
-	hints, err := json.Marshal(t.Hints)
-	if err != nil {
-		w.Fatal(err)
-	}
 	begun, err := w.store.Begin(w.Context(), store.Begin{
-		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
-		WebhookURL:  t.WebhookURL,
-		RequestedBy: t.RequestedBy, TraceParent: t.TraceParent, Fingerprint: task.Fingerprint(t), Force: t.Hints.Force,
-		MaxAttempts: maxAttempts, Worker: "lost", Lease: time.Minute, Original: text,
+		Task: record.Record(t, maxAttempts), Force: t.Hints.Force, Worker: "lost", Lease: time.Minute, Original: text,
 		Source: store.Source{Queue: w.queues.Normal.Name(), MessageID: messageID, InsertedAt: time.Now()},
 	})
 	if err != nil || begun.Decision != store.Run {

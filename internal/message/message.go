@@ -40,6 +40,19 @@ func Task(r store.Recorded, clientID string) (task.Task, error) {
 	return decoded.Task, err
 }
 
+// Record makes what the row of a new job records of a task.
+func Record(t task.Task, maxAttempts int) store.Task {
+	hints, err := json.Marshal(t.Hints)
+	if err != nil {
+		hints = nil // no field of Hints can fail
+	}
+	return store.Task{
+		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
+		WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
+		Fingerprint: task.Fingerprint(t), MaxAttempts: maxAttempts,
+	}
+}
+
 // Write makes a task's message, a claim check in the bucket when it is large. The blob's name is a new one:
 // another message of the same id must not change what this one stands for.
 func Write(ctx context.Context, bucket blob.Bucket, t task.Task) (string, error) {

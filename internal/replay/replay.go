@@ -6,7 +6,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -148,14 +147,7 @@ func (r Replayer) submission(ctx context.Context, t task.Task) (store.Submission
 }
 
 func (r Replayer) submissionOf(t task.Task, text string) store.Submission {
-	hints, err := json.Marshal(t.Hints)
-	if err != nil {
-		hints = nil // no field of Hints can fail
-	}
 	return store.Submission{
-		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
-		WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
-		Fingerprint: task.Fingerprint(t), MaxAttempts: r.MaxAttempts(t.Type), Queue: r.Queue(t.Priority).Name(),
-		Message: text,
+		Task: message.Record(t, r.MaxAttempts(t.Type)), Queue: r.Queue(t.Priority).Name(), Message: text,
 	}
 }

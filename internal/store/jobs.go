@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Begin is what the engine knows of a message whose task it could decode.
-type Begin struct {
+// Task is a task as the row of a new job records it; message.Record makes it.
+type Task struct {
 	JobID       string          `json:"job_id"`
 	Type        string          `json:"type"`
 	Payload     json.RawMessage `json:"payload"`
@@ -16,15 +16,20 @@ type Begin struct {
 	RequestedBy string          `json:"requested_by,omitempty"`
 	TraceParent string          `json:"traceparent,omitempty"`
 	Fingerprint string          `json:"fingerprint"` // of type and payload (I5)
-	Force       bool            `json:"force,omitempty"`
 	MaxAttempts int             `json:"max_attempts"`
-	Worker      string          `json:"worker"`
-	Lease       time.Duration   `json:"-"` // sent as lease_ms
-	Source      Source          `json:"source"`
-	Original    string          `json:"original_message"` // for the dead letter, should this begin be the end
-	ID          string          `json:"begin_id"`         // of this request, unlike any other
-	// Unanswered are the IDs of begins of the job whose answer was lost: an attempt that one of them began is made by
-	// nobody, and not counted (I9).
+}
+
+// Begin asks what to do with a message that could be decoded.
+type Begin struct {
+	Task
+	Force    bool          `json:"force,omitempty"` // hints.force
+	Worker   string        `json:"worker"`
+	Lease    time.Duration `json:"-"` // sent as lease_ms
+	Source   Source        `json:"source"`
+	Original string        `json:"original_message"` // for a dead letter
+	ID       string        `json:"begin_id"`         // of this call; unique
+	// Unanswered are the IDs of earlier begins of the job whose answer was lost. If one of them leased the job, its
+	// attempt does not exist and is not counted (I9).
 	Unanswered []string `json:"unanswered,omitempty"`
 }
 
@@ -216,18 +221,9 @@ type Settlement struct {
 
 // Submission is a job recorded before its message is sent.
 type Submission struct {
-	JobID       string          `json:"job_id"`
-	Type        string          `json:"type"`
-	Payload     json.RawMessage `json:"payload"`
-	Hints       json.RawMessage `json:"hints"`
-	Priority    string          `json:"priority"`
-	WebhookURL  string          `json:"webhook_url,omitempty"`
-	RequestedBy string          `json:"requested_by,omitempty"`
-	TraceParent string          `json:"traceparent,omitempty"`
-	Fingerprint string          `json:"fingerprint"`
-	MaxAttempts int             `json:"max_attempts"`
-	Queue       string          `json:"queue"`   // where the message goes
-	Message     string          `json:"message"` // its text, for the sweep
+	Task
+	Queue   string `json:"queue"`   // where the message goes
+	Message string `json:"message"` // its text, for the sweep
 }
 
 // SubmitAnswer is the answer to Submit.

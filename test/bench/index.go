@@ -227,9 +227,11 @@ func ingestAll(ctx context.Context, s store.Store, documents []bulkDocument) err
 func ingest(ctx context.Context, s store.Store, d bulkDocument) error {
 	id := uuid.NewString()
 	begun, err := s.Begin(ctx, store.Begin{
-		JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id,
-		MaxAttempts: 1,
-		Worker:      "bench", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
+		Task: store.Task{
+			JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id,
+			MaxAttempts: 1,
+		},
+		Worker: "bench", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
 	})
 	if err != nil {
 		return err

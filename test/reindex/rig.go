@@ -121,8 +121,11 @@ func (r *Rig) Ingest(ctx context.Context, filename string) (Cost, error) {
 	}
 	calls, inputs, read, started := r.model.calls.Load(), r.model.inputs.Load(), r.bucket.bytes.Load(), time.Now()
 	begun, err := r.store.Begin(ctx, store.Begin{
-		JobID: id, Type: "ingest", Payload: payload, Hints: json.RawMessage("{}"), Priority: "normal", Fingerprint: id,
-		MaxAttempts: 1, Worker: "reindex", Lease: time.Hour, Source: store.Source{MessageID: id},
+		Task: store.Task{
+			JobID: id, Type: "ingest", Payload: payload, Hints: json.RawMessage("{}"), Priority: "normal",
+			Fingerprint: id, MaxAttempts: 1,
+		},
+		Worker: "reindex", Lease: time.Hour, Source: store.Source{MessageID: id},
 	})
 	if err != nil {
 		return Cost{}, err

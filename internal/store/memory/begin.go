@@ -24,7 +24,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 		return r.run(b, now), nil
 	}
 	if r.Placed {
-		r.tellCanceled(b)
+		r.tellCanceled(b.Task)
 		return r.begun(store.Dropped), nil
 	}
 	if r.Fingerprint != b.Fingerprint { // I5
@@ -222,10 +222,10 @@ func (r *Row) tookMS(now time.Time) int64 {
 }
 
 // tellCanceled tells of a job that was canceled before its message came, once, to whom that message names.
-func (r *Row) tellCanceled(b store.Begin) int {
-	if b.WebhookURL == "" || r.WebhookURL != "" {
+func (r *Row) tellCanceled(t store.Task) int {
+	if t.WebhookURL == "" || r.WebhookURL != "" {
 		return 0
 	}
-	r.Type, r.WebhookURL, r.RequestedBy, r.TraceParent = b.Type, b.WebhookURL, b.RequestedBy, b.TraceParent
+	r.Type, r.WebhookURL, r.RequestedBy, r.TraceParent = t.Type, t.WebhookURL, t.RequestedBy, t.TraceParent
 	return r.webhook(r.WebhookURL, r.State.Wire())
 }

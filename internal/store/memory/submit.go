@@ -15,19 +15,13 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 	defer s.mu.Unlock()
 	if r, ok := s.rows[m.JobID]; ok {
 		if r.Placed {
-			r.tellCanceled(store.Begin{
-				Type: m.Type, WebhookURL: m.WebhookURL, RequestedBy: m.RequestedBy, TraceParent: m.TraceParent,
-			})
+			r.tellCanceled(m.Task)
 		} else if r.Fingerprint != m.Fingerprint { // I5
 			return store.SubmitAnswer{}, store.ErrConflict
 		}
 		return store.SubmitAnswer{State: string(r.State), Sent: r.Submitted == nil || !r.Sent.IsZero()}, nil
 	}
-	s.add(store.Begin{
-		JobID: m.JobID, Type: m.Type, Payload: m.Payload, Hints: m.Hints, Priority: m.Priority,
-		RequestedBy: m.RequestedBy,
-		WebhookURL:  m.WebhookURL, TraceParent: m.TraceParent, Fingerprint: m.Fingerprint, MaxAttempts: m.MaxAttempts,
-	}).Submitted = &m
+	s.add(store.Begin{Task: m.Task}).Submitted = &m
 	return store.SubmitAnswer{Created: true, State: string(job.Pending)}, nil
 }
 
@@ -50,7 +44,7 @@ func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error
 	defer s.mu.Unlock()
 	r, ok := s.rows[id]
 	if !ok {
-		r = s.add(store.Begin{JobID: id})
+		r = s.add(store.Begin{Task: store.Task{JobID: id}})
 		r.Placed, r.Cancel = true, true
 		r.move(job.Cancel)
 		r.Ended = time.Now()
@@ -108,7 +102,7 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settlement, e
 	switch {
 	case ok && r.Placed:
 		settled.State = string(job.Canceled)
-		settled.Deliveries = r.tellCanceled(store.Begin{
+		settled.Deliveries = r.tellCanceled(store.Task{
 			Type: j.Type, WebhookURL: j.WebhookURL, RequestedBy: j.RequestedBy,
 		})
 	case ok:
@@ -139,8 +133,10 @@ func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
 	switch {
 	case !ok:
 		r = s.add(store.Begin{
-			JobID: j.JobID, Type: j.Type, Payload: j.Payload, RequestedBy: j.RequestedBy, WebhookURL: j.WebhookURL,
-			MaxAttempts: 1,
+			Task: store.Task{
+				JobID: j.JobID, Type: j.Type, Payload: j.Payload, RequestedBy: j.RequestedBy, WebhookURL: j.WebhookURL,
+				MaxAttempts: 1,
+			},
 		})
 	case r.State != job.Pending || r.Submitted == nil || r.Fence > 0 || r.Type != j.Type ||
 		!reflect.DeepEqual(r.Payload, j.Payload):

@@ -37,8 +37,11 @@ func newLocks(t *testing.T) *locks {
 func (l *locks) begin(id string) store.Holder {
 	l.Helper()
 	b, err := l.Begin(l.Context(), store.Begin{
-		JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id,
-		MaxAttempts: 3, Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
+		Task: store.Task{
+			JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id,
+			MaxAttempts: 3,
+		},
+		Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
 	})
 	if err != nil || b.Decision != store.Run {
 		l.Fatalf("begin: %+v, %v", b, err)

@@ -143,9 +143,10 @@ func plantedEffect(t *testing.T, url string) {
 	s := open(t, url, "acme")
 	defer s.Close()
 	b, err := s.Begin(t.Context(), store.Begin{
-		JobID: "j", Type: "ingest", Payload: json.RawMessage(`{}`), Fingerprint: "f", MaxAttempts: 3, Worker: "w",
-		Lease:  time.Hour,
-		Source: store.Source{Queue: "q", MessageID: "m"},
+		Task: store.Task{
+			JobID: "j", Type: "ingest", Payload: json.RawMessage(`{}`), Fingerprint: "f", MaxAttempts: 3,
+		},
+		Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: "m"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,9 @@ func TestWritersHideNothing(t *testing.T) {
 	s := open(t, url+"&options=-c%20lock_timeout%3D3s", "a")
 	defer s.Close()
 	m := store.Begin{
-		JobID: "j", Type: "ingest", Payload: json.RawMessage(`{}`), Fingerprint: "f", MaxAttempts: 3,
+		Task: store.Task{
+			JobID: "j", Type: "ingest", Payload: json.RawMessage(`{}`), Fingerprint: "f", MaxAttempts: 3,
+		},
 		Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: "m"},
 	}
 	begun, err := s.Begin(t.Context(), m)

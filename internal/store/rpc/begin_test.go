@@ -79,7 +79,7 @@ func beginAll(ctx context.Context, s store.Store, ids ...string) (decisions map[
 	var wg sync.WaitGroup
 	for _, id := range ids {
 		wg.Go(func() {
-			begun, err := s.Begin(ctx, store.Begin{JobID: id})
+			begun, err := s.Begin(ctx, store.Begin{Task: store.Task{JobID: id}})
 			said := string(begun.Decision)
 			if err == nil && begun.State != id {
 				said = "the answer to " + begun.State
@@ -169,13 +169,13 @@ func TestBeginGivenUp(t *testing.T) {
 		s := rpc.New(db, "a", rpc.Options{})
 		var wg sync.WaitGroup
 		for _, id := range []string{"a", "b"} {
-			wg.Go(func() { _, _ = s.Begin(t.Context(), store.Begin{JobID: id}) })
+			wg.Go(func() { _, _ = s.Begin(t.Context(), store.Begin{Task: store.Task{JobID: id}}) })
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		_, err := s.Begin(ctx, store.Begin{JobID: "c"})
+		_, err := s.Begin(ctx, store.Begin{Task: store.Task{JobID: "c"}})
 		if err == nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Millisecond {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}

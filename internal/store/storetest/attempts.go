@@ -93,7 +93,8 @@ func testUnanswered(t *testing.T, b *bench) {
 		t.Errorf("an attempt whose begin was answered: %+v, want attempt 2", begun)
 	}
 	for _, stale := range []store.Holder{first, second, third} {
-		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: stale, Lease: hour}); !errors.Is(err, store.ErrFenced) {
+		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: stale, Lease: hour}); !errors.Is(err,
+			store.ErrFenced) {
 			t.Errorf("I4: under fence %d: %v", stale.Fence, err)
 		}
 	}
@@ -153,8 +154,10 @@ func testConflict(t *testing.T, b *bench) {
 	b.complete(h)
 	b.begin(other, store.Conflict)
 	_, err := b.Submit(b.ctx(), store.Submission{
-		JobID: m.JobID, Type: "ingest", Payload: other.Payload, Fingerprint: "f2", MaxAttempts: 3, Queue: "q",
-		Message: "{}",
+		Task: store.Task{
+			JobID: m.JobID, Type: "ingest", Payload: other.Payload, Fingerprint: "f2", MaxAttempts: 3,
+		},
+		Queue: "q", Message: "{}",
 	})
 	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("submit of another payload: %v", err)

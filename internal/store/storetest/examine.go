@@ -15,9 +15,12 @@ import (
 // testExamine: a key that may do all it must lacks nothing, and examining leaves nothing behind.
 func testExamine(t *testing.T, b *bench) {
 	if _, err := b.Submit(b.ctx(), store.Submission{
-		JobID: "hooked", Type: "ingest", Priority: "normal", Payload: []byte(`{}`), Hints: []byte(`{}`),
-		Fingerprint: "f", MaxAttempts: 1,
-		Queue: "q", Message: "m", WebhookURL: "https://somebody:secret@hooks.example:8443/path?token=secret#x",
+		Task: store.Task{
+			JobID: "hooked", Type: "ingest", Priority: "normal", Payload: []byte(`{}`), Hints: []byte(`{}`),
+			Fingerprint: "f", MaxAttempts: 1,
+			WebhookURL: "https://somebody:secret@hooks.example:8443/path?token=secret#x",
+		},
+		Queue: "q", Message: "m",
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -113,9 +113,11 @@ func testRejectSubmitted(t *testing.T, b *bench) {
 
 func submission(edit ...func(*store.Submission)) store.Submission {
 	s := store.Submission{
-		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
-		Hints:    json.RawMessage(`{}`),
-		Priority: "low", Fingerprint: "f1", MaxAttempts: 3, Queue: "q-low", Message: `{"task_id":"x"}`,
+		Task: store.Task{
+			JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
+			Hints: json.RawMessage(`{}`), Priority: "low", Fingerprint: "f1", MaxAttempts: 3,
+		},
+		Queue: "q-low", Message: `{"task_id":"x"}`,
 	}
 	for _, e := range edit {
 		e(&s)

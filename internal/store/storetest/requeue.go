@@ -187,7 +187,9 @@ func testRequeueAfter(t *testing.T, b *bench) {
 	refused := rejection()
 	b.reject(refused)
 	r := requeuing(store.Begin{
-		JobID: refused.JobID, Payload: json.RawMessage(`{"filename":"b.pdf"}`), Fingerprint: "f3", MaxAttempts: 3,
+		Task: store.Task{
+			JobID: refused.JobID, Payload: json.RawMessage(`{"filename":"b.pdf"}`), Fingerprint: "f3", MaxAttempts: 3,
+		},
 	})
 	j, err := b.Requeue(b.ctx(), r)
 	if err != nil || j.Attempts != 0 || j.MaxAttempts != 3 || !strings.Contains(string(j.Payload), "b.pdf") {

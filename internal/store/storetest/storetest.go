@@ -182,10 +182,14 @@ const hour = time.Hour
 // message is a Begin of a new job with a lease that no test outlives.
 func message(edit ...func(*store.Begin)) store.Begin {
 	b := store.Begin{
-		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
-		Hints: json.RawMessage(`{}`), Priority: "normal", Fingerprint: "f1", MaxAttempts: 3, Worker: "w1", Lease: hour,
-		Source:   store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now()},
-		Original: `{"task_id":"…"}`, WebhookURL: "https://example.com/hook", ID: uuid.NewString(),
+		Task: store.Task{
+			JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
+			Hints: json.RawMessage(`{}`), Priority: "normal", Fingerprint: "f1", MaxAttempts: 3,
+			WebhookURL: "https://example.com/hook",
+		},
+		Worker: "w1", Lease: hour, Source: store.Source{
+			Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now(),
+		}, Original: `{"task_id":"…"}`, ID: uuid.NewString(),
 	}
 	for _, e := range edit {
 		e(&b)
