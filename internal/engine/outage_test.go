@@ -3,7 +3,11 @@ package engine_test
 import (
 	"context"
 	"sync/atomic"
+	"testing"
+	"time"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 )
@@ -61,4 +65,40 @@ func (o outage) Release(ctx context.Context, r store.Release) (store.Settlement,
 		return store.Settlement{}, err
 	}
 	return o.Jobs.Release(ctx, r)
+}
+
+// TestRefusedCommitIsKept: an outcome whose commit the database refuses, because the worker's key was changed or the
+// schema is being migrated, is committed when that is mended: no attempt is lost, and the handler runs once.
+func TestRefusedCommitIsKept(t *testing.T) {
+	for _, refusal := range []error{store.ErrForbidden, store.ErrLogin, store.ErrSchema} {
+		t.Run(refusal.Error(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				began, runs := time.Now(), 0
+				h := w.hook()
+				refuses := func() bool { return runs > 0 && time.Since(began) < 3*time.Minute }
+				h.complete = func(ctx context.Context, c store.Completion) (store.Settlement, error) {
+					if refuses() {
+						return store.Settlement{}, refusal
+					}
+					return w.store.Complete(ctx, c)
+				}
+				h.heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
+					if refuses() {
+						return store.HeartbeatAnswer{}, refusal
+					}
+					return w.store.Heartbeat(ctx, b)
+				}
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					runs++
+					return done(ctx, c)
+				})
+				w.send(w.queues.Normal, message("t1", ""))
+				w.settled(5 * time.Minute)
+				w.expectState("t1", job.Succeeded, 1)
+				if runs != 1 {
+					t.Errorf("the handler ran %d times, want once", runs)
+				}
+			})
+		})
+	}
 }

@@ -26,7 +26,7 @@ const renewTime = 5 * time.Second
 
 var errCommitFails = errors.New("engine: the database accepts other writes, but not this commit")
 
-// transact retries a commit while its failure is transient: for commitPatience or, once the engine has to end at once,
+// transact retries a commit while its failure is transient, or the database refuses the worker: for commitPatience or, once the engine has to end at once,
 // for settleTime. It waits at most one poll interval between two tries, so that work resumes that soon after an outage.
 // A commit whose answer was lost is refused as fenced the second time, which is harmless: the message comes back and is
 // answered done (I2).
@@ -40,7 +40,7 @@ func (e *Engine) transact(
 		settled, err := e.bounded(ctx, commit)
 		wait := next()
 		patience, shortened := e.patience()
-		if !transient(err) || time.Since(began)+wait > patience {
+		if !transient(err) && !refused(err) || time.Since(began)+wait > patience {
 			return settled, err
 		}
 		if renewed {
@@ -113,6 +113,10 @@ func transient(err error) bool {
 	failure, ok := errors.AsType[*taskerr.Error](err)
 	return ok && taskerr.Classes[failure.Class].Retryable
 }
+
+// refused reports whether the database refuses the worker and not the task: its key, or the schema while somebody
+// changes it. An operator can mend both, and an outcome is too dear to be lost for it.
+func refused(err error) bool { return errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrSchema) }
 
 // invalid reports whether a request can never be stored.
 func invalid(err error) bool {

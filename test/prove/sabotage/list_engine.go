@@ -230,6 +230,11 @@ func inTheEngine() []Sabotage {
 			Suites: onPostgres, Tests: cases("report of unanswered begins"),
 		},
 		{
+			Name: "refused-commit-is-dropped", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.transact",
+			Old: "if !transient(err) && !refused(err) ||", New: "if !transient(err) ||",
+			Suites: onEngine, Tests: by("TestRefusedCommitIsKept"),
+		},
+		{
 			Name: "made-attempt-is-not-counted", Breaks: []string{"I4", "I6"}, Dir: functions, Func: "aw_begin",
 			Old: "coalesce(p -> 'unanswered' ? j.begin_id, false);", New: "jsonb_array_length(p -> 'unanswered') > 0;",
 			Suites: onPostgres, Tests: cases("unanswered begin"),
