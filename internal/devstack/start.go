@@ -91,11 +91,19 @@ func (d *dev) startDatabase(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("migrate the local database (to start over, remove %s): %w", d.home.rel(d.home.data), err)
 	}
-	if n := len(report.Applied); n > 0 {
-		report.Applied = []string{fmt.Sprintf("%d migrations", n)} // their names are of no interest here
-	}
-	d.out.done("schema", report.String())
+	d.out.done("schema", aboutSchema(report))
 	return nil
+}
+
+// aboutSchema describes a migration without the names of its steps.
+func aboutSchema(r schema.Report) string {
+	switch {
+	case len(r.Applied) == 0:
+		return fmt.Sprintf("%s is at version %d", r.Schema, r.To)
+	case r.From == 0:
+		return fmt.Sprintf("%s was created at version %d", r.Schema, r.To)
+	}
+	return fmt.Sprintf("%s was migrated from version %d to %d", r.Schema, r.From, r.To)
 }
 
 func (d *dev) startReceiver(context.Context) error {

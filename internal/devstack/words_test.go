@@ -1,0 +1,49 @@
+package devstack
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// The tour counts one thing as one, and repeats no sentence.
+func TestWordsOfTheTour(t *testing.T) {
+	t.Parallel()
+	out := &bytes.Buffer{}
+	d := &dev{out: &printer{w: out}}
+	d.showWebhook(receivedWebhook{
+		Type: "task.completed", TaskID: "a", Verified: true,
+		Result: json.RawMessage(`{"filename": "a.pdf", "pages": 1, "chunks": 1}`),
+	})
+	var s summary
+	if err := json.Unmarshal([]byte(`{"summary": "Cranes are parked.", "model": "offline", "extractive": true,
+		"key_points": [{"text": "Cranes are parked.", "pages": [3]}]}`), &s); err != nil {
+		t.Fatal(err)
+	}
+	d.showSummary(s)
+	text := out.String()
+	for _, want := range []string{"a, 1 page, 1 chunk\n", "Cranes are parked. (page 3)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "Cranes are parked."); n != 1 {
+		t.Errorf("the sentence is there %d times:\n%s", n, text)
+	}
+}
+
+func TestAboutSchema(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]schema.Report{
+		"public is at version 22":                   {Schema: "public", From: 22, To: 22},
+		"public was created at version 22":          {Schema: "public", To: 22, Applied: []string{"a"}},
+		"public was migrated from version 20 to 22": {Schema: "public", From: 20, To: 22, Applied: []string{"a"}},
+	} {
+		if got := aboutSchema(r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
