@@ -85,12 +85,16 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 	if err := m.check(nil); err != nil {
 		return err
 	}
+	drafts, err := m.drafts(nil, p.stdin)
+	if err != nil {
+		return err
+	}
 	groups := shortcutNeeds
 	if len(m.uploads) > 0 {
 		groups |= config.Blob
 	}
 	return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
-		letters, err := m.submissions(nil, p.stdin, t.Config.ClientID)
+		letters, err := submissions(drafts, t.Config.ClientID)
 		if err != nil {
 			return err
 		}

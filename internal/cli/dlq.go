@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"text/tabwriter"
@@ -78,10 +79,16 @@ func (p *program) printDeadLetters(out format, letters []store.DeadLetter) error
 func (p *program) newDLQShowCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a dead letter with the original message", Args: oneArg("the ID of a dead letter"),
+		Use: "show ID", SuggestFor: []string{"get", "describe"}, Short: "Show a dead letter with the original message", Args: oneArg("the ID of a dead letter"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				d, err := t.Store.DeadLetter(ctx, args[0])
+				if errors.Is(err, store.ErrNotFound) {
+					return &failure{
+						"show dead letter " + strconv.Quote(args[0]), p.nextUnknown("dlq list", "dead letters"),
+						&notFoundError{err},
+					}
+				}
 				if err != nil {
 					return &failure{"show dead letter " + strconv.Quote(args[0]), nextStore, err}
 				}

@@ -76,13 +76,19 @@ another client is never replayed. The copies on the dead-letter queue are remove
 				f.Replayed = "no"
 			}
 			r.options.By = whoami()
+			var drafts []submission
+			if r.message != "" {
+				if drafts, err = (&message{}).drafts([]string{r.message}, p.stdin); err != nil {
+					return err
+				}
+			}
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {
-				if r.message != "" {
-					m, err := readMessage(r.message, p.stdin, t.Config.ClientID)
-					if err != nil {
-						return err
-					}
-					r.options.Message = &m
+				fixed, err := submissions(drafts, t.Config.ClientID)
+				if err != nil {
+					return err
+				}
+				if len(fixed) > 0 {
+					r.options.Message = &fixed[0].task
 				}
 				letters, err := r.choose(ctx, t.Store, ids, f)
 				if err != nil {

@@ -80,7 +80,11 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 		kind: string(task.Ingest), filename: filename, set: d.set, priority: string(task.PriorityNormal), remove: true,
 		purge: d.purge,
 	}
-	letters, err := m.submissions(nil, strings.NewReader(""), t.Config.ClientID)
+	drafts, err := m.drafts(nil, strings.NewReader(""))
+	if err != nil {
+		return err
+	}
+	letters, err := submissions(drafts, t.Config.ClientID)
 	if err != nil {
 		return err
 	}

@@ -55,8 +55,12 @@ The same id with the same payload is the same task: it is done again only with -
 			if err := m.check(files); err != nil {
 				return err
 			}
+			drafts, err := m.drafts(files, p.stdin)
+			if err != nil {
+				return err
+			}
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
-				letters, err := m.submissions(files, p.stdin, t.Config.ClientID)
+				letters, err := submissions(drafts, t.Config.ClientID)
 				if err != nil {
 					return err
 				}
@@ -108,8 +112,7 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	answer, err := submit(ctx, t, l.task)
 	if err != nil {
 		return done, &failure{
-			"enqueue", "are the queue and the database up? check AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL; " +
-				"to repeat the same task: async-worker enqueue --id " + l.task.ID + " …", err,
+			"enqueue", nextService(err) + "; to repeat the same task: async-worker enqueue --id " + l.task.ID + " …", err,
 		}
 	}
 	done.Created, done.Status = answer.Created, answer.State
@@ -141,7 +144,7 @@ func submit(ctx context.Context, t *app.Tenant, what task.Task) (store.SubmitAns
 func upload(ctx context.Context, t *app.Tenant, path, name string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("upload: %w", err)
+		return fileError("upload", path, err)
 	}
 	defer f.Close()
 	if err := t.Bucket.Ensure(ctx); err != nil {

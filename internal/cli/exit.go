@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -53,7 +54,10 @@ type failure struct {
 	err   error
 }
 
-func (e *failure) Error() string { return e.doing + ": " + e.err.Error() }
+// The name of a package in front of an error says nothing to a user.
+func (e *failure) Error() string {
+	return e.doing + ": " + strings.TrimPrefix(e.err.Error(), "store: ")
+}
 func (e *failure) Unwrap() error { return e.err }
 
 // What to do when a service does not answer.
@@ -67,6 +71,41 @@ const (
 	nextModel = "is the model service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline " +
 		"as the worker does"
 )
+
+const nextUnknownJob = "check the id and CLIENT_ID; async-worker jobs list shows the jobs"
+
+// nextUnknown is what to do about an id that the tenant does not have. list is the command that shows the things.
+func (p *program) nextUnknown(list, things string) string {
+	if p.tenant == "" {
+		return "check the id and CLIENT_ID; async-worker " + list + " shows the " + things
+	}
+	return "check the id; async-worker " + list + " --tenant " + p.tenant + " shows the " + things + " of this tenant"
+}
+
+// fileError says in one sentence why a file could not be read. doing is the action, or the flag that names the file.
+func fileError(doing, path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // its text would repeat the path, and name a system call
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %s: %w", doing, path, &missingFileError{err})
+	}
+	return fmt.Errorf("%s %s: %w", doing, path, err)
+}
+
+// missingFileError is a file that does not exist.
+type missingFileError struct{ err error }
+
+func (*missingFileError) Error() string   { return "there is no such file" }
+func (e *missingFileError) Unwrap() error { return e.err }
+
+// nextService is what to do when the database or the storage account failed a command that needs both.
+func nextService(err error) string {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Dependency == taskerr.Database {
+		return nextStore
+	}
+	return nextAzure
+}
 
 // verdict is the consequence of an error.
 type verdict struct {
@@ -153,7 +192,7 @@ func verdictOf(err error) verdict {
 			exitPermission, "use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one",
 		}
 	case is(store.ErrNotFound):
-		return verdict{exitFailed, "check the id and CLIENT_ID; async-worker jobs list shows the jobs"}
+		return verdict{exitFailed, nextUnknownJob}
 	case is(store.ErrConflict):
 		return verdict{exitFailed, "choose another id: this id already belongs to a task with another payload"}
 	case is(store.ErrReplayed):
@@ -250,6 +289,9 @@ func (p *program) report(err error) int {
 		fmt.Fprintln(p.stderr, "async-worker: interrupted")
 	} else {
 		p.printMessage(p.stderr, "async-worker: ", err.Error()+store.DialReason(err))
+	}
+	if v.next == nextUnknownJob {
+		v.next = p.nextUnknown("jobs list", "jobs")
 	}
 	if v.next != "" {
 		p.printMessage(p.stderr, "  what to do: ", v.next)

@@ -100,7 +100,7 @@ func (p *program) takeInput(ctx context.Context, most int64) (path string, remov
 func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, file, path string) error {
 	src, err := extract.Open(file, filepath.Base(path))
 	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
+		return fileError("open", path, err)
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -25,21 +26,25 @@ retries both. To repeat the task as a new job, or with a fixed message, see asyn
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {
 				var jobs []store.Job
 				var letters []string
+				var failed []error
 				for _, id := range ids {
 					j, letter, err := retryJob(ctx, t, id, force)
 					if letter != "" {
 						letters = append(letters, letter)
 					}
-					if err != nil {
-						return errors.Join(p.printRetried(out, jobs),
-							&failure{"retry job " + strconv.Quote(id), nextOpen, err})
+					if err == nil {
+						jobs = append(jobs, j)
+						continue
 					}
-					jobs = append(jobs, j)
+					failed = append(failed, &failure{"retry job " + strconv.Quote(id), nextService(err), err})
+					if !isRefused(err) {
+						break
+					}
 				}
 				if !rowsOnly && len(letters) > 0 {
 					p.removeCopies(ctx, t, letters)
 				}
-				return p.printRetried(out, jobs)
+				return errors.Join(p.printRetried(out, jobs), errors.Join(failed...))
 			})
 		}),
 	}
@@ -49,6 +54,17 @@ retries both. To repeat the task as a new job, or with a fixed message, see asyn
 	addOutput(cmd, &out)
 	addSettings(cmd, replayNeeds)
 	return cmd
+}
+
+// isRefused reports whether one job is refused, so that the others can still be retried.
+func isRefused(err error) bool {
+	for _, refusal := range []error{store.ErrNotFound, store.ErrNotFailed, store.ErrExhausted, store.ErrReplayed} {
+		if errors.Is(err, refusal) {
+			return true
+		}
+	}
+	_, ok := errors.AsType[*replay.Refusal](err)
+	return ok
 }
 
 // retryJob finishes a started retry despite an interruption.
@@ -66,8 +82,8 @@ func (p *program) printRetried(out format, jobs []store.Job) error {
 		return printJSON(p.stdout, orEmpty(jobs))
 	}
 	for _, j := range jobs {
-		fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s is queued again, with %d of %d attempts used", j.ID,
-			j.Attempts, j.MaxAttempts)))
+		fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s is queued again, with %d of %d attempts used; follow it with: "+
+			"async-worker jobs watch %s", j.ID, j.Attempts, j.MaxAttempts, j.ID)))
 	}
 	return nil
 }

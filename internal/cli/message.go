@@ -36,6 +36,8 @@ type submission struct {
 	task   task.Task
 	upload string // path; empty: none
 	blob   string // name in the container
+
+	file, text string // the message's file and its text; both are empty for a task from flags
 }
 
 func (m *message) addFlags(cmd *cobra.Command) {
@@ -94,7 +96,7 @@ func (m *message) check(files []string) error {
 	for _, path := range m.uploads { // all of them before the first is sent
 		info, err := os.Stat(path)
 		if err != nil {
-			return fmt.Errorf("upload: %w", err)
+			return fileError("upload", path, err)
 		}
 		if !info.Mode().IsRegular() {
 			return badUsage("--upload takes documents, one by one", "upload %s: it is not a regular file", path)
@@ -103,37 +105,68 @@ func (m *message) check(files []string) error {
 	return nil
 }
 
-// submissions makes the tasks from files or from the flags. A worker of the client would accept each as a message.
-func (m *message) submissions(files []string, stdin io.Reader, client string) ([]submission, error) {
+// drafts makes the tasks from files or from the flags, and checks them before the client is known: a wrong argument is
+// reported even when settings are missing.
+func (m *message) drafts(files []string, stdin io.Reader) ([]submission, error) {
 	if len(files) == 0 {
-		return m.fromFlags(client)
+		return m.fromFlags()
 	}
 	var all []submission
 	for _, name := range files {
-		t, err := readMessage(name, stdin, client)
+		text, err := readMessage(name, stdin)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, submission{task: t})
+		l := submission{file: name, text: text}
+		if l.task, err = decodeMessage(name, text, ""); err != nil && !namesClient(err) {
+			return nil, err
+		}
+		all = append(all, l)
 	}
 	return all, nil
 }
 
-func readMessage(name string, stdin io.Reader, client string) (task.Task, error) {
+// submissions are the drafts of a client's tasks. A worker of the client would accept each as a message.
+func submissions(drafts []submission, client string) ([]submission, error) {
+	all := slices.Clone(drafts)
+	for i, l := range all {
+		if l.file == "" {
+			all[i].task.ClientID = client
+			continue
+		}
+		var err error
+		if all[i].task, err = decodeMessage(l.file, l.text, client); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// namesClient reports whether a message is refused because it names a client, which can't be checked without settings.
+func namesClient(err error) bool {
+	invalid, ok := errors.AsType[*task.Invalid](err)
+	return ok && invalid.Reason == task.WrongClient
+}
+
+func readMessage(name string, stdin io.Reader) (string, error) {
 	source := stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return task.Task{}, fmt.Errorf("read the message: %w", err)
+			return "", fileError("read the message", name, err)
 		}
 		defer f.Close()
 		source = f
 	}
 	text, err := io.ReadAll(io.LimitReader(source, task.MaxBytes+1))
 	if err != nil {
-		return task.Task{}, fmt.Errorf("read the message %s: %w", name, err)
+		return "", fileError("read the message", name, err)
 	}
-	decoded, err := task.Decode(string(text), task.Options{ClientID: client})
+	return string(text), nil
+}
+
+func decodeMessage(name, text, client string) (task.Task, error) {
+	decoded, err := task.Decode(text, task.Options{ClientID: client})
 	switch {
 	case err != nil:
 		return task.Task{}, fmt.Errorf("message %s: %w", name, err)
@@ -151,14 +184,14 @@ func checkTask(what string, t task.Task) error {
 	return nil
 }
 
-func (m *message) fromFlags(client string) ([]submission, error) {
+func (m *message) fromFlags() ([]submission, error) {
 	uploads := m.uploads
 	if len(uploads) == 0 {
 		uploads = []string{""}
 	}
 	var all []submission
 	for _, path := range uploads {
-		l, err := m.fromFlag(path, client)
+		l, err := m.fromFlag(path)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +201,7 @@ func (m *message) fromFlags(client string) ([]submission, error) {
 }
 
 // fromFlag makes the task for an upload, or for none.
-func (m *message) fromFlag(path, client string) (submission, error) {
+func (m *message) fromFlag(path string) (submission, error) {
 	payload, err := m.payloadObject()
 	if err != nil {
 		return submission{}, err
@@ -199,13 +232,16 @@ func (m *message) fromFlag(path, client string) (submission, error) {
 	}
 	t := task.Task{
 		ID: m.id, Type: task.Type(m.kind), Payload: raw, WebhookURL: m.webhook, Priority: task.Priority(m.priority),
-		ClientID: client, RequestedBy: m.requestedBy,
-		Hints: task.Hints{Force: m.force, Timeout: m.timeout, TimeoutSec: m.timeout.Seconds()},
+		RequestedBy: m.requestedBy,
+		Hints:       task.Hints{Force: m.force, Timeout: m.timeout, TimeoutSec: m.timeout.Seconds()},
 	}
 	if t.ID == "" {
 		t.ID = uuid.NewString()
 	}
 	if _, err := task.Encode(t); err != nil {
+		if invalid, ok := errors.AsType[*task.Invalid](err); ok {
+			err = fmt.Errorf("enqueue: %w", invalid) // its id may be a new one, which nobody knows
+		}
 		return submission{}, err
 	}
 	if err := checkTask("enqueue", t); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -48,10 +49,8 @@ is no socket. It exits with 0 when the worker is ready, and with 69 when it is n
 				return err
 			}
 			status, err := askStatus(cmd.Context(), clientFor(f, cfg))
-			if silent, ok := errors.AsType[*failure](err); ok && f.socket+f.addr+cfg.HTTPAddr == "" &&
-				!cfg.Given("CLIENT_ID") {
-				silent.next = "choose the worker with --tenant, --addr or --socket; the tenants of this machine: " +
-					"sudo async-worker tenant list"
+			if silent, ok := errors.AsType[*failure](err); ok && silent.next == nextStart && f.socket+f.addr == "" {
+				silent.next = nextSilent(cmd, cfg)
 			}
 			if err != nil {
 				return err
@@ -125,6 +124,32 @@ func reachable(addr string) string {
 	return addr
 }
 
+// What to do when a worker does not answer. nextStart is for an address or socket that the user gave.
+const (
+	nextAddress = "without systemd give --addr or --socket, as in the worker's log (listening)"
+	nextStart   = "is the worker running? its log says at which address it listens (listening)"
+)
+
+// nextSilent is what to do when the worker of the settings does not answer.
+func nextSilent(cmd *cobra.Command, cfg config.Config) string {
+	if cfg.Given("CLIENT_ID") {
+		return "is the worker running? systemctl status async-worker@" + cfg.ClientID + "; " + nextAddress
+	}
+	if cfg.HTTPAddr != "" {
+		return nextStart
+	}
+	root, err := cmd.Flags().GetString("root")
+	if err != nil {
+		return nextStart
+	}
+	// The settings in the environment name a service, but no tenant.
+	if names, err := tenantNames(root); err != nil || len(names) > 0 {
+		return "choose the worker with --tenant NAME; sudo async-worker tenant list shows the tenants; " + nextAddress
+	}
+	return "this machine has no tenant: sudo async-worker tenant add NAME adds one; a worker without systemd is found " +
+		"with --addr or --socket, as in its log (listening)"
+}
+
 // askStatus asks one worker. Its error says why there is no answer.
 func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	var s app.Status
@@ -147,9 +172,11 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	if transport, ok := errors.AsType[*url.Error](err); ok {
 		err = transport.Err // for a socket, the URL is a placeholder
 	}
+	if dial, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = dial.Err // the address is said already
+	}
 	return s, &failure{
-		"ask " + where, "is the worker running? systemctl status 'async-worker@*'; without systemd give --addr or " +
-			"--socket, as in the worker's log (listening)", &unansweredError{err},
+		"ask " + where, nextStart, &unansweredError{err},
 	}
 }
 
@@ -177,7 +204,7 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 	}
 	if len(sockets) == 0 {
 		return &failure{
-			"ask all workers", "start one: systemctl enable --now async-worker@TENANT",
+			"ask all workers", "start one: sudo systemctl enable --now async-worker@TENANT",
 			&unansweredError{errors.New("no worker has a socket in " + filepath.Dir(filepath.Dir(app.SocketOf("*"))))},
 		}
 	}

@@ -91,6 +91,23 @@ func TestStatusWithoutAnswer(t *testing.T) {
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1"), "", "status").want(t, exitConfig, "HTTP_TOKEN")
 	invoke(t, app.Tenant{}, testEnv(), "", "status", "--addr", "a:1", "--socket", "/b").want(t, exitUsage, "addr")
 
+	invoke(t, app.Tenant{}, testEnv(), "", "status").want(t, exitUnavailable,
+		"systemctl status async-worker@southhaven;")
+	onImage(t, t.TempDir(), "", "status").want(t, exitUnavailable, "this machine has no tenant",
+		"sudo async-worker tenant add NAME")
+	root := t.TempDir() // the environment names services, and the machine has a tenant
+	putTenant(t, root, "southhaven", "127.0.0.1:1")
+	services := []string{"DATABASE_URL=postgresql://u:p@127.0.0.1:1/x"}
+	invoke(t, app.Tenant{}, services, "", "status", "--root", root).want(t, exitUnavailable,
+		"choose the worker with --tenant NAME", "sudo async-worker tenant list")
+	for _, where := range []string{"--addr 127.0.0.1:1", "--socket " + filepath.Join(root, "none.sock")} {
+		r := invoke(t, app.Tenant{}, nil, "", append([]string{"status"}, strings.Fields(where)...)...)
+		r.want(t, exitUnavailable, "its log says at which address it listens")
+		if strings.Contains(r.errOut, "@*") || strings.Contains(r.errOut, "dial ") {
+			t.Errorf("%s: %s", where, r.errOut)
+		}
+	}
+
 	left := filepath.Join(t.TempDir(), "http.sock") // a worker that was killed left it
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: left, Net: "unix"})
 	if err != nil {

@@ -59,6 +59,15 @@ func (r *rows) Job(_ context.Context, id string) (store.Job, error) {
 	return store.Job{}, store.ErrNotFound
 }
 
+func (r *rows) PlanRequeue(ctx context.Context, id string) (store.RequeuePlan, error) {
+	_, err := r.Job(ctx, id)
+	return store.RequeuePlan{}, err
+}
+
+func (r *rows) ResendDelivery(context.Context, store.DeliveryResend) (store.DeliveryEntry, error) {
+	return store.DeliveryEntry{}, store.ErrNotFound
+}
+
 func (r *rows) Jobs(_ context.Context, f store.JobFilter) ([]store.Job, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

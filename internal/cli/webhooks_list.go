@@ -137,7 +137,7 @@ func (p *program) resend(ctx context.Context, s store.Resends, ids []string, del
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			err = &failure{
-				doing, "check the id and CLIENT_ID; async-worker webhooks list shows the deliveries",
+				doing, p.nextUnknown("webhooks list", "deliveries"),
 				&notFoundError{err},
 			}
 		case errors.Is(err, store.ErrNotResendable), errors.Is(err, store.ErrDelivered):

@@ -107,7 +107,7 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 func (r Replayer) Retry(ctx context.Context, jobID, by string, force bool) (j store.Job, deadLetter string, err error) {
 	plan, err := r.Store.PlanRequeue(ctx, jobID)
 	if err != nil {
-		return store.Job{}, "", fmt.Errorf("read job %q: %w", jobID, err)
+		return store.Job{}, "", err
 	}
 	t, text, err := r.messageOf(ctx, plan)
 	if err != nil {
