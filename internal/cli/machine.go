@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
@@ -123,7 +124,7 @@ func (e *unknownTenantError) Error() string {
 // useNamedTenant uses the settings of the tenant that --tenant names. Without tenants' files, as in a container, the
 // name is only CLIENT_ID.
 func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
-	if name == "" || strings.ContainsAny(name, "/.") {
+	if task.ValidClientID(name) != nil {
 		return badUsage("use the name after the @ of its unit, as in async-worker@southhaven",
 			"--tenant: %q is not a tenant's name", name)
 	}

@@ -94,6 +94,21 @@ func TestOperator(t *testing.T) {
 		}
 	}
 
+	// Settings that only root may read do not hide the other tenants.
+	closed := filepath.Join(root, tenantsDir, "northpier.env")
+	if err := os.WriteFile(closed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, said := invokeAs(t, self, root, both, "tenant list")
+	for _, part := range []string{"southhaven", "northpier", "unreadable", "tenant northpier: read ", remedy} {
+		if code != exitPermission || !strings.Contains(said, part) {
+			t.Errorf("tenant list: exit %d, want %d and %q: %s", code, exitPermission, part, said)
+		}
+	}
+	if err := os.Remove(closed); err != nil {
+		t.Fatal(err)
+	}
+
 	// A credential that operators may not read is not reported as a wrong setting.
 	kept := filepath.Join(root, tenantsDir, "credentials/southhaven/OPENAI_API_KEY")
 	if err := os.Chmod(kept, 0o600); err != nil {

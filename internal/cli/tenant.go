@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
@@ -26,6 +27,15 @@ list them. The tenant's worker is the instance async-worker@TENANT.`,
 	cmd.AddCommand(p.newTenantAddCommand(), p.newTenantEditCommand(), p.newTenantListCommand(),
 		p.newTenantRemoveCommand())
 	return cmd
+}
+
+// checkTenantName refuses an argument that can't be the name of a tenant.
+func checkTenantName(name string) error {
+	if task.ValidClientID(name) == nil {
+		return nil
+	}
+	return badUsage("use 1 to 28 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit",
+		"%q is not a valid name for a tenant", name)
 }
 
 // addRoot adds the flag --root.

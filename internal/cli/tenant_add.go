@@ -80,6 +80,9 @@ func secretNames() []string {
 }
 
 func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error {
+	if err := checkTenantName(name); err != nil {
+		return err
+	}
 	change := tenants.Change{Name: name, Force: o.force}
 	// Check the permission before asking for secrets.
 	err := changeMachine(o.root, func(*tenants.Machine) error { return nil })
@@ -113,7 +116,7 @@ func (p *program) givenSettings(cmd *cobra.Command, envFile string) (map[string]
 	if envFile != "" {
 		raw, err := p.readArgument(envFile)
 		if err != nil {
-			return nil, fmt.Errorf("--env-file: %w", err)
+			return nil, fileError("--env-file", envFile, err)
 		}
 		if settings, err = tenants.ParseEnv(string(raw)); err != nil {
 			return nil, badUsage("systemd.exec(5) has the syntax of an environment file", "--env-file: %w", err)
@@ -146,7 +149,7 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, badUsage(remedy, "--secret-file %s: there is no such file", name)
 		} else if err != nil {
-			return nil, fmt.Errorf("--secret-file %s: %w", name, err)
+			return nil, fileError("--secret-file "+name, path, err)
 		}
 		secrets[name] = config.NewSecret(strings.TrimSpace(string(raw)))
 	}

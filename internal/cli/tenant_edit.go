@@ -33,12 +33,15 @@ nothing, and prints the command that does. For secrets: tenant add --force --sec
   sudo EDITOR=nano async-worker tenant edit southhaven`,
 		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			if err := checkTenantName(args[0]); err != nil {
+				return err
+			}
 			return changeMachine(root, func(m *tenants.Machine) error {
 				e, err := m.Edit(args[0])
 				if errors.Is(err, fs.ErrNotExist) {
 					return &failure{
 						"edit the settings",
-						"async-worker tenant list shows the tenants; async-worker tenant add " + args[0] +
+						"sudo async-worker tenant list shows the tenants; sudo async-worker tenant add " + args[0] +
 							" adds one",
 						&unknownTenantError{args[0], filepath.Join(root, tenantsDir)},
 					}

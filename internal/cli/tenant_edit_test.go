@@ -155,7 +155,7 @@ func TestTenantEditRefuses(t *testing.T) {
 	onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
 	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitUsage, "editing needs a terminal", "southhaven.env",
 		"async-worker check-config --tenant southhaven")
-	onImage(t, root, "", "tenant", "edit", "../x").want(t, exitConfig, "CLIENT_ID")
+	onImage(t, root, "", "tenant", "edit", "../x").want(t, exitUsage, `"../x" is not a valid name`)
 }
 
 // The editor is what the variable says, with its arguments, as a shell reads them.

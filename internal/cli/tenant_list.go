@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +27,8 @@ func (p *program) newTenantListCommand() *cobra.Command {
 		Use: "list", Short: "List the tenants of this machine",
 		Long: `list shows the tenants that have an environment file in /etc/async-worker: whether their workers start
 with the machine, whether they run now, and the names, not the values, of their settings and secrets. Without
-the right to read the secrets it shows none.`,
+the right to read the secrets it shows none. A tenant whose settings can't be read is listed as unreadable, and
+list then fails.`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return onMachine(root, func(m *tenants.Machine) error {
@@ -33,13 +36,31 @@ the right to read the secrets it shows none.`,
 				if err != nil {
 					return err
 				}
-				return p.printTenants(out, rows)
+				return errors.Join(p.printTenants(out, rows), unreadable(rows))
 			})
 		}),
 	}
 	addRoot(cmd, &root)
 	addOutput(cmd, &out)
 	return cmd
+}
+
+// unreadable is the error of the tenants whose files could not be read; nil: all were.
+func unreadable(rows []tenantRow) error {
+	var all []error
+	for _, r := range rows {
+		err := r.Err
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			err = fileError("read", r.EnvFile, err)
+		}
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			all = append(all, &failure{"tenant " + r.Name, nextOperator, &deniedError{err}})
+		case err != nil:
+			all = append(all, &failure{"tenant " + r.Name, "correct " + r.EnvFile, err})
+		}
+	}
+	return errors.Join(all...)
 }
 
 func (p *program) tenantRows(ctx context.Context, m *tenants.Machine, root string) ([]tenantRow, error) {
@@ -84,9 +105,11 @@ func (p *program) printTenants(out format, rows []tenantRow) error {
 		if active == "" {
 			active = "-"
 		}
-		cells = append(cells, []string{
-			r.Name, enabled, active, fmt.Sprint(len(r.Settings)), strings.Join(r.Secrets, " "),
-		})
+		settings := fmt.Sprint(len(r.Settings))
+		if r.Err != nil {
+			settings = "unreadable"
+		}
+		cells = append(cells, []string{r.Name, enabled, active, settings, strings.Join(r.Secrets, " ")})
 	}
 	return table(p.stdout, []string{"TENANT", "ENABLED", "ACTIVE", "SETTINGS", "SECRETS"}, cells)
 }

@@ -39,6 +39,9 @@ the queues and the container are not changed. Removing a tenant that does not ex
   async-worker tenant remove southhaven --stop --keep-files`,
 		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			if err := checkTenantName(args[0]); err != nil {
+				return err
+			}
 			if !o.keep && !o.confirmed && !isTerminal(p.stdin) {
 				return badUsage("give --yes, or --keep-files to disable it only",
 					"removing settings and secrets needs a confirmation, and standard input is not a terminal")
