@@ -105,8 +105,11 @@ func answerOf(j store.Job) (all []string) {
 		if c.Page != nil {
 			place += fmt.Sprintf(", page %d", *c.Page)
 		}
-		all = append(all, printable(fmt.Sprintf("  [%d] %s: “%s”", i+1, place,
-			shorten(strings.Join(strings.Fields(c.Quote), " "), 160))))
+		line, quote := fmt.Sprintf("  [%d] %s", i+1, place), strings.Join(strings.Fields(c.Quote), " ")
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), quote) { // else the answer is a quotation
+			line += fmt.Sprintf(": “%s”", shorten(quote, 160))
+		}
+		all = append(all, printable(line))
 	}
 	for _, w := range result.Warnings {
 		all = append(all, printable("  warning: "+w))

@@ -24,6 +24,9 @@ worker of the tenant must be running. Ctrl-C stops waiting, not the task.`,
 		Example: `  async-worker ask "When are the cranes parked?" --set reports`,
 		Args:    someArgs("a QUESTION"),
 		RunE: p.action(func(cmd *cobra.Command, words []string) error {
+			if strings.TrimSpace(strings.Join(words, " ")) == "" {
+				return badUsage("give it words", "the QUESTION is empty")
+			}
 			m := &message{
 				kind: string(task.Agent), prompt: strings.Join(words, " "), set: set,
 				priority: string(task.PriorityNormal),

@@ -90,6 +90,9 @@ func fileError(doing, path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s %s: %w", doing, path, &missingFileError{err})
 	}
+	if errors.Is(err, syscall.EISDIR) {
+		return &failure{doing + " " + path, "name a file in it", errors.New("it is a directory")}
+	}
 	return fmt.Errorf("%s %s: %w", doing, path, err)
 }
 
@@ -288,7 +291,8 @@ func (p *program) report(err error) int {
 	} else if v.code == exitInterrupted {
 		fmt.Fprintln(p.stderr, "async-worker: interrupted")
 	} else {
-		p.printMessage(p.stderr, "async-worker: ", err.Error()+store.DialReason(err))
+		text := strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "it took too long") // Go's words
+		p.printMessage(p.stderr, "async-worker: ", text+store.DialReason(err))
 	}
 	if v.next == nextUnknownJob {
 		v.next = p.nextUnknown("jobs list", "jobs")

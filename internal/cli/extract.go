@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,9 +55,10 @@ be - for standard input; --name then gives the document's name, for formats that
 	return cmd
 }
 
-// nextExtract is what to do about an unreadable document. For a damaged or too large one the error itself says it.
+// nextExtract is what to do about an unreadable document, unless the error itself says it.
 func nextExtract(err error) string {
-	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class != taskerr.UnsupportedFormat {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok &&
+		(e.Class != taskerr.UnsupportedFormat || strings.Contains(e.Message, "what can be read is")) {
 		return ""
 	}
 	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, " +

@@ -63,11 +63,24 @@ func renameCobraParts(root *cobra.Command) {
 		switch c.Name() {
 		case "help":
 			c.Short = "Show the help of a command"
+			c.Run, c.RunE = nil, helpOf
 		case "completion":
 			c.Short = "Print a script that completes commands in bash, zsh, fish or PowerShell"
 		}
 	}
 	root.Flags().Lookup("version").Usage = "print the version"
+}
+
+// helpOf is cobra's command help, except that an unknown command is an error.
+func helpOf(cmd *cobra.Command, args []string) error {
+	found, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return needsSubcommand(found, rest)
+	}
+	return found.Help()
 }
 
 // useHelp makes the help of root and its subcommands fit the terminal.
@@ -171,7 +184,10 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command, width int) {
 			entry(b, helpColumn, flagName(f), flagText(f), width)
 		}
 	}
-	if hidden > 0 {
+	switch {
+	case hidden == 1:
+		b.WriteString("\nThis command also takes 1 setting as a flag; async-worker run --help lists it.\n")
+	case hidden > 1:
 		fmt.Fprintf(b, "\nThis command also takes %d settings as flags; async-worker run --help lists them.\n", hidden)
 	}
 }

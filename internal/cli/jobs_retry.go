@@ -20,7 +20,8 @@ func (p *program) newJobsRetryCommand() *cobra.Command {
 		Use: "retry ID...", Short: "Queue failed jobs again, under the same ids",
 		Long: `retry queues failed jobs again, each under its own id. Earlier attempts count: a job that used all of
 them is refused, as is one whose dead letter was replayed as another job; --force resets the attempts and
-retries both. To repeat the task as a new job, or with a fixed message, see async-worker dlq replay.`,
+retries both. A refused job is an error, and the other jobs are still retried. To repeat the task as a new job,
+or with a fixed message, see async-worker dlq replay.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {

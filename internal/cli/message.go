@@ -42,7 +42,7 @@ type submission struct {
 
 func (m *message) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&m.kind, "type", string(task.Ingest), "the task's type")
+	f.StringVar(&m.kind, "type", string(task.Ingest), "the task's type: "+strings.Join(flagValues()["type"], ", "))
 	f.StringVar(&m.id, "id", "", "the task's id, 1 to 128 of [A-Za-z0-9._:-] (default: a new UUID)")
 	f.StringVar(&m.payload, "payload", "", "the payload, a JSON object; the flags below add to it")
 	f.StringVar(&m.filename, "filename", "", "payload.filename (default with --upload: the file's name)")
@@ -240,7 +240,8 @@ func (m *message) fromFlag(path string) (submission, error) {
 	}
 	if _, err := task.Encode(t); err != nil {
 		if invalid, ok := errors.AsType[*task.Invalid](err); ok {
-			err = fmt.Errorf("enqueue: %w", invalid) // its id may be a new one, which nobody knows
+			// its id may be a new one, which nobody knows; and there is no message to fix, only a flag
+			err = badUsage("correct the flag; async-worker enqueue --help describes each", "enqueue: %w", invalid)
 		}
 		return submission{}, err
 	}

@@ -34,7 +34,7 @@ func (f *format) String() string {
 
 func (f *format) Set(s string) error {
 	if s != string(asTable) && s != string(asJSON) {
-		return fmt.Errorf("give table or json")
+		return badUsage("give table or json", "%q is not a format", s)
 	}
 	*f = format(s)
 	return nil

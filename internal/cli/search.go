@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -78,8 +79,29 @@ func search(ctx context.Context, t *app.Tenant, q store.Query) ([]store.Hit, err
 	return hits, nil
 }
 
-// withoutMarkup drops the Markdown of headings, tables and emphasis: a snippet is one line.
-var withoutMarkup = strings.NewReplacer("#", "", "|", " ", "---", "", "**", "")
+// Markup of Markdown that says nothing in a snippet, which is one line of prose.
+var (
+	heading   = regexp.MustCompile(`^#{1,6}\s+`)
+	tableRule = regexp.MustCompile(`^\|?\s*:?-{3,}[\s:|-]*$`)
+	emphasis  = regexp.MustCompile(`\*\*(\S(?:.*?\S)?)\*\*`)
+)
+
+// snippetOf is a chunk's text on one line, without the Markdown of headings, tables and emphasis.
+func snippetOf(markdown string) string {
+	var words []string
+	for line := range strings.SplitSeq(markdown, "\n") {
+		line = strings.TrimSpace(line)
+		if tableRule.MatchString(line) {
+			continue
+		}
+		if strings.HasPrefix(line, "|") {
+			line = strings.ReplaceAll(strings.Trim(line, "|"), "|", " ")
+		}
+		line = emphasis.ReplaceAllString(heading.ReplaceAllString(line, ""), "$1")
+		words = append(words, strings.Fields(line)...)
+	}
+	return strings.Join(words, " ")
+}
 
 // PrintHits prints the hits of a search, one after the other.
 func PrintHits(w io.Writer, hits []store.Hit) error {
@@ -105,13 +127,14 @@ func PrintHits(w io.Writer, hits []store.Hit) error {
 		if !h.Matched {
 			how = ", by meaning only"
 		}
-		snippet := shorten(strings.Join(strings.Fields(withoutMarkup.Replace(h.Content)), " "), 300)
-		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f%s, set %s, version %d, chunk %s\n   %s\n",
+		snippet := shorten(snippetOf(h.Content), 300)
+		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f%s, set %s, version %d, chunk %s\n",
 			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, how, printable(h.DocumentSet), h.Version,
-			h.ChunkID, printable(snippet))
+			h.ChunkID)
 		if err != nil {
 			return err
 		}
+		printWrapped(w, "   ", printable(snippet))
 	}
 	return nil
 }

@@ -82,6 +82,11 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 		log.Info("starting", event.Key, event.Started, "version", app.Version)
 	}
 	for _, w := range cfg.Warnings() {
+		if !daemon && o.Format == logging.Text && log.Enabled(cmd.Context(), slog.LevelWarn) {
+			printWrapped(p.stderr, "warning: ", w.Name+": "+w.Problem)
+			printWrapped(p.stderr, "  remedy:  ", w.Remedy)
+			continue
+		}
 		log.Warn("check this setting", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
 	}
 	return cfg, log, nil

@@ -92,7 +92,7 @@ func (p *program) printTenants(out format, rows []tenantRow) error {
 		return printJSON(p.stdout, rows)
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(p.stdout, "There is no tenant yet; async-worker tenant add adds one.")
+		_, err := fmt.Fprintln(p.stdout, "There is no tenant yet; sudo async-worker tenant add NAME adds one.")
 		return err
 	}
 	var cells [][]string

@@ -79,6 +79,9 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		return &usageError{err, next}
 	}
 	f := invalid.GetFlag()
+	if own, ok := errors.AsType[*usageError](invalid.Unwrap()); ok { // it names the value and knows what to do
+		return &usageError{fmt.Errorf("--%s: %w", f.Name, own.err), own.next}
+	}
 	why := invalid.Unwrap().Error()
 	switch f.Value.Type() {
 	case "int", "int64":

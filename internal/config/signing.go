@@ -15,13 +15,13 @@ func SigningSecret(src Sources, least int) (Secret, error) {
 	case f != nil:
 	case found.text == "":
 		f = &fault{
-			"is needed to sign a key, and is not set",
+			"it is not set, and signing a key needs it",
 			"take it from the project's settings (Supabase: JWT Keys, legacy JWT secret), and set it for this " +
 				"command only, or put it into a file and set " + SigningName + "_FILE",
 		}
 	case len(found.text) < least:
 		f = &fault{
-			fmt.Sprintf("is shorter than %d bytes%s: what it signs could be forged", least, whence(found)),
+			fmt.Sprintf("it is shorter than %d bytes%s, so its keys could be forged", least, whence(found)),
 			"use the project's JWT secret as a whole; PostgREST refuses a shorter one",
 		}
 	}

@@ -108,7 +108,7 @@ func (v *conversion) obtain(ctx context.Context) error {
 		v.remember()
 		if again { // the server is up: this counts as an attempt, so that it ends
 			return taskerr.Errorf(taskerr.DependencyUnavailable,
-				"docling-serve forgot the document twice: is it restarted again and again, or are there several "+
+				"docling-serve forgot the document twice: does it restart again and again, or are there several "+
 					"without a shared queue?")
 		}
 	}

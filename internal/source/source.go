@@ -81,7 +81,7 @@ func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
 		return &taskerr.Error{
 			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v",
 				err), Cause: err,
-			Hint: "the sender has to send the task once the upload is done",
+			Hint: "the sender must send the task after the upload is done",
 		}
 	case counted.failed != nil:
 		return NoRoom(counted.failed)

@@ -145,7 +145,7 @@ func (b *Bucket) open(ctx context.Context, name, doing string) (*os.Root, error)
 		return nil, err
 	}
 	if path.Clean(name) != name || strings.HasPrefix(name, unfinished) {
-		return nil, taskerr.Errorf(taskerr.ValidationError, "the blob name %q can't be kept in a folder", name)
+		return nil, taskerr.Errorf(taskerr.ValidationError, "the blob name %q can't be the name of a file", name)
 	}
 	root, err := os.OpenRoot(b.folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -114,7 +114,7 @@ func request(ctx context.Context, src extract.Source) (docling.Request, error) {
 	ending, ok := formats[src.Format]
 	if !ok {
 		return docling.Request{}, taskerr.Errorf(taskerr.UnsupportedFormat,
-			"docling is not used for files of the format %s", src.Format)
+			"the worker does not send files of the format %s to docling", src.Format)
 	}
 	if src.Format == extract.Image {
 		head := make([]byte, 512)

@@ -204,7 +204,7 @@ func (f file) tags(p page) map[uint16]uint32 {
 func (f file) checkCost(need, most int64) error {
 	if need > most {
 		return taskerr.Errorf(taskerr.QuotaExceeded,
-			"the image (%d × %d) would take %d MB to decode, more than the %d MB that one may: make it smaller, or "+
+			"the image (%d × %d) would take %d MB to decode, and at most %d MB are allowed: make it smaller, or "+
 				"save it as a plain JPEG, as PNG, or as a TIFF in strips",
 			f.Width, f.Height, need>>20, most>>20)
 	}

@@ -43,7 +43,7 @@ func readHeader(r *bufio.Reader) (header, error) {
 		line, err := r.ReadSlice('\n')
 		if size += len(line); size > maxHeader || errors.Is(err, bufio.ErrBufferFull) {
 			return h, taskerr.Errorf(taskerr.CorruptionDetected,
-				"the head of the message is larger than %d KB: it is not an e-mail, or damaged", maxHeader>>10)
+				"the header of the message is larger than %d KB: it is not an e-mail, or it is damaged", maxHeader>>10)
 		}
 		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !end {

@@ -49,7 +49,7 @@ func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 	}
 	if len(h.MIMEHeader) == 0 && depth == 0 {
 		return h, taskerr.Errorf(taskerr.CorruptionDetected,
-			"the file has no head of an e-mail (From, Date, Subject): it is not an e-mail, or damaged")
+			"the file has no e-mail header (From, Date, Subject): it is not an e-mail, or it is damaged")
 	}
 	if err := w.head(h, depth); err != nil {
 		return h, err

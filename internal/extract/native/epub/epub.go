@@ -49,7 +49,7 @@ func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, 
 	rc, err := b.pkg.Part(part)
 	if errors.Is(err, fs.ErrNotExist) {
 		return taskerr.Errorf(taskerr.CorruptionDetected,
-			"a page that the book lists is missing: the file is damaged; upload it again")
+			"the book lists a page that the file does not have: the file is damaged; upload it again")
 	}
 	if err != nil {
 		return err

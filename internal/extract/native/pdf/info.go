@@ -52,7 +52,7 @@ func unreadable(r child.Result) error {
 		return taskerr.Errorf(taskerr.CorruptionDetected,
 			"the PDF takes too much memory to read; it may be damaged, or made to exhaust its readers")
 	case child.OutputLimit:
-		return taskerr.Errorf(taskerr.QuotaExceeded, "the PDF unpacks to more text than is allowed")
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the PDF unpacks to more text than the worker reads: split it into smaller files")
 	}
 	return taskerr.Errorf(taskerr.CorruptionDetected,
 		"the PDF is damaged: no page of it can be read; open and save it again with the program that made it")

@@ -196,7 +196,7 @@ func failure(err error) error {
 		return &taskerr.Error{Class: taskerr.QuotaExceeded, Message: words.Error(), Cause: err}
 	}
 	if errors.Is(err, errToken) {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF holds a word without end: %w", err)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF has a word that is too long to read: %w", err)
 	}
 	return fmt.Errorf("extract the PDF: %w", err)
 }
