@@ -15,6 +15,7 @@ GOVULNCHECK := .tools/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
 PKGS := ./...
 TESTFLAGS :=
 TEST_TIMEOUT := 10m
+STRUCTURE_VENV := .tools/structure
 # Packages at once. Tests start real servers: more of them than processors make each other late.
 TEST_PARALLEL := $(shell nproc 2>/dev/null || echo 2)
 FUZZTIME := 30s
@@ -109,8 +110,13 @@ bench: test-deps ## Measure what the worker costs around a task, next to a bare 
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
 .PHONY: quality
-quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md)
+quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print
+ifeq ($(KIND),structure)
+	@dev/install-structure-deps.sh $(STRUCTURE_VENV)
+	@go run ./test/quality -kind structure -venv $(STRUCTURE_VENV) $(if $(SEED),-seed $(SEED)) $(QUALITYFLAGS)
+else
 	@go run ./test/quality $(if $(CORPUS),-corpus '$(CORPUS)')
+endif
 
 ##### To give it to others
 
