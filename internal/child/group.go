@@ -102,7 +102,7 @@ func reportsNoMemory(stderr string) bool {
 	s := strings.ToLower(stderr)
 	for _, phrase := range []string{
 		"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted",
-		"failed to map segment",
+		"failed to map segment", "cannot map zero-fill pages", // of the loader
 	} {
 		if strings.Contains(s, phrase) {
 			return true

@@ -55,6 +55,11 @@ The same id with the same payload is the same task: it is done again only with -
 			if err := m.check(files); err != nil {
 				return err
 			}
+			if len(files) == 0 { // the settings may be missing too; this is the mistake of the moment
+				if _, err := m.fromFlags(""); err != nil {
+					return err
+				}
+			}
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
 				letters, err := m.submissions(files, p.stdin, t.Config.ClientID)
 				if err != nil {
@@ -108,8 +113,7 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	answer, err := submit(ctx, t, l.task)
 	if err != nil {
 		return done, &failure{
-			"enqueue", "are the queue and the database up? check AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL; " +
-				"to repeat the same task: async-worker enqueue --id " + l.task.ID + " …", err,
+			"enqueue", nextService(err) + "; to repeat the same task: async-worker enqueue --id " + l.task.ID + " …", err,
 		}
 	}
 	done.Created, done.Status = answer.Created, answer.State

@@ -232,6 +232,27 @@ func TestEnqueueWatch(t *testing.T) {
 		want(t, exitUnavailable, "to repeat the same task: async-worker enqueue --id t-9")
 }
 
+// A mistake in the arguments is reported before settings that are missing, and a database that is down without the
+// queue.
+func TestEnqueueSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for args, text := range map[string]string{
+		"--type ingst --payload {}":                           `unknown task_type "ingst"`,
+		"--filename a --document-set s --priority urgent":     `enqueue: priority is "urgent"`,
+		"--type ocr --payload {\"filename\":\"/etc/passwd\"}": "payload.filename",
+	} {
+		r := invoke(t, app.Tenant{}, nil, "", append([]string{"enqueue"}, strings.Fields(args)...)...)
+		r.want(t, exitUsage, text, "what to do:")
+	}
+	s := &rows{fail: &taskerr.Error{Class: taskerr.TransientStorage, Dependency: taskerr.Database, Message: "down"}}
+	o, _ := office(s)
+	r := invoke(t, o, testEnv(), "", "enqueue", "--filename", "a", "--document-set", "s")
+	r.want(t, exitUnavailable, "is the database up", "to repeat the same task")
+	if strings.Contains(r.errOut, "storage account") {
+		t.Errorf("the queue did not fail: %s", r.errOut)
+	}
+}
+
 // TestEnqueueChecks: what every worker would refuse is refused before it is sent.
 func TestEnqueueChecks(t *testing.T) {
 	t.Parallel()

@@ -68,6 +68,14 @@ const (
 		"as the worker does"
 )
 
+// nextService is what to do when the database or the storage account failed a command that needs both.
+func nextService(err error) string {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Dependency == taskerr.Database {
+		return nextStore
+	}
+	return nextAzure
+}
+
 // verdict is the consequence of an error.
 type verdict struct {
 	code int

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -100,6 +101,9 @@ func (p *program) takeInput(ctx context.Context, most int64) (path string, remov
 func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, file, path string) error {
 	src, err := extract.Open(file, filepath.Base(path))
 	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err // the path is said already
+		}
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	limits := extract.DefaultLimits

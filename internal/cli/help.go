@@ -172,7 +172,7 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command, width int) {
 		}
 	}
 	if hidden > 0 {
-		fmt.Fprintf(b, "\n%d more settings are flags of this command: async-worker run --help lists them.\n", hidden)
+		fmt.Fprintf(b, "\nThis command also takes %d settings as flags; async-worker run --help lists them.\n", hidden)
 	}
 }
 
@@ -235,7 +235,7 @@ func wrapped(text string, width int) (lines []string) {
 	})
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && runewidth.StringWidth(line+" "+word) > width {
+		if line != "" && runewidth.StringWidth(strings.ReplaceAll(line+" "+word, noBreak, " ")) > width {
 			lines = append(lines, line)
 			line = ""
 		}

@@ -42,7 +42,7 @@ type jobStory struct {
 func (p *program) newJobsGetCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "Show a job with its events and webhooks",
+		Use: "get ID", SuggestFor: []string{"show", "describe"}, Short: "Show a job with its events and webhooks",
 		Args: oneArg("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {

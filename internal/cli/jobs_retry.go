@@ -32,7 +32,7 @@ retries both. To repeat the task as a new job, or with a fixed message, see asyn
 					}
 					if err != nil {
 						return errors.Join(p.printRetried(out, jobs),
-							&failure{"retry job " + strconv.Quote(id), nextOpen, err})
+							&failure{"retry job " + strconv.Quote(id), nextService(err), err})
 					}
 					jobs = append(jobs, j)
 				}

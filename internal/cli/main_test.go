@@ -118,6 +118,9 @@ func TestUsage(t *testing.T) {
 		{"search x -n 101", exitUsage, "1 to 100"},
 		{"search", exitUsage, "needs a QUERY"},
 		{"job", exitUsage, "did you mean async-worker jobs?"},
+		{"frob x", exitUsage, `async-worker: there is no command "frob"`},
+		{"status x", exitUsage, "async-worker: status takes no arguments"},
+		{"jobs show x", exitUsage, "did you mean async-worker jobs get?"},
 		{"jobs lst", exitUsage, "did you mean async-worker jobs list"},
 		{"jobs get a b", exitUsage, `got also "b"`},
 		{"jobs list -n many", exitUsage, `--limit "many": it is not a whole number`},
@@ -135,6 +138,21 @@ func TestUsage(t *testing.T) {
 				t.Errorf("an error belongs on stderr, with what to do: %+v", r)
 			}
 		})
+	}
+}
+
+// A command in a message is not broken between its words, and the line that it moves to stays within the width.
+func TestWrappedCommands(t *testing.T) {
+	t.Parallel()
+	for n := range 80 {
+		var b strings.Builder
+		printWrapped(&b, "  what to do: ", strings.Repeat("x ", n)+"use sudo async-worker tenant add NAME; then "+
+			"look at sudo async-worker tenant list, or async-worker jobs list, once more")
+		for line := range strings.Lines(b.String()) {
+			if len(strings.TrimRight(line, "\n")) > maxLineWidth {
+				t.Fatalf("%d columns: %s", len(line), line)
+			}
+		}
 	}
 }
 

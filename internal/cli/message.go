@@ -206,6 +206,9 @@ func (m *message) fromFlag(path, client string) (submission, error) {
 		t.ID = uuid.NewString()
 	}
 	if _, err := task.Encode(t); err != nil {
+		if invalid, ok := errors.AsType[*task.Invalid](err); ok {
+			err = fmt.Errorf("enqueue: %w", invalid) // its id may be a new one, which nobody knows
+		}
 		return submission{}, err
 	}
 	if err := checkTask("enqueue", t); err != nil {

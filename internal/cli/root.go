@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -141,8 +142,10 @@ func (p *program) withTenant(
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	err = do(cmd.Context(), t)
-	if f, ok := errors.AsType[*failure](err); ok && f.next == nextStore {
-		f.next = fmt.Sprintf(nextStoreAt, t.DatabaseAddress())
+	if f, ok := errors.AsType[*failure](err); ok {
+		if more, found := strings.CutPrefix(f.next, nextStore); found {
+			f.next = fmt.Sprintf(nextStoreAt, t.DatabaseAddress()) + more
+		}
 	}
 	return err
 }

@@ -78,6 +78,9 @@ func search(ctx context.Context, t *app.Tenant, q store.Query) ([]store.Hit, err
 	return hits, nil
 }
 
+// withoutMarkup drops the Markdown of headings, tables and emphasis: a snippet is one line.
+var withoutMarkup = strings.NewReplacer("#", "", "|", " ", "---", "", "**", "")
+
 // PrintHits prints the hits of a search, one after the other.
 func PrintHits(w io.Writer, hits []store.Hit) error {
 	if len(hits) == 0 {
@@ -102,7 +105,7 @@ func PrintHits(w io.Writer, hits []store.Hit) error {
 		if !h.Matched {
 			how = ", by meaning only"
 		}
-		snippet := shorten(strings.Join(strings.Fields(h.Content), " "), 300)
+		snippet := shorten(strings.Join(strings.Fields(withoutMarkup.Replace(h.Content)), " "), 300)
 		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f%s, set %s, version %d, chunk %s\n   %s\n",
 			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, how, printable(h.DocumentSet), h.Version,
 			h.ChunkID, printable(snippet))

@@ -50,8 +50,10 @@ is no socket. It exits with 0 when the worker is ready, and with 69 when it is n
 			status, err := askStatus(cmd.Context(), clientFor(f, cfg))
 			if silent, ok := errors.AsType[*failure](err); ok && f.socket+f.addr+cfg.HTTPAddr == "" &&
 				!cfg.Given("CLIENT_ID") {
-				silent.next = "choose the worker with --tenant, --addr or --socket; the tenants of this machine: " +
-					"sudo async-worker tenant list"
+				silent.next = "this machine has no tenant: sudo async-worker tenant add NAME adds one; a worker without " +
+					"systemd is found with --addr or --socket, as in its log (listening)"
+			} else if ok && f.socket+f.addr == "" && silent.next == nextStart {
+				silent.next = "is the worker running? systemctl status async-worker@" + cfg.ClientID + "; " + nextAddress
 			}
 			if err != nil {
 				return err
@@ -125,6 +127,12 @@ func reachable(addr string) string {
 	return addr
 }
 
+// What to do when a worker does not answer.
+const (
+	nextAddress = "without systemd give --addr or --socket, as in the worker's log (listening)"
+	nextStart   = "is the worker running? systemctl status 'async-worker@*'; " + nextAddress
+)
+
 // askStatus asks one worker. Its error says why there is no answer.
 func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	var s app.Status
@@ -148,8 +156,7 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 		err = transport.Err // for a socket, the URL is a placeholder
 	}
 	return s, &failure{
-		"ask " + where, "is the worker running? systemctl status 'async-worker@*'; without systemd give --addr or " +
-			"--socket, as in the worker's log (listening)", &unansweredError{err},
+		"ask " + where, nextStart, &unansweredError{err},
 	}
 }
 

@@ -91,6 +91,11 @@ func TestStatusWithoutAnswer(t *testing.T) {
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1"), "", "status").want(t, exitConfig, "HTTP_TOKEN")
 	invoke(t, app.Tenant{}, testEnv(), "", "status", "--addr", "a:1", "--socket", "/b").want(t, exitUsage, "addr")
 
+	invoke(t, app.Tenant{}, testEnv(), "", "status").want(t, exitUnavailable,
+		"systemctl status async-worker@southhaven;")
+	onImage(t, t.TempDir(), "", "status").want(t, exitUnavailable, "this machine has no tenant",
+		"sudo async-worker tenant add NAME")
+
 	left := filepath.Join(t.TempDir(), "http.sock") // a worker that was killed left it
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: left, Net: "unix"})
 	if err != nil {

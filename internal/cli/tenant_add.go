@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
@@ -80,6 +81,10 @@ func secretNames() []string {
 }
 
 func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error {
+	if task.ValidClientID(name) != nil {
+		return badUsage("use 1 to 28 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit",
+			"%q is not a valid name for a tenant", name)
+	}
 	change := tenants.Change{Name: name, Force: o.force}
 	// Check the permission before asking for secrets.
 	err := changeMachine(o.root, func(*tenants.Machine) error { return nil })

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,13 +35,26 @@ the right to read the secrets it shows none.`,
 				if err != nil {
 					return err
 				}
-				return p.printTenants(out, rows)
+				return errors.Join(p.printTenants(out, rows), unreadable(rows))
 			})
 		}),
 	}
 	addRoot(cmd, &root)
 	addOutput(cmd, &out)
 	return cmd
+}
+
+// unreadable is the error of the first tenant whose files could not be read; nil: all were.
+func unreadable(rows []tenantRow) error {
+	for _, r := range rows {
+		if errors.Is(r.Err, fs.ErrPermission) {
+			return &failure{"tenant " + r.Name, nextOperator, r.Err}
+		}
+		if r.Err != nil {
+			return &failure{"tenant " + r.Name, "correct " + r.EnvFile, r.Err}
+		}
+	}
+	return nil
 }
 
 func (p *program) tenantRows(ctx context.Context, m *tenants.Machine, root string) ([]tenantRow, error) {
@@ -84,9 +99,11 @@ func (p *program) printTenants(out format, rows []tenantRow) error {
 		if active == "" {
 			active = "-"
 		}
-		cells = append(cells, []string{
-			r.Name, enabled, active, fmt.Sprint(len(r.Settings)), strings.Join(r.Secrets, " "),
-		})
+		settings := fmt.Sprint(len(r.Settings))
+		if r.Err != nil {
+			settings = "unreadable"
+		}
+		cells = append(cells, []string{r.Name, enabled, active, settings, strings.Join(r.Secrets, " ")})
 	}
 	return table(p.stdout, []string{"TENANT", "ENABLED", "ACTIVE", "SETTINGS", "SECRETS"}, cells)
 }

@@ -62,6 +62,27 @@ func TestTenantAddListRemove(t *testing.T) {
 	onImage(t, root, "", "tenant", "list").want(t, exitOK, "There is no tenant yet")
 }
 
+// One tenant whose file is damaged does not hide the others.
+func TestTenantListWithADamagedFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	etc := filepath.Join(root, "etc", "async-worker")
+	if err := os.MkdirAll(etc, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"good": "LOG_LEVEL=info\n", "worse": "SUPABASE_KEY TopSecret\n"} {
+		if err := os.WriteFile(filepath.Join(etc, name+".env"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := onImage(t, root, "", "tenant", "list")
+	r.want(t, exitFailed, "good", "unreadable", "tenant worse: ", "correct "+etc+"/worse.env")
+	if strings.Contains(r.out+r.errOut, "TopSecret") {
+		t.Errorf("it prints a secret: %+v", r)
+	}
+	onImage(t, root, "", "tenant", "list", "-o", "json").want(t, exitFailed, `"problem": "`)
+}
+
 func TestTenantAddRefuses(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -93,6 +114,7 @@ func TestTenantAddRefuses(t *testing.T) {
 		}
 		onImage(t, root, stdin, args...).want(t, c.code, c.text)
 	}
+	onImage(t, root, "", "tenant", "add", "BAD_Name").want(t, exitUsage, `"BAD_Name" is not a valid name for a tenant`)
 	if _, err := os.Stat(filepath.Join(root, "etc")); !os.IsNotExist(err) {
 		t.Errorf("something was written: %v", err)
 	}

@@ -17,7 +17,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return badUsage(usageHint(cmd), "%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+	return badUsage(usageHint(cmd), "%s takes no arguments, got %q", nameOf(cmd), args[0])
 }
 
 // oneArg is for a command with one argument, described by what.
@@ -25,11 +25,11 @@ func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
-			return badUsage(usageHint(cmd), "%s needs %s", cmd.CommandPath(), what)
+			return badUsage(usageHint(cmd), "%s needs %s", nameOf(cmd), what)
 		case 1:
 			return nil
 		}
-		return badUsage(usageHint(cmd), "%s takes only %s, got also %q", cmd.CommandPath(), what, args[1])
+		return badUsage(usageHint(cmd), "%s takes only %s, got also %q", nameOf(cmd), what, args[1])
 	}
 }
 
@@ -39,7 +39,7 @@ func someArgs(what string) cobra.PositionalArgs {
 		if len(args) > 0 {
 			return nil
 		}
-		return badUsage(usageHint(cmd), "%s needs %s", cmd.CommandPath(), what)
+		return badUsage(usageHint(cmd), "%s needs %s", nameOf(cmd), what)
 	}
 }
 
@@ -56,7 +56,15 @@ func needsSubcommand(cmd *cobra.Command, args []string) error {
 			break
 		}
 	}
-	return badUsage(next, "%s has no command %q", cmd.CommandPath(), args[0])
+	if !cmd.HasParent() {
+		return badUsage(next, "there is no command %q", args[0])
+	}
+	return badUsage(next, "%s has no command %q", nameOf(cmd), args[0])
+}
+
+// nameOf is a command's name without the program's, which precedes every error.
+func nameOf(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 func usageHint(cmd *cobra.Command) string {

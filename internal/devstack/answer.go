@@ -52,10 +52,10 @@ func (d *dev) askAgent(ctx context.Context, t *app.Tenant, stamp string) error {
 	if len(a.Citations) == 0 || a.Citations[0].Filename == "" || a.Citations[0].Quote == "" {
 		return errors.New("the answer cites no documents")
 	}
-	how := fmt.Sprintf("by %s in %d steps, %d + %d tokens, %d citations checked", a.Model, a.Steps, a.Prompt,
-		a.Completion, len(a.Citations))
+	how := fmt.Sprintf("by %s in %s, %d + %d tokens, %s checked", a.Model, count(a.Steps, "step"), a.Prompt,
+		a.Completion, count(len(a.Citations), "citation"))
 	if a.RetrievalOnly {
-		how = fmt.Sprintf("by %s, without a model: %d quotations of the documents", a.Model, len(a.Citations))
+		how = fmt.Sprintf("by %s, without a model: %s of the documents", a.Model, count(len(a.Citations), "quotation"))
 	}
 	d.out.done("answer", how)
 	return nil

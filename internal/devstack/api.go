@@ -33,7 +33,7 @@ func (d *dev) startAPI(ctx context.Context) error {
 	}
 	gateway := &http.Server{Handler: postgrest.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = gateway.Serve(listener) }() // it ends by Close, with ErrServerClosed
-	d.parts.add("gateway", gateway.Close)
+	d.parts.add("supabase api", gateway.Close)
 	d.env["SUPABASE_URL"] = "http://" + listener.Addr().String()
 	if d.env["SUPABASE_KEY"], err = stack.TenantKey(secret, clientID); err != nil {
 		return err

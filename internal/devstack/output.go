@@ -63,9 +63,17 @@ func (p *printer) title(text, more string) { p.line("%s · %s\n", p.paint(bold, 
 func (p *printer) section(text string) { p.line("\n%s", p.paint(bold, text)) }
 
 func (p *printer) done(what, detail string) {
-	p.line("  %s %-10s %s", p.paint(green, "✓"), what, detail)
+	p.line("  %s %-11s %s", p.paint(green, "✓"), what, detail)
 }
 
 func (p *printer) bad(what, detail string) {
-	p.line("  %s %-10s %s", p.paint(red, "✗"), what, detail)
+	p.line("  %s %-11s %s", p.paint(red, "✗"), what, detail)
+}
+
+// count is a number of things, for example "1 chunk" or "12 chunks".
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

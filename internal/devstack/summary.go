@@ -77,8 +77,10 @@ func (d *dev) showSummary(s summary) {
 		made = "by " + s.Model + ", without a model: sentences of the document"
 	}
 	d.out.done("summary", made)
-	for _, line := range wrap(s.Summary, lineWidth) {
-		d.out.line("    %s", line)
+	if !s.Extractive { // else the key points are the same sentences, with their pages
+		for _, line := range wrap(s.Summary, lineWidth) {
+			d.out.line("    %s", line)
+		}
 	}
 	for _, p := range s.KeyPoints[:min(len(s.KeyPoints), maxKeyPoints)] {
 		on := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.Pages)), ", "), "[]")

@@ -41,9 +41,9 @@ func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
 		}
 	}
 	d.out.section("All of it worked")
-	d.out.done("tour", fmt.Sprintf("%d documents in %d chunks, %d verified webhooks, 1 dead letter, 1 search, 1 "+
-		"answer, 1 summary, in %.1f s",
-		len(samples), chunks, d.receiver.verified(), time.Since(began).Seconds()))
+	d.out.done("tour", fmt.Sprintf("%s in %s, %s, 1 dead letter, 1 search, 1 answer, 1 summary, in %.1f s",
+		count(len(samples), "document"), count(chunks, "chunk"), count(d.receiver.verified(), "verified webhook"),
+		time.Since(began).Seconds()))
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (d *dev) failOne(ctx context.Context, t *app.Tenant, stamp string) error {
 		return fmt.Errorf("the bad task is in the dead letters %d times, not once", len(letters))
 	}
 	l := letters[0]
-	d.out.done("dead", fmt.Sprintf("letter %s: %s, %s: %s", l.ID, l.Reason, l.ErrorClass, l.ErrorMessage))
+	d.out.done("dead letter", fmt.Sprintf("%s: %s, %s: %s", l.ID, l.Reason, l.ErrorClass, l.ErrorMessage))
 	return nil
 }
 
@@ -185,10 +185,10 @@ func (d *dev) showWebhook(t receivedWebhook) {
 		about = append(about, t.Error.Code+": "+t.Error.Message)
 	case r.Filename != "":
 		if r.Pages > 0 {
-			about = append(about, fmt.Sprintf("%d pages", r.Pages))
+			about = append(about, count(r.Pages, "page"))
 		}
 		if r.Chunks > 0 {
-			about = append(about, fmt.Sprintf("%d chunks", r.Chunks))
+			about = append(about, count(r.Chunks, "chunk"))
 		}
 		if r.Unchanged {
 			about = append(about, "unchanged since last time")

@@ -116,7 +116,9 @@ func transient(err error) bool {
 
 // refused reports whether the database refuses the worker and not the task: its key, or the schema while somebody
 // changes it. An operator can mend both, and an outcome is too dear to be lost for it.
-func refused(err error) bool { return errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrSchema) }
+func refused(err error) bool {
+	return errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrSchema)
+}
 
 // invalid reports whether a request can never be stored.
 func invalid(err error) bool {

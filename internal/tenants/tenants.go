@@ -57,9 +57,13 @@ type Tenant struct {
 	EnvFile  string   `json:"env_file"`
 	Settings []string `json:"settings"` // the names in the environment file, sorted
 	Secrets  []string `json:"secrets"`  // the names of the credentials, sorted
+
+	Err     error  `json:"-"`                 // why its files could not be read; nil: they were
+	Problem string `json:"problem,omitempty"` // Err as a text
 }
 
-// List returns the tenants: those with an environment file. It skips names that are not valid for a worker.
+// List returns the tenants: those with an environment file. It skips names that are not valid for a worker. A tenant
+// whose files can't be read has an Err.
 func (m *Machine) List() ([]Tenant, error) {
 	names, err := m.Names()
 	if err != nil {
@@ -69,7 +73,10 @@ func (m *Machine) List() ([]Tenant, error) {
 	for _, name := range names {
 		t, err := m.get(name)
 		if err != nil {
-			return nil, err
+			t = Tenant{
+				Name: name, EnvFile: m.shown(envPath(name)), Settings: []string{}, Secrets: []string{}, Err: err,
+				Problem: err.Error(),
+			}
 		}
 		out = append(out, t)
 	}

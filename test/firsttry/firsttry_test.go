@@ -14,7 +14,7 @@ func TestMistakes(t *testing.T) {
 	d.run("async-worker --help").expect(0, "doctor", "--tenant", "Exit codes")
 	d.run("async-worker run --help").expect(0, "WORKER_CONCURRENCY")
 	d.run("async-worker --version").expect(0, "async-worker version")
-	d.run("async-worker job list").expect(2, `has no command "job"`, "did you mean async-worker jobs?")
+	d.run("async-worker job list").expect(2, `there is no command "job"`, "did you mean async-worker jobs?")
 	d.run("async-worker jobs lst").expect(2, "did you mean async-worker jobs list?")
 	d.run("async-worker jobs get").expect(2, "needs the ID of a job")
 	d.run("async-worker jobs list --status odd").expect(2, "pending, running, succeeded, failed, canceled")

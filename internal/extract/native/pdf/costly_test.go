@@ -27,7 +27,7 @@ func TestPageThatNeedsMuchMemory(t *testing.T) {
 			m.page().text(72, 80, regular, 10, fmt.Sprintf("Page %d", i+1))
 		}
 		pool := child.NewPool(768 << 20)
-		limits := extract.Limits{Pool: pool, ChildBytes: 1 << 20} // too small for any page
+		limits := extract.Limits{Pool: pool, ChildBytes: 768 << 10} // too small for any page
 		doc, err := extract.Collect(t.Context(), pdf.New(), extract.Source{Path: m.write(t), Format: extract.PDF},
 			limits)
 		if classOf(err) != class || class == "" && (err != nil || len(doc.Blocks) != pages) {
