@@ -97,6 +97,13 @@ func withEXIF(jpg []byte, orientation byte) []byte {
 	return append(segment, jpg[2:]...)
 }
 
+// top is the upper fifth of a page: images of few pixels are soon encoded.
+func top(page *image.Gray) *image.Gray {
+	bounds := page.Rect
+	bounds.Max.Y /= 5
+	return &image.Gray{Pix: page.Pix[:bounds.Max.Y*page.Stride], Stride: page.Stride, Rect: bounds}
+}
+
 // Every kind of image is read, with the real engine.
 func TestImages(t *testing.T) {
 	t.Parallel()
@@ -105,7 +112,7 @@ func TestImages(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	img := ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray
+	img := top(ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray)
 	const text = "The harbour master keeps a record of every ship that leaves the port."
 	glass := image.NewNRGBA(img.Rect) // black on transparent
 	for i, v := range img.Pix {
@@ -123,7 +130,7 @@ func TestImages(t *testing.T) {
 			return tiff.Encode(b, img,
 				&tiff.Options{Compression: tiff.Deflate})
 		}),
-		"pages": tiffFile(true, 1, img, ocrtest.Blank().Gray, img),
+		"pages": tiffFile(true, 1, img, top(ocrtest.Blank().Gray), img),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
