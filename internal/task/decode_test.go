@@ -202,11 +202,11 @@ func TestDecodeClaimCheck(t *testing.T) {
 	if d.ClaimCheck != "tasks/4b1c.json" || d.Known.TaskID != "t-9" || d.Known.WebhookURL != "https://example.org/" {
 		t.Errorf("got %+v", d)
 	}
-	_, err = task.Decode(text, task.Options{ClientID: "southhaven", Claimed: true})
+	_, err = task.Decode(text, task.Options{ClientID: "southhaven", FromClaimCheck: true})
 	if invalid, ok := errors.AsType[*task.Invalid](err); !ok || invalid.Field != "claim_check" {
 		t.Errorf("a claim check behind a claim check: got %v", err)
 	}
-	if _, err := task.Decode(whole, task.Options{ClientID: "southhaven", Claimed: true}); err != nil {
+	if _, err := task.Decode(whole, task.Options{ClientID: "southhaven", FromClaimCheck: true}); err != nil {
 		t.Errorf("a task behind a claim check: %v", err)
 	}
 }

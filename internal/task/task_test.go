@@ -2,8 +2,8 @@ package task_test
 
 import (
 	"encoding/json"
-	"math"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
