@@ -55,8 +55,8 @@ func TestRunTellsHowAProgramEnded(t *testing.T) {
 		"waited too long": {"sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
 		"silent": {
 			"echo a word; sleep 600",
-			child.Limits{Silence: 300 * time.Millisecond},
-			child.Silent,
+			child.Limits{IdleTimeout: 300 * time.Millisecond},
+			child.Idle,
 			-1,
 		},
 		"silent and staying": {"exec >&-; sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
