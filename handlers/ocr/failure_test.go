@@ -165,7 +165,7 @@ type busy struct {
 	third func()
 }
 
-func (e *busy) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
+func (e *busy) For(ocr.Preferences) (ocr.Engine, error) { return e, nil }
 
 func (e *busy) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	if img.GrayAt(1, 1).Y != 255 { // noise

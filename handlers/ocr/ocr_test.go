@@ -132,13 +132,13 @@ func hocrWords(t *testing.T, text string) (words []string) {
 func TestRotatedImages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	for turn := range ocr.Turn(4) {
-		name := fmt.Sprintf("turned-%d.png", turn.Degrees())
-		b.Put(name, string(pngOf(t, ocrtest.Scan(t, turn, letter...).Gray)))
+	for rotation := range ocr.Rotation(4) {
+		name := fmt.Sprintf("turned-%d.png", rotation.Degrees())
+		b.Put(name, string(pngOf(t, ocrtest.Scan(t, rotation, letter...).Gray)))
 		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
 		if got := b.Get(r.DerivedBlob); !strings.Contains(got, strings.Join(letter, " ")) ||
 			r.SourceFormat != "image" || r.PageCount != 1 {
-			t.Errorf("%d°: %q %+v", turn.Degrees(), got, r)
+			t.Errorf("%d°: %q %+v", rotation.Degrees(), got, r)
 		}
 	}
 }
@@ -413,7 +413,7 @@ func (e *fake) Abilities() ocr.Abilities {
 	return ocr.Abilities{Boxes: true, Confidence: true, DPI: 72, Side: e.side}
 }
 
-func (e *fake) For(w ocr.Wish) (ocr.Engine, error) {
+func (e *fake) For(w ocr.Preferences) (ocr.Engine, error) {
 	if w.Resolution > 0 {
 		return &fake{fail: e.fail, side: w.Side()}, nil
 	}

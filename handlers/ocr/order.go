@@ -63,7 +63,7 @@ func (h *Handler) read(t task.Task) (order, error) {
 	if h.deps.Reader.Engine == nil {
 		return o, nil
 	}
-	o.engine, err = h.deps.Reader.Engine.For(engines.Wish{
+	o.engine, err = h.deps.Reader.Engine.For(engines.Preferences{
 		Languages: o.payload.Languages, Resolution: t.Hints.Resolution,
 	})
 	if err != nil {

@@ -116,7 +116,7 @@ func TestImages(t *testing.T) {
 		"transparent": pngOf(t, glass),
 		"jpeg":        encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, img, nil) }),
 		"sideways": withEXIF(encoded(t,
-			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Turn(3).Of(ocr.Image{Gray: img}), nil) }), 6),
+			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Rotation(3).Of(ocr.Image{Gray: img}), nil) }), 6),
 		"gif": encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
 		"bmp": encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
 		"tiff": encoded(t, func(b *bytes.Buffer) error {

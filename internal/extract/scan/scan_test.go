@@ -35,7 +35,7 @@ func (engine) Languages() []string { return []string{"eng"} }
 func (engine) Abilities() ocr.Abilities {
 	return ocr.Abilities{Boxes: true, Confidence: true, DPI: 300}
 }
-func (e engine) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
+func (e engine) For(ocr.Preferences) (ocr.Engine, error) { return e, nil }
 
 func (e engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) { return e(ctx, img) }
 
@@ -86,9 +86,9 @@ func written(about string) ocrtest.Page {
 	}}
 }
 
-func scanned(t *testing.T, turn ocr.Turn, lines ...string) ocrtest.Page {
+func scanned(t *testing.T, rotation ocr.Rotation, lines ...string) ocrtest.Page {
 	t.Helper()
-	return ocrtest.Page{Image: ocrtest.Scan(t, turn, lines...).Gray}
+	return ocrtest.Page{Image: ocrtest.Scan(t, rotation, lines...).Gray}
 }
 
 func blank() ocrtest.Page { return ocrtest.Page{Image: ocrtest.Blank().Gray} }

@@ -32,8 +32,8 @@ func (*engine) Name() string        { return "fake" }
 func (*engine) Version() string     { return "1" }
 func (*engine) Languages() []string { return []string{"eng", "deu"} }
 
-func (*engine) Abilities() ocr.Abilities           { return ocr.Abilities{} }
-func (e *engine) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
+func (*engine) Abilities() ocr.Abilities                  { return ocr.Abilities{} }
+func (e *engine) For(ocr.Preferences) (ocr.Engine, error) { return e, nil }
 
 func (e *engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	number := img.Rect.Dx()
