@@ -99,7 +99,7 @@ func TestMixedDocument(t *testing.T) {
 	ocrtest.Need(t, "tesseract", "pdftoppm")
 	reader, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}})
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	letter := []string{
 		"The harbour master keeps a record of every ship", "that enters or leaves the port, with the hour and",
@@ -255,7 +255,7 @@ func TestCorpusScans(t *testing.T) {
 		ocrtest.Need(t, "tesseract")
 		reader, err := tesseract.Open(t.Context(), tesseract.Options{})
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		doc := collect(t, scan.New(pdf.New(), reader, unhurried), filepath.Join(shared, "documents", name))
 		var text strings.Builder
