@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// canned is a service that gives one answer to whatever it is asked.
+// canned is a service that gives the same answer to every request.
 type canned struct {
 	kind, body string
 	requests   int
@@ -50,8 +50,8 @@ const (
 	last       = `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9}}`
 )
 
-// A stream was asked for, and what comes is understood, at the first request: in one piece, with line ends and comments
-// of all sorts, without [DONE], under another Content-Type.
+// The first request for a stream succeeds if the answer comes in one piece, with any line ends and comments, without
+// [DONE], or under another Content-Type.
 func TestAnswersToAStream(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]canned{
@@ -102,7 +102,7 @@ func TestAnswersToAStream(t *testing.T) {
 	}
 }
 
-// An error that comes with 200 has the class that it has with a status of its own.
+// An error with status 200 has the same class as with an error status.
 func TestErrorsWithAGoodStatus(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

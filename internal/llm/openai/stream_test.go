@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// listener notes what a stream tells; a restart empties what was heard.
+// listener records a stream; a restart clears the record.
 type listener struct {
 	heard    string
 	pieces   int
@@ -84,7 +84,7 @@ func TestStreamOfCalls(t *testing.T) {
 	}
 }
 
-// A stream that breaks is asked for again, and who listened is told that what came before is void.
+// A broken stream is requested again, and its listener gets a restart.
 func TestBrokenStreams(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -120,7 +120,7 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
-// What a stream says of lasting trouble has the class that the same has as an answer.
+// A lasting error in a stream has the same class as in an answer.
 func TestErrorsInStreams(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -153,7 +153,7 @@ func TestErrorsInStreams(t *testing.T) {
 	}
 }
 
-// The time limit of a stream is between two pieces: one that takes longer in all is fine.
+// The timeout of a stream is between two pieces: the whole stream may take longer.
 func TestSlowStream(t *testing.T) {
 	t.Parallel()
 	words := strings.SplitAfter(poem, " ")
@@ -163,7 +163,7 @@ func TestSlowStream(t *testing.T) {
 		return llmtest.Reply{Text: poem, Pieces: words, Before: func(int) { <-slow }}
 	}})
 	c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = limit })
-	ticker := time.NewTicker(limit / 4) // the server's pace: in all it takes twice the limit
+	ticker := time.NewTicker(limit / 4) // the server's pace: in total twice the limit
 	defer ticker.Stop()
 	go func() {
 		for range len(words) + 1 {
