@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Citations hold, or are mended once, or left out and told of.
+// Citations hold, or the model corrects them once, or they are dropped with a warning.
 func TestCitations(t *testing.T) {
 	t.Parallel()
 	var harbour, other []string
@@ -100,7 +100,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// A chunk that was replaced since it was read is cited no more.
+// A chunk that was replaced after it was read can't be cited.
 func TestCitationOfReplacedChunk(t *testing.T) {
 	t.Parallel()
 	var b *bench
@@ -122,7 +122,7 @@ func TestCitationOfReplacedChunk(t *testing.T) {
 
 const speed = `{"type":"object","properties":{"speed":{"$ref":"#/$defs/speed"},"unit":{"enum":["m/s","kn"]}},"required":["speed","unit"],"additionalProperties":false,"$defs":{"speed":{"type":"integer","minimum":1}}}`
 
-// An answer conforms to response_schema, of an agent and of an ai task, or is mended once, or is an error that says so.
+// The answer of an agent or ai task conforms to response_schema, or the model corrects it once, or the task fails.
 func TestResponseSchema(t *testing.T) {
 	t.Parallel()
 	bed := newBench(t, nil)
@@ -186,14 +186,14 @@ func TestResponseSchema(t *testing.T) {
 					}
 				}
 				if name == "at once" && j.Text != `{"speed":22,"unit":"m/s"}` {
-					t.Errorf("read along: %q", j.Text)
+					t.Errorf("streamed %q", j.Text)
 				}
 			})
 		}
 	}
 }
 
-// What services do at the end of an answer.
+// The ends of answers: cut off, filtered, refused, unfinished.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	bed := newBench(t, nil)
@@ -248,7 +248,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Without a model the agent answers with passages, labelled so; what needs a model is refused when the message comes.
+// Without a model the agent answers with labelled passages, and Check refuses tasks that need a model.
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -282,7 +282,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// byWords ranks sentences that speak of wind.
+// byWords ranks sentences about wind.
 type byWords struct{}
 
 func (byWords) Model() string                  { return "offline-test" }
@@ -298,8 +298,8 @@ func (byWords) Rank(_ string, texts []string) (best []int) {
 
 var _ agent.Store = store.Store(nil)
 
-// A search says when what it found is only near the query, and leaves out what the query excludes.
-func TestSearchSaysWhatItFound(t *testing.T) {
+// A search notes when results are only near the query, and omits what the query excludes.
+func TestSearchNotes(t *testing.T) {
 	t.Parallel()
 	calls := []object{{"query": "lighthouse"}, {"query": "cranes"}, {"query": "lighthouse -cranes"}, {"query": "?"}}
 	b := newBench(t, func(n int, _ llm.Question) llm.Answer {

@@ -5,22 +5,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-// voice tells the text of an answer as it comes: what the model says, and of a call of finish, or of an answer that
-// has to conform to a schema, the value of answer.
+// voice streams the text of an answer as it arrives: the model's text, or the value of answer in a call of finish or in
+// an answer that must conform to a schema.
 type voice struct {
 	progress handlers.Progress
 	state    *state
-	whole    bool   // a spoken text is told as it is, and not by the value of a key
-	begun    bool   // something was told in this step
-	arrived  bool   // the stage of the answer was entered
-	value    *value // of finish; nil: it was not called yet
+	whole    bool   // texts are streamed as they are, not the value of a key
+	begun    bool   // something was streamed in this step
+	arrived  bool   // the stage streaming_response was entered
+	value    *value // of a call of finish; nil: none yet
 	text     *value
 }
 
 // step begins the next answer of the model.
 func (v *voice) step(whole bool) { v.whole, v.begun, v.value, v.text = whole, false, nil, nil }
 
-// listen makes a question tell its answer.
+// listen makes a question stream its answer.
 func (v *voice) listen(q *llm.Question) {
 	q.Stream = func(piece string, restart bool) {
 		if restart {
@@ -40,7 +40,7 @@ func (v *voice) listen(q *llm.Question) {
 		}
 		if v.value == nil {
 			v.value = newValue()
-			v.begun = false // what was said before the call is not the answer
+			v.begun = false // the text before the call is not the answer
 		}
 		v.say(v.value.feed(piece))
 	}
@@ -50,7 +50,7 @@ func (v *voice) listen(q *llm.Question) {
 func (v *voice) arrive() {
 	if !v.arrived {
 		v.arrived = true
-		_ = v.progress.Stage(stageStreaming) // who is to stop learns it by the context
+		_ = v.progress.Stage(stageStreaming) // ctx reports a stop
 	}
 }
 
