@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// active is the version that the gates compare with; nil: there is none, or it is to be rebuilt.
+// active returns the version that the gates compare with; nil: there is none, or it must be rebuilt.
 func (w *work) active() *store.ActiveVersion {
 	if w.call.Task.Hints.Force {
 		return nil
@@ -22,8 +22,8 @@ func (w *work) active() *store.ActiveVersion {
 	return w.staged.Active
 }
 
-// knownETag is that of the blob that the active version was made of, provided that the same would be made of it
-// today; else "". The same bytes have the same format: so it is known which extractor would read them.
+// knownETag returns the ETag of the blob that the active version was made of, if the same version would be made of it
+// today; otherwise "". The same bytes have the same format, so the extractor is known.
 func (w *work) knownETag() string {
 	a := w.active()
 	if a == nil || a.Format == "" || a.Blob != w.payload.Blob || a.Pipeline != w.pipelineID(extract.Format(a.Format)) {
@@ -38,9 +38,9 @@ func (w *work) sameBytes() bool {
 	return a != nil && a.ContentSHA256 == w.file.SHA256 && a.Pipeline == w.pipeline
 }
 
-// alike holds back the chunks of a document for as long as they are those of the active version, one by one: only
-// at the end is it known whether anything has to be written at all. They wait on the disk, as there may be
-// many. The first chunk that is another one lets all go on.
+// alike holds back the chunks of a document while they equal those of the active version, one by one: only the end
+// shows whether anything must be written. They wait on disk, as there may be many. The first different chunk releases
+// them all.
 type alike struct {
 	keys []string // of the active version's chunks
 	n    int      // chunks held back
@@ -48,7 +48,7 @@ type alike struct {
 	enc  *gob.Encoder
 }
 
-// take holds a chunk back if it is the next one of the active version.
+// take holds back a chunk if it is the next one of the active version.
 func (a *alike) take(c chunk.Chunk, dir string) (bool, error) {
 	if a.n >= len(a.keys) || a.keys[a.n] != c.Key {
 		return false, nil
@@ -67,10 +67,10 @@ func (a *alike) take(c chunk.Chunk, dir string) (bool, error) {
 	return true, nil
 }
 
-// whole reports whether the chunks held back are all that the active version has.
+// whole reports whether all chunks of the active version are held back.
 func (a *alike) whole() bool { return a.n == len(a.keys) }
 
-// release hands on what was held back, in order.
+// release passes on the chunks that were held back, in order.
 func (a *alike) release(next func(chunk.Chunk) error) error {
 	if a.file == nil {
 		return nil
@@ -95,6 +95,6 @@ func (a *alike) release(next func(chunk.Chunk) error) error {
 
 func (a *alike) close() {
 	if a.file != nil {
-		_ = a.file.Close() // it goes with its folder
+		_ = a.file.Close() // the file is removed with its folder
 	}
 }
