@@ -242,7 +242,7 @@ func TestWithoutTesseract(t *testing.T) {
 	}
 }
 
-// shared is a folder of real third-party documents, beside the project. The test skips without it.
+// shared is a folder of real third-party documents, beside the repository. The test is skipped without it.
 const shared = "../../../../shared/corpus"
 
 func TestCorpusScans(t *testing.T) {

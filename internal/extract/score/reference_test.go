@@ -13,8 +13,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
-// shared is a folder of real documents of third parties, beside the project, with the program that
-// Score has to agree with. The test skips without it.
+// shared is a folder of real third-party documents, beside the repository, with the program that Score has to agree
+// with. The test is skipped without it.
 const shared = "../../../../shared/corpus"
 
 // Score agrees with score.py to the last printed digit.
