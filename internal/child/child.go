@@ -20,7 +20,7 @@ import (
 // Limits limit the cost of one run. A zero field takes its value from DefaultLimits.
 type Limits struct {
 	Wait        time.Duration // how long the caller waits for it, see Command.Stdout
-	IdleTimeout time.Duration // the same between two outputs; zero, also in DefaultLimits: as Wait
+	IdleTimeout time.Duration // Wait for one output; zero, also in DefaultLimits: only Wait counts
 	CPU         time.Duration // processor time, rounded up to whole seconds
 	Memory      int64         // bytes of its own: heap, stacks and data. Mapped files have Mapped in addition
 	Output      int64         // bytes on standard output
@@ -71,7 +71,7 @@ type End string
 
 // The ends of a program.
 const (
-	Exited      End = "exited"       // by itself, see Result.ExitCode
+	Exited      End = "exited"       // on its own, see Result.ExitCode
 	Crashed     End = "crashed"      // by a signal that Run did not send
 	WaitLimit   End = "wait_limit"   // Limits.Wait
 	Idle        End = "silent"       // Limits.IdleTimeout

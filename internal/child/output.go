@@ -24,7 +24,7 @@ type output struct {
 	group *group
 
 	left        int64         // remaining bytes
-	patience    time.Duration // remaining time to wait
+	waitLeft    time.Duration // remaining time to wait
 	idleTimeout time.Duration // longest time between two outputs; zero: unlimited
 	idle        time.Duration // time since the last output
 	timer       *time.Timer
@@ -36,7 +36,7 @@ type output struct {
 }
 
 func newOutput(file *os.File, l Limits, g *group) *output {
-	o := &output{file: file, group: g, left: l.Output, patience: l.Wait, idleTimeout: l.IdleTimeout}
+	o := &output{file: file, group: g, left: l.Output, waitLeft: l.Wait, idleTimeout: l.IdleTimeout}
 	o.timer = time.AfterFunc(o.remaining(), func() { g.kill(o.limit()) })
 	o.since = time.Now()
 	return o
@@ -120,7 +120,7 @@ func (o *output) pause() {
 	if !o.since.IsZero() {
 		o.timer.Stop()
 		waited := time.Since(o.since)
-		o.patience -= waited
+		o.waitLeft -= waited
 		o.idle += waited
 		o.since = time.Time{}
 	}
@@ -128,7 +128,7 @@ func (o *output) pause() {
 
 // remaining returns how long to wait for the program's next output.
 func (o *output) remaining() time.Duration {
-	left := o.patience
+	left := o.waitLeft
 	if o.idleTimeout > 0 {
 		left = min(left, o.idleTimeout-o.idle)
 	}
@@ -139,7 +139,7 @@ func (o *output) remaining() time.Duration {
 func (o *output) limit() reason {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.idleTimeout > 0 && o.idleTimeout-o.idle < o.patience {
+	if o.idleTimeout > 0 && o.idleTimeout-o.idle < o.waitLeft {
 		return idle
 	}
 	return tooLong

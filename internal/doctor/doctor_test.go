@@ -34,7 +34,7 @@ func all(but ...Group) map[Group]string {
 	return skip
 }
 
-// TestEveryCheckIsReported: whatever is skipped, each check has one result, in order.
+// TestEveryCheckIsReported: each check has one result, in order, even if it is skipped.
 func TestEveryCheckIsReported(t *testing.T) {
 	t.Parallel()
 	r := Examine(t.Context(), Worker{Skip: all()})
@@ -75,7 +75,7 @@ func (deaf) Examine(ctx context.Context) (store.Examination, error) {
 	return store.Examination{}, ctx.Err()
 }
 
-// TestServiceThatHangs: it takes its own timeout, and stops no other check.
+// TestServiceThatHangs: a hanging service costs its own timeout, and stops no other check.
 func TestServiceThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,8 +236,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestOutageIsMended: an unreachable service has a remedy, too.
-func TestOutageIsMended(t *testing.T) {
+// TestOutageHasARemedy: an unreachable service has a remedy, too.
+func TestOutageHasARemedy(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	if r := failed("container", refused, ""); r.Class != Unavailable || !strings.Contains(r.Remedy, "check that it is up") {
@@ -248,8 +248,8 @@ func TestOutageIsMended(t *testing.T) {
 	}
 }
 
-// TestSettingsThatDeserveALook: the doctor reports the warnings of check-config; errors take precedence.
-func TestSettingsThatDeserveALook(t *testing.T) {
+// TestSettingsWithWarnings: the doctor reports the warnings of check-config; errors take precedence.
+func TestSettingsWithWarnings(t *testing.T) {
 	t.Parallel()
 	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list only the receivers' networks"}}
 	r := settings(t.Context(), &Worker{Warnings: warnings})

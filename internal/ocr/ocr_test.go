@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// numbered is an image of w × h pixels with distinct values.
+// numbered returns an image of w × h pixels with distinct values.
 func numbered(w, h int) ocr.Image {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range img.Pix {
@@ -20,7 +20,7 @@ func numbered(w, h int) ocr.Image {
 	return ocr.Image{Gray: img, DPI: 300}
 }
 
-func TestTurn(t *testing.T) {
+func TestRotation(t *testing.T) {
 	t.Parallel()
 	for rotation, want := range map[ocr.Rotation][]byte{
 		0: {1, 2, 3, 4, 5, 6}, // 1 2 3 over 4 5 6
@@ -36,7 +36,7 @@ func TestTurn(t *testing.T) {
 }
 
 // Undo maps every pixel of a rotated image back.
-func TestTurnUndo(t *testing.T) {
+func TestRotationUndo(t *testing.T) {
 	t.Parallel()
 	before := numbered(5, 3)
 	for rotation := range ocr.Rotation(4) {

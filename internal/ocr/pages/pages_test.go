@@ -196,7 +196,7 @@ func TestPageTime(t *testing.T) {
 	})
 }
 
-// What was read before an attempt ended is not read again; what failed is.
+// Pages that were read before an attempt ended are not read again; failed ones are.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	cache := &memory{}
@@ -243,7 +243,7 @@ func TestCache(t *testing.T) {
 		kept[4] = []byte("damaged")
 	}
 	if attempt(t, func(int) bool { return false }, ""); e.calls[4] != 3 {
-		t.Error("a damaged reading was taken")
+		t.Error("a damaged reading was used")
 	}
 }
 
