@@ -18,7 +18,7 @@ func TestLoopStoreDown(t *testing.T) {
 		hook := box.add("a", "https://a.example/")
 		hooks := always(webhook.Attempt{Status: 200})
 		loop, _ := run(t, webhook.Config{Deliveries: box, Sender: hooks})
-		for range 100 { // being woken doesn't make it hammer a store that is down
+		for range 100 { // wakes don't make it hammer a store that is down
 			loop.Wake()
 			advance(10 * time.Millisecond)
 		}
@@ -32,17 +32,17 @@ func TestLoopStoreDown(t *testing.T) {
 	})
 }
 
-// An outcome that can't be noted at first is noted later, without another attempt; one that can't be
-// noted at all means another attempt, with the same id.
+// An outcome that can't be stored at first is stored later, without another attempt. If it can't be stored at all,
+// another attempt has the same id.
 func TestLoopSettleFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		box      *outbox
 		attempts int
 	}{
-		"twice":       {&outbox{failSettles: 2}, 1},
-		"lost answer": {&outbox{loseAnswers: 1}, 1},
-		"for long":    {&outbox{failSettles: 3}, 2},
+		"twice":           {&outbox{failSettles: 2}, 1},
+		"lost answer":     {&outbox{loseAnswers: 1}, 1},
+		"for a long time": {&outbox{failSettles: 3}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,8 +60,8 @@ func TestLoopSettleFails(t *testing.T) {
 	}
 }
 
-// Once its context ends the loop claims no more, lets what is in flight end, and notes it; what hangs
-// is cut off after the grace, and noted too.
+// After its context ends, the loop claims nothing, lets the attempts in flight end, and stores their outcomes. It
+// cancels hanging ones after the grace and stores those outcomes, too.
 func TestLoopShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestLoopShutdown(t *testing.T) {
 		if got := box.state(later); got.Fence != 0 {
 			t.Errorf("later: claimed after the end: %+v", got)
 		}
-		// The next process goes on where this one stopped.
+		// The next process continues where this one stopped.
 		_, stop = run(t, webhook.Config{Deliveries: box, Sender: always(webhook.Attempt{Status: 200})})
 		advance(time.Minute)
 		stop()
@@ -105,7 +105,7 @@ func TestLoopShutdown(t *testing.T) {
 	})
 }
 
-// What the last tasks of a drain left in the outbox goes out before the end.
+// The loop sends what the last tasks of a drain put into the outbox before it ends.
 func TestLoopWokenAtTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestLoopSchedule(t *testing.T) {
 		for i, want := range waits {
 			got := hooks.sent[i+1].Sub(hooks.sent[i])
 			if got < want*9/10 || got > want*11/10 {
-				t.Errorf("wait %d: got %s, want %s and 10 %% either way", i, got, want)
+				t.Errorf("wait %d: got %s, want %s ± 10 %%", i, got, want)
 			}
 			jittered = jittered || got != want
 		}
@@ -137,7 +137,7 @@ func TestLoopOutcomes(t *testing.T) {
 	}
 }
 
-// An idle loop asks about once in its poll interval; a Wake makes it look at once.
+// An idle loop polls about once in its interval; Wake makes it poll at once.
 func TestLoopIdleAndWake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestLoopIdleAndWake(t *testing.T) {
 	})
 }
 
-// A receiver that hangs fills its own places; others are served meanwhile.
+// A hanging receiver fills its own slots; others are served meanwhile.
 func TestLoopSlowReceiver(t *testing.T) {
 	t.Parallel()
 	for _, ignoreSkip := range []bool{false, true} {
@@ -175,7 +175,7 @@ func TestLoopSlowReceiver(t *testing.T) {
 				box := &outbox{ignoreSkip: ignoreSkip}
 				slow := 200
 				if ignoreSkip {
-					slow = 7 // such a store can be blocked, but not below the loop's own room
+					slow = 7 // such a store can be blocked, but the loop limits its own claims
 				}
 				for i := range slow {
 					box.add(fmt.Sprintf("slow-%d", i), "https://slow.example/")
@@ -217,7 +217,7 @@ func TestLoopSlowReceiver(t *testing.T) {
 	}
 }
 
-// Two loops over one outbox: a delivery goes out once.
+// Two loops share an outbox: each delivery is sent once.
 func TestLoopTwoWorkers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestLoopTwoWorkers(t *testing.T) {
 	})
 }
 
-// What is logged names the host and nothing else of the URL.
+// Logs name the host and nothing else of the URL.
 func TestLoopLogs(t *testing.T) {
 	t.Parallel()
 	for _, a := range []webhook.Attempt{{Status: 200}, {Status: 500}, {Status: 410}, {Err: &webhook.RefusedError{}}} {
@@ -259,7 +259,7 @@ func TestLoopLogs(t *testing.T) {
 	}
 }
 
-// The whole of it over the wire: claimed, signed, delivered to a real receiver, verified there.
+// End to end: a delivery is claimed, signed and sent to a real receiver, which verifies it.
 func TestLoopOverTheWire(t *testing.T) {
 	t.Parallel()
 	verified := make(chan error, 1)
@@ -285,6 +285,6 @@ func TestLoopOverTheWire(t *testing.T) {
 func TestNewLoopRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := webhook.NewLoop(webhook.Config{}); err == nil {
-		t.Error("a loop without a store was made")
+		t.Error("NewLoop accepted a config without a store")
 	}
 }

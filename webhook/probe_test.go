@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// TestProbe: it connects as a delivery would, sends nothing, and is refused as one would be.
+// TestProbe: Probe connects like a delivery, is refused like one, and sends nothing.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,7 +36,7 @@ func TestProbe(t *testing.T) {
 		t.Errorf("%v, %v", addr, err)
 	}
 	if n := <-heard; n != 0 {
-		t.Errorf("the receiver heard %d bytes", n)
+		t.Errorf("the receiver got %d bytes", n)
 	}
 	for rawURL, guard := range map[string]*webhook.Guard{
 		to: webhook.NewGuard(nil), "ftp://example.com": mine,
@@ -52,6 +52,6 @@ func TestProbe(t *testing.T) {
 	}
 	_, err = webhook.Probe(t.Context(), mine, "https://"+listener.Addr().String()+"/?secret")
 	if _, hasURL := errors.AsType[*url.Error](err); err == nil || hasURL || strings.Contains(err.Error(), "secret") {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("nobody listens: %v", err)
 	}
 }

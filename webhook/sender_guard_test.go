@@ -19,7 +19,7 @@ func refused(a webhook.Attempt) bool {
 	return ok
 }
 
-// Redirects are not followed, were it to a place that could be reached.
+// Redirects are not followed, even to an allowed address.
 func TestSendRedirect(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool
@@ -38,7 +38,7 @@ func TestSendRedirect(t *testing.T) {
 	}
 }
 
-// Every way to spell loopback ends at the guard, and none at the server.
+// The guard stops every spelling of loopback; none reaches the server.
 func TestSendRefused(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool
@@ -60,15 +60,15 @@ func TestSendRefused(t *testing.T) {
 			t.Errorf("%s: got %+v, want it refused", url, a)
 		}
 		if a.Err != nil && strings.Contains(a.Err.Error(), "secret") {
-			t.Errorf("%s: the error repeats a secret: %v", url, a.Err)
+			t.Errorf("%s: the error contains a secret: %v", url, a.Err)
 		}
 	}
-	// Not even where the address is allowed.
+	// A user name is refused even at an allowed address.
 	a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), delivery("http://user:secret@127.0.0.1:"+port))
 	if !refused(a) || strings.Contains(a.Err.Error(), "secret") {
 		t.Errorf("a user name: got %+v", a)
 	}
-	// An id with a dot, signed, could be another id's delivery of another time.
+	// A signature for an id with a dot could be valid for another id at another time.
 	for _, id := range []string{"", "msg.1", "msg_1.1700000000", "msg_1\n", "m\u00fcg", strings.Repeat("m", 129)} {
 		d := delivery("http://127.0.0.1:" + port)
 		d.ID = id
@@ -81,14 +81,14 @@ func TestSendRefused(t *testing.T) {
 	}
 }
 
-// A proxy would dial in our stead, and unguarded.
+// A proxy would dial without the guard.
 func TestSendWithoutProxy(t *testing.T) {
 	var reached atomic.Bool
 	proxy := receiver(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY"} {
 		t.Setenv(name, proxy.URL)
 	}
-	// A name that does not resolve: only a proxy could answer for it.
+	// Only a proxy could answer for a name that does not resolve.
 	a := newSender(t, webhook.SenderConfig{Resolver: answering(t, nil)}).Send(t.Context(),
 		delivery("http://hook.example.test/"))
 	if a.Err == nil || reached.Load() {
@@ -96,8 +96,8 @@ func TestSendWithoutProxy(t *testing.T) {
 	}
 }
 
-// answering is a resolver whose server gives the addresses one after the other, the last one for ever;
-// without any, there is no such name.
+// answering returns a resolver whose server returns one address after the other and repeats the last one. Without
+// addresses the name does not exist.
 func answering(t *testing.T, addrs [][4]byte) *net.Resolver {
 	t.Helper()
 	var listen net.ListenConfig
@@ -142,8 +142,8 @@ func answering(t *testing.T, addrs [][4]byte) *net.Resolver {
 	}}
 }
 
-// A name that points to an allowed address at first, and elsewhere later, is refused then: what counts
-// is the address that is dialled.
+// A name that resolves to an allowed address first and to another one later is refused then: the dialled address
+// counts.
 func TestSendRebinding(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32

@@ -66,7 +66,7 @@ func TestSendSigned(t *testing.T) {
 	}
 }
 
-// A receiver that is busy for a moment gets the same delivery again within the attempt, signed for each request.
+// A briefly busy receiver gets the same delivery again within the attempt, signed for each request.
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -120,7 +120,7 @@ func TestSendAnswers(t *testing.T) {
 			func(w http.ResponseWriter, _ *http.Request) {
 				for range 1 << 12 {
 					if _, err := w.Write([]byte(strings.Repeat("€", 1<<10))); err != nil {
-						return // the sender has hung up, as it should
+						return // the sender has closed the connection, as it should
 					}
 				}
 			},
@@ -172,8 +172,8 @@ func TestSendAnswers(t *testing.T) {
 	}
 }
 
-// A receiver that never answers, and one that never ends its answer, hold an attempt no longer than
-// its timeout; the status, once there, counts.
+// A receiver that never answers, or never ends its answer, blocks an attempt only until its timeout. A received status
+// counts.
 func TestSendSlow(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]int{"no answer": 0, "no end": 202} {
