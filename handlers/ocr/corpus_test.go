@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
-// shared is a folder of real documents of third parties, beside the project. The test skips without it.
+// shared is a folder of real documents of third parties, beside the repository. The test is skipped without it.
 const shared = "../../../shared/corpus"
 
 func TestCorpusAccuracy(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// A scan of some pages becomes each of the formats, and the pages that were asked for.
+// A scan is converted to each format, and to the requested pages.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -123,7 +123,7 @@ func hocrWords(t *testing.T, text string) (words []string) {
 	return words
 }
 
-// An image is read however it lies, and its boxes stand where the words do.
+// An image is read in any rotation, and its boxes match the words.
 func TestRotatedImages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -138,7 +138,7 @@ func TestRotatedImages(t *testing.T) {
 	}
 }
 
-// A document that is not a page image needs no OCR.
+// A document without page images needs no OCR.
 func TestDocumentsOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	e := &fake{}
@@ -228,7 +228,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A model gives Markdown without boxes; each format makes of it what it can.
+// A model returns Markdown without boxes. Each format uses as much of it as possible.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
@@ -273,7 +273,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestResolution: hints.resolution is the longest side of the images in pixels, whatever lies on them.
+// TestResolution: hints.resolution is the longest side of the images in pixels, for any content.
 func TestResolution(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

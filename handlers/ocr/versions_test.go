@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// The same bytes are not read again, unless that is forced or done in another way; nothing that was recorded is
-// ever overwritten, also when the same task is forced.
+// The same bytes are not read again, unless the task is forced or has other options. A recorded blob is never
+// overwritten, even if the same task is forced.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	e := &fake{}
@@ -43,7 +43,7 @@ func TestVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := b.do(payload, task.Hints{}); r.Reused {
-		t.Error("a blob that is gone was reused")
+		t.Error("a missing blob was reused")
 	}
 	b.putPDF("a.pdf", scanned(t, "Another page"))
 	if r := b.do(payload, task.Hints{}); r.Reused || r.Version != 7 {

@@ -20,7 +20,7 @@ func TestDecodeInvalid(t *testing.T) {
 	}
 	deep := strings.Repeat("[", 70) + strings.Repeat("]", 70)
 	schema := published.Message(t)
-	// What JSON Schema can't express.
+	// Rules that JSON Schema can't express.
 	unsaid := []string{
 		"too deep", "NUL in payload", "NUL in key", "number out of range", "number too small", "number too long",
 		"other client",
@@ -158,7 +158,7 @@ func TestDecodeInvalid(t *testing.T) {
 				t.Errorf("got %s %q, want %s with %q", invalid.Reason, err, c.reason, c.want)
 			}
 			if strings.Contains(err.Error(), "secret") {
-				t.Errorf("the error repeats a secret: %q", err)
+				t.Errorf("the error contains a secret: %q", err)
 			}
 			if published.Problem(schema, c.text) == "" && !slices.Contains(unsaid, name) {
 				t.Error("it conforms to docs/schemas/message.schema.json")
@@ -191,6 +191,6 @@ func TestKnownOfInvalid(t *testing.T) {
 	}
 	got = known(`{"task_id":"t-1","task_type":"ocr","payload":{"a":"\u0000"},"webhook_url":"ftp://x/"}`)
 	if got.TaskID != "t-1" || got.Payload != nil || got.WebhookURL != "" {
-		t.Errorf("what can't be kept or called: got %+v", got)
+		t.Errorf("values that can't be stored or called: got %+v", got)
 	}
 }
