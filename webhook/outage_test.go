@@ -18,24 +18,24 @@ import (
 
 var unreachable = webhook.Attempt{Err: errors.New("connection refused"), Unreachable: true}
 
-// heard collects the log of several loops.
-type heard struct {
+// logBuffer collects the log of several loops.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (h *heard) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.Write(p)
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
 }
 
-func (h *heard) log() *slog.Logger { return slog.New(slog.NewTextHandler(h, nil)) }
+func (b *logBuffer) log() *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
 
-func (h *heard) count(part string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return strings.Count(h.text.String(), part)
+func (b *logBuffer) count(part string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Count(b.text.String(), part)
 }
 
 // An outage of a receiver is logged once at its start and once at its end. All workers together probe the receiver with
@@ -63,7 +63,7 @@ func TestLoopReceiverDown(t *testing.T) {
 					}
 					return webhook.Attempt{Status: 200}
 				}}
-				var log heard
+				var log logBuffer
 				for range 2 {
 					run(t, webhook.Config{Deliveries: box, Sender: to, Log: log.log()})
 				}

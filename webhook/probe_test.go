@@ -18,16 +18,16 @@ func TestProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := make(chan int, 1)
+	received := make(chan int, 1)
 	go func() {
 		conn, err := listener.Accept()
 		if err != nil {
-			heard <- -1
+			received <- -1
 			return
 		}
 		n, _ := conn.Read(make([]byte, 1))
 		_ = conn.Close()
-		heard <- n
+		received <- n
 	}()
 	to := "http://" + listener.Addr().String() + "/hook?token=secret"
 	mine := webhook.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
@@ -35,7 +35,7 @@ func TestProbe(t *testing.T) {
 	if err != nil || addr.String() != listener.Addr().String() {
 		t.Errorf("%v, %v", addr, err)
 	}
-	if n := <-heard; n != 0 {
+	if n := <-received; n != 0 {
 		t.Errorf("the receiver got %d bytes", n)
 	}
 	for rawURL, guard := range map[string]*webhook.Guard{

@@ -36,7 +36,7 @@ func (r *run) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.voice.step(r.payload.shape == nil)
+	r.stream.step(r.payload.shape == nil)
 	a, err := r.deps.Chat.Ask(ctx, q)
 	for range 2 {
 		window, long := llm.IsTooLong(err)
@@ -54,14 +54,14 @@ func (r *run) ask(ctx context.Context) error {
 	r.state.PromptTokens += a.PromptTokens
 	r.state.CompletionTokens += a.CompletionTokens
 	made := step{PromptTokens: a.PromptTokens, CompletionTokens: a.CompletionTokens, Forced: r.state.Ended}
-	if r.state.Mending != "" {
+	if r.state.Correcting != "" {
 		made.Forced = repair
 	}
 	r.state.Steps = append(r.state.Steps, made)
 	if a.End == llm.Filtered {
 		return &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_CONTENT_FILTERED",
-			Message: "the model service's content filter refused the question, what was read for it, or the answer",
+			Message: "the model service's content filter refused the question, the passages read for it, or the answer",
 		}
 	}
 	r.state.Turns = append(r.state.Turns, turn{
@@ -97,6 +97,6 @@ func (r *run) progress(a llm.Answer) {
 	if len(names) > 0 {
 		what = strings.Join(names, ", ")
 	}
-	r.voice.arrive()
+	r.stream.enterStage()
 	r.call.Progress.Report(1-math.Pow(0.75, float64(n)), fmt.Sprintf("step %d: %s", n, what))
 }

@@ -17,8 +17,8 @@ const (
 	maxCitations = 100
 )
 
-// said is the model's answer before any check.
-type said struct {
+// modelAnswer is the model's answer before any check.
+type modelAnswer struct {
 	answer    json.RawMessage
 	citations []cited
 	ended     string
@@ -66,12 +66,12 @@ func (r *run) wrapped() json.RawMessage {
 }
 
 // finishing decodes a call of finish.
-func (r *run) finishing(call llm.ToolCall) said {
+func (r *run) finishing(call llm.ToolCall) modelAnswer {
 	var args struct {
 		Answer    json.RawMessage `json:"answer"`
 		Citations []cited         `json:"citations"`
 	}
-	s := said{ended: r.state.Ended}
+	s := modelAnswer{ended: r.state.Ended}
 	if err := arguments(call.Arguments, &args,
 		`{"answer": …, "citations": [{"chunk_id": "…", "quote": "…"}]}`); err != nil {
 		s.problem = err.Error()
@@ -86,14 +86,14 @@ func (r *run) finishing(call llm.ToolCall) said {
 // draft returns the last usable answer, even if something is wrong with it; nil: there is none.
 func (r *run) draft(ctx context.Context) (*answer, error) {
 	for _, t := range slices.Backward(r.state.Turns) {
-		var drafts []said
+		var drafts []modelAnswer
 		for _, c := range t.Calls {
 			if isFinish(c) {
 				drafts = append(drafts, r.finishing(c))
 			}
 		}
 		if t.Role == llm.Assistant && len(t.Calls) == 0 {
-			drafts = append(drafts, r.spoken(t))
+			drafts = append(drafts, r.textAnswer(t))
 		}
 		for _, s := range drafts {
 			if a, _, err := r.examine(ctx, &s); a != nil || err != nil {
@@ -113,13 +113,13 @@ func (r *run) finish(ctx context.Context, call llm.ToolCall) (*answer, error) {
 	// accept has appended its complaint as the last turn.
 	last := &r.state.Turns[len(r.state.Turns)-1]
 	last.Role, last.Call, last.Tool = llm.ToolTurn, call.ID, finishName
-	r.state.use(toolUse{Name: finishName, Bytes: len(last.Text), Problem: r.state.Mending})
+	r.state.use(toolUse{Name: finishName, Bytes: len(last.Text), Problem: r.state.Correcting})
 	return nil, nil
 }
 
-// spoken returns the answer in a text: with a shape, the requested object.
-func (r *run) spoken(t turn) said {
-	s := said{answer: quoted(t.Text), ended: r.state.Ended}
+// textAnswer returns the answer in a text: with a shape, the requested object.
+func (r *run) textAnswer(t turn) modelAnswer {
+	s := modelAnswer{answer: quoted(t.Text), ended: r.state.Ended}
 	if r.payload.shape != nil {
 		var object struct {
 			Answer json.RawMessage `json:"answer"`
@@ -140,7 +140,7 @@ func (r *run) spoken(t turn) said {
 
 // accept checks an answer. The first time something is wrong, it asks the model to correct it and returns nil. The
 // second time, an answer in the wrong form is an error, and citations that don't hold are dropped.
-func (r *run) accept(ctx context.Context, s said) (*answer, error) {
+func (r *run) accept(ctx context.Context, s modelAnswer) (*answer, error) {
 	a, wrong, err := r.examine(ctx, &s)
 	if err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 	if len(wrong) == 0 {
 		return a, nil
 	}
-	if r.state.Mending == "" {
-		r.state.Mending = "answer"
+	if r.state.Correcting == "" {
+		r.state.Correcting = "answer"
 		r.reply("The answer can't be taken yet:\n- " + strings.Join(wrong, "\n- ") +
 			"\nGive it again, whole and mended.")
 		return nil, nil
@@ -162,13 +162,13 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 		if what == "" {
 			what = places(s.answer, r.payload.shape)
 		}
-		code, demand := "_ANSWER_UNUSABLE", "is not in the form that was asked for"
+		code, demand := "_ANSWER_UNUSABLE", "is not in the requested form"
 		if r.payload.shape != nil {
 			code, demand = "_SCHEMA_NOT_MET", "does not conform to response_schema"
 		}
 		return nil, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + code,
-			Message: fmt.Sprintf("the model's answer %s, also after it was asked to mend it: %s", demand,
+			Message: fmt.Sprintf("the model's answer %s, even after a request to correct it: %s", demand,
 				clip(what, 300)),
 		}
 	}
@@ -176,7 +176,7 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 }
 
 // examine reports what is wrong with an answer. a is nil if its form makes it unusable.
-func (r *run) examine(ctx context.Context, s *said) (a *answer, wrong []string, err error) {
+func (r *run) examine(ctx context.Context, s *modelAnswer) (a *answer, wrong []string, err error) {
 	if s.ended == "" {
 		s.ended = endAnswered
 	}
@@ -211,7 +211,7 @@ func (r *run) examine(ctx context.Context, s *said) (a *answer, wrong []string, 
 }
 
 // cutText returns a truncated answer, which is used if no complete one follows.
-func (r *run) cutText(s said) *answer {
+func (r *run) cutText(s modelAnswer) *answer {
 	var text string
 	if r.payload.shape != nil || json.Unmarshal(s.answer, &text) != nil || strings.TrimSpace(text) == "" {
 		return nil

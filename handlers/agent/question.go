@@ -28,7 +28,7 @@ func (r *run) question() (llm.Question, error) {
 	if prompt > room {
 		return q, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_PROMPT_TOO_LONG",
-			Message: fmt.Sprintf("the prompt takes about %d tokens, and the model has room for %d: shorten the "+
+			Message: fmt.Sprintf("the prompt has about %d tokens, but the model has room for %d: shorten the "+
 				"prompt, or choose a model with a longer context", prompt, room),
 		}
 	}
@@ -47,7 +47,7 @@ func (r *run) question() (llm.Question, error) {
 		q.MaxTokens = min(q.MaxTokens, left)
 	}
 	q.Turns = r.turns()
-	r.voice.listen(&q)
+	r.stream.attach(&q)
 	if r.kind == task.AI {
 		if r.payload.shape != nil {
 			q.Schema = &llm.Schema{Name: "answer", Schema: r.wrapped(), Strict: r.payload.shape.strict}
@@ -58,7 +58,7 @@ func (r *run) question() (llm.Question, error) {
 		q.Tools = append(q.Tools, t.Tool)
 	}
 	q.Tools = append(q.Tools, r.finishTool())
-	if r.state.Ended = r.why(prompt); r.state.Ended != "" || r.state.Mending != "" {
+	if r.state.Ended = r.why(prompt); r.state.Ended != "" || r.state.Correcting != "" {
 		q.Force = finishName
 	}
 	return q, nil

@@ -31,7 +31,7 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r.voice.arrive()
+	r.stream.enterStage()
 	a := answer{ended: endRetrieved, retrieved: true}
 	var b strings.Builder
 	b.WriteString("No model is set up: this is no answer, but what the documents say about it, word for word.\n")
@@ -53,8 +53,8 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 		b.WriteString("\nNothing was found.\n")
 	}
 	text := strings.TrimSpace(b.String())
-	r.voice.step(true)
-	r.voice.say(text)
+	r.stream.step(true)
+	r.stream.send(text)
 	a.value = quoted(text)
 	return a, nil
 }

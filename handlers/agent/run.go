@@ -25,7 +25,7 @@ type run struct {
 	began   time.Time // this attempt
 	end     time.Time // the task's deadline; zero: none
 	tools   []tool    // without finish
-	voice   *voice
+	stream  *answerStream
 }
 
 func newRun(ctx context.Context, h *Handler, c handlers.Call, p Payload) *run {
@@ -33,9 +33,9 @@ func newRun(ctx context.Context, h *Handler, c handlers.Call, p Payload) *run {
 	r.resumed = len(r.state.Steps)
 	r.end, _ = ctx.Deadline()
 	r.tools = r.toolbox()
-	r.voice = &voice{progress: c.Progress, state: r.state}
+	r.stream = &answerStream{progress: c.Progress, state: r.state}
 	if c.Attempt > 1 {
-		r.state.Told = true // the earlier attempt may have streamed without saving
+		r.state.Streamed = true // the earlier attempt may have streamed without saving
 	}
 	return r
 }
@@ -54,7 +54,7 @@ func (r *run) converse(ctx context.Context) (answer, error) {
 			return *a, nil
 		}
 		if err := r.ask(ctx); err != nil {
-			if a, ok := r.unmended(ctx, err); ok {
+			if a, ok := r.uncorrected(ctx, err); ok {
 				return a, nil
 			}
 			return answer{}, err
@@ -62,8 +62,8 @@ func (r *run) converse(ctx context.Context) (answer, error) {
 	}
 }
 
-// unmended returns the answer that should have been corrected, if no tokens are left for that.
-func (r *run) unmended(ctx context.Context, err error) (answer, bool) {
+// uncorrected returns the answer that should have been corrected, if no tokens are left for that.
+func (r *run) uncorrected(ctx context.Context, err error) (answer, bool) {
 	if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Code != upper(r.kind)+tokensSpent {
 		return answer{}, false
 	}
@@ -87,12 +87,12 @@ func (r *run) act(ctx context.Context) (*answer, error) {
 	case last.End == llm.Refused:
 		return r.refusal(last.Text)
 	case r.kind == task.AI:
-		return r.accept(ctx, r.spoken(*last))
+		return r.accept(ctx, r.textAnswer(*last))
 	case len(last.Calls) == 0:
-		return r.spokenInstead(ctx, *last)
+		return r.acceptText(ctx, *last)
 	}
 	calls := last.Calls // appending turns may move last
-	if forced := r.state.Ended != "" || r.state.Mending != ""; forced && !slices.ContainsFunc(calls, isFinish) {
+	if forced := r.state.Ended != "" || r.state.Correcting != ""; forced && !slices.ContainsFunc(calls, isFinish) {
 		return r.insist(ctx, calls)
 	}
 	made, repeated := 0, 0
@@ -128,17 +128,17 @@ func isFinish(c llm.ToolCall) bool { return c.Name == finishName }
 // insist handles a service that does not force a tool: it requests one more answer and executes no other tool. If a
 // draft was to be corrected, it returns the draft.
 func (r *run) insist(ctx context.Context, calls []llm.ToolCall) (*answer, error) {
-	if r.state.Mending != "" {
+	if r.state.Correcting != "" {
 		if a, err := r.draft(ctx); a != nil || err != nil {
 			return a, err
 		}
 		return nil, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_UNFINISHED",
-			Message: "the model goes on calling tools although it was told to finish; it may not know how to use " +
+			Message: "the model keeps calling tools although it has to finish; it may not be trained to use " +
 				"tools: choose another in OPENAI_CHAT_MODEL",
 		}
 	}
-	r.state.Mending = "form"
+	r.state.Correcting = "form"
 	for _, c := range calls {
 		text := "(not done: only " + finishName + " can be called now. Call it with what you know.)"
 		r.state.Turns = append(r.state.Turns, turn{Role: llm.ToolTurn, Call: c.ID, Tool: c.Name, Text: text})
@@ -154,7 +154,7 @@ func (r *run) refusal(text string) (*answer, error) {
 	if r.payload.shape != nil {
 		return nil, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_REFUSED",
-			Message: "the model refuses to answer, which response_schema has no room for",
+			Message: "the model refuses to answer; response_schema has no form for a refusal",
 		}
 	}
 	return &answer{value: quoted(text), refused: true, ended: endAnswered}, nil
@@ -179,17 +179,17 @@ func (r *run) notice(made, repeated int) {
 	}
 }
 
-// spokenInstead handles an answer without calls: the first time it asks the model to call finish. The second time it
+// acceptText handles an answer without calls: the first time it asks the model to call finish. The second time it
 // accepts the text, without citations.
-func (r *run) spokenInstead(ctx context.Context, last turn) (*answer, error) {
-	if r.state.Mending == "" {
-		r.state.Mending = "form"
+func (r *run) acceptText(ctx context.Context, last turn) (*answer, error) {
+	if r.state.Correcting == "" {
+		r.state.Correcting = "form"
 		r.reply("Call " + finishName + " now with this answer, and with the passages that it rests on as citations.")
 		return nil, nil
 	}
-	said := r.spoken(last)
-	said.ended = endUnfinished
-	return r.accept(ctx, said)
+	text := r.textAnswer(last)
+	text.ended = endUnfinished
+	return r.accept(ctx, text)
 }
 
 // reply adds a message of the user.

@@ -26,8 +26,8 @@ type state struct {
 	Forgotten        int               `json:"forgotten,omitempty"` // messages of the history that were dropped
 	Ended            string            `json:"ended,omitempty"`     // why finish is forced; empty: it isn't
 	// what the one correction is about; empty: none was requested
-	Mending string `json:"mending,omitempty"`
-	Told    bool   `json:"told,omitempty"` // pieces of a text were streamed
+	Correcting string `json:"mending,omitempty"`
+	Streamed   bool   `json:"told,omitempty"` // pieces of a text were streamed
 }
 
 // turn is a turn of the conversation after the prompt.

@@ -34,7 +34,7 @@ type work struct {
 	title    string // the sender's, which is embedded; see payload.title
 
 	known    map[string]bool // keys that the tenant certainly has: of the active version, or staged before
-	alike    *alike          // nil: nothing to compare with
+	held     *heldChunks     // nil: nothing to compare with
 	text     textSum
 	enrich   *enrichment
 	info     extract.Info
@@ -60,8 +60,8 @@ func (w *work) index(ctx context.Context) error {
 	if err := w.compare(ctx); err != nil {
 		return err
 	}
-	if w.alike != nil {
-		defer w.alike.close()
+	if w.held != nil {
+		defer w.held.close()
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan []chunk.Chunk, writers)
@@ -102,7 +102,7 @@ func (w *work) compare(ctx context.Context) error {
 		w.known[key] = true
 	}
 	if a := w.active(); a != nil && a.TextSHA256 != "" {
-		w.alike = &alike{keys: keys}
+		w.held = &heldChunks{keys: keys}
 	}
 	return nil
 }
@@ -131,12 +131,12 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 	if err := chunker.Close(); err != nil {
 		return fmt.Errorf("chunk the document: %w", err)
 	}
-	if w.alike != nil {
-		if w.alike.whole() && w.text.sum() == w.staged.Active.TextSHA256 {
+	if w.held != nil {
+		if w.held.whole() && w.text.sum() == w.staged.Active.TextSHA256 {
 			w.sameText = true
 			return nil
 		}
-		if err := w.alike.release(out.add); err != nil { // fewer chunks, or the same ones in other places
+		if err := w.held.release(out.add); err != nil { // fewer chunks, or the same ones in other places
 			return err
 		}
 	}
@@ -149,12 +149,12 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 
 // pass passes on a chunk, unless all chunks so far equal those of the active version.
 func (w *work) pass(c chunk.Chunk, out *batcher) error {
-	if w.alike != nil {
-		if held, err := w.alike.take(c, w.file.Dir); held || err != nil {
+	if w.held != nil {
+		if held, err := w.held.take(c, w.file.Dir); held || err != nil {
 			return err
 		}
-		all := w.alike
-		w.alike = nil
+		all := w.held
+		w.held = nil
 		defer all.close()
 		if err := all.release(out.add); err != nil {
 			return err

@@ -15,15 +15,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// made is a derived document on disk.
-type made struct {
+// derivedFile is a derived document on disk.
+type derivedFile struct {
 	path   string
 	result Result
 }
 
 // write makes the derived document.
-func (w *work) write(ctx context.Context) (made, error) {
-	m := made{path: filepath.Join(w.file.Dir, "derived")}
+func (w *work) write(ctx context.Context) (derivedFile, error) {
+	m := derivedFile{path: filepath.Join(w.file.Dir, "derived")}
 	file, err := os.OpenFile(m.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return m, noRoom(err)

@@ -38,7 +38,7 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	}
 	made, problem := w.take(n, given)
 	if problem.any() {
-		second, err := w.mend(ctx, n, q, given, problem, &spent)
+		second, err := w.correct(ctx, n, q, given, problem, &spent)
 		if err != nil {
 			return notes{}, err
 		}
@@ -47,7 +47,7 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	if made == nil {
 		return notes{}, &taskerr.Error{
 			Class: taskerr.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
-			Message: fmt.Sprintf("the model %q answered twice with something other than what was requested: %s",
+			Message: fmt.Sprintf("the model %q gave two unusable answers: %s",
 				w.deps.Chat.Model(), problem.unusable),
 		}
 	}
@@ -180,8 +180,8 @@ func (m secondAnswer) over(first *notes, was problem) *notes {
 	return m.notes
 }
 
-// mend asks again and says what was wrong.
-func (w *work) mend(
+// correct asks again and says what was wrong.
+func (w *work) correct(
 	ctx context.Context, n *node, q llm.Question, given llm.Answer, wrong problem, spent *store.Partial,
 ) (secondAnswer, error) {
 	q.Turns = []llm.Turn{{Role: llm.User, Text: q.Text}}

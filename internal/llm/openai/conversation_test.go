@@ -153,8 +153,8 @@ func TestDialects(t *testing.T) {
 				q := conversation()
 				q.Stream = l.stream
 				a, err := c.Ask(t.Context(), q)
-				if err != nil || a.PromptTokens == 0 || a.Text != l.heard {
-					t.Fatalf("%+v %v; heard %q", a, err, l.heard)
+				if err != nil || a.PromptTokens == 0 || a.Text != l.received {
+					t.Fatalf("%+v %v; received %q", a, err, l.received)
 				}
 				if round == 0 {
 					first = cmp.Or(tt.requests, s.Requests())
@@ -177,7 +177,7 @@ func TestModelWithoutTools(t *testing.T) {
 	c, _ := openChat(t, s, nil)
 	_, err := c.Ask(t.Context(), conversation())
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.DependencyUnavailable ||
-		!strings.Contains(e.Message, "takes no tools; check OCR_MODEL") || s.Requests() != 1 {
+		!strings.Contains(e.Message, "does not support tools; check OCR_MODEL") || s.Requests() != 1 {
 		t.Errorf("%v after %d requests", err, s.Requests())
 	}
 }

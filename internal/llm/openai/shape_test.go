@@ -85,20 +85,20 @@ func TestAnswersToAStream(t *testing.T) {
 				a.CompletionTokens != 2 {
 				t.Errorf("%+v, %v", a, err)
 			}
-			if l.heard != "Fog." || l.pieces != 1 || l.restarts != 0 || service.requests != 1 {
-				t.Errorf("heard %+v in %d requests", l, service.requests)
+			if l.received != "Fog." || l.pieces != 1 || l.restarts != 0 || service.requests != 1 {
+				t.Errorf("received %+v in %d requests", l, service.requests)
 			}
 		})
 	}
 	service := canned{kind: "application/json", body: wholeCalls}
-	var heard string
+	var received string
 	a, err := cannedChat(t, &service).Ask(t.Context(), llm.Question{
 		Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: func(string, bool) {},
-		StreamCall: func(tool, piece string) { heard += tool + piece },
+		StreamCall: func(tool, piece string) { received += tool + piece },
 	})
 	if err != nil || a.End != llm.Called || len(a.Calls) != 1 || a.Calls[0].ID != "a" ||
-		heard != `search{"query":"fog"}` || service.requests != 1 {
-		t.Errorf("calls: %+v, %v; heard %q in %d requests", a, err, heard, service.requests)
+		received != `search{"query":"fog"}` || service.requests != 1 {
+		t.Errorf("calls: %+v, %v; received %q in %d requests", a, err, received, service.requests)
 	}
 }
 

@@ -13,19 +13,19 @@ import (
 
 // listener records a stream; a restart clears the record.
 type listener struct {
-	heard    string
+	received string
 	pieces   int
 	restarts int
 }
 
 func (l *listener) stream(piece string, restart bool) {
 	if restart {
-		l.heard, l.restarts = "", l.restarts+1
+		l.received, l.restarts = "", l.restarts+1
 	}
 	if piece != "" {
 		l.pieces++
 	}
-	l.heard += piece
+	l.received += piece
 }
 
 const poem = "The fog comes on little cat feet."
@@ -45,8 +45,8 @@ func TestStream(t *testing.T) {
 		})
 		var l listener
 		a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: l.stream})
-		if err != nil || a.Text != poem || a.End != llm.Stopped || l.heard != poem || l.pieces < 5 || l.restarts != 0 {
-			t.Errorf("%s: %+v %v; heard %+v", name, a, err, l)
+		if err != nil || a.Text != poem || a.End != llm.Stopped || l.received != poem || l.pieces < 5 || l.restarts != 0 {
+			t.Errorf("%s: %+v %v; received %+v", name, a, err, l)
 		}
 		if a.PromptTokens+a.CompletionTokens != s.Tokens() || a.CompletionTokens == 0 {
 			t.Errorf("%s: %d and %d tokens, billed %d", name, a.PromptTokens, a.CompletionTokens, s.Tokens())
@@ -69,13 +69,13 @@ func TestStreamOfCalls(t *testing.T) {
 	}})
 	c, _ := openChat(t, s, nil)
 	for _, stream := range []func(string, bool){nil, func(string, bool) {}} {
-		var heard string
+		var received string
 		a, err := c.Ask(t.Context(), llm.Question{
 			Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: stream,
-			StreamCall: func(tool, piece string) { heard += tool + piece + " " },
+			StreamCall: func(tool, piece string) { received += tool + piece + " " },
 		})
-		if want := `search{"query search":"fog"} search{"quer searchy":"ca `; stream != nil && heard != want {
-			t.Errorf("heard %q", heard)
+		if want := `search{"query search":"fog"} search{"quer searchy":"ca `; stream != nil && received != want {
+			t.Errorf("received %q", received)
 		}
 		if err != nil || a.End != llm.Called || a.Text != "I look." || len(a.Calls) != 2 || a.Calls[0] != calls[0] ||
 			a.Calls[1] != calls[1] {
@@ -112,9 +112,9 @@ func TestBrokenStreams(t *testing.T) {
 			c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = 200 * time.Millisecond })
 			var l listener
 			a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: l.stream})
-			if err != nil || a.Text != poem || l.heard != poem || l.restarts != tt.restart ||
+			if err != nil || a.Text != poem || l.received != poem || l.restarts != tt.restart ||
 				s.Requests() != len(tt.faults)+1 {
-				t.Errorf("%+v %v; heard %+v after %d requests", a, err, l, s.Requests())
+				t.Errorf("%+v %v; received %+v after %d requests", a, err, l, s.Requests())
 			}
 		})
 	}
