@@ -47,7 +47,7 @@ func TestFailures(t *testing.T) {
 		"too many pages":      {whole, extract.Limits{Pages: 4}, taskerr.QuotaExceeded},
 		"too many characters": {whole, extract.Limits{Characters: 20}, taskerr.QuotaExceeded},
 		"too large":           {whole, extract.Limits{Bytes: 100}, taskerr.QuotaExceeded},
-		"no memory":           {whole, extract.Limits{ChildBytes: 1 << 20}, taskerr.CorruptionDetected},
+		"no memory":           {whole, extract.Limits{ChildBytes: tooLittle}, taskerr.CorruptionDetected},
 		"no time":             {endless, extract.Limits{Time: time.Second}, taskerr.CorruptionDetected},
 		"as it should be":     {whole, extract.Limits{}, ""},
 		"its end cut off":     {whole[:len(whole)-20], extract.Limits{}, ""},
