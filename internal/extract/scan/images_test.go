@@ -110,7 +110,7 @@ func TestImages(t *testing.T) {
 	ocrtest.Need(t, "tesseract", "pdftoppm")
 	engine, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}})
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	img := top(ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray)
 	const text = "The harbour master keeps a record of every ship that leaves the port."
@@ -123,7 +123,7 @@ func TestImages(t *testing.T) {
 		"transparent": pngOf(t, glass),
 		"jpeg":        encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, img, nil) }),
 		"sideways": withEXIF(encoded(t,
-			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Turn(3).Of(ocr.Image{Gray: img}), nil) }), 6),
+			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Rotation(3).Of(ocr.Image{Gray: img}), nil) }), 6),
 		"gif": encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
 		"bmp": encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
 		"tiff": encoded(t, func(b *bytes.Buffer) error {
