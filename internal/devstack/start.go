@@ -91,9 +91,6 @@ func (d *dev) startDatabase(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("migrate the local database (to start over, remove %s): %w", d.home.rel(d.home.data), err)
 	}
-	if n := len(report.Applied); n > 0 {
-		report.Applied = []string{fmt.Sprintf("%d migrations", n)} // their names are of no interest here
-	}
 	d.out.done("schema", report.String())
 	return nil
 }

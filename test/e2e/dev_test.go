@@ -81,7 +81,7 @@ func TestDevOnce(t *testing.T) {
 		t.Fatalf("dev --once: %v\n%s", err, out)
 	}
 	for _, want := range []string{
-		`version 0 to \d`,
+		`created at version \d`,
 		`harbour-handbook\.pdf-\w+ +succeeded`,
 		`task\.completed, signature verified: pilot-boat-care\.docx`,
 		`task\.failed, signature verified: mistake-`,
