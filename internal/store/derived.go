@@ -1,6 +1,6 @@
 package store
 
-// DerivedQuery asks what was made of a document before.
+// DerivedQuery asks what was derived from a document before.
 type DerivedQuery struct {
 	JobID          string `json:"job_id"`
 	SourceFilename string `json:"source_filename"`
@@ -10,8 +10,8 @@ type DerivedQuery struct {
 
 // DerivedAnswer is the answer to Derived.
 type DerivedAnswer struct {
-	OfJob int             `json:"of_job"` // how many contents the job has: more than one after it was forced
-	Same  *DerivedContent `json:"same"`   // the newest of the same bytes by the same recipe; nil: none
+	OfJob int             `json:"of_job"` // number of contents of the job; more than one after a forced message
+	Same  *DerivedContent `json:"same"`   // the newest one from the same bytes by the same recipe; nil: none
 }
 
 // DerivedContent is a row of derived_contents.
@@ -26,8 +26,7 @@ type DerivedContent struct {
 	UnreadPages    []int    `json:"unread_pages"`
 }
 
-// EffectRecordDerived records what was made of a document as the next version of that; its args are a
-// Derivation.
+// EffectRecordDerived records the next version of a document's derived content. Its args are a DerivedRecord.
 const EffectRecordDerived = "record_derived_content"
 
 // DerivedRecord are the arguments of EffectRecordDerived.
@@ -35,8 +34,8 @@ type DerivedRecord struct {
 	SourceFilename string   `json:"source_filename"`
 	SourceBlob     string   `json:"source_blob"`
 	SourceSHA256   string   `json:"source_sha256"`
-	Recipe         string   `json:"recipe"` // engine, languages, pages and options that made it
-	Blob           string   `json:"blob"`   // uploaded already
+	Recipe         string   `json:"recipe"` // engine, languages, pages and options
+	Blob           string   `json:"blob"`   // uploaded before
 	Format         string   `json:"format"`
 	Engine         string   `json:"engine"`
 	PageCount      int      `json:"page_count"`

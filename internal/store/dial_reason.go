@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DialReason is why no connection to a service came to be, in brackets, for those who run it: the store's errors leave
-// it out, since tenants read them. Empty: one did, or err says it already.
+// DialReason returns why a connection to a service failed, in parentheses, for the operator's log: the store's errors
+// omit it, since tenants read them. It returns "" if err is not about a connection, or has the reason in its text.
 func DialReason(err error) string {
 	dial, ok := errors.AsType[*net.OpError](err)
 	if !ok || dial.Op != "dial" || strings.Contains(err.Error(), dial.Error()) {

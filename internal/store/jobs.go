@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Task is a task as the row of a new job records it; message.Record makes it.
+// Task is a task as the row of a new job records it. message.Record makes it of a task.Task.
 type Task struct {
 	JobID       string          `json:"job_id"`
 	Type        string          `json:"type"`
@@ -19,7 +19,7 @@ type Task struct {
 	MaxAttempts int             `json:"max_attempts"`
 }
 
-// Begin asks what to do with a message that could be decoded.
+// Begin asks what to do with a decoded message.
 type Begin struct {
 	Task
 	Force    bool          `json:"force,omitempty"` // hints.force
@@ -51,13 +51,13 @@ type Decision string
 
 // The decisions.
 const (
-	Run      Decision = "run"      // do it, under the fence
-	Done     Decision = "done"     // it is over (succeeded, or failed: see BeginAnswer.DeadLetter): acknowledge
-	Leased   Decision = "leased"   // somebody has it: hide the message for BeginAnswer.Wait
+	Run      Decision = "run"      // run the job, under the fence
+	Done     Decision = "done"     // it succeeded, or failed (see BeginAnswer.DeadLetter): acknowledge
+	Leased   Decision = "leased"   // another worker has it: hide the message for BeginAnswer.Wait
 	Waiting  Decision = "waiting"  // its backoff is not over: hide the message for BeginAnswer.Wait
 	Dropped  Decision = "canceled" // it was canceled: acknowledge
-	Conflict Decision = "conflict" // the id is taken by another payload: reject the message
-	Spent    Decision = "spent"    // its last worker was lost: it is failed now, see BeginAnswer.DeadLetter
+	Conflict Decision = "conflict" // a job with another payload has the id: reject the message
+	Spent    Decision = "spent"    // the worker of its last attempt was lost: it failed, see BeginAnswer.DeadLetter
 )
 
 // BeginAnswer is the answer to Begin.
@@ -66,25 +66,26 @@ type BeginAnswer struct {
 	Fence       int64 // rises with every run (I4)
 	Attempt     int   // 1 is the first
 	MaxAttempts int
-	Progress    int // what an earlier attempt reached; it never falls (I8)
+	Progress    int // of the earlier attempts; it never falls (I8)
 	State       string
-	Checkpoint  json.RawMessage // what an earlier attempt left; nil: none
+	Checkpoint  json.RawMessage // of an earlier attempt; nil: none
 	Wait        time.Duration   // for Leased and Waiting
-	Worker      string          // that began the last attempt, for Leased
-	// for Run: the job is begun for the first time since it was accepted, or asked for again
+	Worker      string          // of the last attempt, for Leased
+	// First says, for Run, that this is the first begin of the series.
 	First    bool
 	LastWait time.Duration // before the last retry; zero: there was none
-	// of a job that is over: from the start of its first attempt to its end; zero: not started
+	// Duration is, for an ended job, from the start of the series to its end. Zero: it was not started.
 	Duration   time.Duration
-	DeadLetter *DeadLetterRef // of a failed job whose dead letter's copy may still have to be sent
-	// for Done: it was sent after the job failed, and the job's story and who it names are told
+	DeadLetter *DeadLetterRef // of a failed job, if the copy may still have to be sent
+	// Duplicate says, for Done, that the message was sent after the job failed, and that the store has recorded an
+	// event and a webhook about it.
 	Duplicate  bool
 	Deliveries int           // for Duplicate and Spent: webhooks put in the outbox
 	Releases   int           // of this series, with Waits and Tried
 	Waited     time.Duration // since the first release of this series with Waits; zero: there was none
 }
 
-// DeadLetterRef is what the engine needs to send the queue copy of a dead letter.
+// DeadLetterRef describes a dead letter, for its copy on the dead-letter queue.
 type DeadLetterRef struct {
 	ID       string `json:"id"`
 	Reason   string `json:"reason"`
@@ -100,19 +101,19 @@ type Holder struct {
 	Fence int64  `json:"fence"`
 }
 
-// Event is one line in the story of a job. The store numbers it without gaps (I8), keeps progress from falling and
-// time from going back, and ignores an ID that it has already. It is told how long ago the event was, and takes the
-// time from its own clock.
+// Event is one line of a job's history. The store numbers events without gaps (I8), never lets progress fall or time
+// go back, and ignores an ID that it has. An event is sent with its age, and the store takes the time from its own
+// clock.
 type Event struct {
 	ID       string          `json:"id"` // UUID, made by the caller
-	At       time.Time       `json:"-"`  // sent as ago_ms; with a monotonic reading, a step of the clock does no harm
+	At       time.Time       `json:"-"`  // sent as ago_ms; the monotonic reading makes it safe from clock steps
 	Stage    string          `json:"stage,omitempty"`
 	Progress int             `json:"progress"`
 	Message  string          `json:"message,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
-// MarshalJSON sends how long ago the event was.
+// MarshalJSON writes the event with its age.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type fields Event
 	return json.Marshal(struct {
@@ -121,7 +122,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	}{fields(e), time.Since(e.At).Milliseconds()})
 }
 
-// Heartbeat is a heartbeat.
+// Heartbeat extends the lease of a running job.
 type Heartbeat struct {
 	Holder
 	Lease      time.Duration   `json:"-"` // sent as lease_ms
@@ -129,14 +130,14 @@ type Heartbeat struct {
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"` // replaces the stored one unless nil
 }
 
-// HeartbeatAnswer is the answer to a heartbeat.
+// HeartbeatAnswer is the answer to a Heartbeat.
 type HeartbeatAnswer struct {
-	Cancel bool // somebody asked for the job to be canceled
+	Cancel bool // a cancel was requested
 }
 
-// Effect is what a handler wants committed together with its success. Kind names the SQL function
-// aw_effect_<kind>(client_id, job_id, fence, args) that does it; what that function returns is
-// merged into the result.
+// Effect is what a handler wants committed with its success. Kind names the SQL function
+// aw_effect_<kind>(client_id, job_id, fence, args) that does it. The store merges what the function returns into the
+// result.
 type Effect struct {
 	Kind string `json:"kind"` // [a-z_]+
 	Args any    `json:"args"`
@@ -147,7 +148,7 @@ type Completion struct {
 	Holder
 	Result  json.RawMessage `json:"result"` // a JSON object
 	Effects []Effect        `json:"effects,omitempty"`
-	Events  []Event         `json:"events,omitempty"` // not yet flushed; the terminal event is the store's
+	Events  []Event         `json:"events,omitempty"` // not yet flushed; the store adds the terminal event
 }
 
 // Failure is a permanent error, or a retryable one on the last attempt.
@@ -168,7 +169,7 @@ type ErrorInfo struct {
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"`
 	Coarse    string `json:"error_type"` // validation, transient, permanent or timeout
-	// ProcessingMS is how long the attempt took that failed; 0: there was none.
+	// ProcessingMS is the duration of the failed attempt; 0: there was none.
 	ProcessingMS int64 `json:"processing_time_ms"`
 }
 
@@ -183,21 +184,21 @@ type Retry struct {
 // Release gives a job back; the attempt is not counted (I9).
 type Release struct {
 	Holder
-	// Waits says that a service is down which the job needs: the row keeps how often and since when, so that it has
-	// an end (I11). Tried: its handler had run.
+	// Waits says that the job needs a service that is down. The row counts such releases and stores the time of the
+	// first, which bounds the wait (I11). Tried says that the handler has run.
 	Waits  bool    `json:"waits,omitempty"`
 	Tried  bool    `json:"tried,omitempty"`
 	Events []Event `json:"events,omitempty"`
 }
 
-// Rejection is a message that can't become work. Fields that could not be read are empty.
+// Rejection is a message that is not a valid task. Fields that could not be read are empty.
 type Rejection struct {
 	JobID       string          `json:"job_id,omitempty"` // well-formed, or empty
 	Type        string          `json:"type,omitempty"`
 	Payload     json.RawMessage `json:"payload,omitempty"`
 	WebhookURL  string          `json:"webhook_url,omitempty"`
 	RequestedBy string          `json:"requested_by,omitempty"`
-	// Record says that JobID is this tenant's to use, so that a failed job row may be made for it.
+	// Record allows a failed job row under JobID: the id is this tenant's.
 	Record   bool      `json:"record"`
 	Error    ErrorInfo `json:"error"`
 	Reason   string    `json:"reason"` // malformed | wrong_client | unknown_type | invalid_payload | conflict | ...
@@ -206,29 +207,29 @@ type Rejection struct {
 	Original string    `json:"original_message"`
 }
 
-// Rejected is the State of a refused message whose id belongs to another task, which stays as it is.
+// Rejected is the State of a refused message whose id belongs to another task. That task's job does not change.
 const Rejected = "rejected"
 
-// Settlement is the answer to everything that ends an attempt.
+// Settlement is the answer to the calls that end an attempt.
 type Settlement struct {
 	State      string
 	Attempts   int
-	Result     json.RawMessage // of Complete: with what the effects added
+	Result     json.RawMessage // of Complete: with the fields that effects have added
 	DeadLetter *DeadLetterRef
-	Deliveries int           // webhooks put in the outbox: the loop may be woken
-	Duration   time.Duration // of an ended job: from the start of its first attempt to its end; zero: not started
+	Deliveries int           // webhooks put in the outbox: the webhook loop may be woken
+	Duration   time.Duration // of an ended job: from the start of the series to its end; zero: not started
 }
 
 // Submission is a job recorded before its message is sent.
 type Submission struct {
 	Task
 	Queue   string `json:"queue"`   // where the message goes
-	Message string `json:"message"` // its text, for the sweep
+	Message string `json:"message"` // for the sweep to send
 }
 
 // SubmitAnswer is the answer to Submit.
 type SubmitAnswer struct {
-	Created bool   // false: the job was there already
-	State   string // as it is now
-	Sent    bool   // its message is on the queue already
+	Created bool   // false: the job existed
+	State   string // of the job now
+	Sent    bool   // its message is on the queue
 }

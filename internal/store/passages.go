@@ -5,9 +5,9 @@ import "time"
 // DocumentQuery narrows a listing of documents. Zero fields don't narrow.
 type DocumentQuery struct {
 	DocumentSet string          `json:"document_set,omitempty"` // empty: all of the tenant's
-	Filter      string          `json:"filter,omitempty"`       // a part of the filename or title, whatever its case
+	Filter      string          `json:"filter,omitempty"`       // a part of the filename or title, ignoring case
 	After       *DocumentCursor `json:"after,omitempty"`        // for the next page
-	Details     bool            `json:"details,omitempty"`      // State, Warnings and JobID, too
+	Details     bool            `json:"details,omitempty"`      // with State, Warnings and JobID
 	Limit       int             `json:"limit"`                  // 1-1000
 }
 
@@ -17,10 +17,10 @@ type DocumentCursor struct {
 	DocumentSet string `json:"document_set"`
 }
 
-// What a document's active version is, as State tells.
+// The values of DocumentEntry.State.
 const (
 	DocumentActive    = "active"
-	DocumentReplacing = "replacing" // a job is making the next version, or takes the document out
+	DocumentReplacing = "replacing" // a job is making the next version, or is deleting the document
 )
 
 // DocumentEntry is a document that has an active version.
@@ -35,10 +35,10 @@ type DocumentEntry struct {
 	Chunks      int       `json:"chunks"`
 	UpdatedAt   time.Time `json:"updated_at,omitzero"`
 
-	// Of a listing with Details; a database that was not migrated since doesn't tell them.
+	// Set in a listing with Details. A database with an older schema doesn't return them.
 	State    string   `json:"state,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // of the job that made the version
-	JobID    string   `json:"job_id,omitempty"`   // that made it
+	JobID    string   `json:"job_id,omitempty"`   // of the job that made the version
 }
 
 // DocumentOutline is a document and its headings in reading order, at most 1000.
@@ -47,17 +47,17 @@ type DocumentOutline struct {
 	Headings []OutlineEntry `json:"headings"`
 }
 
-// OutlineEntry is a heading and the chunk that it begins in.
+// OutlineEntry is a heading and the chunk in which it begins.
 type OutlineEntry struct {
 	Heading
 	ChunkID string `json:"chunk_id"` // empty: not known
 }
 
-// PassageQuery asks for chunks.
+// PassageQuery asks for chunks by id.
 type PassageQuery struct {
 	DocumentSet string   `json:"document_set,omitempty"` // empty: all of the tenant's
-	IDs         []string `json:"ids"`                    // at most 200; what is not a UUID names none
-	Around      int      `json:"around,omitempty"`       // so many of the neighbours to both sides of each, 0-10
+	IDs         []string `json:"ids"`                    // at most 200; one that is not a UUID is unknown
+	Around      int      `json:"around,omitempty"`       // number of neighbours on either side of each, 0-10
 	Limit       int      `json:"limit"`                  // 1-1000
 }
 
@@ -83,16 +83,16 @@ type Passage struct {
 	Kind        string   `json:"kind"`
 }
 
-// EffectSaveAgentRun records an answer of the agent; its args are an AgentRun. It adds run_id to the result, and
-// to the row who asked for it, as the job says.
+// EffectSaveAgentRun records an answer of the agent. Its args are an AgentRun. It adds run_id to the result, and
+// takes the row's requested_by from the job.
 const EffectSaveAgentRun = "save_agent_run"
 
-// AgentRun are the arguments of EffectSaveAgentRun.
+// AgentRun has the arguments of EffectSaveAgentRun.
 type AgentRun struct {
 	TaskType         string         `json:"task_type"`
 	DocumentSet      *string        `json:"document_set"` // nil: none, or all of the tenant's
 	Prompt           string         `json:"prompt"`
-	Answer           string         `json:"answer"` // one that conforms to a schema: its JSON
+	Answer           string         `json:"answer"` // JSON if the task has a schema
 	Citations        any            `json:"citations"`
 	Steps            any            `json:"steps"`
 	Model            string         `json:"model"`

@@ -10,8 +10,8 @@ var (
 	signed   = regexp.MustCompile(`^(-|[.,$€£¥]*[0-9])`)
 )
 
-// PositiveTerms is a Query's text without what it excludes: what to make its Embedding of, since a vector knows no "not". Of a
-// text that only excludes it is the text.
+// PositiveTerms returns a Query's text without the terms that it excludes, to make the Embedding of: a vector can't
+// express "not". It returns a text unchanged if all of its terms are excluded.
 func PositiveTerms(text string) string {
 	straight := strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(text)
 	asked := excluded.ReplaceAllStringFunc(straight, func(part string) string {

@@ -2,22 +2,22 @@ package store
 
 import "encoding/json"
 
-// Partial is a model's answer to one of the calls that a task takes.
+// Partial is a model's answer to one call of a task.
 type Partial struct {
-	Key              string          `json:"key"`    // hash of all that the answer depends on
-	Answer           json.RawMessage `json:"answer"` // in the form of whoever keeps it; at most MaxPartial bytes
+	Key              string          `json:"key"`    // hash of everything that the answer depends on
+	Answer           json.RawMessage `json:"answer"` // in the caller's encoding; at most MaxPartial bytes
 	PromptTokens     int             `json:"prompt_tokens"`
 	CompletionTokens int             `json:"completion_tokens"`
-	// the job that asks paid for it, in its current series; set by the store
+	// Own says that the query's job paid for the answer in its current series. The store sets it.
 	Own bool `json:"own"`
 }
 
 // MaxPartial bounds a Partial's answer, in bytes.
 const MaxPartial = 256 << 10
 
-// PartialQuery asks for what is kept.
+// PartialQuery asks for stored answers.
 type PartialQuery struct {
-	JobID   string   `json:"job_id"` // who asks
+	JobID   string   `json:"job_id"` // the job that asks
 	Keys    []string `json:"keys"`   // at most MaxPartialKeys
 	OwnOnly bool     `json:"own_only"`
 }
@@ -25,10 +25,10 @@ type PartialQuery struct {
 // MaxPartialKeys is how many keys one PartialQuery may have.
 const MaxPartialKeys = 1000
 
-// EffectSaveSummary writes a row of summaries; its args are a Summary. It adds summary_id to the result.
+// EffectSaveSummary writes a row of summaries. Its args are a Summary. It adds summary_id to the result.
 const EffectSaveSummary = "save_summary"
 
-// Summary are the arguments of EffectSaveSummary. Who requested it is taken from the job.
+// Summary has the arguments of EffectSaveSummary. The row's requested_by is the job's.
 type Summary struct {
 	Filename         string `json:"filename"`
 	Blob             string `json:"blob"`
@@ -38,7 +38,7 @@ type Summary struct {
 	Model            string `json:"model"`
 	Style            string `json:"style"`
 	Language         string `json:"language"`
-	MaxWords         *int   `json:"max_words"` // nil: none was asked for
+	MaxWords         *int   `json:"max_words"` // nil: no limit
 	Extractive       bool   `json:"extractive"`
 	Unverified       any    `json:"unverified"` // marshals to a JSON array or null
 	LeftOut          any    `json:"left_out"`   // marshals to a JSON array or null

@@ -2,17 +2,16 @@ package store
 
 import "time"
 
-// SweepAges says for how long, by the database's clock, a job must have waited to be swept.
+// SweepAges are how long jobs must have waited, by the database's clock, for a sweep to find them.
 type SweepAges struct {
-	// UnsentFor is how long ago a message was recorded that was never marked sent.
+	// UnsentFor is the age of a recorded message that was never marked sent.
 	UnsentFor time.Duration
-	// StalledFor is how long ago the job should have been picked up again: its lease ended, its retry was
-	// due, or it was given back.
+	// StalledFor is the time since the job should have been picked up: since its lease ended, its retry was due, or it
+	// was given back.
 	StalledFor time.Duration
-	// UnstartedFor is the same for a job that was sent and that nobody ever began: it may just be waiting its
-	// turn.
+	// UnstartedFor is the time since a job was sent that no worker has begun. It may just be waiting its turn.
 	UnstartedFor time.Duration
-	// AgainAfter is how long after a message that a sweep sent another one may be.
+	// AgainAfter is the time between two messages that sweeps send for a job.
 	AgainAfter time.Duration
 }
 
@@ -29,16 +28,16 @@ type Unsent struct {
 	Message string `json:"message"`
 }
 
-// Stalled is a job that waits for a message which should have come long ago.
+// Stalled is a job whose message should have come long ago.
 type Stalled struct {
 	Recorded
 	Fingerprint string    `json:"fingerprint"`
 	Fence       int64     `json:"fence"`
-	WorkerLost  bool      `json:"worker_lost"` // its lease ran out, rather than that it waits for a retry or its turn
+	WorkerLost  bool      `json:"worker_lost"` // its lease has expired; false: it waits for a retry or its turn
 	Since       time.Time `json:"since"`
 }
 
-// Recorded is what a job's row says of its message.
+// Recorded is what a job's row has of its message.
 type Recorded struct {
 	Job         Job    `json:"job"`
 	WebhookURL  string `json:"webhook_url"`
@@ -50,6 +49,6 @@ type Resend struct {
 	JobID   string    `json:"job_id"`
 	Fence   int64     `json:"fence"`   // as Sweep found it
 	Queue   string    `json:"queue"`   // where the message goes
-	Message string    `json:"message"` // empty: there is none to send; the job is only left alone for AgainAfter
+	Message string    `json:"message"` // empty: none can be sent, and sweeps skip the job for AgainAfter
 	Ages    SweepAges `json:"-"`       // as in Sweep; sent in milliseconds
 }

@@ -4,18 +4,18 @@ import "time"
 
 // Collection says what a Collect may remove, by the database's clock.
 type Collection struct {
-	// SupersededFor is for how long the row of a version that was replaced is kept. Its chunks went when it was.
+	// SupersededFor is how long the row of a replaced version is kept. Its chunks are removed when it is replaced.
 	SupersededFor time.Duration
-	// AbandonedFor is how long ago a job that is not over must have been held for the last time, for what it has
-	// staged to be given up. It would have to embed that again, should it go on after all.
+	// AbandonedFor is how long a job that has not ended must not have been held before its staged version is removed.
+	// If the job runs again, it embeds the chunks again.
 	AbandonedFor time.Duration
-	Limit        int // of what is removed of each kind
+	Limit        int // number of rows of each kind
 }
 
 // CollectAnswer is how many rows a Collect removed.
 type CollectAnswer struct {
-	Superseded int  `json:"superseded"` // versions that were replaced
-	Staged     int  `json:"staged"`     // versions that were staged and abandoned, with their chunks
-	Documents  int  `json:"documents"`  // that had no version
-	More       bool `json:"more"`       // Limit was reached: there may be more
+	Superseded int  `json:"superseded"` // replaced versions
+	Staged     int  `json:"staged"`     // staged versions of abandoned jobs, with their chunks
+	Documents  int  `json:"documents"`  // documents without a version
+	More       bool `json:"more"`       // Limit was reached: there may be more rows
 }
