@@ -25,12 +25,12 @@ func testBegin(t *testing.T, b *bench) {
 		j.ClientID != b.client || j.StartedAt == nil || j.CompletedAt != nil {
 		t.Errorf("row: %+v", j)
 	}
-	again := b.begin(m, store.Leased)
-	if again.Wait <= hour/2 || again.Wait > hour {
-		t.Errorf("a live lease: wait %s", again.Wait)
+	leased := b.begin(m, store.Leased)
+	if leased.Wait <= hour/2 || leased.Wait > hour {
+		t.Errorf("a live lease: wait %s", leased.Wait)
 	}
-	if again.Worker != m.Worker || again.Fence != begun.Fence {
-		t.Errorf("a live lease: worker %q, fence %d; want %q, %d", again.Worker, again.Fence, m.Worker,
+	if leased.Worker != m.Worker || leased.Fence != begun.Fence {
+		t.Errorf("a live lease: worker %q, fence %d; want %q, %d", leased.Worker, leased.Fence, m.Worker,
 			begun.Fence)
 	}
 	b.history(m.JobID)
@@ -263,8 +263,8 @@ func testSpent(t *testing.T, b *bench) {
 	}
 	b.wantLetters(m.JobID, 1)
 	b.wantDeliveries(m.JobID, "task.failed")
-	if again := b.begin(m, store.Done); again.DeadLetter == nil || again.DeadLetter.ID != begun.DeadLetter.ID {
-		t.Errorf("begin after the end: %+v", again)
+	if late := b.begin(m, store.Done); late.DeadLetter == nil || late.DeadLetter.ID != begun.DeadLetter.ID {
+		t.Errorf("begin after the end: %+v", late)
 	}
 	b.wantLetters(m.JobID, 1)
 }

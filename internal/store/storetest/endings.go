@@ -85,7 +85,7 @@ func testEffectAtomicity(t *testing.T, b *bench) {
 func testForce(t *testing.T, b *bench) {
 	m, h := b.run()
 	b.complete(h)
-	again := func(at time.Time, edit ...func(*store.Begin)) store.Begin {
+	forceAt := func(at time.Time, edit ...func(*store.Begin)) store.Begin {
 		n := m
 		n.Force, n.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: at}
 		for _, e := range edit {
@@ -95,12 +95,12 @@ func testForce(t *testing.T, b *bench) {
 	}
 	redelivered := m
 	redelivered.Force = true
-	b.begin(redelivered, store.Done)                  // I2: the message that did it
-	b.begin(again(time.Now().Add(-hour)), store.Done) // sent before the run began, which did the task
-	b.begin(again(time.Now().Add(hour), func(n *store.Begin) { n.Force = false }), store.Done)
-	b.begin(again(time.Now(), func(n *store.Begin) { n.Fingerprint = "f2" }), store.Conflict)
+	b.begin(redelivered, store.Done)                    // I2: the message that did it
+	b.begin(forceAt(time.Now().Add(-hour)), store.Done) // sent before the run began, which did the task
+	b.begin(forceAt(time.Now().Add(hour), func(n *store.Begin) { n.Force = false }), store.Done)
+	b.begin(forceAt(time.Now(), func(n *store.Begin) { n.Fingerprint = "f2" }), store.Conflict)
 
-	forced := again(time.Now().Add(hour))
+	forced := forceAt(time.Now().Add(hour))
 	begun := b.begin(forced, store.Run)
 	if begun.Attempt != 1 || begun.Fence <= h.Fence || begun.Progress != 0 {
 		t.Errorf("forced: %+v", begun)
@@ -115,7 +115,7 @@ func testForce(t *testing.T, b *bench) {
 		t.Errorf("I2: a forced message redelivered: %+v", redelivered)
 	}
 
-	third := again(time.Time{})
+	third := forceAt(time.Time{})
 	b.complete(holder(third, b.begin(third, store.Run)))
 	if j := b.job(m.JobID); j.Status != "succeeded" || j.ErrorClass != "" {
 		t.Errorf("row after the third series: %+v", j)
@@ -128,7 +128,7 @@ func testForce(t *testing.T, b *bench) {
 	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
 		t.Fatal(err)
 	}
-	b.begin(again(time.Now().Add(-hour)), store.Dropped) // sent before the cancel
+	b.begin(forceAt(time.Now().Add(-hour)), store.Dropped) // sent before the cancel
 }
 
 // lateLetter: begin returns a dead letter of an earlier series until its copy is marked as sent (I6).
@@ -155,9 +155,9 @@ func testCancel(t *testing.T, b *bench) {
 	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	pulse, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour})
-	if err != nil || !pulse.Cancel {
-		t.Fatalf("the heartbeat does not return the cancel request: %+v, %v", pulse, err)
+	beat, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour})
+	if err != nil || !beat.Cancel {
+		t.Fatalf("the heartbeat does not return the cancel request: %+v, %v", beat, err)
 	}
 	s, err := b.Canceled(b.ctx(), h, []store.Event{event("parsing", 30)})
 	if err != nil || s.State != "canceled" || s.Deliveries != 1 {

@@ -213,15 +213,15 @@ func (r *modelRun) events(rt *rapid.T) []store.Event {
 }
 
 func (r *modelRun) beat(rt *rapid.T, lease time.Duration) {
-	var pulse store.HeartbeatAnswer
+	var answer store.HeartbeatAnswer
 	events := r.events(rt)
 	if r.write(rt, "heartbeat", func(h store.Holder) (err error) {
-		pulse, err = r.b.Heartbeat(r.b.ctx(), store.Heartbeat{Holder: h, Lease: lease, Events: events})
+		answer, err = r.b.Heartbeat(r.b.ctx(), store.Heartbeat{Holder: h, Lease: lease, Events: events})
 		return err
 	}) {
 		r.m.expired = lease == 0
-		if pulse.Cancel != r.m.asked {
-			r.t.Fatalf("heartbeat: %+v, want %v", pulse, r.m.asked)
+		if answer.Cancel != r.m.asked {
+			r.t.Fatalf("heartbeat: %+v, want %v", answer, r.m.asked)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func testReplay(t *testing.T, b *bench) {
 		t.Errorf("letter: %+v", d)
 	}
 
-	// I1: recorded with its message, so a sweep sends it when nobody else did.
+	// I1: recorded with its message, so a sweep sends it if nothing else does.
 	unsent := b.unsent(0)
 	if !slices.Equal(unsent, []store.Unsent{{JobID: plan.JobID, Queue: r.Queue, Message: r.Message}}) {
 		t.Errorf("unsent: %+v", unsent)
