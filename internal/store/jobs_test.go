@@ -20,9 +20,11 @@ func TestArguments(t *testing.T) {
 	const (
 		taskFields = `"job_id":"j","type":"t","payload":{"a":1},"hints":{},"priority":"high",` +
 			`"webhook_url":"https://h.example","requested_by":"r","traceparent":"tp","fingerprint":"f","max_attempts":3`
-		noTask       = `"job_id":"","type":"","payload":null,"hints":null,"priority":"","fingerprint":"","max_attempts":0`
-		sourceFields = `"source":{"queue":"q","message_id":"m","inserted_at":"2026-01-02T03:04:05Z"},"original_message":"o"`
-		noError      = `"error":{"type":"","class":"","code":"","message":"","retryable":false,"error_type":"",` +
+		noTask = `"job_id":"","type":"","payload":null,"hints":null,"priority":"","fingerprint":"",` +
+			`"max_attempts":0`
+		sourceFields = `"source":{"queue":"q","message_id":"m","inserted_at":"2026-01-02T03:04:05Z"},` +
+			`"original_message":"o"`
+		noError = `"error":{"type":"","class":"","code":"","message":"","retryable":false,"error_type":"",` +
 			`"processing_time_ms":0}`
 	)
 	for _, c := range []struct {

@@ -82,7 +82,8 @@ type Jobs interface {
 	// ReleaseUnanswered gives back the jobs that the given begins have leased to an attempt that does not exist,
 	// because their answer was lost. The attempts are not counted (I9). It returns the number of jobs.
 	ReleaseUnanswered(ctx context.Context, begins []UnansweredBegins) (int, error)
-	// Heartbeat extends the lease of a running job, appends events and returns whether a cancel was requested. ErrFenced.
+	// Heartbeat extends the lease of a running job, appends events and returns whether a cancel was requested.
+	// ErrFenced.
 	Heartbeat(ctx context.Context, b Heartbeat) (HeartbeatAnswer, error)
 	// Complete commits the handler's effect, the result, the last event and the webhook. ErrFenced.
 	Complete(ctx context.Context, c Completion) (Settlement, error)

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// builtIn are overloads, for exact types, of built-in functions that take any type. Postgres prefers them if they are on
-// the search path.
+// builtIn are overloads, for exact types, of built-in functions that take any type. Postgres prefers them if they are
+// on the search path.
 var builtIn = []string{
 	"unnest(tsquery[])", "unnest(text[])", "unnest(uuid[])", "unnest(double precision[])", "unnest(regconfig[])",
 	"cardinality(text[])",

@@ -123,8 +123,8 @@ func (c *caller) chooseRole(ctx context.Context) (s session, err error) {
 }
 
 // Call sets the tenant and calls the function in one transaction: in one statement, since two take Postgres 5 % longer,
-// or in two of one batch. "offset 0" makes Postgres set the tenant first. Built-in functions are qualified: another role
-// may have created a better match in a schema on the login's search path.
+// or in two of one batch. "offset 0" makes Postgres set the tenant first. Built-in functions are qualified: another
+// role may have created a better match in a schema on the login's search path.
 func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
 	as, err := c.session(ctx)
 	if err != nil {

@@ -26,8 +26,8 @@ type library struct {
 	topics [][]float32
 }
 
-// newLibrary inserts documents of perDocument chunks each, around random topics, by SQL. Every document also has a chunk
-// of an old version and one of a staged version, which are nearer to every query.
+// newLibrary inserts documents of perDocument chunks each, around random topics, by SQL. Every document also has a
+// chunk of an old version and one of a staged version, which are nearer to every query.
 func newLibrary(t *testing.T) *library {
 	t.Helper()
 	l := &library{
@@ -151,8 +151,8 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Run("own chunks", l.testMatchingOwn)
 }
 
-// testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95 of
-// 100 are those of an exhaustive search.
+// testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95
+// of 100 are those of an exhaustive search.
 func (l *library) testRecall(t *testing.T) {
 	var plans strings.Builder
 	for _, client := range []string{"a", "b"} {

@@ -53,8 +53,8 @@ func (c *caller) CallWithVectors(
 	return json.RawMessage(answer), nil
 }
 
-// halfVectors is a pgtype.ArrayGetter: a one-dimensional array of halfvec, with a null for a nil vector. pgx would encode
-// a slice of pointers as texts, element by element.
+// halfVectors is a pgtype.ArrayGetter: a one-dimensional array of halfvec, with a null for a nil vector. pgx would
+// encode a slice of pointers as texts, element by element.
 type halfVectors [][]float32
 
 func (v halfVectors) Dimensions() []pgtype.ArrayDimension {

@@ -246,7 +246,8 @@ func testClock(t *testing.T, b *bench) {
 			t.Errorf("event %d was at %v, before the previous one at %v", e.Seq, e.At, events[i-1].At)
 		}
 		if e.At.Before(end.CreatedAt) || e.At.After(*end.CompletedAt) {
-			t.Errorf("event %d was at %v; the job was created at %v and ended at %v", e.Seq, e.At, end.CreatedAt, end.CompletedAt)
+			t.Errorf("event %d was at %v; the job was created at %v and ended at %v", e.Seq, e.At, end.CreatedAt,
+				end.CompletedAt)
 		}
 	}
 }

@@ -264,7 +264,8 @@ func testPassageScope(t *testing.T, b *bench) {
 	}
 }
 
-// testOutlines: a document is found by its name or id. Headings have their chunks, also in a document without an outline.
+// testOutlines: a document is found by its name or id. Headings have their chunks, also in a document without an
+// outline.
 func testOutlines(t *testing.T, b *bench) {
 	s := b.ingest("a.pdf", "zero", "one")
 	b.ingestInto("others", "a.pdf", "zero")

@@ -92,8 +92,8 @@ func (v Victim) Snapshot(t *testing.T, superuser *pgx.Conn) string {
 	return all.String()
 }
 
-// Calls returns arguments by function, as the victim's own worker would send them. Without the check of the tenant, each
-// call would change or return the victim's rows.
+// Calls returns arguments by function, as the victim's own worker would send them. Without the check of the tenant,
+// each call would change or return the victim's rows.
 func (v Victim) Calls() map[string]json.RawMessage {
 	args := func(fields map[string]any) json.RawMessage {
 		fields["client_id"] = v.Client

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// TestErrors: the store's errors for the answers of gateways and PostgREST. One store makes all calls: an error must not
-// affect the next call.
+// TestErrors: the store's errors for the answers of gateways and PostgREST. One store makes all calls: an error must
+// not affect the next call.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	var current atomic.Pointer[http.HandlerFunc]

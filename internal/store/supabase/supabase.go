@@ -75,8 +75,8 @@ func newClient(baseURL, key, gatewayKey, schema string) (func(table string) *pos
 	return client.From, nil
 }
 
-// caller is an rpc.Caller over supabase-go. It uses only From: the client's Rpc ignores the HTTP status, has no context,
-// and keeps its first error for good.
+// caller is an rpc.Caller over supabase-go. It uses only From: the client's Rpc ignores the HTTP status, has no
+// context, and keeps its first error for good.
 type caller struct {
 	from         func(table string) *postgrest.QueryBuilder
 	schema, role string // of Grantee
