@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// locks is a store, and a superuser's transaction that stands in its way.
+// locks is a store, and a superuser's transaction that holds locks.
 type locks struct {
 	*testing.T
 	store.Store
@@ -67,7 +67,7 @@ func (l *locks) commit() {
 	}
 }
 
-// blocked runs f beside the transaction and returns when the database says that it waits for it.
+// blocked runs f concurrently and returns when the database reports that it waits for the transaction.
 func (l *locks) blocked(f func() error) <-chan error {
 	l.Helper()
 	ended := make(chan error, 1)
@@ -91,8 +91,8 @@ func (l *locks) blocked(f func() error) <-chan error {
 	}
 }
 
-// Who ends a job and who opens its document lock in one order, the document before its versions: else
-// they would wait for each other, and the database would end one of them.
+// TestEndAndStagingDoNotDeadlock: the end of a job and the staging of its document lock in the same order, the document
+// before its versions.
 func TestEndAndStagingDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	l := newLocks(t)
@@ -107,15 +107,15 @@ func TestEndAndStagingDoNotDeadlock(t *testing.T) {
 		})
 		return err
 	})
-	l.exec("delete from document_versions") // and then it takes what nobody holds
+	l.exec("delete from document_versions") // and then it removes abandoned versions
 	l.commit()
 	if err := <-ended; err != nil {
 		t.Errorf("the end of the other job: %v", err)
 	}
 }
 
-// A document that goes away while another job opens it is made again.
-func TestStagingOutlastsTheDocumentsEnd(t *testing.T) {
+// TestStagingOfADeletedDocument: a document that is deleted while another job stages it is created again.
+func TestStagingOfADeletedDocument(t *testing.T) {
 	t.Parallel()
 	l := newLocks(t)
 	if _, err := l.stageDocument(l.begin("job-1")); err != nil {
@@ -132,9 +132,9 @@ func TestStagingOutlastsTheDocumentsEnd(t *testing.T) {
 	}
 }
 
-// TestLocksAreOnesOwn: a tenant's calls take locks that no other login can take before them (I10). The number of an
-// advisory lock is everybody's to compute, or to read in pg_locks, and to hold for ever.
-func TestLocksAreOnesOwn(t *testing.T) {
+// TestNoAdvisoryLocks: no other login can take the locks of a tenant's calls (I10). Any login can compute the number of
+// an advisory lock, or read it in pg_locks, and hold the lock for ever.
+func TestNoAdvisoryLocks(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	super := connect(t, url)

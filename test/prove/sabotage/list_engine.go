@@ -192,7 +192,7 @@ func inTheEngine() []Sabotage {
 		{
 			Name: "releases-are-not-kept", Breaks: []string{"I11"}, Dir: functions, Func: "aw_release",
 			Old: "if coalesce((p ->> 'waits')::boolean, false) then", New: "if false then",
-			Suites: onPostgres, Tests: cases("releases are kept"),
+			Suites: onPostgres, Tests: cases("releases are counted"),
 		},
 		{
 			Name: "crowd-comes-back-at-once", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.refuse",
