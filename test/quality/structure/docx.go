@@ -76,8 +76,10 @@ func headingStyle(level, halfPoints int) string {
 func numberings(d *Document) string {
 	var b strings.Builder
 	b.WriteString(`<w:numbering ` + wordNS + `>`)
-	for id, format := range []string{`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`,
-		`<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>`, `<w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%1)"/>`} {
+	for id, format := range []string{
+		`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`,
+		`<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>`, `<w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%1)"/>`,
+	} {
 		fmt.Fprintf(&b, `<w:abstractNum w:abstractNumId="%d">`, id)
 		for level := range 2 {
 			fmt.Fprintf(&b, `<w:lvl w:ilvl="%d"><w:start w:val="1"/>%s<w:pPr><w:ind w:start="%d" w:hanging="360"/></w:pPr></w:lvl>`,

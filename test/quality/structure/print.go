@@ -104,8 +104,10 @@ func Sources(dir string, d *Document) ([]File, error) {
 func (t Tools) office(ctx context.Context, dir string, docs []*Document) ([]File, error) {
 	var files []File
 	for _, format := range []string{"pdf", "odt", "rtf"} {
-		args := []string{"-env:UserInstallation=file://" + filepath.Join(dir, "profile"), "--headless", "--convert-to", format,
-			"--outdir", filepath.Join(dir, "libreoffice")}
+		args := []string{
+			"-env:UserInstallation=file://" + filepath.Join(dir, "profile"), "--headless", "--convert-to", format,
+			"--outdir", filepath.Join(dir, "libreoffice"),
+		}
 		for _, d := range docs {
 			if d.Kind == "beside" {
 				continue // its tables are below each other there

@@ -64,7 +64,8 @@ func merged(w *writer) {
 		t := w.cells(5, 5)
 		heads := t.Rows[0]
 		t.Rows[0] = []extract.Cell{
-			{Text: heads[0].Text, RowSpan: 2}, {Text: w.pick(w.words.headings), ColSpan: 2},
+			{Text: heads[0].Text, RowSpan: 2},
+			{Text: w.pick(w.words.headings), ColSpan: 2},
 			{Text: w.pick(w.words.leads), ColSpan: 2},
 		}
 		second := heads[1:]

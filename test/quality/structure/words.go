@@ -88,8 +88,10 @@ var languages = map[string]language{
 		space: " ",
 	},
 	"es": {
-		titles: []string{"Informe anual sobre la calidad del agua", "Manual de las bombas del puerto",
-			"Estudio de los caminos de montaña"},
+		titles: []string{
+			"Informe anual sobre la calidad del agua", "Manual de las bombas del puerto",
+			"Estudio de los caminos de montaña",
+		},
 		headings: []string{
 			"Alcance", "Métodos de medición", "Resultados", "Discusión", "Seguridad", "Plan de mantenimiento",
 			"Base jurídica", "Personal y formación", "Costes", "Preguntas abiertas", "Lugares de muestreo", "Equipo",
