@@ -43,7 +43,7 @@ func (e *Engine) transact(
 		if !transient(err) && !refused(err) || time.Since(began)+wait > patience {
 			return settled, err
 		}
-		if renewed {
+		if renewed && !refused(err) {
 			failed++
 		}
 		if failed >= commitTries {

@@ -34,14 +34,16 @@ func newLocks(t *testing.T) *locks {
 	return l
 }
 
-func (l *locks) begin(id string) store.Holder {
+func (l *locks) begin(id string) store.Holder { return l.beginAs(id, "") }
+
+func (l *locks) beginAs(id, beginID string) store.Holder {
 	l.Helper()
 	b, err := l.Begin(l.Context(), store.Begin{
 		Task: store.Task{
 			JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id,
 			MaxAttempts: 3,
 		},
-		Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
+		Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id}, ID: beginID,
 	})
 	if err != nil || b.Decision != store.Run {
 		l.Fatalf("begin: %+v, %v", b, err)
@@ -169,5 +171,33 @@ func TestNoAdvisoryLocks(t *testing.T) {
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestReportOfUnansweredBeginsWaitsForNobody: a job that somebody has locked does not hold up the report of others, and
+// the report locks no job that a real attempt has.
+func TestReportOfUnansweredBeginsWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	l := newLocks(t)
+	live := l.begin("live")
+	for _, id := range []string{"locked", "orphan"} {
+		l.beginAs(id, "lost-"+id)
+	}
+	l.exec("select from jobs where id in ('locked', 'live') for update")
+	n, err := l.ReleaseUnanswered(t.Context(), []store.UnansweredBegins{
+		{JobID: "live", IDs: []string{"lost-live"}},
+		{JobID: "locked", IDs: []string{"lost-locked"}},
+		{JobID: "orphan", IDs: []string{"lost-orphan"}},
+	})
+	if err != nil || n != 1 {
+		t.Errorf("%d jobs given back, %v; want the one that nobody has locked", n, err)
+	}
+	l.commit()
+	if n, err = l.ReleaseUnanswered(t.Context(),
+		[]store.UnansweredBegins{{JobID: "locked", IDs: []string{"lost-locked"}}}); err != nil || n != 1 {
+		t.Errorf("%d jobs given back after the lock, %v; want 1", n, err)
+	}
+	if _, err := l.Heartbeat(t.Context(), store.Heartbeat{Holder: live, Lease: time.Hour}); err != nil {
+		t.Error(err)
 	}
 }

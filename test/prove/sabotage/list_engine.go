@@ -226,7 +226,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "report-takes-a-live-attempt", Breaks: []string{"I4", "I9"}, Dir: functions,
-			Func: "aw_release_unanswered", Old: "not coalesce(b.begin_ids ? j.begin_id, false)", New: "false",
+			Func: "aw_is_unanswered", Old: "and begin_ids ? j.begin_id", New: "",
 			Suites: onPostgres, Tests: cases("report of unanswered begins"),
 		},
 		{

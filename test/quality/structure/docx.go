@@ -28,7 +28,7 @@ func DOCX(w io.Writer, d *Document) error {
 			`<Relationship Id="rId1" Type="`+officeRels+`/styles" Target="styles.xml"/>`+
 				`<Relationship Id="rId2" Type="`+officeRels+`/numbering" Target="numbering.xml"/>`+
 				`<Relationship Id="rId3" Type="`+officeRels+`/header" Target="header1.xml"/>`)},
-		{"word/styles.xml", declared + styles},
+		{"word/styles.xml", declared + styles()},
 		{"word/header1.xml", declared + `<w:hdr ` + wordNS + `><w:p><w:r><w:t>` + escape(d.Running) +
 			`</w:t></w:r></w:p></w:hdr>`},
 		{"word/numbering.xml", declared + numberings(d)},
@@ -58,13 +58,15 @@ func relationships(all string) string {
 	return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` + all + `</Relationships>`
 }
 
-var styles = `<w:styles ` + wordNS + `><w:docDefaults><w:rPrDefault><w:rPr>` +
-	`<w:rFonts w:ascii="Liberation Sans" w:hAnsi="Liberation Sans" w:eastAsia="Noto Sans CJK SC" w:cs="Noto Sans Arabic"/>` +
-	`<w:sz w:val="22"/><w:szCs w:val="22"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr><w:spacing w:after="120"/></w:pPr>` +
-	`</w:pPrDefault></w:docDefaults><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>` +
-	headingStyle(1, 36) + headingStyle(2, 28) + headingStyle(3, 24) +
-	`<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="HTML Preformatted"/><w:basedOn w:val="Normal"/><w:rPr>` +
-	`<w:rFonts w:ascii="Liberation Mono" w:hAnsi="Liberation Mono"/><w:sz w:val="18"/></w:rPr></w:style></w:styles>`
+func styles() string {
+	return `<w:styles ` + wordNS + `><w:docDefaults><w:rPrDefault><w:rPr>` +
+		`<w:rFonts w:ascii="Liberation Sans" w:hAnsi="Liberation Sans" w:eastAsia="Noto Sans CJK SC" w:cs="Noto Sans Arabic"/>` +
+		`<w:sz w:val="22"/><w:szCs w:val="22"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr><w:spacing w:after="120"/></w:pPr>` +
+		`</w:pPrDefault></w:docDefaults><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>` +
+		headingStyle(1, 36) + headingStyle(2, 28) + headingStyle(3, 24) +
+		`<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="HTML Preformatted"/><w:basedOn w:val="Normal"/><w:rPr>` +
+		`<w:rFonts w:ascii="Liberation Mono" w:hAnsi="Liberation Mono"/><w:sz w:val="18"/></w:rPr></w:style></w:styles>`
+}
 
 func headingStyle(level, halfPoints int) string {
 	return fmt.Sprintf(`<w:style w:type="paragraph" w:styleId="Heading%d"><w:name w:val="heading %d"/><w:basedOn w:val="Normal"/>`+

@@ -12,7 +12,7 @@ type language struct {
 	space     string   // between two sentences
 }
 
-var languages = map[string]language{
+var languages = map[string]language{ //nolint:misspell // most of them are not English
 	"en": {
 		titles: []string{"Annual report on water quality", "Manual for the harbour pumps", "Study of mountain roads"},
 		headings: []string{
