@@ -52,7 +52,7 @@ func (b *bench) wantDeliveries(jobID string, types ...string) {
 	}
 }
 
-// testOutbox checks the bodies against the contract (DESIGN 2.4).
+// testOutbox checks the bodies against the contract (docs/contract.md).
 func testOutbox(t *testing.T, b *bench) {
 	type body struct {
 		Type      string

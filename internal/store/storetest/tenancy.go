@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Tables are all tables of the contract (DESIGN 2.5) and the internal ones.
+// Tables are all tables of the contract (docs/database.md) and the internal ones.
 var Tables = []string{
 	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
 	"summaries", "agent_runs", "derived_contents", "page_results", "page_result_jobs", "partials", "webhook_outages",

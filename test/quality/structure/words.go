@@ -12,7 +12,7 @@ type language struct {
 	space     string   // between two sentences
 }
 
-var languages = map[string]language{ //nolint:misspell // most of them are not English
+var languages = map[string]language{
 	"en": {
 		titles: []string{"Annual report on water quality", "Manual for the harbour pumps", "Study of mountain roads"},
 		headings: []string{
@@ -89,17 +89,17 @@ var languages = map[string]language{ //nolint:misspell // most of them are not E
 	},
 	"es": {
 		titles: []string{
-			"Informe anual sobre la calidad del agua", "Manual de las bombas del puerto",
+			"Informe sobre la calidad del agua", "Manual de las bombas del puerto",
 			"Estudio de los caminos de montaña",
 		},
 		headings: []string{
 			"Alcance", "Métodos de medición", "Resultados", "Discusión", "Seguridad", "Plan de mantenimiento",
 			"Base jurídica", "Personal y formación", "Costes", "Preguntas abiertas", "Lugares de muestreo", "Equipo",
-			"Historia del lugar", "Garantía de calidad", "Perspectivas", "Protección de datos",
+			"Historia del lugar", "Garantía de calidad", "El futuro", "Protección de datos",
 		},
 		leads: []string{
 			"Línea 4a.", "Excepciones.", "Nota:", "Quién debe declarar.", "Plazo.", "¡Atención!",
-			"Residentes parciales.", "Importes recibidos.",
+			"Residentes parciales.", "Sumas recibidas.",
 		},
 		sentences: []string{
 			"El laboratorio examinó %d muestras de la cuenca oriental durante el verano.",
