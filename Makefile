@@ -146,7 +146,7 @@ container-check: test-deps ## As root: build the image on a Debian from debootst
 
 .PHONY: docs
 docs: ## Generate from the code: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
-	@go test ./internal/job -run TestDocument -update
+	@go test ./test/contract -run TestStateMachine -update
 	@go test ./internal/config -run TestSettingsTable -update
 	@go test ./internal/metrics -run TestObservabilityTable -update
 	@go test ./test/prove/sabotage -run TestReliability -update

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
@@ -70,7 +69,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs)
 		Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts),
 		pool: child.NewPool(cmp.Or(cfg.ParserMemory, config.DefaultParserMemory)),
 	}
-	t.metrics = metrics.New(metrics.Options{ClientID: cfg.ClientID, Version: Version, Commit: Commit, Log: log})
+	types, err := Types()
+	if err != nil {
+		return nil, err
+	}
+	t.metrics = metrics.New(metrics.Options{
+		ClientID: cfg.ClientID, Types: types, Version: Version, Commit: Commit, Log: log,
+	})
 	steps := []struct {
 		need Needs
 		open func(context.Context) error
@@ -129,10 +134,7 @@ func (t *Tenant) maxAttempts(what task.Type) int {
 	if n := t.Config.Retry.MaxAttempts; n > 0 {
 		return n
 	}
-	if p, ok := job.Policies[what]; ok {
-		return p.MaxAttempts
-	}
-	return job.DefaultPolicy.MaxAttempts
+	return policyOf(what).MaxAttempts
 }
 
 // workerName is unique to this process, also among containers whose processes all have the same id.

@@ -8,15 +8,15 @@ import (
 )
 
 // newSummarize returns the handler of summaries. Without a model it selects sentences.
-func (t *Tenant) newSummarize(documents *extract.Router, filter *privacy.Filter, tempDir string) *summarize.Handler {
-	return summarize.New(summarize.Deps{
+func (t *Tenant) summarizeDeps(documents *extract.Router, filter *privacy.Filter, tempDir string) summarize.Deps {
+	return summarize.Deps{
 		Bucket: t.Bucket, Extractor: documents, Store: t.Store, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
 		Log:  t.log,
 		Chat: t.Chat.Chat, Window: t.Chat.Window, Counter: t.Chat.Counter, MaxTokens: t.Config.MaxTaskTokens,
 		Concurrency: t.Config.SummarizeConcurrency, Extracts: extracts{},
 		Chunks: t.counter, EmbeddingModel: t.Embedder.Model(), EmbeddingDimensions: t.Embedder.Dimensions(),
 		ExtractorNeeds: extractorNeeds(t.Config),
-	})
+	}
 }
 
 // extracts summarizes without a model.

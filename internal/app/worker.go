@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
-	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
@@ -34,7 +33,7 @@ type Worker struct {
 	rest     *rest
 }
 
-// registry builds the handlers of all task types. A new type is one line here.
+// registry builds the handlers of all task types for this tenant.
 func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
 	reader, noOCR, err := t.openReader(ctx, tempDir)
 	if err != nil {
@@ -53,22 +52,21 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	if err != nil {
 		return nil, err
 	}
-	answers := t.answers()
-	return handlers.NewRegistry(
-		agent.New(answers), agent.NewAI(answers),
-		ingest.New(ingest.Deps{
+	return newRegistry(handlerDeps{
+		answers: t.answers(),
+		ingest: ingest.Deps{
 			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
 			Written: t.metrics.Ingested,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
 			ExtractorNeeds: extractorNeeds(t.Config),
 			KeptUnder:      func(sha256 string) []string { return []string{doclingBlob(sha256)} },
-		}),
-		ocr.New(ocr.Deps{
+		},
+		ocr: ocr.Deps{
 			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(),
 			TempDir: tempDir,
-		}),
-		t.newSummarize(documents, filter, tempDir),
-	)
+		},
+		summarize: t.summarizeDeps(documents, filter, tempDir),
+	})
 }
 
 func (t *Tenant) limits() extract.Limits {

@@ -52,13 +52,14 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 // flagValues are the possible values of flags, by the flags' names.
 func flagValues() map[string][]string {
 	var types, classes []string
-	for t := range job.Policies {
-		types = append(types, string(t))
+	if known, err := app.Types(); err == nil {
+		for _, t := range known {
+			types = append(types, string(t))
+		}
 	}
 	for c := range maps.Keys(taskerr.Classes) {
 		classes = append(classes, string(c))
 	}
-	slices.Sort(types)
 	slices.Sort(classes)
 	return map[string][]string{
 		"status":     states(),

@@ -106,3 +106,26 @@ func TestBackoffGrows(t *testing.T) {
 			runs, third, atCap)
 	}
 }
+
+// Every type of the contract is in the tables.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	for _, typ := range []task.Type{
+		task.Ingest, task.Summarize, task.Agent, task.OCR, task.Convert, task.Export,
+		task.AI,
+	} {
+		if len(job.Stages[typ]) == 0 {
+			t.Errorf("%s has no stages", typ)
+		}
+		if job.Policies[typ].MaxAttempts == 0 {
+			t.Errorf("%s has no policy", typ)
+		}
+	}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

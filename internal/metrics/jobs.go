@@ -18,6 +18,7 @@ type jobs struct {
 	inProgress                                                                 *prometheus.GaugeVec
 	duration, tried, attempts, stageTime, waited                               *prometheus.HistogramVec
 
+	types    knownTypes
 	queues   map[string]string // labels by the names of queues
 	mu       sync.Mutex
 	stages   map[stageOf]prometheus.Observer // cached: an attempt has about ten stages
@@ -32,8 +33,9 @@ type stageOf struct {
 // other is the label value of everything that is not known beforehand.
 const other = "other"
 
-func newJobs() *jobs {
+func newJobs(registered []task.Type) *jobs {
 	return &jobs{
+		types:    newKnownTypes(registered),
 		enqueued: enqueued.counter(), started: started.counter(), retried: retried.counter(),
 		failures: failures.counter(),
 		canceled: canceled.counter(), warned: warned.counter(), received: received.counter(),
@@ -51,9 +53,23 @@ func (j *jobs) all() []prometheus.Collector {
 	}
 }
 
-// typeLabel bounds the label values: senders can use any text as a task's type.
-func typeLabel(t task.Type) string {
-	if _, known := job.Policies[t]; known {
+// knownTypes are the task types with a label of their own. Senders can use any text as a task's type: the label values
+// must be few.
+type knownTypes map[task.Type]bool
+
+func newKnownTypes(registered []task.Type) knownTypes {
+	known := knownTypes{}
+	for t := range job.Policies { // of the contract
+		known[t] = true
+	}
+	for _, t := range registered {
+		known[t] = true
+	}
+	return known
+}
+
+func (k knownTypes) label(t task.Type) string {
+	if k[t] {
 		return string(t)
 	}
 	return other
@@ -83,11 +99,11 @@ func (j *jobs) queueLabel(name string) string {
 }
 
 // Accepted implements engine.Observer.
-func (j *jobs) Accepted(t task.Type) { j.enqueued.WithLabelValues(typeLabel(t)).Inc() }
+func (j *jobs) Accepted(t task.Type) { j.enqueued.WithLabelValues(j.types.label(t)).Inc() }
 
 // Started implements engine.Observer.
 func (j *jobs) Started(t task.Type, attempt int, wait time.Duration) {
-	label := typeLabel(t)
+	label := j.types.label(t)
 	j.started.WithLabelValues(label).Inc()
 	j.inProgress.WithLabelValues(label).Inc()
 	if attempt == 1 {
@@ -97,7 +113,7 @@ func (j *jobs) Started(t task.Type, attempt int, wait time.Duration) {
 
 // Ended implements engine.Observer.
 func (j *jobs) Ended(t task.Type, e engine.Ending) {
-	label := typeLabel(t)
+	label := j.types.label(t)
 	j.inProgress.WithLabelValues(label).Dec()
 	j.tried.WithLabelValues(label, e.Outcome).Observe(e.Took.Seconds())
 	if e.Outcome == engine.Retried {
@@ -107,7 +123,7 @@ func (j *jobs) Ended(t task.Type, e engine.Ending) {
 }
 
 // Finished implements engine.Observer.
-func (j *jobs) Finished(t task.Type, e engine.Ending) { j.over(typeLabel(t), e) }
+func (j *jobs) Finished(t task.Type, e engine.Ending) { j.over(j.types.label(t), e) }
 
 // over counts the end of a job, if the attempt ended it.
 func (j *jobs) over(label string, e engine.Ending) {
@@ -135,7 +151,7 @@ func (j *jobs) StageTook(t task.Type, stage string, took time.Duration) {
 	key := stageOf{t, stage}
 	to, ok := j.stages[key]
 	if !ok {
-		to = j.stageTime.WithLabelValues(typeLabel(t), stage) // stages come from a handler's Spec
+		to = j.stageTime.WithLabelValues(j.types.label(t), stage) // stages come from a handler's Spec
 		j.stages[key] = to
 	}
 	j.mu.Unlock()

@@ -11,11 +11,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // Options qualify New.
 type Options struct {
-	ClientID string // the constant label client_id of every series
+	ClientID string      // the constant label client_id of every series
+	Types    []task.Type // that the worker runs; those of the contract always have a label, any other is "other"
 	Version  string
 	Commit   string // may be empty
 	Log      *slog.Logger
@@ -35,7 +38,7 @@ type Metrics struct {
 // New returns metrics without counts.
 func New(o Options) *Metrics {
 	m := &Metrics{
-		jobs: newJobs(), services: newServices(), registry: prometheus.NewRegistry(), samples: newSamples(), log: o.Log,
+		jobs: newJobs(o.Types), services: newServices(), registry: prometheus.NewRegistry(), samples: newSamples(), log: o.Log,
 	}
 	m.register = prometheus.WrapRegistererWith(prometheus.Labels{"client_id": o.ClientID}, m.registry)
 	info := buildInfo.gauge()
@@ -48,7 +51,10 @@ func New(o Options) *Metrics {
 }
 
 // Watch adds state that is read at each scrape. It is called once.
-func (m *Metrics) Watch(s State) { m.register.MustRegister(s) }
+func (m *Metrics) Watch(s State) {
+	s.types = m.jobs.types
+	m.register.MustRegister(s)
+}
 
 const (
 	scrapeLimit = 10 * time.Second // Prometheus' own default

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,25 @@ func TestJobs(t *testing.T) {
 	expect(t, got, 2, "job_stage_time_seconds", "job_type", "ingest", "stage", "parsing")
 	expect(t, got, 1, "async_worker_job_wait_seconds", "job_type", "ingest") // a retry's wait is not a wait in the queue
 	expect(t, got, 1, "async_worker_build_info", "version", "1.2.3", "commit", "abc")
+}
+
+// A registered task type has its own label without an entry in a list of this package.
+func TestRegisteredTypes(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Options{
+		ClientID: "acme", Types: []task.Type{"translate"}, Log: slog.New(slog.DiscardHandler),
+	})
+	m.Watch(metrics.State{
+		Health: func() engine.Health {
+			return engine.Health{Types: []engine.TypeHealth{{Type: "translate", Limit: 3}}}
+		},
+		Checks: func() map[string]bool { return nil },
+		Alive:  func() bool { return true },
+	})
+	m.Accepted("translate")
+	got := scrape(t, m)
+	expect(t, got, 1, "job_enqueue_total", "job_type", "translate")
+	expect(t, got, 3, "async_worker_type_limit", "job_type", "translate")
 }
 
 // Whatever task types senders use, the number of series is bounded.

@@ -12,6 +12,8 @@ type State struct {
 	// Checks returns the checks of readiness by name, and whether each passes.
 	Checks func() map[string]bool
 	Alive  func() bool
+
+	types knownTypes // set by Watch
 }
 
 // Describe implements prometheus.Collector.
@@ -28,7 +30,7 @@ func (s State) Collect(to chan<- prometheus.Metric) {
 	to <- slotsUsed.now(float64(h.Running))
 	to <- draining.now(truth(h.Draining))
 	for _, t := range h.Types {
-		if label := typeLabel(t.Type); label != other {
+		if label := s.types.label(t.Type); label != other {
 			to <- typeLimit.now(float64(t.Limit), label)
 		}
 	}

@@ -30,7 +30,7 @@ type Definition struct {
 
 // The labels.
 const (
-	byType       = "job_type" // of task.Types; anything else is "other"
+	byType       = "job_type" // of the contract, or registered; anything else is "other"
 	byOutcome    = "outcome"  // succeeded, failed, canceled; of attempts also retry, released, lost
 	byClass      = "error_class"
 	byStage      = "stage"

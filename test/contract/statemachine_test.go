@@ -1,4 +1,4 @@
-package job_test
+package contract_test
 
 import (
 	"fmt"
@@ -6,24 +6,49 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/test/generated"
 )
 
-// The document is made from the tables; this fails when one was changed without the other.
-func TestDocument(t *testing.T) {
+// TestStateMachine: the document is made from the tables of internal/job and the registered task types.
+func TestStateMachine(t *testing.T) {
 	t.Parallel()
-	generated.File(t, "../../docs/state_machine.md", render())
+	specs, err := app.Specs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated.File(t, "../../docs/state_machine.md", stateMachine(specs))
 }
 
-func render() string {
+// TestStateMachineHasNewTypes: a type that is registered with stages and a policy of its own is in the document.
+func TestStateMachineHasNewTypes(t *testing.T) {
+	t.Parallel()
+	text := stateMachine([]handlers.Spec{{
+		Type: "translate", Stages: []job.Stage{{Name: "reading", Start: 0}, {Name: "writing", Start: 40}},
+		Policy: job.Policy{MaxAttempts: 4, Base: time.Second, Cap: time.Minute, Jitter: job.FullJitter},
+	}})
+	for _, row := range []string{"| translate | reading 0, writing 40 |\n", "| translate | 4 | 1s | 1m0s |", "| ingest | 3 |"} {
+		if !strings.Contains(text, row) {
+			t.Errorf("the document lacks %q", row)
+		}
+	}
+}
+
+func stateMachine(specs []handlers.Spec) string {
+	stages, policies := maps.Clone(job.Stages), maps.Clone(job.Policies) // of the contract
+	for _, s := range specs {
+		stages[s.Type], policies[s.Type] = s.Stages, s.Policy
+	}
 	var b strings.Builder
 	b.WriteString("# Life of a job\n\n" +
-		"Made from the tables in `internal/job`; don't edit it here. To renew it:\n" +
-		"`go test ./internal/job -run TestDocument -update`\n\n## States\n\n```mermaid\nstateDiagram-v2\n    [*] " +
+		"Made from the tables in `internal/job` and the registered task types; don't edit it here. To renew it:\n" +
+		"`go test ./test/contract -run TestStateMachine -update`\n\n## States\n\n```mermaid\nstateDiagram-v2\n    [*] " +
 		"--> pending\n")
 	for _, m := range job.Transitions {
 		fmt.Fprintf(&b, "    %s --> %s: %s\n", m.From, m.To, m.Signal)
@@ -43,18 +68,18 @@ func render() string {
 	for _, s := range states {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", s, s.Wire(), yes(s.Terminal()))
 	}
-	renderStages(&b)
+	renderStages(&b, stages)
 	renderClasses(&b)
-	renderPolicies(&b)
+	renderPolicies(&b, policies)
 	return b.String()
 }
 
-func renderStages(b *strings.Builder) {
+func renderStages(b *strings.Builder, stages map[task.Type][]job.Stage) {
 	b.WriteString("\n## Stages\n\nThe percent at which each begins; progress never falls (I8).\n\n| type | stages " +
 		"|\n|---|---|\n")
-	for _, t := range slices.Sorted(maps.Keys(job.Stages)) {
+	for _, t := range slices.Sorted(maps.Keys(stages)) {
 		var list []string
-		for _, s := range job.Stages[t] {
+		for _, s := range stages[t] {
 			list = append(list, fmt.Sprintf("%s %d", s.Name, s.Start))
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", t, strings.Join(list, ", "))
@@ -78,7 +103,7 @@ func byRetry(a, b taskerr.Class) int {
 	return strings.Compare(string(a), string(b))
 }
 
-func renderPolicies(b *strings.Builder) {
+func renderPolicies(b *strings.Builder, policies map[task.Type]job.Policy) {
 	fmt.Fprintf(b, "\n## Retry policy\n\n"+
 		"Attempts include the first. A server's Retry-After wins when it is longer, up to %s.\n"+
 		"`RETRY_MAX_ATTEMPTS` and `RETRY_BACKOFF_MS` override.\n\n"+
@@ -86,8 +111,8 @@ func renderPolicies(b *strings.Builder) {
 	row := func(name string, p job.Policy) {
 		fmt.Fprintf(b, "| %s | %d | %s | %s | %s |\n", name, p.MaxAttempts, p.Base, p.Cap, p.Jitter)
 	}
-	for _, t := range slices.Sorted(maps.Keys(job.Policies)) {
-		row(string(t), job.Policies[t])
+	for _, t := range slices.Sorted(maps.Keys(policies)) {
+		row(string(t), policies[t])
 	}
 	row("any other", job.DefaultPolicy)
 }
@@ -97,20 +122,4 @@ func yes(b bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-// Every type of the contract is in the tables.
-func TestTypes(t *testing.T) {
-	t.Parallel()
-	for _, typ := range []task.Type{
-		task.Ingest, task.Summarize, task.Agent, task.OCR, task.Convert, task.Export,
-		task.AI,
-	} {
-		if len(job.Stages[typ]) == 0 {
-			t.Errorf("%s has no stages", typ)
-		}
-		if job.Policies[typ].MaxAttempts == 0 {
-			t.Errorf("%s has no policy", typ)
-		}
-	}
 }
