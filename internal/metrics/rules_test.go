@@ -231,6 +231,33 @@ func occurs(label, value string) bool {
 	}
 }
 
+// Alerts on failures, and the query of the service level, leave out what the sender or the document is to blame for.
+func TestUserErrorsAreNoServiceFault(t *testing.T) {
+	t.Parallel()
+	var users []string
+	for c, i := range taskerr.Classes {
+		if i.Coarse == "validation" || c == taskerr.CorruptionDetected || c == taskerr.QuotaExceeded {
+			users = append(users, string(c))
+		}
+	}
+	slices.Sort(users)
+	check := func(where, expr string) {
+		t.Helper()
+		_, rest, _ := strings.Cut(expr, `error_class!~"`)
+		classes, _, _ := strings.Cut(rest, `"`)
+		left := strings.Split(strings.ReplaceAll(classes, `\|`, "|"), "|")
+		if slices.Sort(left); !slices.Equal(left, users) {
+			t.Errorf("%s leaves out %v, want %v", where, left, users)
+		}
+	}
+	for _, a := range alerts(t) {
+		if a.Alert == "AsyncWorkerFailures" || a.Alert == "AsyncWorkerServiceLevel" {
+			check(a.Alert, a.Expr)
+		}
+	}
+	check("docs/observability.md", read(t, "../../docs/observability.md"))
+}
+
 // Prometheus' own tool checks the rules and tests them.
 func TestPromtool(t *testing.T) {
 	t.Parallel()
