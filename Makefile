@@ -8,15 +8,20 @@ MAKEFLAGS += --no-print-directory
 # Tools are pinned here, and built into .tools/ by the go command so that go.mod stays the project's own.
 GOLANGCI_LINT_VERSION := v2.15.0
 GOVULNCHECK_VERSION := v1.8.0
+GOTESTSUM_VERSION := v1.13.0
 GOLANGCI_LINT := .tools/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 GOVULNCHECK := .tools/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
+GOTESTSUM := .tools/gotestsum-$(GOTESTSUM_VERSION)/gotestsum
 
 # What to test, and how; for example: make test PKGS=./webhook/... TESTFLAGS='-run Loop -v'
 PKGS := ./...
 TESTFLAGS :=
 TEST_TIMEOUT := 10m
+STRUCTURE_VENV := .tools/structure
 # Packages at once. Tests start real servers: more of them than processors make each other late.
 TEST_PARALLEL := $(shell nproc 2>/dev/null || echo 2)
+# A line per package and each failure; with -v or -bench, all that `go test` prints.
+TEST_FORMAT := $(if $(filter -v -v=% -bench -bench=%,$(TESTFLAGS)),standard-verbose,pkgname-and-test-fails)
 FUZZTIME := 30s
 
 NODE_MODULES := dev/node_modules/.package-lock.json
@@ -52,8 +57,10 @@ fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt) and tidy go.mod
 ##### To trust it
 
 .PHONY: test
-test: test-deps ## Run all tests with the race detector; PKGS and TESTFLAGS narrow them down
-	@go test -race -timeout $(TEST_TIMEOUT) -p $(TEST_PARALLEL) $(TESTFLAGS) $(PKGS) 2>&1 | awk -f .ci/summary.awk
+test: test-deps $(GOTESTSUM) ## Run all tests with the race detector and list the skipped ones; PKGS and TESTFLAGS narrow them down
+	@plain=; [ -t 1 ] || plain=--no-color; \
+	$(GOTESTSUM) --format $(TEST_FORMAT) --format-hide-empty-pkg $$plain -- \
+		-race -timeout $(TEST_TIMEOUT) -p $(TEST_PARALLEL) $(TESTFLAGS) $(PKGS)
 
 .PHONY: test-deps
 test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvector, poppler, Azurite, PostgREST
@@ -109,8 +116,13 @@ bench: test-deps ## Measure what the worker costs around a task, next to a bare 
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
 .PHONY: quality
-quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md)
+quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print
+ifeq ($(KIND),structure)
+	@dev/install-structure-deps.sh $(STRUCTURE_VENV)
+	@go run ./test/quality -kind structure -venv $(STRUCTURE_VENV) $(if $(SEED),-seed $(SEED)) $(QUALITYFLAGS)
+else
 	@go run ./test/quality $(if $(CORPUS),-corpus '$(CORPUS)')
+endif
 
 ##### To give it to others
 
@@ -160,3 +172,6 @@ $(GOLANGCI_LINT):
 
 $(GOVULNCHECK):
 	@GOBIN=$(CURDIR)/$(@D) dev/step 'build govulncheck $(GOVULNCHECK_VERSION) (once)' go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+
+$(GOTESTSUM):
+	@GOBIN=$(CURDIR)/$(@D) dev/step 'build gotestsum $(GOTESTSUM_VERSION) (once)' go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)

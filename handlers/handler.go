@@ -1,5 +1,5 @@
-// Package handlers defines what a task type is to the engine. Each type has one package beneath it; a
-// type is added by such a package and one line in internal/app.
+// Package handlers defines task types for the engine. Each type has a package below this one. A new type needs such a
+// package and one line in internal/app.
 package handlers
 
 import (
@@ -15,57 +15,55 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Handler does the tasks of one type. It is safe for concurrent use.
+// Handler handles the tasks of one type. It is safe for concurrent use.
 type Handler interface {
 	// Spec is constant.
 	Spec() Spec
-	// Check looks at a task without I/O. Its error is a validation_error that names the field.
+	// Check validates a task without I/O. Its error is a validation_error that names the field.
 	Check(t task.Task) error
-	// Handle does the task. It stops soon after ctx is done, with an error that wraps
-	// context.Cause(ctx). It commits nothing by itself: what shall last is in the Outcome's effects, or
-	// staged under the call's fence. Errors are *taskerr.Error; any other, and a panic, is internal_bug.
+	// Handle runs the task. It stops soon after ctx is done, with an error that wraps context.Cause(ctx). It commits
+	// nothing: lasting changes are in the Outcome's effects, or staged under the call's fence. Errors are
+	// *taskerr.Error; any other, and a panic, is an internal_bug.
 	Handle(ctx context.Context, c Call) (Outcome, error)
 }
 
-// Spec is what the engine has to know of a type.
+// Spec describes a type to the engine.
 type Spec struct {
 	Type   task.Type
 	Stages []job.Stage
 	Policy job.Policy
-	// Needs are the services without which a task of the type can't be done: while the circuit breaker of
-	// one is open, none is started.
+	// Needs are the services that tasks of the type need: none starts while the circuit breaker of one is open.
 	Needs []taskerr.Dependency
 }
 
-// Call is one attempt at one task.
+// Call is one attempt at a task.
 type Call struct {
 	Task       task.Task
 	Holder     store.Holder    // the right to stage work under this attempt's fence
 	Attempt    int             // 1 is the first
-	Checkpoint json.RawMessage // what an earlier attempt left by Progress.Checkpoint; nil: none
+	Checkpoint json.RawMessage // the earlier attempts' last Progress.Checkpoint; nil: none
 	Progress   Progress
 }
 
-// Progress reports to the engine how far a handler is. Methods other than Save do no I/O and don't block: the
-// engine coalesces them and writes them with its next heartbeat or commit.
+// Progress reports a handler's progress to the engine. Methods other than Save do no I/O and don't block: the engine
+// coalesces them and writes them with its next heartbeat or commit.
 type Progress interface {
-	// Stage enters a stage of the handler's Spec. It returns context.Cause when the task is to stop.
+	// Stage enters a stage of the handler's Spec. It returns context.Cause if the task must stop.
 	Stage(name string) error
-	// Report sets the done fraction (0-1) of the current stage; message may be empty.
+	// Report sets the completed fraction (0-1) of the current stage; message may be empty.
 	Report(fraction float64, message string)
-	// Pages sets how many pages of the document are done, and how many it has; total 0: not known yet. It goes with
-	// the events from then on, as metadata {"pages_completed": …, "total_pages": …}.
+	// Pages sets how many pages of the document are done, and how many it has; total 0: not known yet. Later events
+	// have them as metadata {"pages_completed": …, "total_pages": …}.
 	Pages(completed, total int)
-	// Checkpoint sets the JSON value that the next attempt gets, if there is one.
+	// Checkpoint sets the JSON value for the next attempt, if any.
 	Checkpoint(value any)
-	// Delta reports a piece of the text that the handler is getting, e.g. of a model's answer, to those who
-	// read along: an event with metadata {"delta": piece}. The first piece of a text is written at once, the
-	// others a few times a second. restart: the text starts again, and what came before is void; the event
-	// also has "restart": true.
+	// Delta streams a piece of a text, e.g. of a model's answer, to readers: an event with metadata {"delta": piece}.
+	// The first piece of a text is written at once, the others a few times a second. restart: the text starts over and
+	// earlier pieces are void; the event also has "restart": true.
 	Delta(piece string, restart bool)
-	// Save writes what was told so far under the attempt's fence, and returns once the store has it: what
-	// comes next may rely on the checkpoint. While the store is unreachable it retries, for one lease at most.
-	// It returns context.Cause when the task is to stop, whether or not it was written.
+	// Save writes all reports so far under the attempt's fence and returns when they are stored: the handler may then
+	// rely on the checkpoint. While the store is unreachable it retries, for at most one lease. It returns
+	// context.Cause if the task must stop, whether or not they were written.
 	Save(ctx context.Context) error
 }
 
@@ -75,15 +73,15 @@ type Outcome struct {
 	// processing_time_ms, the store what the effects return.
 	Result  any
 	Effects []store.Effect
-	// Unused are those of the Spec's Needs that this task turned out not to need: its success does not say
-	// that they are up.
+	// Unused are the services in the Spec's Needs that this task did not use: its success does not prove that they
+	// are up.
 	Unused []taskerr.Dependency
 }
 
-// Registry is the handlers of a worker by type.
+// Registry maps types to the handlers of a worker.
 type Registry map[task.Type]Handler
 
-// NewRegistry refuses two handlers of one type.
+// NewRegistry returns an error if two handlers have the same type.
 func NewRegistry(hs ...Handler) (Registry, error) {
 	r := make(Registry, len(hs))
 	for _, h := range hs {

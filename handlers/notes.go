@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Notes divides a task's one checkpoint among the parts of a handler: each has a note of its own, and knows
-// nothing of the others'. It is safe for concurrent use.
+// Notes divides a task's checkpoint among the parts of a handler: each has its own note, independent of the others.
+// It is safe for concurrent use.
 type Notes struct {
 	progress Progress
 
@@ -15,7 +15,7 @@ type Notes struct {
 	notes map[string]json.RawMessage
 }
 
-// NewNotes reads what the attempt before left. A checkpoint that was not written by Notes is as none.
+// NewNotes decodes the checkpoint of the previous attempt. One that Notes did not write is ignored.
 func NewNotes(c Call) *Notes {
 	n := &Notes{progress: c.Progress}
 	if len(c.Checkpoint) == 0 || json.Unmarshal(c.Checkpoint, &n.notes) != nil || n.notes == nil {
@@ -24,16 +24,16 @@ func NewNotes(c Call) *Notes {
 	return n
 }
 
-// Note is one part's note.
+// Note returns the note of a part.
 func (n *Notes) Note(name string) *Note { return &Note{n, name} }
 
-// Note is a value that one part of a handler leaves for the next attempt. It is an extract.Memory.
+// Note is a value that one part of a handler keeps for the next attempt. It implements extract.Memory.
 type Note struct {
 	of   *Notes
 	name string
 }
 
-// Load reads into v what was saved last, in this attempt or one before; false: nothing was, or not such a value.
+// Load decodes the last saved value, of this attempt or an earlier one, into v; false: there is none of this type.
 func (n *Note) Load(v any) bool {
 	n.of.mu.Lock()
 	defer n.of.mu.Unlock()
@@ -41,7 +41,7 @@ func (n *Note) Load(v any) bool {
 	return ok && json.Unmarshal(raw, v) == nil
 }
 
-// Save leaves v for the next attempt, with the next heartbeat. A value that can't be marshaled is a bug: it panics.
+// Save keeps v for the next attempt, from the next heartbeat on. It panics if v can't be marshaled, which is a bug.
 func (n *Note) Save(v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -14,7 +14,7 @@ func TestNotes(t *testing.T) {
 	first := handlers.NewNotes(handlers.Call{Progress: j})
 	var n int
 	if first.Note("a").Load(&n) {
-		t.Error("there is a note before one was saved")
+		t.Error("a note exists before one was saved")
 	}
 	first.Note("a").Save(1)
 	first.Note("b").Save("two")

@@ -2,22 +2,22 @@ package handlers
 
 import "fmt"
 
-// PageProgress reports a document whose pages come one after the other.
+// PageProgress reports the progress of a document whose pages arrive in order.
 type PageProgress struct {
 	progress    Progress
 	last, total int
 }
 
-// NewPageProgress reports to p.
+// NewPageProgress returns a PageProgress that reports to p.
 func NewPageProgress(p Progress) *PageProgress { return &PageProgress{progress: p} }
 
-// Total is how many pages there are, once that is known.
+// Total sets the number of pages, once it is known.
 func (p *PageProgress) Total(pages int) {
 	p.total = pages
 	p.progress.Pages(max(p.last-1, 0), p.total)
 }
 
-// Page is that something of a page has come; what was before it is done.
+// Page reports that a part of a page has arrived: the pages before it are done.
 func (p *PageProgress) Page(number int) {
 	if number <= p.last {
 		return
@@ -27,15 +27,15 @@ func (p *PageProgress) Page(number int) {
 	p.progress.Report(pageFraction(number, p.total), fmt.Sprintf("page %d", number))
 }
 
-// End is that all pages are done; 0: the format has none.
+// End reports that all pages are done; 0: the format has none.
 func (p *PageProgress) End(pages int) {
 	if pages > 0 {
 		p.progress.Pages(pages, pages)
 	}
 }
 
-// pageFraction is how much is done when a page has come. While their number is not known it moves on with every page:
-// half of what remains every 20 pages.
+// pageFraction returns the fraction that is done when a page arrives. While the number of pages is unknown, it advances
+// by half of the rest every 20 pages.
 func pageFraction(page, total int) float64 {
 	if total >= page {
 		return float64(page-1) / float64(total)

@@ -8,11 +8,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 )
 
-// A page is done when the next one comes; how far that is, is known with the number of pages.
+// A page is done when the next one arrives. The fraction is exact once the number of pages is known.
 func TestPageProgress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		total int // told first; 0: never
+		total int // reported first; 0: never
 		want  []string
 	}{
 		"known":   {4, []string{"0 of 4", "0 of 4", "0.00 page 1", "2 of 4", "0.50 page 3", "4 of 4"}},
@@ -28,12 +28,12 @@ func TestPageProgress(t *testing.T) {
 		}
 		p.End(4)
 		if !slices.Equal(reported.Trace, c.want) {
-			t.Errorf("%s: told %q, want %q", name, reported.Trace, c.want)
+			t.Errorf("%s: reported %q, want %q", name, reported.Trace, c.want)
 		}
 	}
 	none := &handlertest.Progress{}
 	handlers.NewPageProgress(none).End(0)
 	if len(none.Trace) > 0 {
-		t.Errorf("of a format without pages: %q", none.Trace)
+		t.Errorf("reported %q of a format without pages", none.Trace)
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// ReadPayload decodes a payload into a struct whose fields have json tags. Only these exact names count:
-// encoding/json would take Filename for filename too, and let a field that nobody knows spoil or replace
-// one that somebody set. The error is a validation_error; kinds says what the fields are, e.g. "filename is
-// a string".
+// ReadPayload decodes a payload into a struct whose fields have json tags. Only these exact names count: encoding/json
+// also accepts Filename for filename, so that an unknown field could replace a known one. The error is a
+// validation_error; kinds describes the fields, e.g. "filename is a string".
 func ReadPayload(raw json.RawMessage, into any, kinds string) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil || all == nil {
@@ -36,7 +35,7 @@ func ReadPayload(raw json.RawMessage, into any, kinds string) error {
 	return nil
 }
 
-// CheckSource looks at the names of a document and its blob, and fills in the latter's default.
+// CheckSource checks the names of a document and its blob, and sets the blob's default.
 func CheckSource(filename string, name *string) error {
 	if filename == "" {
 		return Invalid("payload.filename", "is missing; name the document")
@@ -53,12 +52,12 @@ func CheckSource(filename string, name *string) error {
 	return nil
 }
 
-// Invalid is the validation_error about a field.
+// Invalid returns the validation_error about a field.
 func Invalid(field, format string, args ...any) *taskerr.Error {
 	return taskerr.Errorf(taskerr.ValidationError, field+" "+format, args...)
 }
 
-// typeProblem names a field of the wrong type without repeating what it holds.
+// typeProblem names a field of the wrong type without its value.
 func typeProblem(err error) string {
 	if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // json.Unmarshal returns it bare
 		return fmt.Sprintf("%s has a value of the type %s", e.Field, e.Value)

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Safely makes a panic of f an internal_bug, for goroutines that a handler starts: the engine recovers only what
-// runs in its own.
+// Safely turns a panic of f into an internal_bug, for goroutines that a handler starts: the engine recovers only panics
+// of its own goroutines.
 func Safely(f func() error) func() error {
 	return func() (err error) {
 		defer func() {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// slowAnswers claims at once and answers a second later, or never when it is canceled before.
+// slowAnswers claims at once and answers a second later, or never if it is canceled before.
 type slowAnswers struct{ *outbox }
 
 func (s slowAnswers) ClaimDeliveries(ctx context.Context, c store.Claim) (store.ClaimedDeliveries, error) {
@@ -23,8 +23,8 @@ func (s slowAnswers) ClaimDeliveries(ctx context.Context, c store.Claim) (store.
 	}
 }
 
-// A stop in the midst of a claim hides nothing: what the store has handed out is delivered.
-func TestLoopStoppedInTheMidstOfAClaim(t *testing.T) {
+// A stop during a claim hides nothing: the claimed deliveries are sent.
+func TestLoopStoppedDuringAClaim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		box := &outbox{}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// The loop knows how much is due that it does not get to, and when that is over.
-func TestLoopKnowsWhatIsDue(t *testing.T) {
+// The loop counts the due deliveries that it can't send yet, until none is left.
+func TestLoopCountsDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		box := &outbox{}
@@ -29,15 +29,15 @@ func TestLoopKnowsWhatIsDue(t *testing.T) {
 		loop.Wake()
 		advance(10 * time.Second)
 		if n := loop.Due(); n != 1001 {
-			t.Errorf("%d are due, want all that are counted", n)
+			t.Errorf("%d are due, want the highest count", n)
 		}
-		advance(100 * time.Second) // four a second
+		advance(100 * time.Second) // four per second
 		if n := loop.Due(); n < 600 || n > 700 {
 			t.Errorf("%d are due after 440 attempts", n)
 		}
 		advance(10 * time.Minute)
 		if n := loop.Due(); n != 0 {
-			t.Errorf("%d are due in the end", n)
+			t.Errorf("%d are due at the end", n)
 		}
 	})
 }

@@ -11,15 +11,14 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Guard keeps webhooks, whose URLs are a tenant's to choose, from reaching what only this machine can
-// reach. It looks at the address that is really dialled, after names are resolved, so that a name that
-// changes its mind (DNS rebinding) gains nothing. Ports are free.
+// Guard keeps webhooks, whose URLs tenants choose, from internal addresses. It checks the resolved address when
+// dialing, which defeats DNS rebinding. Any port is allowed.
 type Guard struct {
 	allow   []netip.Prefix
 	special *ssrf.Guardian // the IANA special-purpose registries and more
 }
 
-// RefusedError says that an address may not be called. It is permanent.
+// RefusedError means that an address may not be called. It is permanent.
 type RefusedError struct {
 	Addr    netip.Addr // for the log; not in the text, which the tenant may read
 	Problem string     // e.g. "has a loopback address"; for the operator

@@ -48,7 +48,7 @@ func TestGuardRefuses(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error(), addr) && len(addr) > 4 {
-			t.Errorf("%s: the text, which a tenant may read, names it: %v", addr, err)
+			t.Errorf("%s: the error, which a tenant may read, names it: %v", addr, err)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestGuardAllows(t *testing.T) {
 		"8.8.8.8": true, "168.63.129.15": true, "2606:4700::1111": true, "::ffff:8.8.8.8": true, "172.32.0.1": true,
 		"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.1": false, "127.0.0.1": false,
 		"fd00::1": true, "fd00:0:0:1::1": false, "168.63.129.16": true,
-		// An operator of an IPv6-only network allows NAT64, not what hides behind it.
+		// An operator of an IPv6-only network allows NAT64, but not every address behind it.
 		"64:ff9b::808:808": true, "64:ff9b::a01:203": true, "64:ff9b::7f00:1": false, "64:ff9b::a02:1": false,
 	} {
 		if err := guard.Check(netip.MustParseAddr(addr)); (err == nil) != want {

@@ -16,7 +16,7 @@ const (
 	maxHosts       = 1000 // that are remembered
 )
 
-// health judges receivers by what their attempts came to. It is safe for concurrent use.
+// health decides from the results of attempts which receivers are down. It is safe for concurrent use.
 type health struct {
 	mu    sync.Mutex
 	hosts map[string]*failures

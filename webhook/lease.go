@@ -8,8 +8,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// A claim's lease is short, so that what a killed worker had claimed goes out soon. While its delivery is held or under
-// way it is renewed, every third of it: a receiver may take as long as an attempt may.
+// A short lease lets another worker send a dead worker's claims soon. It is renewed at a third of its length while the
+// delivery is held or in flight, because a receiver may take as long as an attempt may.
 
 // extend renews the leases of all claims, in the background.
 func (r *round) extend() {
@@ -27,14 +27,14 @@ func (r *round) extend() {
 	go func() { r.kept <- renewal{claims, r.renew(claims, r.Lease)} }()
 }
 
-// renewal is what came of asking for claims' leases.
+// renewal is the answer to a renewal of leases.
 type renewal struct {
 	asked []store.DeliveryClaim
 	kept  []string // nil: the store did not answer
 }
 
-// keep drops what is no longer held under a lease. What is under way goes on: its note is refused if another worker
-// has it.
+// keep drops held deliveries whose lease was lost. Attempts in flight go on: their record is refused if another worker
+// has the delivery.
 func (r *round) keep(of renewal) {
 	r.extending = false
 	if of.kept == nil {

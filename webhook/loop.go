@@ -86,8 +86,8 @@ func NewLoop(cfg Config) (*Loop, error) {
 	}
 	cfg.Lease = min(max(cfg.Lease, minLease), maxLease)
 	if cfg.Poll <= 0 {
-		// A claim that begins right behind a look and is never settled is seen at the next: spread by a quarter, that
-		// is within the lease and 15 s.
+		// A claim that a crash left behind is found at the next poll: with a jitter of a quarter, that is within the
+		// lease and 15 s.
 		cfg.Poll = min(time.Minute, (cfg.Lease+10*time.Second)*4/5)
 	}
 	if cfg.Grace <= 0 {
@@ -96,7 +96,7 @@ func NewLoop(cfg Config) (*Loop, error) {
 	return &Loop{cfg: cfg, wake: make(chan struct{}, 1)}, nil
 }
 
-// Wake makes the loop look at the outbox now. It never blocks.
+// Wake makes the loop poll the outbox now. It never blocks.
 func (l *Loop) Wake() {
 	select {
 	case l.wake <- struct{}{}:
@@ -104,15 +104,15 @@ func (l *Loop) Wake() {
 	}
 }
 
-// Due is how many webhooks were due and waited in the outbox when they were counted last, beside those being
-// sent: a few seconds ago, or at the last look at an idle outbox. It is not counted beyond 1001.
+// Due is the number of due webhooks at the last count, without those in flight, up to 1001. The last count was a few
+// seconds ago, or at the last poll of an idle outbox.
 func (l *Loop) Due() int { return int(l.due.Load()) }
 
-// Run delivers until ctx is done; then it claims no more (but once if it was woken just before: the last
-// tasks of a drain), lets the attempts in flight end within the grace, notes what came of them, and
-// returns nil. Errors of the store are logged and outlasted. Only one Run at a time.
+// Run delivers until ctx is done. It then claims once more if it was woken (for the last tasks of a drain), waits up to
+// Grace for attempts in flight, records their results and returns nil. It logs store errors and continues. Only one Run
+// may be active.
 func (l *Loop) Run(ctx context.Context) error {
-	// Attempts and notes outlive ctx: what a receiver has got must be noted.
+	// Attempts and their records outlive ctx: the result of a request that was sent must be recorded.
 	attempts, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	r := &round{
@@ -164,13 +164,13 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-// settle notes an outcome, trying again for a while: without the note the delivery is made twice.
+// settle records a result and retries for a while: without the record the webhook is sent twice.
 func settle(ctx context.Context, deliveries store.Deliveries, o store.DeliveryOutcome) (store.Receiver, error) {
 	p := retry.Policy{
 		Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: time.Second, Jitter: 0.5}, Tries: settleTries,
 		Retryable: func(err error) bool { return !errors.Is(err, store.ErrFenced) },
 	}
-	// A shutdown ends no wait: the note is worth it.
+	// A shutdown does not interrupt this.
 	return retry.Do(context.WithoutCancel(ctx), p, func() (store.Receiver, error) {
 		bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 		defer cancel()

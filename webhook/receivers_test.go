@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// receivers answer as the function says, and keep count.
+// receivers answer by the function and count attempts.
 type receivers struct {
 	answer func(ctx context.Context, d store.Delivery) webhook.Attempt
 
@@ -54,7 +54,7 @@ func always(a webhook.Attempt) *receivers {
 	return &receivers{answer: func(context.Context, store.Delivery) webhook.Attempt { return a }}
 }
 
-// run starts a loop in the bubble and returns it and what ends it.
+// run starts a loop in the bubble and returns it with a function that stops it.
 func run(t *testing.T, cfg webhook.Config) (loop *webhook.Loop, stop func()) {
 	t.Helper()
 	cfg.Worker = "w-1"
@@ -79,6 +79,6 @@ func run(t *testing.T, cfg webhook.Config) (loop *webhook.Loop, stop func()) {
 }
 
 func advance(d time.Duration) {
-	time.Sleep(d) // the bubble's clock
+	time.Sleep(d) // virtual time
 	synctest.Wait()
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// round is what one Run knows. Only Run's goroutine touches it; attempts report through done.
+// round is the state of one Run. Only Run's goroutine uses it; attempts report through done.
 type round struct {
 	Config
 	attempts context.Context // of requests and notes; outlives Run's by the grace
@@ -45,8 +45,7 @@ type finished struct {
 	look     bool          // others may be due now
 }
 
-// advance starts what can be started, claims what there is room for, and says how long nothing will be
-// to do unless something happens.
+// advance starts held deliveries, claims as many as there is room for, and returns how long to wait for the next event.
 func (r *round) advance(ctx context.Context) time.Duration {
 	now := time.Now()
 	if r.next.IsZero() || !now.Before(r.next) {
@@ -62,8 +61,8 @@ func (r *round) advance(ctx context.Context) time.Duration {
 	return max(0, time.Until(r.next))
 }
 
-// room is how many more deliveries may be claimed: as many as can be sent at once. Held ones don't
-// count, for their hosts are left out of the next claims; but there is an end to them too.
+// room is how many more deliveries may be claimed: as many as can be sent at once. Held ones don't count, because the
+// next claim skips their hosts, but their number is limited.
 func (r *round) room() int {
 	if len(r.held) >= 4*r.Concurrency {
 		return 0
@@ -71,14 +70,14 @@ func (r *round) room() int {
 	return r.Concurrency - r.running
 }
 
-// claim asks the outbox once. Hosts that have their share are left out, so that a slow receiver can
-// fill its own places only. It leaves look true when there may be more that is due.
+// claim claims once. It skips hosts at their limit, so that a slow receiver can't take the slots of others. It leaves
+// look true if more may be due.
 func (r *round) claim(ctx context.Context) {
 	room := r.room()
 	skip := r.full()
 	start := time.Now()
 	count := start.Sub(r.counted) >= countEvery
-	// A claim that is cut off may have been carried out, and would hide its deliveries for a whole lease.
+	// A claim that is cut off may have been executed, and would hide its deliveries for a whole lease.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	claimed, err := r.Deliveries.ClaimDeliveries(bounded, store.Claim{
 		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip, CountDue: count,
@@ -106,7 +105,7 @@ func (r *round) claim(ctx context.Context) {
 	r.look = len(claimed.Deliveries) >= room
 }
 
-// full lists the hosts that can't be sent more for now.
+// full lists the hosts at their limit.
 func (r *round) full() []string {
 	var hosts []string
 	for name, n := range r.busy {
@@ -118,7 +117,7 @@ func (r *round) full() []string {
 	return hosts
 }
 
-// stumble puts off the next claim: 1 s at first, twice as long each time, a minute at most.
+// stumble delays the next claim: by 1 s at first, doubling each time, by a minute at most.
 func (r *round) stumble(err error) {
 	r.backoff = min(max(2*r.backoff, time.Second), maxBackoff)
 	wait := retry.Jitter(r.backoff, 0.25)
@@ -127,7 +126,7 @@ func (r *round) stumble(err error) {
 		wait.Round(time.Millisecond).String())
 }
 
-// sooner brings the next look forward.
+// sooner polls the outbox after wait, if that is earlier than planned.
 func (r *round) sooner(wait time.Duration) {
 	if at := time.Now().Add(wait); at.Before(r.next) {
 		r.next = at
@@ -151,8 +150,8 @@ func (r *round) startHeld() {
 	})
 }
 
-// finish takes an ended attempt off the books. What its host had to leave in the outbox may be due. What is held for a
-// receiver that is down goes back, to wait there.
+// finish removes an ended attempt. Its host may have other due webhooks. Held deliveries for a receiver that is down
+// are released to the outbox.
 func (r *round) finish(f finished) {
 	name := host(f.delivery.URL)
 	if r.busy[name] >= r.PerHost || f.look {

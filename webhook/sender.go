@@ -37,8 +37,8 @@ type SenderConfig struct {
 	Tracer    *tracing.Tracer // nil: no spans are made
 }
 
-// tries is how a request is sent again within one attempt: briefly, when nothing listens, as while a receiver is
-// restarted, or when it, or a proxy in front of it, asks for that. What lasts longer is for the schedule.
+// tries retries a request within one attempt if the connection is refused, as while a receiver restarts, or if the
+// answer is 429, 502, 503 or 504. Longer outages are the schedule's.
 var tries = retry.HTTP{
 	Policy: retry.Policy{
 		Backoff: retry.Backoff{First: 200 * time.Millisecond, Max: time.Second, Jitter: 0.25}, Tries: 3,
@@ -141,7 +141,7 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 		return Attempt{Err: unreached(bare(err))}
 	}
 	traced(answer.StatusCode)
-	// The status is the answer: a body that breaks off, or is too long, takes nothing from it.
+	// The status is the result: a truncated body does not change it.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
 	_ = answer.Body.Close()
 	return Attempt{

@@ -27,7 +27,7 @@ func newSigner(t *testing.T, secrets string) *webhook.Signer {
 	return s
 }
 
-// verify asks the reference library.
+// verify uses the reference library.
 func verify(t *testing.T, secret string, body []byte, h http.Header) error {
 	t.Helper()
 	reference, err := standardwebhooks.NewWebhook(secret)
@@ -99,7 +99,7 @@ func TestNewSignerRefuses(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error(), "topsecret") || strings.Contains(err.Error(), "a2tr") {
-			t.Errorf("the error repeats a secret: %v", err)
+			t.Errorf("the error contains a secret: %v", err)
 		}
 	}
 	for _, n := range []int{24, 64} {

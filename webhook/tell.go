@@ -8,8 +8,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// tell logs what came of an attempt: of an outage its begin and its end, once each. The URL's path and query may hold a
-// token and stay out of it.
+// tell logs the result of an attempt; of an outage it logs the start and the end, once each. It omits the URL's path
+// and query, which may hold a token.
 func (c *Config) tell(d store.Delivery, o store.DeliveryOutcome, a Attempt, is store.Receiver) {
 	name := host(d.URL)
 	log := c.Log.With("task_id", d.JobID, "delivery", d.ID, "host", name, "attempt", d.Attempts+1,

@@ -1,10 +1,9 @@
-// Package webhook notifies receivers of the outcome of tasks: signed as Standard Webhooks 1.0.0, never to an
-// address that a tenant may not reach, durably. What is to be sent stands in the store's outbox since the
-// transaction that committed the outcome; Loop claims what is due, Sender makes one attempt, and the
-// outcome of the attempt goes back to the outbox with the time of the next.
+// Package webhook notifies receivers of the outcome of tasks: durably, signed as Standard Webhooks 1.0.0, and never at
+// an address that a tenant may not reach. The transaction that commits an outcome writes the webhook to the store's
+// outbox. Loop claims due rows, Sender makes an attempt, and its result goes back to the row with the time of the next.
 //
-// An attempt is one request of a plain http.Client. A retrying client (go-retryablehttp) would add a
-// second schedule inside the first, attempts that no row knows of, and old timestamps in signatures.
+// An attempt is at most three requests within seconds (see Sender), each signed with its own timestamp. Everything
+// longer is the schedule's, which the row holds.
 package webhook
 
 import (
@@ -30,15 +29,15 @@ func schedule() []time.Duration {
 	}
 }
 
-// Attempt is what came of one request.
+// Attempt is the result of one attempt.
 type Attempt struct {
 	Status     int           // of the answer; zero: there was none
-	RetryAfter time.Duration // as the answer asks for; zero: it doesn't
-	Latency    time.Duration // from the start of the request to the end of what was read of the answer
+	RetryAfter time.Duration // of the answer; zero: it has none
+	Latency    time.Duration // from the start of the request until the answer was read
 	Response   string        // at most the first kilobyte of the body; valid UTF-8 without U+0000
 	Err        error         // why there was no answer; a *RefusedError when the request is not allowed
 
-	Unreachable bool // no connection to the host came about
+	Unreachable bool // no connection to the host could be made
 }
 
 // outcome says what follows from an attempt at a delivery.

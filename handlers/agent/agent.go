@@ -1,8 +1,8 @@
 // Package agent answers questions about documents. A model gets read-only tools (search, read_chunks, outline, grep,
-// list_documents) and ends by calling finish with its answer and what that rests on. What the tools may read, the
-// tenant and one document set, is fixed by the task and is not an argument of theirs; what they return of documents is
-// marked as data. Each answer of the model is in the store before the next is paid for, so that another attempt goes
-// on where the last one ended. Citations are checked against what was read.
+// list_documents) and ends by calling finish with its answer and citations. The task, not an argument, decides what the
+// tools may read: the tenant and one document set. Tools mark text of documents as data. Each answer of the model is
+// stored before the next is paid for, so that another attempt continues where the last one ended. Citations are checked
+// against the passages that were read.
 //
 // A task of the type ai is the same without tools: one question to the model.
 package agent
@@ -35,30 +35,30 @@ type Store interface {
 	Search(ctx context.Context, q store.Query) ([]store.Hit, error)
 }
 
-// Deps are what the tasks work with.
+// Deps are the dependencies of the tasks.
 type Deps struct {
 	Store    Store
-	Embedder llm.Embedder // of the queries; the one that made the documents' vectors
-	Chat     llm.Chat     // nil: there is no model. The agent then answers with passages alone, and ai can't
-	Offline  Ranker       // finds the telling sentences of passages; required where there is no model
-	Counter  llm.Counter  // counts tokens about as the model does
-	Window   int          // tokens that the model takes, question and answer together
-	// MaxTokens is what a task may use, questions and answers together; zero: no limit but max_steps.
+	Embedder llm.Embedder // of queries; the documents' vectors must be by the same model
+	Chat     llm.Chat     // nil: there is no model. The agent then answers with passages alone, and ai tasks are refused
+	Offline  Ranker       // finds the relevant sentences of passages; required without Chat
+	Counter  llm.Counter  // counts the model's tokens, approximately
+	Window   int          // the model's context in tokens, question and answer together
+	// MaxTokens is how many tokens a task may use, in questions and answers together; zero: only max_steps limits it.
 	MaxTokens int
-	// StepTimeout bounds one tool's call; zero: 30 s. That of the model's answers is the Chat's own.
+	// StepTimeout limits one call of a tool; zero: 30 s. The Chat has its own timeout for answers.
 	StepTimeout time.Duration
 }
 
-// Ranker finds what texts say about a query, without a model.
+// Ranker ranks texts by a query, without a model.
 type Ranker interface {
-	Model() string // what the answer is said to come from
-	// Sentences parts a text.
+	Model() string // for the answer's field model
+	// Sentences splits a text.
 	Sentences(text string) []string
-	// Rank returns the indexes of the texts that have something of a query, the best first.
+	// Rank returns the indexes of the texts that share words with the query, the best first.
 	Rank(query string, texts []string) []int
 }
 
-// Handler does tasks of the type agent, or ai.
+// Handler handles tasks of the type agent, or ai.
 type Handler struct {
 	deps Deps
 	kind task.Type
@@ -67,7 +67,7 @@ type Handler struct {
 // New returns the handler of agent tasks.
 func New(deps Deps) *Handler { return &Handler{deps.defaults(), task.Agent} }
 
-// NewAI returns the handler of ai tasks: of the dependencies it needs those of the model alone.
+// NewAI returns the handler of ai tasks. It needs only the model's dependencies.
 func NewAI(deps Deps) *Handler { return &Handler{deps.defaults(), task.AI} }
 
 func (d Deps) defaults() Deps {
@@ -77,7 +77,7 @@ func (d Deps) defaults() Deps {
 	return d
 }
 
-// Spec is that of the contract.
+// Spec implements handlers.Handler.
 func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{
 		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind],
@@ -85,7 +85,7 @@ func (h *Handler) Spec() handlers.Spec {
 	}
 }
 
-// Check reads the payload.
+// Check implements handlers.Handler.
 func (h *Handler) Check(t task.Task) error {
 	p, err := readPayload(t.Payload)
 	if err != nil || h.deps.Chat != nil {
@@ -106,7 +106,7 @@ func (h *Handler) Check(t task.Task) error {
 func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 	out, err := h.handle(ctx, c)
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop goes before what broke because of that
+		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop precedes its consequence
 	}
 	return out, err
 }

@@ -19,7 +19,7 @@ import (
 
 const wind = "The quay cranes are parked and pinned to the rail at a wind speed of 22 m/s."
 
-// An answer with its citations, as a model finds it that works as it should; the row tells who asked and what it cost.
+// A well-behaved model finds an answer with citations. The row has who asked and the cost.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	var chunks []string
@@ -54,14 +54,14 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if j.Text != "At 22 m/s [1]." || j.Restarts != 1 { // after "Let me read."
-		t.Errorf("read along: %q, begun anew %d times", j.Text, j.Restarts)
+		t.Errorf("streamed %q with %d restarts", j.Text, j.Restarts)
 	}
 	if got := strings.Join(j.Stages, " "); got != "preparing_context sending_prompt streaming_response finalizing" {
 		t.Errorf("stages %s", got)
 	}
 	if got := strings.Join(j.Messages, "; "); got != "step 1: list_documents; step 2: search; step 3: read_chunks, "+
 		"outline, grep; step 4: finish" {
-		t.Errorf("said %s", got)
+		t.Errorf("progress %s", got)
 	}
 	last := b.model.questions[3]
 	if roles := rolesOf(last); roles != "user assistant user assistant tool assistant tool assistant tool tool tool" {
@@ -87,7 +87,7 @@ func rolesOf(q llm.Question) string {
 	return strings.Join(roles, " ")
 }
 
-// expectRow checks the row of a run: who asked, what it took, and that its steps hold no text of documents.
+// expectRow checks the row of a run: who asked, the cost, and that its steps have no text of documents.
 func (b *bench) expectRow(id, asker, step string) {
 	b.Helper()
 	conn, err := pgx.Connect(b.Context(), b.URL)
@@ -157,7 +157,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What a model does wrong with tools it is told, and how to mend it.
+// A model that misuses a tool learns what is wrong and how to correct it.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	var chunks []string
@@ -200,7 +200,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The limits of a run: steps, tokens, calls of one answer, and calls that were made before.
+// The limits of a run: steps, tokens, calls of one answer, and repeated calls.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	bed := newBench(t, nil)
@@ -271,7 +271,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A task that may not use as many tokens as its first question has is an error that says so.
+// A task fails if its first question exceeds the tokens that it may use.
 func TestTokensSpent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(int, llm.Question) llm.Answer { return finish("Yes.") })

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Fin
 
 const dimensions = 64
 
-// bench is a handler of agent tasks with a model that plays a script.
+// bench is a handler of agent tasks with a scripted model.
 type bench struct {
 	*handlertest.Bench
 	embedder llm.Embedder
@@ -38,7 +38,7 @@ type bench struct {
 	deps     agent.Deps
 }
 
-// with is the same bench with another model, for another test.
+// with returns the same bench with another model, for another test.
 func (b *bench) with(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
 	other := *b
 	other.Bench, other.model = b.With(t), &model{script: script}
@@ -60,7 +60,7 @@ func newBench(t *testing.T, script func(n int, q llm.Question) llm.Answer) *benc
 	return b
 }
 
-// served is with, through a service that speaks OpenAI's protocol; what it is asked stands in model.questions.
+// served is like with, through a service with OpenAI's protocol, which records model.questions.
 func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
 	t.Helper()
 	other, counter := b.with(t, script), token.New()
@@ -73,7 +73,7 @@ func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answ
 		}
 		other.model.mu.Lock()
 		other.model.questions = append(other.model.questions, q)
-		other.model.billed = append(other.model.billed, counter.Count(r.Text)) // as the service does
+		other.model.billed = append(other.model.billed, counter.Count(r.Text)) // like the service
 		n := len(other.model.questions)
 		other.model.mu.Unlock()
 		a := script(n, q)
@@ -89,7 +89,7 @@ func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answ
 	return other
 }
 
-// document ingests a text of some passages, and returns the ids of its chunks.
+// document ingests a text of some passages and returns the ids of its chunks.
 func (b *bench) document(set, filename string, passages ...string) (ids []string) {
 	b.Helper()
 	h := b.BeginAs("", task.Ingest, `{}`, task.Hints{}).Holder
@@ -138,13 +138,13 @@ func (b *bench) document(set, filename string, passages ...string) (ids []string
 	return ids
 }
 
-// result is what a webhook would say.
+// result is the result in a webhook.
 type result struct {
 	agent.Result
-	Text string // of the answer, if it is a text
+	Text string // the answer, if it is a string
 }
 
-// ask does an agent task to its end, as the engine would.
+// ask runs an agent task to its end, like the engine.
 func (b *bench) ask(payload string) result {
 	b.Helper()
 	r, err := b.try(agent.New(b.deps), payload, &handlertest.Progress{})
@@ -176,18 +176,18 @@ func (b *bench) try(h *agent.Handler, payload string, j *handlertest.Progress) (
 	if r.RunID == "" {
 		b.Fatalf("result without run_id: %+v", r.Result)
 	}
-	_ = json.Unmarshal(r.Answer, &r.Text) // it may be no text
+	_ = json.Unmarshal(r.Answer, &r.Text) // it may not be a string
 	return r, nil
 }
 
-// model plays a script: its n-th answer (from 1) to a question.
+// model is scripted: its n-th answer (from 1) to a question.
 type model struct {
 	script func(n int, q llm.Question) llm.Answer
 	errs   map[int]error // instead of the n-th answer
 
 	mu        sync.Mutex
 	questions []llm.Question
-	billed    []int // tokens of each question, of a served one
+	billed    []int // tokens of each question, if served
 }
 
 func (*model) Model() string { return "scripted-1" }
@@ -226,7 +226,7 @@ func (m *model) Ask(_ context.Context, q llm.Question) (llm.Answer, error) {
 	return a, nil
 }
 
-// steadyCounter counts each run's mark as the same one: how many tokens random characters make differs by a fifth.
+// steadyCounter counts every run's mark alike: the token counts of random characters differ by a fifth.
 type steadyCounter struct{ llm.Counter }
 
 var aMark = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
@@ -235,7 +235,7 @@ func (c steadyCounter) Count(text string) int {
 	return c.Counter.Count(aMark.ReplaceAllString(text, "abcdefghijklmnopqrstuvwxyz"))
 }
 
-// results are those of the tools, as the last question has them.
+// results returns the tools' results in the last question.
 func results(q llm.Question) (all []string) {
 	for _, t := range q.Turns {
 		if t.Role == llm.ToolTurn {
@@ -245,7 +245,7 @@ func results(q llm.Question) (all []string) {
 	return all
 }
 
-// call is an answer that calls a tool.
+// call returns an answer that calls a tool.
 func call(name string, arguments any) llm.Answer {
 	return llm.Answer{Calls: []llm.ToolCall{toolCall(name, arguments)}}
 }
@@ -263,7 +263,7 @@ func toolCall(name string, arguments any) llm.ToolCall {
 
 type object = map[string]any
 
-// finish is an answer that ends; cites are pairs of chunk and quote.
+// finish returns an answer that calls finish; cites are pairs of chunk and quote.
 func finish(answer any, cites ...string) llm.Answer {
 	citations := []object{}
 	for i := 0; i+1 < len(cites); i += 2 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
-	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -18,20 +17,15 @@ const (
 	maxCitations = 100
 )
 
-// said is an answer as the model gave it.
-type said struct {
+// modelAnswer is the model's answer before any check.
+type modelAnswer struct {
 	answer    json.RawMessage
 	citations []cited
 	ended     string
 	problem   string // what is wrong with its form; empty: nothing
 }
 
-type cited struct {
-	ChunkID string `json:"chunk_id"`
-	Quote   string `json:"quote"`
-}
-
-// finishTool is the tool whose call is the answer. With a shape the service enforces it, where it can.
+// finishTool returns the tool whose call is the answer. The service enforces a shape if it can.
 func (r *run) finishTool() llm.Tool {
 	return llm.Tool{
 		Name: finishName, Description: "End with the answer and what it rests on. Each quote is copied word for " +
@@ -40,7 +34,7 @@ func (r *run) finishTool() llm.Tool {
 	}
 }
 
-// wrapped is the schema of an object with the answer, and, of the agent, the citations.
+// wrapped returns the schema of an object with the answer and, for the agent, the citations.
 func (r *run) wrapped() json.RawMessage {
 	const place = "#/properties/answer"
 	var of any = map[string]any{
@@ -66,18 +60,18 @@ func (r *run) wrapped() json.RawMessage {
 		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
 	})
 	if err != nil {
-		panic("a schema can't be written as JSON: " + err.Error()) // it was read from JSON
+		panic("a schema can't be written as JSON: " + err.Error()) // impossible: it was decoded from JSON
 	}
 	return raw
 }
 
-// finishing reads a call of finish.
-func (r *run) finishing(call llm.ToolCall) said {
+// finishing decodes a call of finish.
+func (r *run) finishing(call llm.ToolCall) modelAnswer {
 	var args struct {
 		Answer    json.RawMessage `json:"answer"`
 		Citations []cited         `json:"citations"`
 	}
-	s := said{ended: r.state.Ended}
+	s := modelAnswer{ended: r.state.Ended}
 	if err := arguments(call.Arguments, &args,
 		`{"answer": …, "citations": [{"chunk_id": "…", "quote": "…"}]}`); err != nil {
 		s.problem = err.Error()
@@ -89,17 +83,17 @@ func (r *run) finishing(call llm.ToolCall) said {
 	return s
 }
 
-// draft is the last answer that can be used, though something is wrong with it; nil: there is none.
+// draft returns the last usable answer, even if something is wrong with it; nil: there is none.
 func (r *run) draft(ctx context.Context) (*answer, error) {
 	for _, t := range slices.Backward(r.state.Turns) {
-		var drafts []said
+		var drafts []modelAnswer
 		for _, c := range t.Calls {
 			if isFinish(c) {
 				drafts = append(drafts, r.finishing(c))
 			}
 		}
 		if t.Role == llm.Assistant && len(t.Calls) == 0 {
-			drafts = append(drafts, r.spoken(t))
+			drafts = append(drafts, r.textAnswer(t))
 		}
 		for _, s := range drafts {
 			if a, _, err := r.examine(ctx, &s); a != nil || err != nil {
@@ -110,22 +104,22 @@ func (r *run) draft(ctx context.Context) (*answer, error) {
 	return nil, nil
 }
 
-// finish takes the model's answer, or returns what to correct.
+// finish accepts the model's answer (nil: not yet) and makes accept's complaint the result of the call.
 func (r *run) finish(ctx context.Context, call llm.ToolCall) (*answer, error) {
 	a, err := r.accept(ctx, r.finishing(call))
 	if a != nil || err != nil {
 		return a, err
 	}
-	// accept left its complaint as the last turn: it is the result of this call.
+	// accept has appended its complaint as the last turn.
 	last := &r.state.Turns[len(r.state.Turns)-1]
 	last.Role, last.Call, last.Tool = llm.ToolTurn, call.ID, finishName
-	r.state.use(toolUse{Name: finishName, Bytes: len(last.Text), Problem: r.state.Mending})
+	r.state.use(toolUse{Name: finishName, Bytes: len(last.Text), Problem: r.state.Correcting})
 	return nil, nil
 }
 
-// spoken is an answer that the model gave as a text: with a shape the requested object.
-func (r *run) spoken(t turn) said {
-	s := said{answer: quoted(t.Text), ended: r.state.Ended}
+// textAnswer returns the answer in a text: with a shape, the requested object.
+func (r *run) textAnswer(t turn) modelAnswer {
+	s := modelAnswer{answer: quoted(t.Text), ended: r.state.Ended}
 	if r.payload.shape != nil {
 		var object struct {
 			Answer json.RawMessage `json:"answer"`
@@ -144,9 +138,9 @@ func (r *run) spoken(t turn) said {
 	return s
 }
 
-// accept checks an answer. nil: it is told what is wrong, and has one more go. After that one without the form that
-// was asked for is an error, and citations that don't hold are left out.
-func (r *run) accept(ctx context.Context, s said) (*answer, error) {
+// accept checks an answer. The first time something is wrong, it asks the model to correct it and returns nil. The
+// second time, an answer in the wrong form is an error, and citations that don't hold are dropped.
+func (r *run) accept(ctx context.Context, s modelAnswer) (*answer, error) {
 	a, wrong, err := r.examine(ctx, &s)
 	if err != nil {
 		return nil, err
@@ -154,8 +148,8 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 	if len(wrong) == 0 {
 		return a, nil
 	}
-	if r.state.Mending == "" {
-		r.state.Mending = "answer"
+	if r.state.Correcting == "" {
+		r.state.Correcting = "answer"
 		r.reply("The answer can't be taken yet:\n- " + strings.Join(wrong, "\n- ") +
 			"\nGive it again, whole and mended.")
 		return nil, nil
@@ -168,21 +162,21 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 		if what == "" {
 			what = places(s.answer, r.payload.shape)
 		}
-		code, demand := "_ANSWER_UNUSABLE", "is not in the form that was asked for"
+		code, demand := "_ANSWER_UNUSABLE", "is not in the requested form"
 		if r.payload.shape != nil {
 			code, demand = "_SCHEMA_NOT_MET", "does not conform to response_schema"
 		}
 		return nil, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + code,
-			Message: fmt.Sprintf("the model's answer %s, also after it was asked to mend it: %s", demand,
+			Message: fmt.Sprintf("the model's answer %s, even after a request to correct it: %s", demand,
 				clip(what, 300)),
 		}
 	}
 	return a, nil
 }
 
-// examine says what is wrong with an answer. It is nil when its form alone makes it unusable.
-func (r *run) examine(ctx context.Context, s *said) (a *answer, wrong []string, err error) {
+// examine reports what is wrong with an answer. a is nil if its form makes it unusable.
+func (r *run) examine(ctx context.Context, s *modelAnswer) (a *answer, wrong []string, err error) {
 	if s.ended == "" {
 		s.ended = endAnswered
 	}
@@ -197,7 +191,7 @@ func (r *run) examine(ctx context.Context, s *said) (a *answer, wrong []string, 
 	default:
 		var text string
 		if json.Unmarshal(s.answer, &text) != nil {
-			s.answer = quoted(string(s.answer)) // a number, say: its text will do
+			s.answer = quoted(string(s.answer)) // e.g. a number: its text is accepted
 		} else if strings.TrimSpace(text) == "" {
 			s.problem = "the answer is empty"
 		}
@@ -216,8 +210,8 @@ func (r *run) examine(ctx context.Context, s *said) (a *answer, wrong []string, 
 	return a, wrong, err
 }
 
-// cutText is a text that was cut off: better than nothing, when it can't be had whole.
-func (r *run) cutText(s said) *answer {
+// cutText returns a truncated answer, which is used if no complete one follows.
+func (r *run) cutText(s modelAnswer) *answer {
 	var text string
 	if r.payload.shape != nil || json.Unmarshal(s.answer, &text) != nil || strings.TrimSpace(text) == "" {
 		return nil
@@ -229,8 +223,8 @@ func (r *run) cutText(s said) *answer {
 	}
 }
 
-// conforming is an answer that conforms to the shape, or what is wrong with it. Models like to give an object as a
-// string of JSON.
+// conforming returns an answer that conforms to the shape, or what is wrong with it. Models like to return an object
+// as a string of JSON.
 func (r *run) conforming(value json.RawMessage) (json.RawMessage, []string) {
 	wrong := r.payload.shape.check(value)
 	var text string
@@ -239,75 +233,4 @@ func (r *run) conforming(value json.RawMessage) (json.RawMessage, []string) {
 		return json.RawMessage(text), nil
 	}
 	return value, wrong
-}
-
-// verify keeps those citations that hold: their chunks were read in this run, and are there still, and their quotes
-// occur in them. It says what is wrong with the others.
-func (r *run) verify(ctx context.Context, a *answer, all []cited) (wrong []string, err error) {
-	chunks, err := r.citable(ctx, all)
-	if err != nil {
-		return nil, err
-	}
-	kept := map[int]int{} // numbers of citations, from 1: as the model has them, as they are now
-	for i, c := range all {
-		p, there := chunks[c.ChunkID]
-		if !there {
-			wrong = append(wrong, fmt.Sprintf("citation %d: the chunk %q was not read in this run: cite what you read",
-				i+1, clip(c.ChunkID, 40)))
-			continue
-		}
-		quote, found := locate(p.Content, c.Quote)
-		if !found {
-			wrong = append(wrong, fmt.Sprintf(
-				"citation %d: its quote does not occur in the chunk: copy a part of it word for word, without "+
-					"leaving anything out", i+1))
-			continue
-		}
-		a.citations = append(a.citations, citation(p, quote))
-		kept[i+1] = len(a.citations)
-	}
-	if a.dropped = len(all) - len(a.citations); a.dropped > 0 {
-		a.value = renumber(a.value, kept, len(all))
-		a.warnings = append(a.warnings, plural(a.dropped, "citation")+
-			" could not be verified, and left out: what the answer says there rests on nothing that was read")
-	} else if len(all) == 0 {
-		a.warnings = append(a.warnings, "the answer cites nothing")
-	}
-	a.warnings = append(a.warnings, r.foreignLinks(a.text())...)
-	return wrong, nil
-}
-
-// citable are those of the cited chunks that were read, by their ids.
-func (r *run) citable(ctx context.Context, all []cited) (map[string]store.Passage, error) {
-	var read []string
-	for _, c := range all {
-		if _, ok := r.state.Read[c.ChunkID]; ok {
-			read = append(read, c.ChunkID)
-		}
-	}
-	chunks := map[string]store.Passage{}
-	if len(read) == 0 {
-		return chunks, nil
-	}
-	passages, err := r.deps.Store.Passages(ctx, store.PassageQuery{
-		DocumentSet: r.payload.DocumentSet, IDs: read, Limit: 200,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read what the answer cites: %w", err)
-	}
-	for _, p := range passages {
-		chunks[p.ChunkID] = p
-	}
-	return chunks, nil
-}
-
-func citation(p store.Passage, quote string) Citation {
-	c := Citation{DocumentID: p.DocumentID, Filename: p.Filename, ChunkID: p.ChunkID, Quote: quote}
-	if len(p.Pages) > 0 {
-		c.Page = &p.Pages[0]
-	}
-	if len(p.Pages) > 1 {
-		c.Pages = p.Pages
-	}
-	return c
 }

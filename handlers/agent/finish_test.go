@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Citations hold, or are mended once, or left out and told of.
+// Citations hold, or the model corrects them once, or they are dropped with a warning.
 func TestCitations(t *testing.T) {
 	t.Parallel()
 	var harbour, other []string
@@ -29,12 +29,12 @@ func TestCitations(t *testing.T) {
 		citations     int
 		dropped       int
 		steps         int
-		told          string // to the model
+		sent          string // to the model
 	}{
-		"mended": {
+		"corrected": {
 			first:  func() llm.Answer { return finish("22 [1]", harbour[0], "pinned at 23 m/s") },
 			second: func() llm.Answer { return finish("22 [1]", harbour[0], "22 m/s") },
-			answer: "22 [1]", citations: 1, steps: 2, told: "citation 1: its quote does not occur",
+			answer: "22 [1]", citations: 1, steps: 2, sent: "citation 1: its quote does not occur",
 		},
 		"forged twice": {
 			first: func() llm.Answer {
@@ -45,32 +45,32 @@ func TestCitations(t *testing.T) {
 				return finish("A [1], B [2], C [3], D [1, 2] [9]", "00000000-0000-4000-8000-000000000000", "x",
 					harbour[0], "22 m/s", unread(), "ashore")
 			},
-			answer: "A, B [1], C, D [1] [9]", citations: 1, dropped: 2, steps: 2, told: "was not read in this run",
+			answer: "A, B [1], C, D [1] [9]", citations: 1, dropped: 2, steps: 2, sent: "was not read in this run",
 		},
 		"of another set": {
 			first:  func() llm.Answer { return finish("A [1]", other[0], "The secret") },
 			second: func() llm.Answer { return finish("A [1]", other[0], "The secret") },
-			answer: "A", dropped: 1, steps: 2, told: "was not read in this run",
+			answer: "A", dropped: 1, steps: 2, sent: "was not read in this run",
 		},
-		"nothing quoted": {
+		"an empty quote": {
 			first:  func() llm.Answer { return finish("A [1]", harbour[0], " . ") },
 			second: func() llm.Answer { return finish("A") },
-			answer: "A", steps: 2, told: "its quote does not occur",
+			answer: "A", steps: 2, sent: "its quote does not occur",
 		},
-		"spoken": {
+		"a text": {
 			first:  func() llm.Answer { return llm.Answer{Text: "It is 22 m/s."} },
 			second: func() llm.Answer { return finish("22 [1]", harbour[0], "22 m/s") },
-			answer: "22 [1]", citations: 1, steps: 2, told: "Call finish now",
+			answer: "22 [1]", citations: 1, steps: 2, sent: "Call finish now",
 		},
-		"spoken twice": {
+		"a text, twice": {
 			first:  func() llm.Answer { return llm.Answer{Text: "It is 22 m/s."} },
 			second: func() llm.Answer { return llm.Answer{Text: "It is 22 m/s!"} },
-			answer: "It is 22 m/s!", steps: 2, told: "Call finish now",
+			answer: "It is 22 m/s!", steps: 2, sent: "Call finish now",
 		},
 		"not finished": {
 			first:  func() llm.Answer { return call("finish", `{"answer":"cut of`) },
 			second: func() llm.Answer { return finish("22", harbour[0], "22 m/s") },
-			answer: "22", citations: 1, steps: 2, told: "the arguments are not right",
+			answer: "22", citations: 1, steps: 2, sent: "the arguments are not right",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestCitations(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			q := b.model.questions[len(b.model.questions)-1]
-			if last := q.Turns[len(q.Turns)-1]; !strings.Contains(last.Text, c.told) || q.Force != "finish" {
+			if last := q.Turns[len(q.Turns)-1]; !strings.Contains(last.Text, c.sent) || q.Force != "finish" {
 				t.Errorf("told %q, forced %q", last.Text, q.Force)
 			}
 			if c.dropped > 0 != slices.ContainsFunc(r.Warnings,
@@ -100,7 +100,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// A chunk that was replaced since it was read is cited no more.
+// A chunk that was replaced after it was read can't be cited.
 func TestCitationOfReplacedChunk(t *testing.T) {
 	t.Parallel()
 	var b *bench
@@ -122,7 +122,7 @@ func TestCitationOfReplacedChunk(t *testing.T) {
 
 const speed = `{"type":"object","properties":{"speed":{"$ref":"#/$defs/speed"},"unit":{"enum":["m/s","kn"]}},"required":["speed","unit"],"additionalProperties":false,"$defs":{"speed":{"type":"integer","minimum":1}}}`
 
-// An answer conforms to response_schema, of an agent and of an ai task, or is mended once, or is an error that says so.
+// The answer of an agent or ai task conforms to response_schema, or the model corrects it once, or the task fails.
 func TestResponseSchema(t *testing.T) {
 	t.Parallel()
 	bed := newBench(t, nil)
@@ -130,8 +130,8 @@ func TestResponseSchema(t *testing.T) {
 		"speed": "fast", "unit": "m/s", "secret": "text of a document",
 	}
 	for name, answers := range map[string][]any{
-		"at once": {good}, "as a string of JSON": {`{"speed":22,"unit":"m/s"}`}, "mended": {bad, good},
-		"not mended": {bad, bad},
+		"at once": {good}, "as a string of JSON": {`{"speed":22,"unit":"m/s"}`}, "corrected": {bad, good},
+		"not corrected": {bad, bad},
 	} {
 		for _, kind := range []string{"agent", "ai"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestResponseSchema(t *testing.T) {
 				} else if q.Schema == nil || !q.Schema.Strict || len(q.Tools) != 0 {
 					t.Errorf("the schema is %+v", q.Schema)
 				}
-				if name == "not mended" {
+				if name == "not corrected" {
 					failure := taskerr.Classify(err)
 					if err == nil || failure.Class != taskerr.ValidationError ||
 						failure.Code != strings.ToUpper(kind)+"_SCHEMA_NOT_MET" ||
@@ -186,14 +186,14 @@ func TestResponseSchema(t *testing.T) {
 					}
 				}
 				if name == "at once" && j.Text != `{"speed":22,"unit":"m/s"}` {
-					t.Errorf("read along: %q", j.Text)
+					t.Errorf("streamed %q", j.Text)
 				}
 			})
 		}
 	}
 }
 
-// What services do at the end of an answer.
+// The ends of answers: cut off, filtered, refused, unfinished.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	bed := newBench(t, nil)
@@ -248,7 +248,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Without a model the agent answers with passages, labelled so; what needs a model is refused when the message comes.
+// Without a model the agent answers with labelled passages, and Check refuses tasks that need a model.
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -282,7 +282,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// byWords ranks sentences that speak of wind.
+// byWords ranks sentences about wind.
 type byWords struct{}
 
 func (byWords) Model() string                  { return "offline-test" }
@@ -298,8 +298,8 @@ func (byWords) Rank(_ string, texts []string) (best []int) {
 
 var _ agent.Store = store.Store(nil)
 
-// A search says when what it found is only near the query, and leaves out what the query excludes.
-func TestSearchSaysWhatItFound(t *testing.T) {
+// A search notes when results are only near the query, and omits what the query excludes.
+func TestSearchNotes(t *testing.T) {
 	t.Parallel()
 	calls := []object{{"query": "lighthouse"}, {"query": "cranes"}, {"query": "lighthouse -cranes"}, {"query": "?"}}
 	b := newBench(t, func(n int, _ llm.Question) llm.Answer {

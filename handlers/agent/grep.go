@@ -9,8 +9,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Limits of grep. Its pattern is Go's RE2, which takes time linear in the text whatever the pattern is: the database's
-// own engine goes back, and one pattern could keep it busy for a minute.
+// Limits of grep. Its patterns are Go's, whose time is linear in the text for any pattern. The database's engine
+// backtracks: one pattern could keep it busy for a minute.
 const (
 	maxPattern = 500
 	maxMatches = 60
@@ -64,7 +64,7 @@ func (r *run) grep(ctx context.Context, raw string, out *result) error {
 	return nil
 }
 
-// matches shows the lines of a passage that match, up to a limit. full: there was no room for more.
+// matches adds the matching lines of a passage, up to a limit. full: the result has no room for more.
 func (r *run) matches(out *result, p store.Passage, pattern *regexp.Regexp, most int) (found int, full bool) {
 	var lines []string
 	for line := range strings.Lines(p.Content) {
@@ -83,19 +83,19 @@ func (r *run) matches(out *result, p store.Passage, pattern *regexp.Regexp, most
 	p.Content = strings.Join(lines, "\n")
 	before := r.state.Read[p.ChunkID]
 	_, whole := r.state.Read[p.ChunkID]
-	delete(r.state.Read, p.ChunkID) // a line is shown also of what was shown
+	delete(r.state.Read, p.ChunkID) // show a line even if its passage was shown
 	if !r.show(out, p, out.turn) {
 		full = true
 	}
 	if whole {
 		r.state.Read[p.ChunkID] = before
 	} else if !full {
-		r.state.Read[p.ChunkID] = source{Turn: -1} // only lines of it: read_chunks shows the rest
+		r.state.Read[p.ChunkID] = source{Turn: -1} // lines only: read_chunks shows the rest
 	}
 	return len(lines), full
 }
 
-// excerpt is a line, or of a long one what is around a place.
+// excerpt returns a line; of a long one, the surroundings of a place.
 func excerpt(line string, at int) string {
 	if len(line) <= maxLine {
 		return line

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// What leads to another machine: an address with a scheme; one that takes the page's, "//host/x", which browsers also
-// read with backslashes; and a bare host, which many that show text make a link of.
+// Addresses of other machines: with a scheme; with the page's scheme ("//host/x", which browsers also accept with
+// backslashes); and bare hosts, of which many viewers make links.
 var (
 	withScheme = regexp.MustCompile(`(?i)(\b(?:https?|ftp|wss?):)?[/\\]{2,}([^\s<>()"'` + "`" + `|/\\?#]+)`)
 	bareHost   = regexp.MustCompile(`(?i)(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
 	wideDots   = strings.NewReplacer("。", ".", "．", ".", "｡", ".")
 )
 
-// fileEndings are top-level domains that are more often the ending of a file's name.
+// fileEndings are top-level domains that are more often file extensions.
 var fileEndings = []string{"md", "zip", "py", "sh", "rs", "ps", "pl", "mov", "cab", "cc", "so"}
 
-// reserved are top-level domains of RFC 2606 and 6761: nobody owns them, and some networks answer for them.
+// reserved are top-level domains of RFC 2606 and 6761: nobody owns them, but some networks resolve them.
 var reservedDomains = []string{"example", "test", "invalid", "localhost", "local", "onion", "internal", "lan"}
 
-// hostsIn lists the hosts that a text leads to, in lower case, each once. named also takes hosts of mail addresses and
-// those that may be files: what somebody names so is not a surprise.
+// hostsIn lists the hosts that a text links to, in lower case, each once. named includes hosts of mail addresses and
+// names that may be files: a user who wrote them expects them.
 func hostsIn(text string, named bool) []string {
 	text = wideDots.Replace(text)
 	var hosts []string
@@ -50,7 +50,7 @@ func hostsIn(text string, named bool) []string {
 	return hosts
 }
 
-// hostOf takes a user name and a port off.
+// hostOf removes a user name and a port.
 func hostOf(authority string) string {
 	authority = authority[strings.LastIndexByte(authority, '@')+1:]
 	if host, _, err := net.SplitHostPort(authority); err == nil {
@@ -59,10 +59,10 @@ func hostOf(authority string) string {
 	return strings.Trim(authority, "[]")
 }
 
-// isHost tells the name of a host from one of a file: by its last label, and by the path behind it.
+// isHost distinguishes names of hosts from names of files: by the last label and a path after it.
 func isHost(name string, path bool) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	if len(last) == len(name) || !path && len(last) == 2 && last[0] < 'a' { // "It" behind a full stop
+	if len(last) == len(name) || !path && len(last) == 2 && last[0] < 'a' { // "It" after a full stop
 		return false
 	}
 	name, last = strings.ToLower(name), strings.ToLower(last)
@@ -76,8 +76,8 @@ func isHost(name string, path bool) bool {
 	return known
 }
 
-// foreignLinks warns of addresses in an answer that the user did not name: a document can make a model put them
-// there, and who shows the answer should load nothing from them.
+// foreignLinks warns of addresses in an answer that the user did not name. A document can make a model insert them; a
+// viewer of the answer should load nothing from them.
 func (r *run) foreignLinks(text string) []string {
 	known := hostsIn(r.payload.Prompt, true)
 	for _, m := range r.payload.History {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Hosts that the question doesn't name are warned of in every form that leads there, and no others.
+// Every form of a link to a host that the question doesn't name gets a warning, and nothing else does.
 func TestForeignLinks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ prompt, answer, hosts string }{
@@ -43,7 +43,7 @@ func TestForeignLinks(t *testing.T) {
 	}
 }
 
-// What is wrong with a schema is said without where the worker stands.
+// Errors of a schema don't contain the worker's folder.
 func TestSchemaErrorsNameNoFolder(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{

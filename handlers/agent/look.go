@@ -49,7 +49,7 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 	return nil
 }
 
-// find is a search within the scope. matched: at least one passage has a word of the query.
+// find searches within the scope. matched: at least one passage has a word of the query.
 func (r *run) find(ctx context.Context, query string, k int) (found []store.Passage, matched bool, err error) {
 	vectors, err := r.deps.Embedder.Embed(ctx, []string{store.PositiveTerms(query)})
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *run) outline(ctx context.Context, raw string, out *result) error {
 	return nil
 }
 
-// document is the one within the scope that a name means.
+// document returns the document within the scope that a name means.
 func (r *run) document(ctx context.Context, name string) (store.DocumentOutline, error) {
 	if strings.TrimSpace(name) == "" {
 		return store.DocumentOutline{}, mistaken(
@@ -177,7 +177,7 @@ func (r *run) document(ctx context.Context, name string) (store.DocumentOutline,
 	return all[0], nil
 }
 
-// entry is a document on one line.
+// entry describes a document on one line.
 func (r *run) entry(d store.DocumentEntry) string {
 	line := fmt.Sprintf("document_id=%s file=%s", attribute(d.DocumentID), attribute(d.Filename))
 	if r.payload.DocumentSet == "" {

@@ -9,10 +9,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// A passage as the model reads it. What is around it bears the run's mark, which no document can know: a text can't
-// end it. Attributes are JSON strings with < and > escaped, so neither can a file's name or a heading.
+// Passages are enclosed in tags with the run's mark. Documents can't know the mark, so their text can't end the tag.
+// Attributes are JSON strings with < and > escaped, so a file's name or a heading can't end it either.
 
-// show adds a passage to a tool's result; one that is still to be read further up is only named.
+// show adds a passage to a tool's result; one that is still in the conversation is only named.
 func (r *run) show(out *result, p store.Passage, turn int) bool {
 	head := fmt.Sprintf("<document-text-%s chunk_id=%s file=%s", r.state.Mark, attribute(p.ChunkID),
 		attribute(p.Filename))
@@ -37,13 +37,13 @@ func (r *run) show(out *result, p store.Passage, turn int) bool {
 	return true
 }
 
-// data is text of a document without what could pass for the end of it, or what people can't see.
+// data returns text of a document without anything that looks like its end tag, and without invisible characters.
 func (r *run) data(text string) string {
 	return strings.ReplaceAll(visible(text), r.state.Mark, "")
 }
 
-// visible leaves out control characters, those that turn the direction of writing, and the invisible copies of ASCII
-// (tags) in which instructions can be hidden.
+// visible removes control characters, those that change the direction of writing, and the invisible copies of ASCII
+// (tags), which can hide instructions.
 func visible(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -56,7 +56,7 @@ func visible(text string) string {
 	}, text)
 }
 
-// attribute is a text as a JSON string on one line, in which no tag can begin or end.
+// attribute returns a text as a JSON string on one line, in which no tag can begin or end.
 func attribute(text string) string {
 	raw, err := json.Marshal(clip(visible(strings.Join(strings.Fields(text), " ")), 300))
 	if err != nil {

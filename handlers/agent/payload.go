@@ -132,7 +132,7 @@ func (p *Payload) readSchema() (err error) {
 	return nil
 }
 
-// clip cuts a text after a number of characters.
+// clip truncates a text to a number of characters.
 func clip(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"

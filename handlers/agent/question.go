@@ -12,15 +12,15 @@ import (
 
 const (
 	answerTokens = 4096      // of one answer of the model
-	leastAnswer  = 256       // with less room it is not asked
-	turnTokens   = 8         // what frames a turn, about
-	maxHeld      = 512 << 10 // bytes of all turns, and so about of the checkpoint
+	leastAnswer  = 256       // with less room the question is not sent
+	turnTokens   = 8         // the frame of a turn, approximately
+	maxHeld      = 512 << 10 // bytes of all turns, and so roughly of the checkpoint
 
-	tokensSpent = "_TOKENS_SPENT" // ends the code of an error
+	tokensSpent = "_TOKENS_SPENT" // the end of an error's code
 )
 
-// question is what the model is asked next: the conversation, made to fit the model's context and what the task may
-// still use.
+// question returns the next question: the conversation, shortened to the model's context and to the tokens that the
+// task may still use.
 func (r *run) question() (llm.Question, error) {
 	q := llm.Question{System: r.system()}
 	room := r.room(q)
@@ -28,7 +28,7 @@ func (r *run) question() (llm.Question, error) {
 	if prompt > room {
 		return q, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_PROMPT_TOO_LONG",
-			Message: fmt.Sprintf("the prompt takes about %d tokens, and the model has room for %d: shorten the "+
+			Message: fmt.Sprintf("the prompt has about %d tokens, but the model has room for %d: shorten the "+
 				"prompt, or choose a model with a longer context", prompt, room),
 		}
 	}
@@ -47,7 +47,7 @@ func (r *run) question() (llm.Question, error) {
 		q.MaxTokens = min(q.MaxTokens, left)
 	}
 	q.Turns = r.turns()
-	r.voice.listen(&q)
+	r.stream.attach(&q)
 	if r.kind == task.AI {
 		if r.payload.shape != nil {
 			q.Schema = &llm.Schema{Name: "answer", Schema: r.wrapped(), Strict: r.payload.shape.strict}
@@ -58,13 +58,13 @@ func (r *run) question() (llm.Question, error) {
 		q.Tools = append(q.Tools, t.Tool)
 	}
 	q.Tools = append(q.Tools, r.finishTool())
-	if r.state.Ended = r.why(prompt); r.state.Ended != "" || r.state.Mending != "" {
+	if r.state.Ended = r.why(prompt); r.state.Ended != "" || r.state.Correcting != "" {
 		q.Force = finishName
 	}
 	return q, nil
 }
 
-// window is the model's context in tokens.
+// window returns the model's context in tokens.
 func (r *run) window() int {
 	if r.state.Window > 0 {
 		return r.state.Window
@@ -72,7 +72,7 @@ func (r *run) window() int {
 	return r.deps.Window
 }
 
-// fixed is what is part of each question.
+// fixed returns the tokens that every question has: instructions, tools and schema.
 func (r *run) fixed(q llm.Question) int {
 	n := r.deps.Counter.Count(q.System) + 2*turnTokens
 	for _, t := range r.tools {
@@ -84,13 +84,13 @@ func (r *run) fixed(q llm.Question) int {
 	return n
 }
 
-// room is what the conversation may take.
+// room returns how many tokens the conversation may have.
 func (r *run) room(q llm.Question) int {
 	window := r.window()
-	return window - min(answerTokens, window/4) - r.fixed(q) - window/50 // tokens are counted about as the model does
+	return window - min(answerTokens, window/4) - r.fixed(q) - window/50 // the counts of tokens are approximate
 }
 
-// smaller is the question again, after the service said that it is too long; window: what fits, zero: it didn't say.
+// smaller returns a shorter question after the service rejected one as too long. window is what fits; zero: unknown.
 func (r *run) smaller(window int) (llm.Question, error) {
 	if window <= 0 || window >= r.window() {
 		window = r.window() / 2
@@ -99,9 +99,10 @@ func (r *run) smaller(window int) (llm.Question, error) {
 	return r.question()
 }
 
-// fit makes the conversation fit into room tokens, and returns how many it has. The history may take half of them:
-// its oldest messages go. Then results of tools go, the oldest before others and the newest last: a note takes their
-// place. More than has to go goes, so that the next questions begin as this one does, which services charge less for.
+// fit shortens the conversation to room tokens and returns how many it has. It drops the oldest messages of the history
+// while they need more than half of room. Then it replaces results of tools by a note, the oldest first and those of
+// the last answer at the end. It removes more than necessary, so that the next questions have the same prefix, for
+// which services charge less.
 func (r *run) fit(room int) int {
 	for r.historyTokens() > room/2 {
 		r.state.Forgotten++
@@ -119,8 +120,8 @@ func (r *run) fit(room int) int {
 	return r.shorten(newest, len(r.state.Turns), room, maxHeld)
 }
 
-// shorten puts a note in the place of the results among some turns, until the conversation has at most so many tokens
-// and bytes, or none is left. It returns the tokens.
+// shorten replaces the results among some turns by a note, until the conversation is within tokens and held (bytes) or
+// no result is left. It returns the tokens of the conversation.
 func (r *run) shorten(from, to, tokens, held int) int {
 	total, size := r.size()
 	for i := from; i < to && (total > tokens || size > held); i++ {
@@ -131,7 +132,7 @@ func (r *run) shorten(from, to, tokens, held int) int {
 		before := *t
 		t.Text = "(The result of this call was left out to save room. Make the call again if you need it.)"
 		t.Short = true
-		delete(r.state.Asked, t.Key) // it may be made again
+		delete(r.state.Asked, t.Key) // the call may be repeated
 		total += r.tokens(*t) - r.tokens(before)
 		size += len(t.Text) - len(before.Text)
 	}
@@ -145,7 +146,7 @@ func (r *run) historyTokens() (n int) {
 	return n
 }
 
-// size is that of the conversation, in tokens and bytes.
+// size returns the size of the conversation in tokens and bytes.
 func (r *run) size() (tokens, held int) {
 	tokens = r.deps.Counter.Count(r.payload.Prompt) + turnTokens + r.historyTokens()
 	for _, t := range r.state.Turns {
@@ -163,7 +164,7 @@ func (r *run) tokens(t turn) int {
 	return n
 }
 
-// turns are the conversation as the model gets it.
+// turns returns the conversation for the model.
 func (r *run) turns() []llm.Turn {
 	var all []llm.Turn
 	for _, m := range r.payload.History[r.state.Forgotten:] {
@@ -181,7 +182,7 @@ func (r *run) turns() []llm.Turn {
 	return all
 }
 
-// sendable are arguments that a service takes back: some read them as JSON.
+// sendable returns arguments that services accept in a conversation: some require JSON.
 func sendable(arguments string) string {
 	if json.Valid([]byte(arguments)) {
 		return arguments
@@ -193,7 +194,7 @@ func sendable(arguments string) string {
 	return string(raw)
 }
 
-// system are the instructions. They hold nothing that is secret.
+// system returns the instructions. They contain no secret.
 func (r *run) system() string {
 	if r.kind == task.AI {
 		s := "You answer the user's question from what you know and what the conversation says. Answer in the " +

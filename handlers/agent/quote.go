@@ -10,14 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// locate finds a quote in a text, whatever their white space, their Unicode form (NFKC), their kinds of quotation
-// marks and dashes, and characters that can't be seen. It returns the place as the text spells it.
+// locate finds a quote in a text, regardless of white space, Unicode form (NFKC), kinds of quotation marks and dashes,
+// and invisible characters. It returns the quote as the text spells it.
 func locate(text, quote string) (string, bool) {
 	hay, places := plain(text)
 	needle, _ := plain(quote)
 	needle = strings.TrimSpace(needle)
 	if strings.IndexFunc(needle, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0 {
-		return "", false // nothing was quoted
+		return "", false // an empty quote
 	}
 	at := strings.Index(hay, needle)
 	if at < 0 {
@@ -30,14 +30,13 @@ func locate(text, quote string) (string, bool) {
 	return strings.TrimSpace(text[places[at]:end]), true
 }
 
-// plain is a text in the form in which quotes are compared, and of each of its bytes the place in the text that it
-// comes from.
+// plain is a text normalized for comparing quotes, with the position in the original of each of its bytes.
 func plain(text string) (string, []int) {
 	var out strings.Builder
 	var places []int
 	var it norm.Iter
 	it.InitString(norm.NFKC, text)
-	space := true // at the beginning, and after white space, there is no other
+	space := true // no white space at the start or after other white space
 	for !it.Done() {
 		from := it.Pos()
 		for _, c := range string(it.Next()) {
@@ -71,8 +70,8 @@ func utf8Len(c rune) int { return len(string(c)) }
 // marker is a reference to a citation in the text of an answer.
 var marker = regexp.MustCompile(` ?\[(\d{1,3}(?:, ?\d{1,3})*)\]`)
 
-// renumber leads the references in an answer to the citations that were kept; those to others go. An answer that is
-// no text stays.
+// renumber updates the references in an answer to the citations that were kept, and removes references to others. It
+// doesn't change an answer that is not a string.
 func renumber(value json.RawMessage, kept map[int]int, all int) json.RawMessage {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
@@ -83,7 +82,7 @@ func renumber(value json.RawMessage, kept map[int]int, all int) json.RawMessage 
 		for n := range strings.SplitSeq(strings.Trim(m, " []"), ",") {
 			number, err := strconv.Atoi(strings.TrimSpace(n))
 			if err != nil || number < 1 || number > all {
-				return m // no reference
+				return m // not a reference
 			}
 			if now, ok := kept[number]; ok {
 				to = append(to, strconv.Itoa(now))

@@ -40,7 +40,7 @@ type Citation struct {
 	Quote      string `json:"quote"`                      // as the chunk spells it
 }
 
-// The ends: why the last answer was the last.
+// The ends: why an answer was the last one.
 const (
 	endAnswered   = "answered"
 	endSteps      = "max_steps"
@@ -51,7 +51,7 @@ const (
 	endUnfinished = "text"      // a text, although finish was requested
 )
 
-// answer is what a run comes to.
+// answer is the outcome of a run.
 type answer struct {
 	value     json.RawMessage
 	citations []Citation
@@ -62,7 +62,7 @@ type answer struct {
 	warnings  []string
 }
 
-// text is the answer as the row has it.
+// text returns the answer for the row.
 func (a answer) text() string {
 	var s string
 	if json.Unmarshal(a.value, &s) == nil {
@@ -98,7 +98,7 @@ func (r *run) outcome(a answer) (handlers.Outcome, error) {
 	return out, nil
 }
 
-// model names what answered.
+// model returns the name of what answered.
 func (r *run) model() string {
 	if r.deps.Chat == nil {
 		return r.deps.Offline.Model()
@@ -106,7 +106,7 @@ func (r *run) model() string {
 	return r.deps.Chat.Model()
 }
 
-// warnings are those of the task, whatever came of it.
+// warnings returns the warnings that don't depend on the answer.
 func (r *run) warnings() (all []string) {
 	if r.kind == task.AI && r.payload.DocumentSet != "" {
 		all = append(all, "document_set is not looked at: an ai task reads no documents")

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// walk is a run of six answers. What it says depends on the conversation alone, as a model's answers do.
+// walk is a run of six answers, which depend only on the conversation, like those of a model.
 func walk(chunks *[]string) func(int, llm.Question) llm.Answer {
 	return func(_ int, q llm.Question) llm.Answer {
 		answers := 0
@@ -44,8 +44,8 @@ func walk(chunks *[]string) func(int, llm.Question) llm.Answer {
 	}
 }
 
-// The worker is killed after each step in turn, and after all of them: the answer is the same, what the model is asked
-// is the same, and no step is paid twice. Killed before a step was saved, that one step is.
+// A worker that is killed after any step, or after every step, gives the same answer to the same questions and pays for
+// no step twice, except for one that was not saved before the kill.
 func TestKilledAfterEachStep(t *testing.T) {
 	t.Parallel()
 	var chunks []string
@@ -67,14 +67,14 @@ func TestKilledAfterEachStep(t *testing.T) {
 	for _, kill := range kills {
 		for _, lose := range []bool{false, true} {
 			if lose && len(kill) > 1 {
-				continue // each attempt would lose what it paid
+				continue // each attempt would lose its step
 			}
 			j := &handlertest.Progress{KillAfter: kill, LoseSave: lose}
 			got, questions, billed := run(j)
 			paid, tokens := len(asked), sum(billed)
 			if lose {
 				paid++
-				tokens -= billed[kill[0]-1] // that answer was lost
+				tokens -= billed[kill[0]-1] // the lost answer
 			}
 			if got.Text != want.Text || len(got.Citations) != 1 || got.Citations[0].Quote != want.Citations[0].Quote ||
 				got.Steps != want.Steps {
@@ -85,7 +85,7 @@ func TestKilledAfterEachStep(t *testing.T) {
 					len(questions), paid, got.PromptTokens, tokens)
 			}
 			if j.Text != "22 [1]" {
-				t.Errorf("killed after %v: read along %q", kill, j.Text)
+				t.Errorf("killed after %v: streamed %q", kill, j.Text)
 			}
 			last, before := questions[len(questions)-1], asked[len(asked)-1]
 			if a, b := shapeOf(last), shapeOf(before); a != b {
@@ -102,7 +102,7 @@ func sum(numbers []int) (total int) {
 	return total
 }
 
-// shapeOf is a question without what is another in each run: ids and marks.
+// shapeOf returns a question without ids and marks, which differ in each run.
 func shapeOf(q llm.Question) string {
 	var b strings.Builder
 	for _, t := range q.Turns {
@@ -111,7 +111,7 @@ func shapeOf(q llm.Question) string {
 	return b.String()
 }
 
-// A long run fits into the model's context: old results make room, and the checkpoint stays small.
+// A long run fits into the model's context: old results are dropped, and the checkpoint stays small.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	passages := make([]string, 30)
@@ -170,7 +170,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A service that has less room than was thought is asked again with less.
+// A question that is too long for the service is shortened and sent again.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	var chunks []string
@@ -194,7 +194,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// A checkpoint of another version is a new run.
+// A checkpoint of another version is ignored.
 func TestForeignCheckpoint(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(int, llm.Question) llm.Answer { return finish("Yes.") })
@@ -205,6 +205,6 @@ func TestForeignCheckpoint(t *testing.T) {
 		}
 	}
 	if reflect.DeepEqual(b.model.questions[0].System, b.model.questions[1].System) {
-		t.Error("two runs have one mark")
+		t.Error("two runs have the same mark")
 	}
 }

@@ -21,8 +21,8 @@ type quotation struct {
 	text string
 }
 
-// retrieve answers without a model: with the sentences of the best passages that tell most about the prompt, word for
-// word. The answer says so.
+// retrieve answers without a model: it quotes the sentences of the best passages that match the prompt most. The answer
+// says so.
 func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err := r.call.Progress.Stage(stageSending); err != nil {
 		return answer{}, err
@@ -31,7 +31,7 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r.voice.arrive()
+	r.stream.enterStage()
 	a := answer{ended: endRetrieved, retrieved: true}
 	var b strings.Builder
 	b.WriteString("No model is set up: this is no answer, but what the documents say about it, word for word.\n")
@@ -53,13 +53,13 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 		b.WriteString("\nNothing was found.\n")
 	}
 	text := strings.TrimSpace(b.String())
-	r.voice.step(true)
-	r.voice.say(text)
+	r.stream.step(true)
+	r.stream.send(text)
 	a.value = quoted(text)
 	return a, nil
 }
 
-// quotations are the best sentences, those of the passage with the best one first, each once.
+// quotations returns the best sentences, each once. The passage with the best one comes first.
 func (r *run) quotations(found []store.Passage) []quotation {
 	var all []quotation
 	var texts []string

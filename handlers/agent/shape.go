@@ -16,10 +16,10 @@ import (
 type shape struct {
 	raw      any // as decoded
 	compiled *jsonschema.Schema
-	strict   bool // it is of the subset that services enforce
+	strict   bool // it is within the subset that services enforce
 }
 
-// noLoader refuses: a schema may refer to nothing but itself.
+// noLoader loads nothing: a schema may refer only to itself.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
@@ -47,11 +47,11 @@ func newShape(raw []byte) (*shape, error) {
 	return &shape{raw: value, compiled: compiled, strict: enforceable(value)}, nil
 }
 
-// schemaAddress is what the library knows a schema by. Without a scheme it would be a file in the working folder, and
-// errors name it.
+// schemaAddress is the schema's address in the library. Without a scheme it would be a file in the working folder,
+// which errors would name.
 const schemaAddress = "schema://response_schema/"
 
-// schemaProblem is the library's complaint in a line, without its made-up address.
+// schemaProblem returns the library's error on one line, without schemaAddress.
 func schemaProblem(err error) error {
 	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		err = invalid.Err
@@ -63,7 +63,7 @@ func schemaProblem(err error) error {
 	return errors.New(clip(strings.Join(strings.Fields(text), " "), 300))
 }
 
-// check says what is wrong with an answer, place by place; nil: it conforms.
+// check returns the problems of an answer, place by place; nil: it conforms.
 func (s *shape) check(raw json.RawMessage) []string {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *shape) check(raw json.RawMessage) []string {
 	return problems(failed)
 }
 
-// problems are the leaves of an error, at most 20.
+// problems returns the leaves of an error, at most 20.
 func problems(e *jsonschema.ValidationError) (all []string) {
 	if len(e.Causes) == 0 {
 		return []string{
@@ -92,7 +92,7 @@ func problems(e *jsonschema.ValidationError) (all []string) {
 	return all
 }
 
-// places are where an answer fails, and by which keyword: without what it says.
+// places returns where an answer fails and by which keyword, without its content.
 func places(raw json.RawMessage, s *shape) string {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -134,9 +134,8 @@ func depth(v any) int {
 	return deepest + 1
 }
 
-// enforceable reports whether a schema is of the subset of OpenAI's structured outputs, as far as one can see: each
-// object lists all its properties as required and allows no others. A service that refuses it after all is asked
-// without.
+// enforceable reports whether a schema is likely within the subset of OpenAI's structured outputs: each object lists all
+// its properties as required and allows no others. If the service rejects it, the next request omits it.
 func enforceable(v any) bool {
 	switch v := v.(type) {
 	case []any:
@@ -166,7 +165,7 @@ func enforceable(v any) bool {
 	return true
 }
 
-// closed says so of one object's schema; of any other it is true.
+// closed reports whether an object's schema requires all its properties and allows no others; true for other types.
 func closed(schema map[string]any) bool {
 	properties, ok := schema["properties"].(map[string]any)
 	if !ok {
@@ -176,7 +175,7 @@ func closed(schema map[string]any) bool {
 	return schema["additionalProperties"] == false && len(required) == len(properties)
 }
 
-// within is the schema put at a place of another one: its references to itself are led there.
+// within returns the schema for use inside another one, at place: it adapts the references to itself.
 func within(v any, place string) any {
 	switch v := v.(type) {
 	case []any:

@@ -8,26 +8,26 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-// stateVersion rises when an older checkpoint can't be gone on with.
+// stateVersion increases when older checkpoints become unusable.
 const stateVersion = 1
 
-// state is the checkpoint of a run: all that another attempt needs to go on without asking the model again. What
-// tools returned since the model's last answer may be missing: they are called again, for they only read.
+// state is the checkpoint of a run: all that the next attempt needs to continue without asking the model again. Results
+// of tools since the model's last answer may be missing: those calls are repeated, as they only read.
 type state struct {
 	Version          int               `json:"version"`
-	Mark             string            `json:"mark"`  // of document text, unlike any text
+	Mark             string            `json:"mark"`  // encloses document text; random
 	Turns            []turn            `json:"turns"` // after the prompt
-	Read             map[string]source `json:"read"`  // chunks that the model was shown, by id
-	Asked            map[string]int    `json:"asked"` // calls that were made, and in which step
-	Steps            []step            `json:"steps"` // for the row: what was done, without document text
+	Read             map[string]source `json:"read"`  // chunks that the model has seen, by id
+	Asked            map[string]int    `json:"asked"` // calls, and the step of each
+	Steps            []step            `json:"steps"` // for the row, without document text
 	PromptTokens     int               `json:"prompt_tokens"`
 	CompletionTokens int               `json:"completion_tokens"`
-	Window           int               `json:"window,omitempty"`    // that the service told; zero: none
-	Forgotten        int               `json:"forgotten,omitempty"` // messages of the history that did not fit
-	Ended            string            `json:"ended,omitempty"`     // why finish is forced; empty: it is not
-	// what the one repair round is about; empty: there was none
-	Mending string `json:"mending,omitempty"`
-	Told    bool   `json:"told,omitempty"` // pieces of a text were told
+	Window           int               `json:"window,omitempty"`    // as the service reported; zero: it didn't
+	Forgotten        int               `json:"forgotten,omitempty"` // messages of the history that were dropped
+	Ended            string            `json:"ended,omitempty"`     // why finish is forced; empty: it isn't
+	// what the one correction is about; empty: none was requested
+	Correcting string `json:"mending,omitempty"`
+	Streamed   bool   `json:"told,omitempty"` // pieces of a text were streamed
 }
 
 // turn is a turn of the conversation after the prompt.
@@ -37,17 +37,17 @@ type turn struct {
 	Calls []llm.ToolCall `json:"calls,omitempty"`
 	Call  string         `json:"call,omitempty"`
 	End   llm.End        `json:"end,omitempty"`  // of an answer
-	Tool  string         `json:"tool,omitempty"` // whose result it is
+	Tool  string         `json:"tool,omitempty"` // of a result
 	Key   string         `json:"key,omitempty"`  // of the call in Asked
 	Short bool           `json:"short,omitempty"`
 }
 
-// source is where a chunk is from.
+// source is where the conversation shows a chunk.
 type source struct {
-	Turn int `json:"turn"` // in which all of it was shown; -1: only lines of it were
+	Turn int `json:"turn"` // with the whole chunk; -1: only lines were shown
 }
 
-// step is what one answer of the model requested.
+// step is one answer of the model.
 type step struct {
 	Tools            []toolUse `json:"tools,omitempty"`
 	PromptTokens     int       `json:"prompt_tokens"`
@@ -55,10 +55,10 @@ type step struct {
 	Forced           string    `json:"forced,omitempty"` // why finish was: an end, or repair
 }
 
-// repair is the Forced of a step that mends an answer.
+// repair is the Forced of a step that corrects an answer.
 const repair = "repair"
 
-// toolUse is one call of a tool. Arguments are the model's words, and cut.
+// toolUse is one call of a tool. Arguments are the model's, truncated.
 type toolUse struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments,omitempty"`
@@ -66,7 +66,7 @@ type toolUse struct {
 	Problem   string `json:"problem,omitempty"`
 }
 
-// load reads a checkpoint; one that there is not, or that can't be read, is a new run.
+// load decodes a checkpoint. A missing or unreadable one is a new run.
 func load(raw json.RawMessage) *state {
 	var s state
 	if json.Unmarshal(raw, &s) != nil || s.Version != stateVersion || s.Mark == "" {
@@ -81,7 +81,7 @@ func load(raw json.RawMessage) *state {
 	return &s
 }
 
-// counted is how many steps count against max_steps.
+// counted returns how many steps count against max_steps.
 func (s *state) counted() (n int) {
 	for _, one := range s.Steps {
 		if one.Forced != repair {
@@ -91,8 +91,8 @@ func (s *state) counted() (n int) {
 	return n
 }
 
-// last returns the model's last answer and which of its calls have a result; nil: it has not answered yet, or
-// somebody else had a word since.
+// last returns the model's last answer and which of its calls have a result; nil: it has not answered yet, or a user's
+// message follows.
 func (s *state) last() (answer *turn, answered map[string]bool) {
 	answered = map[string]bool{}
 	for i := len(s.Turns) - 1; i >= 0; i-- {
@@ -108,7 +108,7 @@ func (s *state) last() (answer *turn, answered map[string]bool) {
 	return nil, nil
 }
 
-// use notes a call in the step that requested it.
+// use records a call in the step that requested it.
 func (s *state) use(u toolUse) {
 	if n := len(s.Steps); n > 0 {
 		s.Steps[n-1].Tools = append(s.Steps[n-1].Tools, u)

@@ -13,35 +13,35 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// Limits of what a tool returns.
+// Limits of a tool's result.
 const (
 	maxResult   = 24 << 10 // bytes
 	leastResult = 4 << 10
-	noteRoom    = 400 // bytes that are kept for what is said about the rest
+	noteRoom    = 400 // bytes reserved for notes about the rest
 )
 
-// tool is one of the model's. call reads the arguments and adds to the result; a *mistake is returned to the model, any
-// other error ends the attempt.
+// tool is a tool of the model. call decodes the arguments and adds to the result. The model gets a *mistake; any other
+// error ends the attempt.
 type tool struct {
 	llm.Tool
 	call func(ctx context.Context, arguments string, out *result) error
 }
 
-// mistake is what the model did wrong, and how to mend it.
+// mistake is what the model did wrong and how to correct it.
 type mistake struct{ text string }
 
 func (e *mistake) Error() string { return e.text }
 
 func mistaken(format string, args ...any) error { return &mistake{fmt.Sprintf(format, args...)} }
 
-// result is what a tool returns, up to a size.
+// result is a tool's result, up to a size.
 type result struct {
 	text strings.Builder
 	most int
-	turn int // that it becomes
+	turn int // index of the turn that it becomes
 }
 
-// add adds a part as a whole, or (false) nothing when there is no room for it. The first part is cut instead.
+// add adds a part, or returns false if it has no room for it. The first part is truncated instead.
 func (o *result) add(part string) bool {
 	room := o.most - noteRoom - o.text.Len()
 	if len(part) <= room {
@@ -55,12 +55,12 @@ func (o *result) add(part string) bool {
 	return true
 }
 
-// note adds a word of ours.
+// note adds a remark to the model.
 func (o *result) note(format string, args ...any) {
 	fmt.Fprintf(&o.text, "("+format+")\n", args...)
 }
 
-// The problems of calls, as the row of a run names them.
+// The problems of calls in the row of a run.
 const (
 	problemRepeated  = "repeated"
 	problemUnknown   = "unknown tool"
@@ -69,7 +69,7 @@ const (
 	problemMany      = "too many at once"
 )
 
-// toolbox are the tools of a task.
+// toolbox returns the tools of a task.
 func (r *run) toolbox() []tool {
 	if r.kind == task.AI {
 		return nil
@@ -114,8 +114,8 @@ func (r *run) tool(name string) (tool, bool) {
 	return tool{}, false
 }
 
-// use makes one call, the n-th of its answer, and adds its result to the conversation. again: it was not made,
-// because its result is there already.
+// use executes one call, the n-th of its answer, and adds its result to the conversation. again: it was not executed,
+// because the conversation already has its result.
 func (r *run) use(ctx context.Context, call llm.ToolCall, n int) (again bool, err error) {
 	out := &result{most: min(max(4*r.window()/8, leastResult), maxResult), turn: len(r.state.Turns)}
 	key := call.Name + " " + canonical(call.Arguments)
@@ -178,8 +178,7 @@ func (r *run) toolNames() string {
 	return strings.Join(append(names, finishName), ", ")
 }
 
-// arguments decodes what the model wrote. Only what the tool knows is allowed: an argument that is passed over would
-// seem to have had an effect.
+// arguments decodes the model's arguments. Unknown ones are an error: ignored ones would seem to have an effect.
 func arguments(raw string, into any, example string) error {
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -197,7 +196,7 @@ func arguments(raw string, into any, example string) error {
 	return mistaken("the arguments are not right (%s). Write one JSON object such as %s", clip(why, 120), example)
 }
 
-// canonical is JSON without what makes no difference; what is not JSON stays as it is.
+// canonical returns JSON in a canonical form; anything else is returned unchanged.
 func canonical(raw string) string {
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()

@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// value takes the value of the key answer out of a JSON object that comes in pieces: of a string its text, of anything
-// else its JSON. Only keys of the object itself count. What is not JSON yields nothing sensible, and does no harm.
+// value extracts the value of the key answer from a JSON object in pieces: the text of a string, otherwise the JSON.
+// Keys of inner objects don't count. Its output for invalid JSON is undefined but harmless.
 type value struct {
 	depth    int
 	inString bool
@@ -15,13 +15,13 @@ type value struct {
 	name     strings.Builder
 	ours     bool   // within the value
 	asText   bool   // which is a string
-	escape   string // that has begun
+	escape   string // an incomplete escape
 	high     rune   // the first half of a surrogate pair
 }
 
 func newValue() *value { return &value{} }
 
-// feed returns what of the value is in the next piece.
+// feed returns the part of the value in the next piece.
 func (v *value) feed(piece string) string {
 	var out strings.Builder
 	for _, c := range piece {
@@ -40,7 +40,7 @@ func (v *value) take(c rune, out *strings.Builder) {
 	}
 }
 
-// begin takes a character outside of strings.
+// begin consumes a character outside strings.
 func (v *value) begin(c rune, out *strings.Builder) {
 	raw := v.ours && !v.asText
 	switch c {
@@ -73,7 +73,7 @@ func (v *value) begin(c rune, out *strings.Builder) {
 	}
 }
 
-// within takes a character of a string.
+// within consumes a character of a string.
 func (v *value) within(c rune, out *strings.Builder) {
 	raw := v.ours && !v.asText
 	if raw {
@@ -100,7 +100,7 @@ func (v *value) within(c rune, out *strings.Builder) {
 	}
 }
 
-// character takes one of a key, or of our text.
+// character consumes one decoded character of a key or of the value.
 func (v *value) character(c rune, out *strings.Builder) {
 	if utf16.IsSurrogate(c) {
 		if v.high == 0 {
@@ -118,7 +118,7 @@ func (v *value) character(c rune, out *strings.Builder) {
 	}
 }
 
-// unescape is the character of an escape, once it is whole.
+// unescape returns the character of a complete escape.
 func unescape(s string) (rune, bool) {
 	if len(s) < 2 {
 		return 0, false

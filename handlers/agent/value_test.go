@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the pieces are, the value comes out as encoding/json reads it.
+// For any split into pieces, the value is the one that encoding/json decodes.
 func TestValue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -24,7 +24,7 @@ func TestValue(t *testing.T) {
 			return string(b)
 		}
 		text := raw(want)
-		if escape { // every character as an escape, in UTF-16
+		if escape { // every character as an escape in UTF-16
 			var b strings.Builder
 			for _, c := range want {
 				for _, unit := range utf16Of(c) {

@@ -1,4 +1,4 @@
-// Package handlertest runs a handler in tests as the engine would: on a real Postgres and a folder of blobs.
+// Package handlertest runs a handler in tests like the engine, on a real Postgres and a folder of blobs.
 package handlertest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// Bench is what a handler works on.
+// Bench is the environment of a handler.
 type Bench struct {
 	*testing.T
 	URL    string // of the database
@@ -30,13 +30,13 @@ type Bench struct {
 	Bucket *dir.Bucket
 	Blobs  string // the bucket's folder
 	Temp   string // for temporary files; Complete checks that it is empty
-	// Job holds what all jobs begin with; its id, fingerprint, payload and message are set for each.
+	// Job is the template of all jobs; id, fingerprint, payload and message are set for each.
 	Job store.Begin
 
 	jobs *atomic.Int64
 }
 
-// New makes a bench with a database of its own.
+// New returns a bench with its own database.
 func New(t *testing.T, kind task.Type, dimensions int) *Bench {
 	t.Helper()
 	b := &Bench{
@@ -92,14 +92,14 @@ func (b *Bench) Get(name string) string {
 	return string(content)
 }
 
-// Begin begins the first attempt of a new job.
+// Begin starts the first attempt of a new job.
 func (b *Bench) Begin(payload string, hints task.Hints) handlers.Call {
 	b.Helper()
 	return b.BeginAs("", task.Type(b.Job.Type), payload, hints)
 }
 
-// BeginAs begins an attempt of a job by its id and type; an empty id: a new job. A finished job begins another series
-// of attempts if hints.Force is set.
+// BeginAs starts an attempt of the job with this id and type; an empty id: a new job. With hints.Force a finished job
+// starts another series of attempts.
 func (b *Bench) BeginAs(id string, kind task.Type, payload string, hints task.Hints) handlers.Call {
 	b.Helper()
 	if id == "" {
@@ -119,8 +119,8 @@ func (b *Bench) BeginAs(id string, kind task.Type, payload string, hints task.Hi
 	}
 }
 
-// Complete commits an outcome and decodes the result, as a webhook would carry it. It checks that no temporary file is
-// left.
+// Complete commits an outcome and decodes the result, which has the form of a webhook's. It checks that no temporary
+// file is left.
 func (b *Bench) Complete(c handlers.Call, out handlers.Outcome, result any) {
 	b.Helper()
 	raw, err := json.Marshal(out.Result)
@@ -137,7 +137,7 @@ func (b *Bench) Complete(c handlers.Call, out handlers.Outcome, result any) {
 	b.CheckTemp()
 }
 
-// CheckTemp fails the test when a temporary file is left.
+// CheckTemp fails the test if a temporary file is left.
 func (b *Bench) CheckTemp() {
 	b.Helper()
 	if left, err := os.ReadDir(b.Temp); err != nil || len(left) > 0 {

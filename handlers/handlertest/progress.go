@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// ErrKilled is what Progress.Save returns when it kills the worker.
+// ErrKilled is the error of Progress.Save when it kills the worker.
 var ErrKilled = errors.New("the worker was killed")
 
-// Progress records what a handler reports. The zero value is ready. Read its fields after the handler has returned.
+// Progress records a handler's reports. The zero value is ready to use. Read its fields after the handler has returned.
 type Progress struct {
 	KillAfter []int // numbers of the saves, from 1, that end with ErrKilled
 	LoseSave  bool  // a save that ends with ErrKilled stores nothing
@@ -25,7 +25,7 @@ type Progress struct {
 	Saved    json.RawMessage // the last checkpoint that Save stored
 	Saves    int
 	Largest  int    // size in bytes of the largest checkpoint that Save stored
-	Text     string // of the deltas, without what a restart made void
+	Text     string // the deltas since the last restart
 	Restarts int
 
 	mu sync.Mutex

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// keep is the outcome of a document that is what it was: no model call, no chunk written. reading is of
-// bytes that are other ones and say the same; nil: they are the same.
+// keep returns the outcome of an unchanged document: no model call, no chunk written. reading is set if the bytes
+// differ but have the same text; nil: the bytes are the same.
 func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
@@ -37,7 +37,7 @@ func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, erro
 	}, nil
 }
 
-// reading is what was read of the blob.
+// reading describes what was read of the blob.
 func (w *work) reading() store.Reading {
 	return store.Reading{
 		ContentSHA256: w.file.SHA256, TextSHA256: w.text.sum(), Format: string(w.source.Format), Pipeline: w.made(),
@@ -46,7 +46,7 @@ func (w *work) reading() store.Reading {
 	}
 }
 
-// unused are the services that this document did not need.
+// unused returns the services that this document did not need.
 func (w *work) unused() []taskerr.Dependency {
 	var all []taskerr.Dependency
 	if !w.asked.Load() {
@@ -58,8 +58,8 @@ func (w *work) unused() []taskerr.Dependency {
 	return all
 }
 
-// made is what the document was made by: one that was read in another way than it should be is made again
-// when it comes again.
+// made returns what the version was made by. A document that was read in another way than usual is made again by its
+// next ingest.
 func (w *work) made() string {
 	if w.info.Fallback {
 		return w.pipeline + " fallback=" + w.info.Extractor
@@ -67,9 +67,8 @@ func (w *work) made() string {
 	return w.pipeline
 }
 
-// activate is the outcome of a document that was indexed: its staged version becomes the active one
-// in the transaction that completes the job, and not before. The store adds how many of its chunks were
-// embedded: it has counted those of earlier attempts, too.
+// activate returns the outcome of an indexed document: its staged version becomes active only in the transaction that
+// completes the job. The store adds how many chunks were embedded, in all attempts.
 func (w *work) activate() (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err

@@ -12,15 +12,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// enrichment finds out about one document while it streams from the extractor to the chunker, and keeps back
-// what is not to leave for a model or to be stored.
+// enrichment collects properties of one document while it streams from the extractor to the chunker, and removes what
+// neither a model nor the store may get.
 type enrichment struct {
 	filter    *privacy.Filter
 	guarded   *privacy.Document
 	collector *enrich.Collector
 }
 
-// attach puts it between an extractor and where blocks go on to.
+// attach inserts it between an extractor and the receiver of blocks.
 func attach(filter *privacy.Filter, next extract.Emit) *enrichment {
 	e := &enrichment{filter: filter, collector: enrich.NewCollector()}
 	e.guarded = filter.Document(func(b extract.Block) error {
@@ -30,12 +30,12 @@ func attach(filter *privacy.Filter, next extract.Emit) *enrichment {
 	return e
 }
 
-// block takes a block of the extractor. It goes on, redacted if requested, now or with a later one.
+// block receives a block of the extractor. It passes it on, redacted if requested, now or with a later one.
 func (e *enrichment) block(ctx context.Context, b extract.Block) error {
 	return e.guarded.Block(ctx, b)
 }
 
-// end hands on the last blocks, and returns of what the extractor told what may be told on.
+// end passes on the last blocks, and returns the part of the extractor's info that may be passed on.
 func (e *enrichment) end(ctx context.Context, info extract.Info) (extract.Info, error) {
 	if err := e.guarded.Flush(ctx); err != nil {
 		return extract.Info{}, err
@@ -43,7 +43,7 @@ func (e *enrichment) end(ctx context.Context, info extract.Info) (extract.Info, 
 	return e.guarded.Info(ctx, info)
 }
 
-// chunk takes the next chunk and returns it with its language.
+// chunk receives the next chunk and returns it with its language.
 func (e *enrichment) chunk(c chunk.Chunk) chunk.Chunk {
 	if found := e.collector.Chunk(c); found.Code != enrich.Unknown {
 		c.Language = found.Code
@@ -51,7 +51,7 @@ func (e *enrichment) chunk(c chunk.Chunk) chunk.Chunk {
 	return c
 }
 
-// finish returns what was found, once the last chunk was taken.
+// finish returns the findings, after the last chunk.
 func (e *enrichment) finish(info extract.Info) store.Enrichment {
 	d := e.collector.Finish(info)
 	out := store.Enrichment{
@@ -77,7 +77,7 @@ func (e *enrichment) personalData() *store.PersonalData {
 	return p
 }
 
-// warning says that not all of the text was looked at.
+// warning reports that the detector did not read the whole text.
 func (e *enrichment) warning() string {
 	if e == nil || e.guarded.Missed() == nil {
 		return ""

@@ -25,11 +25,11 @@ func (b *bench) connect() *pgx.Conn {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = conn.Close(context.WithoutCancel(b.Context())) }) // the test is over
+	b.Cleanup(func() { _ = conn.Close(context.WithoutCancel(b.Context())) }) // at the end of the test
 	return conn
 }
 
-// document is what stands of a document in its row.
+// document is the row of a document.
 type document struct {
 	Title, Language string
 	Outline         []struct {
@@ -59,7 +59,7 @@ func (b *bench) document() (d document) {
 	return d
 }
 
-// prose is a document of n sections in English.
+// prose returns a document of n sections in English.
 func prose(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -74,7 +74,7 @@ func prose(n int) string {
 	return s.String()
 }
 
-// What is found out about a document stands in its row, is answered, and outlasts a task that finds it unchanged.
+// The properties of a document are in its row and in the result, and survive a task that finds it unchanged.
 func TestEnrichment(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -104,7 +104,7 @@ func TestEnrichment(t *testing.T) {
 	}
 }
 
-// private is a document with personal data in every place that is read.
+// private is a document with personal data in every place.
 const private = `---
 title: Letters of ada@example.org
 author: Ada <ada@example.org>
@@ -121,7 +121,7 @@ Write to ada@example.org, call +49 30 1234567, or pay to DE89 3704 0044 0532 013
 
 ` + "```\nmail ada@example.org\n```\n"
 
-// secrets are what of it must not get out, in whatever case or grouping.
+// secrets are the parts of it that must not leak, in any case or grouping.
 var secrets = []string{"ada@example", "1234567", "DE89", "0532 0130", "4111", "203.0.113", "536-90"}
 
 func watch(mode privacy.Mode, d privacy.Detector) func(*ingest.Deps) {
@@ -132,7 +132,7 @@ func watch(mode privacy.Mode, d privacy.Detector) func(*ingest.Deps) {
 	}
 }
 
-// everything is the text of every row of every table.
+// everything returns the text of every row of every table.
 func (b *bench) everything() string {
 	b.Helper()
 	conn := b.connect()
@@ -157,7 +157,7 @@ func (b *bench) everything() string {
 	return all.String()
 }
 
-// byChance are ids, hashes and times, which may have digits of a secret in them.
+// byChance matches ids, hashes and times, which may contain digits of a secret.
 var byChance = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{64}\b|\d\d:\d\d:\d\d\.\d+`)
 
 func (b *bench) wantNoSecret(where, text string) {
@@ -170,7 +170,7 @@ func (b *bench) wantNoSecret(where, text string) {
 	}
 }
 
-// Nothing of what is redacted gets to the model, into the database or into the result.
+// Neither the model nor the database nor the result gets redacted text.
 func TestRedacted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Redact, privacy.Patterns{}))
@@ -192,7 +192,7 @@ func TestRedacted(t *testing.T) {
 	all := b.everything()
 	b.wantNoSecret("the database", all)
 	if !strings.Contains(all, "Contact [EMAIL]") || !strings.Contains(all, "[CREDIT_CARD]") {
-		t.Errorf("the redacted text is not there:\n%s", all)
+		t.Errorf("the redacted text is missing:\n%s", all)
 	}
 	d := b.document()
 	if d.Title != "Letters of [EMAIL]" || d.Outline[0].Text != "Contact [EMAIL]" ||
@@ -206,7 +206,7 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// A title that the sender gives goes to the model, too.
+// The sender's title is redacted for the model, too.
 func TestRedactedTitle(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Redact, privacy.Patterns{}))
@@ -221,7 +221,7 @@ func TestRedactedTitle(t *testing.T) {
 	}
 }
 
-// Tagging changes no text; another mode reads the document again.
+// Tagging doesn't change the text. Another mode reads the document again.
 func TestTagged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Tag, privacy.Patterns{}))
@@ -236,7 +236,7 @@ func TestTagged(t *testing.T) {
 	if r := b.ingest(payload, task.Hints{}); r.Unchanged || r.Version != 2 {
 		t.Errorf("result %+v; want a new version", r)
 	}
-	var chunks, row string // what earlier tasks answered stays with them
+	var chunks, row string // results of earlier tasks stay with them
 	if err := b.connect().QueryRow(t.Context(),
 		"select (select string_agg(c::text, '') from document_chunks c), (select d::text from documents d)").
 		Scan(&chunks, &row); err != nil {
@@ -245,7 +245,7 @@ func TestTagged(t *testing.T) {
 	b.wantNoSecret("the document after the change of mode", chunks+row)
 }
 
-// broken is a detector that is down.
+// broken is a detector that fails.
 type broken struct{}
 
 func (broken) Find(context.Context, []string, string) ([][]privacy.Finding, error) {
@@ -253,7 +253,7 @@ func (broken) Find(context.Context, []string, string) ([][]privacy.Finding, erro
 }
 func (broken) Version() string { return "broken@1" }
 
-// While the detector is down, redacting fails the attempt before anything got out; tagging goes on and says so.
+// While the detector is down, redacting fails the attempt before any text leaves; tagging continues with a warning.
 func TestDetectorDown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Redact, broken{}))

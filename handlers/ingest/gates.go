@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// active is the version that the gates compare with; nil: there is none, or it is to be rebuilt.
+// active returns the version that the gates compare with; nil: there is none, or it must be rebuilt.
 func (w *work) active() *store.ActiveVersion {
 	if w.call.Task.Hints.Force {
 		return nil
@@ -22,8 +22,8 @@ func (w *work) active() *store.ActiveVersion {
 	return w.staged.Active
 }
 
-// knownETag is that of the blob that the active version was made of, provided that the same would be made of it
-// today; else "". The same bytes have the same format: so it is known which extractor would read them.
+// knownETag returns the ETag of the blob that the active version was made of, if the same version would be made of it
+// today; otherwise "". The same bytes have the same format, so the extractor is known.
 func (w *work) knownETag() string {
 	a := w.active()
 	if a == nil || a.Format == "" || a.Blob != w.payload.Blob || a.Pipeline != w.pipelineID(extract.Format(a.Format)) {
@@ -38,47 +38,47 @@ func (w *work) sameBytes() bool {
 	return a != nil && a.ContentSHA256 == w.file.SHA256 && a.Pipeline == w.pipeline
 }
 
-// alike holds back the chunks of a document for as long as they are those of the active version, one by one: only
-// at the end is it known whether anything has to be written at all. They wait on the disk, as there may be
-// many. The first chunk that is another one lets all go on.
-type alike struct {
+// heldChunks holds back the chunks of a document while they equal those of the active version, one by one: only the end
+// shows whether anything must be written. They wait on disk, as there may be many. The first different chunk releases
+// them all.
+type heldChunks struct {
 	keys []string // of the active version's chunks
 	n    int      // chunks held back
 	file *os.File // nil: none yet
 	enc  *gob.Encoder
 }
 
-// take holds a chunk back if it is the next one of the active version.
-func (a *alike) take(c chunk.Chunk, dir string) (bool, error) {
-	if a.n >= len(a.keys) || a.keys[a.n] != c.Key {
+// take holds back a chunk if it is the next one of the active version.
+func (h *heldChunks) take(c chunk.Chunk, dir string) (bool, error) {
+	if h.n >= len(h.keys) || h.keys[h.n] != c.Key {
 		return false, nil
 	}
-	if a.file == nil {
+	if h.file == nil {
 		file, err := os.OpenFile(filepath.Join(dir, "chunks"), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil {
 			return false, source.NoRoom(err)
 		}
-		a.file, a.enc = file, gob.NewEncoder(file)
+		h.file, h.enc = file, gob.NewEncoder(file)
 	}
-	if err := a.enc.Encode(c); err != nil {
+	if err := h.enc.Encode(c); err != nil {
 		return false, source.NoRoom(err)
 	}
-	a.n++
+	h.n++
 	return true, nil
 }
 
-// whole reports whether the chunks held back are all that the active version has.
-func (a *alike) whole() bool { return a.n == len(a.keys) }
+// whole reports whether all chunks of the active version are held back.
+func (h *heldChunks) whole() bool { return h.n == len(h.keys) }
 
-// release hands on what was held back, in order.
-func (a *alike) release(next func(chunk.Chunk) error) error {
-	if a.file == nil {
+// release passes on the chunks that were held back, in order.
+func (h *heldChunks) release(next func(chunk.Chunk) error) error {
+	if h.file == nil {
 		return nil
 	}
-	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
+	if _, err := h.file.Seek(0, io.SeekStart); err != nil {
 		return source.NoRoom(err)
 	}
-	for dec := gob.NewDecoder(a.file); ; {
+	for dec := gob.NewDecoder(h.file); ; {
 		var c chunk.Chunk
 		err := dec.Decode(&c)
 		if errors.Is(err, io.EOF) {
@@ -93,8 +93,8 @@ func (a *alike) release(next func(chunk.Chunk) error) error {
 	}
 }
 
-func (a *alike) close() {
-	if a.file != nil {
-		_ = a.file.Close() // it goes with its folder
+func (h *heldChunks) close() {
+	if h.file != nil {
+		_ = h.file.Close() // the file is removed with its folder
 	}
 }

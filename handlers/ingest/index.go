@@ -15,14 +15,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// batchChunks and writers bound what one task holds in memory: this many chunks with their vectors for
-// each writer, and as many waiting.
+// batchChunks and writers limit the memory of one task: this many chunks with their vectors for each writer, and as
+// many waiting.
 const (
 	batchChunks = 64
 	writers     = 3
 )
 
-// work is one document on its way into the index.
+// work is one attempt to ingest a document.
 type work struct {
 	*Handler
 	call     handlers.Call
@@ -31,29 +31,28 @@ type work struct {
 	source   extract.Source
 	staged   store.StagedVersion
 	pipeline string
-	title    string // of the payload, as it goes into what is embedded; see payload.title
+	title    string // the sender's, which is embedded; see payload.title
 
-	known    map[string]bool // keys that the tenant has for certain: of the active version, and staged before
-	alike    *alike          // nil: there is nothing to compare with
+	known    map[string]bool // keys that the tenant certainly has: of the active version, or staged before
+	held     *heldChunks     // nil: nothing to compare with
 	text     textSum
 	enrich   *enrichment
 	info     extract.Info
-	chunks   int         // cut so far; the producer's
-	sameText bool        // the active version would be made again
-	asked    atomic.Bool // the model was
+	chunks   int         // made so far; used by the producer only
+	sameText bool        // the new version would equal the active one
+	asked    atomic.Bool // whether the model was asked
 	written  atomic.Int64
 	total    atomic.Int64 // of chunks; zero until the document is parsed
 }
 
-// pipelineID names everything but the bytes that decides what is indexed.
+// pipelineID names everything that decides what is indexed, except the bytes.
 func (w *work) pipelineID(f extract.Format) string {
 	return fmt.Sprintf("%s chunk@%d enrich@%d privacy=%s %s/%d title=%s", w.deps.Extractor.Version(f), chunk.Version,
 		enrich.Version, w.deps.Privacy.Version(), w.deps.Embedder.Model(), w.deps.Embedder.Dimensions(), w.title)
 }
 
-// index streams the document through extraction, chunking, embedding and staging. They overlap: the
-// first chunks are staged before the last page is read. The stages name the slowest part that is not
-// finished.
+// index streams the document through extraction, chunking, embedding and staging. They overlap: the first chunks are
+// staged before the last page is read. The stage is that of the slowest unfinished part.
 func (w *work) index(ctx context.Context) error {
 	if err := w.call.Progress.Stage(stageParsing); err != nil {
 		return err
@@ -61,8 +60,8 @@ func (w *work) index(ctx context.Context) error {
 	if err := w.compare(ctx); err != nil {
 		return err
 	}
-	if w.alike != nil {
-		defer w.alike.close()
+	if w.held != nil {
+		defer w.held.close()
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan []chunk.Chunk, writers)
@@ -86,7 +85,7 @@ func (w *work) index(ctx context.Context) error {
 	return w.call.Progress.Stage(stageIndexing)
 }
 
-// compare gets what the new version is compared with.
+// compare loads the version to compare with.
 func (w *work) compare(ctx context.Context) error {
 	w.text, w.known = newTextSum(), make(map[string]bool)
 	for _, key := range w.staged.StagedKeys {
@@ -103,12 +102,12 @@ func (w *work) compare(ctx context.Context) error {
 		w.known[key] = true
 	}
 	if a := w.active(); a != nil && a.TextSHA256 != "" {
-		w.alike = &alike{keys: keys}
+		w.held = &heldChunks{keys: keys}
 	}
 	return nil
 }
 
-// produce extracts and chunks, and hands on full batches.
+// produce extracts and chunks, and passes on full batches.
 func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error {
 	out := &batcher{ctx: ctx, to: batches}
 	chunker := chunk.New(chunk.Config{
@@ -120,7 +119,7 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 		}
 		w.chunks++
 		c = w.enrich.chunk(c)
-		w.text.text(c.Language) // it is in the row as well
+		w.text.text(c.Language) // the row has it, too
 		return w.pass(c, out)
 	})
 	if err := w.parse(ctx, chunker); err != nil {
@@ -132,12 +131,12 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 	if err := chunker.Close(); err != nil {
 		return fmt.Errorf("chunk the document: %w", err)
 	}
-	if w.alike != nil {
-		if w.alike.whole() && w.text.sum() == w.staged.Active.TextSHA256 {
+	if w.held != nil {
+		if w.held.whole() && w.text.sum() == w.staged.Active.TextSHA256 {
 			w.sameText = true
 			return nil
 		}
-		if err := w.alike.release(out.add); err != nil { // fewer chunks, or the same ones at other places
+		if err := w.held.release(out.add); err != nil { // fewer chunks, or the same ones in other places
 			return err
 		}
 	}
@@ -148,14 +147,14 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 	return w.call.Progress.Stage(stageEmbedding)
 }
 
-// pass hands a chunk on, unless all up to it are those of the active version.
+// pass passes on a chunk, unless all chunks so far equal those of the active version.
 func (w *work) pass(c chunk.Chunk, out *batcher) error {
-	if w.alike != nil {
-		if held, err := w.alike.take(c, w.file.Dir); held || err != nil {
+	if w.held != nil {
+		if held, err := w.held.take(c, w.file.Dir); held || err != nil {
 			return err
 		}
-		all := w.alike
-		w.alike = nil
+		all := w.held
+		w.held = nil
 		defer all.close()
 		if err := all.release(out.add); err != nil {
 			return err

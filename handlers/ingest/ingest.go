@@ -1,11 +1,9 @@
-// Package ingest makes a document findable: it fetches the blob, extracts its text, cuts it into
-// chunks, embeds those that the tenant has no vector for, and stages a version of the document that
-// becomes active in the same transaction that completes the job.
+// Package ingest makes a document findable: it fetches the blob, extracts its text, splits it into chunks, embeds those
+// without a vector, and stages a version of the document that becomes active in the transaction that completes the job.
 //
-// A document that comes again passes four gates, the cheapest first, and each lets through only what
-// changed: the blob's ETag (nothing is downloaded), the SHA-256 of its bytes (nothing is extracted), that
-// of what was extracted (nothing is written), and the keys of its chunks (those that the tenant has
-// are not embedded). hints.force opens the first three. See gates.go.
+// A document that is ingested again passes four gates, the cheapest first, which stop what did not change: the blob's
+// ETag (nothing is downloaded), the SHA-256 of its bytes (nothing is extracted), the SHA-256 of its text (nothing is
+// written), and the keys of its chunks (known ones are not embedded). hints.force opens the first three. See gates.go.
 package ingest
 
 import (
@@ -38,10 +36,10 @@ const (
 	stageFinalizing = "finalizing"
 )
 
-// noteExtractor is what the extractor leaves for the next attempt.
+// noteExtractor is the extractor's note for the next attempt.
 const noteExtractor = "extract"
 
-// Deps are what ingest works with. All are required, unless they say otherwise.
+// Deps are the dependencies of ingest. All are required unless noted.
 type Deps struct {
 	Bucket    blob.Bucket
 	Extractor Extractor
@@ -49,16 +47,16 @@ type Deps struct {
 	Embedder  llm.Embedder
 	Counter   llm.Counter
 	Limits    extract.Limits
-	Privacy   *privacy.Filter // nil: personal data are not looked for
-	TempDir   string          // for the fetched file; one private folder a task, removed at its end
+	Privacy   *privacy.Filter // nil: no search for personal data
+	TempDir   string          // for the fetched file, in a private folder for each task
 
-	// Written gets the chunks that were staged: with vectors that were requested, and with those that were there. It
-	// must not block. Nil: no call.
+	// Written is called with the numbers of staged chunks: with new vectors, and with known ones. It must not block. It
+	// may be nil.
 	Written func(embedded, reused int)
-	// KeptUnder names blobs that may be kept under the hash of a document's bytes, by an extractor for example. Nil:
-	// none.
+	// KeptUnder returns the names of blobs that may be kept under the hash of a document's bytes, e.g. by an extractor.
+	// Nil: none.
 	KeptUnder func(sha256 string) []string
-	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
+	// ExtractorNeeds is a service without which the Extractor reads less or nothing; empty: none.
 	ExtractorNeeds taskerr.Dependency
 }
 
@@ -69,7 +67,7 @@ type Extractor interface {
 	Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error)
 }
 
-// Handler does ingest tasks.
+// Handler handles ingest tasks.
 type Handler struct{ deps Deps }
 
 // New returns a handler.
@@ -83,7 +81,7 @@ func New(deps Deps) *Handler {
 	return &Handler{deps: deps}
 }
 
-// Spec is that of the contract.
+// Spec implements handlers.Handler.
 func (h *Handler) Spec() handlers.Spec {
 	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage, taskerr.Model}
 	if d := h.deps.ExtractorNeeds; d != "" {
@@ -97,7 +95,7 @@ func (h *Handler) Spec() handlers.Spec {
 	}
 }
 
-// Check reads the payload.
+// Check implements handlers.Handler.
 func (h *Handler) Check(t task.Task) error {
 	_, err := readPayload(t.Payload)
 	return err
@@ -134,8 +132,8 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if p.Delete {
 		return h.remove(ctx, c, p)
 	}
-	// The document is taken before its blob is fetched: so of two jobs that come at once, the one that ends
-	// last has also looked last, and what it leaves is what the blob is.
+	// The document is taken before its blob is fetched. Of two concurrent jobs, the one that ends last has thus also
+	// read the blob last, and the index has the latest blob.
 	staged, err := h.stageDocument(ctx, c, p)
 	if err != nil {
 		return handlers.Outcome{}, err
@@ -157,7 +155,7 @@ func (h *Handler) stageDocument(ctx context.Context, c handlers.Call, p Payload)
 	return staged, nil
 }
 
-// ingest takes the document through the gates, as far as it has to go.
+// ingest takes the document through the gates, as far as necessary.
 func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFetching); err != nil {
 		return handlers.Outcome{}, err
@@ -181,7 +179,7 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	w.source.TempDir = file.Dir // with all that is made on the way it is gone in the end
+	w.source.TempDir = file.Dir // removed at the end, with all other files of the task
 	w.source.SHA256, w.source.Fresh = file.SHA256, w.call.Task.Hints.Force
 	w.source.Memory = handlers.NewNotes(w.call).Note(noteExtractor)
 	w.pipeline = w.pipelineID(w.source.Format)
@@ -198,7 +196,7 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	return w.activate()
 }
 
-// stopped puts the reason for which the work had to stop before what broke because of that.
+// stopped puts the reason to stop before its consequence.
 func stopped(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Fin
 
 const dimensions = 32
 
-// bench is a handler of ingest tasks with a stand-in of the model.
+// bench is a handler of ingest tasks with a fake model.
 type bench struct {
 	*handlertest.Bench
 	model   *llmtest.Server
@@ -59,7 +59,7 @@ func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	return b
 }
 
-// rebuild replaces the handler by one with other settings.
+// rebuild replaces the handler by one with the current settings.
 func (b *bench) rebuild(edit ...func(*ingest.Deps)) {
 	for _, e := range edit {
 		e(&b.deps)
@@ -67,13 +67,13 @@ func (b *bench) rebuild(edit ...func(*ingest.Deps)) {
 	b.handler = ingest.New(b.deps)
 }
 
-// result is what a webhook would say.
+// result is the result in a webhook.
 type result struct {
 	ingest.Result
 	Version int `json:"version"`
 }
 
-// ingest does a task to its end, as the engine would.
+// ingest runs a task to its end, like the engine.
 func (b *bench) ingest(payload string, hints task.Hints) result {
 	b.Helper()
 	c := b.Begin(payload, hints)
@@ -92,7 +92,7 @@ func (b *bench) complete(c handlers.Call, out handlers.Outcome) (r result) {
 
 const handbook = `{"filename":"handbook.md","document_set":"docs"}`
 
-// text is a document of n sections, each a chunk of its own.
+// text returns a document of n sections, each in its own chunk.
 func text(n int, changed ...int) string {
 	var s strings.Builder
 	for i := range n {
@@ -147,7 +147,7 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// A document of which nothing was found says so each time that it comes.
+// A document without text gets the warning each time it is ingested.
 func TestUnchangedAndEmpty(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -159,7 +159,7 @@ func TestUnchangedAndEmpty(t *testing.T) {
 	}
 }
 
-// A changed document pays for what changed.
+// A changed document costs only its changes.
 func TestChangedDocument(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -188,20 +188,20 @@ func TestRepeatedText(t *testing.T) {
 	}
 }
 
-// rows is where each row of a chunk is in its table: it moves when it is written again.
+// rows returns the place of each chunk's row in its table, which changes when it is written again.
 func (b *bench) rows() string {
 	b.Helper()
 	return handlertest.Query[string](b.Bench,
 		"select string_agg(ctid::text, ' ' order by document_id, version, position) from document_chunks")
 }
 
-// What a lost attempt has staged is not paid for again, is counted once, and leaves nothing behind.
+// Chunks that a lost attempt has staged are not paid for again and counted once. It leaves nothing else behind.
 func TestSecondAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Put("handbook.md", text(30))
 	first := b.Begin(handbook, task.Hints{})
-	if _, err := b.handler.Handle(t.Context(), first); err != nil { // and the worker dies before the commit
+	if _, err := b.handler.Handle(t.Context(), first); err != nil { // the worker dies before the commit
 		t.Fatal(err)
 	}
 	inputs, rows := b.model.Inputs(), b.rows()
@@ -215,7 +215,7 @@ func TestSecondAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := b.rows(); got != rows {
-		t.Errorf("what was staged is written again:\n%s\n%s", rows, got)
+		t.Errorf("staged chunks were written again:\n%s\n%s", rows, got)
 	}
 	if r := b.complete(second, out); r.Version != 1 || r.Embedded != r.Chunks || r.Reused != 0 ||
 		b.model.Inputs() != inputs {
@@ -229,7 +229,7 @@ func TestSecondAttempt(t *testing.T) {
 	}
 }
 
-// While one job works on a document, another waits.
+// While one job works on a document, another one waits.
 func TestBusyDocument(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -277,7 +277,7 @@ func TestErrors(t *testing.T) {
 	b.CheckTemp()
 }
 
-// A handler that is told to stop says why, and leaves nothing behind.
+// A stopped handler returns the cause and leaves nothing behind.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -11,14 +11,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// explosive panics when it is to embed.
+// explosive is an embedder that panics.
 type explosive struct{ llm.Embedder }
 
 func (explosive) Embed(context.Context, []string) (llm.Embeddings, error) {
 	panic("a bug in an embedder")
 }
 
-// A panic in a goroutine of the handler would end the process: it is an error of this one task.
+// A panic in a goroutine of the handler fails its task only, and doesn't end the process.
 func TestPanicBesideTheHandler(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *ingest.Deps) { d.Embedder = explosive{d.Embedder} })

@@ -63,8 +63,8 @@ func nameProblem(s string) string {
 	return ""
 }
 
-// title goes into what is embedded. Only one that the sender gave counts: a title found in the
-// document is a heading already, and a file's name would make the same text in two files two chunks.
+// title is embedded with each chunk. Only the sender's counts: a title in the document is already a heading, and the
+// file's name would make two chunks of the same text in two files.
 func (p Payload) title() string {
 	title, _ := p.Metadata["title"].(string)
 	return title

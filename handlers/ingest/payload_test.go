@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// What is wrong with a payload is told as a sentence for its sender.
+// Errors of a payload are sentences for its sender.
 func TestPayloadProblems(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
@@ -32,7 +32,7 @@ func TestPayloadProblems(t *testing.T) {
 	}
 }
 
-// Fields that nobody knows are ignored, however much they look like known ones.
+// Unknown fields are ignored, however similar to known ones.
 func TestPayloadOfExactNames(t *testing.T) {
 	t.Parallel()
 	p, err := readPayload(json.RawMessage(

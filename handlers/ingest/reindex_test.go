@@ -2,8 +2,6 @@ package ingest_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,14 +15,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// meter counts what ingest asks of its bucket and its store.
+// meter counts the use of the bucket and the store.
 type meter struct {
 	blob.Bucket
 	store.Documents
-	bytes, staged, asked atomic.Int64 // read of blobs; chunks sent; questions about keys
+	bytes, staged, asked atomic.Int64 // bytes read of blobs, chunks staged, queries for keys
 }
 
 func metered(m *meter) func(*ingest.Deps) {
@@ -62,12 +59,12 @@ func (m *meter) StageChunks(ctx context.Context, b store.ChunkBatch) ([]string, 
 	return m.Documents.StageChunks(ctx, b)
 }
 
-// since returns what was counted and begins again.
+// since returns the counts and resets them.
 func (m *meter) since() (bytes, staged, asked int64) {
 	return m.bytes.Swap(0), m.staged.Swap(0), m.asked.Swap(0)
 }
 
-// paged reads lines of the form "page|text", each a paragraph there.
+// paged reads lines of the form "page|text", each a paragraph on its page.
 type paged struct {
 	extract.Runner
 	version int
@@ -97,7 +94,7 @@ func (p *paged) Extract(
 	return info, nil
 }
 
-// renamed is a model of another name.
+// renamed is a model with another name.
 type renamed struct {
 	llm.Embedder
 	name *string
@@ -105,7 +102,7 @@ type renamed struct {
 
 func (r renamed) Model() string { return *r.name }
 
-// lines are n paragraphs, each long enough for a chunk, two to a page, from a page on.
+// lines returns n paragraphs from a page on, two on each page and each long enough for a chunk.
 func lines(n, first int) string {
 	var s strings.Builder
 	for i := range n {
@@ -120,7 +117,7 @@ func lines(n, first int) string {
 
 const sheet = `{"filename":"sheet.txt","document_set":"docs"}`
 
-// Each gate lets through only what it has to: the ETag no download, the bytes no extraction, the text no write.
+// Each gate stops what it can: an equal ETag the download, equal bytes the extraction, an equal text the writes.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	var m meter
@@ -196,13 +193,13 @@ func TestGates(t *testing.T) {
 				bytes, size, staged, embedded)
 		}
 		if r.Embedded != embedded || r.Embedded+r.Reused != r.Chunks {
-			t.Errorf("%s: it says %d embedded and %d reused of %d, the model got %d", step.what, r.Embedded, r.Reused,
+			t.Errorf("%s: the result has %d embedded and %d reused of %d, the model got %d", step.what, r.Embedded, r.Reused,
 				r.Chunks, embedded)
 		}
 	}
 }
 
-// An answer that is cited after the pages moved cites the new ones.
+// Citations have the pages of the latest version.
 func TestPagesAreThoseOfTheLastVersion(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *ingest.Deps) { d.Extractor = &paged{} })
@@ -216,7 +213,7 @@ func TestPagesAreThoseOfTheLastVersion(t *testing.T) {
 	}
 }
 
-// Where all of a batch was in the document before, the store is asked nothing about its keys.
+// The store gets no query for the keys of a batch that the document already had.
 func TestKnownKeysAreNotAskedFor(t *testing.T) {
 	t.Parallel()
 	var m meter
@@ -227,163 +224,6 @@ func TestKnownKeysAreNotAskedFor(t *testing.T) {
 	b.Put("handbook.md", text(200, 1))
 	r := b.ingest(handbook, task.Hints{})
 	if _, staged, asked := m.since(); asked != 1 || int(staged) != r.Chunks {
-		t.Errorf("%d questions about keys, %d of %d chunks staged", asked, staged, r.Chunks)
-	}
-}
-
-const (
-	removal = `{"filename":"handbook.md","document_set":"docs","delete":true}`
-	purge   = `{"filename":"handbook.md","document_set":"docs","delete":true,"purge":true}`
-)
-
-// removed is the result of a removal.
-type removed struct {
-	DocumentID *string `json:"document_id"`
-	Filename   string
-	Deleted    bool
-	Chunks     int `json:"chunks_deleted"`
-}
-
-func (b *bench) remove() (r removed) {
-	b.Helper()
-	c := b.Begin(removal, task.Hints{})
-	out, err := b.handler.Handle(b.Context(), c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Complete(c, out, &r)
-	return r
-}
-
-func TestRemoval(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.Put("handbook.md", text(3))
-	first := b.ingest(handbook, task.Hints{})
-	if r := b.remove(); !r.Deleted || r.DocumentID == nil || *r.DocumentID != first.DocumentID ||
-		r.Chunks != first.Chunks || r.Filename != "handbook.md" {
-		t.Errorf("removed %+v of %+v", r, first)
-	}
-	if hits, err := b.Store.Search(t.Context(), store.Query{Text: "harbours", Limit: 1}); err != nil || len(hits) != 0 {
-		t.Errorf("still found: %+v, %v", hits, err)
-	}
-	if r := b.remove(); r.Deleted || r.DocumentID != nil || r.Chunks != 0 {
-		t.Errorf("removed what was not there: %+v", r)
-	}
-	if _, err := b.Bucket.Stat(t.Context(), "handbook.md"); err != nil {
-		t.Errorf("the sender's blob: %v", err)
-	}
-	if again := b.ingest(handbook, task.Hints{}); again.Version != 1 || again.Unchanged ||
-		again.Embedded != again.Chunks {
-		t.Errorf("ingested again: %+v", again)
-	}
-}
-
-// A purge removes the blobs that were derived of a document, and what services' results are kept under its bytes,
-// before its rows; an attempt that ended in between is made again.
-func TestPurge(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.Put("handbook.md", text(3))
-	first := b.ingest(handbook, task.Hints{})
-	const derived, kept = "derived/handbook.md/1.md", "derived/docling/"
-	b.Put(derived, "# derived")
-	b.Put(kept+first.ContentSHA256, "{}")
-	b.deps.KeptUnder = func(sha256 string) []string { return []string{kept + sha256, "derived/docling/none"} }
-	b.handler = ingest.New(b.deps)
-	c := b.Begin(`{"filename":"handbook.md"}`, task.Hints{})
-	if _, err := b.Store.Complete(t.Context(), store.Completion{
-		Holder: c.Holder, Result: json.RawMessage("{}"),
-		Effects: []store.Effect{{
-			Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
-				SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256,
-				Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
-			},
-		}},
-	}); err != nil {
-		t.Fatal(err)
-	}
-
-	c = b.Begin(purge, task.Hints{})
-	if _, err := b.handler.Handle(t.Context(), c); err != nil { // and its worker dies before the commit
-		t.Fatal(err)
-	}
-	for _, name := range []string{derived, kept + first.ContentSHA256} {
-		if _, err := b.Bucket.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	out, err := b.handler.Handle(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	settled, err := b.Store.Complete(t.Context(), store.Completion{
-		Holder: c.Holder, Result: json.RawMessage("{}"), Effects: out.Effects,
-	})
-	var r struct{ Removed, Kept map[string]int }
-	if err == nil {
-		err = json.Unmarshal(settled.Result, &r)
-	}
-	if err != nil || r.Removed["derived_contents"] != 1 || r.Kept["derived_blobs"] != 0 {
-		t.Errorf("%s, %v", settled.Result, err)
-	}
-	if _, err := b.Bucket.Stat(t.Context(), "handbook.md"); err != nil {
-		t.Errorf("the sender's blob: %v", err)
-	}
-	if err := b.handler.Check(task.Task{Payload: json.RawMessage(
-		`{"filename":"a.md","document_set":"s","purge":true}`)}); err == nil {
-		t.Error("a purge without a delete was taken")
-	}
-}
-
-// A removal waits for an ingest that is under way, and an ingest for a removal: what was asked last is so.
-func TestRemovalTakesItsTurn(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.Put("handbook.md", text(3))
-	ingesting := b.Begin(handbook, task.Hints{})
-	out, err := b.handler.Handle(t.Context(), ingesting)
-	if err != nil {
-		t.Fatal(err)
-	}
-	removing := b.Begin(removal, task.Hints{})
-	if _, err := b.handler.Handle(t.Context(), removing); !busy(err) {
-		t.Errorf("while it is ingested: %v, want a BusyError", err)
-	}
-	b.complete(ingesting, out)
-	if out, err = b.handler.Handle(t.Context(), removing); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.handler.Handle(t.Context(), b.Begin(handbook, task.Hints{})); !busy(err) {
-		t.Errorf("while it is removed: %v, want a BusyError", err)
-	}
-	if _, err := b.Store.Complete(t.Context(), store.Completion{
-		Holder: removing.Holder, Result: json.RawMessage("{}"),
-		Effects: out.Effects,
-	}); err != nil {
-		t.Error(err)
-	}
-}
-
-func busy(err error) bool {
-	_, ok := errors.AsType[*store.BusyError](err)
-	return ok
-}
-
-func TestRemovalIsTrueOrFalse(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	for _, value := range []string{`"true"`, `1`, `"yes"`, `{}`} {
-		err := b.handler.Check(task.Task{
-			Type: task.Ingest, Payload: json.RawMessage(`{"filename":"a","document_set":"s","delete":` + value + `}`),
-		})
-		if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != taskerr.ValidationError ||
-			!strings.Contains(failure.Message, "delete and purge are true or false") {
-			t.Errorf("delete: %s: %v", value, err)
-		}
-	}
-	b.Put("handbook.md", text(1))
-	if r := b.ingest(`{"filename":"handbook.md","document_set":"docs","delete":false}`, task.Hints{}); r.Chunks == 0 {
-		t.Errorf("delete: false: %+v", r)
+		t.Errorf("%d queries for keys, %d of %d chunks staged", asked, staged, r.Chunks)
 	}
 }

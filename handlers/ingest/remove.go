@@ -17,10 +17,9 @@ type Removal struct {
 	Filename    string `json:"filename"`     // as the task names it
 }
 
-// remove takes the document out of the index, with all rows that were made of its text, in the transaction that
-// completes the job. The blob is the sender's; what was derived of it goes before, if the payload says purge. The
-// document is taken first, as for an ingest, so that the removal waits for an ingest that is under way, and no other
-// begins before it is over.
+// remove removes the document from the index, with all rows made of its text, in the transaction that completes the
+// job. The blob belongs to the sender. With purge, blobs derived from it are removed before. The document is taken
+// first, as in an ingest: the removal waits for an ingest in progress, and no other starts before its end.
 func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handlers.Outcome, error) {
 	staged, err := h.stageDocument(ctx, c, p)
 	if err != nil {
@@ -41,8 +40,8 @@ func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handl
 	}, nil
 }
 
-// purge removes the blobs that were derived of the document, and names those that rows tell of. Their rows go with the
-// commit: whatever happens in between, the next attempt finds the rows, and does it again.
+// purge removes the blobs that were derived from the document, and returns the names of those in rows. The commit
+// removes their rows: whatever happens in between, the next attempt finds the rows and repeats the purge.
 func (h *Handler) purge(
 	ctx context.Context, c handlers.Call, documentID string,
 ) (purged []string, removed int, err error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// watchedPages knows which page was read last.
+// watchedPages records the last page read.
 type watchedPages struct {
 	ingest.Extractor
 	page *atomic.Int64
@@ -28,7 +28,7 @@ func (w watchedPages) Extract(
 	})
 }
 
-// watchedChunks notes where the reading was when the first chunks were staged.
+// watchedChunks records the last page read when the first chunks were staged.
 type watchedChunks struct {
 	store.Documents
 	page  *atomic.Int64
@@ -41,8 +41,8 @@ func (w *watchedChunks) StageChunks(ctx context.Context, b store.ChunkBatch) ([]
 	return missing, err
 }
 
-// TestChunksAreStagedWhileItReads: a long document is never held as a whole. So many chunks are in the writers'
-// hands and before them that the reading has to wait for the first ones: the pages are more.
+// TestChunksAreStagedWhileItReads: a long document is never in memory as a whole. It has more pages than the writers
+// and their queue can hold, so that reading has to wait for the first chunks.
 func TestChunksAreStagedWhileItReads(t *testing.T) {
 	t.Parallel()
 	const pages = 300

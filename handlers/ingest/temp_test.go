@@ -10,8 +10,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// TestOneFolder: all that is written while a document is read is in its task's folder, attachments and what
-// programs need included: the folder that the system has for such things may as well be missing.
+// TestOneFolder: all files of a task are in its own folder, including attachments and those of programs. The system's
+// temporary folder need not exist.
 func TestOneFolder(t *testing.T) {
 	b := newBench(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))

@@ -10,15 +10,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// textVersion goes into every sum: it rises when the same blocks would give another one.
+// textVersion is part of every sum. It increases when the same blocks give another sum.
 const textVersion = 1
 
-// boxGrain is how finely places are told apart, in parts of a page: a highlight that moves by less is where it was.
+// boxGrain is the resolution of places, in fractions of a page: smaller moves of a highlight don't count.
 const boxGrain = 1000
 
-// textSum is the SHA-256 of what was extracted of a document: all that its chunks, and the places which an answer
-// cites, are made of. Bytes that differ give the same sum when they say the same, in the same structure, on the same
-// pages and at the same places: a PDF or an Office file that was saved again, or that has other properties.
+// textSum is the SHA-256 of what was extracted of a document: everything that decides its chunks and their cited places.
+// Different bytes have the same sum if the text, its structure, pages and places are equal, e.g. in a PDF or an Office
+// file that was saved again, or has other properties.
 type textSum struct{ h hash.Hash }
 
 func newTextSum() textSum {
@@ -27,8 +27,8 @@ func newTextSum() textSum {
 	return s
 }
 
-// add takes the next block. Each text goes in with its length before it, so that no two different lists of
-// blocks are the same bytes.
+// add adds the next block. Each text is prefixed with its length, so that different lists of blocks are different
+// bytes.
 func (s textSum) add(b extract.Block) {
 	s.text(string(b.Kind))
 	s.text(b.Text)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// warnings lists for the sender what of the document can't be found, and why.
+// warnings lists, for the sender, the parts of the document that can't be found, and why.
 func (w *work) warnings() []string {
 	all := slices.Clone(w.info.Warnings)
 	unread := w.unreadWarning()
@@ -21,7 +21,7 @@ func (w *work) warnings() []string {
 	}
 	switch {
 	case w.chunks > 0:
-	case unread != "": // it may well have text
+	case unread != "": // the pages may have text
 		all = append(all, "nothing of the document can be found")
 	case w.info.Pages > 0:
 		all = append(all, fmt.Sprintf("the document has no text on any of its %d pages; nothing of it can be found",
@@ -32,7 +32,7 @@ func (w *work) warnings() []string {
 	return all
 }
 
-// unreadWarning is about pages that are images and that OCR could not read.
+// unreadWarning returns the warning about pages that are images and that OCR could not read.
 func (w *work) unreadWarning() string {
 	p := w.info.Properties
 	if p["unread_pages"] == "" {

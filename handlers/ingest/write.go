@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// write embeds what the tenant has no vector for, and stages a batch.
+// write embeds the chunks without a vector, and stages a batch.
 func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 	rows := make([]store.Chunk, len(batch))
 	for i, c := range batch {
@@ -25,7 +25,7 @@ func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 	if err != nil {
 		return err
 	}
-	if len(missing) > 0 { // a known vector went away in between
+	if len(missing) > 0 { // a known vector was removed in between
 		again := make(map[string]bool, len(missing))
 		for _, key := range missing {
 			again[key] = true
@@ -50,8 +50,8 @@ func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 	return nil
 }
 
-// knownOf returns which keys of a batch the tenant has a vector for. The store is asked only about those that
-// the document did not have before.
+// knownOf returns the keys of a batch that have a vector. It queries the store only for keys that the document did not
+// have before.
 func (w *work) knownOf(ctx context.Context, batch []chunk.Chunk) (map[string]bool, error) {
 	var ask []string
 	for _, c := range batch {
@@ -104,7 +104,7 @@ func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chun
 	return nil
 }
 
-// embedded counts rows whose vectors were requested, and those whose vectors were there.
+// embedded counts the rows with new vectors and those with known ones.
 func embedded(rows []store.Chunk) (asked, reused int) {
 	for _, r := range rows {
 		if r.Embedding != nil && !r.Reused {

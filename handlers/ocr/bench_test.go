@@ -33,7 +33,7 @@ type bench struct {
 	handler *handler.Handler
 }
 
-// newBench makes a handler with an engine; nil: tesseract.
+// newBench returns a handler with an engine; nil: tesseract.
 func newBench(t *testing.T, engine ocr.Engine, edit ...func(*handler.Deps)) *bench {
 	t.Helper()
 	ocrtest.Need(t, "pdftoppm", "pdftotext", "pdfinfo", "tesseract")
@@ -69,7 +69,7 @@ func (b *bench) putPDF(name string, of ...ocrtest.Page) {
 	b.Put(name, string(content))
 }
 
-// do does a task to its end, as the engine would.
+// do runs a task to its end, like the engine.
 func (b *bench) do(payload string, hints task.Hints) handler.Result {
 	b.Helper()
 	return b.doAs("", payload, hints)
@@ -91,7 +91,7 @@ func (b *bench) complete(c handlers.Call, out handlers.Outcome) (r handler.Resul
 	return r
 }
 
-// fails does a task that fails, and returns the error.
+// fails runs a task that must fail and returns the error.
 func (b *bench) fails(payload string, hints task.Hints, class taskerr.Class) string {
 	b.Helper()
 	c := b.Begin(payload, hints)

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// numbered is pages of different widths, by which an engine can tell them apart: page 1 has 100 points.
+// numbered returns pages of different widths, by which an engine can distinguish them: page 1 has 100 points.
 func numbered(t *testing.T, n int) []ocrtest.Page {
 	t.Helper()
 	img := ocrtest.Scan(t, 0, "A page").Gray
@@ -32,7 +32,7 @@ func numbered(t *testing.T, n int) []ocrtest.Page {
 	return all
 }
 
-// number is the page of an image, and whether it is the coarser one of the second try.
+// number returns the page of an image, and whether the image is the coarser one of the second try.
 func number(img ocr.Image) (page int, coarse bool) {
 	inches := float64(img.Rect.Dx()) / float64(img.DPI)
 	return int(inches*72/100 + 0.5), img.DPI < 72
@@ -40,7 +40,7 @@ func number(img ocr.Image) (page int, coarse bool) {
 
 var errStumbled = errors.New("the engine stumbled")
 
-// A page that fails is tried again by itself, coarser; one that fails again stays unread, and the document says so.
+// A page that fails is tried again alone and coarser. One that fails again stays unread, and the document says so.
 func TestPagesThatFail(t *testing.T) {
 	t.Parallel()
 	e := &fake{fail: func(_ context.Context, _ int, img ocr.Image) error {
@@ -67,7 +67,7 @@ func TestPagesThatFail(t *testing.T) {
 		"page 1 of 4\npage 2 of 4\npage 3 of 4\npage 4 of 4\nuploading_artifact\nfinalizing") {
 		t.Error(said)
 	}
-	// What is incomplete is not reused.
+	// An incomplete result is not reused.
 	if again := b.do(`{"filename":"a.pdf"}`, task.Hints{}); again.Reused || again.Version != 2 {
 		t.Errorf("%+v", again)
 	}
@@ -92,7 +92,7 @@ func TestNoPageCanBeRead(t *testing.T) {
 		e := &fake{fail: func(context.Context, int, ocr.Image) error { return tt.fail }}
 		b := newBench(t, e, func(d *handler.Deps) { d.Reader.Budget = pages.NewBudget(1) })
 		b.putPDF("a.pdf", numbered(t, 7)...)
-		// Pages that were started ahead may have been read when the first one ends it.
+		// Pages that were started ahead may have been read before the document fails.
 		if got := b.fails(`{"filename":"a.pdf"}`, task.Hints{}, tt.class); !strings.Contains(got, tt.says) ||
 			e.calls < tt.calls || e.calls > tt.calls+2 {
 			t.Errorf("%v: %q after %d calls, want %d", tt.fail, got, e.calls, tt.calls)
@@ -122,7 +122,7 @@ func TestPageThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// A cancel in the middle ends the programs; nothing is left on the disk, in the container or in the store.
+// A cancel in the middle ends the programs and leaves nothing on the disk, in the container or in the store.
 func TestCanceledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -141,7 +141,7 @@ func TestCanceledInTheMiddle(t *testing.T) {
 		state = state*1664525 + 1013904223
 		noise.Pix[i] = byte(state >> 24)
 	}
-	page := ocrtest.Page{Image: noise.Gray} // keeps tesseract busy for long
+	page := ocrtest.Page{Image: noise.Gray} // keeps tesseract busy for a long time
 	b.putPDF("a.pdf", scanned(t, "A page"), scanned(t, "A page"), page, page)
 	c := b.Begin(`{"filename":"a.pdf"}`, task.Hints{})
 	if _, err := b.handler.Handle(ctx, c); !errors.Is(err, errEnough) {
@@ -159,13 +159,13 @@ func TestCanceledInTheMiddle(t *testing.T) {
 	}
 }
 
-// busy is an engine that tells when the third page is being read.
+// busy is an engine that signals when it reads the third page.
 type busy struct {
 	ocr.Engine
 	third func()
 }
 
-func (e *busy) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
+func (e *busy) For(ocr.Preferences) (ocr.Engine, error) { return e, nil }
 
 func (e *busy) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	if img.GrayAt(1, 1).Y != 255 { // noise
@@ -174,7 +174,7 @@ func (e *busy) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	return e.Engine.Read(ctx, img)
 }
 
-// A panic while a page is read is that page's failure, and not the worker's end.
+// A panic while a page is read fails that page and doesn't end the worker.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &fake{fail: func(_ context.Context, _ int, img ocr.Image) error {

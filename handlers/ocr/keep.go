@@ -16,10 +16,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// version rises when the same document would become another derived one.
+// version increases when the same document gives another derived one.
 const version = 1
 
-// recipeOf names everything but the bytes that decides what is derived.
+// recipeOf names everything that decides what is derived, except the bytes.
 func (w *work) recipeOf() string {
 	o := w.order
 	if !pageimage.Has(w.source.Format) || o.engine == nil {
@@ -31,8 +31,8 @@ func (w *work) recipeOf() string {
 		o.engine.Version(), a.DPI, a.Side, o.pages, o.format)
 }
 
-// reusable reports whether the document need not be read again: it was, completely, by the same recipe, and what
-// came of it is still there.
+// reusable reports whether the document need not be read again: it was read completely by the same recipe, and the
+// derived document still exists.
 func (w *work) reusable(ctx context.Context, same *store.DerivedContent) (bool, error) {
 	if same == nil || len(same.UnreadPages) > 0 || w.call.Task.Hints.Force {
 		return false, nil
@@ -47,15 +47,14 @@ func (w *work) reusable(ctx context.Context, same *store.DerivedContent) (bool, 
 	return true, nil
 }
 
-// folder is where all derived documents are, in the tenant's container.
+// folder has all derived documents in the tenant's container.
 const folder = "derived/"
 
-// maxSource is the longest source's name that is part of the derived document's, in characters.
+// maxSource is how many characters of the source's name are in the derived document's.
 const maxSource = 700
 
-// blobName is the name of the n-th content of the job, e.g. "derived/in/scan.pdf/task-7.1.md". It is the same in
-// every attempt, and another for every other job and for a job that was forced: nothing that is recorded is ever
-// overwritten.
+// blobName returns the name of the n-th content of the job, e.g. "derived/in/scan.pdf/task-7.1.md". It is the same in
+// every attempt, and differs for every other job and for a forced one: a recorded blob is never overwritten.
 func (w *work) blobName(n int) string {
 	name := w.order.payload.Blob
 	if utf8.RuneCountInString(name) > maxSource {
@@ -65,13 +64,13 @@ func (w *work) blobName(n int) string {
 	return fmt.Sprintf("%s%s/%s.%d%s", folder, name, w.call.Task.ID, n, w.order.format.Extension())
 }
 
-// upload puts the derived document into the container.
+// upload uploads the derived document to the container.
 func (w *work) upload(ctx context.Context, path, name string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return taskerr.Errorf(taskerr.TransientStorage, "the worker can't read its temporary file: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // only read
 	if _, err := w.deps.Bucket.Put(ctx, name, file, w.order.format.ContentType()); err != nil {
 		return fmt.Errorf("upload the derived document: %w", err)
 	}

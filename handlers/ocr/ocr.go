@@ -1,7 +1,6 @@
-// Package ocr reads documents and leaves what they say beside them: it fetches the blob, reads its pages by an
-// OCR engine (several at a time), writes Markdown, text, hOCR or JSON, uploads that as a derived document, and
-// records it in the transaction that completes the job. A document of another kind than page images needs no
-// OCR: its text is extracted.
+// Package ocr reads documents and uploads their text: it fetches the blob, reads several pages at a time with an OCR
+// engine, writes Markdown, text, hOCR or JSON, uploads it as a derived document, and records it in the transaction that
+// completes the job. A document without page images needs no OCR: its text is extracted.
 package ocr
 
 import (
@@ -32,15 +31,15 @@ const (
 	stageFinalizing  = "finalizing"
 )
 
-// Deps are what the ocr task works with. All but NoEngine are required.
+// Deps are the dependencies of the ocr task. All but NoEngine are required.
 type Deps struct {
 	Bucket    blob.Bucket
 	Store     store.Derivations
-	Reader    pages.Reader // its engine is nil where there is no OCR
-	NoEngine  error        // why
+	Reader    pages.Reader // without OCR its engine is nil
+	NoEngine  error        // why the Reader has no engine
 	Extractor Extractor    // for documents that are not page images
 	Limits    extract.Limits
-	TempDir   string // for the fetched file and what is made of it; one private folder a task, removed at its end
+	TempDir   string // for the fetched file and the derived one, in a private folder for each task
 }
 
 // Extractor is what the task needs of extract.Router.
@@ -49,13 +48,13 @@ type Extractor interface {
 	Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error)
 }
 
-// Handler does ocr tasks.
+// Handler handles ocr tasks.
 type Handler struct{ deps Deps }
 
 // New returns a handler.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// Spec is that of the contract.
+// Spec implements handlers.Handler.
 func (h *Handler) Spec() handlers.Spec {
 	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage}
 	if e := h.deps.Reader.Engine; e != nil && e.Abilities().Service != "" {
@@ -64,7 +63,7 @@ func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{Type: task.OCR, Stages: job.Stages[task.OCR], Policy: job.Policies[task.OCR], Needs: needs}
 }
 
-// Check reads the payload and the hints.
+// Check implements handlers.Handler.
 func (h *Handler) Check(t task.Task) error {
 	_, err := h.read(t)
 	return err
@@ -96,7 +95,7 @@ type Result struct {
 	*engines.Usage
 }
 
-// work is one document on its way.
+// work is one attempt to read a document.
 type work struct {
 	*Handler
 	call   handlers.Call
@@ -111,7 +110,7 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	w := &work{Handler: h, call: c}
 	out, err := w.do(ctx)
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop goes before what broke because of that
+		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop precedes its consequence
 	}
 	return out, err
 }
@@ -153,8 +152,8 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	return w.derive(ctx, w.blobName(before.OfJob+1))
 }
 
-// derive makes the derived document, uploads it, and has it recorded by the commit. Until then nobody knows of
-// the blob: what a crash leaves in between is overwritten by the next attempt, which gives it the same name.
+// derive makes the derived document and uploads it. The commit records it. Until then nothing refers to the blob: after
+// a crash the next attempt overwrites it under the same name.
 func (w *work) derive(ctx context.Context, name string) (out handlers.Outcome, err error) {
 	if err := w.call.Progress.Stage(stageRendering); err != nil {
 		return out, err

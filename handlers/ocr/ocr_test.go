@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,19 +14,16 @@ import (
 
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/vision"
-	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
-	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
-// A scan of some pages becomes each of the formats, and the pages that were asked for.
+// A scan is converted to each format, and to the requested pages.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -128,86 +123,22 @@ func hocrWords(t *testing.T, text string) (words []string) {
 	return words
 }
 
-// An image is read however it lies, and its boxes stand where the words do.
+// An image is read in any rotation, and its boxes match the words.
 func TestRotatedImages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	for turn := range ocr.Turn(4) {
-		name := fmt.Sprintf("turned-%d.png", turn.Degrees())
-		b.Put(name, string(pngOf(t, ocrtest.Scan(t, turn, letter...).Gray)))
+	for rotation := range ocr.Rotation(4) {
+		name := fmt.Sprintf("turned-%d.png", rotation.Degrees())
+		b.Put(name, string(pngOf(t, ocrtest.Scan(t, rotation, letter...).Gray)))
 		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
 		if got := b.Get(r.DerivedBlob); !strings.Contains(got, strings.Join(letter, " ")) ||
 			r.SourceFormat != "image" || r.PageCount != 1 {
-			t.Errorf("%d°: %q %+v", turn.Degrees(), got, r)
+			t.Errorf("%d°: %q %+v", rotation.Degrees(), got, r)
 		}
 	}
 }
 
-// The same bytes are not read again, unless that is forced or done in another way; nothing that was recorded is
-// ever overwritten, also when the same task is forced.
-func TestVersions(t *testing.T) {
-	t.Parallel()
-	e := &fake{}
-	b := newBench(t, e)
-	b.putPDF("a.pdf", scanned(t, "A page"))
-	const payload = `{"filename":"a.pdf"}`
-	first := b.do(payload, task.Hints{})
-	again := b.do(payload, task.Hints{})
-	if !again.Reused || again.DerivedContentID != first.DerivedContentID || again.DerivedBlob != first.DerivedBlob ||
-		again.Version != 1 || again.PageCount != 1 || e.calls != 1 {
-		t.Errorf("again: %+v after %d calls", again, e.calls)
-	}
-	forced := b.do(payload, task.Hints{Force: true})
-	same := b.doAs("job-1", payload, task.Hints{Force: true})
-	if forced.Reused || forced.Version != 2 || same.Version != 3 || e.calls != 3 {
-		t.Errorf("forced: %+v, %+v after %d calls", forced, same, e.calls)
-	}
-	if names := []string{first.DerivedBlob, forced.DerivedBlob, same.DerivedBlob}; len(
-		slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
-		t.Errorf("blobs %q", names)
-	}
-	for _, other := range []task.Hints{{OutputFormat: "json"}, {Resolution: 100}} {
-		if r := b.do(payload, other); r.Reused {
-			t.Errorf("%+v: %+v", other, r)
-		}
-	}
-	if err := os.Remove(filepath.Join(b.Blobs, same.DerivedBlob)); err != nil {
-		t.Fatal(err)
-	}
-	if r := b.do(payload, task.Hints{}); r.Reused {
-		t.Error("a blob that is gone was reused")
-	}
-	b.putPDF("a.pdf", scanned(t, "Another page"))
-	if r := b.do(payload, task.Hints{}); r.Reused || r.Version != 7 {
-		t.Errorf("other bytes: %+v", r)
-	}
-}
-
-// An attempt that dies between upload and commit leaves no row, and the next one overwrites its blob.
-func TestAttemptThatIsNeverCommitted(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, &fake{})
-	b.putPDF("a.pdf", scanned(t, "A page"))
-	c := b.Begin(`{"filename":"a.pdf"}`, task.Hints{})
-	lost, err := b.handler.Handle(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := b.Store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID, SourceFilename: "a.pdf"})
-	if err != nil || found.OfJob != 0 {
-		t.Errorf("%+v %v", found, err)
-	}
-	out, err := b.handler.Handle(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := b.complete(c, out)
-	if r.DerivedBlob != lost.Result.(handler.Result).DerivedBlob || r.Version != 1 {
-		t.Errorf("%+v", r)
-	}
-}
-
-// A document that is not a page image needs no OCR.
+// A document without page images needs no OCR.
 func TestDocumentsOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	e := &fake{}
@@ -297,37 +228,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// shared is a folder of real documents of third parties, beside the project. The test skips without it.
-const shared = "../../../shared/corpus"
-
-func TestCorpusAccuracy(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(shared, "documents", "ocr_test*.pdf"))
-	if err != nil || len(files) == 0 {
-		t.Skip(corpus.Missing)
-	}
-	b := newBench(t, nil)
-	for _, path := range files {
-		name := filepath.Base(path)
-		reference, err := os.ReadFile(filepath.Join(shared, "docling", name+".md"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Put(name, string(content))
-		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
-		f1, order := score.Score(string(reference), b.Get(r.DerivedBlob))
-		t.Logf("%-26s F1 %.3f  order %.3f  confidence %.3f", name, f1, order, *r.MeanConfidence)
-		if f1 < 0.9 || order < 0.9 {
-			t.Errorf("%s: F1 %.3f, order %.3f", name, f1, order)
-		}
-	}
-}
-
-// A model gives Markdown without boxes; each format makes of it what it can.
+// A model returns Markdown without boxes. Each format uses as much of it as possible.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
@@ -372,7 +273,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestResolution: hints.resolution is the longest side of the images in pixels, whatever lies on them.
+// TestResolution: hints.resolution is the longest side of the images in pixels, for any content.
 func TestResolution(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -395,41 +296,4 @@ func TestResolution(t *testing.T) {
 		func(w string) bool { return strings.Contains(w, "hints.resolution of 10 pixels was brought to 256") }) {
 		t.Errorf("the images' longest sides are %v, want 256; warnings %q", sides, r.Warnings)
 	}
-}
-
-// fake is an engine whose failures a test decides.
-type fake struct {
-	mu    sync.Mutex
-	calls int
-	fail  func(ctx context.Context, call int, img ocr.Image) error
-	side  int
-}
-
-func (*fake) Name() string        { return "fake" }
-func (*fake) Version() string     { return "1" }
-func (*fake) Languages() []string { return []string{"eng"} }
-
-func (e *fake) Abilities() ocr.Abilities {
-	return ocr.Abilities{Boxes: true, Confidence: true, DPI: 72, Side: e.side}
-}
-
-func (e *fake) For(w ocr.Wish) (ocr.Engine, error) {
-	if w.Resolution > 0 {
-		return &fake{fail: e.fail, side: w.Side()}, nil
-	}
-	return e, nil
-}
-
-func (e *fake) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
-	e.mu.Lock()
-	e.calls++
-	call := e.calls
-	e.mu.Unlock()
-	if e.fail != nil {
-		if err := e.fail(ctx, call, img); err != nil {
-			return ocr.Page{}, err
-		}
-	}
-	word := ocr.Word{Text: "read", Confidence: 0.9, Box: ocr.Box{Left: 0.1, Top: 0.1, Right: 0.9, Bottom: 0.2}}
-	return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}}, nil
 }

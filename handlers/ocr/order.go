@@ -24,18 +24,18 @@ type Payload struct {
 	Pages string `json:"pages" jsonschema:"pattern=^([1-9][0-9]*(-[1-9][0-9]*)?(\\,[1-9][0-9]*(-[1-9][0-9]*)?)*)?$"`
 }
 
-// order is a task that was understood.
+// order is a decoded task.
 type order struct {
 	payload Payload
 	pages   selection
 	format  derived.Format
-	engine  engines.Engine // as the task wants it; nil: there is none
+	engine  engines.Engine // with the task's options; nil: there is none
 }
 
-// maxLanguages bounds a list of languages; each one costs time.
+// maxLanguages limits the languages of a task; each costs time.
 const maxLanguages = 16
 
-// read understands a task, without I/O.
+// read decodes a task, without I/O.
 func (h *Handler) read(t task.Task) (order, error) {
 	var o order
 	if err := handlers.ReadPayload(t.Payload, &o.payload,
@@ -63,7 +63,7 @@ func (h *Handler) read(t task.Task) (order, error) {
 	if h.deps.Reader.Engine == nil {
 		return o, nil
 	}
-	o.engine, err = h.deps.Reader.Engine.For(engines.Wish{
+	o.engine, err = h.deps.Reader.Engine.For(engines.Preferences{
 		Languages: o.payload.Languages, Resolution: t.Hints.Resolution,
 	})
 	if err != nil {
@@ -80,15 +80,15 @@ func join[T ~string](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// selection is ranges of pages, ascending and apart from each other; none: all pages.
+// selection is ranges of pages, ascending and disjoint; empty: all pages.
 type selection []span
 
 type span struct{ first, last int }
 
-// maxPage is beyond any page that is read.
+// maxPage is higher than any page number.
 const maxPage = 1_000_000
 
-// readSelection reads e.g. "1-3,7".
+// readSelection decodes e.g. "1-3,7".
 func readSelection(text string) (selection, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -123,7 +123,7 @@ func (s selection) has(page int) bool {
 	return len(s) == 0 || slices.ContainsFunc(s, func(x span) bool { return x.first <= page && page <= x.last })
 }
 
-// last is the highest requested page; zero: none in particular.
+// last returns the highest requested page; zero: all are requested.
 func (s selection) last() int {
 	if len(s) == 0 {
 		return 0
@@ -131,7 +131,7 @@ func (s selection) last() int {
 	return s[len(s)-1].last
 }
 
-// of lists the selected pages of a document with that number of pages.
+// of lists the selected pages of a document with this many pages.
 func (s selection) of(pages int) ([]int, error) {
 	if s.last() > pages {
 		return nil, handlers.Invalid("payload.pages", "asks for page %d, but the document has %d", s.last(), pages)

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// coarser is the resolution of a page's second try: most of what an engine stumbles on (time, memory, a
-	// model's loops over fine print) is less at fewer pixels.
+	// coarser is the resolution of a page's second try: with fewer pixels, an engine needs less time and memory, and a
+	// model loops less over fine print.
 	coarser = 0.6
-	// maxFailures in a row are a fault of the document or the machine: the rest is not tried.
+	// maxFailures in a row mean a fault of the document or the machine: the other pages are not tried.
 	maxFailures = 5
 )
 
@@ -34,15 +34,15 @@ type recognition struct {
 	done, blocks int
 	failures     int // in a row
 	unread       []int
-	reason       string         // of the first that is unread
-	first        error          // the same
-	others       map[string]int // pages by the engine that read them when the one that was asked could not
+	reason       string         // of the first unread page
+	first        error          // of the first unread page
+	others       map[string]int // pages by the fallback engine that read them
 	letters      float64        // with a confidence
 	confidence   float64        // sum over the letters
 	usage        engines.Usage
 }
 
-// skipBlank keeps blank pages from the engine: reading nothing takes longest, and models make something of it.
+// skipBlank skips blank pages: engines need most time for them, and models invent text.
 type skipBlank struct{ engines.Engine }
 
 // Read implements ocr.Engine.
@@ -53,7 +53,7 @@ func (e skipBlank) Read(ctx context.Context, img engines.Image) (engines.Page, e
 	return e.Engine.Read(ctx, img)
 }
 
-// open begins to read pages whose images are made by render.
+// open starts to read pages whose images render makes.
 func (r *recognition) open(ctx context.Context, render pages.Render, scale float64) *pages.Document {
 	reader := r.deps.Reader
 	reader.Engine = skipBlank{r.order.engine}
@@ -62,8 +62,8 @@ func (r *recognition) open(ctx context.Context, render pages.Render, scale float
 	return reader.Open(ctx, func() (string, error) { return r.file.SHA256, nil }, render)
 }
 
-// run reads the pages in parallel and writes them in their order. It fails when no page could be read, or when
-// another attempt may do better: what was read until then is in the cache of pages.
+// run reads the pages in parallel and writes them in order. It fails if no page could be read, or if another attempt
+// may succeed: the cache has the pages read so far.
 func (r *recognition) run(ctx context.Context) error {
 	all := r.open(ctx, r.images.Image, 1)
 	defer all.Close()
@@ -92,7 +92,7 @@ func (r *recognition) run(ctx context.Context) error {
 	return err
 }
 
-// again reads a page that failed once more, by itself and coarser, unless that is in vain.
+// again reads a page that failed once more, alone and coarser, unless that is hopeless.
 func (r *recognition) again(ctx context.Context, number int, failed error) (engines.Page, error) {
 	if hopeless(ctx, failed) {
 		return engines.Page{}, failed
@@ -103,12 +103,12 @@ func (r *recognition) again(ctx context.Context, number int, failed error) (engi
 	defer alone.Close()
 	p, err := alone.Start(number).Wait()
 	if err != nil && !hopeless(ctx, err) {
-		err = failed // the first reason says more
+		err = failed // the first error is more informative
 	}
 	return p, err
 }
 
-// hopeless reports whether no other try within this attempt at the task will do.
+// hopeless reports whether a second try within this attempt would fail, too.
 func hopeless(ctx context.Context, err error) bool {
 	_, gone := errors.AsType[*engines.UnavailableError](err)
 	return ctx.Err() != nil || gone || retryable(err)
@@ -119,7 +119,7 @@ func retryable(err error) bool {
 	return ok && taskerr.Classes[e.Class].Retryable
 }
 
-// page writes a page. The error is one that ends the task's attempt.
+// page writes a page. An error ends the attempt.
 func (r *recognition) page(ctx context.Context, number int, p engines.Page, failed error) error {
 	switch gone, ok := errors.AsType[*engines.UnavailableError](failed); {
 	case ctx.Err() != nil:
@@ -153,7 +153,7 @@ func (r *recognition) skip(number int, why error) error {
 	return r.out.Page(derived.Page{Number: number, Unread: reason})
 }
 
-// giveUp writes the pages that are not tried.
+// giveUp writes the pages that were not tried.
 func (r *recognition) giveUp(ctx context.Context) error {
 	for _, number := range r.numbers[r.done:] {
 		if ctx.Err() != nil {
@@ -196,7 +196,7 @@ func (r *recognition) text(ctx context.Context, number int, p engines.Page) erro
 	})
 }
 
-// nothing is the error of a document of which no page could be read.
+// nothing returns the error of a document without readable pages.
 func nothing(why error) error {
 	if e, ok := errors.AsType[*taskerr.Error](why); ok {
 		return e

@@ -15,15 +15,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// made is a derived document on disk.
-type made struct {
+// derivedFile is a derived document on disk.
+type derivedFile struct {
 	path   string
 	result Result
 }
 
 // write makes the derived document.
-func (w *work) write(ctx context.Context) (made, error) {
-	m := made{path: filepath.Join(w.file.Dir, "derived")}
+func (w *work) write(ctx context.Context) (derivedFile, error) {
+	m := derivedFile{path: filepath.Join(w.file.Dir, "derived")}
 	file, err := os.OpenFile(m.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return m, noRoom(err)
@@ -67,7 +67,7 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 		if number != page {
 			page = number
 			pages++
-			w.call.Progress.Pages(pages-1, 0) // how many there are isn't known
+			w.call.Progress.Pages(pages-1, 0) // the total is unknown
 			w.call.Progress.Report(1-1/(1+float64(page)/20), fmt.Sprintf("page %d", page))
 			if err := out.Page(derived.Page{Number: number}); err != nil {
 				return err
@@ -132,7 +132,7 @@ func (w *work) recognize(ctx context.Context, file *os.File) (Result, error) {
 	return r.result(), r.out.Close(derived.Tail{Pages: len(numbers), MeanConfidence: r.mean(), Unread: r.unread})
 }
 
-// result sums up.
+// result returns the task's result.
 func (r *recognition) result() Result {
 	e := r.order.engine
 	result := Result{

@@ -7,14 +7,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// answer is what a model is asked to return.
+// answer is the JSON that the model must return.
 type answer struct {
 	Summary   string `json:"summary"`
 	KeyPoints []struct {
@@ -23,11 +22,11 @@ type answer struct {
 	} `json:"key_points"`
 }
 
-// ask asks one question, gives the model one chance to mend what is wrong with its answer, and keeps that.
+// ask asks one question, gives the model one chance to correct its answer, and keeps the answer.
 func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	q := w.question(n)
-	if w.patient.Load() {
-		q.MaxTokens *= patience
+	if w.longAnswers.Load() {
+		q.MaxTokens *= longAnswer
 	}
 	spent := store.Partial{Key: n.key}
 	given, err := w.once(ctx, q, &spent)
@@ -39,16 +38,16 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	}
 	made, problem := w.take(n, given)
 	if problem.any() {
-		mended, err := w.mend(ctx, n, q, given, problem, &spent)
+		second, err := w.correct(ctx, n, q, given, problem, &spent)
 		if err != nil {
 			return notes{}, err
 		}
-		made = mended.over(made, problem)
+		made = second.over(made, problem)
 	}
 	if made == nil {
 		return notes{}, &taskerr.Error{
 			Class: taskerr.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
-			Message: fmt.Sprintf("the model %q answered twice with something other than what was requested: %s",
+			Message: fmt.Sprintf("the model %q gave two unusable answers: %s",
 				w.deps.Chat.Model(), problem.unusable),
 		}
 	}
@@ -68,8 +67,8 @@ func (w *work) kept(ctx context.Context, n *node, made notes, spent store.Partia
 	return made, nil
 }
 
-// withheld is what comes of a question that the service or the model refuses. A section is left out, and the summary
-// says so; a document that was to be summarized by one call is tried by sections.
+// withheld handles a question that the service or the model refuses. A section is left out, and the summary says so. A
+// document in one call is tried again by sections.
 func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, spent store.Partial) (notes, error) {
 	reason, code := reasonFiltered, "SUMMARIZE_FILTERED"
 	if end == llm.Refused {
@@ -87,14 +86,14 @@ func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, sp
 	}
 }
 
-// once makes one call, if its cost is within what the task may take.
+// once makes one call, if the task may use so many tokens.
 func (w *work) once(ctx context.Context, q llm.Question, spent *store.Partial) (llm.Answer, error) {
 	size := w.tokens(q) + q.MaxTokens
 	for _, turn := range q.Turns {
 		size += w.deps.Counter.Count(turn.Text)
 	}
 	if !w.ledger.reserve(size, w.deps.MaxTokens) {
-		return llm.Answer{}, tooDear("one more call of the model would take it over %d tokens", w.deps.MaxTokens)
+		return llm.Answer{}, tooExpensive("one more call of the model would take it over %d tokens", w.deps.MaxTokens)
 	}
 	w.asked.note(size)
 	given, err := w.deps.Chat.Ask(ctx, q)
@@ -109,14 +108,14 @@ func (w *work) once(ctx context.Context, q llm.Question, spent *store.Partial) (
 
 // problem is what is wrong with an answer.
 type problem struct {
-	unusable string   // why nothing can be made of it; empty: something can
-	wishes   []string // what was requested and is not met
+	unusable string   // why it can't be used; empty: it can
+	unmet    []string // requests that it doesn't meet
 	cutOff   bool
 }
 
-func (p problem) any() bool { return p.unusable != "" || len(p.wishes) > 0 }
+func (p problem) any() bool { return p.unusable != "" || len(p.unmet) > 0 }
 
-// take makes notes of an answer; nil when it is unusable.
+// take converts an answer to notes; nil if it is unusable.
 func (w *work) take(n *node, given llm.Answer) (*notes, problem) {
 	var a answer
 	if given.End == llm.CutOff {
@@ -148,10 +147,10 @@ func (w *work) take(n *node, given llm.Answer) (*notes, problem) {
 	if len(made.Points) == 0 {
 		return nil, problem{unusable: fmt.Sprintf(`no key point had "sources" between 1 and %d`, len(cited))}
 	}
-	return made, problem{wishes: w.unmet(n, made)}
+	return made, problem{unmet: w.unmet(n, made)}
 }
 
-// citable are the hashes of the passages behind each number of a node's question.
+// citable returns the hashes of the passages behind each number in a node's question.
 func (w *work) citable(n *node) [][]string {
 	var all [][]string
 	if len(n.parts) == 0 {
@@ -167,55 +166,54 @@ func (w *work) citable(n *node) [][]string {
 	return all
 }
 
-// mended is the second answer.
-type mended struct {
+// secondAnswer is the second answer.
+type secondAnswer struct {
 	notes   *notes
 	problem problem
 }
 
-// over chooses between two answers: the second, unless it is unusable or no better.
-func (m mended) over(first *notes, was problem) *notes {
-	if m.notes == nil || first != nil && len(m.problem.wishes) > len(was.wishes) {
+// over chooses between two answers: the second, unless it is unusable or worse.
+func (m secondAnswer) over(first *notes, was problem) *notes {
+	if m.notes == nil || first != nil && len(m.problem.unmet) > len(was.unmet) {
 		return first
 	}
 	return m.notes
 }
 
-// mend asks again, with what was wrong.
-func (w *work) mend(
+// correct asks again and says what was wrong.
+func (w *work) correct(
 	ctx context.Context, n *node, q llm.Question, given llm.Answer, wrong problem, spent *store.Partial,
-) (mended, error) {
+) (secondAnswer, error) {
 	q.Turns = []llm.Turn{{Role: llm.User, Text: q.Text}}
 	if strings.TrimSpace(given.Text) != "" {
 		q.Turns = append(q.Turns, llm.Turn{Role: llm.Assistant, Text: given.Text})
 	}
-	reasons := wrong.wishes
+	reasons := wrong.unmet
 	if wrong.unusable != "" {
 		reasons = []string{wrong.unusable}
 	}
 	q.Text = "Your answer can't be used as it is: " + strings.Join(reasons, "; ") +
 		". Give the whole JSON object again, with that put right."
 	if wrong.cutOff {
-		w.patient.Store(true)
-		q.MaxTokens *= patience
+		w.longAnswers.Store(true)
+		q.MaxTokens *= longAnswer
 		q.Text += " Be shorter."
 	}
 	again, err := w.once(ctx, q, spent)
 	if err != nil {
-		return mended{}, err
+		return secondAnswer{}, err
 	}
 	if again.End == llm.Filtered || again.End == llm.Refused {
-		return mended{}, nil
+		return secondAnswer{}, nil
 	}
 	made, problem := w.take(n, again)
-	return mended{made, problem}, nil
+	return secondAnswer{made, problem}, nil
 }
 
-// patience is how much longer an answer may be once one was cut off: what a model that reasons has thought counts as
-// a part of its answer.
-const patience = 3
+// longAnswer is how much longer answers may be after one was cut off: a model's reasoning counts as part of its answer.
+const longAnswer = 3
 
-// object is the JSON object in a text: some models put it into a block of code, or talk around it.
+// object returns the JSON object in a text: some models put it into a block of code, or add remarks.
 func object(text string) []byte {
 	first, last := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if first < 0 || last < first {
@@ -224,91 +222,7 @@ func object(text string) []byte {
 	return []byte(text[first : last+1])
 }
 
-// references are numbers of sources in a text, where they don't belong.
+// references matches numbers of sources, which don't belong in a text.
 var references = regexp.MustCompile(`\s?\[\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\]`)
 
 func withoutReferences(text string) string { return references.ReplaceAllString(text, "") }
-
-// ledger counts the tokens of a task, of all its attempts.
-type ledger struct {
-	mu       sync.Mutex
-	prompt   int
-	answers  int
-	reserved int // by calls that are under way
-	reused   int // answers that others have paid for
-	known    map[string]bool
-}
-
-func (l *ledger) paid() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.prompt + l.answers
-}
-
-// recalled notes an answer that was kept: paid for by this task, or by another.
-func (l *ledger) recalled(p store.Partial) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.known[p.Key] {
-		return
-	}
-	if l.known == nil {
-		l.known = map[string]bool{}
-	}
-	l.known[p.Key] = true
-	if !p.Own {
-		l.reused++
-		return
-	}
-	l.prompt += p.PromptTokens
-	l.answers += p.CompletionTokens
-}
-
-// reserve sets a number of tokens apart, if most allows it; zero: it always does.
-func (l *ledger) reserve(tokens, most int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if most > 0 && l.prompt+l.answers+l.reserved+tokens > most {
-		return false
-	}
-	l.reserved += tokens
-	return true
-}
-
-func (l *ledger) settle(reserved int, a llm.Answer) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reserved -= reserved
-	l.prompt += a.PromptTokens
-	l.answers += a.CompletionTokens
-}
-
-// sizes remembers the longest question, answer included.
-type sizes struct {
-	mu   sync.Mutex
-	most int
-	any  bool
-}
-
-func (s *sizes) note(tokens int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.any = true
-	s.most = max(s.most, tokens)
-}
-
-// none says that nothing was asked.
-func (s *sizes) none() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.any
-}
-
-// longest returns it and forgets it.
-func (s *sizes) longest() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	most := s.most
-	s.most = 0
-	return most
-}

@@ -31,19 +31,19 @@ func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Fin
 
 const dimensions = 8
 
-// bench is a handler of summarize tasks with a model that answers what a test wants.
+// bench is a handler of summarize tasks with a model whose answers a test decides.
 type bench struct {
 	*handlertest.Bench
 	model    *model
 	deps     summarize.Deps
-	progress *handlertest.Progress // of the attempt that finished last
+	progress *handlertest.Progress // of the last finished attempt
 }
 
 func newBench(t *testing.T, edit ...func(*summarize.Deps)) *bench {
 	t.Helper()
 	b := &bench{Bench: handlertest.New(t, task.Summarize, dimensions), model: &model{reply: parrot}}
 	b.Job.MaxAttempts, b.Job.RequestedBy, b.Job.Source.InsertedAt = 9, "user-17", time.Now().Add(time.Hour)
-	b.Job.Lease = 0 // the next attempt begins at once
+	b.Job.Lease = 0 // the next attempt starts at once
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
 	b.deps = summarize.Deps{
@@ -59,13 +59,13 @@ func newBench(t *testing.T, edit ...func(*summarize.Deps)) *bench {
 	return b
 }
 
-// result is what a webhook would say.
+// result is the result in a webhook.
 type result struct {
 	summarize.Result
 	ID string `json:"summary_id"`
 }
 
-// finish does an attempt to its end, as the engine would.
+// finish runs an attempt to its end, like the engine.
 func (b *bench) finish(c handlers.Call) (r result) {
 	b.Helper()
 	out, err := summarize.New(b.deps).Handle(b.Context(), c)
@@ -85,7 +85,7 @@ func (b *bench) summarize(payload string) result {
 	return b.finish(b.Begin(payload, task.Hints{}))
 }
 
-// fails does an attempt that ends in an error, and returns it.
+// fails runs an attempt that must fail and returns its error.
 func (b *bench) fails(payload string) *taskerr.Error {
 	b.Helper()
 	_, err := summarize.New(b.deps).Handle(b.Context(), b.Begin(payload, task.Hints{}))
@@ -96,7 +96,7 @@ func (b *bench) fails(payload string) *taskerr.Error {
 	return e
 }
 
-// model answers as reply says.
+// model answers by reply.
 type model struct {
 	reply func(q llm.Question) (llm.Answer, error)
 
@@ -124,7 +124,7 @@ func (m *model) Ask(_ context.Context, q llm.Question) (llm.Answer, error) {
 	return a, err
 }
 
-// calls is how many questions were asked since the last time.
+// calls returns how many questions were asked since its last call.
 func (m *model) calls() int { return len(m.questions()) }
 
 func (m *model) questions() []llm.Question {
@@ -135,10 +135,10 @@ func (m *model) questions() []llm.Question {
 	return asked
 }
 
-// numbered is the line before a passage or a statement.
+// numbered matches the line before a passage or a statement.
 var numbered = regexp.MustCompile(`(?m)^§[0-9a-f]{8} \[(\d+)\].*\n`)
 
-// parrot repeats the first words of the first passages, and cites them.
+// parrot repeats and cites the first words of the first passages.
 func parrot(q llm.Question) (llm.Answer, error) {
 	text, _, _ := strings.Cut(q.Text, " end\n")
 	var out reply
@@ -151,7 +151,7 @@ func parrot(q llm.Question) (llm.Answer, error) {
 	return out.answer(), nil
 }
 
-// reply is an answer as it should be.
+// reply is a well-formed answer.
 type reply struct {
 	Summary   string     `json:"summary"`
 	KeyPoints []keyPoint `json:"key_points"`
@@ -165,12 +165,12 @@ type keyPoint struct {
 func (r reply) answer() llm.Answer {
 	raw, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // plain values
+		panic(err) // impossible: plain values
 	}
 	return llm.Answer{Text: string(raw), End: llm.Stopped}
 }
 
-// say is a model that gives these answers, the last of them again and again.
+// say returns a model with these answers. It repeats the last one.
 func say(answers ...llm.Answer) func(llm.Question) (llm.Answer, error) {
 	var mu sync.Mutex
 	return func(llm.Question) (llm.Answer, error) {
@@ -203,7 +203,7 @@ func (first) Choose(sentences []string, most, words int) (chosen []int) {
 	return chosen
 }
 
-// long is a document of so many sections of about 300 tokens; edited sections say something else.
+// long returns a document of this many sections of about 300 tokens; edited sections have another text.
 func long(sections int, edited ...int) string {
 	var b strings.Builder
 	b.WriteString("# Log of the duty officer\n")

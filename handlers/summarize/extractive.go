@@ -9,10 +9,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 )
 
-// Of each section this many sentences are looked at again when the summary is chosen.
+// The number of sentences of each section among which the summary is chosen.
 const sentencesPerSection = 8
 
-// longestSentence is in words: what is longer is a table or a list that nobody ended.
+// longestSentence is in words: anything longer is likely a table or a list without full stops.
 const longestSentence = 60
 
 // candidate is a sentence that may become part of the summary.
@@ -21,8 +21,8 @@ type candidate struct {
 	passage int
 }
 
-// extract makes a summary of the document's own sentences, without a model: of each section those that stand for the
-// others, and of these again.
+// extract makes a summary of the document's sentences, without a model: it chooses the most representative ones of each
+// section, and then of these.
 func (w *work) extract(ctx context.Context) (Result, error) {
 	if err := w.call.Progress.Stage(stageSummarizing); err != nil {
 		return Result{}, err
@@ -69,10 +69,10 @@ func (w *work) extract(ctx context.Context) (Result, error) {
 	return r, nil
 }
 
-// usual is a sentence of a usual length.
+// usual reports whether a sentence has a usual length.
 func usual(s string) bool { n := words(s); return n >= 5 && n <= longestSentence }
 
-// candidates are the sentences of passages, without headings, tables and code.
+// candidates returns the sentences of passages, without headings, tables and code.
 func (w *work) candidates(first, end int) []candidate {
 	var all []candidate
 	for i := first; i < end; i++ {
@@ -84,7 +84,7 @@ func (w *work) candidates(first, end int) []candidate {
 				fenced = !fenced
 			}
 			if !fenced && !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "|") && headingLevel(line) == 0 {
-				if bullet.MatchString(line) { // an item is a sentence of its own
+				if bullet.MatchString(line) { // each item is a sentence
 					line = "\n" + bullet.ReplaceAllString(line, "") + "\n"
 				}
 				prose = append(prose, line)
@@ -99,10 +99,10 @@ func (w *work) candidates(first, end int) []candidate {
 	return all
 }
 
-// mostLines is how many lines of a document without sentences are looked at.
+// mostLines is how many lines of a document without sentences are used.
 const mostLines = 200
 
-// lines are the first lines of a document of tables and headings, as text.
+// lines returns the first lines of a document of tables and headings, as text.
 func (w *work) lines() []candidate {
 	var all []candidate
 	for i, p := range w.doc.passages {
@@ -132,7 +132,7 @@ func (w *work) choose(of []candidate, most, words int) []candidate {
 	return chosen
 }
 
-// join puts sentences together as the style wants: in one paragraph, in one of each section, or in a list.
+// join joins sentences by style: in one paragraph, in one for each section, or in a list.
 func (w *work) join(chosen []candidate, begins []int) string {
 	var b strings.Builder
 	section := -1

@@ -9,31 +9,30 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 )
 
-// unmet is what an answer is not, although requested.
+// unmet returns the requests that an answer doesn't meet.
 func (w *work) unmet(n *node, made *notes) []string {
 	if n.order == nil {
 		return nil
 	}
-	var wishes []string
+	var unmet []string
 	if n.order.style == Bullets && !strings.HasPrefix(strings.TrimSpace(made.Summary), "-") {
-		wishes = append(wishes, `"summary" is to be a list of lines that begin with "- "`)
+		unmet = append(unmet, `"summary" is to be a list of lines that begin with "- "`)
 	}
 	if most := w.payload.MaxWords; most != nil {
 		if got := words(made.Summary); got > *most {
-			wishes = append(wishes, fmt.Sprintf(`"summary" has %d words, and may have at most %d`, got, *most))
+			unmet = append(unmet, fmt.Sprintf(`"summary" has %d words, and may have at most %d`, got, *most))
 		}
 	}
 	if want := n.order.language; want != "" {
 		if found := enrich.Detect(made.Summary).Code; found != enrich.Unknown && !sameLanguage(found, want) {
-			wishes = append(wishes, fmt.Sprintf("it is in %s, and is to be in %s", languageName(found),
+			unmet = append(unmet, fmt.Sprintf("it is in %s, and is to be in %s", languageName(found),
 				languageName(want)))
 		}
 	}
-	return wishes
+	return unmet
 }
 
-// words counts the words of a text: runs of letters and digits, and each sign of a script that is written without
-// blanks.
+// words counts the words of a text: runs of letters and digits, and each character of scripts without spaces.
 func words(text string) int {
 	n, within := 0, false
 	for _, r := range text {
@@ -53,7 +52,7 @@ func words(text string) int {
 	return n
 }
 
-// cutTo shortens a text to a number of words, after a sentence, or after a word when the first sentence is longer.
+// cutTo truncates a text to a number of words, after a sentence, or after a word if the first sentence is longer.
 func cutTo(text string, most int, sentences func(string) []string) string {
 	kept, rest := "", text
 	for _, s := range sentences(text) {
@@ -82,10 +81,10 @@ func cutTo(text string, most int, sentences func(string) []string) string {
 	return strings.TrimSpace(text[:end]) + "…"
 }
 
-// bullet is how lists begin their items.
+// bullet matches the start of a list item.
 var bullet = regexp.MustCompile(`^\s*(?:[-*•–·]|\d{1,2}[.)])\s+`)
 
-// bulleted makes a text a list: of its lines, or, when it is not a list, of its sentences.
+// bulleted makes a list of a text: of its lines, or, if it is not a list, of its sentences.
 func bulleted(text string, sentences func(string) []string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) == 1 && !bullet.MatchString(text) {

@@ -68,7 +68,7 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 	return p, nil
 }
 
-// words is how long a summary of the style is, when its sender does not say: a wish, not a limit.
+// words returns the default length of a summary of the style: a target, not a limit.
 func (s Style) words() int {
 	switch s {
 	case Detailed:
@@ -80,7 +80,7 @@ func (s Style) words() int {
 	}
 }
 
-// points is how many key points a summary of the style has at most.
+// points returns the maximum number of key points of a summary of the style.
 func (s Style) points() int {
 	if s == Detailed {
 		return 10
@@ -88,7 +88,7 @@ func (s Style) points() int {
 	return 6
 }
 
-// languageName is a tag as a model knows it, e.g. "German (de)".
+// languageName returns a tag with its name for the model, e.g. "German (de)".
 func languageName(tag string) string {
 	t, err := language.Parse(tag)
 	if err != nil {

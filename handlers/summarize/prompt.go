@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-// promptVersion goes into every key: it rises when the same passages would be put to a model otherwise.
+// promptVersion is part of every key. It increases when the same passages give another prompt.
 const promptVersion = "1"
 
 const rules = `Rules:
@@ -19,7 +19,7 @@ const rules = `Rules:
 - "sources" are the numbers, given in square brackets behind the marker, of %[2]s that bear a key point out. Every key point has at least one. Write such numbers nowhere else.
 - Answer with one JSON object of the form {"summary": "…", "key_points": [{"text": "…", "sources": [1]}]} and nothing else.`
 
-// answerSchema is the form of every answer.
+// answerSchema is the schema of every answer.
 var answerSchema = llm.Schema{
 	Name: "summary", Strict: true,
 	Schema: json.RawMessage(`{"type":"object","additionalProperties":false,` +
@@ -28,7 +28,7 @@ var answerSchema = llm.Schema{
 		`"sources":{"type":"array","items":{"type":"integer"}}}}}}}`),
 }
 
-// schemaTokens is about what the schema and the envelope of a request cost.
+// schemaTokens is the approximate cost of the schema and the envelope of a request.
 const schemaTokens = 120
 
 // entry is one numbered piece of a prompt.
@@ -37,8 +37,8 @@ type entry struct {
 	text    string
 }
 
-// quoted is the entries between lines with a marker that does not occur in them: no text of a document can end the
-// data, or begin another entry. The marker is made of the text, so that the same text gives the same prompt.
+// quoted puts entries between lines with a marker that does not occur in them: no text of a document can end the data or
+// begin another entry. The marker depends on the text, so that the same text gives the same prompt.
 func quoted(entries []entry) (text, marker string) {
 	var all strings.Builder
 	for _, e := range entries {
@@ -62,10 +62,10 @@ func quoted(entries []entry) (text, marker string) {
 
 func mark(sum [sha256.Size]byte) string { return "§" + hex.EncodeToString(sum[:4]) }
 
-// headingOf is a heading path on one line.
+// headingOf returns a heading path on one line.
 func headingOf(path []string) string { return strings.Join(path, " > ") }
 
-// order is what the last call is told of the summary that is wanted.
+// order describes the requested summary to the last call.
 type order struct {
 	style    Style
 	language string // a BCP 47 tag; empty: that of the text
@@ -89,13 +89,13 @@ func (o order) String() string {
 		form, o.words, language, o.style.points())
 }
 
-// The bounds of the notes on a section.
+// The limits of the notes on a section.
 const (
 	noteWords  = 120
 	notePoints = 5
 )
 
-// ofPassages is the question about passages: for notes, or, with an order, for the summary itself.
+// ofPassages returns the question about passages: for notes or, with an order, for the summary.
 func ofPassages(passages []passage, o *order) llm.Question {
 	entries := make([]entry, len(passages))
 	for i, p := range passages {
@@ -111,7 +111,7 @@ func ofPassages(passages []passage, o *order) llm.Question {
 			noteWords, notePoints), entries, noteTokens)
 }
 
-// ofNotes is the question about the notes on several sections: for notes on all of them, or for the summary itself.
+// ofNotes returns the question about the notes on several sections: for notes on all of them, or for the summary.
 func ofNotes(parts []notes, o *order) llm.Question {
 	var entries []entry
 	for _, n := range parts {
@@ -135,23 +135,23 @@ func ofNotes(parts []notes, o *order) llm.Question {
 			noteWords, notePoints), entries, noteTokens)
 }
 
-func question(role, what, title, wish string, entries []entry, maxTokens int) llm.Question {
+func question(role, what, title, request string, entries []entry, maxTokens int) llm.Question {
 	if title != "" && len(entries) > 0 {
 		entries[0].heading = strings.TrimSuffix("title of the document: "+strings.Join(strings.Fields(title), " ")+"; "+
 			entries[0].heading, "; ")
 	}
 	text, marker := quoted(entries)
 	return llm.Question{
-		System: role + "\n" + fmt.Sprintf(rules, marker, what), Text: text + "\n" + wish, Schema: &answerSchema,
+		System: role + "\n" + fmt.Sprintf(rules, marker, what), Text: text + "\n" + request, Schema: &answerSchema,
 		MaxTokens: maxTokens,
-		Stream:    func(string, bool) {}, // so that a slow model is waited for from piece to piece
+		Stream:    func(string, bool) {}, // the timeout of a stream is between two pieces
 	}
 }
 
 // The most tokens of answers. A key point is about 60 tokens, a word up to 4 in scripts other than Latin.
 const (
 	noteTokens   = 700
-	typicalNotes = 400 // what notes mostly have, for how many go into one call
+	typicalNotes = 400 // the usual size of notes, which decides how many go into one call
 )
 
 func (o order) maxTokens() int { return 4*o.words + 80*o.style.points() + 100 }

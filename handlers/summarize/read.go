@@ -16,13 +16,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// document is what was read of a document. Its passages are the chunks that an ingest of it cuts it into: they
-// have the same keys, so that a citation leads into the index.
+// document is the text of a document. Its passages are the chunks of an ingest, with the same keys, so that citations
+// refer to the index.
 type document struct {
 	passages []passage
 	tokens   int // of all passages
 	title    string
-	language string // enrich.Unknown: it can't be told
+	language string // enrich.Unknown if not detected
 	sha256   string // of the bytes
 	info     extract.Info
 	warnings []string
@@ -35,15 +35,15 @@ type passage struct {
 	heading []string // from the top heading down
 	pages   []int
 	key     string // the chunk's
-	hash    string // of heading and text: what a model is shown of it
+	hash    string // of heading and text, which the model reads
 	tokens  int
-	// how closely it belongs to the passage before: the level of the heading that it begins with, else loose
+	// the level of the heading at its start, else loose: the bond with the passage before
 	bond    int
-	opening uint64 // hash of its heading, or of how it begins
+	opening uint64 // hash of its heading, or of its start
 }
 
-// read fetches the document, and reads it as an ingest does: through the same extractors and what they have kept, and
-// the same privacy filter; nothing behind that has seen what it hides.
+// read fetches the document and reads it like an ingest: by the same extractors with what they have kept, and through
+// the same privacy filter. Nothing after the filter sees what it hides.
 func (w *work) read(ctx context.Context) (d document, err error) {
 	progress := w.call.Progress
 	if err := progress.Stage(stageFetching); err != nil {
@@ -79,7 +79,7 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 	return d, nil
 }
 
-// why says what is known about a document without text.
+// why returns what is known about a document without text.
 func (w *work) why(d document) string {
 	if reason := d.info.Properties["unread_reason"]; reason != "" {
 		return ": its pages are images, and could not be read by OCR (" + reason + ")"
@@ -137,10 +137,10 @@ func (w *work) parse(ctx context.Context, src extract.Source, d *document) error
 	return nil
 }
 
-// keep takes the next passage. A document of more tokens than a task may take is not read to its end.
+// keep adds the next passage. A document with more tokens than the task may use is not read to its end.
 func (w *work) keep(d *document, c chunk.Chunk) error {
 	if d.tokens += c.Tokens; w.deps.MaxTokens > 0 && d.tokens > w.deps.MaxTokens {
-		return tooDear("the document has more than %d tokens", w.deps.MaxTokens)
+		return tooExpensive("the document has more than %d tokens", w.deps.MaxTokens)
 	}
 	p := passage{
 		text: strings.TrimSpace(c.Content), heading: c.HeadingPath, pages: c.Pages, key: c.Key, tokens: c.Tokens,
@@ -158,7 +158,7 @@ func (w *work) keep(d *document, c chunk.Chunk) error {
 	return nil
 }
 
-// headingLevel is that of a line of Markdown; zero: it is not a heading.
+// headingLevel returns the level of a heading in Markdown; zero: the line is not a heading.
 func headingLevel(line string) int {
 	level := len(line) - len(strings.TrimLeft(line, "#"))
 	if level == 0 || level > loose-1 || !strings.HasPrefix(line[level:], " ") {
@@ -167,7 +167,7 @@ func headingLevel(line string) int {
 	return level
 }
 
-// hashOf is 128 bits of the SHA-256 of texts, each with its length before it.
+// hashOf returns 128 bits of the SHA-256 of texts, each prefixed with its length.
 func hashOf(texts ...string) string {
 	h := sha256.New()
 	for _, t := range texts {

@@ -68,14 +68,14 @@ type LeftOut struct {
 	Reason  string `json:"reason"`            // why
 }
 
-// maxCitations bounds the passages that one key point names.
+// maxCitations limits the passages that one key point cites.
 const maxCitations = 12
 
-// result makes what is told of the notes that the last call gave.
+// result makes the result of the last call's notes.
 func (w *work) result(n notes) Result {
 	r := w.blank()
 	r.Summary = n.Summary
-	places := map[string]int{} // of passages by hash: the first, where the same text stands twice
+	places := map[string]int{} // of passages by hash: the first one with the text
 	for i := len(w.doc.passages) - 1; i >= 0; i-- {
 		places[w.doc.passages[i].hash] = i
 	}
@@ -101,7 +101,7 @@ func (w *work) result(n notes) Result {
 	return r
 }
 
-// blank is what is known of the document.
+// blank returns a result with what is known about the document.
 func (w *work) blank() Result {
 	return Result{
 		Filename: w.payload.Filename, KeyPoints: []KeyPoint{}, Style: w.payload.Style, Title: w.doc.title,
@@ -111,7 +111,7 @@ func (w *work) blank() Result {
 	}
 }
 
-// keyPoint is a statement on passages.
+// keyPoint returns a statement about passages.
 func (w *work) keyPoint(text string, passages []int) KeyPoint {
 	k := KeyPoint{
 		Text: text, Pages: w.pages(passages), Citations: []Citation{}, Unverified: w.unverified(text, passages),
@@ -142,7 +142,7 @@ func orEmpty(pages []int) []int {
 	return pages
 }
 
-// unverified are the claims of a text that passages don't bear out.
+// unverified returns the claims in a text that passages don't support.
 func (w *work) unverified(text string, passages []int) []Claim {
 	texts := make([]string, 0, len(passages))
 	for _, i := range slices.Compact(slices.Sorted(slices.Values(passages))) {
@@ -160,7 +160,7 @@ func (w *work) unverified(text string, passages []int) []Claim {
 	return claims
 }
 
-// whole is all of a document's text, indexed on first use.
+// whole returns the index of all of a document's text, made on first use.
 type whole struct {
 	once   sync.Once
 	source *evidence.Source
@@ -194,8 +194,7 @@ func (w *work) leftOut(omitted []run, places map[string]int) []LeftOut {
 	return out
 }
 
-// settle brings a summary into the requested form, as far as that can be done without a model, and says what
-// could not.
+// settle brings a summary into the requested form as far as possible without a model, and warns about the rest.
 func (w *work) settle(r *Result) {
 	if r.Style == Bullets {
 		r.Summary = bulleted(r.Summary, w.deps.Extracts.Sentences)
@@ -218,7 +217,7 @@ func (w *work) settle(r *Result) {
 	}
 }
 
-// outcome is the result, and the row that is written with the job's success.
+// outcome returns the result, and the row for the commit of the job's success.
 func (w *work) outcome(r Result) handlers.Outcome {
 	out := handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectSaveSummary, Args: store.Summary{
 		Filename: r.Filename, Blob: w.payload.Blob, SourceSHA256: r.ContentSHA256, Summary: r.Summary,

@@ -18,13 +18,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// leastWindow is the smallest context that is tried when a model's turns out to be smaller than was thought.
+// leastWindow is the smallest context to try after a question was too long.
 const leastWindow = 1024
 
-// errNotWhole says that a document can't be summarized by one call, and may be by sections.
+// errNotWhole reports that a document can't be summarized in one call, but maybe by sections.
 var errNotWhole = errors.New("the document can't be summarized as a whole")
 
-// compose gets the summary from the model, in as many calls as it takes.
+// compose gets the summary from the model, in as many calls as necessary.
 func (w *work) compose(ctx context.Context) (*node, error) {
 	window, whole := w.deps.Window, true
 	for {
@@ -39,7 +39,7 @@ func (w *work) compose(ctx context.Context) (*node, error) {
 			return p.root, nil
 		case errors.Is(err, errNotWhole):
 			whole = false
-		case long && window > leastWindow: // what is done stays done: it has the same key in the next plan
+		case long && window > leastWindow: // finished nodes keep their answers: they have the same keys in the next plan
 			window = max(smaller(window, fits, w.asked.longest()), leastWindow)
 		default:
 			return nil, err
@@ -47,7 +47,7 @@ func (w *work) compose(ctx context.Context) (*node, error) {
 	}
 }
 
-// smaller is the context to try after a question was too long: what the service says that fits, or half of what it
+// smaller returns the context to try after a question was too long: what the service reports, or half of what it
 // refused.
 func smaller(window, fits, refused int) int {
 	next := window / 2
@@ -60,8 +60,8 @@ func smaller(window, fits, refused int) int {
 	return next
 }
 
-// ready takes from the store what was answered before, reports what the rest may cost, and refuses a job that is too
-// expensive, all before the first call.
+// ready reads earlier answers from the store, reports what the rest may cost, and refuses a job that is too expensive,
+// before the first call.
 func (w *work) ready(ctx context.Context, p plan) error {
 	if err := w.recall(ctx, p); err != nil {
 		return err
@@ -71,11 +71,11 @@ func (w *work) ready(ctx context.Context, p plan) error {
 	w.done.Store(int64(len(p.nodes) - len(open)))
 	cost := 0
 	for _, n := range open {
-		cost += w.dearest(n)
+		cost += w.highestCost(n)
 	}
 	paid := w.ledger.paid()
 	if most := w.deps.MaxTokens; most > 0 && paid+cost > most {
-		return tooDear("its summary may take %d tokens in %d calls of the model, more than %d", paid+cost, len(open),
+		return tooExpensive("its summary may take %d tokens in %d calls of the model, more than %d", paid+cost, len(open),
 			most)
 	}
 	if err := w.call.Progress.Stage(stageSummarizing); err != nil {
@@ -90,8 +90,8 @@ func (w *work) ready(ctx context.Context, p plan) error {
 	return w.call.Progress.Save(ctx)
 }
 
-// tooDear is the error of a task that would take more tokens than it may.
-func tooDear(format string, args ...any) error {
+// tooExpensive returns the error of a task that would exceed its tokens.
+func tooExpensive(format string, args ...any) error {
 	return &taskerr.Error{
 		Class: taskerr.QuotaExceeded, Code: "SUMMARIZE_TOO_MANY_TOKENS",
 		Message: fmt.Sprintf(format, args...) + "; raise MAX_TASK_TOKENS, or send less",
@@ -100,7 +100,7 @@ func tooDear(format string, args ...any) error {
 
 func (w *work) fraction() float64 { return float64(w.done.Load()) / float64(max(w.total, 1)) }
 
-// recall takes what is kept of the plan's nodes. A job that is forced gets only what it paid for itself.
+// recall reads the kept answers of the plan's nodes. A forced job gets only those that it paid for itself.
 func (w *work) recall(ctx context.Context, p plan) error {
 	byKey := map[string][]*node{}
 	for _, n := range p.nodes {
@@ -132,16 +132,16 @@ func (w *work) recall(ctx context.Context, p plan) error {
 	return nil
 }
 
-// finish gives a node its notes.
+// finish sets the notes of a node.
 func (w *work) finish(n *node, made notes) {
 	made.heading = w.doc.passages[n.first].heading
 	n.notes = &made
 }
 
-// run asks what is pending, level by level: several calls at a time, each answer kept as soon as it is there. When one
-// fails no further ones begin, and those that are under way are waited for: they are paid for.
+// run asks the pending questions level by level, several at a time, and keeps each answer at once. After a failure it
+// starts no more calls, but waits for those in progress, which are paid for.
 func (w *work) run(ctx context.Context, p plan) error {
-	levels := map[int]map[string][]*node{} // by depth, then by key: equal sections are asked about once
+	levels := map[int]map[string][]*node{} // by depth, then by key: equal sections share a call
 	for _, n := range p.pending() {
 		if levels[n.depth] == nil {
 			levels[n.depth] = map[string][]*node{}
@@ -177,7 +177,7 @@ func (w *work) run(ctx context.Context, p plan) error {
 	return nil
 }
 
-// inOrder lists groups of nodes as they come in the document.
+// inOrder lists groups of nodes in the order of the document.
 func inOrder(groups map[string][]*node) [][]*node {
 	var all [][]*node
 	for _, same := range groups {
@@ -188,7 +188,7 @@ func inOrder(groups map[string][]*node) [][]*node {
 	return all
 }
 
-// answer asks what the nodes, all alike, have to ask.
+// answer asks the question of equal nodes.
 func (w *work) answer(ctx context.Context, p plan, same []*node) error {
 	n := same[0]
 	var made notes
@@ -208,7 +208,7 @@ func (w *work) answer(ctx context.Context, p plan, same []*node) error {
 	return nil
 }
 
-// nothing is what comes of a node all of whose parts were left out; nil: there is something to ask.
+// nothing returns the notes of a node whose parts were all left out; nil: there is something to ask.
 func (w *work) nothing(n *node) *notes {
 	if len(n.parts) == 0 {
 		return nil
@@ -223,10 +223,10 @@ func (w *work) nothing(n *node) *notes {
 	return &out
 }
 
-// keepTime is how long the store may take to keep an answer, also when the task has to stop: it is paid for.
+// keepTime is how long the store may take to keep an answer, which is paid for, even if the task must stop.
 const keepTime = 10 * time.Second
 
-// shelf keeps answers. What the store did not take goes along with the next.
+// shelf keeps answers. Those that the store did not take are sent with the next.
 type shelf struct {
 	mu     sync.Mutex
 	unkept []store.Partial

@@ -2,31 +2,31 @@ package summarize
 
 import "hash/fnv"
 
-// loose is the bond of a passage that begins no section: any heading parts more.
+// loose is the bond of a passage without a heading at its start: any heading separates more.
 const loose = 7
 
-// openingBytes is how much of the start of a passage without a heading tells where it is cut.
+// openingBytes is how much of the start of a passage without a heading decides its cut.
 const openingBytes = 48
 
-// seam is what may be cut before: a passage, or a node whose first passage it is.
+// seam is a possible cut: before a passage, or before a node that starts with it.
 type seam struct {
-	weight  int // tokens of what follows, up to the next seam
+	weight  int // tokens up to the next seam
 	bond    int
 	opening uint64
 }
 
-// place orders seams of the same bond by what stands there, FNV-1a, and not by where they are.
+// place orders seams of the same bond by the FNV-1a hash of their text, not by position.
 func place(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // never fails
 	return h.Sum64()
 }
 
-// sections divides a row of seams into runs of at most a number of tokens, and returns where each begins. A run that
-// is too long is cut at the seam that parts most, the highest heading, and among equals at the one whose text has the
-// least hash, and so on with both halves, as a treap is built (Seidel and Aragon, "Randomized Search Trees", 1996).
-// So each cut is decided by what stands there and by the run that it is in, and an edit changes the section that it is
-// in, and seldom a neighbour. No run is less than a quarter of that, where this can be had.
+// sections divides a row of seams into runs of at most a number of tokens, and returns where each begins. A run that is
+// too long is cut at the highest heading; among equals, at the seam whose text has the least hash. Both halves are cut
+// in the same way, like building a treap (Seidel and Aragon, "Randomized Search Trees", 1996). Each cut thus depends
+// only on its text and its run: an edit changes its own section and seldom a neighbour. Runs have at least a quarter of
+// that number if possible.
 func sections(row []seam, most int) []int {
 	ends := make([]int, len(row)+1) // sums of weights
 	for i, s := range row {
@@ -52,7 +52,7 @@ func sections(row []seam, most int) []int {
 	return begins
 }
 
-// cut chooses the seam between first and end at which both sides have at least that many tokens; if none, all count.
+// cut chooses a seam between first and end with at least that many tokens on both sides; if none has, any seam.
 func cut(row []seam, ends []int, first, end, least int) int {
 	best := 0
 	for _, least := range []int{least, 0} {

@@ -27,7 +27,7 @@ func book(rnd *rand.Rand, chapters int) []seam {
 	return row
 }
 
-// runs are the sections as texts, by what is in them.
+// runs returns the text of each section.
 func runs(row []seam, most int) map[string]int {
 	begins := append(sections(row, most), len(row))
 	all := map[string]int{}
@@ -41,7 +41,7 @@ func runs(row []seam, most int) map[string]int {
 	return all
 }
 
-// Sections are within their bounds, and an edit changes the one that it is in, seldom a neighbour.
+// Sections are within their limits, and an edit changes its own section and seldom a neighbour.
 func TestSectionsAreLocal(t *testing.T) {
 	t.Parallel()
 	const most, trials = 4000, 400

@@ -1,11 +1,11 @@
-// Package summarize writes summaries that can be checked: it fetches the blob, reads it as an ingest does, and asks a
-// model for a summary with key points, each of which cites passages and their pages. What fits into a share of the
-// model's context is one call. A longer document is summarized in a tree: notes on each section, then notes on
-// neighbouring notes, then the summary. Each answer is kept under the hash of what it depends on, so that a retry
-// repeats none, and the next version of a document only those of what changed. Numbers and quotations that the cited
-// passages don't bear out are flagged.
+// Package summarize writes summaries that can be checked: it fetches the blob, reads it like an ingest, and asks a model
+// for a summary with key points, each of which cites passages and their pages. A document that fits into a share of the
+// model's context takes one call. A longer one is summarized in a tree: notes on each section, then notes on
+// neighbouring notes, then the summary. Each answer is kept under the hash of its inputs, so that a retry repeats none,
+// and the next version of a document only those that depend on changes. Numbers and quotations that the cited passages
+// don't support are flagged.
 //
-// Without a model (LLM_PROVIDER=offline) a summary is made of the sentences that stand for the others.
+// Without a model (LLM_PROVIDER=offline) a summary consists of the most representative sentences.
 package summarize
 
 import (
@@ -36,32 +36,32 @@ const (
 	stageFinalizing  = "finalizing"
 )
 
-// noteExtractor is what the extractor leaves for the next attempt.
+// noteExtractor is the extractor's note for the next attempt.
 const noteExtractor = "extract"
 
-// Deps are what the task works with. All are required, unless they say otherwise.
+// Deps are the dependencies of the task. All are required unless noted.
 type Deps struct {
 	Bucket    blob.Bucket
 	Extractor Extractor
 	Store     store.Summaries
 	Limits    extract.Limits
-	Privacy   *privacy.Filter // nil: personal data are not looked for
-	TempDir   string          // for the fetched file; one private folder a task, removed at its end
+	Privacy   *privacy.Filter // nil: no search for personal data
+	TempDir   string          // for the fetched file, in a private folder for each task
 	Log       *slog.Logger
 
-	Chat        llm.Chat    // nil: there is no model, and Extracts does what can be done without one
-	Window      int         // tokens of a question and its answer that Chat takes together
+	Chat        llm.Chat    // nil: there is no model; Extracts is used instead
+	Window      int         // Chat's context in tokens, question and answer together
 	Counter     llm.Counter // of Chat's tokens
-	MaxTokens   int         // that one task may use; zero: any number
-	Concurrency int         // calls at a time
+	MaxTokens   int         // that one task may use; zero: no limit
+	Concurrency int         // concurrent calls
 	Extracts    Extracts
 
-	// Passages are cut as ingest cuts chunks for this model, so that they have the same keys.
+	// Passages are the chunks of an ingest for this model, with the same keys.
 	Chunks              llm.Counter
 	EmbeddingModel      string
 	EmbeddingDimensions int
 
-	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
+	// ExtractorNeeds is a service without which the Extractor reads less or nothing; empty: none.
 	ExtractorNeeds taskerr.Dependency
 }
 
@@ -70,23 +70,23 @@ type Extractor interface {
 	Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error)
 }
 
-// Extracts chooses sentences of a text that stand for the others.
+// Extracts chooses the most representative sentences of a text.
 type Extracts interface {
-	// Model names what chooses.
+	// Model is the name for the result's field model.
 	Model() string
-	// Sentences parts a text into its sentences.
+	// Sentences splits a text into sentences.
 	Sentences(text string) []string
-	// Choose returns the indices of at most a number of sentences and words, in order; zero: any number.
+	// Choose returns the indexes of at most this many sentences and words, in order; zero: no limit.
 	Choose(sentences []string, most, words int) []int
 }
 
-// Handler does summarize tasks.
+// Handler handles summarize tasks.
 type Handler struct{ deps Deps }
 
 // New returns a handler.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// Spec is that of the contract.
+// Spec implements handlers.Handler.
 func (h *Handler) Spec() handlers.Spec {
 	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage}
 	if h.deps.Chat != nil {
@@ -103,25 +103,25 @@ func (h *Handler) Spec() handlers.Spec {
 	}
 }
 
-// Check reads the payload.
+// Check implements handlers.Handler.
 func (h *Handler) Check(t task.Task) error {
 	_, err := readPayload(t.Payload)
 	return err
 }
 
-// work is one document on its way to its summary.
+// work is one attempt to summarize a document.
 type work struct {
 	*Handler
 	call    handlers.Call
 	payload Payload
 	doc     document
 
-	ledger  ledger
-	shelf   shelf
-	asked   sizes
-	patient atomic.Bool // the model needs more tokens for an answer than the answer has: it reasons
-	total   int         // nodes of the plan
-	done    atomic.Int64
+	ledger      ledger
+	shelf       shelf
+	asked       sizes
+	longAnswers atomic.Bool // the model reasons: its answers need more tokens
+	total       int         // nodes of the plan
+	done        atomic.Int64
 }
 
 // Handle summarizes one document.
@@ -129,7 +129,7 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	w := &work{Handler: h, call: c}
 	out, err := w.do(ctx)
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop goes before what broke because of that
+		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop precedes its consequence
 	}
 	return out, err
 }
@@ -162,7 +162,7 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	return w.outcome(r), nil
 }
 
-// write has the model write the summary.
+// write lets the model write the summary.
 func (w *work) write(ctx context.Context) (Result, error) {
 	root, err := w.compose(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (w *work) write(ctx context.Context) (Result, error) {
 	return r, nil
 }
 
-// order is what the sender wants of the summary.
+// order returns the sender's requests for the summary.
 func (w *work) order() order {
 	o := order{style: w.payload.Style, language: w.payload.Language, words: w.payload.Style.words(), title: w.doc.title}
 	if w.payload.MaxWords != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
-	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -44,7 +43,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What fits is one call; the row is written with the result, with what it cost and who asked for it.
+// A short document takes one call. The row has the result, the cost and who asked.
 func TestOneCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -78,91 +77,16 @@ func TestOneCall(t *testing.T) {
 	}
 	if got := b.progress.Log; !slices.Contains(got, "summarizing") ||
 		!strings.Contains(strings.Join(got, "\n"), "1 calls of the model, at most") {
-		t.Errorf("said: %q", got)
+		t.Errorf("progress: %q", got)
 	}
-	// The same task again would cost nothing: another job of the same document does.
+	// Another job for the same document costs nothing.
 	if r := b.summarize(`{"filename":"tides.md","language":"en"}`); b.model.calls() != 0 || r.PromptTokens != 0 ||
 		r.PartsReused != 1 || len(r.KeyPoints) != 2 {
 		t.Errorf("again: %+v", r)
 	}
 }
 
-// A long document is a tree, and only what changed of it is asked again.
-func TestTree(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, func(d *summarize.Deps) { d.Window = 4000 })
-	b.Put("log.md", long(40))
-	r := b.summarize(`{"filename":"log.md"}`)
-	all := b.model.calls()
-	if all < 10 || r.Parts != all || r.PromptTokens != 100*all || len(r.KeyPoints) == 0 || b.model.peak > 4 {
-		t.Errorf("%d calls, %d at a time, %+v", all, b.model.peak, r)
-	}
-	if again := b.summarize(`{"filename":"log.md"}`); b.model.calls() != 0 || again.Summary != r.Summary ||
-		again.PartsReused != all {
-		t.Errorf("again: %+v", again)
-	}
-	if b.summarize(`{"filename":"log.md","style":"detailed"}`); b.model.calls() != 1 {
-		t.Error("another style should cost one call")
-	}
-	b.Put("log.md", long(40, 17))
-	edited := b.summarize(`{"filename":"log.md"}`)
-	path := b.model.questions()
-	if len(path) < 3 || len(path) > 5 || edited.PromptTokens != 100*len(path) {
-		t.Errorf("an edit of one section cost %d calls: %+v", len(path), edited)
-	}
-	if !strings.Contains(path[0].Text, "a storm came up") || strings.Contains(path[1].Text, "Watch 7") &&
-		strings.Contains(path[1].Text, "Day 3 ") {
-		t.Errorf("the calls were\n%.300s\n%.300s", path[0].Text, path[1].Text)
-	}
-}
-
-// What moves is not asked about again: a chapter more at the front costs itself and the notes above it.
-func TestTreeOfWhatMoved(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, func(d *summarize.Deps) { d.Window = 4000 })
-	b.Put("log.md", long(40))
-	b.summarize(`{"filename":"log.md"}`)
-	all := b.model.calls()
-	b.Put("log.md", "# Preface\n\n"+strings.Repeat(
-		"The preface tells who has kept the log, and thanks the crew of the pilot boat for its patience. ", 40)+"\n\n"+
-		long(40))
-	b.summarize(`{"filename":"log.md"}`)
-	if n := b.model.calls(); n > 6 || n*2 > all {
-		t.Errorf("a chapter at the front cost %d calls; all of it took %d", n, all)
-	}
-}
-
-// A document that is forced is asked again, once: another attempt of the same series finds what the one before it paid
-// for.
-func TestForce(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, func(d *summarize.Deps) { d.Window = 4000; d.Concurrency = 1 })
-	b.Put("log.md", long(20))
-	const payload = `{"filename":"log.md"}`
-	b.finish(b.Begin(payload, task.Hints{}))
-	all := b.model.calls()
-	broken := 0
-	b.model.reply = func(q llm.Question) (llm.Answer, error) {
-		if broken++; broken > 3 {
-			return llm.Answer{}, taskerr.Errorf(taskerr.ModelOverloaded, "down")
-		}
-		return parrot(q)
-	}
-	first := b.BeginAs("job-1", task.Summarize, payload, task.Hints{Force: true})
-	if _, err := summarize.New(b.deps).Handle(t.Context(), first); err == nil || b.model.calls() != 4 {
-		t.Errorf("the first attempt: %v", err)
-	}
-	b.model.reply = parrot
-	r := b.finish(b.BeginAs("job-1", task.Summarize, payload, task.Hints{Force: true}))
-	if n := b.model.calls(); n != all-3 || r.PromptTokens != 100*all || r.PartsReused != 0 {
-		t.Errorf("the second attempt asked %d of %d: %+v", n, all, r)
-	}
-	if n := handlertest.Query[int](b.Bench, "select count(*) from summaries where job_id = 'job-1'"); n != 2 {
-		t.Errorf("%d rows, want 2", n)
-	}
-}
-
-// An answer that can't be used is asked for once more, with what is wrong.
+// An unusable answer is requested once more, with what is wrong.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	good := reply{"It rises.", []keyPoint{{"It rises.", []int{1}}}}
@@ -192,7 +116,7 @@ func TestRepair(t *testing.T) {
 				t.Errorf("the second question: %+v", q)
 			}
 			if name == "cut off" && questions[1].MaxTokens <= questions[0].MaxTokens {
-				t.Error("it has no more room than before")
+				t.Error("the second answer may not be longer than the first")
 			}
 			b.model.reply = say(tt.bad)
 			b.Put("other.md", "The other tide rises.")
@@ -212,8 +136,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// Length, language and form are checked: once more, then cut and told.
-func TestWishes(t *testing.T) {
+// An answer with the wrong length, language or form is requested once more, then truncated with a warning.
+func TestRequestedForm(t *testing.T) {
 	t.Parallel()
 	const text = "The tide rises twice a day in this harbour. The pilots wait for it before they take a ship out to " +
 		"sea."
@@ -229,7 +153,7 @@ func TestWishes(t *testing.T) {
 		t.Errorf("cut: %+v", r)
 	}
 	if r = b.summarize(`{"filename":"tides.md","max_words":12}`); !r.Cut || b.model.calls() != 0 {
-		t.Errorf("from what is kept: %+v", r)
+		t.Errorf("from the kept answer: %+v", r)
 	}
 	b.model.reply = say(reply{text, points}.answer(), reply{
 		"Die Flut kommt zweimal am Tag in den Hafen, und die Lotsen warten auf sie.", points,
@@ -249,7 +173,7 @@ func TestWishes(t *testing.T) {
 	}
 }
 
-// What would be too dear is refused before the first call.
+// A task that would cost too much is refused before the first call.
 func TestCeiling(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *summarize.Deps) { d.Window, d.MaxTokens = 4000, 20_000 })
@@ -296,64 +220,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// A model whose context turns out to be smaller gets less at a time.
-func TestTooLong(t *testing.T) {
-	t.Parallel()
-	for _, told := range []int{0, 5000} {
-		b := newBench(t)
-		b.Put("log.md", long(60))
-		counter := token.New()
-		b.model.reply = func(q llm.Question) (llm.Answer, error) {
-			if counter.Count(q.System+q.Text)+q.MaxTokens > 5000 {
-				return llm.Answer{}, &taskerr.Error{
-					Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: told},
-				}
-			}
-			return parrot(q)
-		}
-		if r := b.summarize(`{"filename":"log.md"}`); len(r.KeyPoints) == 0 || r.Parts < 8 {
-			t.Errorf("%+v", r)
-		}
-	}
-	b := newBench(t)
-	b.Put("log.md", long(60))
-	b.model.reply = func(llm.Question) (llm.Answer, error) {
-		return llm.Answer{}, &taskerr.Error{Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{}}
-	}
-	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.ValidationError {
-		t.Errorf("%+v", e)
-	}
-}
-
-// When a call fails for good, those under way are waited for and kept.
-func TestFailureKeepsWhatIsPaid(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, func(d *summarize.Deps) { d.Window, d.Concurrency = 4000, 4 })
-	b.Put("log.md", long(40))
-	failed, came := make(chan struct{}), make(chan struct{})
-	b.model.reply = func(q llm.Question) (llm.Answer, error) {
-		if strings.Contains(q.Text, "Day 0 of") {
-			for range 3 { // all that may be under way are
-				came <- struct{}{}
-			}
-			defer close(failed)
-			return llm.Answer{}, taskerr.Errorf(taskerr.ModelOverloaded, "down")
-		}
-		<-came
-		<-failed
-		return parrot(q)
-	}
-	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.ModelOverloaded {
-		t.Errorf("%+v", e)
-	}
-	calls := b.model.calls()
-	if kept := handlertest.Query[int](b.Bench, "select count(*) from partials"); kept != 3 || calls != 4 ||
-		b.model.peak != 4 {
-		t.Errorf("%d calls, %d at a time, %d answers are kept", calls, b.model.peak, kept)
-	}
-}
-
-// The text of a document is data: it can't end the data, begin another passage, or change the instructions.
+// The text of a document can't end the data, begin another passage, or change the instructions.
 func TestHostileDocument(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -371,13 +238,13 @@ func TestHostileDocument(t *testing.T) {
 		strings.ReplaceAll(q.System, now, marker) != benign.System {
 		t.Errorf("the instructions: %s", q.System)
 	}
-	data, wish, _ := strings.Cut(q.Text, now+" end\n")
-	if strings.Count(q.Text, now) != 2 || strings.Contains(wish, "rhymes") || !strings.Contains(data, "rhymes") {
+	data, request, _ := strings.Cut(q.Text, now+" end\n")
+	if strings.Count(q.Text, now) != 2 || strings.Contains(request, "rhymes") || !strings.Contains(data, "rhymes") {
 		t.Errorf("the question: %s", q.Text)
 	}
 }
 
-// What PII_MODE hides does not reach the model, nor the summary.
+// Neither the model nor the summary gets what PII_MODE hides.
 func TestPrivacy(t *testing.T) {
 	t.Parallel()
 	filter := privacy.NewFilter(privacy.Options{
@@ -407,7 +274,7 @@ func TestNoText(t *testing.T) {
 	}
 }
 
-// Without a model a summary is sentences of the document, with where they stand.
+// Without a model a summary consists of sentences of the document, with their places.
 func TestExtractive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *summarize.Deps) { d.Chat = nil })

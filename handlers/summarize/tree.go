@@ -7,9 +7,9 @@ import (
 )
 
 // The tokens of a call. A document of more than a share of the model's context is summarized in a tree: notes on each
-// section, notes on neighbouring notes, and so on, until the rest fits into one call. Sections are small: what an edit
-// costs is one of them and the notes above it, and a model finds less of what stands in the midst of a long text
-// (Liu et al., "Lost in the Middle", TACL 2024).
+// section, notes on neighbouring notes, and so on, until the rest fits into one call. Sections are small: an edit costs
+// one of them and the notes above it, and a model overlooks more in the middle of a long text (Liu et al., "Lost in the
+// Middle", TACL 2024).
 const (
 	contextShare  = 60   // percent of the context that a question may fill
 	sectionTokens = 4000 // of a section, at most
@@ -22,13 +22,13 @@ type node struct {
 	first, end int
 	parts      []*node
 	order      *order // of the last call; nil: it takes notes
-	key        string // of all that its answer depends on
+	key        string // hash of everything that its answer depends on
 	depth      int    // 0: on passages
 
-	notes *notes // once it is done
+	notes *notes // set when it is done
 }
 
-// notes are what came of a node.
+// notes are the answer of a node.
 type notes struct {
 	Summary string  `json:"summary"`
 	Points  []point `json:"points"`
@@ -37,13 +37,13 @@ type notes struct {
 	heading []string // of the first passage
 }
 
-// point is a key point, and the hashes of the passages that it cites. A hash stays when pages move.
+// point is a key point with the hashes of the passages that it cites, which don't change when pages move.
 type point struct {
 	Text     string   `json:"text"`
 	Passages []string `json:"passages"`
 }
 
-// run is a run of passages, by the hashes of its first and last, that is left out.
+// run is a run of passages that was left out, by the hashes of its first and last.
 type run struct {
 	First  string `json:"first"`
 	Last   string `json:"last"`
@@ -59,14 +59,14 @@ const (
 // empty reports whether nothing of the node could be summarized.
 func (n *notes) empty() bool { return len(n.Points) == 0 }
 
-// plan is the tree for a document. It depends on the passages alone, and not on answers: so what it costs is known
-// before the first call.
+// plan is the tree for a document. It depends only on the passages, not on answers, so that its cost is known before
+// the first call.
 type plan struct {
 	root  *node
-	nodes []*node // all, parts before what is made of them
+	nodes []*node // all, with parts before their parents
 }
 
-// newPlan makes the tree. window is the model's context in tokens; whole: one call for all, if it fits.
+// newPlan returns the tree. window is the model's context in tokens; whole: a single call, if the document fits.
 func (w *work) newPlan(window int, whole bool) plan {
 	share := window * contextShare / 100
 	p := plan{}
@@ -79,7 +79,7 @@ func (w *work) newPlan(window int, whole bool) plan {
 		}
 	}
 	room := max(min(sectionTokens, share)-schemaTokens-w.tokens(ofPassages(nil, nil)), leastSection)
-	if w.doc.tokens <= 4*room { // it would fit, and is not to: several sections at least
+	if w.doc.tokens <= 4*room { // it would fit, but whole is false: make several sections
 		room = max(w.doc.tokens/4, leastSection)
 	}
 	level := w.leaves(&p, room)
@@ -91,7 +91,7 @@ func (w *work) newPlan(window int, whole bool) plan {
 	return p
 }
 
-// leaves are the calls on the sections of the document.
+// leaves returns the calls on the sections of the document.
 func (w *work) leaves(p *plan, room int) []*node {
 	row := make([]seam, len(w.doc.passages))
 	for i, of := range w.doc.passages {
@@ -110,7 +110,7 @@ func (w *work) leaves(p *plan, room int) []*node {
 	return level
 }
 
-// merge puts neighbours of a level together, up to a limit at a time, at the seams of the document.
+// merge joins neighbours of a level, up to a limit, at the seams of the document.
 func (p *plan) merge(w *work, level []*node, most int) []*node {
 	row := make([]seam, len(level))
 	for i, n := range level {
@@ -132,7 +132,7 @@ func (p *plan) merge(w *work, level []*node, most int) []*node {
 	return above
 }
 
-// add gives a node its key and its depth.
+// add adds a node and sets its key and depth.
 func (p *plan) add(w *work, n *node) {
 	texts := []string{promptVersion, w.deps.Chat.Model()}
 	for _, part := range n.parts {
@@ -152,7 +152,7 @@ func (p *plan) add(w *work, n *node) {
 	p.nodes = append(p.nodes, n)
 }
 
-// pending are the nodes that have to be asked: those that are not done, and are part of what is not.
+// pending returns the nodes to ask: those that are not done and whose parent isn't either.
 func (p plan) pending() []*node {
 	needed := map[*node]bool{p.root: true}
 	var open []*node
@@ -169,7 +169,7 @@ func (p plan) pending() []*node {
 	return open
 }
 
-// question is what a node asks. That of one made of notes needs them to be done.
+// question returns the question of a node. The parts of a node must be done.
 func (w *work) question(n *node) llm.Question {
 	if len(n.parts) == 0 {
 		return ofPassages(w.doc.passages[n.first:n.end], n.order)
@@ -183,13 +183,13 @@ func (w *work) question(n *node) llm.Question {
 	return ofNotes(parts, n.order)
 }
 
-// tokens is about what a question costs, without its answer.
+// tokens returns the approximate cost of a question, without its answer.
 func (w *work) tokens(q llm.Question) int {
 	return w.deps.Counter.Count(q.System) + w.deps.Counter.Count(q.Text) + schemaTokens
 }
 
-// dearest is the most that a node may cost: question and answer.
-func (w *work) dearest(n *node) int {
+// highestCost returns the highest possible cost of a node: question and answer.
+func (w *work) highestCost(n *node) int {
 	answer := noteTokens
 	if n.order != nil {
 		answer = n.order.maxTokens()

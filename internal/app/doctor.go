@@ -42,7 +42,7 @@ type DoctorOptions struct {
 // Doctor checks the services that the tenant's worker needs.
 func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	d := &opening{
-		o: o, p: doctor.Patient{
+		o: o, worker: doctor.Worker{
 			Timeout: o.Timeout, NoCreate: o.NoCreate, Take: o.Take, Receivers: o.Webhooks,
 			Skip: map[doctor.Group]string{},
 		},
@@ -50,13 +50,13 @@ func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	defer d.close()
 	cfg, err := o.Load(config.All)
 	if err != nil {
-		d.p.Settings = problemsOf(err)
+		d.worker.Settings = problemsOf(err)
 	}
 	for _, w := range cfg.Warnings() {
-		d.p.Warnings = append(d.p.Warnings, doctor.Problem(w))
+		d.worker.Warnings = append(d.worker.Warnings, doctor.Problem(w))
 	}
 	for _, g := range o.Skip {
-		d.p.Skip[g] = "not requested"
+		d.worker.Skip[g] = "not requested"
 	}
 	d.group(doctor.Unit, config.Tenant, d.unit)
 	d.group(doctor.Queues, config.Tenant|config.Queue, d.queues)
@@ -67,7 +67,7 @@ func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	d.group(doctor.Docling, config.Tenant|config.Extract, d.docling)
 	d.group(doctor.Machine, config.Tenant|config.Extract|config.Worker, d.machine)
 	d.group(doctor.Webhooks, config.Tenant|config.Webhooks, d.webhooks)
-	return doctor.Examine(ctx, d.p)
+	return doctor.Examine(ctx, d.worker)
 }
 
 func problemsOf(err error) (problems []doctor.Problem) {
@@ -81,10 +81,10 @@ func problemsOf(err error) (problems []doctor.Problem) {
 	return problems
 }
 
-// opening builds a doctor.Patient from settings. It closes what it opened when the doctor has finished.
+// opening builds a doctor.Worker from settings. It closes what it opened when the doctor has finished.
 type opening struct {
-	o DoctorOptions
-	p doctor.Patient
+	o      DoctorOptions
+	worker doctor.Worker
 
 	mu   sync.Mutex
 	open []*Tenant
@@ -92,15 +92,15 @@ type opening struct {
 
 // group fills in what a group of checks needs, unless the group is skipped or its settings are wrong.
 func (d *opening) group(g doctor.Group, needs config.Group, give func(config.Config)) {
-	if _, skipped := d.p.Skip[g]; skipped {
+	if _, skipped := d.worker.Skip[g]; skipped {
 		return
 	}
 	cfg, err := d.o.Load(needs)
 	if err != nil {
-		d.p.Skip[g] = "the settings for it are wrong"
+		d.worker.Skip[g] = "the settings for it are wrong"
 		return
 	}
-	d.p.ClientID = cmp.Or(d.p.ClientID, cfg.ClientID)
+	d.worker.ClientID = cmp.Or(d.worker.ClientID, cfg.ClientID)
 	give(cfg)
 }
 
@@ -123,8 +123,8 @@ func (d *opening) close() {
 }
 
 func (d *opening) queues(cfg config.Config) {
-	d.p.Grant = grantOf(cfg)
-	d.p.Queues = func(ctx context.Context) ([]queue.Probing, error) {
+	d.worker.Grant = grantOf(cfg)
+	d.worker.Queues = func(ctx context.Context) ([]queue.Probing, error) {
 		t, err := d.tenant(ctx, cfg, config.Queue)
 		if err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func grantOf(cfg config.Config) func(storage.Right, string) string {
 }
 
 func (d *opening) clock(cfg config.Config) {
-	d.p.StorageAt = func(ctx context.Context) (time.Time, error) {
+	d.worker.StorageAt = func(ctx context.Context) (time.Time, error) {
 		creds, err := (&Tenant{Config: cfg}).credentials()
 		if err != nil {
 			return time.Time{}, err
@@ -160,8 +160,8 @@ func (d *opening) clock(cfg config.Config) {
 }
 
 func (d *opening) container(cfg config.Config) {
-	d.p.Grant, d.p.Container = grantOf(cfg), cfg.Azure.Container
-	d.p.Bucket = func(ctx context.Context) (doctor.Bucket, error) {
+	d.worker.Grant, d.worker.Container = grantOf(cfg), cfg.Azure.Container
+	d.worker.Bucket = func(ctx context.Context) (doctor.Bucket, error) {
 		t, err := d.tenant(ctx, cfg, config.Blob)
 		if err != nil {
 			return nil, err
@@ -175,8 +175,8 @@ func (d *opening) container(cfg config.Config) {
 }
 
 func (d *opening) store(cfg config.Config) {
-	d.p.Vectors = cfg.EmbeddingDimensions
-	d.p.Store = func(ctx context.Context) (store.Examiner, error) {
+	d.worker.Vectors = cfg.EmbeddingDimensions
+	d.worker.Store = func(ctx context.Context) (store.Examiner, error) {
 		t, err := d.tenant(ctx, cfg, config.Store)
 		if err != nil {
 			return nil, err
@@ -186,7 +186,7 @@ func (d *opening) store(cfg config.Config) {
 }
 
 func (d *opening) models(cfg config.Config) {
-	d.p.Embedder = func(ctx context.Context) (llm.Embedder, error) {
+	d.worker.Embedder = func(ctx context.Context) (llm.Embedder, error) {
 		t, err := d.tenant(ctx, cfg, config.Models)
 		if err != nil {
 			return nil, err
@@ -194,16 +194,16 @@ func (d *opening) models(cfg config.Config) {
 		return t.Embedder, nil
 	}
 	if cfg.LLMProvider != config.ProviderOffline {
-		d.p.Chat = func(context.Context) (llm.Chat, error) { return openChat(cfg, nil) }
+		d.worker.Chat = func(context.Context) (llm.Chat, error) { return openChat(cfg, nil) }
 	}
 }
 
 func (d *opening) docling(cfg config.Config) {
 	if cfg.Docling.URL == "" {
-		d.p.Skip[doctor.Docling] = "DOCLING_URL is not set"
+		d.worker.Skip[doctor.Docling] = "DOCLING_URL is not set"
 		return
 	}
-	d.p.Docling = func(ctx context.Context) error {
+	d.worker.Docling = func(ctx context.Context) error {
 		client, err := DoclingClient(cfg, "", slog.New(slog.DiscardHandler))
 		if err != nil {
 			return err
@@ -214,23 +214,23 @@ func (d *opening) docling(cfg config.Config) {
 }
 
 func (d *opening) webhooks(cfg config.Config) {
-	if d.p.Store == nil && len(d.o.Webhooks) == 0 {
-		d.p.Skip[doctor.Webhooks] = "without the store, give --webhook-url"
+	if d.worker.Store == nil && len(d.o.Webhooks) == 0 {
+		d.worker.Skip[doctor.Webhooks] = "without the store, give --webhook-url"
 		return
 	}
 	guard := webhook.NewGuard(cfg.Webhook.AllowCIDRs)
-	d.p.Receiver = func(ctx context.Context, url string) (netip.AddrPort, error) {
+	d.worker.Receiver = func(ctx context.Context, url string) (netip.AddrPort, error) {
 		return webhook.Probe(ctx, guard,
 			url)
 	}
-	d.p.Refused = func(err error) bool {
+	d.worker.Refused = func(err error) bool {
 		_, refused := errors.AsType[*webhook.RefusedError](err)
 		return refused
 	}
 }
 
 func (d *opening) machine(cfg config.Config) {
-	m := &d.p.Machine
+	m := &d.worker.Machine
 	m.TempDir = cmp.Or(cfg.CacheDir, os.TempDir())
 	m.NeedBytes = int64(cfg.Concurrency) * cfg.MaxBlobBytes
 	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages"}
@@ -257,21 +257,21 @@ func (d *opening) machine(cfg config.Config) {
 // unit fills in where packaging and `tenant add` put a tenant's files.
 func (d *opening) unit(cfg config.Config) {
 	etc := cmp.Or(d.o.EtcDir, "/etc/async-worker")
-	d.p.Unit = doctor.Instance{
+	d.worker.Unit = doctor.Instance{
 		Unit:        "async-worker@" + cfg.ClientID + ".service",
 		EnvFile:     filepath.Join(etc, cfg.ClientID+".env"),
 		Credentials: filepath.Join(etc, "credentials", cfg.ClientID),
 	}
 	if group, err := user.LookupGroup(tenants.Operators); err == nil {
-		d.p.Unit.Operators = group.Gid
+		d.worker.Unit.Operators = group.Gid
 	}
-	d.p.Unit.Enabled = func(ctx context.Context) (string, error) {
+	d.worker.Unit.Enabled = func(ctx context.Context) (string, error) {
 		if _, err := os.Stat("/run/systemd/system"); err != nil {
 			return "", nil //nolint:nilerr // no systemd, as in sd_booted(3)
 		}
 		var answer strings.Builder
 		_, err := child.Run(ctx, child.Command{
-			Program: "systemctl", Package: "systemd", Args: []string{"is-enabled", d.p.Unit.Unit},
+			Program: "systemctl", Package: "systemd", Args: []string{"is-enabled", d.worker.Unit.Unit},
 			Trusted: true, // it needs the service manager's socket
 			Stdout: func(r io.Reader) error {
 				_, err := io.Copy(&answer, io.LimitReader(r, 1<<10))

@@ -27,11 +27,11 @@ type counting struct {
 	end   func(error)
 }
 
-func (*counting) Name() string                       { return "counting" }
-func (*counting) Version() string                    { return "1" }
-func (*counting) Languages() []string                { return nil }
-func (*counting) Abilities() ocr.Abilities           { return ocr.Abilities{} }
-func (c *counting) For(ocr.Wish) (ocr.Engine, error) { return c, nil }
+func (*counting) Name() string                              { return "counting" }
+func (*counting) Version() string                           { return "1" }
+func (*counting) Languages() []string                       { return nil }
+func (*counting) Abilities() ocr.Abilities                  { return ocr.Abilities{} }
+func (c *counting) For(ocr.Preferences) (ocr.Engine, error) { return c, nil }
 
 var errKilled = errors.New("killed")
 

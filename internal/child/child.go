@@ -19,14 +19,14 @@ import (
 
 // Limits limit the cost of one run. A zero field takes its value from DefaultLimits.
 type Limits struct {
-	Wait       time.Duration // how long the caller waits for it, see Command.Stdout
-	Silence    time.Duration // the same between two outputs; zero, also in DefaultLimits: as Wait
-	CPU        time.Duration // processor time, rounded up to whole seconds
-	Memory     int64         // bytes of its own: heap, stacks and data. Mapped files have Mapped in addition
-	Output     int64         // bytes on standard output
-	File       int64         // bytes of each file it writes
-	OpenFiles  int           // descriptors
-	StderrTail int           // the last bytes of standard error that are kept
+	Wait        time.Duration // how long the caller waits for it, see Command.Stdout
+	IdleTimeout time.Duration // Wait for one output; zero, also in DefaultLimits: only Wait counts
+	CPU         time.Duration // processor time, rounded up to whole seconds
+	Memory      int64         // bytes of its own: heap, stacks and data. Mapped files have Mapped in addition
+	Output      int64         // bytes on standard output
+	File        int64         // bytes of each file it writes
+	OpenFiles   int           // descriptors
+	StderrTail  int           // the last bytes of standard error that are kept
 }
 
 // Mapped is a program's address space for libraries, fonts and other files, in bytes. They are not charged to
@@ -71,10 +71,10 @@ type End string
 
 // The ends of a program.
 const (
-	Exited      End = "exited"       // by itself, see Result.ExitCode
+	Exited      End = "exited"       // on its own, see Result.ExitCode
 	Crashed     End = "crashed"      // by a signal that Run did not send
 	WaitLimit   End = "wait_limit"   // Limits.Wait
-	Silent      End = "silent"       // Limits.Silence
+	Idle        End = "silent"       // Limits.IdleTimeout
 	CPULimit    End = "cpu_limit"    // Limits.CPU
 	MemoryLimit End = "memory_limit" // it reported or showed that it got no more memory
 	OutputLimit End = "output_limit" // Limits.Output
@@ -198,8 +198,8 @@ func (l Limits) withDefaults() Limits {
 	if l.Wait > 0 {
 		d.Wait = l.Wait
 	}
-	if l.Silence > 0 {
-		d.Silence = l.Silence
+	if l.IdleTimeout > 0 {
+		d.IdleTimeout = l.IdleTimeout
 	}
 	if l.CPU > 0 {
 		d.CPU = l.CPU

@@ -40,7 +40,7 @@ func sh(t *testing.T, script string) (child.Command, *string) {
 	}, &text
 }
 
-func TestRunTellsHowAProgramEnded(t *testing.T) {
+func TestRunReportsTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		script string
@@ -55,8 +55,8 @@ func TestRunTellsHowAProgramEnded(t *testing.T) {
 		"waited too long": {"sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
 		"silent": {
 			"echo a word; sleep 600",
-			child.Limits{Silence: 300 * time.Millisecond},
-			child.Silent,
+			child.Limits{IdleTimeout: 300 * time.Millisecond},
+			child.Idle,
 			-1,
 		},
 		"silent and staying": {"exec >&-; sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
@@ -159,7 +159,7 @@ func TestCancelKillsGrandchildren(t *testing.T) {
 		t.Errorf("got %v, want the cause of the cancellation", err)
 	}
 	if len(pids) != 2 {
-		t.Fatalf("heard of %d grandchildren", len(pids))
+		t.Fatalf("got the ids of %d grandchildren", len(pids))
 	}
 	for _, pid := range pids {
 		awaitGone(t, pid)
@@ -253,7 +253,7 @@ func TestStderrKeepsItsEnd(t *testing.T) {
 	}
 }
 
-func TestStdinIsGiven(t *testing.T) {
+func TestStdin(t *testing.T) {
 	t.Parallel()
 	c, text := sh(t, `cat`)
 	c.Stdin = strings.NewReader("a page")
@@ -287,8 +287,8 @@ func TestMissingProgramNamesItsPackage(t *testing.T) {
 	}
 }
 
-// The service itself may run under lower limits than requested: they are kept, and nothing fails.
-func TestLowerLimitsOfOurOwnAreKept(t *testing.T) {
+// The service itself may have lower limits than requested: they stay, and Run succeeds.
+func TestLowerLimitsOfTheServiceStay(t *testing.T) {
 	t.Parallel()
 	c, text := sh(t, `ulimit -n`)
 	c.Limits.OpenFiles = 1 << 30 // more than any kernel allows

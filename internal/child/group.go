@@ -17,7 +17,7 @@ const (
 	canceled reason = "canceled"       // its caller's context ended
 	unwanted reason = "unwanted"       // its reader returned an error
 	tooLong  reason = "took too long"  // Limits.Wait
-	tooQuiet reason = "was silent"     // Limits.Silence
+	idle     reason = "was silent"     // Limits.IdleTimeout
 	tooMuch  reason = "wrote too much" // Limits.Output
 )
 
@@ -81,8 +81,8 @@ func (g *group) result(state *os.ProcessState, stderr string, l Limits) Result {
 	switch why := g.reason(); {
 	case why == tooLong:
 		r.End = WaitLimit
-	case why == tooQuiet:
-		r.End = Silent
+	case why == idle:
+		r.End = Idle
 	case why == tooMuch:
 		r.End = OutputLimit
 	case r.Signal == syscall.SIGXCPU || r.Signal == syscall.SIGKILL && r.CPU >= l.CPU-50*time.Millisecond:
@@ -102,7 +102,7 @@ func reportsNoMemory(stderr string) bool {
 	s := strings.ToLower(stderr)
 	for _, phrase := range []string{
 		"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted",
-		"failed to map segment",
+		"failed to map segment", "cannot map zero-fill pages", // of the loader
 	} {
 		if strings.Contains(s, phrase) {
 			return true

@@ -23,12 +23,12 @@ type output struct {
 	file  *os.File
 	group *group
 
-	left     int64         // remaining bytes
-	patience time.Duration // remaining time to wait
-	silence  time.Duration // maximum time between two outputs; zero: unlimited
-	quiet    time.Duration // time since the last output
-	timer    *time.Timer
-	ended    atomic.Bool
+	left        int64         // remaining bytes
+	waitLeft    time.Duration // remaining time to wait
+	idleTimeout time.Duration // longest time between two outputs; zero: unlimited
+	idle        time.Duration // time since the last output
+	timer       *time.Timer
+	ended       atomic.Bool
 
 	mu      sync.Mutex // of waiting, between the reader and the program's end
 	since   time.Time
@@ -36,7 +36,7 @@ type output struct {
 }
 
 func newOutput(file *os.File, l Limits, g *group) *output {
-	o := &output{file: file, group: g, left: l.Output, patience: l.Wait, silence: l.Silence}
+	o := &output{file: file, group: g, left: l.Output, waitLeft: l.Wait, idleTimeout: l.IdleTimeout}
 	o.timer = time.AfterFunc(o.remaining(), func() { g.kill(o.limit()) })
 	o.since = time.Now()
 	return o
@@ -100,7 +100,7 @@ func (o *output) heard() {
 	o.pause()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.quiet = 0
+	o.idle = 0
 }
 
 // resume starts the clock: the reader waits for the program.
@@ -120,17 +120,17 @@ func (o *output) pause() {
 	if !o.since.IsZero() {
 		o.timer.Stop()
 		waited := time.Since(o.since)
-		o.patience -= waited
-		o.quiet += waited
+		o.waitLeft -= waited
+		o.idle += waited
 		o.since = time.Time{}
 	}
 }
 
 // remaining returns how long to wait for the program's next output.
 func (o *output) remaining() time.Duration {
-	left := o.patience
-	if o.silence > 0 {
-		left = min(left, o.silence-o.quiet)
+	left := o.waitLeft
+	if o.idleTimeout > 0 {
+		left = min(left, o.idleTimeout-o.idle)
 	}
 	return max(left, 1)
 }
@@ -139,8 +139,8 @@ func (o *output) remaining() time.Duration {
 func (o *output) limit() reason {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.silence > 0 && o.silence-o.quiet < o.patience {
-		return tooQuiet
+	if o.idleTimeout > 0 && o.idleTimeout-o.idle < o.waitLeft {
+		return idle
 	}
 	return tooLong
 }

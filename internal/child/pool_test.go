@@ -14,8 +14,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 )
 
-// TestPoolEndsAll: every task gets its memory in the end, whatever tasks take and in whatever order, and the
-// pool is never exceeded. Tasks behave like documents: some hold a stream while they do steps, as with OCR.
+// TestPoolEndsAll: every task finally gets its memory, for any amounts and any order, and the pool is never exceeded.
+// Tasks behave like documents: some hold a stream while they do steps, as with OCR.
 func TestPoolEndsAll(t *testing.T) {
 	t.Parallel()
 	const total = 90

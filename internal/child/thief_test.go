@@ -65,7 +65,7 @@ func scene(t *testing.T) (program, own string, v thief) {
 func rob(t *testing.T, trusted bool) (got, refused []string) {
 	t.Helper()
 	program, own, v := scene(t)
-	leaked, err := unix.Open(v.envFile, unix.O_RDONLY, 0) // as if the worker had been started with it
+	leaked, err := unix.Open(v.envFile, unix.O_RDONLY, 0) // as if the worker had inherited it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestThiefUnconfined(t *testing.T) {
 		"a signal to a sibling", "a sibling's environment", "the worker's limits", "a descriptor of the worker",
 	} {
 		if !slices.Contains(got, name) {
-			t.Errorf("it can't get %s even so: the attempt proves nothing", name)
+			t.Errorf("%s fails even without a sandbox: the attempt proves nothing", name)
 		}
 	}
 	t.Logf("got %d, and not %q", len(got), refused)
@@ -165,7 +165,7 @@ func TestWorkerStaysFree(t *testing.T) {
 	begin := make(chan struct{})
 	for range threads {
 		all.Go(func() {
-			runtime.LockOSThread() // each of them needs its own thread
+			runtime.LockOSThread() // each goroutine needs its own thread
 			defer runtime.UnlockOSThread()
 			<-begin
 			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

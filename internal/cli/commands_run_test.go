@@ -114,7 +114,7 @@ func checkSaid(t *testing.T, c circumstance, command string, code int, text stri
 		}
 	}
 	if code != 0 && code != 130 && !strings.Contains(text, "what to do:") && !strings.Contains(text, "remedy:") &&
-		!strings.Contains(text, "mend:") {
+		!strings.Contains(text, "remedy:") {
 		t.Errorf("%s, %s: ends with %d and does not say what to do:\n%s", c.name, command, code, text)
 	}
 }

@@ -82,9 +82,9 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 			t.Errorf("without %s: exit %d, %s; want %s", letter, code, names(sick), want)
 		}
 		for check, r := range sick {
-			if !strings.Contains(r.Mend, "signature lacks "+letter+",") ||
-				!strings.Contains(r.Mend, "az storage account generate-sas") {
-				t.Errorf("without %s, %s: the remedy is %q", letter, check, r.Mend)
+			if !strings.Contains(r.Remedy, "signature lacks "+letter+",") ||
+				!strings.Contains(r.Remedy, "az storage account generate-sas") {
+				t.Errorf("without %s, %s: the remedy is %q", letter, check, r.Remedy)
 			}
 		}
 	}
@@ -222,8 +222,8 @@ func (w ward) lacks(t *testing.T, sql, want string) {
 	if names(sick) != state+want || code != exit {
 		t.Fatalf("after %s: exit %d, %+v; want %s", sql, code, sick, want)
 	}
-	if _, err := super.Exec(t.Context(), sick[want].Mend); err != nil {
-		t.Fatalf("%s: %v", sick[want].Mend, err)
+	if _, err := super.Exec(t.Context(), sick[want].Remedy); err != nil {
+		t.Fatalf("%s: %v", sick[want].Remedy, err)
 	}
 	if sick, code := w.sick(t, w.env(), storeChecks()...); code != exitOK || len(sick) != 0 {
 		t.Fatalf("after %s, mended: exit %d, %+v", sql, code, sick)

@@ -28,7 +28,7 @@ func TestCommandsOnRealServices(t *testing.T) {
 	}
 
 	command("jobs", "list").want(t, exitConfig, "async-worker migrate")
-	command("migrate").want(t, exitOK, "schema public: version 0 to ")
+	command("migrate").want(t, exitOK, "schema public: created at version ")
 	command("migrate").want(t, exitOK, "functions renewed")
 	command("jobs", "list", "-o", "json").want(t, exitOK, "[]")
 

@@ -76,7 +76,7 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 	if err != nil {
 		return cfg, nil, err
 	}
-	logging.TakeStandard(log)
+	logging.RedirectStandard(log)
 	if daemon {
 		log = log.With("client_id", cfg.ClientID)
 		log.Info("starting", event.Key, event.Started, "version", app.Version)

@@ -193,7 +193,7 @@ func (v *conversion) wait(ctx context.Context) (Status, error) {
 	}
 }
 
-// passing reports whether a request may be retried within this attempt.
+// retryable reports whether a request may be retried within this attempt.
 func retryable(err error) bool {
 	e, ok := errors.AsType[*taskerr.Error](err)
 	return ok && e.Dependency == taskerr.Docling && e.RetryAfter <= retryWait

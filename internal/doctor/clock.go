@@ -15,12 +15,12 @@ const (
 
 const setClock = "switch time synchronization on: timedatectl set-ntp true"
 
-func clock(ctx context.Context, p *Patient) []Result {
+func clock(ctx context.Context, w *Worker) []Result {
 	const check = "storage clock"
 	var there time.Time
 	asked := time.Now()
-	err := p.within(ctx, func(ctx context.Context) (err error) {
-		there, err = p.StorageAt(ctx)
+	err := w.within(ctx, func(ctx context.Context) (err error) {
+		there, err = w.StorageAt(ctx)
 		return err
 	})
 	if err != nil {
@@ -42,9 +42,9 @@ func skewed(check, whose string, there, here time.Time, took time.Duration) Resu
 	seen := fmt.Sprintf("this machine's clock is %s %s %s", skew.Round(time.Second), way, whose)
 	switch {
 	case skew >= failSkew:
-		return Result{Check: check, State: Fail, Class: Config, Seen: seen, Mend: setClock}
+		return Result{Check: check, State: Fail, Class: Config, Seen: seen, Remedy: setClock}
 	case skew >= warnSkew:
-		return Result{Check: check, State: Warn, Seen: seen, Mend: setClock}
+		return Result{Check: check, State: Warn, Seen: seen, Remedy: setClock}
 	}
 	return ok(check, "this machine's clock agrees with %s", whose)
 }

@@ -16,35 +16,35 @@ const ProbeBlob = "derived/.doctor"
 
 const probeBody = "written by doctor"
 
-func container(ctx context.Context, p *Patient) []Result {
-	b, err := p.Bucket(ctx)
+func container(ctx context.Context, w *Worker) []Result {
+	b, err := w.Bucket(ctx)
 	if err != nil {
 		return append([]Result{failed("container", err, "")}, skipped(Container, "the account can't be opened")[1:]...)
 	}
-	exists := p.within(ctx, b.Exists)
+	exists := w.within(ctx, b.Exists)
 	absent := errors.Is(exists, blob.ErrNotFound)
 	if exists != nil && !absent && !denied(exists) {
 		return append([]Result{failed("container", exists, "")},
 			skipped(Container, "the account does not answer")[1:]...)
 	}
-	if absent && p.NoCreate {
+	if absent && w.NoCreate {
 		missing := Result{
 			Check: "container", State: Warn, Seen: "it does not exist",
-			Mend: "the worker creates it at its start; or leave out --no-create",
+			Remedy: "the worker creates it at its start; or leave out --no-create",
 		}
 		return append([]Result{missing}, skipped(Container, "there is no container")[1:]...)
 	}
-	created := p.within(ctx, b.Create)
+	created := w.within(ctx, b.Create)
 	var results []Result
 	switch {
 	case absent && created != nil:
-		r := p.refused("container", azure.ContainerCreate, p.Container, created)
+		r := w.refused("container", azure.ContainerCreate, w.Container, created)
 		r.State, r.Class, r.Seen = Fail, classOf(created), "it does not exist, and can't be created: "+r.Seen
 		return append([]Result{r}, skipped(Container, "there is no container")[1:]...)
 	case absent:
 		results = append(results, ok("container", "it was created"))
 	case exists != nil:
-		r := p.refused("container", azure.ContainerRead, p.Container, exists)
+		r := w.refused("container", azure.ContainerRead, w.Container, exists)
 		if created == nil { // Create Container has succeeded although the container exists
 			r.State, r.Class = Warn, None
 		}
@@ -53,24 +53,24 @@ func container(ctx context.Context, p *Patient) []Result {
 		results = append(results, ok("container", "it exists"))
 	}
 	if created != nil {
-		results = append(results, p.refused("container create", azure.ContainerCreate, p.Container, created))
+		results = append(results, w.refused("container create", azure.ContainerCreate, w.Container, created))
 	} else {
 		results = append(results, ok("container create", "it may be created"))
 	}
-	return append(results, p.writeAndRead(ctx, b)...)
+	return append(results, w.writeAndRead(ctx, b)...)
 }
 
 // writeAndRead writes a blob twice, because the right to create does not include overwriting, reads it and removes it.
-func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
+func (w *Worker) writeAndRead(ctx context.Context, b Bucket) []Result {
 	write := func(ctx context.Context) error {
 		_, err := b.Put(ctx, ProbeBlob, strings.NewReader(probeBody), "text/plain")
 		return err
 	}
-	written := p.within(ctx, write)
+	written := w.within(ctx, write)
 	if written == nil {
-		written = p.within(ctx, write)
+		written = w.within(ctx, write)
 	}
-	read := p.within(ctx, func(ctx context.Context) error {
+	read := w.within(ctx, func(ctx context.Context) error {
 		_, body, err := b.Open(ctx, ProbeBlob)
 		if err != nil {
 			return err
@@ -81,21 +81,21 @@ func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 		}
 		return errors.Join(err, body.Close())
 	})
-	removed := p.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return b.Remove(ctx, ProbeBlob) })
+	removed := w.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return b.Remove(ctx, ProbeBlob) })
 	results := []Result{
 		ok("blob write", "written, overwritten"), ok("blob read", "the same was read"), ok("blob delete", "removed"),
 	}
 	if written != nil {
-		results[0] = p.refused("blob write", azure.BlobWrite, p.Container, written)
+		results[0] = w.refused("blob write", azure.BlobWrite, w.Container, written)
 	}
 	switch {
 	case errors.Is(read, blob.ErrNotFound) && written != nil:
 		results[1] = ok("blob read", "a missing blob is reported as not found, which requires the right to read")
 	case read != nil:
-		results[1] = p.refused("blob read", azure.BlobRead, p.Container, read)
+		results[1] = w.refused("blob read", azure.BlobRead, w.Container, read)
 	}
 	if removed != nil && !errors.Is(removed, blob.ErrNotFound) {
-		results[2] = p.refused("blob delete", azure.BlobDelete, p.Container, removed)
+		results[2] = w.refused("blob delete", azure.BlobDelete, w.Container, removed)
 		results[2].Seen += "; " + ProbeBlob + " stays"
 	}
 	return results

@@ -34,11 +34,11 @@ const (
 
 // Result is the result of a check.
 type Result struct {
-	Check string `json:"check"`
-	State State  `json:"state"`
-	Class Class  `json:"class,omitempty"` // of Fail
-	Seen  string `json:"seen"`
-	Mend  string `json:"mend,omitempty"` // of Warn and Fail: what to do, with the command
+	Check  string `json:"check"`
+	State  State  `json:"state"`
+	Class  Class  `json:"class,omitempty"` // of Fail
+	Seen   string `json:"seen"`
+	Remedy string `json:"mend,omitempty"` // of Warn and Fail: what to do, with the command
 }
 
 // Report is the results in the order of Checks.
@@ -60,14 +60,14 @@ func (r Report) Worst() Class {
 
 func classes() []Class { return []Class{None, Unavailable, Permission, Config} }
 
-// Examine runs the checks. Each request has the patient's timeout.
-func Examine(ctx context.Context, p Patient) Report {
-	report := Report{ClientID: p.ClientID}
+// Examine runs the checks. Each request has the worker's timeout.
+func Examine(ctx context.Context, w Worker) Report {
+	report := Report{ClientID: w.ClientID}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, part := range parts() {
 		wg.Go(func() {
-			results := p.run(ctx, part)
+			results := w.run(ctx, part)
 			mu.Lock()
 			defer mu.Unlock()
 			report.Results = append(report.Results, results...)
@@ -87,7 +87,7 @@ func place(order []Check, name string) int {
 // part is a group of checks that share what they open and run one after the other.
 type part struct {
 	group Group
-	run   func(context.Context, *Patient) []Result
+	run   func(context.Context, *Worker) []Result
 }
 
 func parts() []part {
@@ -106,10 +106,10 @@ func parts() []part {
 }
 
 // run runs a part unless it is skipped.
-func (p *Patient) run(ctx context.Context, part part) []Result {
-	why, skip := p.Skip[part.group]
+func (w *Worker) run(ctx context.Context, part part) []Result {
+	why, skip := w.Skip[part.group]
 	if !skip {
-		return part.run(ctx, p)
+		return part.run(ctx, w)
 	}
 	return skipped(part.group, why)
 }
@@ -125,15 +125,15 @@ func skipped(g Group, why string) (results []Result) {
 }
 
 // within runs one step of a check with its timeout.
-func (p *Patient) within(ctx context.Context, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout())
+func (w *Worker) within(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, w.timeout())
 	defer cancel()
 	return do(ctx)
 }
 
-func (p *Patient) timeout() time.Duration {
-	if p.Timeout > 0 {
-		return p.Timeout
+func (w *Worker) timeout() time.Duration {
+	if w.Timeout > 0 {
+		return w.Timeout
 	}
 	return DefaultTimeout
 }

@@ -34,10 +34,10 @@ func all(but ...Group) map[Group]string {
 	return skip
 }
 
-// TestEveryCheckIsReported: whatever is skipped, each check has one result, in order.
+// TestEveryCheckIsReported: each check has one result, in order, even if it is skipped.
 func TestEveryCheckIsReported(t *testing.T) {
 	t.Parallel()
-	r := Examine(t.Context(), Patient{Skip: all()})
+	r := Examine(t.Context(), Worker{Skip: all()})
 	if len(r.Results) != len(Checks()) {
 		t.Fatalf("%d results of %d checks", len(r.Results), len(Checks()))
 	}
@@ -75,12 +75,12 @@ func (deaf) Examine(ctx context.Context) (store.Examination, error) {
 	return store.Examination{}, ctx.Err()
 }
 
-// TestServiceThatHangs: it takes its own timeout, and stops no other check.
+// TestServiceThatHangs: a hanging service costs its own timeout, and stops no other check.
 func TestServiceThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		r := Examine(t.Context(), Patient{
+		r := Examine(t.Context(), Worker{
 			Skip:    all(Store, Queues, Settings),
 			Timeout: 3 * time.Second,
 			Store:   func(context.Context) (store.Examiner, error) { return deaf{}, nil },
@@ -108,7 +108,7 @@ func TestSkew(t *testing.T) {
 		6 * time.Minute: Fail,
 	} {
 		if r := skewed("clock", "its", now.Add(-skew), now, 0); r.State != want ||
-			(want != OK) != strings.Contains(r.Mend, "timedatectl") {
+			(want != OK) != strings.Contains(r.Remedy, "timedatectl") {
 			t.Errorf("%v off: %+v", skew, r)
 		}
 	}
@@ -125,7 +125,7 @@ func TestFiles(t *testing.T) {
 		env, dir, secret os.FileMode
 		operators        string
 		want             State
-		mend             string
+		remedy           string
 	}{
 		"for root alone":           {0o640, 0o700, 0o600, "", OK, ""},
 		"as tenant add makes them": {0o640, 0o750, 0o640, own, OK, ""},
@@ -138,26 +138,26 @@ func TestFiles(t *testing.T) {
 		},
 	} {
 		etc := t.TempDir()
-		p := Patient{
+		w := Worker{
 			Unit: Instance{
 				EnvFile: filepath.Join(etc, "a.env"), Credentials: filepath.Join(etc, "credentials", "a"),
 				Operators: c.operators,
 			},
 		}
-		secret := filepath.Join(p.Unit.Credentials, "SUPABASE_KEY")
-		err := errors.Join(os.MkdirAll(p.Unit.Credentials, 0o700), os.WriteFile(p.Unit.EnvFile, nil, 0o600),
+		secret := filepath.Join(w.Unit.Credentials, "SUPABASE_KEY")
+		err := errors.Join(os.MkdirAll(w.Unit.Credentials, 0o700), os.WriteFile(w.Unit.EnvFile, nil, 0o600),
 			os.WriteFile(secret, nil, 0o600),
-			os.Chmod(p.Unit.EnvFile, c.env), os.Chmod(secret, c.secret), os.Chmod(p.Unit.Credentials, c.dir))
+			os.Chmod(w.Unit.EnvFile, c.env), os.Chmod(secret, c.secret), os.Chmod(w.Unit.Credentials, c.dir))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := p.files(); r.State != c.want || c.want == Fail && r.Class != Permission ||
-			r.Mend != strings.ReplaceAll(c.mend, "ETC", etc) {
+		if r := w.files(); r.State != c.want || c.want == Fail && r.Class != Permission ||
+			r.Remedy != strings.ReplaceAll(c.remedy, "ETC", etc) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	p := Patient{Unit: Instance{EnvFile: filepath.Join(t.TempDir(), "a.env"), Credentials: t.TempDir() + "/none"}}
-	if r := p.files(); r.State != Skipped {
+	w := Worker{Unit: Instance{EnvFile: filepath.Join(t.TempDir(), "a.env"), Credentials: t.TempDir() + "/none"}}
+	if r := w.files(); r.State != Skipped {
 		t.Errorf("nothing there: %+v", r)
 	}
 }
@@ -165,11 +165,11 @@ func TestFiles(t *testing.T) {
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]State{"enabled": OK, "disabled": Warn, "": Skipped} {
-		p := Patient{Unit: Instance{
+		w := Worker{Unit: Instance{
 			Unit:    "async-worker@a.service",
 			Enabled: func(context.Context) (string, error) { return said, nil },
 		}}
-		if r := p.enabled(t.Context()); r.State != want {
+		if r := w.enabled(t.Context()); r.State != want {
 			t.Errorf("%q: %+v", said, r)
 		}
 	}
@@ -177,7 +177,7 @@ func TestUnit(t *testing.T) {
 
 func TestMachine(t *testing.T) {
 	t.Parallel()
-	p := Patient{Machine: Computer{
+	w := Worker{Machine: Computer{
 		TempDir: filepath.Join(t.TempDir(), "missing"), Programs: []string{"pdfinfo", "pdftotext"},
 		Run: func(_ context.Context, program string) error {
 			if program == "pdftotext" {
@@ -187,35 +187,35 @@ func TestMachine(t *testing.T) {
 		},
 		Tesseract: func(context.Context) (string, []string, error) { return "", nil, errors.New("not installed") },
 	}}
-	got := machine(t.Context(), &p)
+	got := machine(t.Context(), &w)
 	if got[0].State != Fail || got[0].Class != Config {
 		t.Errorf("no folder: %+v", got[0])
 	}
 	if got[1].State != Fail || !strings.Contains(got[1].Seen, "pdftotext") ||
-		strings.Contains(got[1].Seen, "pdfinfo") || !strings.Contains(got[1].Mend, "poppler-utils") {
+		strings.Contains(got[1].Seen, "pdfinfo") || !strings.Contains(got[1].Remedy, "poppler-utils") {
 		t.Errorf("no pdftotext: %+v", got[1])
 	}
-	if got[2].State != Warn || !strings.Contains(got[2].Mend, "tesseract-ocr") {
+	if got[2].State != Warn || !strings.Contains(got[2].Remedy, "tesseract-ocr") {
 		t.Errorf("no tesseract: %+v", got[2])
 	}
-	p.Machine.Sandbox.Without = errors.New("the kernel was built without Landlock")
-	if r := p.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "without Landlock") ||
-		!strings.Contains(r.Mend, "landlock_restrict_self") {
+	w.Machine.Sandbox.Without = errors.New("the kernel was built without Landlock")
+	if r := w.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "without Landlock") ||
+		!strings.Contains(r.Remedy, "landlock_restrict_self") {
 		t.Errorf("no Landlock: %+v", r)
 	}
-	p.Machine.Sandbox = Sandbox{Landlock: 3, NoSeccomp: errors.New("no filter for this machine")}
-	if r := p.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "sockets") {
+	w.Machine.Sandbox = Sandbox{Landlock: 3, NoSeccomp: errors.New("no filter for this machine")}
+	if r := w.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "sockets") {
 		t.Errorf("no seccomp: %+v", r)
 	}
-	p.Machine.Sandbox.NoSeccomp = nil
-	if r := p.sandbox(); r.State != OK {
+	w.Machine.Sandbox.NoSeccomp = nil
+	if r := w.sandbox(); r.State != OK {
 		t.Errorf("all of it: %+v", r)
 	}
-	p.Machine.TempDir, p.Machine.NeedBytes = t.TempDir(), 1<<62
-	if r := p.disk(); r.State != Warn {
+	w.Machine.TempDir, w.Machine.NeedBytes = t.TempDir(), 1<<62
+	if r := w.disk(); r.State != Warn {
 		t.Errorf("too little room: %+v", r)
 	}
-	left, err := os.ReadDir(p.Machine.TempDir)
+	left, err := os.ReadDir(w.Machine.TempDir)
 	if err != nil || len(left) != 0 {
 		t.Errorf("left in the folder: %v, %v", left, err)
 	}
@@ -236,28 +236,28 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestOutageIsMended: an unreachable service has a remedy, too.
-func TestOutageIsMended(t *testing.T) {
+// TestOutageHasARemedy: an unreachable service has a remedy, too.
+func TestOutageHasARemedy(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	if r := failed("container", refused, ""); r.Class != Unavailable || !strings.Contains(r.Mend, "check that it is up") {
+	if r := failed("container", refused, ""); r.Class != Unavailable || !strings.Contains(r.Remedy, "check that it is up") {
 		t.Errorf("%+v", r)
 	}
-	if r := failed("container", refused, "start it"); r.Mend != "start it" {
+	if r := failed("container", refused, "start it"); r.Remedy != "start it" {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestSettingsThatDeserveALook: the doctor reports the warnings of check-config; errors take precedence.
-func TestSettingsThatDeserveALook(t *testing.T) {
+// TestSettingsWithWarnings: the doctor reports the warnings of check-config; errors take precedence.
+func TestSettingsWithWarnings(t *testing.T) {
 	t.Parallel()
 	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list only the receivers' networks"}}
-	r := settings(t.Context(), &Patient{Warnings: warnings})
+	r := settings(t.Context(), &Worker{Warnings: warnings})
 	if len(r) != 1 || r[0].State != Warn || r[0].Class != None ||
-		r[0].Seen != "WEBHOOK_ALLOW_CIDRS: 0.0.0.0/0 is every address" || r[0].Mend == "" {
+		r[0].Seen != "WEBHOOK_ALLOW_CIDRS: 0.0.0.0/0 is every address" || r[0].Remedy == "" {
 		t.Errorf("got %+v", r)
 	}
-	r = settings(t.Context(), &Patient{
+	r = settings(t.Context(), &Worker{
 		Warnings: warnings, Settings: []Problem{{"POLL_MAX_MS", "it is not a number", "set one"}},
 	})
 	if len(r) != 1 || r[0].State != Fail || r[0].Class != Config || r[0].Seen != "POLL_MAX_MS: it is not a number" {

@@ -12,22 +12,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// failed returns the result of a check that failed with an error, classified by classOf. mend is the remedy for errors
-// without one.
-func failed(check string, err error, mend string) Result {
-	r := Result{Check: check, State: Fail, Class: classOf(err), Seen: err.Error(), Mend: mend}
+// failed returns the result of a check that failed with err, classified by classOf. An err without a hint of its own
+// gets the remedy.
+func failed(check string, err error, remedy string) Result {
+	r := Result{Check: check, State: Fail, Class: classOf(err), Seen: err.Error(), Remedy: remedy}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
 		r.Seen = e.Message + store.DialReason(err)
 		if e.Hint != "" {
 			r.Seen = strings.TrimSuffix(e.Message, ": "+e.Hint)
-			r.Mend = e.Hint
+			r.Remedy = e.Hint
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		r.Class = Unavailable
 	}
-	if r.Mend == "" && r.Class == Unavailable {
-		r.Mend = "the service does not answer: check that it is up, that its address in the settings is right, and " +
+	if r.Remedy == "" && r.Class == Unavailable {
+		r.Remedy = "the service does not answer: check that it is up, that its address in the settings is right, and " +
 			"that no firewall is in the way"
 	}
 	return r
@@ -89,20 +89,20 @@ func denied(err error) bool {
 }
 
 // settings reports problems with the settings.
-func settings(_ context.Context, p *Patient) []Result {
+func settings(_ context.Context, w *Worker) []Result {
 	r := Result{Check: "settings", State: Fail, Class: Config}
-	problems := p.Settings
+	problems := w.Settings
 	switch {
-	case len(problems) == 0 && len(p.Warnings) == 0:
+	case len(problems) == 0 && len(w.Warnings) == 0:
 		return []Result{ok("settings", "they can be read; async-worker check-config shows them")}
 	case len(problems) == 0:
-		problems, r.State, r.Class = p.Warnings, Warn, None
+		problems, r.State, r.Class = w.Warnings, Warn, None
 	}
-	var seen, mend []string
+	var seen, remedy []string
 	for _, s := range problems {
 		seen = append(seen, s.Name+": "+s.Problem)
-		mend = append(mend, s.Name+": "+s.Remedy)
+		remedy = append(remedy, s.Name+": "+s.Remedy)
 	}
-	r.Seen, r.Mend = strings.Join(seen, "; "), strings.Join(mend, "; ")
+	r.Seen, r.Remedy = strings.Join(seen, "; "), strings.Join(remedy, "; ")
 	return []Result{r}
 }

@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-func machine(ctx context.Context, p *Patient) []Result {
-	return []Result{p.disk(), p.poppler(ctx), p.tesseract(ctx), p.sandbox()}
+func machine(ctx context.Context, w *Worker) []Result {
+	return []Result{w.disk(), w.poppler(ctx), w.tesseract(ctx), w.sandbox()}
 }
 
 // disk checks the free space, and whether this user may write.
-func (p *Patient) disk() Result {
+func (w *Worker) disk() Result {
 	const check = "disk"
-	dir := p.Machine.TempDir
+	dir := w.Machine.TempDir
 	f, err := os.CreateTemp(dir, ".async-worker-doctor-")
 	if err != nil {
 		class := Config
@@ -28,7 +28,7 @@ func (p *Patient) disk() Result {
 		}
 		return Result{
 			Check: check, State: Fail, Class: class, Seen: err.Error(),
-			Mend: "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory=",
+			Remedy: "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory=",
 		}
 	}
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
@@ -40,61 +40,61 @@ func (p *Patient) disk() Result {
 	}
 	free := int64(s.Bavail) * s.Bsize
 	seen := fmt.Sprintf("%d MiB free in %s", free>>20, dir)
-	if free < p.Machine.NeedBytes {
+	if free < w.Machine.NeedBytes {
 		return Result{
 			Check: check, State: Warn, Seen: seen + fmt.Sprintf("; tasks of the largest size allowed may need %d MiB",
-				p.Machine.NeedBytes>>20),
-			Mend: "make room, or lower MAX_BLOB_MB or WORKER_CONCURRENCY",
+				w.Machine.NeedBytes>>20),
+			Remedy: "make room, or lower MAX_BLOB_MB or WORKER_CONCURRENCY",
 		}
 	}
 	return ok(check, "%s", seen)
 }
 
-func (p *Patient) poppler(ctx context.Context) Result {
+func (w *Worker) poppler(ctx context.Context) Result {
 	var missing []string
-	for _, program := range p.Machine.Programs {
-		if err := p.within(ctx, func(ctx context.Context) error { return p.Machine.Run(ctx, program) }); err != nil {
+	for _, program := range w.Machine.Programs {
+		if err := w.within(ctx, func(ctx context.Context) error { return w.Machine.Run(ctx, program) }); err != nil {
 			missing = append(missing, program+": "+err.Error())
 		}
 	}
 	if len(missing) > 0 {
 		return Result{
 			Check: "poppler", State: Fail, Class: Config, Seen: strings.Join(missing, "; "),
-			Mend: "apt install poppler-utils",
+			Remedy: "apt install poppler-utils",
 		}
 	}
-	return ok("poppler", "%s", strings.Join(p.Machine.Programs, ", "))
+	return ok("poppler", "%s", strings.Join(w.Machine.Programs, ", "))
 }
 
-func (p *Patient) tesseract(ctx context.Context) Result {
+func (w *Worker) tesseract(ctx context.Context) Result {
 	const check = "tesseract"
-	if p.Machine.Tesseract == nil {
+	if w.Machine.Tesseract == nil {
 		return Result{Check: check, State: Skipped, Seen: "OCR_ENGINE reads pages by a service"}
 	}
 	var version string
 	var languages []string
-	if err := p.within(ctx, func(ctx context.Context) (err error) {
-		version, languages, err = p.Machine.Tesseract(ctx)
+	if err := w.within(ctx, func(ctx context.Context) (err error) {
+		version, languages, err = w.Machine.Tesseract(ctx)
 		return err
 	}); err != nil {
 		return Result{
 			Check: check, State: Warn, Seen: err.Error() + "; pages without text stay unread",
-			Mend: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE",
+			Remedy: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE",
 		}
 	}
 	return ok(check, "version %s reads %s", version, strings.Join(languages, ", "))
 }
 
 // sandbox reports what a parser that a document has taken over could reach.
-func (p *Patient) sandbox() Result {
+func (w *Worker) sandbox() Result {
 	const check = "sandbox"
-	b := p.Machine.Sandbox
+	b := w.Machine.Sandbox
 	switch {
 	case b.Landlock == 0:
 		return Result{
 			Check: check, State: Warn, Seen: fmt.Sprintf(
 				"%v; poppler and tesseract can read all files that the worker can", b.Without),
-			Mend: "run a kernel with Landlock (Linux 5.13 or later; Debian 12 has it), and let the unit or " +
+			Remedy: "run a kernel with Landlock (Linux 5.13 or later; Debian 12 has it), and let the unit or " +
 				"container call landlock_create_ruleset, landlock_add_rule and landlock_restrict_self",
 		}
 	case b.NoSeccomp != nil:
@@ -103,16 +103,16 @@ func (p *Patient) sandbox() Result {
 	return ok(check, "Landlock version %d and a filter of system calls", b.Landlock)
 }
 
-func unit(ctx context.Context, p *Patient) []Result {
-	return []Result{p.files(), p.enabled(ctx)}
+func unit(ctx context.Context, w *Worker) []Result {
+	return []Result{w.files(), w.enabled(ctx)}
 }
 
 // files checks the modes of files that may hold secrets.
-func (p *Patient) files() Result {
+func (w *Worker) files() Result {
 	const check = "files"
-	paths := []string{p.Unit.EnvFile, p.Unit.Credentials}
-	inside, _ := filepath.Glob(filepath.Join(p.Unit.Credentials, "*")) // the pattern is well-formed
-	var seen, open, mend []string
+	paths := []string{w.Unit.EnvFile, w.Unit.Credentials}
+	inside, _ := filepath.Glob(filepath.Join(w.Unit.Credentials, "*")) // the pattern is well-formed
+	var seen, open, remedy []string
 	for _, path := range append(paths, inside...) {
 		info, err := os.Lstat(path)
 		switch {
@@ -122,21 +122,21 @@ func (p *Patient) files() Result {
 			return Result{Check: check, State: Skipped, Seen: "this user can't read their modes: " + path}
 		}
 		seen = append(seen, path)
-		mode, most := info.Mode().Perm(), p.most(path, info)
+		mode, most := info.Mode().Perm(), w.most(path, info)
 		if mode&^most != 0 {
 			open = append(open, fmt.Sprintf("%s has mode %04o", path, mode))
-			mend = append(mend, fmt.Sprintf("chmod %04o %s", mode&most, path))
+			remedy = append(remedy, fmt.Sprintf("chmod %04o %s", mode&most, path))
 		}
 	}
 	switch {
 	case len(open) > 0:
 		return Result{
 			Check: check, State: Fail, Class: Permission, Seen: strings.Join(open, "; ") + ": others can read secrets",
-			Mend: strings.Join(mend, "; "),
+			Remedy: strings.Join(remedy, "; "),
 		}
 	case len(seen) == 0:
 		return Result{
-			Check: check, State: Skipped, Seen: "there is neither " + p.Unit.EnvFile + " nor " + p.Unit.Credentials,
+			Check: check, State: Skipped, Seen: "there is neither " + w.Unit.EnvFile + " nor " + w.Unit.Credentials,
 		}
 	}
 	return ok(check, "%d files and folders, none of which others can read", len(seen))
@@ -144,22 +144,22 @@ func (p *Patient) files() Result {
 
 // most returns the widest mode that a file may have. Any group may read the environment file; only operators may read
 // credentials.
-func (p *Patient) most(path string, info fs.FileInfo) fs.FileMode {
-	if path == p.Unit.EnvFile {
+func (w *Worker) most(path string, info fs.FileInfo) fs.FileMode {
+	if path == w.Unit.EnvFile {
 		return 0o740
 	}
-	if s, known := info.Sys().(*syscall.Stat_t); known && p.Unit.Operators != "" &&
-		strconv.FormatUint(uint64(s.Gid), 10) == p.Unit.Operators {
+	if s, known := info.Sys().(*syscall.Stat_t); known && w.Unit.Operators != "" &&
+		strconv.FormatUint(uint64(s.Gid), 10) == w.Unit.Operators {
 		return 0o750
 	}
 	return 0o700
 }
 
-func (p *Patient) enabled(ctx context.Context) Result {
+func (w *Worker) enabled(ctx context.Context) Result {
 	const check = "unit"
 	var state string
-	err := p.within(ctx, func(ctx context.Context) (err error) {
-		state, err = p.Unit.Enabled(ctx)
+	err := w.within(ctx, func(ctx context.Context) (err error) {
+		state, err = w.Unit.Enabled(ctx)
 		return err
 	})
 	switch {
@@ -168,10 +168,10 @@ func (p *Patient) enabled(ctx context.Context) Result {
 	case state == "":
 		return Result{Check: check, State: Skipped, Seen: "this system was not started by systemd"}
 	case state == "enabled" || state == "enabled-runtime":
-		return ok(check, "%s is %s", p.Unit.Unit, state)
+		return ok(check, "%s is %s", w.Unit.Unit, state)
 	}
 	return Result{
-		Check: check, State: Warn, Seen: p.Unit.Unit + " is " + state + ": it does not start with the machine",
-		Mend: "systemctl enable --now " + p.Unit.Unit,
+		Check: check, State: Warn, Seen: w.Unit.Unit + " is " + state + ": it does not start with the machine",
+		Remedy: "systemctl enable --now " + w.Unit.Unit,
 	}
 }

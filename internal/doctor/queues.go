@@ -46,8 +46,8 @@ func queueChecks() []struct {
 	}
 }
 
-func queues(ctx context.Context, p *Patient) []Result {
-	all, err := p.Queues(ctx)
+func queues(ctx context.Context, w *Worker) []Result {
+	all, err := w.Queues(ctx)
 	if err != nil {
 		return append([]Result{failed("queue metadata", err, "")},
 			skipped(Queues, "the account can't be opened")[1:]...)
@@ -55,20 +55,20 @@ func queues(ctx context.Context, p *Patient) []Result {
 	visits := make([]visit, len(all))
 	var wg sync.WaitGroup
 	for i, q := range all {
-		wg.Go(func() { visits[i] = p.visit(ctx, q) })
+		wg.Go(func() { visits[i] = w.visit(ctx, q) })
 	}
 	wg.Wait()
 	var results []Result
 	for _, c := range queueChecks() {
-		results = append(results, p.sumUp(c.name, c.right, visits))
+		results = append(results, w.sumUp(c.name, c.right, visits))
 	}
 	return results
 }
 
 // visit tries every right on one queue. It writes only after it has tried the right to delete.
-func (p *Patient) visit(ctx context.Context, q queue.Probing) visit {
+func (w *Worker) visit(ctx context.Context, q queue.Probing) visit {
 	v := visit{name: q.Name(), tried: map[string]error{}, skipped: map[string]string{}}
-	v.tried["queue metadata"] = p.within(ctx, func(ctx context.Context) (err error) {
+	v.tried["queue metadata"] = w.within(ctx, func(ctx context.Context) (err error) {
 		v.waiting, err = q.Depth(ctx)
 		return err
 	})
@@ -76,33 +76,33 @@ func (p *Patient) visit(ctx context.Context, q queue.Probing) visit {
 	if err := v.tried["queue metadata"]; err != nil && !v.absent && !denied(err) {
 		return v // the account does not answer: one error is enough
 	}
-	if v.absent && p.NoCreate {
+	if v.absent && w.NoCreate {
 		return v
 	}
-	v.tried["queue create"] = p.within(ctx, q.Create)
+	v.tried["queue create"] = w.within(ctx, q.Create)
 	if v.absent && v.tried["queue create"] != nil {
 		return v
 	}
 	if v.absent {
-		v.absent, v.tried["queue metadata"] = false, p.within(ctx,
+		v.absent, v.tried["queue metadata"] = false, w.within(ctx,
 			func(ctx context.Context) error { _, err := q.Depth(ctx); return err })
 	}
-	p.look(ctx, q, &v)
-	p.put(ctx, q, &v)
+	w.look(ctx, q, &v)
+	w.put(ctx, q, &v)
 	return v
 }
 
 // look peeks, and receives if nothing is waiting.
-func (p *Patient) look(ctx context.Context, q queue.Probing, v *visit) {
+func (w *Worker) look(ctx context.Context, q queue.Probing, v *visit) {
 	var seen int
-	v.tried["queue peek"] = p.within(ctx, func(ctx context.Context) error {
+	v.tried["queue peek"] = w.within(ctx, func(ctx context.Context) error {
 		peeked, err := q.Peek(ctx, 1)
 		seen = len(peeked)
 		return err
 	})
 	blind := v.tried["queue peek"] != nil && v.tried["queue metadata"] != nil
 	switch {
-	case p.Take: // whatever waits
+	case w.Take: // whatever waits
 	case blind:
 		v.skipped["queue receive"] = "it can't be seen whether tasks wait, and receiving would hide one"
 		return
@@ -110,7 +110,7 @@ func (p *Patient) look(ctx context.Context, q queue.Probing, v *visit) {
 		v.skipped["queue receive"] = "tasks wait, and receiving would hide one (--take does it)"
 		return
 	}
-	v.tried["queue receive"] = p.within(ctx, func(ctx context.Context) error {
+	v.tried["queue receive"] = w.within(ctx, func(ctx context.Context) error {
 		messages, err := q.Receive(ctx, 1, time.Second)
 		for _, m := range messages { // it arrived just now, or Take is set
 			err = errors.Join(err, m.Lease.Release(ctx, 0))
@@ -120,18 +120,18 @@ func (p *Patient) look(ctx context.Context, q queue.Probing, v *visit) {
 }
 
 // put sends a hidden message, updates it and deletes it. It sends nothing unless it may delete.
-func (p *Patient) put(ctx context.Context, q queue.Probing, v *visit) {
-	v.tried["queue update"] = p.within(ctx, func(ctx context.Context) error {
+func (w *Worker) put(ctx context.Context, q queue.Probing, v *visit) {
+	v.tried["queue update"] = w.within(ctx, func(ctx context.Context) error {
 		return unlessLost(q.Phantom().Extend(ctx, time.Second))
 	})
-	v.tried["queue delete"] = p.within(ctx,
+	v.tried["queue delete"] = w.within(ctx,
 		func(ctx context.Context) error { return unlessLost(q.Phantom().Delete(ctx)) })
 	if v.tried["queue delete"] != nil {
 		v.skipped["queue put"] = "a message that can't be deleted is not sent"
 		return
 	}
 	var lease queue.Lease
-	v.tried["queue put"] = p.within(ctx, func(ctx context.Context) (err error) {
+	v.tried["queue put"] = w.within(ctx, func(ctx context.Context) (err error) {
 		lease, err = q.SendHidden(ctx, probeText, hidden)
 		return err
 	})
@@ -139,10 +139,10 @@ func (p *Patient) put(ctx context.Context, q queue.Probing, v *visit) {
 		return
 	}
 	if v.tried["queue update"] == nil {
-		v.tried["queue update"] = p.within(ctx, func(ctx context.Context) error { return lease.Extend(ctx, hidden/2) })
+		v.tried["queue update"] = w.within(ctx, func(ctx context.Context) error { return lease.Extend(ctx, hidden/2) })
 	}
 	// Also after an interruption: the doctor must remove its message.
-	v.tried["queue delete"] = p.within(context.WithoutCancel(ctx), lease.Delete)
+	v.tried["queue delete"] = w.within(context.WithoutCancel(ctx), lease.Delete)
 }
 
 // unlessLost turns ErrLeaseLost of a phantom into success: the request was allowed.
@@ -154,7 +154,7 @@ func unlessLost(err error) error {
 }
 
 // sumUp combines the results of all queues into one.
-func (p *Patient) sumUp(check string, right azure.Right, visits []visit) Result {
+func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 	var fine, absent []string
 	var left []string
 	for _, v := range visits {
@@ -163,7 +163,7 @@ func (p *Patient) sumUp(check string, right azure.Right, visits []visit) Result 
 		case v.absent && (check == "queue metadata" || !tried):
 			absent = append(absent, v.name)
 		case err != nil:
-			return p.refused(check, right, v.name, err)
+			return w.refused(check, right, v.name, err)
 		case tried:
 			fine = append(fine, v.name)
 		case v.skipped[check] != "":
@@ -174,7 +174,7 @@ func (p *Patient) sumUp(check string, right azure.Right, visits []visit) Result 
 	case len(absent) > 0 && check == "queue metadata":
 		return Result{
 			Check: check, State: Warn, Seen: strings.Join(absent, ", ") + " does not exist",
-			Mend: "the worker creates it at its start; or leave out --no-create",
+			Remedy: "the worker creates it at its start; or leave out --no-create",
 		}
 	case len(fine) == 0 && len(left) == 0:
 		return Result{
@@ -189,22 +189,22 @@ func (p *Patient) sumUp(check string, right azure.Right, visits []visit) Result 
 }
 
 // refused returns the result of a request that the storage account rejected.
-func (p *Patient) refused(check string, right azure.Right, on string, err error) Result {
+func (w *Worker) refused(check string, right azure.Right, on string, err error) Result {
 	r := failed(check, err, "")
 	if r.Seen == "" || !strings.Contains(r.Seen, on) {
 		r.Seen = fmt.Sprintf("%s: %s", on, r.Seen)
 	}
 	if problem, is := errors.AsType[*azure.Problem](err); is && problem.Kind == azure.Permission {
-		r.Mend = "the worker can't " + right.Doing + ": " + p.Grant(right, on)
+		r.Remedy = "the worker can't " + right.Doing + ": " + w.Grant(right, on)
 		if problem.Hint != "" && problem.Code != "AuthorizationPermissionMismatch" {
-			r.Mend = problem.Hint
+			r.Remedy = problem.Hint
 		}
 		if right.Optional {
 			r.State, r.Class = Warn, None
 			if right == azure.BlobDelete {
-				r.Mend += "; everything but tasks that purge works without it"
+				r.Remedy += "; everything but tasks that purge works without it"
 			} else {
-				r.Mend += "; or create them yourself: the worker then needs no such right"
+				r.Remedy += "; or create them yourself: the worker then needs no such right"
 			}
 		}
 	}

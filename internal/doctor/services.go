@@ -12,25 +12,25 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-func models(ctx context.Context, p *Patient) []Result {
+func models(ctx context.Context, w *Worker) []Result {
 	results := make([]Result, 2)
 	var wg sync.WaitGroup
-	wg.Go(func() { results[0] = p.embedding(ctx) })
-	wg.Go(func() { results[1] = p.chat(ctx) })
+	wg.Go(func() { results[0] = w.embedding(ctx) })
+	wg.Go(func() { results[1] = w.chat(ctx) })
 	wg.Wait()
 	return results
 }
 
 const nextModel = "is the model's service reachable? check OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT and the key"
 
-func (p *Patient) embedding(ctx context.Context) Result {
+func (w *Worker) embedding(ctx context.Context) Result {
 	const check = "embedding model"
-	e, err := p.Embedder(ctx)
+	e, err := w.Embedder(ctx)
 	if err != nil {
 		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
 	}
 	var made llm.Embeddings
-	if err := p.within(ctx, func(ctx context.Context) (err error) {
+	if err := w.within(ctx, func(ctx context.Context) (err error) {
 		made, err = e.Embed(ctx, []string{"doctor"})
 		return err
 	}); err != nil {
@@ -40,17 +40,17 @@ func (p *Patient) embedding(ctx context.Context) Result {
 		made.Tokens)
 }
 
-func (p *Patient) chat(ctx context.Context) Result {
+func (w *Worker) chat(ctx context.Context) Result {
 	const check = "chat model"
-	if p.Chat == nil {
+	if w.Chat == nil {
 		return Result{Check: check, State: Skipped, Seen: "LLM_PROVIDER=offline uses none"}
 	}
-	c, err := p.Chat(ctx)
+	c, err := w.Chat(ctx)
 	if err != nil {
 		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
 	}
 	var answer llm.Answer
-	if err := p.within(ctx, func(ctx context.Context) (err error) {
+	if err := w.within(ctx, func(ctx context.Context) (err error) {
 		answer, err = c.Ask(ctx, llm.Question{Text: "Say: well", MaxTokens: 16})
 		return err
 	}); err != nil {
@@ -59,19 +59,19 @@ func (p *Patient) chat(ctx context.Context) Result {
 	return ok(check, "%s answers; %d tokens were used", c.Model(), answer.PromptTokens+answer.CompletionTokens)
 }
 
-func doclingCheck(ctx context.Context, p *Patient) []Result {
-	if err := p.within(ctx, p.Docling); err != nil {
+func doclingCheck(ctx context.Context, w *Worker) []Result {
+	if err := w.within(ctx, w.Docling); err != nil {
 		return []Result{failed("docling", err, "is docling-serve running, and DOCLING_URL its address?")}
 	}
 	return []Result{ok("docling", "it is ready, and accepts the key")}
 }
 
 // webhooks probes the receivers in parallel.
-func webhooks(ctx context.Context, p *Patient) []Result {
+func webhooks(ctx context.Context, w *Worker) []Result {
 	const check = "webhooks"
-	urls := p.Receivers
+	urls := w.Receivers
 	if len(urls) == 0 {
-		e, err := p.examination(ctx)
+		e, err := w.examination(ctx)
 		if err != nil || len(e.WebhookHosts) == 0 {
 			return []Result{{Check: check, State: Skipped, Seen: "no job has a webhook yet; set --webhook-url"}}
 		}
@@ -81,8 +81,8 @@ func webhooks(ctx context.Context, p *Patient) []Result {
 	var wg sync.WaitGroup
 	for i, to := range urls {
 		wg.Go(func() {
-			errs[i] = p.within(ctx, func(ctx context.Context) (err error) {
-				addrs[i], err = p.Receiver(ctx, to)
+			errs[i] = w.within(ctx, func(ctx context.Context) (err error) {
+				addrs[i], err = w.Receiver(ctx, to)
 				return err
 			})
 		})
@@ -101,13 +101,13 @@ func webhooks(ctx context.Context, p *Patient) []Result {
 	}
 	r := Result{
 		Check: check, State: Fail, Class: Unavailable, Seen: strings.Join(bad, "; "),
-		Mend: "does the name resolve here (getent hosts NAME), and does a firewall let connections out?",
+		Remedy: "does the name resolve here (getent hosts NAME), and does a firewall let connections out?",
 	}
-	if slices.ContainsFunc(errs, p.Refused) {
-		r.Class, r.Mend = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give "+
+	if slices.ContainsFunc(errs, w.Refused) {
+		r.Class, r.Remedy = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give "+
 			"another webhook_url"
 	}
-	if len(p.Receivers) == 0 { // a receiver of past jobs may be down
+	if len(w.Receivers) == 0 { // a receiver of past jobs may be down
 		r.State, r.Class = Warn, None
 	}
 	return []Result{r}

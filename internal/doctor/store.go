@@ -15,18 +15,18 @@ const migrate = "async-worker migrate (with the owner's DATABASE_URL), or paste 
 	"--print into the Supabase editor"
 
 // storeChecks splits one examination into its checks.
-func storeChecks(ctx context.Context, p *Patient) []Result {
+func storeChecks(ctx context.Context, w *Worker) []Result {
 	asked := time.Now()
-	e, err := p.examination(ctx)
+	e, err := w.examination(ctx)
 	took := time.Since(asked)
 	finding, refused := errors.AsType[*store.FindingError](err)
 	if err != nil && !refused {
-		return p.unexamined(err)
+		return w.unexamined(err)
 	}
 	if refused {
-		return p.alone(finding.Finding)
+		return w.alone(finding.Finding)
 	}
-	results := []Result{p.key(e), p.schema(e)}
+	results := []Result{w.key(e), w.schema(e)}
 	for _, part := range []struct {
 		check string
 		about []store.About
@@ -42,9 +42,9 @@ func storeChecks(ctx context.Context, p *Patient) []Result {
 }
 
 // examination opens the store and examines it.
-func (p *Patient) examination(ctx context.Context) (e store.Examination, err error) {
-	err = p.within(ctx, func(ctx context.Context) error {
-		s, err := p.Store(ctx)
+func (w *Worker) examination(ctx context.Context) (e store.Examination, err error) {
+	err = w.within(ctx, func(ctx context.Context) error {
+		s, err := w.Store(ctx)
 		if err != nil {
 			return err
 		}
@@ -55,26 +55,26 @@ func (p *Patient) examination(ctx context.Context) (e store.Examination, err err
 }
 
 // unexamined returns the results when the store could not be examined.
-func (p *Patient) unexamined(err error) []Result {
-	check, mend := "store", "is the database up? check SUPABASE_URL or DATABASE_URL"
+func (w *Worker) unexamined(err error) []Result {
+	check, remedy := "store", "is the database up? check SUPABASE_URL or DATABASE_URL"
 	switch {
 	case errors.Is(err, store.ErrSchema):
-		check, mend = "store schema", migrate
+		check, remedy = "store schema", migrate
 	case errors.Is(err, store.ErrForbidden):
-		mend = "use a key whose claim client_id is " + p.ClientID +
+		remedy = "use a key whose claim client_id is " + w.ClientID +
 			" and whose role is async_worker (SUPABASE_KEY), or the service-role key"
 	}
 	results := skipped(Store, "the database could not be examined")
 	for i, r := range results {
 		if r.Check == check {
-			results[i] = failed(check, err, mend)
+			results[i] = failed(check, err, remedy)
 		}
 	}
 	return results
 }
 
 // alone returns the results when one missing right hides all others.
-func (p *Patient) alone(l store.Finding) []Result {
+func (w *Worker) alone(l store.Finding) []Result {
 	check := map[store.About]string{
 		store.AboutSchema: "store schema", store.AboutFunction: "store functions", store.AboutTable: "store tables",
 	}[l.About]
@@ -85,7 +85,7 @@ func (p *Patient) alone(l store.Finding) []Result {
 	for i, r := range results {
 		if r.Check == check {
 			results[i] = Result{
-				Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend,
+				Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Remedy: l.Mend,
 			}
 		}
 	}
@@ -93,23 +93,24 @@ func (p *Patient) alone(l store.Finding) []Result {
 }
 
 // key reports which rows the key reaches.
-func (p *Patient) key(e store.Examination) Result {
+func (w *Worker) key(e store.Examination) Result {
 	if e.EveryTenant {
 		return Result{
 			Check: "store", State: Warn,
 			Seen: fmt.Sprintf("the key has the role %s, for which row-level security does not hold: it reaches the "+
 				"rows of every client", e.Role),
-			Mend: "use a key of this client alone: SUPABASE_KEY, a JWT with the claims role async_worker and client_id " + p.ClientID + "; or a login async_worker_" + p.ClientID + " in the role async_worker",
+			Remedy: "use a key of this client alone: SUPABASE_KEY, a JWT with the claims role async_worker and " +
+				"client_id " + w.ClientID + "; or a login async_worker_" + w.ClientID + " in the role async_worker",
 		}
 	}
 	return ok("store", "role %s, bound to client %s", e.Role, e.BoundTo)
 }
 
 // schema compares the schema with what the program needs.
-func (p *Patient) schema(e store.Examination) Result {
+func (w *Worker) schema(e store.Examination) Result {
 	const check = "store schema"
-	unfit := func(mend, format string, args ...any) Result {
-		return Result{Check: check, State: Fail, Class: Config, Seen: fmt.Sprintf(format, args...), Mend: mend}
+	unfit := func(remedy, format string, args ...any) Result {
+		return Result{Check: check, State: Fail, Class: Config, Seen: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	var absent, open, shut []string
 	for _, l := range e.Findings {
@@ -120,7 +121,7 @@ func (p *Patient) schema(e store.Examination) Result {
 			absent = append(absent, l.Subject)
 		case store.AboutSchema:
 			return Result{
-				Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend,
+				Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Remedy: l.Mend,
 			}
 		}
 	}
@@ -130,28 +131,28 @@ func (p *Patient) schema(e store.Examination) Result {
 	case e.Version > e.Wanted:
 		return Result{
 			Check: check, State: Warn, Seen: fmt.Sprintf("it is at version %d, newer than this program's %d", e.Version,
-				e.Wanted), Mend: "update this program",
+				e.Wanted), Remedy: "update this program",
 		}
 	case len(absent) > 0:
 		return unfit(migrate, "there is no %s", strings.Join(absent, ", "))
-	case p.Vectors != 0 && e.Dimensions != 0 && e.Dimensions != p.Vectors:
+	case w.Vectors != 0 && e.Dimensions != 0 && e.Dimensions != w.Vectors:
 		return unfit(fmt.Sprintf("set EMBEDDING_DIMENSIONS to %d, or use another DB_SCHEMA", e.Dimensions),
-			"its vectors have %d dimensions, EMBEDDING_DIMENSIONS is %d", e.Dimensions, p.Vectors)
+			"its vectors have %d dimensions, EMBEDDING_DIMENSIONS is %d", e.Dimensions, w.Vectors)
 	case len(open) > 0:
-		return Result{Check: check, State: Warn, Seen: strings.Join(open, "; "), Mend: strings.Join(shut, "; ")}
+		return Result{Check: check, State: Warn, Seen: strings.Join(open, "; "), Remedy: strings.Join(shut, "; ")}
 	}
 	return ok(check, "version %d, vectors of %d dimensions", e.Version, e.Dimensions)
 }
 
 // lacking combines all findings of one kind into a result. The statements can be run as they are.
 func lacking(check string, e store.Examination, fine string, about ...store.About) Result {
-	var seen, mend []string
+	var seen, remedy []string
 	for _, l := range e.Findings {
 		for _, a := range about {
 			if l.About == a {
 				seen = append(seen, l.Subject+": "+l.Problem)
 				if l.Mend != "" {
-					mend = append(mend, l.Mend)
+					remedy = append(remedy, l.Mend)
 				}
 			}
 		}
@@ -162,13 +163,13 @@ func lacking(check string, e store.Examination, fine string, about ...store.Abou
 		}
 		return ok(check, "%s", fine)
 	}
-	if len(mend) == 0 {
-		mend = []string{migrate}
+	if len(remedy) == 0 {
+		remedy = []string{migrate}
 	}
 	if len(seen) > 5 {
 		seen = append(seen[:5], fmt.Sprintf("and %d more", len(seen)-5))
 	}
 	return Result{
-		Check: check, State: Fail, Class: Permission, Seen: strings.Join(seen, "; "), Mend: strings.Join(mend, "; "),
+		Check: check, State: Fail, Class: Permission, Seen: strings.Join(seen, "; "), Remedy: strings.Join(remedy, "; "),
 	}
 }

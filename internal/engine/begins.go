@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -72,22 +73,26 @@ func (b *begins) of(jobID string) (ids []string) {
 }
 
 // unreported lists the begins to report at a time. The store may execute a begin after a report of it, so a begin is
-// reported again until a lease has passed since the first report.
+// reported again until a lease has passed since the first report. Begins without an accepted report come first.
 func (b *begins) unreported(now time.Time, lease time.Duration) (due []store.UnansweredBegins) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	var again []store.UnansweredBegins
 	for _, jobID := range slices.Sorted(maps.Keys(b.unanswered)) {
-		one := store.UnansweredBegins{JobID: jobID}
+		one, fresh := store.UnansweredBegins{JobID: jobID}, false
 		for _, s := range b.unanswered[jobID] {
-			if s.reported.IsZero() || now.Sub(s.reported) <= lease {
-				one.IDs = append(one.IDs, s.id)
+			if now.Sub(s.at) <= unansweredKeptFor && (s.reported.IsZero() || now.Sub(s.reported) <= lease) {
+				one.IDs, fresh = append(one.IDs, s.id), fresh || s.reported.IsZero()
 			}
 		}
-		if len(one.IDs) > 0 {
+		switch {
+		case fresh:
 			due = append(due, one)
+		case len(one.IDs) > 0:
+			again = append(again, one)
 		}
 	}
-	return due
+	return append(due, again...)
 }
 
 // reported notes that the store accepted a report of a job's begins that was sent at a time.
@@ -129,7 +134,7 @@ func (e *Engine) reportLoop(ctx context.Context) {
 		}
 		longest := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 		waits := retry.Backoff{First: 200 * time.Millisecond, Max: longest, Jitter: 0.1}
-		next := waits.Waits()
+		next, failing := waits.Waits(), false
 		for wait := next(); retry.Sleep(ctx, wait) == nil; {
 			some, err := e.reportUnanswered(ctx)
 			if !some {
@@ -141,28 +146,31 @@ func (e *Engine) reportLoop(ctx context.Context) {
 			} else {
 				next = waits.Waits()
 			}
+			if err != nil && !failing && ctx.Err() == nil {
+				e.log.Warn("can't report begins that the database did not answer; retrying until it works", "error", err)
+			}
+			failing = err != nil
 		}
 	}
 }
 
-// reportUnanswered gives back the jobs that unanswered begins have leased, within renewTime. It returns whether there
-// was any begin to report.
+// reportUnanswered gives back the jobs that unanswered begins have leased. It returns whether there was any begin to
+// report. A report that fails does not hold up the others.
 func (e *Engine) reportUnanswered(ctx context.Context) (some bool, err error) {
-	ctx, done := context.WithTimeout(ctx, renewTime)
-	defer done()
 	now := time.Now()
 	due := e.begins.unreported(now, e.cfg.Lease)
 	for report := range slices.Chunk(due, reportBatch) {
-		over := e.outages.call()
-		n, err := e.deps.Store.ReleaseUnanswered(ctx, report)
-		over(transient(err))
-		if err != nil {
-			return true, err // begins fail as well, with the reason in the log
+		bounded, done := context.WithTimeout(ctx, renewTime)
+		n, failed := e.deps.Store.ReleaseUnanswered(bounded, report)
+		done()
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
 		}
 		e.begins.reported(report, now)
 		if n > 0 {
 			e.log.Info("gave back jobs whose begin the database executed and did not answer", "jobs", n)
 		}
 	}
-	return len(due) > 0, nil
+	return len(due) > 0, err
 }

@@ -144,7 +144,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	loops.Go(func() { e.sweepLoop(ctx) })
 	e.pollLoop(ctx)
 	e.drain()
-	if _, err := e.reportUnanswered(context.WithoutCancel(ctx)); err != nil {
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
+	defer done()
+	if _, err := e.reportUnanswered(last); err != nil {
 		e.log.Warn("can't report begins that the database did not answer; one that it executed costs its job an "+
 			"attempt", "error", err)
 	}

@@ -163,7 +163,7 @@ func (e *Engine) decode(ctx context.Context, text string) (task.Decoded, error) 
 	if err != nil {
 		return claim, err
 	}
-	opts.Claimed = true
+	opts.FromClaimCheck = true
 	decoded, err = task.Decode(text, opts)
 	decoded.Origin = claim.Origin
 	if decoded.Priority == "" && claim.Priority != "" {

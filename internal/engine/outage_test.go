@@ -70,8 +70,15 @@ func (o outage) Release(ctx context.Context, r store.Release) (store.Settlement,
 // TestRefusedCommitIsKept: an outcome whose commit the database refuses, because the worker's key was changed or the
 // schema is being migrated, is committed when that is mended: no attempt is lost, and the handler runs once.
 func TestRefusedCommitIsKept(t *testing.T) {
-	for _, refusal := range []error{store.ErrForbidden, store.ErrLogin, store.ErrSchema} {
-		t.Run(refusal.Error(), func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		refusal    error
+		heartbeats bool // are refused as well
+	}{
+		"another key": {store.ErrForbidden, true}, "another login": {store.ErrLogin, true},
+		"a migration": {store.ErrSchema, true}, "one missing right": {store.ErrForbidden, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refusal := tt.refusal
 			inWorld(t, func(w *world) {
 				began, runs := time.Now(), 0
 				h := w.hook()
@@ -83,7 +90,7 @@ func TestRefusedCommitIsKept(t *testing.T) {
 					return w.store.Complete(ctx, c)
 				}
 				h.heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
-					if refuses() {
+					if refuses() && tt.heartbeats {
 						return store.HeartbeatAnswer{}, refusal
 					}
 					return w.store.Heartbeat(ctx, b)

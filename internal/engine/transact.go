@@ -26,10 +26,10 @@ const renewTime = 5 * time.Second
 
 var errCommitFails = errors.New("engine: the database accepts other writes, but not this commit")
 
-// transact retries a commit while its failure is transient, or the database refuses the worker: for commitPatience or, once the engine has to end at once,
-// for settleTime. It waits at most one poll interval between two tries, so that work resumes that soon after an outage.
-// A commit whose answer was lost is refused as fenced the second time, which is harmless: the message comes back and is
-// answered done (I2).
+// transact retries a commit while its failure is transient, or the database refuses the worker: for commitPatience or,
+// once the engine has to end at once, for settleTime. It waits at most one poll interval between two tries, so that
+// work resumes that soon after an outage. A commit whose answer was lost is refused as fenced the second time, which is
+// harmless: the message comes back and is answered done (I2).
 func (e *Engine) transact(
 	ctx context.Context, a *attempt, commit func(context.Context) (store.Settlement, error),
 ) (store.Settlement, error) {
@@ -43,7 +43,7 @@ func (e *Engine) transact(
 		if !transient(err) && !refused(err) || time.Since(began)+wait > patience {
 			return settled, err
 		}
-		if renewed {
+		if renewed && !refused(err) {
 			failed++
 		}
 		if failed >= commitTries {
@@ -115,8 +115,10 @@ func transient(err error) bool {
 }
 
 // refused reports whether the database refuses the worker and not the task: its key, or the schema while somebody
-// changes it. An operator can mend both, and an outcome is too dear to be lost for it.
-func refused(err error) bool { return errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrSchema) }
+// changes it. An operator can fix both, so the outcome is kept.
+func refused(err error) bool {
+	return errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrSchema)
+}
 
 // invalid reports whether a request can never be stored.
 func invalid(err error) bool {

@@ -134,7 +134,7 @@ func TestRouterRefuses(t *testing.T) {
 				t.Errorf("got %v; want %s that says %q", err, tt.class, tt.message)
 			}
 			if err != nil && e.Cause != nil && strings.Contains(e.Cause.Error(), "secret text") {
-				t.Error("the panic's value, which may be document text, is in the error")
+				t.Error("the error contains the panic's value, which may be document text")
 			}
 		})
 	}

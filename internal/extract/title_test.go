@@ -33,7 +33,7 @@ func (e titled) Extract(context.Context, extract.Source, extract.Limits, extract
 	return extract.Info{Title: string(e)}, nil
 }
 
-// The file name is not a title, whatever the extractor reports.
+// A file's name is not a title, even if the extractor reports it.
 func TestTitleIsNotTheFilesName(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{"Q3-final": "", "q3-FINAL.xyz": "", "Q3": "Q3", "Untitled": ""} {

@@ -24,13 +24,13 @@ const (
 	Success    Signal = "success"     // the handler's effect is committed
 	Retryable  Signal = "retryable"   // a retryable error with attempts left: it waits its backoff
 	Exhausted  Signal = "exhausted"   // a retryable error on the last attempt
-	Permanent  Signal = "permanent"   // an error that no retry would mend
+	Permanent  Signal = "permanent"   // an error that a retry cannot fix
 	Cancel     Signal = "cancel"      // somebody asked for it, and the work has stopped
 	LeaseLost  Signal = "worker_lost" // the lease expired with attempts left: the next worker begins another one
 	LeaseSpent Signal = "worker_dead" // the lease expired on the last attempt
 	Released   Signal = "released"    // shutdown or drain: given back, the attempt not counted (I9)
 	Forced     Signal = "forced"      // a message with hints.force, sent after the series began
-	Requeued   Signal = "requeued"    // a person had the failed job done again
+	Requeued   Signal = "requeued"    // an operator requeued the failed job
 )
 
 // Transition is one legal move of the machine.

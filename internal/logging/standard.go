@@ -9,8 +9,8 @@ import (
 // maxForeign bounds a line from a library, in bytes.
 const maxForeign = 400
 
-// TakeStandard redirects what libraries write to the log package, such as net/http's clients, to the logger.
-func TakeStandard(to *slog.Logger) {
+// RedirectStandard redirects what libraries write to the log package, such as net/http's clients, to the logger.
+func RedirectStandard(to *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelWarn)
 	slog.SetDefault(slog.New(Foreign(to.Handler()))) //nolint:forbidigo // the log package can't be redirected otherwise
 }

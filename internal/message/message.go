@@ -36,7 +36,7 @@ func Task(r store.Recorded, clientID string) (task.Task, error) {
 	if err != nil {
 		return task.Task{}, fmt.Errorf("write the message of job %s: %w", r.Job.ID, err)
 	}
-	decoded, err := task.Decode(string(text), task.Options{ClientID: clientID, Claimed: true})
+	decoded, err := task.Decode(string(text), task.Options{ClientID: clientID, FromClaimCheck: true})
 	return decoded.Task, err
 }
 

@@ -28,7 +28,7 @@ type Engine interface {
 	// Abilities returns the engine's abilities.
 	Abilities() Abilities
 	// For returns the engine with a task's options. Its error is a validation_error that lists the choices.
-	For(w Wish) (Engine, error)
+	For(p Preferences) (Engine, error)
 	// Read reads one page. A page without text is an empty Page. The error is an *UnavailableError if no page
 	// can be read on this machine; it wraps context.Cause(ctx) if ctx ended; it is a *taskerr.Error of a
 	// retryable class if the service behind the engine is at fault; otherwise it states what went wrong with
@@ -50,8 +50,8 @@ type Abilities struct {
 	Service taskerr.Dependency
 }
 
-// Wish is what a task requests of an engine. The zero value requests nothing.
-type Wish struct {
+// Preferences are the options of a task. The zero value keeps those of the engine.
+type Preferences struct {
 	Languages  []string // for example "eng"; empty: the engine's own
 	Resolution int      // pixels of an image's longest side; zero: the engine's own DPI or Side
 }
@@ -64,11 +64,11 @@ const (
 )
 
 // Side returns the requested side within bounds, or zero.
-func (w Wish) Side() int {
-	if w.Resolution <= 0 {
+func (p Preferences) Side() int {
+	if p.Resolution <= 0 {
 		return 0
 	}
-	return min(max(w.Resolution, leastSide), mostSide)
+	return min(max(p.Resolution, leastSide), mostSide)
 }
 
 // Identity names everything of an engine that decides its readings, except its program's version, for example
@@ -111,8 +111,8 @@ type Paragraph []Line
 // without boxes have the zero Box, of one without confidence a Confidence of 1: see Abilities.
 type Page struct {
 	Paragraphs []Paragraph
-	Markdown   string // the same with headings, lists and tables, if the engine returns it
-	Turned     Turn   // rotation of the image before it was read
+	Markdown   string   // the same with headings, lists and tables, if the engine returns it
+	Turned     Rotation // rotation of the image before it was read
 	// The given image in pixels, and its dots per inch; set by the caller of the engine (ocr/pages).
 	Width, Height, DPI int
 	Engine             string // the engine that read it, if not the configured one: see Fallback

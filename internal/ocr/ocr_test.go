@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// numbered is an image of w × h pixels with distinct values.
+// numbered returns an image of w × h pixels with distinct values.
 func numbered(w, h int) ocr.Image {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range img.Pix {
@@ -20,36 +20,36 @@ func numbered(w, h int) ocr.Image {
 	return ocr.Image{Gray: img, DPI: 300}
 }
 
-func TestTurn(t *testing.T) {
+func TestRotation(t *testing.T) {
 	t.Parallel()
-	for turn, want := range map[ocr.Turn][]byte{
+	for rotation, want := range map[ocr.Rotation][]byte{
 		0: {1, 2, 3, 4, 5, 6}, // 1 2 3 over 4 5 6
 		1: {4, 1, 5, 2, 6, 3},
 		2: {6, 5, 4, 3, 2, 1},
 		3: {3, 6, 2, 5, 1, 4},
 	} {
-		got := turn.Of(numbered(3, 2))
-		if !bytes.Equal(got.Pix, want) || got.DPI != 300 || (turn%2 == 1) != (got.Rect.Dx() == 2) {
-			t.Errorf("%d°: %v of %v", turn.Degrees(), got.Pix, got.Rect)
+		got := rotation.Of(numbered(3, 2))
+		if !bytes.Equal(got.Pix, want) || got.DPI != 300 || (rotation%2 == 1) != (got.Rect.Dx() == 2) {
+			t.Errorf("%d°: %v of %v", rotation.Degrees(), got.Pix, got.Rect)
 		}
 	}
 }
 
 // Undo maps every pixel of a rotated image back.
-func TestTurnUndo(t *testing.T) {
+func TestRotationUndo(t *testing.T) {
 	t.Parallel()
 	before := numbered(5, 3)
-	for turn := range ocr.Turn(4) {
-		after := turn.Of(before)
+	for rotation := range ocr.Rotation(4) {
+		after := rotation.Of(before)
 		w, h := after.Rect.Dx(), after.Rect.Dy()
 		for i, v := range after.Pix {
 			x, y := float64(i%w), float64(i/w)
-			b := turn.Undo(ocr.Box{
+			b := rotation.Undo(ocr.Box{
 				Left: x / float64(w), Top: y / float64(h), Right: (x + 1) / float64(w), Bottom: (y + 1) / float64(h),
 			})
 			at := int(math.Round(b.Top*3))*5 + int(math.Round(b.Left*5))
 			if before.Pix[at] != v || b.Right <= b.Left || b.Bottom <= b.Top {
-				t.Errorf("%d°: pixel %d came from %+v", turn.Degrees(), v, b)
+				t.Errorf("%d°: pixel %d came from %+v", rotation.Degrees(), v, b)
 			}
 		}
 	}

@@ -90,7 +90,7 @@ func (p Paragraph) weigh() (weight, sum float64) {
 	return weight, sum
 }
 
-// Text joins the lines and mends words hyphenated at line ends.
+// Text joins the lines, and words that are hyphenated at line ends.
 func (p Paragraph) Text() string {
 	var b strings.Builder
 	before := ""

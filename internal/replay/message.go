@@ -114,6 +114,6 @@ func (r Replayer) read(ctx context.Context, text string) (task.Task, error) {
 	if err != nil {
 		return task.Task{}, fmt.Errorf("read the claim check's blob: %w", err)
 	}
-	decoded, err = task.Decode(string(claimed), task.Options{ClientID: r.ClientID, Claimed: true})
+	decoded, err = task.Decode(string(claimed), task.Options{ClientID: r.ClientID, FromClaimCheck: true})
 	return decoded.Task, err
 }

@@ -29,7 +29,7 @@ type Replayer struct {
 // Options qualify Replay.
 type Options struct {
 	By      string     // who asks for it, for audit
-	Again   bool       // although it was done again already
+	Again   bool       // replay it even if it was replayed before
 	Force   bool       // sets hints.force in the new message
 	Message *task.Task // instead of the original message; its id counts only when the letter names no job
 	DryRun  bool       // say what it would be, and change nothing

@@ -7,10 +7,9 @@ import (
 )
 
 var (
-	// ErrNotResendable says that a delivery can't be sent again: it is pending, and so is sent by itself, or its id
-	// can't be signed.
+	// ErrNotResendable means that a delivery can't be sent again: it is still pending, or its id can't be signed.
 	ErrNotResendable = errors.New("store: the webhook is not to be sent again")
-	// ErrDelivered says that a delivery reached its receiver.
+	// ErrDelivered means that a delivery has reached its receiver.
 	ErrDelivered = errors.New("store: the webhook was delivered")
 )
 
@@ -19,29 +18,28 @@ type Claim struct {
 	Worker string        `json:"worker"`
 	Max    int           `json:"max"` // 1-100
 	Lease  time.Duration `json:"-"`   // sent as lease_ms; short, and extended while an attempt is under way
-	// SkipHosts are hosts (lower case, with the port if the URL has one) whose deliveries are not wanted
-	// now: their receivers are slow, and shall not keep others waiting.
+	// SkipHosts are hosts (lower case, with the port if the URL has one) whose deliveries are not claimed: their
+	// receivers are slow, and others must not wait for them.
 	SkipHosts []string `json:"skip_hosts,omitempty"`
-	// CountDue asks for Claimed.Due, which under a backlog costs as much as the claim.
+	// CountDue requests ClaimedDeliveries.Due, which costs as much as the claim under a backlog.
 	CountDue bool `json:"count_due,omitempty"`
 }
 
 // ClaimedDeliveries is the answer to a Claim.
 type ClaimedDeliveries struct {
 	Deliveries []Delivery
-	// Next is when the next one will be due that is not yet, or whose claim runs out, as a wait from now.
-	// Zero: none is pending.
+	// Next is the time until the next delivery becomes due, or its claim runs out. Zero: none is pending.
 	Next time.Duration
-	// Due is how many others are due and unclaimed, those of SkipHosts included. It is not counted beyond 1001,
-	// and zero unless it was asked for.
+	// Due is the number of other due and unclaimed deliveries, including those of SkipHosts, up to 1001. Zero without
+	// CountDue.
 	Due int
 }
 
-// Outbox is what is still to be delivered. Nothing is counted beyond 10001.
+// Outbox counts the deliveries that are not done, up to 10001.
 type Outbox struct {
-	Pending int           // not delivered and not given up, those that are being sent included
-	Due     int           // of these, those whose time has come
-	Oldest  time.Duration // since the oldest of them was put there; zero: there is none
+	Pending int           // neither delivered nor given up, including those in flight
+	Due     int           // of these, those that are due
+	Oldest  time.Duration // age of the oldest; zero: there is none
 }
 
 // Delivery is one claimed webhook.
@@ -53,7 +51,7 @@ type Delivery struct {
 	Attempts int    // before this one
 	Fence    int64  // of this claim
 
-	// Waiting says that it waits for a receiver that is down, and probes it: no attempt, and so not the last.
+	// Waiting means that it probes a receiver that is down. This is not an attempt, and so never the last one.
 	Waiting bool
 
 	TraceParent string // the job's W3C trace context, from its sender; empty: there is none
@@ -63,8 +61,8 @@ type Delivery struct {
 const (
 	DeliveryPending   = "pending"
 	DeliveryDelivered = "delivered"
-	DeliveryFailed    = "failed"  // the schedule is over, or the receiver said 410
-	DeliveryRefused   = "refused" // the address may not be called
+	DeliveryFailed    = "failed"  // after the last attempt of the schedule, or a 410
+	DeliveryRefused   = "refused" // the address is forbidden
 )
 
 // DeliveryClaim names a claim.
@@ -73,25 +71,25 @@ type DeliveryClaim struct {
 	Fence int64  `json:"fence"`
 }
 
-// What of a receiver is down, as a worker sees it.
+// The parts of a receiver that can be down.
 const (
-	HostDown = "host" // nothing answers there
+	HostDown = "host" // it does not answer
 	URLDown  = "url"  // this path fails; others of the host may work
 )
 
-// Receiver is how the receiver of a settled delivery is. While it is down its deliveries wait for it, whatever their
-// schedules say, and one at a time is tried.
+// Receiver is the state of the receiver of a settled delivery. While it is down, its deliveries wait regardless of
+// their schedules, and one at a time probes it.
 type Receiver struct {
-	Status  string        // of the delivery: DeliveryFailed also when it waited for as long as its schedule is
+	Status  string        // of the delivery: DeliveryFailed also if it waited for as long as its schedule
 	Down    bool          // the delivery waits for the receiver
 	Began   bool          // this attempt began the outage
-	Ended   bool          // this attempt ended it: all that waited is due
-	Waiting int           // deliveries that wait, of Began and Ended
-	DownFor time.Duration // of Ended
-	Probe   time.Duration // until the next attempt, of Down
+	Ended   bool          // this attempt ended the outage: all waiting deliveries are due
+	Waiting int           // with Began and Ended: the waiting deliveries
+	DownFor time.Duration // with Ended
+	Probe   time.Duration // with Down: until the next attempt
 }
 
-// DeliveryOutcome is what came of one attempt.
+// DeliveryOutcome is the result of one attempt.
 type DeliveryOutcome struct {
 	ID             string        `json:"id"`
 	Fence          int64         `json:"fence"`
@@ -101,12 +99,12 @@ type DeliveryOutcome struct {
 	Latency        time.Duration `json:"-"`               // sent as latency_ms
 	Response       string        `json:"response"`        // at most the first kilobyte of the answer, valid UTF-8
 	Error          string        `json:"error"`           // for people; empty when delivered
-	// Down is HostDown or URLDown when the receiver is; empty: not as far as is known.
+	// Down is HostDown or URLDown; empty: the receiver is not known to be down.
 	Down       string        `json:"down,omitempty"`
-	RetryAfter time.Duration `json:"-"` // as the receiver asks for; sent as retry_after_ms
+	RetryAfter time.Duration `json:"-"` // from the answer; sent as retry_after_ms
 }
 
-// DeliveryStatus is a delivery as people see it.
+// DeliveryStatus is a delivery of a job.
 type DeliveryStatus struct {
 	ID             string     `json:"id"`
 	JobID          string     `json:"job_id"`
@@ -119,11 +117,11 @@ type DeliveryStatus struct {
 	DeliveredAt    *time.Time `json:"delivered_at"`
 }
 
-// Resends are what people do with deliveries.
+// Resends are the operations of people on deliveries.
 type Resends interface {
 	ListDeliveries(ctx context.Context, f DeliveryFilter) ([]DeliveryEntry, error)
-	// ResendDelivery has a delivery that is over sent again under its id, as if it were new. ErrNotFound,
-	// ErrNotResendable, and ErrDelivered unless r.Delivered.
+	// ResendDelivery makes an ended delivery due again under its id, like a new one. ErrNotFound, ErrNotResendable, and
+	// ErrDelivered unless r.Delivered.
 	ResendDelivery(ctx context.Context, r DeliveryResend) (DeliveryEntry, error)
 }
 
@@ -134,7 +132,7 @@ type DeliveryFilter struct {
 	Limit  int    `json:"limit"` // 1-1000
 }
 
-// DeliveryEntry is a delivery of a listing. It has no address, whose path or query may hold a token.
+// DeliveryEntry is a delivery of a listing. It has only the host of its address: path and query may hold a token.
 type DeliveryEntry struct {
 	ID             string     `json:"id"` // the webhook-id
 	JobID          string     `json:"job_id,omitempty"`
@@ -151,8 +149,8 @@ type DeliveryEntry struct {
 	DeliveredAt    *time.Time `json:"delivered_at,omitempty"`
 }
 
-// DeliveryResend asks for a delivery to be sent again.
+// DeliveryResend requests that a delivery is sent again.
 type DeliveryResend struct {
 	ID        string `json:"id"`
-	Delivered bool   `json:"delivered,omitempty"` // also one that was delivered
+	Delivered bool   `json:"delivered,omitempty"` // even if it was delivered
 }

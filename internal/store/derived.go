@@ -1,6 +1,6 @@
 package store
 
-// DerivedQuery asks what was made of a document before.
+// DerivedQuery is a query for what was derived from a document before.
 type DerivedQuery struct {
 	JobID          string `json:"job_id"`
 	SourceFilename string `json:"source_filename"`
@@ -10,7 +10,7 @@ type DerivedQuery struct {
 
 // DerivedAnswer is the answer to Derived.
 type DerivedAnswer struct {
-	OfJob int             `json:"of_job"` // how many contents the job has: more than one after it was forced
+	OfJob int             `json:"of_job"` // number of contents of the job; more than one after a forced run
 	Same  *DerivedContent `json:"same"`   // the newest of the same bytes by the same recipe; nil: none
 }
 
@@ -26,8 +26,7 @@ type DerivedContent struct {
 	UnreadPages    []int    `json:"unread_pages"`
 }
 
-// EffectRecordDerived records what was made of a document as the next version of that; its args are a
-// Derivation.
+// EffectRecordDerived records a derived document as the next version of its kind; its args are a DerivedRecord.
 const EffectRecordDerived = "record_derived_content"
 
 // DerivedRecord are the arguments of EffectRecordDerived.
@@ -35,7 +34,7 @@ type DerivedRecord struct {
 	SourceFilename string   `json:"source_filename"`
 	SourceBlob     string   `json:"source_blob"`
 	SourceSHA256   string   `json:"source_sha256"`
-	Recipe         string   `json:"recipe"` // engine, languages, pages and options that made it
+	Recipe         string   `json:"recipe"` // its engine, languages, pages and options
 	Blob           string   `json:"blob"`   // uploaded already
 	Format         string   `json:"format"`
 	Engine         string   `json:"engine"`

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestUnreached(t *testing.T) {
+func TestDialReason(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{
 		Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, Err: syscall.ECONNREFUSED,
@@ -24,7 +24,7 @@ func TestUnreached(t *testing.T) {
 			Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs",
 			Cause: refused,
 		}, " (dial tcp 127.0.0.1:9: connection refused)"},
-		{fmt.Errorf("connect: %w", refused), ""}, // it is there
+		{fmt.Errorf("connect: %w", refused), ""}, // the text has the reason
 		{&taskerr.Error{
 			Class: taskerr.TransientStorage, Message: "cut",
 			Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET},

@@ -12,23 +12,23 @@ type Staging struct {
 type StagedVersion struct {
 	DocumentID string
 	Version    int            // of the staged version; 1 is a document's first
-	Active     *ActiveVersion // nil: the document has none yet
-	StagedKeys map[int]string // chunk_key by position of what an earlier attempt of this job has staged
+	Active     *ActiveVersion // nil: the document has none
+	StagedKeys map[int]string // chunk_key by position, of chunks that an earlier attempt of this job staged
 }
 
-// ActiveVersion is what readers see of a document now.
+// ActiveVersion is the version of a document that readers see.
 type ActiveVersion struct {
 	Version       int    `json:"version"`
 	ContentSHA256 string `json:"content_sha256"` // of the blob's bytes
-	Pipeline      string `json:"pipeline"`       // extractor, chunker, model and dimensions that made it
+	Pipeline      string `json:"pipeline"`       // its extractor, chunker, model and dimensions
 	Pages         int    `json:"pages"`
 	Chunks        int    `json:"chunks"`
 	Characters    int    `json:"characters"`
 	Extractor     string `json:"extractor"`
-	TextSHA256    string `json:"text_sha256"` // of what was extracted; empty: it was made before this was kept
-	Format        string `json:"format"`      // as it was detected; empty: as above
-	Blob          string `json:"blob"`        // that it was made of
-	SourceETag    string `json:"source_etag"` // of that blob then
+	TextSHA256    string `json:"text_sha256"` // of the extracted text; empty: an old version did not record it
+	Format        string `json:"format"`      // as detected; empty: as above
+	Blob          string `json:"blob"`        // its source
+	SourceETag    string `json:"source_etag"` // of the blob at that time
 }
 
 // Chunk is a row of document_chunks.
@@ -41,14 +41,14 @@ type Chunk struct {
 	Tokens      int       `json:"tokens"`
 	Key         string    `json:"chunk_key"`
 	Boxes       []Box     `json:"boxes,omitempty"`
-	Language    string    `json:"language,omitempty"` // ISO 639-1; empty: it can't be told from the chunk alone
-	Embedding   []float32 `json:"-"`                  // nil: take the one that the tenant has under Key
-	// Reused says of a chunk with an embedding that it was not made for this one (two chunks have one text).
-	// A chunk without is always counted as reused.
+	Language    string    `json:"language,omitempty"` // ISO 639-1; empty: the chunk alone does not show it
+	Embedding   []float32 `json:"-"`                  // nil: the tenant's embedding of Key
+	// Reused means that Embedding was made for another chunk with the same text. A chunk without an Embedding always
+	// counts as reused.
 	Reused bool `json:"reused,omitempty"`
 }
 
-// Box is where on a page a part of a chunk stands, in fractions (0-1) of the page from its top left.
+// Box is the position of a part of a chunk on a page, in fractions (0-1) of the page from its top left.
 type Box struct {
 	Page   int     `json:"page"`
 	Left   float64 `json:"l"`
@@ -62,19 +62,19 @@ type ChunkBatch struct {
 	Holder
 	DocumentID string
 	Version    int
-	Model      string // that made the embeddings
+	Model      string // of the embeddings
 	Chunks     []Chunk
 }
 
 // The effects of ingest.
 const (
 	// EffectActivateDocument makes the job's staged version the active one; its args are an Activation.
-	// It refuses when the staged chunks are not exactly positions 0..Chunks-1.
+	// It fails unless the staged chunks have exactly the positions 0..Chunks-1.
 	EffectActivateDocument = "activate_document"
-	// EffectKeepDocument leaves the active version, updates what is known of its source and drops the staged
-	// version; its args are a Keeping.
+	// EffectKeepDocument keeps the active version, updates the data about its source and drops the staged version; its
+	// args are a Retention.
 	EffectKeepDocument = "keep_document"
-	// EffectDeleteDocument removes the document, and the rows that were made of its text; its args are a Deletion. It
+	// EffectDeleteDocument removes the document and the rows derived from its text; its args are a Deletion. It
 	// adds to the result: document_id (null: there was none), document_set, filename, deleted (false: there was
 	// none), chunks_deleted, removed and kept (counts by kind), and kept_blobs (names, at most 100).
 	EffectDeleteDocument = "delete_document"
@@ -86,10 +86,10 @@ func (e Effect) Brief() bool {
 	return e.Kind != EffectActivateDocument && e.Kind != EffectDeleteDocument
 }
 
-// Reading is what was read of a document's source.
+// Reading describes what was read of a document's source.
 type Reading struct {
 	ContentSHA256 string `json:"content_sha256"` // of the bytes
-	TextSHA256    string `json:"text_sha256"`    // of what was extracted
+	TextSHA256    string `json:"text_sha256"`    // of the extracted text
 	Format        string `json:"format"`
 	Pipeline      string `json:"pipeline"`
 	Pages         int    `json:"pages"`
@@ -99,34 +99,34 @@ type Reading struct {
 	PageLog any `json:"page_log,omitempty"` // how each page was read; a JSON array as in document_versions.page_log
 }
 
-// Enrichment is what was found out about a document.
+// Enrichment is what the text says about a document.
 type Enrichment struct {
 	Title        string         `json:"title,omitempty"`
 	Language     string         `json:"language,omitempty"` // ISO 639-1, a BCP 47 tag, or und
 	Outline      []Heading      `json:"outline,omitempty"`  // in reading order
 	Properties   map[string]any `json:"properties,omitempty"`
-	PersonalData *PersonalData  `json:"personal_data,omitempty"` // nil: it was not looked for
+	PersonalData *PersonalData  `json:"personal_data,omitempty"` // nil: nobody looked for it
 }
 
-// Heading is an entry of a document's outline. What it is under is the last one before it of a smaller level.
+// Heading is an entry of a document's outline. Its parent is the last entry before it with a smaller level.
 type Heading struct {
 	Level int    `json:"level"` // 1 is the top
 	Text  string `json:"text"`
 	Page  int    `json:"page,omitempty"`  // 1-based; zero: the format has none
-	Chunk *int   `json:"chunk,omitempty"` // position of the chunk that it begins in; nil: not known
+	Chunk *int   `json:"chunk,omitempty"` // position of the chunk in which it begins; nil: unknown
 }
 
-// PersonalData is what was met of it, and what became of that; never a value.
+// PersonalData counts the personal data in a text; it never holds a value.
 type PersonalData struct {
 	Mode       string         `json:"mode"`                 // tag or redact
 	Detector   string         `json:"detector"`             // with its version
-	Found      map[string]int `json:"found"`                // how often, by kind
-	Incomplete bool           `json:"incomplete,omitempty"` // a part of the text could not be looked at
+	Found      map[string]int `json:"found"`                // counts by kind
+	Incomplete bool           `json:"incomplete,omitempty"` // a part of the text could not be searched
 }
 
-// Activation are the arguments of EffectActivateDocument. It adds to the result what is known of the version, and
-// of its chunks how many have a vector that was made for it (chunks_embedded: in this attempt or in an earlier one
-// of the job) and how many one that the tenant had (chunks_reused).
+// Activation are the arguments of EffectActivateDocument. It adds to the result the data of the version, the number of
+// chunks that were embedded for it in any attempt of the job (chunks_embedded), and the number of those whose embedding
+// the tenant had already (chunks_reused).
 type Activation struct {
 	Reading
 	DocumentID string         `json:"document_id"`
@@ -134,7 +134,7 @@ type Activation struct {
 	Chunks     int            `json:"chunks"`
 	Blob       string         `json:"blob"`
 	SourceETag string         `json:"source_etag"`
-	Metadata   map[string]any `json:"metadata,omitempty"` // the payload's
+	Metadata   map[string]any `json:"metadata,omitempty"` // of the payload
 }
 
 // Retention are the arguments of EffectKeepDocument.
@@ -144,7 +144,7 @@ type Retention struct {
 	Blob       string         `json:"blob"`
 	SourceETag string         `json:"source_etag"`
 	Metadata   map[string]any `json:"metadata,omitempty"`
-	// of other bytes that say the same; nil: the bytes are the same
+	// of other bytes with the same text; nil: the bytes are the same
 	Reading *Reading `json:"reading,omitempty"`
 }
 
@@ -152,14 +152,14 @@ type Retention struct {
 type Deletion struct {
 	DocumentID string `json:"document_id"`
 	Version    int    `json:"version"` // the staged one: the claim on the document
-	// Purged are the derived blobs that are removed already: the rows of just these go. Nil: of all, and the blobs
-	// stay.
+	// Purged are the derived blobs that are removed already; only their rows are removed. Nil: the rows of all derived
+	// blobs are removed, and the blobs stay.
 	Purged       []string `json:"purged"`
 	BlobsRemoved int      `json:"blobs_removed"` // for the result
 }
 
-// DocumentBlobs is what a document has of blobs that nothing else has a share in.
+// DocumentBlobs are the blobs that belong to one document alone.
 type DocumentBlobs struct {
 	Blobs   []string `json:"blobs"`   // of derived documents
-	Sources []string `json:"sources"` // hashes of its bytes, under which others may be kept
+	Sources []string `json:"sources"` // hashes of its bytes, under which other blobs may be kept
 }

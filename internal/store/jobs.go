@@ -52,12 +52,12 @@ type Decision string
 // The decisions.
 const (
 	Run      Decision = "run"      // do it, under the fence
-	Done     Decision = "done"     // it is over (succeeded, or failed: see BeginAnswer.DeadLetter): acknowledge
-	Leased   Decision = "leased"   // somebody has it: hide the message for BeginAnswer.Wait
-	Waiting  Decision = "waiting"  // its backoff is not over: hide the message for BeginAnswer.Wait
+	Done     Decision = "done"     // it has succeeded, or failed (see BeginAnswer.DeadLetter): acknowledge
+	Leased   Decision = "leased"   // another worker has it: hide the message for BeginAnswer.Wait
+	Waiting  Decision = "waiting"  // its backoff has not ended: hide the message for BeginAnswer.Wait
 	Dropped  Decision = "canceled" // it was canceled: acknowledge
-	Conflict Decision = "conflict" // the id is taken by another payload: reject the message
-	Spent    Decision = "spent"    // its last worker was lost: it is failed now, see BeginAnswer.DeadLetter
+	Conflict Decision = "conflict" // another payload has the id: reject the message
+	Spent    Decision = "spent"    // its worker was lost in the last attempt: it has failed, see BeginAnswer.DeadLetter
 )
 
 // BeginAnswer is the answer to Begin.
@@ -66,20 +66,20 @@ type BeginAnswer struct {
 	Fence       int64 // rises with every run (I4)
 	Attempt     int   // 1 is the first
 	MaxAttempts int
-	Progress    int // what an earlier attempt reached; it never falls (I8)
+	Progress    int // of earlier attempts; it never falls (I8)
 	State       string
-	Checkpoint  json.RawMessage // what an earlier attempt left; nil: none
+	Checkpoint  json.RawMessage // of an earlier attempt; nil: none
 	Wait        time.Duration   // for Leased and Waiting
-	Worker      string          // that began the last attempt, for Leased
-	// for Run: the job is begun for the first time since it was accepted, or asked for again
+	Worker      string          // for Leased: the one that began the last attempt
+	// for Run: it is the first attempt of the series
 	First    bool
 	LastWait time.Duration // before the last retry; zero: there was none
-	// of a job that is over: from the start of its first attempt to its end; zero: not started
+	// of an ended job: from the start of its first attempt to its end; zero: not started
 	Duration   time.Duration
-	DeadLetter *DeadLetterRef // of a failed job whose dead letter's copy may still have to be sent
-	// for Done: it was sent after the job failed, and the job's story and who it names are told
+	DeadLetter *DeadLetterRef // of a failed job; its copy may not have been sent yet
+	// for Done: the message was sent after the job failed, which an event and a webhook report
 	Duplicate  bool
-	Deliveries int           // for Duplicate and Spent: webhooks put in the outbox
+	Deliveries int           // for Duplicate and Spent: webhooks added to the outbox
 	Releases   int           // of this series, with Waits and Tried
 	Waited     time.Duration // since the first release of this series with Waits; zero: there was none
 }
@@ -100,19 +100,18 @@ type Holder struct {
 	Fence int64  `json:"fence"`
 }
 
-// Event is one line in the story of a job. The store numbers it without gaps (I8), keeps progress from falling and
-// time from going back, and ignores an ID that it has already. It is told how long ago the event was, and takes the
-// time from its own clock.
+// Event is one line of a job's history. The store numbers events without gaps (I8), lets neither progress nor time go
+// back, and ignores an ID that it has already. It gets the age of the event and takes the time from its own clock.
 type Event struct {
 	ID       string          `json:"id"` // UUID, made by the caller
-	At       time.Time       `json:"-"`  // sent as ago_ms; with a monotonic reading, a step of the clock does no harm
+	At       time.Time       `json:"-"`  // sent as ago_ms; with a monotonic reading, steps of the clock have no effect
 	Stage    string          `json:"stage,omitempty"`
 	Progress int             `json:"progress"`
 	Message  string          `json:"message,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
-// MarshalJSON sends how long ago the event was.
+// MarshalJSON writes the age of the event in place of its time.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type fields Event
 	return json.Marshal(struct {
@@ -131,12 +130,11 @@ type Heartbeat struct {
 
 // HeartbeatAnswer is the answer to a heartbeat.
 type HeartbeatAnswer struct {
-	Cancel bool // somebody asked for the job to be canceled
+	Cancel bool // a cancel of the job was requested
 }
 
-// Effect is what a handler wants committed together with its success. Kind names the SQL function
-// aw_effect_<kind>(client_id, job_id, fence, args) that does it; what that function returns is
-// merged into the result.
+// Effect is what a handler commits together with its success. The SQL function
+// aw_effect_<kind>(client_id, job_id, fence, args) does it; its result is merged into the job's.
 type Effect struct {
 	Kind string `json:"kind"` // [a-z_]+
 	Args any    `json:"args"`
@@ -160,7 +158,7 @@ type Failure struct {
 	Events   []Event   `json:"events,omitempty"`
 }
 
-// ErrorInfo is an error as rows and webhooks show it.
+// ErrorInfo is an error as rows and webhooks have it.
 type ErrorInfo struct {
 	Type      string `json:"type"` // short CamelCase
 	Class     string `json:"class"`
@@ -168,7 +166,7 @@ type ErrorInfo struct {
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"`
 	Coarse    string `json:"error_type"` // validation, transient, permanent or timeout
-	// ProcessingMS is how long the attempt took that failed; 0: there was none.
+	// ProcessingMS is the duration of the failed attempt; 0: there was none.
 	ProcessingMS int64 `json:"processing_time_ms"`
 }
 
@@ -183,21 +181,21 @@ type Retry struct {
 // Release gives a job back; the attempt is not counted (I9).
 type Release struct {
 	Holder
-	// Waits says that a service is down which the job needs: the row keeps how often and since when, so that it has
-	// an end (I11). Tried: its handler had run.
+	// Waits means that a service which the job needs is down. The row records how often and since when, because the
+	// engine limits both (I11). Tried: its handler had run.
 	Waits  bool    `json:"waits,omitempty"`
 	Tried  bool    `json:"tried,omitempty"`
 	Events []Event `json:"events,omitempty"`
 }
 
-// Rejection is a message that can't become work. Fields that could not be read are empty.
+// Rejection is a message that can't become a task. Fields that could not be read are empty.
 type Rejection struct {
 	JobID       string          `json:"job_id,omitempty"` // well-formed, or empty
 	Type        string          `json:"type,omitempty"`
 	Payload     json.RawMessage `json:"payload,omitempty"`
 	WebhookURL  string          `json:"webhook_url,omitempty"`
 	RequestedBy string          `json:"requested_by,omitempty"`
-	// Record says that JobID is this tenant's to use, so that a failed job row may be made for it.
+	// Record means that JobID is an id of this tenant, so that a failed job may be recorded under it.
 	Record   bool      `json:"record"`
 	Error    ErrorInfo `json:"error"`
 	Reason   string    `json:"reason"` // malformed | wrong_client | unknown_type | invalid_payload | conflict | ...
@@ -209,13 +207,13 @@ type Rejection struct {
 // Rejected is the State of a refused message whose id belongs to another task, which stays as it is.
 const Rejected = "rejected"
 
-// Settlement is the answer to everything that ends an attempt.
+// Settlement is the answer to a call that ends an attempt.
 type Settlement struct {
 	State      string
 	Attempts   int
-	Result     json.RawMessage // of Complete: with what the effects added
+	Result     json.RawMessage // of Complete, including what the effects added
 	DeadLetter *DeadLetterRef
-	Deliveries int           // webhooks put in the outbox: the loop may be woken
+	Deliveries int           // webhooks added to the outbox
 	Duration   time.Duration // of an ended job: from the start of its first attempt to its end; zero: not started
 }
 
@@ -228,7 +226,7 @@ type Submission struct {
 
 // SubmitAnswer is the answer to Submit.
 type SubmitAnswer struct {
-	Created bool   // false: the job was there already
+	Created bool   // false: the job existed already
 	State   string // as it is now
 	Sent    bool   // its message is on the queue already
 }

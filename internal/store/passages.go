@@ -17,10 +17,10 @@ type DocumentCursor struct {
 	DocumentSet string `json:"document_set"`
 }
 
-// What a document's active version is, as State tells.
+// The states of a document.
 const (
 	DocumentActive    = "active"
-	DocumentReplacing = "replacing" // a job is making the next version, or takes the document out
+	DocumentReplacing = "replacing" // a job makes the next version, or deletes the document
 )
 
 // DocumentEntry is a document that has an active version.
@@ -35,10 +35,10 @@ type DocumentEntry struct {
 	Chunks      int       `json:"chunks"`
 	UpdatedAt   time.Time `json:"updated_at,omitzero"`
 
-	// Of a listing with Details; a database that was not migrated since doesn't tell them.
+	// With Details; empty from a database that was not migrated since.
 	State    string   `json:"state,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // of the job that made the version
-	JobID    string   `json:"job_id,omitempty"`   // that made it
+	JobID    string   `json:"job_id,omitempty"`   // of that job
 }
 
 // DocumentOutline is a document and its headings in reading order, at most 1000.
@@ -47,21 +47,21 @@ type DocumentOutline struct {
 	Headings []OutlineEntry `json:"headings"`
 }
 
-// OutlineEntry is a heading and the chunk that it begins in.
+// OutlineEntry is a heading and the chunk in which it begins.
 type OutlineEntry struct {
 	Heading
-	ChunkID string `json:"chunk_id"` // empty: not known
+	ChunkID string `json:"chunk_id"` // empty: unknown
 }
 
-// PassageQuery asks for chunks.
+// PassageQuery is a query for chunks by their ids.
 type PassageQuery struct {
 	DocumentSet string   `json:"document_set,omitempty"` // empty: all of the tenant's
-	IDs         []string `json:"ids"`                    // at most 200; what is not a UUID names none
-	Around      int      `json:"around,omitempty"`       // so many of the neighbours to both sides of each, 0-10
+	IDs         []string `json:"ids"`                    // at most 200; other texts than UUIDs match nothing
+	Around      int      `json:"around,omitempty"`       // neighbours on both sides of each, 0-10
 	Limit       int      `json:"limit"`                  // 1-1000
 }
 
-// DocumentPassageQuery asks for the chunks of a document.
+// DocumentPassageQuery is a query for the chunks of a document.
 type DocumentPassageQuery struct {
 	DocumentSet string `json:"document_set,omitempty"` // empty: all of the tenant's
 	DocumentID  string `json:"document_id"`
@@ -69,7 +69,7 @@ type DocumentPassageQuery struct {
 	Limit       int    `json:"limit"` // 1-1000
 }
 
-// Passage is a chunk of an active version, with all that is needed to cite it.
+// Passage is a chunk of an active version, with everything that a citation needs.
 type Passage struct {
 	ChunkID     string   `json:"chunk_id"`
 	DocumentID  string   `json:"document_id"`
@@ -83,8 +83,8 @@ type Passage struct {
 	Kind        string   `json:"kind"`
 }
 
-// EffectSaveAgentRun records an answer of the agent; its args are an AgentRun. It adds run_id to the result, and
-// to the row who asked for it, as the job says.
+// EffectSaveAgentRun records an answer of the agent; its args are an AgentRun. It adds run_id to the result, and the
+// job's requester to the row.
 const EffectSaveAgentRun = "save_agent_run"
 
 // AgentRun are the arguments of EffectSaveAgentRun.
@@ -92,7 +92,7 @@ type AgentRun struct {
 	TaskType         string         `json:"task_type"`
 	DocumentSet      *string        `json:"document_set"` // nil: none, or all of the tenant's
 	Prompt           string         `json:"prompt"`
-	Answer           string         `json:"answer"` // one that conforms to a schema: its JSON
+	Answer           string         `json:"answer"` // with a schema: its JSON
 	Citations        any            `json:"citations"`
 	Steps            any            `json:"steps"`
 	Model            string         `json:"model"`

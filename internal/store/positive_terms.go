@@ -10,8 +10,8 @@ var (
 	signed   = regexp.MustCompile(`^(-|[.,$€£¥]*[0-9])`)
 )
 
-// PositiveTerms is a Query's text without what it excludes: what to make its Embedding of, since a vector knows no "not". Of a
-// text that only excludes it is the text.
+// PositiveTerms returns a Query's text without the terms that it excludes. Its Embedding is made of these, because a
+// vector can't express "not". A text that only excludes terms is returned as it is.
 func PositiveTerms(text string) string {
 	straight := strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(text)
 	asked := excluded.ReplaceAllStringFunc(straight, func(part string) string {

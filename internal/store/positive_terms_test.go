@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func TestAsked(t *testing.T) {
+func TestPositiveTerms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`"Super Bowl" -Panthers`:     `"Super Bowl"`,

@@ -24,11 +24,11 @@ type Job struct {
 	ErrorType    string          `json:"error_type,omitempty"`         // validation, transient, permanent or timeout
 	RetryCount   int             `json:"retry_count"`                  // attempts after the first
 	ProcessingMS *int64          `json:"processing_time_ms,omitempty"` // of the attempt that ended it; nil: none did
-	WorkerID     string          `json:"worker_id,omitempty"`          // that has it, or had it last
+	WorkerID     string          `json:"worker_id,omitempty"`          // of the last attempt
 	Result       json.RawMessage `json:"result,omitempty"`
 	RequestedBy  string          `json:"requested_by,omitempty"`
 	ParentJobID  string          `json:"parent_job_id,omitempty"`
-	Replay       int             `json:"replay,omitempty"` // which replay of its line it is; 0: none
+	Replay       int             `json:"replay,omitempty"` // its number as a replay; 0: it is none
 	CancelAsked  bool            `json:"cancel_requested,omitempty"`
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
@@ -69,16 +69,16 @@ type DeadLetter struct {
 	ErrorType    string `json:"error_type"` // validation, transient, permanent or timeout
 	Attempts     int    `json:"attempts"`
 	RetryCount   int    `json:"retry_count"` // attempts after the first
-	// of the attempt that failed last; nil: a version before did not say
+	// of the last failed attempt; nil: an old version did not record it
 	ProcessingMS *int64     `json:"processing_time_ms,omitempty"`
 	WorkerID     string     `json:"worker_id,omitempty"`
 	Original     string     `json:"original_message"`
 	SourceQueue  string     `json:"source_queue,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
 	ReplayedAt   *time.Time `json:"replayed_at,omitempty"`
-	ReplayedAs   string     `json:"replayed_as,omitempty"` // id of the job that does it again, maybe the same
+	ReplayedAs   string     `json:"replayed_as,omitempty"` // id of the job that repeats it, maybe the same
 	ReplayedBy   string     `json:"replayed_by,omitempty"`
-	Replays      int        `json:"replays,omitempty"` // how often it was replayed
+	Replays      int        `json:"replays,omitempty"` // number of replays
 }
 
 // DeadLetterFilter narrows a listing, newest first. Zero fields don't narrow.
@@ -102,7 +102,7 @@ type Query struct {
 	DocumentSet string    `json:"document_set,omitempty"` // empty: all of the tenant's
 }
 
-// Hit is one chunk found, with all that is needed to cite it.
+// Hit is one found chunk, with everything that a citation needs.
 type Hit struct {
 	ChunkID     string   `json:"chunk_id"`
 	DocumentID  string   `json:"document_id"`
@@ -116,6 +116,6 @@ type Hit struct {
 	Kind        string   `json:"kind"`
 	Score       float64  `json:"score"`      // reciprocal rank fusion; higher is better
 	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 when only the text matched
-	// it has a word of the query's text; false: it is only near, by its embedding
+	// it has a word of the query's text; false: only its embedding is near
 	Matched bool `json:"matched"`
 }

@@ -7,49 +7,45 @@ import (
 )
 
 var (
-	// ErrReplayed says that a dead letter's task was done again already, when and by whom.
+	// ErrReplayed means that a dead letter was replayed already. The error says when and by whom.
 	ErrReplayed = errors.New("store: it was done again already")
-	// ErrExhausted says that a failed job has used all of its attempts (I6).
+	// ErrExhausted means that a failed job has no attempt left (I6).
 	ErrExhausted = errors.New("store: no attempt is left")
-	// ErrNotFailed says that a job can't be queued again because it has not failed.
+	// ErrNotFailed means that a job can't be queued again because it has not failed.
 	ErrNotFailed = errors.New("store: only a failed job can be queued again")
 )
 
-// MaxPurge is the most dead letters that one Purge takes.
+// MaxPurge is the limit of dead letters in one Purge.
 const MaxPurge = 500
 
-// Replays are what people do with dead letters and failed jobs. A task that is done again is recorded
-// with its message before that is sent, as in Submit: send it and call MarkSent, or a sweep will (I1).
+// Replays are the operations of people on dead letters and failed jobs. They record a task with its message before the
+// caller sends it, as Submit does. The caller then calls MarkSent, else a sweep sends the message (I1).
 type Replays interface {
-	// PlanReplay says what a replay of a dead letter would be, and changes nothing. taskID is for a
-	// letter that names no job. ErrNotFound.
+	// PlanReplay returns what a replay of a dead letter would record, and changes nothing. taskID is for a dead letter
+	// without a job. ErrNotFound.
 	PlanReplay(ctx context.Context, deadLetterID, taskID string) (ReplayPlan, error)
-	// Replay records a new job for a dead letter and notes it there. ErrReplayed unless r.Again; also
-	// with it when somebody replayed the letter after the plan. ErrConflict when the planned id is taken
-	// by now: plan again.
+	// Replay records a new job for a dead letter, and the replay in the dead letter. ErrReplayed unless r.Again, and in
+	// any case if it was replayed after the plan. ErrConflict if another job has the planned id by now: plan again.
 	Replay(ctx context.Context, r Replay) (ReplayAnswer, error)
-	// PlanRequeue returns what is needed to write a job's message again. ErrNotFound.
+	// PlanRequeue returns the parts of a job's message. ErrNotFound.
 	PlanRequeue(ctx context.Context, jobID string) (RequeuePlan, error)
-	// Requeue queues a failed job again under its own id, as another series whose attempts count on from
-	// the last. ErrNotFailed, ErrConflict when the message is of another payload; and, unless r.Force,
-	// ErrExhausted and ErrReplayed.
+	// Requeue queues a failed job again under its own id, as another series that continues the count of attempts.
+	// ErrNotFailed, ErrConflict if the message has another payload; and, unless r.Force, ErrExhausted and ErrReplayed.
 	Requeue(ctx context.Context, r Requeue) (Job, error)
-	// Purge removes up to MaxPurge dead letters for good and returns the ids of those that it removed. A
-	// letter whose queue copy was not noted as sent stays for unsentFor after it was made: until then its
-	// message may come again, and be recorded again.
+	// Purge removes up to MaxPurge dead letters for good, and returns the ids of the removed ones. It keeps one whose
+	// copy was not recorded as sent until it is unsentFor old: until then its message may come and record it again.
 	Purge(ctx context.Context, ids []string, unsentFor time.Duration) ([]string, error)
 }
 
-// ReplayPlan is what a replay of a dead letter would be.
+// ReplayPlan is what a replay of a dead letter would record.
 type ReplayPlan struct {
-	// JobID is that of the new job: the first job's id with ".r" and Number, or the task's own id when no
-	// job has it.
+	// JobID is the new job's: the first job's id with ".r" and Number, or the task's own id if no job has it.
 	JobID       string `json:"job_id"`
-	ParentJobID string `json:"parent_job_id"` // the job that the letter ended; empty: there is no such row
-	Number      int    `json:"number"`        // 1 is the first replay of a line of jobs
-	Replays     int    `json:"replays"`       // how often this letter was replayed so far
-	WebhookURL  string `json:"webhook_url"`   // of the job that the letter ended
-	Refusal     string `json:"refusal"`       // why it is refused without Again; empty: it is not
+	ParentJobID string `json:"parent_job_id"` // the job of the dead letter; empty: it has none
+	Number      int    `json:"number"`        // of the replay, from 1
+	Replays     int    `json:"replays"`       // of this dead letter so far
+	WebhookURL  string `json:"webhook_url"`   // of the job of the dead letter
+	Refusal     string `json:"refusal"`       // why it needs Again; empty: it does not
 }
 
 // Replay is a dead letter's task as a new job. Submission.JobID is the plan's.
@@ -58,8 +54,8 @@ type Replay struct {
 	DeadLetterID string `json:"id"`
 	TaskID       string `json:"task_id,omitempty"` // as in the plan
 	Replays      int    `json:"replays"`           // of the plan
-	Again        bool   `json:"again,omitempty"`   // although the plan had a refusal
-	By           string `json:"by"`                // who asks for it, for audit
+	Again        bool   `json:"again,omitempty"`   // despite the plan's refusal
+	By           string `json:"by"`                // the requester, for audit
 }
 
 // ReplayAnswer is the answer to Replay.
@@ -69,17 +65,17 @@ type ReplayAnswer struct {
 	Number      int    `json:"number"`
 }
 
-// RequeuePlan is what is known of a job's message.
+// RequeuePlan is what is recorded of a job's message.
 type RequeuePlan struct {
 	Recorded
-	DeadLetter string `json:"dead_letter"`      // id of the one that ended it; empty: none, or purged
+	DeadLetter string `json:"dead_letter"`      // id of its dead letter; empty: none, or purged
 	Original   string `json:"original_message"` // of that dead letter
 }
 
 // Requeue is a failed job to be queued again. Submission.JobID is its id.
 type Requeue struct {
 	Submission
-	Force bool   `json:"force,omitempty"` // attempts begin again at none, and a replay is not an obstacle
+	Force bool   `json:"force,omitempty"` // reset the attempts, and ignore that the dead letter was replayed
 	By    string `json:"by"`
 }
 
@@ -89,5 +85,5 @@ type DeadLetterCursor struct {
 	ID string    `json:"id"`
 }
 
-// Cursor returns the place of d: as DeadLetterFilter.After, the listing goes on behind it.
+// Cursor returns the place of d in a listing, for DeadLetterFilter.After.
 func (d DeadLetter) Cursor() *DeadLetterCursor { return &DeadLetterCursor{At: d.CreatedAt, ID: d.ID} }

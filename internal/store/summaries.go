@@ -2,22 +2,22 @@ package store
 
 import "encoding/json"
 
-// Partial is a model's answer to one of the calls that a task takes.
+// Partial is a model's answer to one call of a task.
 type Partial struct {
-	Key              string          `json:"key"`    // hash of all that the answer depends on
-	Answer           json.RawMessage `json:"answer"` // in the form of whoever keeps it; at most MaxPartial bytes
+	Key              string          `json:"key"`    // hash of everything that determines the answer
+	Answer           json.RawMessage `json:"answer"` // in the caller's form; at most MaxPartial bytes
 	PromptTokens     int             `json:"prompt_tokens"`
 	CompletionTokens int             `json:"completion_tokens"`
-	// the job that asks paid for it, in its current series; set by the store
+	// the querying job paid for it in its current series; set by the store
 	Own bool `json:"own"`
 }
 
 // MaxPartial bounds a Partial's answer, in bytes.
 const MaxPartial = 256 << 10
 
-// PartialQuery asks for what is kept.
+// PartialQuery is a query for kept answers.
 type PartialQuery struct {
-	JobID   string   `json:"job_id"` // who asks
+	JobID   string   `json:"job_id"` // the querying job
 	Keys    []string `json:"keys"`   // at most MaxPartialKeys
 	OwnOnly bool     `json:"own_only"`
 }
@@ -28,7 +28,7 @@ const MaxPartialKeys = 1000
 // EffectSaveSummary writes a row of summaries; its args are a Summary. It adds summary_id to the result.
 const EffectSaveSummary = "save_summary"
 
-// Summary are the arguments of EffectSaveSummary. Who requested it is taken from the job.
+// Summary are the arguments of EffectSaveSummary. The requester is that of the job.
 type Summary struct {
 	Filename         string `json:"filename"`
 	Blob             string `json:"blob"`
@@ -38,7 +38,7 @@ type Summary struct {
 	Model            string `json:"model"`
 	Style            string `json:"style"`
 	Language         string `json:"language"`
-	MaxWords         *int   `json:"max_words"` // nil: none was asked for
+	MaxWords         *int   `json:"max_words"` // nil: unlimited
 	Extractive       bool   `json:"extractive"`
 	Unverified       any    `json:"unverified"` // marshals to a JSON array or null
 	LeftOut          any    `json:"left_out"`   // marshals to a JSON array or null

@@ -2,21 +2,20 @@ package store
 
 import "time"
 
-// SweepAges says for how long, by the database's clock, a job must have waited to be swept.
+// SweepAges are the ages, by the database's clock, from which on a sweep finds a job.
 type SweepAges struct {
-	// UnsentFor is how long ago a message was recorded that was never marked sent.
+	// UnsentFor is the age of a message that was never marked sent.
 	UnsentFor time.Duration
-	// StalledFor is how long ago the job should have been picked up again: its lease ended, its retry was
-	// due, or it was given back.
+	// StalledFor is the time since a job should have been begun again: since its lease ended, its retry was due, or it
+	// was released.
 	StalledFor time.Duration
-	// UnstartedFor is the same for a job that was sent and that nobody ever began: it may just be waiting its
-	// turn.
+	// UnstartedFor is the same for a job that was sent and never begun: it may be waiting in a long queue.
 	UnstartedFor time.Duration
-	// AgainAfter is how long after a message that a sweep sent another one may be.
+	// AgainAfter is the least time between two messages that sweeps send for a job.
 	AgainAfter time.Duration
 }
 
-// SweepAnswer is what a sweep finds.
+// SweepAnswer is the result of a sweep.
 type SweepAnswer struct {
 	Unsent  []Unsent  `json:"unsent"`
 	Stalled []Stalled `json:"stalled"`
@@ -29,16 +28,16 @@ type Unsent struct {
 	Message string `json:"message"`
 }
 
-// Stalled is a job that waits for a message which should have come long ago.
+// Stalled is a job whose message should have come long ago.
 type Stalled struct {
 	Recorded
 	Fingerprint string    `json:"fingerprint"`
 	Fence       int64     `json:"fence"`
-	WorkerLost  bool      `json:"worker_lost"` // its lease ran out, rather than that it waits for a retry or its turn
+	WorkerLost  bool      `json:"worker_lost"` // its lease ran out; false: it waits for a retry or its first begin
 	Since       time.Time `json:"since"`
 }
 
-// Recorded is what a job's row says of its message.
+// Recorded is what a job's row records of its message.
 type Recorded struct {
 	Job         Job    `json:"job"`
 	WebhookURL  string `json:"webhook_url"`
@@ -50,6 +49,6 @@ type Resend struct {
 	JobID   string    `json:"job_id"`
 	Fence   int64     `json:"fence"`   // as Sweep found it
 	Queue   string    `json:"queue"`   // where the message goes
-	Message string    `json:"message"` // empty: there is none to send; the job is only left alone for AgainAfter
+	Message string    `json:"message"` // empty: none is sent, and the next sweep finds the job after AgainAfter
 	Ages    SweepAges `json:"-"`       // as in Sweep; sent in milliseconds
 }

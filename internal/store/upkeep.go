@@ -2,20 +2,20 @@ package store
 
 import "time"
 
-// Collection says what a Collect may remove, by the database's clock.
+// Collection limits what Collect removes. Ages are by the database's clock.
 type Collection struct {
-	// SupersededFor is for how long the row of a version that was replaced is kept. Its chunks went when it was.
+	// SupersededFor is how long the row of a replaced version is kept. Its chunks are removed when it is replaced.
 	SupersededFor time.Duration
-	// AbandonedFor is how long ago a job that is not over must have been held for the last time, for what it has
-	// staged to be given up. It would have to embed that again, should it go on after all.
+	// AbandonedFor is how long nobody must have held a job that has not ended, before its staged chunks are removed. If
+	// the job goes on after all, it embeds them again.
 	AbandonedFor time.Duration
-	Limit        int // of what is removed of each kind
+	Limit        int // of rows of each kind
 }
 
-// CollectAnswer is how many rows a Collect removed.
+// CollectAnswer counts the rows that Collect removed.
 type CollectAnswer struct {
-	Superseded int  `json:"superseded"` // versions that were replaced
-	Staged     int  `json:"staged"`     // versions that were staged and abandoned, with their chunks
-	Documents  int  `json:"documents"`  // that had no version
+	Superseded int  `json:"superseded"` // replaced versions
+	Staged     int  `json:"staged"`     // abandoned staged versions, with their chunks
+	Documents  int  `json:"documents"`  // documents without a version
 	More       bool `json:"more"`       // Limit was reached: there may be more
 }

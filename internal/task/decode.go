@@ -9,15 +9,15 @@ import (
 type Options struct {
 	// ClientID is the worker's client. A message that names another one is rejected (I10).
 	ClientID string
-	// Claimed means that the text is the content of a claim check; it can't be another claim check.
-	Claimed bool
+	// FromClaimCheck means that the text is the content of a claim check; it can't be another claim check.
+	FromClaimCheck bool
 }
 
 // Decoded is a valid message: a task, or a claim check for one.
 type Decoded struct {
 	Task Task // the zero value for a claim check
 	// ClaimCheck, unless empty, names the blob in the tenant's container that holds the message. Read it (at most
-	// MaxBytes) and decode it with Options.Claimed.
+	// MaxBytes) and decode it with Options.FromClaimCheck.
 	ClaimCheck string
 	Known      Known // the fields next to the claim check, or the task's
 	// Priority is the message's priority, from its hints or its own field; empty: none, so that the task stays on its

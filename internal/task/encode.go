@@ -43,7 +43,7 @@ func Encode(t Task) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode task %s: %w", t.ID, err)
 	}
-	if _, err := Decode(string(text), Options{ClientID: t.ClientID, Claimed: true}); err != nil {
+	if _, err := Decode(string(text), Options{ClientID: t.ClientID, FromClaimCheck: true}); err != nil {
 		return "", fmt.Errorf("encode task %s: %w", t.ID, err)
 	}
 	return string(text), nil

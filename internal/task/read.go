@@ -84,7 +84,7 @@ func (d *decoder) claimCheck() (blob string, claimed bool) {
 	if !claimed {
 		return "", false
 	}
-	if d.opts.Claimed {
+	if d.opts.FromClaimCheck {
 		d.bad("claim_check", "names another claim check", "put the task itself into the blob")
 		return "", true
 	}

@@ -3,6 +3,7 @@ package task_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -92,10 +93,11 @@ func TestFingerprint(t *testing.T) {
 
 // tasks draws valid ones.
 func tasks() *rapid.Generator[task.Task] {
+	numbers := rapid.Float64().Filter(func(f float64) bool { return f == 0 || math.Abs(f) >= 1e-308 }) // maxExponent
 	values := rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[ -~äß€😀]{1,20}`))
 	return rapid.Custom(func(t *rapid.T) task.Task {
 		payload, err := json.Marshal(rapid.MapOf(rapid.String(), rapid.OneOf(
-			rapid.Float64().AsAny(), rapid.Int64().AsAny(), values.AsAny(), rapid.Bool().AsAny(),
+			numbers.AsAny(), rapid.Int64().AsAny(), values.AsAny(), rapid.Bool().AsAny(),
 		)).Draw(t, "payload"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package corpus names the documents that suites read: our own, which are always there, and those of third parties in
-// ../shared/corpus, when that folder lies beside the repository.
+// Package corpus lists the documents that suites read: our own, which every clone has, and those of third parties in
+// ../shared/corpus, if that folder is beside the repository.
 package corpus
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// Missing is why a test skips that needs the documents of third parties.
+// Missing is why tests skip that need documents of third parties.
 const Missing = "no ../shared/corpus beside the repository: put documents/NAME and docling/NAME.md of Docling there"
 
 // Documents returns the paths of documents that can be read.
@@ -27,6 +27,23 @@ func Documents(t testing.TB) []string {
 		t.Fatal("dev/samples is empty")
 	}
 	return append(samples, glob(t, "..", "shared", "corpus", "documents")...)
+}
+
+// Reference returns the Markdown of one of our own documents, as a person checked it.
+func Reference(t testing.TB, path string) (markdown string, own bool) {
+	t.Helper()
+	if filepath.Base(filepath.Dir(path)) != "samples" {
+		return "", false
+	}
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "test", "corpus", "testdata", filepath.Base(path)+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), true
 }
 
 // Hostile returns the paths of documents that are damaged or misdeclared.

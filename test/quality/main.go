@@ -19,9 +19,21 @@ const pageTime = 120 * time.Second
 func main() {
 	corpus := flag.String("corpus", "../shared/corpus",
 		"folder with documents/NAME and its reference, docling/NAME.md")
+	kind := flag.String("kind", "", "structure: documents that it makes itself, instead of a corpus")
+	seed := flag.Uint64("seed", 1, "of the documents that it makes")
+	keep := flag.String("keep", "", "with -kind structure: an empty folder for the documents, which stay there")
+	venv := flag.String("venv", "", "with -kind structure: a Python environment with typst and weasyprint")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *corpus)
+	var err error
+	switch *kind {
+	case "":
+		err = run(ctx, *corpus)
+	case "structure":
+		err = runStructure(ctx, *seed, *keep, *venv)
+	default:
+		err = fmt.Errorf("there is no kind %q; structure is the only one", *kind)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quality:", err)

@@ -31,7 +31,7 @@ func (w *world) means(text string) meaning {
 	m := meaning{hopeless: true}
 	d, err := task.Decode(text, task.Options{ClientID: client})
 	if err == nil && d.ClaimCheck != "" {
-		d, err = task.Decode(w.blobs[d.ClaimCheck], task.Options{ClientID: client, Claimed: true})
+		d, err = task.Decode(w.blobs[d.ClaimCheck], task.Options{ClientID: client, FromClaimCheck: true})
 	}
 	if err == nil && (d.Task.Type == plainType || d.Task.Type == needyType) {
 		m = meaning{task: d.Task, fingerprint: task.Fingerprint(d.Task)}

@@ -1,4 +1,4 @@
-// Package webhooktest receives webhooks in tests, as a frontend does.
+// Package webhooktest receives webhooks in tests, like a frontend.
 package webhooktest
 
 import (
@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Secret signs the webhooks that a Receiver takes.
+// Secret signs the webhooks that a Receiver accepts.
 const Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
 // Delivery is a webhook whose signature was verified.
@@ -47,7 +47,7 @@ type Receiver struct {
 	reject func(problem error)
 
 	mu      sync.Mutex
-	got     map[string][]Delivery // by task, in order, repeated ones as well
+	got     map[string][]Delivery // by task, in order, with repeated ones
 	changed chan struct{}         // closed and replaced with each delivery
 }
 
@@ -73,11 +73,11 @@ func (r *Receiver) Close() error {
 	return nil
 }
 
-// ServeHTTP takes one delivery.
+// ServeHTTP implements http.Handler.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // the sender died; the delivery comes again
+		return // the sender died; it will deliver again
 	}
 	d, err := r.read(body, req.Header)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *Receiver) Await(ctx context.Context, task string) (Delivery, error) {
 	}
 }
 
-// Deliveries returns those of a tenant's task in order, repeated ones as well; an empty client: of any tenant.
+// Deliveries returns the deliveries of a tenant's task in order, with repeated ones; an empty client: of any tenant.
 func (r *Receiver) Deliveries(client, task string) (all []Delivery) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

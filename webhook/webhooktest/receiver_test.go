@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
 )
 
-// post sends a body as the webhook of an id, and returns the status.
+// post sends a body as the webhook with this id and returns the status.
 func post(t *testing.T, url, secret, id, body string) int {
 	t.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)

@@ -16,11 +16,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 )
 
-// corpus holds Docling's own output for real third-party documents, beside the project: NAME.md, and NAME.json
-// where the DoclingDocument exists, too. DOCLING_DOCUMENTS names another folder of such pairs.
+// corpus has Docling's output for real third-party documents, beside the repository: NAME.md, and NAME.json if the
+// DoclingDocument exists, too. DOCLING_DOCUMENTS names another folder of such pairs.
 const corpus = "../../../../shared/corpus/docling"
 
-// The blocks of a DoclingDocument have the words, and their order, of Docling's own Markdown.
+// The blocks of a DoclingDocument have the words of Docling's Markdown, in the same order.
 func TestAgreesWithDoclingsMarkdown(t *testing.T) {
 	t.Parallel()
 	folder := corpus

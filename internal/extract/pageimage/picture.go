@@ -175,6 +175,6 @@ func oriented(img *image.Gray, orientation int) ocr.Image {
 			}
 		}
 	}
-	turn := map[int]ocr.Turn{3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3}[orientation]
-	return turn.Of(ocr.Image{Gray: img})
+	rotation := map[int]ocr.Rotation{3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3}[orientation]
+	return rotation.Of(ocr.Image{Gray: img})
 }

@@ -97,15 +97,22 @@ func withEXIF(jpg []byte, orientation byte) []byte {
 	return append(segment, jpg[2:]...)
 }
 
+// top is the upper fifth of a page: images of few pixels are soon encoded.
+func top(page *image.Gray) *image.Gray {
+	bounds := page.Rect
+	bounds.Max.Y /= 5
+	return &image.Gray{Pix: page.Pix[:bounds.Max.Y*page.Stride], Stride: page.Stride, Rect: bounds}
+}
+
 // Every kind of image is read, with the real engine.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	ocrtest.Need(t, "tesseract", "pdftoppm")
 	engine, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}})
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
-	img := ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray
+	img := top(ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray)
 	const text = "The harbour master keeps a record of every ship that leaves the port."
 	glass := image.NewNRGBA(img.Rect) // black on transparent
 	for i, v := range img.Pix {
@@ -116,14 +123,14 @@ func TestImages(t *testing.T) {
 		"transparent": pngOf(t, glass),
 		"jpeg":        encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, img, nil) }),
 		"sideways": withEXIF(encoded(t,
-			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Turn(3).Of(ocr.Image{Gray: img}), nil) }), 6),
+			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Rotation(3).Of(ocr.Image{Gray: img}), nil) }), 6),
 		"gif": encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
 		"bmp": encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
 		"tiff": encoded(t, func(b *bytes.Buffer) error {
 			return tiff.Encode(b, img,
 				&tiff.Options{Compression: tiff.Deflate})
 		}),
-		"pages": tiffFile(true, 1, img, ocrtest.Blank().Gray, img),
+		"pages": tiffFile(true, 1, img, top(ocrtest.Blank().Gray), img),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -115,7 +115,7 @@ func TestDecisions(t *testing.T) {
 			e := tt.engine
 			if e == nil {
 				e = func(context.Context, ocr.Image) (ocr.Page, error) {
-					t.Error("OCR was asked")
+					t.Error("the engine was called")
 					return ocr.Page{}, nil
 				}
 			}

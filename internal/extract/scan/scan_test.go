@@ -35,7 +35,7 @@ func (engine) Languages() []string { return []string{"eng"} }
 func (engine) Abilities() ocr.Abilities {
 	return ocr.Abilities{Boxes: true, Confidence: true, DPI: 300}
 }
-func (e engine) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
+func (e engine) For(ocr.Preferences) (ocr.Engine, error) { return e, nil }
 
 func (e engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) { return e(ctx, img) }
 
@@ -86,9 +86,9 @@ func written(about string) ocrtest.Page {
 	}}
 }
 
-func scanned(t *testing.T, turn ocr.Turn, lines ...string) ocrtest.Page {
+func scanned(t *testing.T, rotation ocr.Rotation, lines ...string) ocrtest.Page {
 	t.Helper()
-	return ocrtest.Page{Image: ocrtest.Scan(t, turn, lines...).Gray}
+	return ocrtest.Page{Image: ocrtest.Scan(t, rotation, lines...).Gray}
 }
 
 func blank() ocrtest.Page { return ocrtest.Page{Image: ocrtest.Blank().Gray} }
@@ -99,7 +99,7 @@ func TestMixedDocument(t *testing.T) {
 	ocrtest.Need(t, "tesseract", "pdftoppm")
 	reader, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}})
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	letter := []string{
 		"The harbour master keeps a record of every ship", "that enters or leaves the port, with the hour and",
@@ -242,7 +242,7 @@ func TestWithoutTesseract(t *testing.T) {
 	}
 }
 
-// shared is a folder of real third-party documents, beside the project. The test skips without it.
+// shared is a folder of real third-party documents, beside the repository. The test is skipped without it.
 const shared = "../../../../shared/corpus"
 
 func TestCorpusScans(t *testing.T) {
@@ -255,7 +255,7 @@ func TestCorpusScans(t *testing.T) {
 		ocrtest.Need(t, "tesseract")
 		reader, err := tesseract.Open(t.Context(), tesseract.Options{})
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		doc := collect(t, scan.New(pdf.New(), reader, unhurried), filepath.Join(shared, "documents", name))
 		var text strings.Builder

@@ -1,8 +1,10 @@
 package score_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
@@ -36,6 +38,20 @@ func TestScore(t *testing.T) {
 		f1, order := score.Score(tt.reference, tt.output)
 		if math.Abs(f1-tt.f1) > 1e-9 || math.Abs(order-tt.order) > 1e-9 {
 			t.Errorf("%q, %q: %.4f %.4f, want %.4f %.4f", tt.reference, tt.output, f1, order, tt.f1, tt.order)
+		}
+	}
+}
+
+// The values are those of score.py, rounded as it prints them.
+func TestScoreOfTrickyText(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]string{
+		strings.ToUpper(tricky): "0.759 0.759",
+		"ΟΔΟΣ istanbul 2x ½ e\u0301 hyphen hy-phen lone-\rcr a_b soft &lt; a": "0.269 0.269",
+	} {
+		f1, order := score.Score(tricky, output)
+		if got := fmt.Sprintf("%.3f %.3f", f1, order); got != want {
+			t.Errorf("%q: got %s, want %s", output, got, want)
 		}
 	}
 }

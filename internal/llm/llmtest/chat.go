@@ -13,16 +13,16 @@ import (
 // imageTokens is what an image costs.
 const imageTokens = 765
 
-// Reply is what the model says. When it has more tokens than were asked for, it is cut off.
+// Reply is what the model says. It is cut off at the tokens requested.
 type Reply struct {
 	Text    string
-	Calls   []llm.ToolCall // an empty ID is given one
+	Calls   []llm.ToolCall // an empty ID is replaced by a generated one
 	Refusal string
 	Finish  string // finish_reason; empty: "stop", "tool_calls" or "length"
-	None    bool   // no choice at all
-	NoUsage bool   // nothing is said about tokens
+	None    bool   // the answer has no choices
+	NoUsage bool   // the answer has no usage
 
-	Pieces []string        // of Text, as they are streamed; nil: by words
+	Pieces []string        // of Text in a stream; nil: its words
 	Before func(piece int) // called before each piece of a stream is sent, and before the end
 }
 
@@ -73,10 +73,10 @@ func (s *Server) whole(w http.ResponseWriter, c completion, fault Fault) {
 	if fault.Cut {
 		raw = raw[:len(raw)/2]
 	}
-	_, _ = w.Write(raw) // an error here is the client's going away
+	_, _ = w.Write(raw) // an error means that the client has gone
 }
 
-// completion is an answer before it is on the wire.
+// completion is an answer before its encoding.
 type completion struct {
 	request        ChatRequest
 	reply          Reply
@@ -84,7 +84,7 @@ type completion struct {
 	azure          bool
 }
 
-// complete lets the model answer, within the tokens that were asked for.
+// complete makes the model's answer, within the tokens requested.
 func (s *Server) complete(r ChatRequest, prompt int) completion {
 	reply := Reply{Text: "An answer."}
 	if r.Forced != "" {
@@ -118,7 +118,7 @@ func (s *Server) complete(r ChatRequest, prompt int) completion {
 	return completion{request: r, reply: reply, prompt: prompt, tokens: tokens}
 }
 
-// body is the answer on the wire.
+// body encodes the answer.
 func (c completion) body() map[string]any {
 	message := map[string]any{"role": "assistant", "content": c.reply.Text}
 	if c.reply.Refusal != "" {
@@ -148,7 +148,7 @@ func (c completion) body() map[string]any {
 	return answer
 }
 
-// safe is what Azure's filter says of harmless text.
+// safe is the verdict of Azure's filter on harmless text.
 var safe = map[string]any{
 	"hate":      map[string]any{"filtered": false, "severity": "safe"},
 	"self_harm": map[string]any{"filtered": false, "severity": "safe"},
@@ -160,7 +160,7 @@ func (c completion) usage() map[string]int {
 	return map[string]int{"prompt_tokens": c.prompt, "completion_tokens": c.tokens, "total_tokens": c.prompt + c.tokens}
 }
 
-// calls are the tool calls on the wire, with an index in a stream.
+// calls encodes the tool calls, with an index in a stream.
 func (c completion) calls(indexed bool) []map[string]any {
 	var calls []map[string]any
 	for i, call := range c.reply.Calls {
@@ -176,7 +176,7 @@ func (c completion) calls(indexed bool) []map[string]any {
 	return calls
 }
 
-// pieces are the text as a stream brings it: by words, unless the reply says otherwise.
+// pieces splits the text for a stream: by words, unless the reply has Pieces.
 func (r Reply) pieces() []string {
 	if r.Pieces != nil || r.Text == "" {
 		return r.Pieces

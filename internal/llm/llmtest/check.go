@@ -27,10 +27,10 @@ func (s *Server) unknown(r ChatRequest) string {
 	return ""
 }
 
-// ignores reports whether the service takes no notice of a parameter.
+// ignores reports whether the service ignores a parameter.
 func (s *Server) ignores(param string) bool { return slices.Contains(s.options.Unknown, param) }
 
-// forbid refuses a parameter as servers do that check with pydantic (vLLM): with all in the message.
+// forbid refuses a parameter like servers that validate with pydantic (vLLM): everything is in the message.
 func forbid(w http.ResponseWriter, param string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
@@ -41,7 +41,7 @@ func forbid(w http.ResponseWriter, param string) {
 	})
 }
 
-// checkChat refuses what the service refuses.
+// checkChat refuses the requests that the service refuses.
 func (s *Server) checkChat(r ChatRequest, prompt int) *Fault {
 	bad := func(code, param, format string, args ...any) *Fault {
 		return &Fault{Status: http.StatusBadRequest, Code: code, Param: param, Message: fmt.Sprintf(format, args...)}
@@ -66,7 +66,7 @@ func (s *Server) checkChat(r ChatRequest, prompt int) *Fault {
 
 type refuse func(code, param, format string, args ...any) *Fault
 
-// checkMessages: every message has a content, but for those that call tools, and every call is answered at once.
+// checkMessages: every message has a content, except those that call tools, and a result follows each call at once.
 func checkMessages(r ChatRequest, bad refuse) *Fault {
 	var open []string
 	for i, m := range r.Messages {
@@ -97,7 +97,7 @@ func checkMessages(r ChatRequest, bad refuse) *Fault {
 
 var named = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// checkTools holds the rules for tools and schemas.
+// checkTools enforces the rules for tools and schemas.
 func checkTools(r ChatRequest, bad refuse) *Fault {
 	for i, t := range r.Tools {
 		param := fmt.Sprintf("tools[%d].function", i)
@@ -128,7 +128,7 @@ func checkTools(r ChatRequest, bad refuse) *Fault {
 	return nil
 }
 
-// schemaProblem holds the rules for a strict schema: every object closed, all its properties required.
+// schemaProblem enforces the rules for a strict schema: every object is closed and requires all its properties.
 func schemaProblem(raw json.RawMessage, strict bool) string {
 	var top map[string]any
 	if err := json.Unmarshal(raw, &top); err != nil {

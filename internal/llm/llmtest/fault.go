@@ -8,31 +8,31 @@ import (
 
 // Fault is how a request fails. The zero value is not a fault.
 type Fault struct {
-	// Status other than zero answers with it and an error object of Code, Param and Message.
+	// Status, if not zero, is the answer's status, with an error object of Code, Param and Message.
 	Status  int
 	Code    string
 	Param   string
 	Message string
 	Header  http.Header // of the answer, e.g. Retry-After, Retry-After-Ms, X-Ratelimit-…
 
-	Cut  bool // the connection ends in the midst of the answer
+	Cut  bool // the connection ends in the middle of the answer
 	Hang bool // no answer comes until the client gives up or the server closes
 
-	// Of a stream, Status, Cut and Hang strike after so many pieces of the answer: an error as an event of the
-	// stream, the connection's end, or silence. Zero: Status and Hang before it begins, Cut before its first piece.
+	// Midway is the number of pieces after which Status, Cut and Hang end a stream: with an error event, a closed
+	// connection, or silence. Zero: Status and Hang before the stream begins, Cut before its first piece.
 	Midway     int
 	Unfinished bool // a stream ends with [DONE], but with no finish_reason
 	Garbled    bool // a stream ends within the JSON of a piece, the one after Midway
 
-	Before func() // called when the request has come, before it is answered in whatever way
+	Before func() // called when a request has arrived, before any answer
 
-	Extra      int  // so many results too many, or, below zero, too few
+	Extra      int  // surplus results; below zero: missing ones
 	SameIndex  bool // every result has the index 0
 	NaN        bool // the first vector has a NaN
 	Dimensions int  // vectors of this length; zero: the right one
 }
 
-// Faults that tests often need.
+// Common faults.
 var (
 	RateLimited  = Fault{Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded"}
 	NoQuota      = Fault{Status: http.StatusTooManyRequests, Code: "insufficient_quota"}
@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// After is the fault with a Retry-After of so many seconds, or a date.
+// After returns the fault with a Retry-After: a number of seconds, or a date.
 func (f Fault) After(retryAfter string) Fault {
 	f.Header = f.Header.Clone()
 	if f.Header == nil {
@@ -62,7 +62,7 @@ func (f Fault) write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), f.Header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
-	// An error here is the client's going away.
+	// An error means that the client has gone.
 	_ = json.NewEncoder(w).Encode(f.problem())
 }
 

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// Limits are the service's limits of rate, over all models. As OpenAI's they are buckets that fill evenly, that
-// are full at first, and of which the headers of every answer tell.
+// Limits are the service's rate limits, over all models. Like OpenAI's they are buckets that start full and refill
+// evenly. The headers of every answer report them.
 type Limits struct {
 	Requests int           // in Period; zero: no limit
 	Tokens   int           // in Period; zero: no limit
 	Period   time.Duration // zero: a minute
-	Every    int           // every so many-th request is answered 429 whatever the buckets hold; zero: none
+	Every    int           // every n-th request gets a 429, even if the buckets have room; zero: none
 	Pause    string        // Retry-After of a 429; empty: none is sent
-	Silent   bool          // no headers tell of the limits
+	Silent   bool          // answers have no headers about the limits
 }
 
 // limiter is the buckets. It is guarded by the server's lock.
 type limiter struct {
 	Limits
 	requests, tokens bucket
-	refused          int // because a bucket was empty
+	refused          int // because of an empty bucket
 }
 
 type bucket struct {
@@ -36,7 +36,7 @@ func (b *bucket) drain(now time.Time, perSecond float64) {
 	b.at = now
 }
 
-// take answers the n-th request: with a fault when it is one too many.
+// take returns the fault of the n-th request, if it exceeds a limit.
 func (l *limiter) take(now time.Time, n, tokens int) (*Fault, http.Header) {
 	period := l.Period
 	if period == 0 {
@@ -78,15 +78,14 @@ func (l *limiter) take(now time.Time, n, tokens int) (*Fault, http.Header) {
 	return &fault, header
 }
 
-// Refused is how many requests came when a bucket was empty: those that a client that keeps to the limits doesn't
-// send.
+// Refused returns how many requests met an empty bucket. A client that respects the limits sends none of them.
 func (s *Server) Refused() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.limiter.refused
 }
 
-// Most is the most requests that came within any span of that length.
+// Most returns the largest number of requests within any span of that length.
 func (s *Server) Most(span time.Duration) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

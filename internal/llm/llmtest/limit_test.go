@@ -35,7 +35,7 @@ func ask(ctx context.Context, t *testing.T, s *llmtest.Server, body string) (*ht
 
 const hello = `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
 
-// Without a network time is virtual, and the bucket fills in it.
+// Without a network, the bucket refills in virtual time.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 			reset     string
 		}{{200, "1", "5s"}, {200, "0", "10s"}, {429, "0", "10s"}, {200, "0", "10s"}} {
 			if i == 3 {
-				time.Sleep(5 * time.Second) // of the bubble's clock
+				time.Sleep(5 * time.Second) // virtual time
 			}
 			r, _, err := ask(t.Context(), t, s, hello)
 			if err != nil {
@@ -70,7 +70,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// In this process as over a network: streams come piece by piece, break off, and end with their context.
+// In-process streams behave like those over a network: they arrive in pieces, break off, and end with their context.
 func TestInProcess(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewInProcess(llmtest.Options{})
@@ -86,13 +86,13 @@ func TestInProcess(t *testing.T) {
 	for _, body := range []string{streamed, hello} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		if _, _, err := ask(ctx, t, s, body); err == nil {
-			t.Error("no error of a request that hangs")
+			t.Error("a request that hangs returned no error")
 		}
 		cancel()
 	}
 }
 
-// What the real service refuses.
+// The stand-in refuses what the real service refuses.
 func TestChatRefusals(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{Window: 50})
@@ -118,6 +118,6 @@ func TestChatRefusals(t *testing.T) {
 		}
 	}
 	if s.Tokens() != 0 {
-		t.Errorf("%d tokens were billed", s.Tokens())
+		t.Errorf("refused requests were billed %d tokens", s.Tokens())
 	}
 }

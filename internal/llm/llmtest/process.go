@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// inProcess is a transport that calls the handler instead of a network: what waits in it waits for channels, so
-// that time passes in a test in virtual time.
+// inProcess is a transport that calls the handler without a network. It blocks on channels only, so that tests can
+// use virtual time.
 type inProcess struct{ handler http.Handler }
 
 // RoundTrip returns once the handler has written its header.
@@ -24,7 +24,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 			case err != nil:
 				_ = writer.CloseWithError(io.ErrUnexpectedEOF)
 			default:
-				_ = writer.CloseWithError(r.Context().Err()) // nil is the end
+				_ = writer.CloseWithError(r.Context().Err()) // nil: the end of the body
 			}
 		}()
 		p.handler.ServeHTTP(w, r)

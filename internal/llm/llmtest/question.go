@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // takes what the service takes
+	_ "image/jpeg" // formats that the service accepts
 	_ "image/png"
 	"io"
 	"net/http"
@@ -16,11 +16,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-// ChatRequest is what one request for a chat completion asked for.
+// ChatRequest is a decoded request for a chat completion.
 type ChatRequest struct {
 	Model       string
 	Messages    []Message
-	Text        string // of all messages
+	Text        string // of all messages, joined
 	Images      []image.Image
 	MediaTypes  []string // of the images
 	Temperature *float64 // nil: not sent, and so 1
@@ -35,7 +35,7 @@ type ChatRequest struct {
 	Stream bool
 	Usage  bool // stream_options.include_usage
 
-	Raw json.RawMessage // all of it, as it came
+	Raw json.RawMessage // the body as received
 }
 
 // Message is one message of a conversation.
@@ -47,7 +47,7 @@ type Message struct {
 	bare  bool           // it has no content
 }
 
-// Find returns the tool of that name, or nil.
+// Find returns the tool with that name, or nil.
 func (r ChatRequest) Find(tool string) *llm.Tool {
 	for i := range r.Tools {
 		if r.Tools[i].Name == tool {
@@ -57,7 +57,7 @@ func (r ChatRequest) Find(tool string) *llm.Tool {
 	return nil
 }
 
-// System is the text of the messages that instruct the model.
+// System returns the text of the system and developer messages.
 func (r ChatRequest) System() string {
 	var texts []string
 	for _, m := range r.Messages {
@@ -68,10 +68,10 @@ func (r ChatRequest) System() string {
 	return strings.Join(texts, "\n")
 }
 
-// Last is the last message.
+// Last returns the last message.
 func (r ChatRequest) Last() Message { return r.Messages[len(r.Messages)-1] }
 
-// chatBody is the request on the wire.
+// chatBody is the JSON of the request.
 type chatBody struct {
 	Model     string        `json:"model"`
 	MaxTokens int           `json:"max_tokens"`
@@ -170,7 +170,7 @@ func (r *ChatRequest) addMessage(m chatMessage) error {
 	return nil
 }
 
-// addPart takes a part of a message: a text, or an image as a data URI.
+// addPart adds a part of a message: a text, or an image as a data URI.
 func (r *ChatRequest) addPart(m *Message, p chatPart) error {
 	if p.Type == "text" {
 		m.Text += p.Text
@@ -178,7 +178,7 @@ func (r *ChatRequest) addPart(m *Message, p chatPart) error {
 	}
 	media, data, ok := strings.Cut(strings.TrimPrefix(p.Image.URL, "data:"), ";base64,")
 	if p.Type != "image_url" || !ok {
-		return fmt.Errorf("a part of the type %q that is no image", p.Type)
+		return fmt.Errorf("a part of the unknown type %q", p.Type)
 	}
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package llmtest is a stand-in for the embeddings and chat endpoints of OpenAI and Azure OpenAI. It speaks
-// their wire protocol over HTTP, holds their limits, counts what it is asked, and fails on demand.
+// their protocol over HTTP, enforces their limits, counts requests, and fails on demand.
 package llmtest
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 )
 
-// Key is the API key that the server takes unless Options say otherwise.
+// Key is the API key that the server accepts by default.
 const Key = "sk-test-0123456789"
 
-// The limits of the service that the server holds.
+// The service's limits that the server enforces.
 const (
 	MaxInputs        = 2048
 	MaxInputTokens   = 8192
@@ -24,24 +24,24 @@ const (
 
 // Options change how a Server behaves. The zero value is a well-behaved service.
 type Options struct {
-	Key        string      // the API key it takes; empty: the constant Key
-	Dimensions int         // of models that can't be told a length; zero: 1536
+	Key        string      // the API key it accepts; empty: the constant Key
+	Dimensions int         // of models whose requests can't set it; zero: 1536
 	Reverse    bool        // results come last first: the protocol promises no order
 	FloatsOnly bool        // ignores encoding_format, as some compatible servers do
-	Poison     string      // inputs that contain it are refused with 400 (chat: by the content filter); empty: none
+	Poison     string      // the service refuses inputs that contain it with 400 (chat: by the content filter); empty: none
 	Header     http.Header // of every answer, e.g. rate limits
 
-	Reply     func(ChatRequest) Reply // what the model says; nil: always the same, or a call of the forced tool
-	Reasoning bool                    // the model takes neither max_tokens nor a temperature
+	Reply     func(ChatRequest) Reply // the model's answer; nil: a constant, or a call of the forced tool
+	Reasoning bool                    // the model accepts neither max_tokens nor a temperature
 	Window    int                     // tokens of question and answer that fit; zero: no limit
 	// Unknown are parameters of a chat completion that the service refuses, as vLLM does: "stream", "stream_options",
 	// "temperature", "tools", "tool_choice", "strict", "response_format".
 	Unknown []string
 
-	Limits Limits // of the rate of requests; the zero value: none
+	Limits Limits // rate limits; the zero value: none
 }
 
-// Request is what one request asked for.
+// Request is a decoded request.
 type Request struct {
 	Path       string // with the query
 	Model      string
@@ -50,7 +50,7 @@ type Request struct {
 	Dimensions int    // zero: not sent
 	Header     http.Header
 	Chat       *ChatRequest // of a chat completion; nil: embeddings
-	At         time.Time    // when it came
+	At         time.Time    // of arrival
 }
 
 // Server is a running stand-in. It is safe for concurrent use and ends with its test.
@@ -84,7 +84,7 @@ func New(t testing.TB, options Options) *Server {
 	return s
 }
 
-// NewInProcess makes a server that only Client reaches, without a network: for tests in virtual time.
+// NewInProcess returns a server without a network, which only Client reaches: for tests in virtual time.
 func NewInProcess(options Options) *Server { return build(options) }
 
 func build(options Options) *Server {
@@ -118,10 +118,10 @@ func build(options Options) *Server {
 	return s
 }
 
-// URL is the base of OpenAI's protocol, for OPENAI_BASE_URL.
+// URL returns the base of OpenAI's protocol, for OPENAI_BASE_URL.
 func (s *Server) URL() string { return s.AzureURL() + "/v1" }
 
-// AzureURL is the endpoint of Azure's protocol, for AZURE_OPENAI_ENDPOINT.
+// AzureURL returns the endpoint of Azure's protocol, for AZURE_OPENAI_ENDPOINT.
 func (s *Server) AzureURL() string {
 	if s.server == nil {
 		return "http://llmtest.invalid"
@@ -129,7 +129,7 @@ func (s *Server) AzureURL() string {
 	return s.server.URL
 }
 
-// Client is an HTTP client whose idle connections end with the server.
+// Client returns an HTTP client whose idle connections end with the server.
 func (s *Server) Client() *http.Client {
 	if s.server == nil {
 		return &http.Client{Transport: inProcess{s.handler}}
@@ -137,64 +137,64 @@ func (s *Server) Client() *http.Client {
 	return s.server.Client()
 }
 
-// Script makes the next requests fail, one fault each in this order. Requests after them are
-// answered well. A zero Fault is a request that is answered well.
+// Script makes the next requests fail, one fault each in this order. Later requests succeed, and so does one with a
+// zero Fault.
 func (s *Server) Script(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.script = append(s.script, faults...)
 }
 
-// Break makes every request fail (after what is scripted) until Mend.
+// Break makes every request after the script fail, until Mend.
 func (s *Server) Break(fault Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.outage = &fault
 }
 
-// Mend ends what Break began and drops the rest of the script.
+// Mend reverts Break and drops the rest of the script.
 func (s *Server) Mend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.outage, s.script = nil, nil
 }
 
-// Requests is how many requests came, the failed ones included.
+// Requests returns the number of requests, including failed ones.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.requests)
 }
 
-// Inputs is how many texts were embedded.
+// Inputs returns how many texts were embedded.
 func (s *Server) Inputs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inputs
 }
 
-// Tokens is how many tokens were billed.
+// Tokens returns how many tokens were billed.
 func (s *Server) Tokens() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.billed
 }
 
-// Peak is the most requests that were under way at the same time.
+// Peak returns the largest number of concurrent requests.
 func (s *Server) Peak() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.peak
 }
 
-// Received are the requests that came, in order.
+// Received returns the requests in order of arrival.
 func (s *Server) Received() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// begin notes a request, of about so many tokens, and returns the fault that it meets and the headers of its answer.
+// begin records a request of about this many tokens, and returns its fault and the headers of its answer.
 func (s *Server) begin(r Request, tokens int) (Fault, http.Header) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +208,7 @@ func (s *Server) begin(r Request, tokens int) (Fault, http.Header) {
 	return fault, header
 }
 
-// next is the fault that a request meets, whatever the limits.
+// next returns the scripted fault of a request.
 func (s *Server) next() Fault {
 	s.inFlight++
 	s.peak = max(s.peak, s.inFlight)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// The stand-in refuses what the service would refuse, and bills nothing for it.
+// The stand-in refuses what the service refuses, and bills nothing for it.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{Poison: "poison"})

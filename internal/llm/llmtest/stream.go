@@ -59,7 +59,7 @@ func (c completion) deltas() []map[string]any {
 	for i, call := range c.calls(true) {
 		function := call["function"].(map[string]any)
 		arguments := c.reply.Calls[i].Arguments
-		function["arguments"] = "" // they follow in two pieces
+		function["arguments"] = "" // sent later, in two pieces
 		deltas = append(deltas, map[string]any{"tool_calls": []any{call}})
 		for _, part := range []string{arguments[:len(arguments)/2], arguments[len(arguments)/2:]} {
 			deltas = append(deltas, map[string]any{
@@ -83,7 +83,7 @@ func (s *Server) strikes(e events, r *http.Request, fault Fault, at int) bool {
 	case fault.Garbled:
 		_, _ = fmt.Fprint(e.w, `data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"cont`+"\n\n")
 	case fault.Cut:
-		panic(http.ErrAbortHandler) // the server ends the connection, and logs nothing
+		panic(http.ErrAbortHandler) // the server closes the connection and logs nothing
 	default:
 		return false
 	}
@@ -113,8 +113,8 @@ func (e events) send(event any) {
 	}
 	raw, err := json.Marshal(event)
 	if err != nil {
-		panic(err) // of what this package made
+		panic(err) // a bug in this package
 	}
-	_, _ = fmt.Fprintf(e.w, "data: %s\n\n", raw) // an error here is the client's going away
+	_, _ = fmt.Fprintf(e.w, "data: %s\n\n", raw) // an error means that the client has gone
 	e.w.(http.Flusher).Flush()
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 )
 
-// body is the request as it is on the wire.
+// body is the JSON of a request.
 type body struct {
 	Input      json.RawMessage `json:"input"` // a string or a list of strings
 	Model      string          `json:"model"`
@@ -24,7 +24,7 @@ type body struct {
 	Dimensions int             `json:"dimensions"`
 }
 
-// embedding is one result on the wire.
+// embedding is the JSON of one result.
 type embedding struct {
 	Object    string `json:"object"`
 	Index     int    `json:"index"`
@@ -68,7 +68,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, authorized bool, 
 	s.answer(r.Context(), w, request, fault, tokens)
 }
 
-// refuses reports whether a request ends in its fault, or because it may not or can't be answered.
+// refuses answers a request that has a fault, is unauthorized or can't be decoded, and reports whether it did.
 func (s *Server) refuses(w http.ResponseWriter, r *http.Request, fault Fault, authorized bool, malformed error) bool {
 	if fault.Before != nil {
 		fault.Before()
@@ -116,7 +116,7 @@ func decode(r *http.Request) (Request, error) {
 	return request, err
 }
 
-// check holds the service's limits.
+// check enforces the service's limits.
 func (s *Server) check(r Request) (tokens int, refused *Fault) {
 	bad := func(param, format string, args ...any) (int, *Fault) {
 		return 0, &Fault{Status: http.StatusBadRequest, Param: param, Message: fmt.Sprintf(format, args...)}
@@ -157,14 +157,14 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r Request, f
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", fmt.Sprint(len(raw)))
-	if fault.Cut { // less than was announced: the server then ends the connection
+	if fault.Cut { // less than Content-Length: the server then closes the connection
 		raw = raw[:len(raw)/2]
 	}
-	// An error here is the client's going away.
+	// An error means that the client has gone.
 	_, _ = w.Write(raw)
 }
 
-// embed makes vectors that are near when their texts share words, and wrong as the fault says.
+// embed makes vectors that are near if their texts share words, and spoils them as the fault demands.
 func (s *Server) embed(ctx context.Context, r Request, fault Fault) ([]embedding, error) {
 	length := s.options.Dimensions
 	if r.Dimensions != 0 {

@@ -50,7 +50,7 @@ var passages = []string{
 	"The committee approved the annual budget and the minutes of the previous meeting.",
 }
 
-// A query finds the passage that shares its words, in whatever form of them.
+// A query finds the passage that shares its words, in any form.
 func TestQueryFindsThePassageThatSharesItsWords(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]int{
@@ -86,7 +86,7 @@ func TestVectorsStay(t *testing.T) {
 	t.Parallel()
 	got := fmt.Sprintf("%.4f", embed(t, 8, "Feature hashing, twice: feature hashing.")[0])
 	if want := "[0.4162 -0.1140 -0.3825 -0.3220 -0.6173 0.1476 0.1209 -0.3825]"; got != want {
-		t.Errorf("got %s, want %s; if this change is meant, raise the number in Model", got, want)
+		t.Errorf("got %s, want %s; if the change is intended, increase the number in Model", got, want)
 	}
 }
 

@@ -16,7 +16,7 @@ func indices(scored []offline.Scored) (list []int) {
 	return list
 }
 
-// What the others speak of as well is chosen, what stands alone or repeats is not.
+// Summarize chooses sentences that share words with others, and omits isolated and repeated ones.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	sentences := []string{
@@ -43,10 +43,10 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("without a limit %v; want %d in the order of the text", all, want)
 	}
 	if again := offline.Summarize(sentences, offline.Limit{}); !slices.Equal(all, again) {
-		t.Error("another run ranks otherwise")
+		t.Error("a second run gives another ranking")
 	}
 	if got := offline.Summarize(sentences, offline.Limit{Words: 3}); len(got) != 1 {
-		t.Errorf("of three words: %v; the best sentence is given however long it is", got)
+		t.Errorf("of three words: %v; want the best sentence, however long it is", got)
 	}
 	if got := offline.Summarize(nil, offline.Limit{}); got != nil {
 		t.Errorf("of nothing: %v", got)
@@ -61,7 +61,7 @@ func TestSummarizeOtherScripts(t *testing.T) {
 	}
 }
 
-// Whatever the text, the time is bounded: six thousand sentences of the same words link nothing.
+// The time is bounded for any text: six thousand sentences of the same words have no links.
 func TestSummarizeLongTexts(t *testing.T) {
 	t.Parallel()
 	var same, other []string
@@ -94,7 +94,7 @@ func TestRelevant(t *testing.T) {
 		}
 	}
 	if got := offline.Relevant("xylophone", texts); len(got) > 0 && got[0].Score > 0.3 {
-		t.Errorf("a word that is nowhere: %v", got)
+		t.Errorf("a word that no text has: %v", got)
 	}
 	if got := offline.Relevant("harbour", nil); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)

@@ -47,7 +47,7 @@ const (
 	schemaInPrompt
 )
 
-func (d dialect) tellsSchema() bool { return d.schema != schemaEnforced }
+func (d dialect) promptsSchema() bool { return d.schema != schemaEnforced }
 
 // dialect returns what is known about the service.
 func (c *Chat) dialect() dialect {
@@ -72,7 +72,7 @@ func (a *asking) adapt(ctx context.Context, err error) error {
 	case errors.Is(err, api.ErrReasoningEffortUnsupported), errors.Is(err, api.ErrReasoningToolsRequireResponses):
 		return &failure{
 			err: taskerr.Errorf(taskerr.DependencyUnavailable,
-				"the model %q takes no tools in chat completions; check %s", a.model, a.names.parameters),
+				"the model %q does not support tools in chat completions; check %s", a.model, a.names.parameters),
 		}
 	}
 	r := refusalOf(err)
@@ -117,7 +117,7 @@ func (a *asking) strict() bool {
 			return true
 		}
 	}
-	return a.q.Schema != nil && a.q.Schema.Strict && !a.dialect.tellsSchema()
+	return a.q.Schema != nil && a.q.Schema.Strict && !a.dialect.promptsSchema()
 }
 
 // atMost finds the limit in "max_tokens is too large: 9000. This model supports at most 4096 completion tokens".
@@ -146,7 +146,7 @@ func (a *asking) adaptParameter(r *api.APIError) error {
 	case about(r, "stream") && !d.noStream && a.q.Stream != nil:
 		return a.without("stream", forGood, func(d *dialect) { d.noStream = true })
 	case about(r, "tools") && len(a.q.Tools) > 0:
-		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q takes no tools; check %s (%s)",
+		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q does not support tools; check %s (%s)",
 			a.model, a.names.parameters, describe(r.HTTPStatusCode, r))}
 	}
 	return nil
@@ -192,7 +192,7 @@ func (a *asking) without(what string, l lasting, change func(*dialect)) *failure
 	}
 	return &failure{
 		adapted: true, passing: true,
-		err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q doesn't take %s; check %s", a.model, what,
+		err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q does not support %s; check %s", a.model, what,
 			a.names.parameters),
 	}
 }

@@ -11,8 +11,8 @@ type limits struct{ requests, tokens float64 }
 
 func (l limits) known() bool { return l != limits{} }
 
-// limitsOf reads the limits of a response. told: it has some headers of limits, maybe not the limits themselves.
-func limitsOf(h http.Header) (l limits, told bool) {
+// limitsOf reads the limits of a response. announced: it has some headers of limits, maybe not the limits themselves.
+func limitsOf(h http.Header) (l limits, announced bool) {
 	l.requests, _ = number(h.Get("X-Ratelimit-Limit-Requests"))
 	l.tokens, _ = number(h.Get("X-Ratelimit-Limit-Tokens"))
 	return l, l.known() || h.Get("X-Ratelimit-Remaining-Requests") != "" || h.Get("X-Ratelimit-Remaining-Tokens") != ""
@@ -126,8 +126,8 @@ func (p *spacing) learn(limit float64, h http.Header) {
 		period = 0
 	}
 	remaining, ok := number(h.Get("X-Ratelimit-Remaining-Requests"))
-	reset, told := duration(h.Get("X-Ratelimit-Reset-Requests"))
-	if ok && told && remaining < limit && reset > 0 {
+	reset, announced := duration(h.Get("X-Ratelimit-Reset-Requests"))
+	if ok && announced && remaining < limit && reset > 0 {
 		period = max(period, usual(time.Duration(float64(reset)*limit/(limit-remaining))))
 	}
 	if period == 0 || period > paceLongest {

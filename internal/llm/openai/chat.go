@@ -83,16 +83,16 @@ type asking struct {
 	*Chat
 	q       llm.Question
 	dialect dialect // of the next request
-	told    bool    // q.Stream has had pieces of an answer
+	emitted bool    // q.Stream has received pieces of an answer
 	answer  llm.Answer
 }
 
 func (a *asking) try(ctx context.Context) (time.Duration, *failure) {
 	stream := a.q.Stream != nil && !a.dialect.noStream
 	return a.once(ctx, guess(a.q), stream, func(ctx context.Context) error {
-		if a.told {
+		if a.emitted {
 			a.q.Stream("", true)
-			a.told = false
+			a.emitted = false
 		}
 		request := a.request(a.q, a.dialect)
 		ask := a.whole
@@ -103,7 +103,7 @@ func (a *asking) try(ctx context.Context) (time.Duration, *failure) {
 		if err != nil {
 			return a.adapt(ctx, err)
 		}
-		if a.dialect.tellsSchema() && a.q.Schema != nil {
+		if a.dialect.promptsSchema() && a.q.Schema != nil {
 			answer.Text = unfenced(answer.Text)
 		}
 		a.answer = answer
@@ -131,26 +131,26 @@ func (a *asking) onePiece(response api.ChatCompletionResponse) (llm.Answer, erro
 	}
 	answer := answerOf(choice.Message.Content, choice.Message.Refusal, choice.Message.ToolCalls, choice.FinishReason)
 	a.bill(&answer, &response.Usage)
-	a.tell(answer.Text)
+	a.emit(answer.Text)
 	for _, call := range answer.Calls {
-		a.tellCall(call.Name, call.Arguments)
+		a.emitCall(call.Name, call.Arguments)
 	}
 	return answer, nil
 }
 
-// tell passes a piece of the answer to q.Stream.
-func (a *asking) tell(piece string) {
+// emit passes a piece of the answer to q.Stream.
+func (a *asking) emit(piece string) {
 	if a.q.Stream != nil && piece != "" {
 		a.q.Stream(piece, false)
-		a.told = true
+		a.emitted = true
 	}
 }
 
-// tellCall passes a piece of the arguments of a call to q.StreamCall.
-func (a *asking) tellCall(tool, piece string) {
+// emitCall passes a piece of the arguments of a call to q.StreamCall.
+func (a *asking) emitCall(tool, piece string) {
 	if a.q.Stream != nil && a.q.StreamCall != nil && piece != "" {
 		a.q.StreamCall(tool, piece)
-		a.told = true
+		a.emitted = true
 	}
 }
 

@@ -65,7 +65,7 @@ func TestAsk(t *testing.T) {
 			got.Images[0].Bounds().Dx() != 30 || got.MaxTokens != 50 {
 			t.Errorf("%s: asked %+v", name, got)
 		}
-		// The library would leave out a temperature of zero, and the service take 1.
+		// The library omits a temperature of zero, and the service would use 1.
 		if got.Temperature == nil || *got.Temperature > 1e-6 {
 			t.Errorf("%s: temperature %v", name, got.Temperature)
 		}
@@ -91,14 +91,14 @@ func TestEndsOfAnswers(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, a, err)
 		}
 	}
-	s := llmtest.New(t, llmtest.Options{Poison: "What"}) // as Azure refuses a prompt
+	s := llmtest.New(t, llmtest.Options{Poison: "What"}) // like Azure's filter of prompts
 	c, _ := openChat(t, s, nil)
 	if a, err := c.Ask(t.Context(), question(t)); err != nil || a.End != llm.Filtered || s.Requests() != 1 {
 		t.Errorf("filtered prompt: %+v %v", a, err)
 	}
 }
 
-// A model that takes neither max_tokens nor a temperature is asked without, from the second request on.
+// Requests to a model that rejects max_tokens and a temperature omit them from the second one on.
 func TestReasoningModel(t *testing.T) {
 	t.Parallel()
 	for _, model := range []string{"my-deployment", "gpt-5-mini"} { // the library knows the second by its name
@@ -120,7 +120,7 @@ func TestChatFailures(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		faults []llmtest.Fault
-		class  taskerr.Class // empty: it is answered in the end
+		class  taskerr.Class // empty: the question succeeds in the end
 		says   string
 		waited time.Duration
 	}{

@@ -21,7 +21,7 @@ var (
 	answerForm = &llm.Schema{Name: "answer", Schema: json.RawMessage(closed), Strict: true}
 )
 
-// conversation has a turn of each kind, and results that are empty.
+// conversation has a turn of each kind, and empty results.
 func conversation() llm.Question {
 	return llm.Question{
 		System: "You search.", Text: "And now?",
@@ -56,7 +56,7 @@ func TestConversation(t *testing.T) {
 		want) {
 		t.Errorf("messages of %v, want %v", roles, want)
 	}
-	// The client library drops an empty content, and a service refuses a message without.
+	// The client library omits an empty content, and a service rejects a message without one.
 	if got.Messages[3].Text != "found" || got.Messages[3].Call != "a" || got.Messages[4].Text == "" ||
 		got.Messages[5].Text == "" || got.Last().Text != "And now?" {
 		t.Errorf("asked %+v", got.Messages)
@@ -76,7 +76,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// Without a last text the conversation is as its turns are.
+// Without a text, a conversation consists of its turns.
 func TestConversationOfTurns(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{})
@@ -90,12 +90,12 @@ func TestConversationOfTurns(t *testing.T) {
 	}
 }
 
-// What a service doesn't take is left out, or said in other words, and not tried again by the next question.
+// A request omits or rewrites what the service rejects, and the next question doesn't try it again.
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		options  llmtest.Options
-		requests int // of the first question; zero: depends on what is refused first
+		requests int // for the first question; zero: depends on which rejection comes first
 		check    func(*llmtest.ChatRequest) bool
 	}{
 		"strict": {
@@ -108,7 +108,7 @@ func TestDialects(t *testing.T) {
 			2,
 			func(r *llmtest.ChatRequest) bool { return r.Stream && !r.Usage },
 		},
-		// it answers in one piece
+		// the service answers in one piece
 		"stream": {
 			llmtest.Options{Unknown: []string{"stream"}},
 			1,
@@ -153,8 +153,8 @@ func TestDialects(t *testing.T) {
 				q := conversation()
 				q.Stream = l.stream
 				a, err := c.Ask(t.Context(), q)
-				if err != nil || a.PromptTokens == 0 || a.Text != l.heard {
-					t.Fatalf("%+v %v; heard %q", a, err, l.heard)
+				if err != nil || a.PromptTokens == 0 || a.Text != l.received {
+					t.Fatalf("%+v %v; received %q", a, err, l.received)
 				}
 				if round == 0 {
 					first = cmp.Or(tt.requests, s.Requests())
@@ -177,12 +177,12 @@ func TestModelWithoutTools(t *testing.T) {
 	c, _ := openChat(t, s, nil)
 	_, err := c.Ask(t.Context(), conversation())
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.DependencyUnavailable ||
-		!strings.Contains(e.Message, "takes no tools; check OCR_MODEL") || s.Requests() != 1 {
+		!strings.Contains(e.Message, "does not support tools; check OCR_MODEL") || s.Requests() != 1 {
 		t.Errorf("%v after %d requests", err, s.Requests())
 	}
 }
 
-// A schema outside of the subset that can be enforced is told without enforcing it; the next question's is again.
+// A schema outside the enforceable subset is put into the prompt. The next question's schema is enforced again.
 func TestSchemaThatCantBeEnforced(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{})
@@ -211,7 +211,7 @@ func TestSchemaThatCantBeEnforced(t *testing.T) {
 	}
 }
 
-// JSON that was asked for in words may come in a block of Markdown.
+// JSON that the prompt requests may arrive in a block of Markdown.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -278,7 +278,7 @@ func TestMostTokens(t *testing.T) {
 	}
 }
 
-func TestTokensThatNobodyTells(t *testing.T) {
+func TestAnswerWithoutUsage(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{Reply: func(
 		llmtest.ChatRequest,

@@ -23,7 +23,7 @@ var _ llm.Embedder = (*Embedder)(nil)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is time that only passes when somebody waits.
+// clock is a time that passes only while somebody waits.
 type clock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -44,7 +44,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return context.Cause(ctx)
 }
 
-// After lets the time pass at once, and calls f when its caller has done.
+// After advances the time at once, and calls f after its caller has finished.
 func (c *clock) After(d time.Duration, f func()) {
 	_ = c.Sleep(context.Background(), d)
 	go f()
@@ -59,7 +59,7 @@ func (c *clock) total() (sum time.Duration) {
 	return sum
 }
 
-// open makes an Embedder of 64 dimensions of the server, with a clock of its own.
+// open returns an Embedder of 64 dimensions with a fake clock.
 func open(t *testing.T, s *llmtest.Server, change func(*Config)) (*Embedder, *clock) {
 	t.Helper()
 	c := Config{BaseURL: s.URL(), APIKey: llmtest.Key, Dimensions: 64, HTTPClient: s.Client()}
@@ -83,7 +83,7 @@ func texts(n int) []string {
 	return inputs
 }
 
-// wantVectors checks that each vector is that of its input.
+// wantVectors checks that each vector belongs to its input.
 func wantVectors(t *testing.T, inputs []string, got llm.Embeddings) {
 	t.Helper()
 	if len(got.Vectors) != len(inputs) {
@@ -100,7 +100,7 @@ func wantVectors(t *testing.T, inputs []string, got llm.Embeddings) {
 	for i, v := range got.Vectors {
 		for j, x := range v {
 			if math.Abs(float64(x-want.Vectors[i][j])) > 1e-6 {
-				t.Fatalf("the vector of input %d is not its own, or not of unit length", i)
+				t.Fatalf("the vector of input %d is another's or not of unit length", i)
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func TestEmbedNothing(t *testing.T) {
 	}
 }
 
-// sized is a counter that takes every text for so many tokens.
+// sized is a counter by which every text has this many tokens.
 type sized int
 
 func (s sized) Count(string) int { return int(s) }
@@ -191,7 +191,7 @@ func TestBatchesAreBoundedByTokens(t *testing.T) {
 	}
 }
 
-// A batch that is too large for the service is halved until it is taken.
+// A batch that is too large is halved until the service accepts it.
 func TestBatchThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{})
@@ -237,7 +237,7 @@ func wantNoSecret(t *testing.T, err error) {
 	t.Helper()
 	for ; err != nil; err = errors.Unwrap(err) {
 		if strings.Contains(err.Error(), "private") || strings.Contains(err.Error(), llmtest.Key) {
-			t.Errorf("the error tells a text or a key: %v", err)
+			t.Errorf("the error contains a text or a key: %v", err)
 		}
 	}
 }

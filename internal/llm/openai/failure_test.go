@@ -12,12 +12,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// A passing fault is overcome within the call.
+// A call survives a passing fault.
 func TestPassingFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		faults []llmtest.Fault
-		atLast time.Duration // waited in all
+		atLast time.Duration // total wait
 	}{
 		"rate limit": {[]llmtest.Fault{llmtest.RateLimited}, 0},
 		"rate limit with a time": {
@@ -57,7 +57,7 @@ func TestPassingFaults(t *testing.T) {
 	}
 }
 
-// What lasts ends in its class after the tries that it is worth.
+// A lasting fault ends in its class, after the number of tries for that class.
 func TestLastingFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -108,7 +108,7 @@ func TestLastingFaults(t *testing.T) {
 					test.after, test.says)
 			}
 			wantNoSecret(t, err)
-			few := test.requests == limitTries && s.Requests() > maxTries // when the random waits used up their time
+			few := test.requests == limitTries && s.Requests() > maxTries // the random waits may use up the budget
 			if !few && s.Requests() != test.requests || s.Requests() > test.requests || clock.total() > retryBudget {
 				t.Errorf("%d requests, %v of waiting; want %d", s.Requests(), clock.total(), test.requests)
 			}
@@ -127,7 +127,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// The budgets that an answer tells are kept by the next request.
+// Requests respect the budgets in the headers of earlier answers.
 func TestRateLimitHeadersAreHonoured(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{

@@ -266,7 +266,7 @@ func (p *Permit) observe(status int, header http.Header) {
 	p.allowance.landed(p.tokens)
 	l, now := p.limiter, p.limiter.now()
 	a := l.of(p.model)
-	if limits, told := limitsOf(header); told {
+	if limits, announced := limitsOf(header); announced {
 		a = l.announced(p.model, limits)
 		a.observe(now, header, p.number)
 	}

@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -22,7 +21,7 @@ func headers(pairs ...string) http.Header {
 	return h
 }
 
-// answered sends a request that is answered so at once.
+// answered sends a request and observes its answer at once.
 func answered(t *testing.T, l *Limiter, status int, header http.Header) {
 	t.Helper()
 	p, err := l.Acquire(t.Context(), Bulk, "m", 0)
@@ -33,14 +32,14 @@ func answered(t *testing.T, l *Limiter, status int, header http.Header) {
 	p.Release()
 }
 
-// inFlight is how many requests have a place.
+// inFlight returns how many requests hold a permit.
 func inFlight(l *Limiter) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flying[Prompt] + l.flying[Bulk]
 }
 
-// How long a request of 100 tokens is held back after an answer with these headers.
+// The limiter delays a request of 100 tokens after an answer with these headers.
 func TestLimiterHoldsBack(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -68,7 +67,7 @@ func TestLimiterHoldsBack(t *testing.T) {
 			1500 * time.Millisecond,
 		},
 		"Retry-After as a date": {429, headers("Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"), 9 * time.Second},
-		// it may be that one that the service breaks down over
+		// that request alone may make the service fail
 		"Retry-After of one request":   {503, headers("Retry-After", "7"), 0},
 		"Retry-After of a good answer": {200, headers("Retry-After", "7"), 0},
 		"nonsense": {429, headers("Retry-After", "-3", "x-ratelimit-remaining-tokens", "NaN",
@@ -76,7 +75,7 @@ func TestLimiterHoldsBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { // its clock starts at 2000-01-01
+			synctest.Test(t, func(t *testing.T) { // virtual time starts at 2000-01-01
 				l := NewLimiter(1)
 				answered(t, l, test.status, test.header)
 				start := time.Now()
@@ -86,14 +85,14 @@ func TestLimiterHoldsBack(t *testing.T) {
 				}
 				p.Release()
 				if got := time.Since(start).Round(time.Microsecond); got != test.want {
-					t.Errorf("held back for %v, want %v", got, test.want)
+					t.Errorf("delayed by %v, want %v", got, test.want)
 				}
 			})
 		})
 	}
 }
 
-// Of many that wait for the same budget, each takes its part: they don't all go when it is back.
+// Waiters for the same budget each take their share: they don't all leave when it has refilled.
 func TestLimiterSharesTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -114,10 +113,10 @@ func TestLimiterSharesTheBudget(t *testing.T) {
 			}()
 		}
 		for range 10 {
-			time.Sleep(time.Second + time.Millisecond) // the bubble's clock, not the wall's
+			time.Sleep(time.Second + time.Millisecond) // virtual time
 			synctest.Wait()
 			if got, want := int(gone.Load()), int(time.Since(start)/time.Second); got != want {
-				t.Fatalf("after %v %d have gone, want %d", time.Since(start), got, want)
+				t.Fatalf("after %v %d were sent, want %d", time.Since(start), got, want)
 			}
 		}
 	})
@@ -185,15 +184,14 @@ func flood(ctx context.Context, l *Limiter, u Urgency, model string, workers int
 	return wg
 }
 
-// While requests of one kind never end, one of the other is let through within few of them: at most one bulk
-// request goes before a prompt one, at most three prompt ones before a bulk one. So it is when places are short,
-// and when the service's budget is.
+// A request passes a never-ending stream of the other urgency: at most one bulk request precedes a prompt one, at
+// most three prompt ones precede a bulk one. That holds whether permits or the service's budget are scarce.
 func TestLimiterStarvesNobody(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		flood, one Urgency
 		limited    bool
-		before     int // let through at most, while the one waits
+		before     int // sent at most while the one waits
 	}{
 		"chat among embeddings":                   {Bulk, Prompt, false, 0},
 		"embeddings among chat":                   {Prompt, Bulk, false, 0},
@@ -205,7 +203,7 @@ func TestLimiterStarvesNobody(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				l := NewLimiter(8)
-				if tt.limited { // one in a second
+				if tt.limited { // one per second
 					answered(t, l, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests",
 						"0", "x-ratelimit-reset-requests", "1m0s"))
 				}
@@ -234,7 +232,7 @@ func TestLimiterStarvesNobody(t *testing.T) {
 	}
 }
 
-// A request that needs many tokens is not overtaken for ever by those that need few.
+// Small requests don't overtake one that needs many tokens forever.
 func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -251,7 +249,7 @@ func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
 			t.Fatal(err)
 		}
 		if waited := time.Since(start); waited > 45*time.Second {
-			t.Errorf("it waited for %v; its tokens come back in 40 seconds", waited)
+			t.Errorf("it waited for %v; its tokens refill in 40 seconds", waited)
 		}
 		p.Release()
 		stop()
@@ -259,7 +257,7 @@ func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
 	})
 }
 
-// Models with limits of their own don't wait for each other; one that is unknown, and ones with the same, do.
+// Models with different limits don't wait for each other. Models with equal limits do, and so does an unknown model.
 func TestLimiterTellsModelsApart(t *testing.T) {
 	t.Parallel()
 	spent := func(limit string) http.Header {
@@ -275,7 +273,7 @@ func TestLimiterTellsModelsApart(t *testing.T) {
 	wait := func(model string) bool { return l.of(model).wait(time.Now(), 1) > 0 }
 	hear("a", spent("600"))
 	if !wait("a") || !wait("b") {
-		t.Error("a model that nothing is known of doesn't count for the one that is")
+		t.Error("requests to an unknown model don't count for the known one")
 	}
 	hear("b", headers("x-ratelimit-limit-requests", "900", "x-ratelimit-remaining-requests", "899",
 		"x-ratelimit-reset-requests", "67ms"))
@@ -293,71 +291,6 @@ func TestLimiterTellsModelsApart(t *testing.T) {
 	}
 	hear("d", headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "5s"))
 	if !wait("d") || wait("b") {
-		t.Error("a model that doesn't tell its limits is mixed up with others")
-	}
-}
-
-// Answers come out of order, and tell what was before those in flight: the budget is never taken for larger.
-func TestBudgetOfParallelRequests(t *testing.T) {
-	t.Parallel()
-	remaining := func(n string) http.Header {
-		return headers("x-ratelimit-limit-requests", "100", "x-ratelimit-remaining-requests", n,
-			"x-ratelimit-reset-requests", "600s")
-	}
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(10)
-		var permits []*Permit
-		for range 4 {
-			p, err := l.Acquire(t.Context(), Bulk, "m", 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			permits = append(permits, p)
-		}
-		level := func() int { return int(math.Round(l.common.requests.level)) }
-		for _, step := range []struct {
-			of   int
-			says string
-			want int
-		}{{3, "96", 93}, {0, "99", 93}, {1, "98", 93}, {2, "97", 93}} { // three are in flight, and may not be in the 96
-			permits[step.of].Observe(200, remaining(step.says))
-			if got := level(); got != step.want {
-				t.Errorf("after the answer to request %d: %d, want %d", step.of, got, step.want)
-			}
-		}
-		answered(t, l, 200, remaining("95")) // alone, and the latest: it is right
-		if got := level(); got != 95 {
-			t.Errorf("%d, want 95", got)
-		}
-	})
-}
-
-// The period of a limit is found in what is gone and when it is back; longer ones than a minute are not used for
-// spacing.
-func TestPace(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		limit  float64
-		h      []string
-		period time.Duration
-	}{
-		"a minute":           {500, []string{"499", "120ms"}, time.Minute},
-		"a minute, rounded":  {3500, []string{"3499", "17ms"}, time.Minute},
-		"a second":           {50, []string{"40", "200ms"}, time.Second},
-		"a day":              {10_000, []string{"9999", "8.64s"}, time.Minute},
-		"a fixed minute":     {60, []string{"59", "60s"}, time.Minute},
-		"nothing gone":       {60, []string{"60", "0s"}, time.Minute},
-		"no reset":           {60, []string{"59", ""}, time.Minute},
-		"five seconds":       {60, []string{"30", "2.5s"}, 5 * time.Second},
-		"the longest counts": {60, []string{"30", "2.5s", "59", "10ms"}, 5 * time.Second},
-	} {
-		var p spacing
-		for i := 0; i < len(tt.h); i += 2 {
-			p.learn(tt.limit, headers("x-ratelimit-remaining-requests", tt.h[i], "x-ratelimit-reset-requests",
-				tt.h[i+1]))
-		}
-		if p.period != tt.period {
-			t.Errorf("%s: %v, want %v", name, p.period, tt.period)
-		}
+		t.Error("a model that doesn't announce its limits shares those of others")
 	}
 }

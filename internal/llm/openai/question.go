@@ -49,7 +49,7 @@ func (c *Chat) request(q llm.Question, d dialect) api.ChatCompletionRequest {
 func messages(q llm.Question, d dialect) []api.ChatCompletionMessage {
 	var all []api.ChatCompletionMessage
 	system := q.System
-	if q.Schema != nil && d.tellsSchema() {
+	if q.Schema != nil && d.promptsSchema() {
 		if system != "" {
 			system += "\n\n"
 		}

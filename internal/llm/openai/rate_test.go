@@ -13,17 +13,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// slow delays requests and answers, so that they overtake each other.
+// slow delays requests and answers at random, so that they overtake each other.
 type slow struct{ http.RoundTripper }
 
 func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(time.Duration(rand.Int64N(int64(200 * time.Millisecond)))) // of the bubble's clock
+	time.Sleep(time.Duration(rand.Int64N(int64(200 * time.Millisecond)))) // virtual time
 	response, err := s.RoundTripper.RoundTrip(r)
 	time.Sleep(time.Duration(rand.Int64N(int64(800 * time.Millisecond))))
 	return response, err
 }
 
-// account opens embeddings and chat of one account, in this process.
+// account opens embeddings and chat of one in-process account.
 func account(t *testing.T, s *llmtest.Server, inFlight int) (*Embedder, *Chat) {
 	t.Helper()
 	client := s.Client()
@@ -44,8 +44,8 @@ func account(t *testing.T, s *llmtest.Server, inFlight int) (*Embedder, *Chat) {
 	return e, c
 }
 
-// In virtual time: whatever the service announces, in no period are more requests sent than that and a twentieth,
-// none meets an empty bucket for long, and most of the limit is used.
+// In no period the limiter sends more requests than the service announces plus a twentieth. No request meets an
+// empty bucket for long, and most of the limit is used.
 func TestRequestRate(t *testing.T) {
 	t.Parallel()
 	for _, limits := range []llmtest.Limits{
@@ -76,7 +76,7 @@ func TestRequestRate(t *testing.T) {
 				t.Logf("%d requests in %v, at most %d of %d in %v, %d met an empty bucket", all, took, most,
 					limits.Requests, period, s.Refused())
 				if float64(most) > 1.05*float64(limits.Requests) {
-					t.Errorf("%d requests in %v, announced are %d", most, period, limits.Requests)
+					t.Errorf("%d requests in %v, the limit is %d", most, period, limits.Requests)
 				}
 				if limits.Tokens == 0 && limits.Pause == "" &&
 					float64(all) < 0.8*float64(limits.Requests)*took.Seconds()/period.Seconds() {
@@ -90,7 +90,7 @@ func TestRequestRate(t *testing.T) {
 	}
 }
 
-// ask and embed use an account until then. Errors of the limit are the engine's to wait for.
+// ask and embed use an account until the deadline. They ignore errors of the limit, which the engine would wait out.
 func ask(t *testing.T, until time.Time, c *Chat) {
 	for time.Now().Before(until) {
 		_, _ = c.Ask(t.Context(), llm.Question{Text: "Hello.", MaxTokens: 200})

@@ -21,8 +21,8 @@ type record struct {
 	header http.Header
 	stream bool                                 // a stream was asked for
 	whole  []byte                               // the answer, when it came in one piece although a stream was asked for
-	begun  func(status int, header http.Header) // called when they are there
-	alive  func()                               // called whenever a part of the answer comes; nil: not
+	begun  func(status int, header http.Header) // called when the headers have arrived
+	alive  func()                               // called whenever a part of the answer arrives; may be nil
 }
 
 type recordKey struct{}
@@ -49,7 +49,7 @@ func (r recorder) Do(request *http.Request) (*http.Response, error) {
 	}
 	body := io.LimitReader(response.Body, limit)
 	if record.alive != nil {
-		body = &livening{body, record.alive}
+		body = &notifyingReader{body, record.alive}
 	}
 	body = record.shape(response, body)
 	record.status, record.header = response.StatusCode, response.Header
@@ -61,13 +61,13 @@ func (r recorder) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// livening tells when something was read.
-type livening struct {
+// notifyingReader calls alive after each read.
+type notifyingReader struct {
 	io.Reader
 	alive func()
 }
 
-func (l *livening) Read(p []byte) (int, error) {
+func (l *notifyingReader) Read(p []byte) (int, error) {
 	n, err := l.Reader.Read(p)
 	if n > 0 {
 		l.alive()

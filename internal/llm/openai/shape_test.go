@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// canned is a service that gives one answer to whatever it is asked.
+// canned is a service that gives the same answer to every request.
 type canned struct {
 	kind, body string
 	requests   int
@@ -50,8 +50,8 @@ const (
 	last       = `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9}}`
 )
 
-// A stream was asked for, and what comes is understood, at the first request: in one piece, with line ends and comments
-// of all sorts, without [DONE], under another Content-Type.
+// The first request for a stream succeeds if the answer comes in one piece, with any line ends and comments, without
+// [DONE], or under another Content-Type.
 func TestAnswersToAStream(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]canned{
@@ -85,24 +85,24 @@ func TestAnswersToAStream(t *testing.T) {
 				a.CompletionTokens != 2 {
 				t.Errorf("%+v, %v", a, err)
 			}
-			if l.heard != "Fog." || l.pieces != 1 || l.restarts != 0 || service.requests != 1 {
-				t.Errorf("heard %+v in %d requests", l, service.requests)
+			if l.received != "Fog." || l.pieces != 1 || l.restarts != 0 || service.requests != 1 {
+				t.Errorf("received %+v in %d requests", l, service.requests)
 			}
 		})
 	}
 	service := canned{kind: "application/json", body: wholeCalls}
-	var heard string
+	var received string
 	a, err := cannedChat(t, &service).Ask(t.Context(), llm.Question{
 		Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: func(string, bool) {},
-		StreamCall: func(tool, piece string) { heard += tool + piece },
+		StreamCall: func(tool, piece string) { received += tool + piece },
 	})
 	if err != nil || a.End != llm.Called || len(a.Calls) != 1 || a.Calls[0].ID != "a" ||
-		heard != `search{"query":"fog"}` || service.requests != 1 {
-		t.Errorf("calls: %+v, %v; heard %q in %d requests", a, err, heard, service.requests)
+		received != `search{"query":"fog"}` || service.requests != 1 {
+		t.Errorf("calls: %+v, %v; received %q in %d requests", a, err, received, service.requests)
 	}
 }
 
-// An error that comes with 200 has the class that it has with a status of its own.
+// An error with status 200 has the same class as with an error status.
 func TestErrorsWithAGoodStatus(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -41,7 +41,7 @@ func (a *asking) streamed(ctx context.Context, request api.ChatCompletionRequest
 		if err != nil {
 			return llm.Answer{}, a.broken(ctx, err)
 		}
-		a.tell(got.add(chunk, a.tellCall))
+		a.emit(got.add(chunk, a.emitCall))
 	}
 	if got.finish == "" || got.finish == finishError {
 		return llm.Answer{}, a.brokeOff(nil)
@@ -119,7 +119,7 @@ func (a *asking) broken(ctx context.Context, err error) error {
 // brokeOff may be retried however long the answer has taken so far.
 func (a *asking) brokeOff(cause error) *failure {
 	return &failure{passing: true, broken: true, err: &taskerr.Error{
-		Class: taskerr.DependencyUnavailable, Message: a.names.what + " broke off in the midst of its answer",
+		Class: taskerr.DependencyUnavailable, Message: a.names.what + " broke off in the middle of its answer",
 		Cause: cause,
 	}}
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// listener notes what a stream tells; a restart empties what was heard.
+// listener records a stream; a restart clears the record.
 type listener struct {
-	heard    string
+	received string
 	pieces   int
 	restarts int
 }
 
 func (l *listener) stream(piece string, restart bool) {
 	if restart {
-		l.heard, l.restarts = "", l.restarts+1
+		l.received, l.restarts = "", l.restarts+1
 	}
 	if piece != "" {
 		l.pieces++
 	}
-	l.heard += piece
+	l.received += piece
 }
 
 const poem = "The fog comes on little cat feet."
@@ -45,8 +45,8 @@ func TestStream(t *testing.T) {
 		})
 		var l listener
 		a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: l.stream})
-		if err != nil || a.Text != poem || a.End != llm.Stopped || l.heard != poem || l.pieces < 5 || l.restarts != 0 {
-			t.Errorf("%s: %+v %v; heard %+v", name, a, err, l)
+		if err != nil || a.Text != poem || a.End != llm.Stopped || l.received != poem || l.pieces < 5 || l.restarts != 0 {
+			t.Errorf("%s: %+v %v; received %+v", name, a, err, l)
 		}
 		if a.PromptTokens+a.CompletionTokens != s.Tokens() || a.CompletionTokens == 0 {
 			t.Errorf("%s: %d and %d tokens, billed %d", name, a.PromptTokens, a.CompletionTokens, s.Tokens())
@@ -69,13 +69,13 @@ func TestStreamOfCalls(t *testing.T) {
 	}})
 	c, _ := openChat(t, s, nil)
 	for _, stream := range []func(string, bool){nil, func(string, bool) {}} {
-		var heard string
+		var received string
 		a, err := c.Ask(t.Context(), llm.Question{
 			Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: stream,
-			StreamCall: func(tool, piece string) { heard += tool + piece + " " },
+			StreamCall: func(tool, piece string) { received += tool + piece + " " },
 		})
-		if want := `search{"query search":"fog"} search{"quer searchy":"ca `; stream != nil && heard != want {
-			t.Errorf("heard %q", heard)
+		if want := `search{"query search":"fog"} search{"quer searchy":"ca `; stream != nil && received != want {
+			t.Errorf("received %q", received)
 		}
 		if err != nil || a.End != llm.Called || a.Text != "I look." || len(a.Calls) != 2 || a.Calls[0] != calls[0] ||
 			a.Calls[1] != calls[1] {
@@ -84,7 +84,7 @@ func TestStreamOfCalls(t *testing.T) {
 	}
 }
 
-// A stream that breaks is asked for again, and who listened is told that what came before is void.
+// A broken stream is requested again, and its listener gets a restart.
 func TestBrokenStreams(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -112,15 +112,15 @@ func TestBrokenStreams(t *testing.T) {
 			c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = 200 * time.Millisecond })
 			var l listener
 			a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: l.stream})
-			if err != nil || a.Text != poem || l.heard != poem || l.restarts != tt.restart ||
+			if err != nil || a.Text != poem || l.received != poem || l.restarts != tt.restart ||
 				s.Requests() != len(tt.faults)+1 {
-				t.Errorf("%+v %v; heard %+v after %d requests", a, err, l, s.Requests())
+				t.Errorf("%+v %v; received %+v after %d requests", a, err, l, s.Requests())
 			}
 		})
 	}
 }
 
-// What a stream says of lasting trouble has the class that the same has as an answer.
+// A lasting error in a stream has the same class as in an answer.
 func TestErrorsInStreams(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -153,7 +153,7 @@ func TestErrorsInStreams(t *testing.T) {
 	}
 }
 
-// The time limit of a stream is between two pieces: one that takes longer in all is fine.
+// The timeout of a stream is between two pieces: the whole stream may take longer.
 func TestSlowStream(t *testing.T) {
 	t.Parallel()
 	words := strings.SplitAfter(poem, " ")
@@ -163,7 +163,7 @@ func TestSlowStream(t *testing.T) {
 		return llmtest.Reply{Text: poem, Pieces: words, Before: func(int) { <-slow }}
 	}})
 	c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = limit })
-	ticker := time.NewTicker(limit / 4) // the server's pace: in all it takes twice the limit
+	ticker := time.NewTicker(limit / 4) // the server's pace: in total twice the limit
 	defer ticker.Stop()
 	go func() {
 		for range len(words) + 1 {

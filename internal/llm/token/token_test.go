@@ -49,7 +49,7 @@ func TestCountEqualsTheCodec(t *testing.T) {
 	), 0, 400)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(pieces.Draw(t, "pieces"), "")
-		// A letter and a blank every so often, so that no segment has to be cut inside a run.
+		// Regular letters and blanks, so that no segment has to be cut inside a run.
 		var b strings.Builder
 		for i, r := range text {
 			if b.WriteRune(r); i%100 == 0 {
@@ -71,7 +71,7 @@ func TestCountEqualsTheCodec(t *testing.T) {
 
 func TestFor(t *testing.T) {
 	t.Parallel()
-	// A word that the newer vocabulary has as one token.
+	// The newer vocabulary has this word as one token.
 	text := "антиконституционный"
 	old, err := codec.NewCl100kBase().Count(text)
 	if err != nil {
@@ -106,7 +106,7 @@ func hostile() map[string]string {
 	}
 }
 
-// What the codec gets at once is bounded, whatever the text: so the time is linear in its length.
+// Segments are bounded for any text, so the time is linear in its length.
 func TestCountOfHostileTexts(t *testing.T) {
 	t.Parallel()
 	counter := New()

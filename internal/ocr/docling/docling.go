@@ -70,18 +70,18 @@ var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
 
 // For implements ocr.Engine. Languages are passed to the server unchanged: their names are those of its OCR
 // engine.
-func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
+func (e *Engine) For(p ocr.Preferences) (ocr.Engine, error) {
 	mine := *e
-	for _, l := range w.Languages {
+	for _, l := range p.Languages {
 		if !language.MatchString(l) {
 			return nil, taskerr.Errorf(taskerr.ValidationError,
 				"languages: each must be a code that docling-serve's OCR knows, such as eng or en")
 		}
 	}
-	if len(w.Languages) > 0 {
-		mine.languages = slices.Clone(w.Languages)
+	if len(p.Languages) > 0 {
+		mine.languages = slices.Clone(p.Languages)
 	}
-	mine.side = w.Side()
+	mine.side = p.Side()
 	return &mine, nil
 }
 

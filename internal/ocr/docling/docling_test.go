@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		engine, err := docling.New(client, temp).For(ocr.Wish{Languages: []string{"en", "de"}})
+		engine, err := docling.New(client, temp).For(ocr.Preferences{Languages: []string{"en", "de"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,14 +66,14 @@ func TestFor(t *testing.T) {
 	if a := e.Abilities(); a.Service != taskerr.Docling || !a.Markdown || a.Boxes || a.Confidence || a.DPI != 150 {
 		t.Errorf("abilities %+v", a)
 	}
-	for _, w := range []ocr.Wish{{Languages: []string{"en;rm"}}} {
+	for _, w := range []ocr.Preferences{{Languages: []string{"en;rm"}}} {
 		_, err := e.For(w)
 		if f, ok := errors.AsType[*taskerr.Error](err); !ok || f.Class != taskerr.ValidationError {
 			t.Errorf("%+v: %v", w, err)
 		}
 	}
 	for resolution, want := range map[int]int{0: 0, 10: 256, 1024: 1024, 5000: 5000, 100_000: 10_000} {
-		if other, err := e.For(ocr.Wish{Resolution: resolution}); err != nil || other.Abilities().Side != want ||
+		if other, err := e.For(ocr.Preferences{Resolution: resolution}); err != nil || other.Abilities().Side != want ||
 			e.Abilities().Side != 0 {
 			t.Errorf("%d: %+v, %v", resolution, other, err)
 		}

@@ -41,7 +41,7 @@ func Need(t testing.TB, programs ...string) {
 }
 
 // Scan returns an image of a page with the lines, rotated clockwise.
-func Scan(t testing.TB, turn ocr.Turn, lines ...string) ocr.Image {
+func Scan(t testing.TB, rotation ocr.Rotation, lines ...string) ocr.Image {
 	t.Helper()
 	Need(t, "pdftoppm")
 	out, err := exec.CommandContext(t.Context(), "pdftoppm", "-gray", "-r", fmt.Sprint(DPI),
@@ -53,7 +53,7 @@ func Scan(t testing.TB, turn ocr.Turn, lines ...string) ocr.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return turn.Of(ocr.Image{Gray: img, DPI: DPI})
+	return rotation.Of(ocr.Image{Gray: img, DPI: DPI})
 }
 
 // Blank returns an image of white paper.

@@ -32,8 +32,8 @@ func (*engine) Name() string        { return "fake" }
 func (*engine) Version() string     { return "1" }
 func (*engine) Languages() []string { return []string{"eng", "deu"} }
 
-func (*engine) Abilities() ocr.Abilities           { return ocr.Abilities{} }
-func (e *engine) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
+func (*engine) Abilities() ocr.Abilities                  { return ocr.Abilities{} }
+func (e *engine) For(ocr.Preferences) (ocr.Engine, error) { return e, nil }
 
 func (e *engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	number := img.Rect.Dx()
@@ -196,7 +196,7 @@ func TestPageTime(t *testing.T) {
 	})
 }
 
-// What was read before an attempt ended is not read again; what failed is.
+// Pages that were read before an attempt ended are not read again; failed ones are.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	cache := &memory{}
@@ -243,7 +243,7 @@ func TestCache(t *testing.T) {
 		kept[4] = []byte("damaged")
 	}
 	if attempt(t, func(int) bool { return false }, ""); e.calls[4] != 3 {
-		t.Error("a damaged reading was taken")
+		t.Error("a damaged reading was used")
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ wanted, installed, want []string }{
-		"English alone":             {nil, []string{"eng", "osd"}, []string{"eng"}},
-		"English first":             {nil, []string{"deu", "eng", "equ", "osd"}, []string{"eng", "deu"}},
-		"without English":           {nil, []string{"fra", "deu", "osd"}, []string{"deu", "fra"}},
-		"more than anybody chose":   {nil, []string{"afr", "amh", "ara", "asm", "eng"}, []string{"eng"}},
-		"what was asked for":        {[]string{"fra"}, []string{"eng", "fra"}, []string{"fra"}},
-		"asked for and not there":   {[]string{"fra"}, []string{"eng"}, nil},
-		"nothing but how pages lie": {nil, []string{"osd"}, nil},
+		"English alone":           {nil, []string{"eng", "osd"}, []string{"eng"}},
+		"English first":           {nil, []string{"deu", "eng", "equ", "osd"}, []string{"eng", "deu"}},
+		"without English":         {nil, []string{"fra", "deu", "osd"}, []string{"deu", "fra"}},
+		"more than anybody chose": {nil, []string{"afr", "amh", "ara", "asm", "eng"}, []string{"eng"}},
+		"requested":               {[]string{"fra"}, []string{"eng", "fra"}, []string{"fra"}},
+		"requested and missing":   {[]string{"fra"}, []string{"eng"}, nil},
+		"orientation data only":   {nil, []string{"osd"}, nil},
 	} {
 		got, err := choose(tt.wanted, tt.installed)
 		if !slices.Equal(got, tt.want) || (err != nil) != (tt.want == nil) {

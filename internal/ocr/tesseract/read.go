@@ -40,15 +40,15 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	if likely == 0 && confidence >= sureOrientation || confidence == 0 && len(best.Paragraphs) == 0 {
 		return best, nil // upright but hard to read, or a picture without text
 	}
-	for _, turn := range tries(likely) {
-		p, err := e.read(ctx, turn.Of(img), turn)
+	for _, rotation := range tries(likely) {
+		p, err := e.read(ctx, rotation.Of(img), rotation)
 		if err != nil {
 			return ocr.Page{}, err
 		}
 		if p.Evidence() > best.Evidence() {
 			best = p
 		}
-		if sure(best) || turn == likely && best.Turned == likely && confidence >= sureOrientation {
+		if sure(best) || rotation == likely && best.Turned == likely && confidence >= sureOrientation {
 			break
 		}
 	}
@@ -60,24 +60,24 @@ func sure(p ocr.Page) bool {
 }
 
 // tries lists the rotations to try, the likely one first.
-func tries(likely ocr.Turn) []ocr.Turn {
-	turns := []ocr.Turn{}
+func tries(likely ocr.Rotation) []ocr.Rotation {
+	rotations := []ocr.Rotation{}
 	if likely != 0 {
-		turns = append(turns, likely)
+		rotations = append(rotations, likely)
 	}
-	for _, t := range []ocr.Turn{2, 1, 3} {
+	for _, t := range []ocr.Rotation{2, 1, 3} {
 		if t != likely {
-			turns = append(turns, t)
+			rotations = append(rotations, t)
 		}
 	}
-	return turns
+	return rotations
 }
 
-// read reads the image once; turn is how it was rotated before.
-func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Page, error) {
+// read reads the image once; rotation is how it was rotated before.
+func (e *Engine) read(ctx context.Context, img ocr.Image, rotation ocr.Rotation) (ocr.Page, error) {
 	var p parser
 	parse := func(r io.Reader) error {
-		p = parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), turn: turn}
+		p = parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), rotation: rotation}
 		return p.parse(r)
 	}
 	result, err := e.runOn(ctx, img, parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
@@ -87,7 +87,7 @@ func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Pa
 	case !result.OK():
 		return ocr.Page{}, failure(result)
 	}
-	return ocr.Page{Paragraphs: p.paragraphs, Turned: turn}, nil
+	return ocr.Page{Paragraphs: p.paragraphs, Turned: rotation}, nil
 }
 
 // runOn runs the program on an image. The image goes through a pipe, so that no file of it can be left behind.
@@ -123,7 +123,7 @@ var (
 
 // orientation returns the rotation that makes the page upright. The confidence is zero if it can't be
 // determined: there is too little text, or the data are not installed.
-func (e *Engine) orientation(ctx context.Context, img ocr.Image) (turn ocr.Turn, confidence float64, err error) {
+func (e *Engine) orientation(ctx context.Context, img ocr.Image) (rotation ocr.Rotation, confidence float64, err error) {
 	if !e.osd {
 		return 0, 0, nil
 	}
@@ -141,5 +141,5 @@ func (e *Engine) orientation(ctx context.Context, img ocr.Image) (turn ocr.Turn,
 	}
 	d, _ := strconv.Atoi(string(degrees[1]))
 	confidence, _ = strconv.ParseFloat(string(sureness[1]), 64)
-	return ocr.Turn(d / 90 % 4), confidence, nil
+	return ocr.Rotation(d / 90 % 4), confidence, nil
 }

@@ -92,20 +92,20 @@ func (e *Engine) Abilities() ocr.Abilities {
 }
 
 // For implements ocr.Engine.
-func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
+func (e *Engine) For(p ocr.Preferences) (ocr.Engine, error) {
 	mine := *e
-	if len(w.Languages) > 0 {
+	if len(p.Languages) > 0 {
 		known := readable(e.installed)
-		for _, l := range w.Languages {
+		for _, l := range p.Languages {
 			if !slices.Contains(known, l) {
 				return nil, taskerr.Errorf(taskerr.ValidationError,
 					"the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu)", l,
 					strings.Join(known, ", "))
 			}
 		}
-		mine.languages = slices.Clone(w.Languages)
+		mine.languages = slices.Clone(p.Languages)
 	}
-	mine.side = w.Side()
+	mine.side = p.Side()
 	return &mine, nil
 }
 

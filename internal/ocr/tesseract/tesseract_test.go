@@ -81,21 +81,21 @@ func TestNotInstalled(t *testing.T) {
 func TestReadsEveryRotation(t *testing.T) {
 	t.Parallel()
 	e := open(t, tesseract.Options{})
-	for turn := range ocr.Turn(4) {
-		p, err := e.Read(t.Context(), ocrtest.Scan(t, turn, letter()...))
+	for rotation := range ocr.Rotation(4) {
+		p, err := e.Read(t.Context(), ocrtest.Scan(t, rotation, letter()...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, want := text(p.Clean()), strings.Join(letter(), " "); got != want {
-			t.Errorf("%d°: %q", turn.Degrees(), got)
+			t.Errorf("%d°: %q", rotation.Degrees(), got)
 		}
 		if p.Confidence() < 0.85 {
-			t.Errorf("%d°: confidence %g", turn.Degrees(), p.Confidence())
+			t.Errorf("%d°: confidence %g", rotation.Degrees(), p.Confidence())
 		}
 		// The text is in the upper third of an upright page.
-		b := turn.Undo(p.Paragraphs[0].Box())
+		b := rotation.Undo(p.Paragraphs[0].Box())
 		if b.Top < 0.05 || b.Bottom > 0.25 || b.Left < 0.1 || b.Right > 0.95 || b.Right-b.Left < 0.5 {
-			t.Errorf("%d°: %+v", turn.Degrees(), b)
+			t.Errorf("%d°: %+v", rotation.Degrees(), b)
 		}
 	}
 }
@@ -166,18 +166,18 @@ func TestFailingProgram(t *testing.T) {
 func TestForATask(t *testing.T) {
 	t.Parallel()
 	e := open(t, tesseract.Options{Languages: []string{"eng"}})
-	mine, err := e.For(ocr.Wish{Languages: []string{"eng"}, Resolution: 1500})
+	mine, err := e.For(ocr.Preferences{Languages: []string{"eng"}, Resolution: 1500})
 	if err != nil || mine.Abilities().Side != 1500 || e.Abilities().Side != 0 || e.Abilities().DPI != 300 ||
 		ocr.Identity(mine) != "tesseract:eng" {
 		t.Errorf("%v %v", mine, err)
 	}
 	for resolution, want := range map[int]int{0: 0, 1: 256, 1024: 1024, 100_000: 10_000} {
-		if mine, err = e.For(ocr.Wish{Resolution: resolution}); err != nil || mine.Abilities().Side != want {
+		if mine, err = e.For(ocr.Preferences{Resolution: resolution}); err != nil || mine.Abilities().Side != want {
 			t.Errorf("%d: %v %v", resolution, mine, err)
 		}
 	}
 	for _, unknown := range []string{"klingon", "osd", "eng+deu", "-l", ""} {
-		_, err = e.For(ocr.Wish{Languages: []string{unknown}})
+		_, err = e.For(ocr.Preferences{Languages: []string{unknown}})
 		if problem, ok := errors.AsType[*taskerr.Error](err); !ok || problem.Class != taskerr.ValidationError ||
 			!strings.Contains(problem.Message, "has data for eng") {
 			t.Errorf("%q: %v", unknown, err)

@@ -38,7 +38,7 @@ const (
 // numbers name.
 type parser struct {
 	width, height float64 // of the image, in pixels
-	turn          ocr.Turn
+	rotation      ocr.Rotation
 
 	paragraphs      []ocr.Paragraph
 	paragraph, line string // of the last word
@@ -94,7 +94,7 @@ func (p *parser) box(row []string) ocr.Box {
 	}
 	left, top := number(colLeft), number(colTop)
 	fraction := func(n, of float64) float64 { return min(max(n/of, 0), 1) }
-	return p.turn.Undo(ocr.Box{
+	return p.rotation.Undo(ocr.Box{
 		Left: fraction(left, p.width), Top: fraction(top, p.height),
 		Right: fraction(left+number(colWidth), p.width), Bottom: fraction(top+number(colHeight), p.height),
 	})

@@ -12,10 +12,10 @@ import (
 
 // verdict is the assessment of an answer. The zero value is a good answer.
 type verdict struct {
-	problem string
-	cut     bool     // more tokens may help
-	final   bool     // another request won't help
-	turn    ocr.Turn // the rotation with which the page has to be read
+	problem  string
+	cut      bool         // more tokens may help
+	final    bool         // another request won't help
+	rotation ocr.Rotation // that makes the page upright
 }
 
 // examine extracts the Markdown from an answer.
@@ -27,9 +27,9 @@ func (e *Engine) examine(a llm.Answer) (string, verdict) {
 		return "", verdict{problem: "it refused"}
 	}
 	text := unfenced(strings.TrimSpace(a.Text))
-	found, turn := false, ocr.Turn(0)
+	found, turned := false, ocr.Rotation(0)
 	if e.dialect.frontMatter {
-		text, turn, found = frontMatter(text)
+		text, turned, found = frontMatter(text)
 	}
 	text = strings.TrimSpace(marks.ReplaceAllString(text, ""))
 	switch {
@@ -38,13 +38,13 @@ func (e *Engine) examine(a llm.Answer) (string, verdict) {
 	case a.End == llm.CutOff:
 		return "", verdict{problem: "its answer was cut off", cut: true}
 	case text == noText, text == "" && found:
-		return "", verdict{turn: turn}
+		return "", verdict{rotation: turned}
 	case text == "":
 		return "", verdict{problem: "its answer was empty"}
 	case len(text) < longestRefusal && refusal.MatchString(text):
 		return "", verdict{problem: "it refused"}
 	}
-	return text, verdict{turn: turn}
+	return text, verdict{rotation: turned}
 }
 
 // longestRefusal is in bytes; a page that happens to begin like a refusal is longer.
@@ -72,16 +72,16 @@ var (
 
 // frontMatter splits off the YAML at the top, which has the rotation that makes the page upright (degrees
 // clockwise). found reports whether there is any.
-func frontMatter(text string) (rest string, turn ocr.Turn, found bool) {
+func frontMatter(text string) (rest string, turned ocr.Rotation, found bool) {
 	head, rest, ok := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---")
 	if !strings.HasPrefix(text, "---\n") || !ok {
 		return text, 0, false
 	}
 	valid, degrees := rotationValid.FindStringSubmatch(head), rotation.FindStringSubmatch(head)
 	if valid != nil && strings.EqualFold(valid[1], "false") && degrees != nil {
-		turn = map[string]ocr.Turn{"90": 1, "180": 2, "270": 3}[degrees[1]]
+		turned = map[string]ocr.Rotation{"90": 1, "180": 2, "270": 3}[degrees[1]]
 	}
-	return strings.TrimSpace(rest), turn, true
+	return strings.TrimSpace(rest), turned, true
 }
 
 const (

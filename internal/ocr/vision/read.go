@@ -60,15 +60,15 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 // readByModel requests the page with one try after the other. Its page has the usage, also with an error.
 func (e *Engine) readByModel(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	var usage ocr.Usage
-	var turned ocr.Turn
+	var turned ocr.Rotation
 	var last verdict
 	for n := 0; n < Tries; n++ {
 		text, result, err := e.request(ctx, turned.Of(img), tries()[n], &usage)
 		if err != nil {
 			return ocr.Page{Usage: usage}, err
 		}
-		if result.problem == "" && result.turn != 0 && turned == 0 { // read once more, rotated
-			turned, last = result.turn, verdict{problem: "the page is rotated"}
+		if result.problem == "" && result.rotation != 0 && turned == 0 { // read once more, rotated
+			turned, last = result.rotation, verdict{problem: "the page is rotated"}
 			continue
 		}
 		if result.problem == "" {

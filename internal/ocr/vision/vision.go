@@ -71,24 +71,24 @@ func (e *Engine) Abilities() ocr.Abilities {
 var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
 
 // For implements ocr.Engine. A model is paid by image size, so images are at most mostSide.
-func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
+func (e *Engine) For(p ocr.Preferences) (ocr.Engine, error) {
 	mine := *e
-	for _, l := range w.Languages {
+	for _, l := range p.Languages {
 		if !language.MatchString(l) {
 			return nil, taskerr.Errorf(taskerr.ValidationError, "%q is not a language code such as eng or deu",
 				clip(l))
 		}
 	}
-	if len(w.Languages) > 0 {
-		mine.languages = slices.Clone(w.Languages)
+	if len(p.Languages) > 0 {
+		mine.languages = slices.Clone(p.Languages)
 		if e.opts.Fallback != nil { // a fallback that can't read them does its best
-			if other, err := e.opts.Fallback.For(ocr.Wish{Languages: w.Languages}); err == nil {
+			if other, err := e.opts.Fallback.For(ocr.Preferences{Languages: p.Languages}); err == nil {
 				mine.opts.Fallback = other
 			}
 		}
 	}
-	if w.Resolution > 0 {
-		mine.opts.Side = min(w.Side(), mostSide)
+	if p.Resolution > 0 {
+		mine.opts.Side = min(p.Side(), mostSide)
 	}
 	return &mine, nil
 }

@@ -82,7 +82,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 	return out, nil
 }
 
-// ReleaseUnanswered gives back jobs whose begin was not answered (I9).
+// ReleaseUnanswered gives back jobs whose begin was not answered, without counting the attempt (I9).
 func (s *Jobs) ReleaseUnanswered(_ context.Context, begins []store.UnansweredBegins) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,17 +167,17 @@ func (r *Row) reopen(b store.Begin) {
 	r.Releases, r.WaitingFrom, r.Duplicates = 0, time.Time{}, 0
 }
 
-// maxDuplicates is how many duplicates are told of in a series, see aw_report_duplicate.
+// maxDuplicates is how many duplicates a series reports, see aw_report_duplicate.
 const maxDuplicates = 20
 
-// sentAgain reports whether a message was sent after its job failed, and is to be told of, see aw_sent_after_failure.
+// sentAgain reports whether a message was sent after its job failed and has to be reported, see aw_sent_after_failure.
 func (r *Row) sentAgain(b store.Begin) bool {
 	id := b.Source.MessageID
 	return r.State == job.Failed && id != "" && !r.Consumed[id] && (r.Dead == nil || r.Dead.Source.MessageID != id) &&
 		b.Source.InsertedAt.After(r.Ended) && r.Duplicates < maxDuplicates
 }
 
-// tellDuplicate tells that a message asked for a task that has failed, and was dropped, see aw_report_duplicate.
+// tellDuplicate reports, by an event and a webhook, a dropped message of a failed job, see aw_report_duplicate.
 func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
 	r.Consumed[b.Source.MessageID] = true
 	r.Duplicates++
@@ -205,7 +205,7 @@ func (r *Row) begun(d store.Decision) store.BeginAnswer {
 	return b
 }
 
-// duration is how long a job took that is over and was started.
+// duration returns the time from the start of the series to the end of the job; zero: it has not ended, or not started.
 func (r *Row) duration() time.Duration {
 	if r.Ended.IsZero() || r.SeriesStarted.IsZero() {
 		return 0
@@ -213,7 +213,7 @@ func (r *Row) duration() time.Duration {
 	return r.Ended.Sub(r.SeriesStarted)
 }
 
-// tookMS is how long the attempt took, or was known to be alive.
+// tookMS returns the duration of the attempt in milliseconds, at most until its lease ended.
 func (r *Row) tookMS(now time.Time) int64 {
 	if r.LeaseEnds.Before(now) {
 		now = r.LeaseEnds
@@ -221,7 +221,8 @@ func (r *Row) tookMS(now time.Time) int64 {
 	return max(0, now.Sub(r.AttemptStarted).Milliseconds())
 }
 
-// tellCanceled tells of a job that was canceled before its message came, once, to whom that message names.
+// tellCanceled writes the webhook of a job that was canceled before its message came, to the URL of the first message
+// that has one. It returns the number of webhooks.
 func (r *Row) tellCanceled(t store.Task) int {
 	if t.WebhookURL == "" || r.WebhookURL != "" {
 		return 0

@@ -1,6 +1,6 @@
-// Package memory keeps jobs in memory: the reference model of store.Jobs. Tests of the engine run on
-// it in virtual time, and it says in Go what the SQL functions say in SQL; the conformance suite holds
-// one against the other. It holds no documents, and nobody delivers from its outbox.
+// Package memory keeps jobs in memory. It is the reference model of store.Jobs: it does in Go what the SQL functions do
+// in SQL, and the conformance suite compares both. Tests of the engine run on it in virtual time. It has no documents,
+// and does not deliver from its outbox.
 package memory
 
 import (
@@ -20,36 +20,36 @@ import (
 type Jobs struct {
 	mu          sync.Mutex
 	rows        map[string]*Row
-	order       []string // ids as they were created
+	order       []string // ids in order of creation
 	deadLetters []*DeadLetter
 	byMessage   map[source]*DeadLetter // of rejected messages
-	// OnEffect carries out the effects of a completion; nil accepts and ignores them.
+	// OnEffect executes an effect of a completion; nil accepts and ignores effects.
 	OnEffect func(h store.Holder, e store.Effect) error
 }
 
-// source is what makes a rejected message the same message (I6).
+// source identifies a rejected message (I6).
 type source struct{ queue, id string }
 
-// Row is a job as the model keeps it.
+// Row is a job.
 type Row struct {
-	store.Begin // of the message that made it, or of its submission
+	store.Begin // of the message that made the row, or of its submission
 	State       job.State
 	Stage       string
 	Fence       int64
 	Attempts    int
 	Progress    int
-	LeaseEnds   time.Time         // zero: nobody holds it
-	NotBefore   time.Time         // of a retry that waits; when it was given back
+	LeaseEnds   time.Time         // zero: no worker holds it
+	NotBefore   time.Time         // when a waiting retry is due, or when the job was released
 	Releases    int               // because a service was down, after the handler had run
 	WaitingFrom time.Time         // the first release because a service was down; zero: there was none
 	LastWait    time.Duration     // before the last retry
-	Cancel      bool              // asked to be canceled
+	Cancel      bool              // a cancel was requested
 	Placed      bool              // made by a cancel request before any message came
-	Sent        time.Time         // its message; zero: not yet
-	Submitted   *store.Submission // nil: it came off a queue. Else Queue and Message are the last one's to send
+	Sent        time.Time         // when the message was sent; zero: not yet
+	Submitted   *store.Submission // nil: it came from a queue. Queue and Message are the last message's
 	Series      int
-	Consumed    map[string]bool // the messages that started a run, and the duplicates that were told of
-	Duplicates  int             // that were told of since the present series failed
+	Consumed    map[string]bool // ids of messages that started an attempt, and of reported duplicates
+	Duplicates  int             // reported since the present series failed
 	Checkpoint  json.RawMessage
 	Events      []store.JobEvent
 	Effects     []store.Effect // committed
@@ -57,17 +57,17 @@ type Row struct {
 	Result      json.RawMessage
 	Error       store.ErrorInfo
 	Dead        *DeadLetter // of the present series
-	Outbox      []Webhook   // nobody delivers from it
+	Outbox      []Webhook
 
 	Created, Updated, Started, SeriesStarted, AttemptStarted, Ended time.Time
 }
 
-// DeadLetter is a dead letter as the model keeps it.
+// DeadLetter is a dead letter.
 type DeadLetter struct {
 	store.DeadLetterRef
 	JobID    string
 	Type     string
-	Series   int // of the job that it ended; 0: it ended none
+	Series   int // of the job that the failure ended; 0: it ended none
 	Error    store.ErrorInfo
 	Worker   string
 	Original string
@@ -132,8 +132,8 @@ func (r *Row) move(signal job.Signal) {
 	r.State, r.Updated = next, time.Now()
 }
 
-// tell appends events, numbered without gaps, progress never falling, time never going back, an id that is there
-// already ignored (I8).
+// tell appends events. It numbers them without gaps, never lets progress fall or time go back, and ignores an id that
+// the job has (I8).
 func (r *Row) tell(events ...store.Event) {
 	for _, e := range events {
 		if r.told(e.ID) {
@@ -152,7 +152,7 @@ func (r *Row) tell(events ...store.Event) {
 	}
 }
 
-// at is when an event was, neither before the last one nor to come.
+// at returns the time of an event: t, but not before the last event and not in the future.
 func (r *Row) at(t time.Time) time.Time {
 	if now := time.Now(); t.After(now) {
 		t = now
@@ -172,7 +172,7 @@ func (r *Row) told(id string) bool {
 	return false
 }
 
-// own is an event of the store's own.
+// own returns an event that the store itself adds.
 func own(stage, message string) store.Event {
 	return store.Event{ID: uuid.NewString(), At: time.Now(), Stage: stage, Message: message}
 }
@@ -191,8 +191,8 @@ func (s *Jobs) bury(
 	return d
 }
 
-// letterOf is the dead letter that a message of a job may still have to copy: one of an earlier series whose
-// copy was never noted, or that of the present one. nil: there is none.
+// letterOf returns the dead letter whose copy may still have to be sent: one of any series whose copy is not marked as
+// sent, or that of the present series. Nil: there is none.
 func (s *Jobs) letterOf(r *Row) *DeadLetter {
 	for _, d := range s.deadLetters {
 		if d.JobID == r.JobID && d.Series > 0 && !d.Sent {
@@ -202,7 +202,7 @@ func (s *Jobs) letterOf(r *Row) *DeadLetter {
 	return r.Dead
 }
 
-// ref is a copy for an answer; nil stays nil.
+// ref returns a copy for an answer, nil for nil.
 func (d *DeadLetter) ref() *store.DeadLetterRef {
 	if d == nil {
 		return nil
@@ -211,7 +211,7 @@ func (d *DeadLetter) ref() *store.DeadLetterRef {
 	return &ref
 }
 
-// DeadLetterSent notes that the queue has the copy.
+// DeadLetterSent marks the copy of a dead letter as sent.
 func (s *Jobs) DeadLetterSent(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

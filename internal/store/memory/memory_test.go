@@ -10,20 +10,20 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// Names for embedding: what stands deeper yields to what the model has.
+// Embedding at two depths: methods of the model hide those of the nil store.Store.
 type (
 	engineCalls = store.Jobs
 	lacking     struct{ store.Store }
 )
 
-// whole is the model as a store. What it lacks is nil.
+// whole is the model as a store. Its other methods panic.
 type whole struct {
 	lacking
 	engineCalls
 	memory.Reader
 }
 
-// ClaimDeliveries lists all of the outbox, of which nobody delivers.
+// ClaimDeliveries returns all rows of the outbox.
 func (w whole) ClaimDeliveries(ctx context.Context, _ store.Claim) (store.ClaimedDeliveries, error) {
 	jobs, err := w.Reader.Jobs(ctx, store.JobFilter{Limit: 1000})
 	if err != nil {
@@ -51,7 +51,7 @@ func open(_ testing.TB, clientID string) store.Store {
 	return whole{engineCalls: jobs, Reader: memory.Reader{Store: jobs, ClientID: clientID}}
 }
 
-// The model says what the SQL functions say: both pass one suite, and the same random lives of a job.
+// TestConformance runs the suite that the SQL functions pass, too.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	storetest.RunJobs(t, open)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Reader answers questions about a store, as a tenant of the given id.
+// Reader reads the jobs of a Jobs, as the tenant ClientID.
 type Reader struct {
 	Store    *Jobs
 	ClientID string
@@ -18,7 +18,7 @@ type Reader struct {
 
 var _ store.Reader = Reader{}
 
-// job is a row as people see it.
+// job returns the row as people see it.
 func (r *Row) job() store.Job {
 	j := store.Job{
 		ID: r.JobID, Type: r.Type, Status: string(r.State), Stage: r.Stage, Progress: r.Progress, Attempts: r.Attempts,
@@ -120,7 +120,7 @@ func (d DeadLetter) letter() store.DeadLetter {
 	}
 }
 
-// JobDeliveries lists the outbox of a job.
+// JobDeliveries lists the webhooks of a job.
 func (v Reader) JobDeliveries(_ context.Context, jobID string) ([]store.DeliveryStatus, error) {
 	v.Store.mu.Lock()
 	defer v.Store.mu.Unlock()
@@ -135,7 +135,7 @@ func (v Reader) JobDeliveries(_ context.Context, jobID string) ([]store.Delivery
 	return out, nil
 }
 
-// Search finds nothing: there are no documents.
+// Search returns an error: the model has no documents.
 func (Reader) Search(context.Context, store.Query) ([]store.Hit, error) {
 	return nil, errors.New("memory: there are no documents to search")
 }

@@ -65,7 +65,7 @@ func (s *Jobs) Fail(_ context.Context, f store.Failure) (store.Settlement, error
 	}), nil
 }
 
-// Canceled acknowledges a cancel request.
+// Canceled ends a job after a cancel request.
 func (s *Jobs) Canceled(_ context.Context, h store.Holder, events []store.Event) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *Jobs) Canceled(_ context.Context, h store.Holder, events []store.Event)
 	return s.end(r, job.Cancel, ending{events: events}), nil
 }
 
-// Retry notes a retryable error. The job stays running, held by nobody.
+// Retry records a retryable error. The job stays running, and no worker holds it.
 func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settlement, error)
 	return store.Settlement{State: string(r.State), Attempts: r.Attempts}, nil
 }
 
-// Release gives the job back without a counted attempt (I9).
+// Release gives the job back without counting the attempt (I9).
 func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settlement,
 	return store.Settlement{State: string(r.State), Attempts: r.Attempts}, nil
 }
 
-// ending is what ends a job: result of success; err, reason, source and original of failure.
+// ending is the end of a job: result for success; err, reason, source and original for failure.
 type ending struct {
 	events           []store.Event
 	result           json.RawMessage
@@ -155,7 +155,7 @@ func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settlement {
 	}
 }
 
-// webhook writes the outbox when somebody is to be told. It returns how many rows it wrote.
+// webhook adds a row to the outbox if there is a URL. It returns the number of rows.
 func (r *Row) webhook(url, state string) int {
 	if url == "" {
 		return 0

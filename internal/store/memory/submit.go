@@ -25,7 +25,7 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 	return store.SubmitAnswer{Created: true, State: string(job.Pending)}, nil
 }
 
-// MarkSent notes that the message is on the queue.
+// MarkSent marks the message as sent.
 func (s *Jobs) MarkSent(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,8 @@ func (s *Jobs) MarkSent(_ context.Context, id string) error {
 	return nil
 }
 
-// RequestCancel cancels a job that nobody works on, asks a running one, and places a canceled one.
+// RequestCancel cancels a job that no worker holds, asks a running one to stop, and adds a canceled one for an unknown
+// id.
 func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +65,7 @@ func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error
 	return r.job(), nil
 }
 
-// Canceling tells which attempts somebody asked to cancel.
+// Canceling returns the attempts whose jobs have a cancel request.
 func (s *Jobs) Canceling(_ context.Context, attempts []store.Holder) ([]store.Holder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +78,7 @@ func (s *Jobs) Canceling(_ context.Context, attempts []store.Holder) ([]store.Ho
 	return asked, nil
 }
 
-// Reject records a message that can't become work, once (I6).
+// Reject records a message that is not a valid task, once (I6).
 func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,15 +120,14 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settlement, e
 // conflict is the Reason of a message whose id belongs to a job with another payload.
 const conflict = "conflict"
 
-// failedBy reports whether the job's row tells of the failure of a refused message. Otherwise its id belongs to another
-// task, which it doesn't touch.
+// failedBy reports whether the job is failed because of this message. Otherwise its id belongs to another task.
 func (r *Row) failedBy(j store.Rejection) bool {
 	return j.Reason != conflict && r.State == job.Failed && r.SeriesStarted.IsZero() && r.Type == j.Type &&
 		reflect.DeepEqual(r.Payload, j.Payload)
 }
 
-// refuse makes the failed row of a rejected message, or fails the one that was recorded before this very
-// message was sent. Any other row of that id stays as it is.
+// refuse adds a failed row for a rejected message, or fails the row that was recorded before this message was sent. It
+// does not change any other row of that id.
 func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
 	r, ok := s.rows[j.JobID]
 	switch {

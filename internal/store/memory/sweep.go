@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Sweep finds what was recorded and never sent, and what waits for a message that must be lost.
+// Sweep finds messages that were recorded and never sent, and jobs whose message must be lost.
 func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *Jobs) Resend(_ context.Context, m store.Resend) (bool, error) {
 	return true, nil
 }
 
-// unsent reports whether a message is recorded that was not sent.
+// unsent reports whether the row has a message that was not sent.
 func (r *Row) unsent() bool { return r.Submitted != nil && r.Sent.IsZero() && !r.State.Terminal() }
 
 func (r *Row) wasSent() {
@@ -64,7 +64,7 @@ func (r *Row) wasSent() {
 	}
 }
 
-// due is since when a job waits to be picked up again, if it ever was picked up.
+// due returns since when a job waits to be picked up again, and whether it was ever picked up.
 func (r *Row) due() (time.Time, bool) {
 	if !r.LeaseEnds.IsZero() {
 		return r.LeaseEnds, true
@@ -72,7 +72,7 @@ func (r *Row) due() (time.Time, bool) {
 	return r.NotBefore, !r.NotBefore.IsZero()
 }
 
-// stalled reports whether a job that waits is overdue; see aw_stalled.
+// stalled reports whether a job has waited for too long, see aw_stalled.
 func (r *Row) stalled(o store.SweepAges) bool {
 	if r.State.Terminal() || r.unsent() {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// What is due is counted for one tenant alone, without what others hold, and only as far as is of interest.
+// TestDueDeliveriesAreCounted: the count of due deliveries is of one tenant, omits claimed ones, and has a limit.
 func TestDueDeliveriesAreCounted(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -34,7 +34,7 @@ func TestDueDeliveriesAreCounted(t *testing.T) {
 			Worker: "w", Max: 10, Lease: time.Hour, CountDue: true,
 		})
 		if err != nil || len(claimed.Deliveries) != 10 || claimed.Due != want {
-			t.Errorf("claimed %d, and %d are due, %v; want 10 and %d", len(claimed.Deliveries), claimed.Due, err, want)
+			t.Errorf("claimed %d, %d others due, %v; want 10 and %d", len(claimed.Deliveries), claimed.Due, err, want)
 		}
 		insert("acme", 600, "-1 s")
 	}

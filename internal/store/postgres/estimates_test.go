@@ -14,9 +14,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestEstimatesTellNothing: who has a login of a tenant's can EXPLAIN what he likes, and have plans sent as log
-// messages. No estimate tells him of another tenant's rows (I10).
-func TestEstimatesTellNothing(t *testing.T) {
+// TestEstimatesDoNotLeak: a tenant's login can EXPLAIN any statement, and receive plans as log messages. No estimate
+// depends on another tenant's rows (I10).
+func TestEstimatesDoNotLeak(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	super := connect(t, url)
@@ -54,12 +54,12 @@ func TestEstimatesTellNothing(t *testing.T) {
 		return explained(ctx, super, secrets[0], value)
 	})
 	if learned != secrets[0].Missing() {
-		t.Errorf("the attack learns %q in %d statements of who may read the table, want %q", learned, asked,
+		t.Errorf("with a login that may read the table the attack learns %q in %d statements, want %q", learned, asked,
 			secrets[0].Missing())
 	}
 }
 
-// explained is how many rows EXPLAIN takes to be below a value.
+// explained returns EXPLAIN's estimate of the number of rows below a value.
 func explained(ctx context.Context, conn *pgx.Conn, s storetest.Secret, value string) (float64, bool) {
 	var plan []struct {
 		Plan struct {
@@ -74,8 +74,8 @@ func explained(ctx context.Context, conn *pgx.Conn, s storetest.Secret, value st
 	return plan[0].Plan.Rows, true
 }
 
-// TestPlansAreNotSent: a session may have its plans sent to it as log messages, those of functions it calls among them.
-// The estimates of those that run as their owner stay there.
+// TestPlansAreNotSent: a session can receive its plans as log messages, including those of functions that it calls. It
+// does not receive the plans of functions that run as their owner.
 func TestPlansAreNotSent(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -111,7 +111,7 @@ func TestPlansAreNotSent(t *testing.T) {
 			t.Fatalf("%s: %v", call, err)
 		}
 		if !strings.Contains(sent.String(), "PLANNEDSTMT") {
-			t.Errorf("%s: not even the plan of the call is sent", call)
+			t.Errorf("%s: the plan of the call is not sent", call)
 		}
 		for _, table := range []string{":relkind r", "INDEXSCAN", "SEQSCAN", "BITMAP"} {
 			if strings.Contains(sent.String(), table) {

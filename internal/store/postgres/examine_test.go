@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestLacks: each right that the worker's role has, taken away alone, is named, and comes back by what is told.
+// TestLacks: Examine names each right of the worker's role that is revoked alone, and its SQL restores the right.
 func TestLacks(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -19,7 +19,7 @@ func TestLacks(t *testing.T) {
 		connect(t, url), postgres.Role, false)
 }
 
-// TestExamineNothing: an empty database is not a missing right.
+// TestExamineNothing: in an empty database Examine reports a missing schema, not a missing right.
 func TestExamineNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, stacktest.EmptyPostgres(t), "a")

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/generated"
 )
 
-// TestReaderViews: docs/frontend.md has all that a reader's key may call, and all columns that it may read.
+// TestReaderViews: docs/frontend.md has every function that a reader's key may call, and every column that it may read.
 func TestReaderViews(t *testing.T) {
 	t.Parallel()
 	const path = "../../../docs/frontend.md"

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// locks is a store, and a superuser's transaction that stands in its way.
+// locks is a store, and a superuser's transaction that holds locks.
 type locks struct {
 	*testing.T
 	store.Store
@@ -34,14 +34,16 @@ func newLocks(t *testing.T) *locks {
 	return l
 }
 
-func (l *locks) begin(id string) store.Holder {
+func (l *locks) begin(id string) store.Holder { return l.beginAs(id, "") }
+
+func (l *locks) beginAs(id, beginID string) store.Holder {
 	l.Helper()
 	b, err := l.Begin(l.Context(), store.Begin{
 		Task: store.Task{
 			JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id,
 			MaxAttempts: 3,
 		},
-		Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
+		Worker: "w", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id}, ID: beginID,
 	})
 	if err != nil || b.Decision != store.Run {
 		l.Fatalf("begin: %+v, %v", b, err)
@@ -67,7 +69,7 @@ func (l *locks) commit() {
 	}
 }
 
-// blocked runs f beside the transaction and returns when the database says that it waits for it.
+// blocked runs f concurrently and returns when the database reports that it waits for the transaction.
 func (l *locks) blocked(f func() error) <-chan error {
 	l.Helper()
 	ended := make(chan error, 1)
@@ -91,8 +93,8 @@ func (l *locks) blocked(f func() error) <-chan error {
 	}
 }
 
-// Who ends a job and who opens its document lock in one order, the document before its versions: else
-// they would wait for each other, and the database would end one of them.
+// TestEndAndStagingDoNotDeadlock: the end of a job and the staging of its document lock in the same order, the document
+// before its versions.
 func TestEndAndStagingDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	l := newLocks(t)
@@ -107,15 +109,15 @@ func TestEndAndStagingDoNotDeadlock(t *testing.T) {
 		})
 		return err
 	})
-	l.exec("delete from document_versions") // and then it takes what nobody holds
+	l.exec("delete from document_versions") // and then it removes abandoned versions
 	l.commit()
 	if err := <-ended; err != nil {
 		t.Errorf("the end of the other job: %v", err)
 	}
 }
 
-// A document that goes away while another job opens it is made again.
-func TestStagingOutlastsTheDocumentsEnd(t *testing.T) {
+// TestStagingOfADeletedDocument: a document that is deleted while another job stages it is created again.
+func TestStagingOfADeletedDocument(t *testing.T) {
 	t.Parallel()
 	l := newLocks(t)
 	if _, err := l.stageDocument(l.begin("job-1")); err != nil {
@@ -132,9 +134,9 @@ func TestStagingOutlastsTheDocumentsEnd(t *testing.T) {
 	}
 }
 
-// TestLocksAreOnesOwn: a tenant's calls take locks that no other login can take before them (I10). The number of an
-// advisory lock is everybody's to compute, or to read in pg_locks, and to hold for ever.
-func TestLocksAreOnesOwn(t *testing.T) {
+// TestNoAdvisoryLocks: no other login can take the locks of a tenant's calls (I10). Any login can compute the number of
+// an advisory lock, or read it in pg_locks, and hold the lock for ever.
+func TestNoAdvisoryLocks(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	super := connect(t, url)
@@ -169,5 +171,33 @@ func TestLocksAreOnesOwn(t *testing.T) {
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestReportOfUnansweredBeginsWaitsForNobody: a job that somebody has locked does not hold up the report of others, and
+// the report locks no job that a real attempt has.
+func TestReportOfUnansweredBeginsWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	l := newLocks(t)
+	live := l.begin("live")
+	for _, id := range []string{"locked", "orphan"} {
+		l.beginAs(id, "lost-"+id)
+	}
+	l.exec("select from jobs where id in ('locked', 'live') for update")
+	n, err := l.ReleaseUnanswered(t.Context(), []store.UnansweredBegins{
+		{JobID: "live", IDs: []string{"lost-live"}},
+		{JobID: "locked", IDs: []string{"lost-locked"}},
+		{JobID: "orphan", IDs: []string{"lost-orphan"}},
+	})
+	if err != nil || n != 1 {
+		t.Errorf("%d jobs given back, %v; want the one that nobody has locked", n, err)
+	}
+	l.commit()
+	if n, err = l.ReleaseUnanswered(t.Context(),
+		[]store.UnansweredBegins{{JobID: "locked", IDs: []string{"lost-locked"}}}); err != nil || n != 1 {
+		t.Errorf("%d jobs given back after the lock, %v; want 1", n, err)
+	}
+	if _, err := l.Heartbeat(t.Context(), store.Heartbeat{Holder: live, Lease: time.Hour}); err != nil {
+		t.Error(err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// A receiver that never comes back is waited for as long as the schedule lasts: then each delivery is tried once more,
-// and ends.
+// TestDeliveriesEndInAnOutage: deliveries wait for a receiver that never answers for as long as their schedule lasts.
+// Then each is tried once more, and ends.
 func TestDeliveriesEndInAnOutage(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -74,8 +74,8 @@ func TestDeliveriesEndInAnOutage(t *testing.T) {
 	}
 }
 
-// Workers that claim, fail and heal at the same time leave nothing waiting for an outage that is over, and don't block
-// each other.
+// TestOutagesOfManyWorkers: workers that begin and end outages at the same time don't block each other, and leave no
+// delivery that waits for an outage that has ended.
 func TestOutagesOfManyWorkers(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -119,6 +119,6 @@ func TestOutagesOfManyWorkers(t *testing.T) {
 	if err := conn.QueryRow(t.Context(),
 		`select count(*) from webhook_deliveries d where d.status = 'pending' and d.waits_for is not null
 		and not exists (select from webhook_outages o where o.client_id = d.client_id and o.receiver = d.waits_for)`).Scan(&lost); err != nil || lost > 0 {
-		t.Errorf("%d wait for an outage that is over, %v", lost, err)
+		t.Errorf("%d deliveries wait for an outage that has ended, %v", lost, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// builtIn are overloads, of exact types, of built-in functions that take any: where a path leads to them, they are
-// taken.
+// builtIn are overloads, for exact types, of built-in functions that take any type. Postgres prefers them if they are
+// on the search path.
 var builtIn = []string{
 	"unnest(tsquery[])", "unnest(text[])", "unnest(uuid[])", "unnest(double precision[])", "unnest(regconfig[])",
 	"cardinality(text[])",
@@ -33,7 +33,7 @@ var builtIn = []string{
 	"jsonb_array_length(text)", "setweight(tsvector, text)", "set_config(text, text, boolean)",
 }
 
-// operators are overloads of built-in operators by values of ours, and of any arrays.
+// operators are overloads of built-in operators for our types, and for any arrays.
 var operators = [][3]string{
 	{"||", "text[]", "text"},
 	{"||", "tsquery[]", "tsquery"},
@@ -46,8 +46,8 @@ var operators = [][3]string{
 	{"=", "document_chunks", "document_chunks"},
 }
 
-// ofOurs makes overloads of all functions of ours: each parameter in turn of another type, and without those that may
-// be left out. It returns how many.
+// ofOurs creates overloads of all our functions, with another type for each parameter in turn, and without the optional
+// parameters. It returns their number.
 const ofOurs = `set search_path = pg_catalog; do $do$ declare f record; t text; n integer := 0; made text[];
 begin
   for f in select p.proname, p.pronargs, p.pronargdefaults, p.proretset, pg_get_function_result(p.oid) as result,
@@ -76,9 +76,9 @@ begin
   perform set_config('app.overloads', n::text, false);
 end $do$`
 
-// TestOverloads: where everybody may create things in the schema, the login of one tenant makes overloads of what the
-// functions use, built-in or ours. Nobody else runs them, whether the functions were made before or after (I10): the
-// conformance suite finds what it finds without them.
+// TestOverloads: in a schema in which everybody may create objects, the login of one tenant creates overloads of the
+// functions that our functions use, built-in or ours. No other tenant runs them, whether our functions were created
+// before or after (I10): the conformance suite passes.
 func TestOverloads(t *testing.T) {
 	t.Parallel()
 	o := schema.Options{Dimensions: storetest.Dimensions, KeepCreate: true}
@@ -131,14 +131,14 @@ func TestOverloads(t *testing.T) {
 		storetest.Run(t, func(t testing.TB, client string) store.Store { return open(t, url, client) })
 	})
 	t.Run("planted effect", func(t *testing.T) { plantedEffect(t, url) })
-	// What a superuser replaced would stay mallory's.
+	// A function that a superuser replaces would still belong to mallory.
 	if _, err := schema.Migrate(t.Context(), url, o); err == nil ||
 		!strings.Contains(err.Error(), "which did not create this schema") {
-		t.Errorf("migrate beside functions of somebody else: %v", err)
+		t.Errorf("migrate with another role's functions in the schema: %v", err)
 	}
 }
 
-// plantedEffect: of the functions named aw_effect_… only ours run, with the rights of all of ours.
+// plantedEffect: a function named aw_effect_… that is not ours does not run as an effect.
 func plantedEffect(t *testing.T, url string) {
 	s := open(t, url, "acme")
 	defer s.Close()

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// tellPlans lets the functions that run as their owner send a session its log, which they keep from it otherwise.
+// tellPlans makes the functions that run as their owner send their log to the session.
 func tellPlans(t *testing.T, super *pgx.Conn) {
 	t.Helper()
 	if _, err := super.Exec(t.Context(), `do $$ declare f regprocedure; begin
@@ -25,9 +25,8 @@ func tellPlans(t *testing.T, super *pgx.Conn) {
 	}
 }
 
-// TestFrequentCallsUseIndexes: what a worker asks all the time, or while nothing is to do, reads no table as a
-// whole. The policies of row-level security keep an index from being used for an expression that they can't
-// trust not to tell of other tenants' rows.
+// TestFrequentCallsUseIndexes: the calls of an idle worker, and its frequent calls, do not scan a table. Under
+// row-level security Postgres does not use an index for an expression that is not leakproof.
 func TestFrequentCallsUseIndexes(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -43,7 +42,7 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	// In a small table a scan is cheap; turned off, it is what remains when no index can be used.
+	// In a small table a scan is cheap. With scans turned off, Postgres scans only if it can't use an index.
 	if _, err := conn.Exec(t.Context(), `load 'auto_explain'; set auto_explain.log_min_duration = 0;
 		set auto_explain.log_nested_statements = on; set client_min_messages = log; set enable_seqscan = off;
 		set role async_worker; set app.client_id = 'a'`); err != nil {

@@ -1,4 +1,4 @@
-// Package postgres is the store over a direct connection (DATABASE_URL), through pgx.
+// Package postgres opens a store over a direct connection (DATABASE_URL), through pgx.
 package postgres
 
 import (
@@ -19,39 +19,39 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// Role is the role that the migration makes: it reaches one tenant's rows and nothing else.
+// Role is the worker's role, which the migration creates. It has access to the rows of one tenant.
 const Role = "async_worker"
 
-// Options say for whom and how.
+// Options configure Open.
 type Options struct {
 	ClientID     string // the tenant; required
 	Schema       string // DB_SCHEMA; empty: public
 	AppName      string // shown in pg_stat_activity; empty: async-worker
-	MaxConns     int32  // unless the URL has pool_max_conns; zero: pgx's default (4, or one a processor)
-	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	MaxConns     int32  // unless the URL has pool_max_conns; zero: pgx's default (4, or one per processor)
+	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check compares with the schema; zero: not checked
 	OnUnanswered func() // see rpc.Options; nil: not called
 }
 
-// PoolFor is how many connections serve so many tasks at a time: one for each and two for what goes on beside
-// them, at most 16. No call holds its connection for longer than one transaction, and more of them than the
-// database has processors for make each other slower.
+// PoolFor returns the number of connections for a number of concurrent tasks: one for each and two for the worker's
+// loops, at most 16. A call holds its connection for one transaction, and more transactions than the database has
+// processors slow each other down.
 func PoolFor(tasks int) int32 { return int32(min(tasks+2, 16)) }
 
-// Open makes the store of the database at url. It connects at the first call, so that a start can wait for a database
-// that does not answer; Store.Check looks at the schema.
+// Open returns the store of the database at url. It connects at the first call, so that a worker can start before its
+// database answers. Store.Check checks the schema.
 //
-// Every call is one round trip and one transaction, in which the tenant's id is set and, when the login
-// may, the role async_worker is taken: nothing hangs on the session. So all of Postgres' own port, Supabase's
-// session port (5432) and its transaction port (6543) will do; behind a transaction pooler add
-// default_query_exec_mode=exec to the URL, because it keeps no prepared statements.
+// Every call is one round trip and one transaction, which sets the tenant's id and, if the login may, the role
+// async_worker. No call depends on the session. So Postgres' own port, Supabase's session port (5432) and its
+// transaction port (6543) all work. Behind a transaction pooler add default_query_exec_mode=exec to the URL, because
+// it does not keep prepared statements.
 func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		// err may quote it
+		// err may quote the URL
 		return nil, errors.New("DATABASE_URL is not a connection string: it should look like " +
 			"postgres://user:password@host:5432/database")
 	}
-	if o.MaxConns > 0 && !strings.Contains(url, "pool_max_conns") { // the operator knows better
+	if o.MaxConns > 0 && !strings.Contains(url, "pool_max_conns") { // the operator's choice
 		config.MaxConns = o.MaxConns
 	}
 	if o.AppName == "" {
@@ -78,14 +78,14 @@ type caller struct {
 	chosen   atomic.Pointer[session] // nil: not known yet
 }
 
-// session is as whom calls are made.
+// session is the role of calls.
 type session struct {
 	role  string // taken in every transaction; "none": the login's own
-	apart bool   // the role is taken in a statement of its own, before the call
+	apart bool   // a separate statement before the call sets the role
 }
 
-// session is chosen once, as soon as the database answers. Calls that come first at the same time each ask, and get the
-// same.
+// session returns the session, which it chooses once, when the database first answers. Concurrent first calls each
+// choose, with the same outcome.
 func (c *caller) session(ctx context.Context) (session, error) {
 	if s := c.chosen.Load(); s != nil {
 		return *s, nil
@@ -98,8 +98,8 @@ func (c *caller) session(ctx context.Context) (session, error) {
 	return s, nil
 }
 
-// chooseRole finds out whether the login may take the worker's role: a superuser, or an owner that
-// bypasses row-level security, must not work as such (I10).
+// chooseRole finds out whether the login may set the worker's role. A superuser, or an owner that bypasses row-level
+// security, must not be used for calls (I10).
 func (c *caller) chooseRole(ctx context.Context) (s session, err error) {
 	s.role = "none"
 	tx, err := c.pool.Begin(ctx)
@@ -109,12 +109,12 @@ func (c *caller) chooseRole(ctx context.Context) (s session, err error) {
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only gives the connection back
 	_, err = tx.Exec(ctx, "set local role "+Role)
 	if raised, ok := errors.AsType[*pgconn.PgError](err); ok && (raised.Code == "42501" || raised.Code == "22023") {
-		return s, nil // not a member, or not migrated yet, which Check tells
+		return s, nil // not a member, or not migrated, which Check reports
 	} else if err != nil {
 		return s, fmt.Errorf("connect to the database: %w", err)
 	}
 	s.role = Role
-	// Postgres looks whether a function may be called before it begins a statement: as the login, then.
+	// Postgres checks the right to call a function before it executes the statement: that of the login.
 	if err := tx.QueryRow(ctx, "select not pg_catalog.pg_has_role(session_user, $1, 'usage')", Role).
 		Scan(&s.apart); err != nil {
 		return s, fmt.Errorf("connect to the database: %w", err)
@@ -122,9 +122,9 @@ func (c *caller) chooseRole(ctx context.Context) (s session, err error) {
 	return s, nil
 }
 
-// Call makes the tenant's settings and the call in one transaction: in one statement, since two take Postgres a
-// twentieth longer, or in two of one batch. "offset 0" has the settings made before the function is called. Built-in
-// functions are qualified: in a schema on the login's search path somebody else may have made one that fits better.
+// Call sets the tenant and calls the function in one transaction: in one statement, since two take Postgres 5 % longer,
+// or in two of one batch. "offset 0" makes Postgres set the tenant first. Built-in functions are qualified: another
+// role may have created a better match in a schema on the login's search path.
 func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
 	as, err := c.session(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.R
 	return json.RawMessage(answer), nil
 }
 
-// callError tells what the database raised from all else.
+// callError converts an error that the database raised to a *rpc.SQLError.
 func callError(fn string, err error) error {
 	if raised, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return &rpc.SQLError{State: raised.Code, Message: raised.Message}
@@ -167,5 +167,5 @@ func (c *caller) Grantee() (in, role string) {
 	return c.schema, pgx.Identifier{role}.Sanitize()
 }
 
-// Close gives back connections.
+// Close closes the connections.
 func (c *caller) Close() { c.pool.Close() }

@@ -31,7 +31,7 @@ func openIn(t testing.TB, url, client, in string) store.Store {
 	return s
 }
 
-// TestConformance: in every way of sending queries that a pooler may ask for, and in a schema of its own.
+// TestConformance runs the suite in every query mode that a pooler may need, and in a separate schema.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ mode, schema string }{
@@ -79,8 +79,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A database that does not answer yet keeps no store from being made: its first calls fail as those of an outage, and
-// later ones are made with the worker's role as ever.
+// TestDatabaseComesLater: Open succeeds while the database does not answer. The first calls fail as in an outage, and
+// later ones use the worker's role.
 func TestDatabaseComesLater(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})

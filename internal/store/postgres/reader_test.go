@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// login makes a login in a role, bound to a client by its name, and connects as it.
+// login creates a login in a role, bound to a client by its name, and connects as it.
 func login(t *testing.T, url string, super *pgx.Conn, role, client string) *pgx.Conn {
 	t.Helper()
 	name := role + "_" + client
@@ -33,8 +33,8 @@ var ownViews = []string{
 	"own_jobs", "own_job_events", "own_documents", "own_summaries", "own_agent_runs", "own_derived_contents",
 }
 
-// TestReader: the reader's login of a client reads its documents, jobs and results. It calls nothing that writes, reads
-// no table and no webhook's address, and nothing of another client, whatever it sets.
+// TestReader: the reader's login of a client reads the client's documents, jobs and results. Whatever it sets, it can't
+// call a function that writes, and can't read a table, a webhook's URL or another client's rows.
 func TestReader(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -80,7 +80,7 @@ func TestReader(t *testing.T) {
 			t.Errorf("the reader reads %s: %s, %v", from, rows, err)
 		}
 		if strings.Contains(rows, victim.Delivery.URL) || strings.Contains(rows, "webhook") {
-			t.Errorf("%s tells of webhooks: %s", from, rows)
+			t.Errorf("%s has webhooks: %s", from, rows)
 		}
 		var n int
 		if err := stranger.QueryRow(t.Context(), "select count(*) from "+from).Scan(&n); err != nil || n != 0 {
@@ -98,9 +98,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestWebhooksAreNotForged: what the worker signs is what the functions wrote. Neither the tenant's own login nor
-// another one puts a row into the outbox, or another address or body into one; and what has an id that can't be signed
-// stays.
+// TestWebhooksAreNotForged: the worker signs only webhooks that our functions wrote. No login, not even the tenant's,
+// can insert a row into the outbox or change a URL or body. A row whose id can't be signed is not sent.
 func TestWebhooksAreNotForged(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -136,7 +135,7 @@ func TestWebhooksAreNotForged(t *testing.T) {
 		t.Errorf("rows were forged:\n%s\n%s", before, after)
 	}
 
-	// Rows of before the check.
+	// Rows from before the check constraint.
 	if _, err := super.Exec(context.Background(),
 		"alter table webhook_deliveries drop constraint webhook_deliveries_id_check; "+
 			fmt.Sprintf(row, "msg_1.1700000000")+"; "+fmt.Sprintf(row, "msg_2")+

@@ -18,7 +18,7 @@ import (
 
 const searchDimensions = 48
 
-// library is a database with many chunks of two clients, in sets of different size.
+// library is a database with many chunks of two clients, in sets of different sizes.
 type library struct {
 	url    string
 	super  *pgx.Conn
@@ -26,8 +26,8 @@ type library struct {
 	topics [][]float32
 }
 
-// newLibrary writes documents of perDocument chunks each, around random topics, the SQL way: the conformance suite is
-// about the other one. Every document also has a chunk of an old and one of a staged version, nearer to everything.
+// newLibrary inserts documents of perDocument chunks each, around random topics, by SQL. Every document also has a
+// chunk of an old version and one of a staged version, which are nearer to every query.
 func newLibrary(t *testing.T) *library {
 	t.Helper()
 	l := &library{
@@ -99,7 +99,7 @@ func (l *library) near(v []float32, by float64) []float32 {
 
 func vector(v []float32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ",") }
 
-// as is a session of a role that is bound to a client; what plans it made comes to notices.
+// as returns a session of a role that is bound to a client. Its plans are written to notices.
 func (l *library) as(t *testing.T, role, client string, notices *strings.Builder) *pgx.Conn {
 	t.Helper()
 	config, err := pgx.ParseConfig(l.url)
@@ -120,7 +120,7 @@ func (l *library) as(t *testing.T, role, client string, notices *strings.Builder
 	return conn
 }
 
-// exact are the ids that comparing with everything finds.
+// exact returns the ids that an exhaustive search finds.
 func (l *library) exact(t *testing.T, client, set, query string, n int) []string {
 	t.Helper()
 	rows, err := l.super.Query(t.Context(), `select c.id::text from document_chunks c
@@ -141,7 +141,7 @@ func collect(t *testing.T, rows pgx.Rows) []string {
 	return ids
 }
 
-// TestSearchAmongMany: what one needs some thousand chunks for. Its parts only read them.
+// TestSearchAmongMany has the tests that need some thousand chunks. They only read them.
 func TestSearchAmongMany(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
@@ -151,8 +151,8 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Run("own chunks", l.testMatchingOwn)
 }
 
-// testRecall: behind row-level security and with a filter, a search finds as many as it was asked for, and at least
-// 95 of 100 are those that comparing with everything finds.
+// testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95
+// of 100 are those of an exhaustive search.
 func (l *library) testRecall(t *testing.T) {
 	var plans strings.Builder
 	for _, client := range []string{"a", "b"} {
@@ -160,7 +160,7 @@ func (l *library) testRecall(t *testing.T) {
 		for _, set := range []string{"", "large", "tenth", "hundredth"} {
 			for _, n := range []int{1, 10, 100} {
 				found, wanted := 0, 0
-				for range max(10, 100/n) { // a hundred answers at least: of ten, one that is missed is below the bound
+				for range max(10, 100/n) { // at least a hundred hits: one missed of ten would be below the bound
 					query := vector(l.near(l.topics[l.random.IntN(len(l.topics))], 0.9))
 					want := l.exact(t, client, set, query, n)
 					rows, err := conn.Query(t.Context(),
@@ -188,8 +188,8 @@ func (l *library) testRecall(t *testing.T) {
 	}
 }
 
-// testExclusion: what is excluded is left out while the index looks, not afterwards: as many hits are found as were
-// asked for, and they are the nearest of the rest. No word of the question is anywhere, so that the vectors alone
+// testExclusion: the index scan skips excluded chunks, rather than a later filter: a search returns as many hits as
+// requested, and they are the nearest of the rest. No chunk has a word of the question, so that the vectors alone
 // decide.
 func (l *library) testExclusion(t *testing.T) {
 	var plans strings.Builder
@@ -242,12 +242,12 @@ func (l *library) testExclusion(t *testing.T) {
 	}
 }
 
-// testIndexes: they are used, behind row-level security too. Few chunks are compared one by one, which no index does
-// better.
+// testIndexes: searches use the indexes, also under row-level security. Few chunks are compared one by one, which is
+// faster.
 func (l *library) testIndexes(t *testing.T) {
 	var plans strings.Builder
 	conn := l.as(t, "async_worker", "a", &plans)
-	// In a small table a scan is cheap; turned off, it is what remains when no index can be used.
+	// In a small table a scan is cheap. With scans turned off, Postgres scans only if it can't use an index.
 	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func (l *library) testIndexes(t *testing.T) {
 			[]string{"Seq Scan on document_chunks"},
 		},
 	} {
-		for range 7 { // also once the plans of a session could be kept
+		for range 7 { // also when the session may cache plans
 			plans.Reset()
 			if _, err := conn.Exec(t.Context(), "select * from "+c.call, query); err != nil {
 				t.Fatal(err)
@@ -299,12 +299,12 @@ func (l *library) testIndexes(t *testing.T) {
 	}
 }
 
-// testMatchingOwn: the one function behind no policy has no eyes for another client (I10).
+// testMatchingOwn: the one function that no policy restricts returns only the client's own chunks (I10).
 func (l *library) testMatchingOwn(t *testing.T) {
 	var plans strings.Builder
 	const matching = "select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null)"
 	for client, want := range map[string]int{"a": 96 * perDocument, "b": 24 * perDocument, "c": 0, "": 0} {
-		conn := l.as(t, "aw_owner", client, &plans) // as whom the functions run that call it
+		conn := l.as(t, "aw_owner", client, &plans) // the role of the functions that call it
 		var n int
 		if err := conn.QueryRow(t.Context(), matching).Scan(&n); err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-// dropRole removes a login of one test: roles are the whole cluster's.
+// dropRole removes the login of a test: roles belong to the cluster, not to the database.
 func dropRole(t *testing.T, name string) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), stacktest.Cluster(t).URL("postgres"))
@@ -47,9 +47,9 @@ func raised(err error) string {
 	return fmt.Sprint(err)
 }
 
-// TestTenancy: the worker's role, bound to one tenant by the setting or (which nothing can change) by the
-// name of its login, tries every table and function on another tenant's rows (I10). The role that the functions run as
-// may do more, and reaches no more: the policies hold for it.
+// TestTenancy: the worker's role, bound to one tenant by the setting or (which nothing can change) by the name of its
+// login, tries every table and function on another tenant's rows (I10). The role that runs the functions has more
+// rights, but the policies apply to it, too.
 func TestTenancy(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -90,7 +90,7 @@ func TestTenancy(t *testing.T) {
 		t.Fatal(err)
 	}
 	byName := connect(t, stacktest.Cluster(t).URLAs(login, "x", super.Config().Database))
-	// It does what it can to be somebody else.
+	// It tries to be another tenant.
 	if _, err := byName.Exec(t.Context(), fmt.Sprintf(`set role async_worker; set app.client_id = '%[1]s';
 		set request.jwt.claims = '{"client_id":"%[1]s"}'; set row_security = on`, victim.Client)); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestTenancy(t *testing.T) {
 		}
 	}
 
-	// called by functions alone
+	// Only functions call these.
 	inner := map[string]bool{
 		"aw_lock_held_job": true, "aw_lock_for_heartbeat": true, "aw_lock_for_staging": true, "aw_tenant": true,
 	}
@@ -183,7 +183,7 @@ func TestTenancy(t *testing.T) {
 	}
 }
 
-// TestLoginInheritsNothing: a login that has the rights of the worker's role only once it has taken it works, too.
+// TestLoginInheritsNothing: a login that has the rights of the worker's role only after SET ROLE works, too.
 func TestLoginInheritsNothing(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})

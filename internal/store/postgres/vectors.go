@@ -16,12 +16,11 @@ import (
 )
 
 // CallWithVectors calls a function of p and vectors, in one transaction of several round trips. The vectors are a
-// parameter in binary. A COPY would be as quick only into the table itself, which checks no key and no fence; into a
-// table on the side it writes everything twice, and a temporary one leaves its traces in the catalogs at each call.
+// parameter in binary. A COPY would be as fast only into the table itself, which checks no key and no fence.
 func (c *caller) CallWithVectors(
 	ctx context.Context, fn string, p json.RawMessage, vectors [][]float32,
 ) (json.RawMessage, error) {
-	as, err := c.session(ctx) // before a connection is taken: the pool may have one
+	as, err := c.session(ctx) // before a connection is acquired: the pool may have only one
 	if err != nil {
 		return nil, callError(fn, err)
 	}
@@ -35,7 +34,7 @@ func (c *caller) CallWithVectors(
 		return nil, callError(fn, err)
 	}
 	args := []any{string(p), halfVectors(vectors)}
-	// Behind a pooler that keeps no prepared statements: within a transaction an unnamed one will do.
+	// A pooler may not keep prepared statements; within a transaction an unnamed one works.
 	switch conn.Conn().Config().DefaultQueryExecMode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
 		args = append([]any{pgx.QueryExecModeDescribeExec}, args...)
@@ -54,8 +53,8 @@ func (c *caller) CallWithVectors(
 	return json.RawMessage(answer), nil
 }
 
-// halfVectors are a one-dimensional array of halfvec, nulls where a vector is nil: a pgtype.ArrayGetter. As a slice of
-// pointers they would be encoded too, but as texts, and element by element.
+// halfVectors is a pgtype.ArrayGetter: a one-dimensional array of halfvec, with a null for a nil vector. pgx would
+// encode a slice of pointers as texts, element by element.
 type halfVectors [][]float32
 
 func (v halfVectors) Dimensions() []pgtype.ArrayDimension {
@@ -73,8 +72,8 @@ func (halfVectors) IndexType() any { return pgvector.HalfVector{} }
 
 const halfvecArray = "_halfvec"
 
-// registerHalfvec teaches a connection the type of the extension, whose number differs from database to database, and
-// returns the name of its array, qualified: a call that leaves the type open could mean another function.
+// registerHalfvec registers the type of the extension, whose OID differs between databases, with a connection. It
+// returns the qualified name of its array type: without a type, a call could resolve to another function.
 func (c *caller) registerHalfvec(ctx context.Context, conn *pgxpool.Conn) (string, error) {
 	types := conn.Conn().TypeMap()
 	if known, there := types.TypeForName(halfvecArray); there {
@@ -98,7 +97,7 @@ func (c *caller) registerHalfvec(ctx context.Context, conn *pgxpool.Conn) (strin
 	return name, nil
 }
 
-// halfvecArrays is the codec of an array of halfvec, with what it is called in this database.
+// halfvecArrays is the codec of an array of halfvec, with the type's name in this database.
 type halfvecArrays struct {
 	*pgtype.ArrayCodec
 	name string

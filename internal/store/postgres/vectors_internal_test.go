@@ -7,8 +7,8 @@ import (
 	pgxvector "github.com/pgvector/pgvector-go/pgx"
 )
 
-// TestVectorsTravelInBinary: two bytes a component. Encoded as texts they would arrive too, several times slower.
-func TestVectorsTravelInBinary(t *testing.T) {
+// TestVectorsAreBinary: a component takes two bytes. Texts would work, too, but several times slower.
+func TestVectorsAreBinary(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()
 	half := &pgtype.Type{Name: "halfvec", OID: 100_001, Codec: &pgxvector.HalfVectorCodec{}}

@@ -14,14 +14,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestWritersHideNothing: while a writer of staged chunks is in its transaction, the job's heartbeat, a
-// request to cancel and the message's next delivery are answered. Writers of a large document follow each
-// other without a gap; who waited for them would wait until the lease is over. What ends the job or gives
-// it another fence does wait (I4).
-func TestWritersHideNothing(t *testing.T) {
+// TestWritersDoNotBlock: during a transaction that stages chunks, the job's heartbeat, a cancel request and the
+// message's next delivery are answered. The writers of a large document follow each other without a gap, so a call that
+// waited for them would wait until the lease ends. Calls that end the job or give it another fence do wait (I4).
+func TestWritersDoNotBlock(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
-	// Waiting for a lock for this long is an error: the statements that must not wait would wait for ever.
+	// Waiting for a lock for so long is an error, rather than a test that hangs.
 	s := open(t, url+"&options=-c%20lock_timeout%3D3s", "a")
 	defer s.Close()
 	m := store.Begin{
@@ -53,16 +52,16 @@ func TestWritersHideNothing(t *testing.T) {
 		Holder: h, Lease: time.Hour,
 		Events: []store.Event{event},
 	}); err != nil {
-		t.Errorf("a heartbeat beside a writer: %v", err)
+		t.Errorf("a heartbeat during a write: %v", err)
 	}
-	if again, err := s.Begin(t.Context(), m); err != nil || again.Decision != store.Leased {
-		t.Errorf("the message's next delivery beside a writer: %q, %v; want %q", again.Decision, err, store.Leased)
+	if redelivered, err := s.Begin(t.Context(), m); err != nil || redelivered.Decision != store.Leased {
+		t.Errorf("the message's next delivery during a write: %q, %v; want %q", redelivered.Decision, err, store.Leased)
 	}
 	if _, err := s.RequestCancel(t.Context(), h.JobID, "somebody"); err != nil {
-		t.Errorf("a request to cancel beside a writer: %v", err)
+		t.Errorf("a cancel request during a write: %v", err)
 	}
 	if _, err := s.Heartbeat(t.Context(), store.Heartbeat{Holder: h, Lease: 0}); err != nil {
-		t.Errorf("a heartbeat beside a writer: %v", err)
+		t.Errorf("a heartbeat after the cancel request: %v", err)
 	}
 
 	ending := connect(t, url)
@@ -82,7 +81,7 @@ func TestWritersHideNothing(t *testing.T) {
 		"aw_begin": string(begin), // its lease is over: it would be a new fence
 	} {
 		if _, err := ending.Exec(t.Context(), "select "+name+"($1::jsonb)", call); raised(err) != lockNotAvailable {
-			t.Errorf("I4: %s beside a writer: %v, want that it waits", name, err)
+			t.Errorf("I4: %s during a write: %v, want it to wait", name, err)
 		}
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
-// Calls of one kind that arrive while others are in flight are sent as a batch, which costs the database a fraction of
-// the calls and commits. A call never waits for others to arrive: with few in flight it is sent at once, by itself.
-// Each is answered when its own transaction is committed.
+// Calls of one kind that arrive while others are in flight are sent as a batch, which saves the database most calls and
+// commits. A call does not wait for others to arrive: with few in flight it is sent at once, alone. Each call returns
+// when its transaction is committed.
 const (
-	maxInFlight   = 2                      // calls of a kind, beyond which they are batched
-	maxBatchCalls = 32                     // in one batch: as many as one receive brings
-	batchPatience = 100 * time.Millisecond // after which a call no longer holds others back: it may be stuck
+	maxInFlight   = 2                      // calls of a kind that may be in flight before others are batched
+	maxBatchCalls = 32                     // in one batch: as many as one receive returns
+	batchPatience = 100 * time.Millisecond // how long a call may delay others: it may be stuck
 )
 
 // batcher batches calls of one kind, with arguments A and result R.
 type batcher[A, R any] struct {
 	fn string // for errors
-	// alone does one call, whatever its arguments.
+	// alone sends one call.
 	alone func(context.Context, A) (R, error)
-	// together does several in one transaction; a nil result says that this one has to be sent alone. It is bound to no
-	// caller's context. An SQLError says that nothing was done.
+	// together sends several calls in one transaction. A nil result says that this one has to be sent alone. It does
+	// not use a caller's context. An SQLError says that nothing was done.
 	together func([]A) ([]*R, error)
 
 	mu       sync.Mutex
@@ -43,7 +43,7 @@ type waiter[A, R any] struct {
 	err    error
 }
 
-// do does one call, alone or in a batch.
+// do sends one call, alone or in a batch.
 func (g *batcher[A, R]) do(ctx context.Context, args A) (R, error) {
 	w := g.enqueue(args)
 	if w == nil {
@@ -51,7 +51,7 @@ func (g *batcher[A, R]) do(ctx context.Context, args A) (R, error) {
 		return g.alone(ctx, args)
 	}
 	var none R
-	_, end := tracing.Call(ctx, g.fn) // the batch is bound to none of its callers
+	_, end := tracing.Call(ctx, g.fn) // the batch does not use its callers' contexts
 	select {
 	case <-w.done:
 		end(w.err)
@@ -69,7 +69,7 @@ func (g *batcher[A, R]) do(ctx context.Context, args A) (R, error) {
 	return g.alone(ctx, args)
 }
 
-// enqueue returns nil if the caller may send at once; it has to call callStarted then.
+// enqueue returns nil if the caller may send at once. The caller then has to call callStarted.
 func (g *batcher[A, R]) enqueue(args A) *waiter[A, R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,7 +82,7 @@ func (g *batcher[A, R]) enqueue(args A) *waiter[A, R] {
 	return w
 }
 
-// withdraw takes back a call that has not been sent. The answer to one that has is dropped.
+// withdraw removes a call from the queue. If it was sent, its answer is dropped.
 func (g *batcher[A, R]) withdraw(w *waiter[A, R]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -91,8 +91,7 @@ func (g *batcher[A, R]) withdraw(w *waiter[A, R]) {
 	}
 }
 
-// callStarted notes that a call is in flight. When it has ended, which the returned function reports, or after
-// batchPatience, the next batch is sent.
+// callStarted sends the next batch when the caller calls ended, or after batchPatience.
 func (g *batcher[A, R]) callStarted() (ended func()) {
 	next := sync.OnceFunc(func() {
 		if all := g.next(); all != nil {
@@ -106,7 +105,7 @@ func (g *batcher[A, R]) callStarted() (ended func()) {
 	}
 }
 
-// next takes the calls of the next batch, in place of a call that was in flight; nil: none waits.
+// next dequeues the next batch, which replaces a call that was in flight. Nil: no call waits.
 func (g *batcher[A, R]) next() []*waiter[A, R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,8 +119,8 @@ func (g *batcher[A, R]) next() []*waiter[A, R] {
 	return all
 }
 
-// send does a batch. If the database refuses it, nothing was done and each call is sent alone, so that one bad call
-// fails no other. After any other error the outcome is unknown.
+// send sends a batch. If the database refuses it, nothing was done and each call is sent alone, so that a bad call does
+// not fail the others. After any other error the outcome is unknown.
 func (g *batcher[A, R]) send(all []*waiter[A, R]) {
 	defer g.callStarted()()
 	args := make([]A, len(all))

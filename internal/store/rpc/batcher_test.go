@@ -15,12 +15,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 )
 
-// slowEnds is a Caller that answers completions after a while.
+// slowEnds is a Caller that answers completions after a delay.
 type slowEnds struct {
 	together error // of aw_complete_all
 
 	mu    sync.Mutex
-	calls []string // what was completed in each: "a", or "b c d"
+	calls []string // ids of the jobs in each call: "a", or "b c d"
 }
 
 func (d *slowEnds) Call(_ context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
@@ -55,8 +55,8 @@ func (d *slowEnds) Call(_ context.Context, fn string, p json.RawMessage) (json.R
 
 func (*slowEnds) Close() {}
 
-// TestCompletionsGather: as begins do; but nobody waits for an effect that may take long.
-func TestCompletionsGather(t *testing.T) {
+// TestCompletionsAreBatched: completions are batched as begins are, except one with an effect that is not brief.
+func TestCompletionsAreBatched(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		together error
@@ -102,7 +102,7 @@ func TestCompletionsGather(t *testing.T) {
 				}
 				wg.Wait()
 				calls := strings.Fields(strings.Join(db.calls, " "))
-				if len(calls) > 5 { // the last two went alone, in either order
+				if len(calls) > 5 { // the last two were sent alone, in either order
 					calls = append(calls[:5], "c", "brief")
 				}
 				if fmt.Sprint(calls) != c.calls || db.calls[3] != "c brief" || fmt.Sprint(said) != c.want {

@@ -13,9 +13,9 @@ type beginArgs struct {
 	Lease millis `json:"lease_ms"`
 }
 
-// begun is what aw_begin answers.
+// begun is the answer of aw_begin.
 type begun struct {
-	N           int                  `json:"n"` // of aw_begin_new: which of the begins this is, from 1
+	N           int                  `json:"n"` // of aw_begin_new: the position of the begin, from 1
 	Decision    store.Decision       `json:"decision"`
 	Fence       int64                `json:"fence"`
 	Attempt     int                  `json:"attempt"`
@@ -45,7 +45,7 @@ func (b *begun) store() store.BeginAnswer {
 	}
 }
 
-// Begin of a new job is batched with others: see batcher.
+// Begin batches begins of new jobs, see batcher.
 func (c *client) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
 	return c.begins.do(ctx, beginArgs{b, millis(b.Lease)})
 }
@@ -63,7 +63,7 @@ func (c *client) ReleaseUnanswered(ctx context.Context, begins []store.Unanswere
 	return answer.Released, err
 }
 
-// beginAlone decides about one message, whatever state its job is in.
+// beginAlone begins one job in any state.
 func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.BeginAnswer, error) {
 	answer, err := call[begun](ctx, c, "aw_begin", args)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.BeginAns
 	return answer.store(), nil
 }
 
-// beginTogether begins those of the jobs that are new.
+// beginTogether begins the jobs that are new, and returns nil for the others.
 func (c *client) beginTogether(args []beginArgs) ([]*store.BeginAnswer, error) {
 	begun, err := call[[]begun](context.Background(), c, "aw_begin_new", struct {
 		Begins []beginArgs `json:"begins"`

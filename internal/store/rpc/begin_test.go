@@ -19,14 +19,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// slowDatabase is a Caller that answers begins after a while: every job is new, except the one named old.
+// slowDatabase is a Caller that answers begins after a delay: every job is new, except the one named old.
 type slowDatabase struct {
 	alone    func(id string) error // of aw_begin; may be nil
 	together error                 // of aw_begin_new
 	takes    time.Duration
 
 	mu    sync.Mutex
-	calls []string // what was begun in each: "a", or "b c d"
+	calls []string // function and ids of the jobs of each call
 }
 
 func (d *slowDatabase) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
@@ -72,7 +72,7 @@ func (d *slowDatabase) Call(ctx context.Context, fn string, p json.RawMessage) (
 
 func (*slowDatabase) Close() {}
 
-// beginAll begins jobs one after the other without waiting for the answers, and returns these.
+// beginAll begins jobs one after the other without waiting for the answers, and returns the answers.
 func beginAll(ctx context.Context, s store.Store, ids ...string) (decisions map[string]string) {
 	decisions = map[string]string{}
 	var mu sync.Mutex
@@ -96,7 +96,7 @@ func beginAll(ctx context.Context, s store.Store, ids ...string) (decisions map[
 	return decisions
 }
 
-// TestBeginsAreBatched: what comes while two calls are under way goes together, and each gets its own answer.
+// TestBeginsAreBatched: begins that arrive while two calls are in flight are sent together, and each gets its answer.
 func TestBeginsAreBatched(t *testing.T) {
 	t.Parallel()
 	raised := &rpc.SQLError{State: "22003"}
@@ -140,7 +140,7 @@ func TestBeginsAreBatched(t *testing.T) {
 	}
 }
 
-// TestBatchIsBounded: a call takes no more than a receive brings, and one that is stuck holds nobody up.
+// TestBatchIsBounded: a batch has at most as many calls as a receive returns, and a stuck call delays no other.
 func TestBatchIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestBatchIsBounded(t *testing.T) {
 	})
 }
 
-// TestBeginGivenUp: a begin that waits for others and is given up is not begun, and its caller hears at once.
+// TestBeginGivenUp: a begin whose context ends before it is sent returns at once and is not sent.
 func TestBeginGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"unicode/utf16"
 )
 
-// Clean replaces, in a JSON text, the escapes that JSON allows and PostgreSQL's jsonb does not: \u0000 and
-// halves of surrogate pairs become \ufffd. A payload or an original message may contain anything, and
-// must be recorded nevertheless. A text without them is returned as it is.
+// Clean replaces the escapes of a JSON text that PostgreSQL's jsonb does not allow: \u0000 and halves of surrogate
+// pairs become \ufffd. A payload or an original message may contain them, and must be recorded. Clean returns a text
+// without them unchanged.
 func Clean(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return text

@@ -30,8 +30,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// FuzzClean: valid JSON stays valid, cleaning twice changes nothing more, and what encoding/json reads stays
-// the same but for NULs: it reads half a surrogate as U+FFFD too.
+// FuzzClean: valid JSON stays valid, a second Clean changes nothing, and encoding/json reads the same text except for
+// NULs: it reads half a surrogate as U+FFFD, too.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{`"\u0000"`, `"\\u0000"`, `"\ud83d\ude00"`, `{"a":"\ud800\\"}`, `"\u00`, `\`} {
 		f.Add([]byte(seed))

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// claimed is what aw_claim_deliveries answers.
+// claimed is the answer of aw_claim_deliveries.
 type claimed struct {
 	Deliveries []struct {
 		ID       string `json:"id"`
@@ -39,7 +39,7 @@ func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) (store.
 	return found, nil
 }
 
-// outbox is what aw_outbox answers.
+// outbox is the answer of aw_outbox.
 type outbox struct {
 	Pending int    `json:"pending"`
 	Due     int    `json:"due"`
@@ -63,7 +63,7 @@ func (c *client) ExtendDeliveries(
 	return answer.Kept, err
 }
 
-// receiver is what aw_settle_delivery answers.
+// receiver is the answer of aw_settle_delivery.
 type receiver struct {
 	Status  string `json:"status"`
 	Down    bool   `json:"down"`

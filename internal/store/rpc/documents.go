@@ -11,8 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Limits of one call that writes chunks. Supabase's gateway refuses larger bodies, and its API calls may
-// not take longer than a minute.
+// Limits of one call that writes chunks. Supabase's gateway refuses larger bodies, and ends an API call after a minute.
 const (
 	maxBatchChunks = 200
 	maxBatchBytes  = 3 << 20
@@ -73,8 +72,8 @@ type chunkBatch struct {
 	Chunks     []json.RawMessage `json:"chunks"`
 }
 
-// StageChunks may take several calls. Each is a transaction of its own; what the earlier ones wrote stays,
-// staged, when a later one fails.
+// StageChunks may make several calls, each in its own transaction. Chunks that a call has staged remain when a later
+// call fails.
 func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string, error) {
 	binary := c.inBinary(s.Chunks)
 	encoded := make([]json.RawMessage, len(s.Chunks))
@@ -104,8 +103,8 @@ func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string,
 	return slices.Compact(missing), nil
 }
 
-// inBinary returns the caller if it can send the chunks' vectors in binary and they are worth it; nil: they go as
-// texts, in one round trip.
+// inBinary returns the caller if it can send vectors in binary and there are enough of them. Nil: send them as texts,
+// in one round trip.
 func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
 	caller, ok := c.caller.(VectorCaller)
 	vectors := 0
@@ -120,7 +119,7 @@ func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
 	return caller
 }
 
-// missingKeys is what aw_stage_chunks answers.
+// missingKeys is the answer of aw_stage_chunks.
 type missingKeys struct {
 	Missing []string `json:"missing"`
 }
@@ -163,7 +162,7 @@ func encodeChunk(chunk store.Chunk, withVector bool) (json.RawMessage, error) {
 	return b, nil
 }
 
-// checkVector refuses what no vector can hold.
+// checkVector refuses components that are not finite.
 func checkVector(v []float32) error {
 	for i, x := range v {
 		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
@@ -173,8 +172,7 @@ func checkVector(v []float32) error {
 	return nil
 }
 
-// vectorText writes a vector as pgvector reads it. Five significant digits are more than the eleven bits
-// of a halfvec hold.
+// vectorText writes a vector in pgvector's syntax. Five significant digits are more than the eleven bits of a halfvec.
 func vectorText(v []float32) string {
 	b := make([]byte, 0, 10*len(v)+2)
 	b = append(b, '[')

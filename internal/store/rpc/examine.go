@@ -29,16 +29,16 @@ func (c *client) Examine(ctx context.Context) (store.Examination, error) {
 	return e, err
 }
 
-// denied is how Postgres words what the call itself may not do.
+// denied matches Postgres' message when it refuses the call itself.
 var denied = regexp.MustCompile(`^permission denied (?:for (schema|function) (\S+)|to set role "([^"]+)")$`)
 
 // Grantee is implemented by a Caller that knows whom a grant is for.
 type Grantee interface {
-	// Grantee is the schema of the functions and the role that calls them, quoted.
+	// Grantee returns the schema of the functions and the role that calls them, quoted.
 	Grantee() (schema, role string)
 }
 
-// lacking reads the one right that was refused before anything else could be looked at.
+// lacking returns the right whose lack kept Examine from checking anything else.
 func (c *client) lacking(err error) (store.Finding, bool) {
 	raised, ok := errors.AsType[*SQLError](err)
 	if !ok {

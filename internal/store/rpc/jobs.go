@@ -10,9 +10,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// settled is what the functions that end an attempt answer.
+// settled is the answer of the functions that end an attempt.
 type settled struct {
-	N          int                  `json:"n"` // of aw_complete_all: which of the completions this is, from 1
+	N          int                  `json:"n"` // of aw_complete_all: the position of the completion, from 1
 	State      string               `json:"state"`
 	Attempts   int                  `json:"attempts"`
 	Result     json.RawMessage      `json:"result"`
@@ -59,8 +59,8 @@ func (c *client) Heartbeat(ctx context.Context, b store.Heartbeat) (store.Heartb
 	return store.HeartbeatAnswer(answer), err
 }
 
-// Complete is batched with others: see batcher. One with an effect that may take long goes alone, since
-// others would wait for it.
+// Complete batches completions, see batcher. One with an effect that is not brief is sent alone, since others would
+// wait for it.
 func (c *client) Complete(ctx context.Context, done store.Completion) (store.Settlement, error) {
 	for _, effect := range done.Effects {
 		if !effect.Brief() {
@@ -116,8 +116,8 @@ func (c *client) Canceled(ctx context.Context, h store.Holder, events []store.Ev
 	return c.settle(ctx, "aw_canceled", holding{h, events})
 }
 
-// Reject tries again without the payload when the database can't store it (a number beyond any range): the original text
-// is kept anyway, and a message that can't be recorded would come back forever.
+// Reject tries again without the payload when the database can't store it (a number out of range). The row has the
+// original text, and a message that can't be recorded would come back forever.
 func (c *client) Reject(ctx context.Context, r store.Rejection) (store.Settlement, error) {
 	s, err := c.settle(ctx, "aw_reject", r)
 	if refused, ok := errors.AsType[*taskerr.Error](err); ok && refused.Class == taskerr.ValidationError &&

@@ -1,6 +1,6 @@
-// Package rpc is the one implementation of store.Store: it encodes the arguments of the SQL functions of
-// store/schema, decodes their answers and turns their errors into the store's. How a call travels is a
-// Caller's matter: store/postgres sends it through pgx, store/supabase through PostgREST.
+// Package rpc implements store.Store. It encodes the arguments of the SQL functions of store/schema, decodes their
+// answers and converts their errors to the store's. A Caller carries the calls: store/postgres has one through pgx,
+// store/supabase one through PostgREST.
 package rpc
 
 import (
@@ -26,18 +26,18 @@ const callTimeout = 90 * time.Second
 
 // Caller carries a call to the database. It is safe for concurrent use.
 type Caller interface {
-	// Call runs the function fn with the one argument p, a JSON object, as one transaction, and returns
-	// its JSON answer. An error that the database or PostgREST raised is a *SQLError; any other error
-	// says that nothing is known of the outcome.
+	// Call runs the function fn with the one argument p, a JSON object, as one transaction, and returns its JSON
+	// answer. An error that the database or PostgREST raised is a *SQLError. After any other error the outcome is
+	// unknown.
 	Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error)
-	// Close gives back connections.
+	// Close closes the connections.
 	Close()
 }
 
 // VectorCaller is a Caller that can send vectors in binary, which JSON can't: a component takes two bytes, not ten.
 type VectorCaller interface {
 	Caller
-	// CallWithVectors is Call for a function of p and an array of halfvec, of which a nil vector is a null.
+	// CallWithVectors is Call for a function of p and an array of halfvec. A nil vector is sent as null.
 	CallWithVectors(ctx context.Context, fn string, p json.RawMessage, vectors [][]float32) (json.RawMessage, error)
 }
 
@@ -55,13 +55,13 @@ type client struct {
 	caller     Caller
 	id         string // of the tenant
 	options    Options
-	heard      atomic.Bool // an answer, whatever it said
+	heard      atomic.Bool // a call was answered, with success or an error
 	unanswered sync.Once
 	begins     batcher[beginArgs, store.BeginAnswer]
 	ends       batcher[store.Completion, store.Settlement]
 }
 
-// New returns the store of one tenant over a caller, which it owns from now on.
+// New returns the store of one tenant over a caller. The store closes the caller.
 func New(caller Caller, clientID string, o Options) store.Store {
 	c := &client{caller: caller, id: clientID, options: o}
 	c.begins.fn, c.begins.alone, c.begins.together = "aw_begin", c.beginAlone, c.beginTogether
@@ -69,10 +69,10 @@ func New(caller Caller, clientID string, o Options) store.Store {
 	return c
 }
 
-// Close gives back connections.
+// Close closes the connections.
 func (c *client) Close() { c.caller.Close() }
 
-// Check returns ErrSchema, ErrForbidden or another error when the store can't be worked with.
+// Check returns ErrSchema, ErrForbidden or another error when the store is not usable.
 func (c *client) Check(ctx context.Context) error {
 	answer, err := call[struct {
 		Version    int `json:"version"`
@@ -101,7 +101,7 @@ func call[A any](ctx context.Context, c *client, fn string, args any) (A, error)
 	return callBy[A](ctx, c, c.caller.Call, fn, args)
 }
 
-// run is call for a function whose answer says nothing.
+// run is call for a function without an answer.
 func (c *client) run(ctx context.Context, fn string, args any) error {
 	_, err := call[json.RawMessage](ctx, c, fn, args)
 	return err
@@ -132,8 +132,8 @@ func callBy[A any](ctx context.Context, c *client, by send, fn string, args any)
 	return answer, nil
 }
 
-// encode writes args as a JSON object, with the tenant. It comes last, since the last of equal keys counts: no argument
-// can name another tenant (I10).
+// encode writes args as a JSON object with the tenant. The tenant comes last, since the last of equal keys counts: no
+// argument can name another tenant (I10).
 func (c *client) encode(args any) (json.RawMessage, error) {
 	fields, err := json.Marshal(args)
 	if err != nil {
@@ -169,7 +169,7 @@ func (m *millis) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// What more than one function takes or answers.
+// Arguments and answers of more than one function.
 type (
 	jobArg struct {
 		JobID string `json:"job_id"`
@@ -205,7 +205,7 @@ func (c *client) listen() (heard func()) {
 // blame classifies the error of a call, and attributes it to the database.
 func blame(ctx context.Context, fn string, err error) error {
 	if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
-		return err // the caller gave it up: nobody's fault
+		return err // the caller canceled it: the database is not to blame
 	}
 	return taskerr.Blame(taskerr.Database, err)
 }
@@ -233,8 +233,8 @@ type busy struct {
 	RetryAfter millis `json:"retry_after_ms"`
 }
 
-// classify is the one place where errors of the database become the store's. Messages of the database are
-// passed on only where they are our own: others may quote a row, and so a document.
+// classify converts errors of the database to the store's. It includes only messages of our own functions: others may
+// quote a row, and so a document.
 func classify(ctx context.Context, fn string, err error) error {
 	raised, ok := errors.AsType[*SQLError](err)
 	if !ok {
@@ -284,7 +284,7 @@ func classify(ctx context.Context, fn string, err error) error {
 // vectorWidth matches pgvector's complaints, which quote nothing but numbers.
 var vectorWidth = regexp.MustCompile(`^(expected \d+ dimensions, not \d+|different \w+ dimensions \d+ and \d+)$`)
 
-// classifyState maps what PostgreSQL and PostgREST raise by themselves.
+// classifyState converts errors that PostgreSQL and PostgREST raise by themselves.
 func classifyState(fn string, e *SQLError) error {
 	has := func(prefixes ...string) bool {
 		for _, p := range prefixes {
@@ -295,14 +295,14 @@ func classifyState(fn string, e *SQLError) error {
 		return false
 	}
 	switch {
-	case has("28"): // Postgres quotes the login, the host and the database, and no password
+	case has("28"): // the message has the login, the host and the database, but no password
 		return fmt.Errorf("%w: %s (%s)", store.ErrLogin, e.Message, e.State)
 	case has("42501", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
 		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role "+
 			"async_worker or service_role",
 			store.ErrForbidden, e.State, fn)
 	case has("PGRST106"):
-		return fmt.Errorf("%w: %s", store.ErrUnexposed, e.Message) // which names those that it exposes
+		return fmt.Errorf("%w: %s", store.ErrUnexposed, e.Message) // the message names the exposed schemas
 	case has("42883", "42P01", "42703", "42704", "3F000", "PGRST202", "PGRST203", "404"):
 		return fmt.Errorf("%w (%s in %s)", store.ErrSchema, e.State, fn)
 	case has("22", "54"):
@@ -321,7 +321,7 @@ func classifyState(fn string, e *SQLError) error {
 	}
 }
 
-// orNil drops a JSON null, which a raw message would otherwise keep as the text null.
+// orNil returns nil for a JSON null, which a RawMessage would keep as the text null.
 func orNil(raw json.RawMessage) json.RawMessage {
 	if string(raw) == "null" {
 		return nil

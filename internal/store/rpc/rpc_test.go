@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// recorder is a Caller that keeps what it was asked and answers the same always.
+// recorder is a Caller that records its calls and always returns the same answer.
 type recorder struct {
 	calls  []json.RawMessage
 	answer string
@@ -27,7 +27,7 @@ func (r *recorder) Call(_ context.Context, _ string, p json.RawMessage) (json.Ra
 
 func (*recorder) Close() {}
 
-// TestBatches: no request is larger than Supabase's gateway takes.
+// TestBatches: no request is larger than Supabase's gateway allows.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ chunks, size, calls int }{
@@ -67,7 +67,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestUnmarshalable: arguments that JSON can't hold are an error and not a panic.
+// TestUnmarshalable: arguments that JSON can't express are an error and not a panic.
 func TestUnmarshalable(t *testing.T) {
 	t.Parallel()
 	r := &recorder{answer: `{}`}

@@ -6,23 +6,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// overdue is a store.SweepAges as the functions take it.
-type overdue struct {
+// sweepAges is a store.SweepAges as the functions take it.
+type sweepAges struct {
 	UnsentFor    millis `json:"unsent_for_ms"`
 	StalledFor   millis `json:"stalled_for_ms"`
 	UnstartedFor millis `json:"unstarted_for_ms"`
 	AgainAfter   millis `json:"again_after_ms"`
 }
 
-func overdueArgs(o store.SweepAges) overdue {
-	return overdue{millis(o.UnsentFor), millis(o.StalledFor), millis(o.UnstartedFor), millis(o.AgainAfter)}
+func sweepAgesOf(o store.SweepAges) sweepAges {
+	return sweepAges{millis(o.UnsentFor), millis(o.StalledFor), millis(o.UnstartedFor), millis(o.AgainAfter)}
 }
 
 func (c *client) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
 	found, err := call[store.SweepAnswer](ctx, c, "aw_sweep", struct {
-		overdue
+		sweepAges
 		Limit int `json:"limit"`
-	}{overdueArgs(o), limit})
+	}{sweepAgesOf(o), limit})
 	for i := range found.Stalled {
 		found.Stalled[i].Job = tidy(found.Stalled[i].Job)
 	}
@@ -33,8 +33,8 @@ func (c *client) Resend(ctx context.Context, r store.Resend) (bool, error) {
 	answer, err := call[struct {
 		Recorded bool `json:"recorded"`
 	}](ctx, c, "aw_resend", struct {
-		overdue
+		sweepAges
 		store.Resend
-	}{overdueArgs(r.Ages), r})
+	}{sweepAgesOf(r.Ages), r})
 	return answer.Recorded, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 )
 
-// late is a database that answers after a while.
+// late is a Caller that answers after a delay.
 type late struct{ takes time.Duration }
 
 func (l late) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
@@ -25,12 +25,12 @@ func (l late) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMe
 
 func (late) Close() {}
 
-// A database that does not answer at all is told once, and one that answered before never.
-func TestSilenceIsTold(t *testing.T) {
+// TestOnUnanswered: OnUnanswered is called once if the first call has no answer, and never after an answer.
+func TestOnUnanswered(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		takes []time.Duration // of one call after the other
-		told  int
+		want  int
 	}{
 		"quick":             {[]time.Duration{time.Second, 2 * time.Second}, 0},
 		"late":              {[]time.Duration{4 * time.Second, 4 * time.Second}, 1},
@@ -40,15 +40,15 @@ func TestSilenceIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				told := 0
+				called := 0
 				db := &late{}
-				s := rpc.New(db, "acme", rpc.Options{OnUnanswered: func() { told++ }})
+				s := rpc.New(db, "acme", rpc.Options{OnUnanswered: func() { called++ }})
 				for _, db.takes = range c.takes {
 					_, _ = s.Jobs(t.Context(), store.JobFilter{Limit: 1})
 				}
 				synctest.Wait()
-				if told != c.told {
-					t.Errorf("told %d times, want %d", told, c.told)
+				if called != c.want {
+					t.Errorf("called %d times, want %d", called, c.want)
 				}
 			})
 		})

@@ -54,6 +54,9 @@ func (r Report) String() string {
 	if len(r.Applied) == 0 {
 		return fmt.Sprintf("schema %s is at version %d; functions renewed", r.Schema, r.To)
 	}
+	if r.From == 0 {
+		return fmt.Sprintf("schema %s: created at version %d; functions renewed", r.Schema, r.To)
+	}
 	return fmt.Sprintf("schema %s: version %d to %d (%s); functions renewed", r.Schema, r.From, r.To,
 		strings.Join(r.Applied, ", "))
 }

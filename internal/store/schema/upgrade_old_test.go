@@ -138,13 +138,19 @@ func testRetired(t *testing.T, url string, super *pgx.Conn) {
 		declare f regprocedure;
 		begin
 			for f in select oid from pg_proc where obj_description(oid, 'pg_proc') like 'retired at %' loop
-				execute format('comment on function %s is %L', f, 'retired at ' || now() - interval '61 minutes');
+				execute format('comment on function %s is %L', f, 'retired at ' ||
+					to_char((now() - interval '61 minutes') at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'));
 			end loop;
-		end $$`); err != nil {
+		end $$; create view of_an_operator as select aw_ms(now())`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err != nil {
-		t.Fatal(err)
+	for range 2 { // first with something that uses one of them: it does not stop a migration
+		if _, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := super.Exec(t.Context(), "drop view if exists of_an_operator"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	left, fresh := signatures(t, super),
 		signatures(t, connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8})))

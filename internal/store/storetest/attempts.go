@@ -25,15 +25,15 @@ func testBegin(t *testing.T, b *bench) {
 		j.ClientID != b.client || j.StartedAt == nil || j.CompletedAt != nil {
 		t.Errorf("row: %+v", j)
 	}
-	again := b.begin(m, store.Leased)
-	if again.Wait <= hour/2 || again.Wait > hour {
-		t.Errorf("a live lease: wait %s", again.Wait)
+	leased := b.begin(m, store.Leased)
+	if leased.Wait <= hour/2 || leased.Wait > hour {
+		t.Errorf("a live lease: wait %s", leased.Wait)
 	}
-	if again.Worker != m.Worker || again.Fence != begun.Fence {
-		t.Errorf("a live lease is told as %q's under fence %d, want %q under %d", again.Worker, again.Fence, m.Worker,
+	if leased.Worker != m.Worker || leased.Fence != begun.Fence {
+		t.Errorf("a live lease: worker %q, fence %d; want %q, %d", leased.Worker, leased.Fence, m.Worker,
 			begun.Fence)
 	}
-	b.story(m.JobID)
+	b.history(m.JobID)
 }
 
 func testDecisions(t *testing.T, b *bench) {
@@ -54,7 +54,7 @@ func testDecisions(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	if begun := b.begin(m, store.Done); !begun.DeadLetter.Sent {
-		t.Error("the dead letter's copy was sent, and begin doesn't know")
+		t.Error("begin does not return that the dead letter's copy was sent")
 	}
 
 	m, h = b.run()
@@ -64,8 +64,8 @@ func testDecisions(t *testing.T, b *bench) {
 	b.begin(m, store.Dropped)
 }
 
-// testUnanswered: an attempt whose begin was never answered is not counted, whether its lease has run out or not; but
-// one whose begin was is.
+// testUnanswered: the attempt of an unanswered begin is not counted, whether its lease has expired or not. That of an
+// answered begin is.
 func testUnanswered(t *testing.T, b *bench) {
 	m, first := b.run()
 	unheard := func(of store.Begin) store.Begin {
@@ -79,18 +79,18 @@ func testUnanswered(t *testing.T, b *bench) {
 	m = unheard(m)
 	begun := b.begin(m, store.Run)
 	if begun.Attempt != 1 || begun.Fence <= first.Fence {
-		t.Errorf("its lease is alive: %+v, want attempt 1 under a new fence", begun)
+		t.Errorf("before the lease expired: %+v, want attempt 1 under a new fence", begun)
 	}
 	second := holder(m, begun)
 	b.loseWorker(second)
 	m = unheard(m)
 	if begun = b.begin(m, store.Run); begun.Attempt != 1 || begun.Fence <= second.Fence {
-		t.Errorf("its lease has run out: %+v, want attempt 1 under a new fence", begun)
+		t.Errorf("after the lease expired: %+v, want attempt 1 under a new fence", begun)
 	}
 	third := holder(m, begun)
 	b.loseWorker(third)
 	if begun = b.begin(stranger, store.Run); begun.Attempt != 2 {
-		t.Errorf("an attempt whose begin was answered: %+v, want attempt 2", begun)
+		t.Errorf("after an answered begin: %+v, want attempt 2", begun)
 	}
 	for _, stale := range []store.Holder{first, second, third} {
 		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: stale, Lease: hour}); !errors.Is(err,
@@ -102,11 +102,11 @@ func testUnanswered(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	b.begin(unheard(stranger), store.Dropped)
-	b.story(m.JobID)
+	b.history(m.JobID)
 }
 
-// testReleaseUnanswered: a job that an unanswered begin has leased is free at once when that is reported, and the
-// attempt is not counted; a job that another begin has leased stays leased.
+// testReleaseUnanswered: the report of an unanswered begin releases the job that it has leased, without counting the
+// attempt. A job that another begin has leased stays leased.
 func testReleaseUnanswered(t *testing.T, b *bench) {
 	release := func(want int, begins ...store.UnansweredBegins) {
 		t.Helper()
@@ -122,7 +122,7 @@ func testReleaseUnanswered(t *testing.T, b *bench) {
 	reported := store.UnansweredBegins{JobID: m.JobID, IDs: []string{"another", m.ID}}
 	release(1, reported, store.UnansweredBegins{JobID: other.JobID, IDs: []string{"another"}})
 	if j := b.job(m.JobID); j.Status != "pending" || j.Attempts != 0 {
-		t.Errorf("the job is %s with %d attempts, want pending with none", j.Status, j.Attempts)
+		t.Errorf("the job is %s with %d attempts, want pending with 0", j.Status, j.Attempts)
 	}
 	release(0, reported)
 	if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: live, Lease: hour}); err != nil {
@@ -137,7 +137,7 @@ func testReleaseUnanswered(t *testing.T, b *bench) {
 	release(0, reported) // that begin is over
 	b.complete(holder(second, begun))
 	release(0, store.UnansweredBegins{JobID: m.JobID, IDs: []string{second.ID}})
-	b.story(m.JobID)
+	b.history(m.JobID)
 }
 
 func testConflict(t *testing.T, b *bench) {
@@ -164,7 +164,7 @@ func testConflict(t *testing.T, b *bench) {
 	}
 }
 
-// testFence tries every writer with a fence that is no longer, and one that never was, current (I4).
+// testFence tries every writer with a stale fence and with one that was never given out (I4).
 func testFence(t *testing.T, b *bench) {
 	m, old := b.run()
 	staged, err := b.StageDocument(b.ctx(), staging(old, "fenced.pdf"))
@@ -203,7 +203,7 @@ func testFence(t *testing.T, b *bench) {
 			return err
 		},
 	}
-	before, story := b.job(m.JobID), len(b.story(m.JobID))
+	before, events := b.job(m.JobID), len(b.history(m.JobID))
 	for name, write := range writers {
 		for _, fence := range []int64{old.Fence, now.Fence + 1, 0} {
 			if err := write(store.Holder{JobID: m.JobID, Fence: fence}); !errors.Is(err, store.ErrFenced) {
@@ -214,7 +214,7 @@ func testFence(t *testing.T, b *bench) {
 			t.Errorf("%s of an unknown job: %v", name, err)
 		}
 	}
-	if after := b.job(m.JobID); !after.UpdatedAt.Equal(before.UpdatedAt) || len(b.story(m.JobID)) != story {
+	if after := b.job(m.JobID); !after.UpdatedAt.Equal(before.UpdatedAt) || len(b.history(m.JobID)) != events {
 		t.Error("I4: a refused writer wrote")
 	}
 	b.complete(now)
@@ -238,8 +238,8 @@ func testWorkerLost(t *testing.T, b *bench) {
 	if begun.Attempt != 2 || begun.Fence <= h.Fence || begun.Progress != 40 {
 		t.Errorf("second attempt: %+v", begun)
 	}
-	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "parsing", "worker_lost", "started"}) {
-		t.Errorf("story: %v", got)
+	if got := stages(b.history(m.JobID)); !slices.Equal(got, []string{"started", "parsing", "worker_lost", "started"}) {
+		t.Errorf("events: %v", got)
 	}
 	b.complete(holder(m, begun))
 }
@@ -263,8 +263,8 @@ func testSpent(t *testing.T, b *bench) {
 	}
 	b.wantLetters(m.JobID, 1)
 	b.wantDeliveries(m.JobID, "task.failed")
-	if again := b.begin(m, store.Done); again.DeadLetter == nil || again.DeadLetter.ID != begun.DeadLetter.ID {
-		t.Errorf("begin after the end: %+v", again)
+	if late := b.begin(m, store.Done); late.DeadLetter == nil || late.DeadLetter.ID != begun.DeadLetter.ID {
+		t.Errorf("begin after the end: %+v", late)
 	}
 	b.wantLetters(m.JobID, 1)
 }
@@ -315,7 +315,7 @@ func testRetry(t *testing.T, b *bench) {
 	if j := b.job(m.JobID); j.Attempts != 3 || j.Progress != 60 {
 		t.Errorf("row at the end: %+v", j)
 	}
-	b.story(m.JobID)
+	b.history(m.JobID)
 }
 
 func testRelease(t *testing.T, b *bench) {
@@ -335,7 +335,7 @@ func testRelease(t *testing.T, b *bench) {
 		h = holder(m, begun)
 	}
 	b.complete(h)
-	b.story(m.JobID)
+	b.history(m.JobID)
 }
 
 func testFail(t *testing.T, b *bench) {
@@ -350,12 +350,12 @@ func testFail(t *testing.T, b *bench) {
 		t.Errorf("row: %+v", j)
 	}
 	b.wantLetters(m.JobID, 1)
-	events := b.story(m.JobID)
+	events := b.history(m.JobID)
 	if last := events[len(events)-1]; last.Stage != "failed" || last.Message != badInput.Message {
 		t.Errorf("last event: %+v", last)
 	}
 	if err := b.DeadLetterSent(b.ctx(), uuid.NewString()); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a dead letter that is none: %v", err)
+		t.Errorf("an unknown dead letter: %v", err)
 	}
 }
 

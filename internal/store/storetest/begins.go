@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// testBeginsTogether: of many messages at once each is answered as if it came alone, whatever the others are.
+// testBeginsTogether: each of many messages at once gets the answer that it would get alone.
 func testBeginsTogether(t *testing.T, b *bench) {
 	done, h := b.run()
 	b.complete(h)
@@ -53,7 +53,7 @@ func testBeginsTogether(t *testing.T, b *bench) {
 			want = store.Conflict
 		case m.JobID == done.JobID:
 			want = store.Done
-		case decisions[i].Decision == store.Leased: // its twin runs
+		case decisions[i].Decision == store.Leased: // the other message of the pair runs
 			want = store.Leased
 		}
 		if failures[i] != nil || decisions[i].Decision != want {
@@ -73,10 +73,10 @@ func testBeginsTogether(t *testing.T, b *bench) {
 	}
 	for id, n := range runs {
 		if n != 1 {
-			t.Errorf("I2: a job is run by %d of its messages", n)
+			t.Errorf("I2: %d messages run the same job", n)
 		}
-		if story := b.story(id); len(story) != 1 || story[0].Seq != 1 || story[0].Stage != "started" {
-			t.Errorf("I8: the story of a job that began is %+v", story)
+		if events := b.history(id); len(events) != 1 || events[0].Seq != 1 || events[0].Stage != "started" {
+			t.Errorf("I8: events of a job that began: %+v", events)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func testReuse(t *testing.T, b *bench) {
 	}
 }
 
-// testBulk: a batch as large as an ingest writes is a transaction like a small one, however its vectors travel.
+// testBulk: a batch as large as those of an ingest is one transaction, however its vectors are sent.
 func testBulk(t *testing.T, b *bench) {
 	b.ingest("source.pdf", "shared")
 	_, h := b.run()
@@ -92,7 +92,7 @@ func testBulk(t *testing.T, b *bench) {
 	huge[20].Embedding = slices.Clone(huge[20].Embedding)
 	huge[20].Embedding[0] = 1e6 // more than a halfvec holds
 	if _, err := b.StageChunks(b.ctx(), batch(h, s, huge...)); err == nil {
-		t.Error("a component that no halfvec holds was taken")
+		t.Error("a component that is too large for a halfvec was accepted")
 	}
 
 	b.complete(h, activate(s, n))
@@ -109,7 +109,7 @@ func testBulk(t *testing.T, b *bench) {
 	}
 }
 
-// testManyChunks: more than one request takes.
+// testManyChunks stages more chunks than fit one request.
 func testManyChunks(t *testing.T, b *bench) {
 	_, h := b.run()
 	s, err := b.StageDocument(b.ctx(), staging(h, "long.pdf"))
@@ -151,17 +151,17 @@ func testSearch(t *testing.T, b *bench) {
 			t.Error("hits are not ordered by score")
 		}
 	}
-	// all words before some words, telling words only
+	// All words rank before some words; stop words don't count.
 	text := b.search(store.Query{Text: "the invoice payable"})
 	if len(text) != 2 || !strings.Contains(text[0].Content, "payable") || text[0].Similarity != 0 {
 		t.Errorf("text alone: %+v", text)
 	}
-	// A vector without a direction (of a question without a word) is as good as none.
+	// A zero vector (of a question without a word) has no effect.
 	zero := b.search(store.Query{Text: "the invoice payable", Embedding: make([]float32, Dimensions)})
 	if len(zero) != 2 || zero[0].ChunkID != text[0].ChunkID {
 		t.Errorf("a zero vector: %+v", zero)
 	}
-	b.wantFound("is the of", 1) // nothing telling in it: then the words themselves
+	b.wantFound("is the of", 1) // stop words only: they are searched for
 	b.wantFound("zebra", 0)
 	b.wantFound(`"written notice"`, 1)
 	b.wantFound(`'; drop table documents; -- \ & | !`, 0)
@@ -181,7 +181,7 @@ func testSearch(t *testing.T, b *bench) {
 		!strings.Contains(err.Error(), "dimensions") {
 		t.Errorf("a vector of another width: %v", err)
 	}
-	_, h := b.run() // a chunk without a word that the offline provider knows: its vector has no direction
+	_, h := b.run() // a chunk without a word that the offline provider knows has a zero vector
 	s, err := b.StageDocument(b.ctx(), staging(h, "dots.txt"))
 	if err != nil {
 		t.Fatal(err)

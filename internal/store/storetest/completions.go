@@ -11,8 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// testCompletionsTogether: of many completions at once each is answered, and done, as if it came alone, whatever
-// the others are.
+// testCompletionsTogether: each of many completions at once has the effect and the answer that it would have alone.
 func testCompletionsTogether(t *testing.T, b *bench) {
 	const good = 60
 	var all []store.Completion
@@ -48,8 +47,8 @@ func testCompletionsTogether(t *testing.T, b *bench) {
 		if err != nil || result.N != i || answers[i].State != string(job.Succeeded) || answers[i].Deliveries != 1 {
 			t.Errorf("completion %d: %+v, %v", i, answers[i], err)
 		}
-		if story := stages(b.story(c.JobID)); fmt.Sprint(story) != "[started finalizing completed]" {
-			t.Errorf("I8: the story of completion %d is %v", i, story)
+		if events := stages(b.history(c.JobID)); fmt.Sprint(events) != "[started finalizing completed]" {
+			t.Errorf("I8: events of completion %d: %v", i, events)
 		}
 		b.wantDeliveries(c.JobID, "task.completed")
 	}
@@ -58,10 +57,10 @@ func testCompletionsTogether(t *testing.T, b *bench) {
 	}
 	for i, c := range refused {
 		if failures[good+i] == nil {
-			t.Errorf("refused completion %d was taken", i)
+			t.Errorf("completion %d was accepted, want it refused", i)
 		}
 		if j := b.job(c.JobID); j.Status != string(job.Running) {
-			t.Errorf("refused completion %d left its job %s", i, j.Status)
+			t.Errorf("the job of refused completion %d is %s", i, j.Status)
 		}
 	}
 }

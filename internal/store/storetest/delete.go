@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// deletion is what a result says of a delete.
+// deletion is the part of a result that a delete adds.
 type deletion struct {
 	Deleted bool
 	Removed struct {
@@ -26,7 +26,7 @@ type deletion struct {
 	KeptBlobs []string `json:"kept_blobs"`
 }
 
-// made leaves what tasks make of a file: a summary with a note, a derived document, a reading of OCR.
+// made records what tasks make of a file: a summary with a note, a derived document, an OCR result.
 func (b *bench) made(filename, blob, sha string) {
 	b.t.Helper()
 	payload := func(kind string) func(*store.Begin) {
@@ -54,7 +54,7 @@ func (b *bench) made(filename, blob, sha string) {
 	})
 }
 
-// wantMade checks whether what made leaves is there.
+// wantMade checks whether the rows of made exist.
 func (b *bench) wantMade(filename, blob, sha string, want bool) {
 	b.t.Helper()
 	b.wantReadings(sha, map[bool]int{true: 1}[want])
@@ -68,7 +68,7 @@ func (b *bench) wantMade(filename, blob, sha string, want bool) {
 	}
 }
 
-// ingestFrom makes a document of a set of a blob with such bytes.
+// ingestFrom ingests a blob as a document of a set; sha is the hash of its bytes.
 func (b *bench) ingestFrom(set, filename, blob, sha string) store.StagedVersion {
 	b.t.Helper()
 	_, h := b.run()
@@ -88,7 +88,7 @@ func (b *bench) ingestFrom(set, filename, blob, sha string) store.StagedVersion 
 	return s
 }
 
-// delete deletes a document of a set; edit changes how.
+// delete deletes a document of a set; edit changes the arguments.
 func (b *bench) delete(set, filename, blob string, edit func(made store.DocumentBlobs, d *store.Deletion)) (r deletion) {
 	b.t.Helper()
 	_, h := b.run()
@@ -111,11 +111,11 @@ func (b *bench) delete(set, filename, blob string, edit func(made store.Document
 	return r
 }
 
-// testDeleteMade: with a document goes what was made of its text, and nothing that another document has a share in.
+// testDeleteMade: a deletion removes what was made of the document's text, and nothing that another document shares.
 func testDeleteMade(t *testing.T, b *bench) {
 	gone := b.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
-	b.ingestFrom("two", "a.pdf", "elsewhere/a.pdf", "bytes-2") // the name alone is the same
-	b.ingestFrom("one", "copy.pdf", "in/copy.pdf", "bytes-a")  // the bytes alone are
+	b.ingestFrom("two", "a.pdf", "elsewhere/a.pdf", "bytes-2") // the same name, other bytes
+	b.ingestFrom("one", "copy.pdf", "in/copy.pdf", "bytes-a")  // the same bytes, another name
 	b.made("a.pdf", "in/a.pdf", "bytes-a")
 	b.made("a.pdf", "elsewhere/a.pdf", "bytes-2")
 	b.made("copy.pdf", "in/copy.pdf", "bytes-a")
@@ -145,7 +145,7 @@ func testDeleteMade(t *testing.T, b *bench) {
 		t.Errorf("%+v", r)
 	}
 	b.wantReadings("bytes-f", 0)
-	b.wantReadings("bytes-a", 1) // copy.pdf has them
+	b.wantReadings("bytes-a", 1) // copy.pdf has the same bytes
 	b.wantMade("a.pdf", "elsewhere/a.pdf", "bytes-2", true)
 	b.wantMade("copy.pdf", "in/copy.pdf", "bytes-a", true)
 	neighbour.wantMade("a.pdf", "in/a.pdf", "bytes-a", true) // I10
@@ -161,20 +161,20 @@ func testDeleteMade(t *testing.T, b *bench) {
 		r.Removed.Summaries+r.Removed.Notes+r.Removed.Derived+r.Removed.Readings+r.Kept.Results != 0 {
 		t.Errorf("again: %+v", r)
 	}
-	b.made("b.pdf", "in/b.pdf", "bytes-b") // was never ingested, or was deleted before
+	b.made("b.pdf", "in/b.pdf", "bytes-b") // never ingested, or deleted before
 	b.delete("one", "b.pdf", "in/b.pdf", nil)
 	b.wantMade("b.pdf", "in/b.pdf", "bytes-b", false)
 }
 
-// testPurgeDerived: rows go with the blobs that were removed, and a row that was recorded meanwhile keeps its blob.
+// testPurgeDerived: a deletion removes the rows of the removed blobs alone. A row that was recorded meanwhile stays.
 func testPurgeDerived(t *testing.T, b *bench) {
 	b.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
 	b.ingestFrom("one", "copy.pdf", "in/copy.pdf", "bytes-a")
 	b.made("a.pdf", "in/a.pdf", "bytes-a")
-	b.made("a.pdf", "in/a.pdf", "bytes-0") // of a version before
+	b.made("a.pdf", "in/a.pdf", "bytes-0") // of an earlier version
 	late := ""
 	r := b.delete("one", "a.pdf", "in/a.pdf", func(made store.DocumentBlobs, d *store.Deletion) {
-		if len(made.Blobs) != 2 || !slices.Equal(made.Sources, []string{"bytes-0"}) { // bytes-a are copy.pdf's, too
+		if len(made.Blobs) != 2 || !slices.Equal(made.Sources, []string{"bytes-0"}) { // copy.pdf has bytes-a, too
 			t.Errorf("made: %+v", made)
 		}
 		d.Purged, d.BlobsRemoved, late = made.Blobs[:1], 1, made.Blobs[1]

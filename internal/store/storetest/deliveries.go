@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// claimAll takes every due delivery of the tenant.
+// claimAll claims every due delivery of the tenant.
 func (b *bench) claimAll(lease time.Duration) []store.Delivery {
 	b.t.Helper()
 	claimed, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 100, Lease: lease})
@@ -38,7 +38,7 @@ func (b *bench) wantDeliveries(jobID string, types ...string) {
 		}
 	}
 	var got []string
-	for _, d := range b.claimAll(0) { // an empty lease: as if nobody had
+	for _, d := range b.claimAll(0) { // with a lease of zero the claim expires at once
 		if d.JobID == jobID {
 			var body struct{ Type string }
 			if err := json.Unmarshal([]byte(d.Body), &body); err != nil {
@@ -52,7 +52,7 @@ func (b *bench) wantDeliveries(jobID string, types ...string) {
 	}
 }
 
-// testOutbox checks the bodies against the contract (DESIGN 2.4).
+// testOutbox checks the bodies against the contract (docs/contract.md).
 func testOutbox(t *testing.T, b *bench) {
 	type body struct {
 		Type      string
@@ -129,7 +129,7 @@ func testOutbox(t *testing.T, b *bench) {
 	}
 }
 
-// A receiver that hangs must not hold up the others.
+// testSkipHosts: a receiver that hangs does not delay the others.
 func testSkipHosts(t *testing.T, b *bench) {
 	for _, url := range []string{"https://Slow.example:8443/hook?x=1", "https://quick.example/hook"} {
 		_, h := b.run(func(m *store.Begin) { m.WebhookURL = url })
@@ -143,7 +143,7 @@ func testSkipHosts(t *testing.T, b *bench) {
 		t.Errorf("claimed %+v, %v; want the quick receiver's alone", got, err)
 	}
 	if claimed.Due != 1 {
-		t.Errorf("%d are due besides, want the slow receiver's", claimed.Due)
+		t.Errorf("%d others are due, want the slow receiver's", claimed.Due)
 	}
 }
 
@@ -198,12 +198,12 @@ func testDeliveries(t *testing.T, b *bench) {
 		again[0].Fence <= two[1].Fence {
 		t.Fatalf("the next attempt: %+v", again)
 	}
-	third := b.claimAll(hour) // that claim's lease was empty
+	third := b.claimAll(hour) // the lease of that claim was zero
 	if len(third) != 1 || third[0].Fence <= again[0].Fence {
 		t.Fatalf("after the lease: %+v", third)
 	}
 	if err := settle(again[0], delivered); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("whose claim ran out: %v", err)
+		t.Errorf("under an expired claim: %v", err)
 	}
 	if err := settle(third[0], func(o *store.DeliveryOutcome) {
 		o.Status, o.ResponseStatus, o.Error = store.DeliveryFailed, http.StatusGone, "410: the receiver wants no more"
@@ -222,8 +222,8 @@ func testDeliveries(t *testing.T, b *bench) {
 	}
 }
 
-// testOutboxState: what is pending counts until it is delivered or given up, whether it is being sent, due or to be
-// tried again later; of another tenant nothing does.
+// testOutboxState: a delivery counts as pending until it is delivered or given up, whether it is in flight, due or
+// scheduled for later. Those of another tenant don't count.
 func testOutboxState(t *testing.T, b *bench) {
 	want := func(pending, due int) {
 		t.Helper()

@@ -18,7 +18,7 @@ func derivation(blob string) store.DerivedRecord {
 	}
 }
 
-// derive completes a job that has made something of a document, and returns its version.
+// derive completes a job with a derived content, and returns the version of that.
 func (b *bench) derive(h store.Holder, d store.DerivedRecord) (version int) {
 	b.t.Helper()
 	settled := b.complete(h, store.Effect{Kind: store.EffectRecordDerived, Args: d})
@@ -42,7 +42,7 @@ func (b *bench) derived(q store.DerivedQuery) store.DerivedAnswer {
 	return found
 }
 
-// testDerived: contents of a document are numbered, whoever records them, and found by bytes and recipe.
+// testDerived: the derived contents of a document are numbered across jobs, and found by bytes and recipe.
 func testDerived(t *testing.T, b *bench) {
 	m, h := b.run()
 	q := store.DerivedQuery{JobID: m.JobID, SourceFilename: "scan.pdf", SourceSHA256: "sha", Recipe: "tesseract"}
@@ -82,7 +82,7 @@ func testDerived(t *testing.T, b *bench) {
 	}
 }
 
-// testDerivedTogether: jobs of several workers that end at once get a version each. (Those of one worker end in one
+// testDerivedTogether: jobs of several workers that end at once each get a version. (Those of one worker end in one
 // transaction.)
 func testDerivedTogether(t *testing.T, b *bench) {
 	const jobs, rounds = 4, 6

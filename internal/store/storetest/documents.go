@@ -16,7 +16,7 @@ func staging(h store.Holder, filename string) store.Staging {
 	return store.Staging{Holder: h, DocumentSet: "contracts", Filename: filename, Blob: "in/" + filename}
 }
 
-// embed makes a vector of a text: equal texts have equal vectors, unequal ones hardly ever near ones.
+// embed makes a vector of a text. Equal texts have equal vectors; other texts hardly ever have near ones.
 func embed(text string) []float32 {
 	v := make([]float32, Dimensions)
 	var norm float64
@@ -48,7 +48,7 @@ func batch(h store.Holder, s store.StagedVersion, chunks ...store.Chunk) store.C
 	}
 }
 
-// stage writes a chunk for each content.
+// stage stages a chunk for each content.
 func (b *bench) stage(h store.Holder, s store.StagedVersion, contents ...string) {
 	b.t.Helper()
 	var chunks []store.Chunk
@@ -78,7 +78,7 @@ func activate(s store.StagedVersion, chunks int) store.Effect {
 	}}
 }
 
-// ingest makes a version of a document with the contents as its chunks.
+// ingest makes the next version of a document, with the contents as its chunks.
 func (b *bench) ingest(filename string, contents ...string) store.StagedVersion {
 	b.t.Helper()
 	_, h := b.run()
@@ -119,7 +119,7 @@ func testActivate(t *testing.T, b *bench) {
 	}
 	b.stage(h, s, "alpha", "beta")
 	b.stage(h, s, "alpha", "gamma") // a position written again is replaced
-	b.wantFound("alpha", 0)         // staged work is seen by nobody
+	b.wantFound("alpha", 0)         // readers don't see staged chunks
 	settled := b.complete(h, activate(s, 2))
 	var result struct {
 		DocumentID  string `json:"document_id"`
@@ -162,11 +162,11 @@ func testActivate(t *testing.T, b *bench) {
 	b.stage(h, second, "delta", "epsilon", "left over")
 	b.wantFound("alpha", 1) // readers see the old version until the commit
 	b.wantFound("delta", 0)
-	b.complete(h, activate(second, 2)) // a position beyond the end is cut off
+	b.complete(h, activate(second, 2)) // positions beyond the end are removed
 	b.wantFound("alpha", 0)
 	b.wantFound("delta", 1)
 	b.wantFound("left", 0)
-	// No chunk is left of the version that nobody sees, nor of what was cut off.
+	// The chunks of the replaced version and the removed ones are gone.
 	if known, err := b.KnownChunks(b.ctx(),
 		[]string{"key of alpha", "key of gamma", "key of left over", "key of delta"}); err != nil || len(known) != 1 {
 		t.Errorf("chunks left: %v, %v", known, err)
@@ -215,14 +215,14 @@ func testStagedLeftovers(t *testing.T, b *bench) {
 	}
 	b.stage(h, s, "one", "two")
 	b.loseWorker(h)
-	// the same job goes on where it was
+	// The same job continues.
 	h = holder(m, b.begin(m, store.Run))
 	again, err := b.StageDocument(b.ctx(), staging(h, "left.pdf"))
 	if err != nil || again.DocumentID != s.DocumentID || again.Version != s.Version || len(again.StagedKeys) != 2 ||
 		again.StagedKeys[1] != "key of two" {
 		t.Fatalf("staged again: %+v, %v", again, err)
 	}
-	// another job takes over what nobody holds
+	// Another job takes over a document that no job holds.
 	b.loseWorker(h)
 	_, thief := b.run()
 	taken, err := b.StageDocument(b.ctx(), staging(thief, "left.pdf"))
@@ -230,7 +230,7 @@ func testStagedLeftovers(t *testing.T, b *bench) {
 		t.Fatalf("taken over: %+v, %v", taken, err)
 	}
 	if _, err := b.StageChunks(b.ctx(), batch(h, again, chunk(0, "late"))); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("who lost the document writes: %v", err)
+		t.Errorf("a job that lost the document writes: %v", err)
 	}
 	b.stage(thief, taken, "three")
 	b.complete(thief, activate(taken, 1))
@@ -254,9 +254,9 @@ func testBusy(t *testing.T, b *bench) {
 	if _, err := b.StageDocument(b.ctx(), set); err != nil {
 		t.Errorf("the same name in another set: %v", err)
 	}
-	b.complete(h) // what it staged and didn't activate is in nobody's way
+	b.complete(h) // the version that it staged and did not activate blocks no other job
 	if _, err := b.StageDocument(b.ctx(), staging(other, "busy.pdf")); err != nil {
-		t.Errorf("after the other was over: %v", err)
+		t.Errorf("after the other job ended: %v", err)
 	}
 }
 
@@ -305,7 +305,7 @@ func testFailureKeepsOld(t *testing.T, b *bench) {
 	b.wantFound("steadfast", 1)
 	b.wantFound("broken", 0)
 	if known, err := b.KnownChunks(b.ctx(), []string{"key of broken"}); err != nil || len(known) != 0 {
-		t.Errorf("staged chunks outlive the failure: %v, %v", known, err)
+		t.Errorf("staged chunks after the failure: %v, %v", known, err)
 	}
 	_, h = b.run()
 	if s, err = b.StageDocument(b.ctx(), staging(h, "steady.pdf")); err != nil || s.DocumentID != first.DocumentID ||

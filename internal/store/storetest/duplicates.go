@@ -13,10 +13,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// maxDuplicates is how many duplicates are told of in a series.
+// maxDuplicates is how many duplicates a series reports.
 const maxDuplicates = 20
 
-// sentAgain is another message of the same task, inserted after all that a test does.
+// sentAgain returns another message of the same task, inserted after everything else that a test does.
 func sentAgain(m store.Begin, edit ...func(*store.Begin)) store.Begin {
 	m.Source = store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}
 	for _, e := range edit {
@@ -25,25 +25,26 @@ func sentAgain(m store.Begin, edit ...func(*store.Begin)) store.Begin {
 	return m
 }
 
-// duplicate begins a message whose job is over, and checks whether it was told of.
-func (b *bench) duplicate(what string, m store.Begin, told bool, webhooks int) store.BeginAnswer {
+// duplicate begins a message whose job has ended, and checks whether the store reports it as a duplicate.
+func (b *bench) duplicate(what string, m store.Begin, reported bool, webhooks int) store.BeginAnswer {
 	b.t.Helper()
 	begun := b.begin(m, store.Done)
-	if begun.Duplicate != told || begun.Deliveries != webhooks {
-		b.t.Errorf("%s: told %v, %d webhooks; want %v and %d", what, begun.Duplicate, begun.Deliveries, told, webhooks)
+	if begun.Duplicate != reported || begun.Deliveries != webhooks {
+		b.t.Errorf("%s: reported %v, %d webhooks; want %v, %d", what, begun.Duplicate, begun.Deliveries, reported,
+			webhooks)
 	}
 	return begun
 }
 
-// failed is a job that has failed and whose own end told nobody.
+// failed returns a failed job whose end has sent no webhook.
 func (b *bench) failed(edit ...func(*store.Begin)) (store.Begin, store.Settlement) {
 	b.t.Helper()
 	m, h := b.run(append(edit, noWebhook)...)
 	return m, b.fail(h, m)
 }
 
-// testDuplicate: a message that is sent after its job failed is told of, in the story and to whom it names, and the job
-// stays as it is.
+// testDuplicate: the store reports a message that was sent after its job failed, by an event and by a webhook to the
+// message's URL. The job does not change.
 func testDuplicate(t *testing.T, b *bench) {
 	m, s := b.failed()
 	before := b.job(m.JobID)
@@ -54,9 +55,9 @@ func testDuplicate(t *testing.T, b *bench) {
 	}
 	b.duplicate("without a webhook_url", sentAgain(m), true, 0)
 
-	events := b.story(m.JobID)
+	events := b.history(m.JobID)
 	if got := stages(events); !slices.Equal(got, []string{"started", "failed", "", ""}) {
-		t.Fatalf("story: %v", got)
+		t.Fatalf("events: %v", got)
 	}
 	for _, e := range events[2:] {
 		if !strings.Contains(e.Message, "hints.force") || !strings.Contains(e.Message, "new task_id") ||
@@ -82,7 +83,7 @@ func testDuplicate(t *testing.T, b *bench) {
 	}
 }
 
-// testDuplicateOnce: a redelivery of a message that ran, that ended the job, or that was told of says nothing.
+// testDuplicateOnce: a redelivery of a message that ran, that ended the job, or that was reported is not reported.
 func testDuplicateOnce(t *testing.T, b *bench) {
 	hooked := func(n *store.Begin) { n.WebhookURL = "https://example.com/again" }
 	m, _ := b.failed(func(m *store.Begin) { m.Source.InsertedAt = time.Now().Add(hour) })
@@ -95,8 +96,8 @@ func testDuplicateOnce(t *testing.T, b *bench) {
 		b.duplicate("that one, redelivered", again, false, 0)
 	}
 	b.duplicate("the message that ran", redelivered, false, 0)
-	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "failed", ""}) {
-		t.Errorf("story: %v", got)
+	if got := stages(b.history(m.JobID)); !slices.Equal(got, []string{"started", "failed", ""}) {
+		t.Errorf("events: %v", got)
 	}
 
 	m, h := b.run(noWebhook, func(m *store.Begin) { m.MaxAttempts = 1 })
@@ -107,27 +108,27 @@ func testDuplicateOnce(t *testing.T, b *bench) {
 
 	m, _ = b.failed()
 	again = sentAgain(m, hooked)
-	told := make([]bool, 8)
+	reported := make([]bool, 8)
 	var wg sync.WaitGroup
-	for i := range told {
+	for i := range reported {
 		wg.Go(func() {
 			if begun, err := b.Begin(b.ctx(), again); err != nil {
 				t.Error(err)
 			} else {
-				told[i] = begun.Duplicate
+				reported[i] = begun.Duplicate
 			}
 		})
 	}
 	wg.Wait()
-	if n := len(slices.DeleteFunc(told, func(t bool) bool { return !t })); n != 1 {
-		t.Errorf("one message at several workers was told of %d times", n)
+	if n := len(slices.DeleteFunc(reported, func(t bool) bool { return !t })); n != 1 {
+		t.Errorf("one message at several workers was reported %d times", n)
 	}
 	b.wantDeliveries(m.JobID, "task.rejected")
-	b.story(m.JobID)
+	b.history(m.JobID)
 }
 
-// testDuplicateSilent: nothing is said of messages that were sent before the end or can't be told apart, nor of those
-// of jobs that ended otherwise.
+// testDuplicateSilent: the store does not report messages that were sent before the end, that have no id or time, or
+// whose job did not fail.
 func testDuplicateSilent(t *testing.T, b *bench) {
 	hooked := func(n *store.Begin) { n.WebhookURL = "https://example.com/again" }
 	m, _ := b.failed()
@@ -139,8 +140,8 @@ func testDuplicateSilent(t *testing.T, b *bench) {
 		b.duplicate(name, sentAgain(m, hooked, edit), false, 0)
 	}
 	b.begin(sentAgain(m, hooked, func(n *store.Begin) { n.Fingerprint = "f2" }), store.Conflict)
-	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "failed"}) {
-		t.Errorf("story: %v", got)
+	if got := stages(b.history(m.JobID)); !slices.Equal(got, []string{"started", "failed"}) {
+		t.Errorf("events: %v", got)
 	}
 	// A queue knows the second in which a message was inserted.
 	end := *b.job(m.JobID).CompletedAt
@@ -153,7 +154,7 @@ func testDuplicateSilent(t *testing.T, b *bench) {
 	b.complete(h)
 	b.duplicate("succeeded", sentAgain(m, hooked), false, 0)
 	b.wantDeliveries(m.JobID)
-	b.story(m.JobID)
+	b.history(m.JobID)
 
 	m, h = b.run(noWebhook)
 	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
@@ -163,28 +164,28 @@ func testDuplicateSilent(t *testing.T, b *bench) {
 		t.Errorf("canceled: %+v", begun)
 	}
 	b.wantDeliveries(m.JobID)
-	b.story(m.JobID)
+	b.history(m.JobID)
 }
 
-// testDuplicateFlood: however many duplicates come, a series tells of a few, and what ran is not forgotten for them.
+// testDuplicateFlood: a series reports a few of any number of duplicates, and still knows which messages ran.
 func testDuplicateFlood(t *testing.T, b *bench) {
 	m, _ := b.failed()
 	hooked := func(n *store.Begin) { n.WebhookURL = "https://example.com/again" }
 	forced := sentAgain(m, func(n *store.Begin) { n.Force = true })
 	for series := range 2 {
 		for i := range 3 * maxDuplicates {
-			told, webhooks := i < maxDuplicates, 0
-			if told {
+			reported, webhooks := i < maxDuplicates, 0
+			if reported {
 				webhooks = 1
 			}
-			b.duplicate("one of many", sentAgain(m, hooked), told, webhooks)
+			b.duplicate("one of many", sentAgain(m, hooked), reported, webhooks)
 		}
-		events := b.story(m.JobID)
+		events := b.history(m.JobID)
 		if want := (series + 1) * (2 + maxDuplicates); len(events) != want+series { // restarted
 			t.Errorf("series %d: %d events", series+1, len(events))
 		}
 		if last := events[len(events)-1]; !strings.Contains(last.Message, "Further duplicates") {
-			t.Errorf("the last event that is reported is %q", last.Message)
+			t.Errorf("the last event: %q", last.Message)
 		}
 		if series == 0 {
 			h := holder(forced, b.begin(forced, store.Run))
@@ -201,7 +202,7 @@ func testDuplicateFlood(t *testing.T, b *bench) {
 	}
 }
 
-// testDuplicateBody: the webhook says what failed before, that the message was dropped, and what to do.
+// testDuplicateBody: the webhook has the former error's class, says that the message was dropped, and what to do.
 func testDuplicateBody(t *testing.T, b *bench) {
 	m, _ := b.failed()
 	n := sentAgain(m, func(n *store.Begin) { n.WebhookURL, n.Worker = "https://example.com/again", "w4" })
@@ -217,7 +218,7 @@ func testDuplicateBody(t *testing.T, b *bench) {
 	}
 	for _, part := range []string{badInput.Class, badInput.Code, "dropped", "hints.force", "new task_id"} {
 		if !strings.Contains(got.Error.Message, part) {
-			t.Errorf("the error says %q, and nothing of %s", got.Error.Message, part)
+			t.Errorf("the error does not contain %q: %q", part, got.Error.Message)
 		}
 	}
 	if strings.Contains(got.Error.Message, badInput.Message) {
@@ -225,8 +226,8 @@ func testDuplicateBody(t *testing.T, b *bench) {
 	}
 }
 
-// aboutDuplicate says that an event tells of a message that was dropped after its job had failed: no stage, and its
-// metadata name the message.
+// aboutDuplicate reports whether an event is about a duplicate of a failed job: it has no stage, and its metadata name
+// the message.
 func aboutDuplicate(e store.JobEvent) bool {
 	var about struct {
 		ID string `json:"duplicate_message_id"`
@@ -234,7 +235,7 @@ func aboutDuplicate(e store.JobEvent) bool {
 	return e.Stage == "" && json.Unmarshal(e.Metadata, &about) == nil && about.ID != ""
 }
 
-// tell notes that a duplicate of a failed job is told of, and says whether it is.
+// tell counts msg if it is a duplicate of a failed job that the store reports, and returns whether it is.
 func (m *model) tell(msg store.Begin) bool {
 	id := msg.Source.MessageID
 	if m.state != "failed" || msg.Source.InsertedAt.IsZero() || slices.Contains(m.consumed, id) || m.ender == id ||

@@ -34,8 +34,8 @@ func testComplete(t *testing.T, b *bench) {
 		!strings.Contains(string(j.Result), "s1") {
 		t.Errorf("row: %+v", j)
 	}
-	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "finalizing", "completed"}) {
-		t.Errorf("story: %v", got)
+	if got := stages(b.history(m.JobID)); !slices.Equal(got, []string{"started", "finalizing", "completed"}) {
+		t.Errorf("events: %v", got)
 	}
 	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`)}); !errors.Is(err,
 		store.ErrFenced) {
@@ -44,7 +44,7 @@ func testComplete(t *testing.T, b *bench) {
 	b.wantDeliveries(m.JobID, "task.completed")
 }
 
-// testEffectAtomicity: an effect that raises leaves nothing of the completion, nor of the effects before it.
+// testEffectAtomicity: an effect that raises undoes the completion and the effects before it.
 func testEffectAtomicity(t *testing.T, b *bench) {
 	m, h := b.run()
 	staged, err := b.StageDocument(b.ctx(), staging(h, "atomic.pdf"))
@@ -70,11 +70,11 @@ func testEffectAtomicity(t *testing.T, b *bench) {
 		}
 	}
 	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`[1]`)}); err == nil {
-		t.Error("a result that is no object: no error")
+		t.Error("a result that is not an object: no error")
 	}
 	after := b.job(m.JobID)
-	if after.Status != "running" || !after.UpdatedAt.Equal(before.UpdatedAt) || len(b.story(m.JobID)) != 1 {
-		t.Errorf("a refused completion left something: %+v", after)
+	if after.Status != "running" || !after.UpdatedAt.Equal(before.UpdatedAt) || len(b.history(m.JobID)) != 1 {
+		t.Errorf("the row after a refused completion: %+v", after)
 	}
 	b.wantDeliveries(m.JobID)
 	b.wantFound("one", 0)
@@ -85,7 +85,7 @@ func testEffectAtomicity(t *testing.T, b *bench) {
 func testForce(t *testing.T, b *bench) {
 	m, h := b.run()
 	b.complete(h)
-	again := func(at time.Time, edit ...func(*store.Begin)) store.Begin {
+	forceAt := func(at time.Time, edit ...func(*store.Begin)) store.Begin {
 		n := m
 		n.Force, n.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: at}
 		for _, e := range edit {
@@ -95,12 +95,12 @@ func testForce(t *testing.T, b *bench) {
 	}
 	redelivered := m
 	redelivered.Force = true
-	b.begin(redelivered, store.Done)                  // I2: the message that did it
-	b.begin(again(time.Now().Add(-hour)), store.Done) // sent before the run began: that run did what it asks for
-	b.begin(again(time.Now().Add(hour), func(n *store.Begin) { n.Force = false }), store.Done)
-	b.begin(again(time.Now(), func(n *store.Begin) { n.Fingerprint = "f2" }), store.Conflict)
+	b.begin(redelivered, store.Done)                    // I2: the message that did it
+	b.begin(forceAt(time.Now().Add(-hour)), store.Done) // sent before the run began, which did the task
+	b.begin(forceAt(time.Now().Add(hour), func(n *store.Begin) { n.Force = false }), store.Done)
+	b.begin(forceAt(time.Now(), func(n *store.Begin) { n.Fingerprint = "f2" }), store.Conflict)
 
-	forced := again(time.Now().Add(hour))
+	forced := forceAt(time.Now().Add(hour))
 	begun := b.begin(forced, store.Run)
 	if begun.Attempt != 1 || begun.Fence <= h.Fence || begun.Progress != 0 {
 		t.Errorf("forced: %+v", begun)
@@ -115,24 +115,23 @@ func testForce(t *testing.T, b *bench) {
 		t.Errorf("I2: a forced message redelivered: %+v", redelivered)
 	}
 
-	third := again(time.Time{})
+	third := forceAt(time.Time{})
 	b.complete(holder(third, b.begin(third, store.Run)))
 	if j := b.job(m.JobID); j.Status != "succeeded" || j.ErrorClass != "" {
 		t.Errorf("row after the third series: %+v", j)
 	}
 	b.wantLetters(m.JobID, 1)
-	b.story(m.JobID)
+	b.history(m.JobID)
 	b.lateLetter(forced, s.DeadLetter.ID)
 
 	m, h = b.run()
 	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
 		t.Fatal(err)
 	}
-	b.begin(again(time.Now().Add(-hour)), store.Dropped) // sent before the cancel
+	b.begin(forceAt(time.Now().Add(-hour)), store.Dropped) // sent before the cancel
 }
 
-// lateLetter: a dead letter of an earlier series whose copy was never noted is told of to a message of the
-// job that comes back, until it is (I6).
+// lateLetter: begin returns a dead letter of an earlier series until its copy is marked as sent (I6).
 func (b *bench) lateLetter(m store.Begin, id string) {
 	b.t.Helper()
 	if late := b.begin(m, store.Done); late.DeadLetter == nil || late.DeadLetter.ID != id || late.DeadLetter.Sent {
@@ -142,7 +141,7 @@ func (b *bench) lateLetter(m store.Begin, id string) {
 		b.t.Fatal(err)
 	}
 	if late := b.begin(m, store.Done); late.DeadLetter != nil {
-		b.t.Errorf("I6: told of %+v, which is copied", late.DeadLetter)
+		b.t.Errorf("I6: %+v, whose copy was sent", late.DeadLetter)
 	}
 }
 
@@ -156,9 +155,9 @@ func testCancel(t *testing.T, b *bench) {
 	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	pulse, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour})
-	if err != nil || !pulse.Cancel {
-		t.Fatalf("the heartbeat does not bring the cancel request: %+v, %v", pulse, err)
+	beat, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour})
+	if err != nil || !beat.Cancel {
+		t.Fatalf("the heartbeat does not return the cancel request: %+v, %v", beat, err)
 	}
 	s, err := b.Canceled(b.ctx(), h, []store.Event{event("parsing", 30)})
 	if err != nil || s.State != "canceled" || s.Deliveries != 1 {
@@ -175,8 +174,8 @@ func testCancel(t *testing.T, b *bench) {
 	}
 	b.wantDeliveries(m.JobID, "task.canceled")
 	b.wantFound("never", 0)
-	b.story(m.JobID)
-	// The document had no version: nothing of it is left, and its number is free.
+	b.history(m.JobID)
+	// The document had no version: it is gone, and version 1 is free.
 	_, other := b.run()
 	if again, err := b.StageDocument(b.ctx(), staging(other, "canceled.pdf")); err != nil ||
 		again.DocumentID == staged.DocumentID || again.Version != 1 {
@@ -185,7 +184,7 @@ func testCancel(t *testing.T, b *bench) {
 }
 
 func testCancelRequests(t *testing.T, b *bench) {
-	// before any message
+	// Before any message.
 	m := message()
 	j, err := b.RequestCancel(b.ctx(), m.JobID, "anna")
 	if err != nil || j.Status != "canceled" {
@@ -193,12 +192,12 @@ func testCancelRequests(t *testing.T, b *bench) {
 	}
 	m.Force = true
 	b.begin(m, store.Dropped)
-	b.story(m.JobID)
+	b.history(m.JobID)
 	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); !errors.Is(err, store.ErrTerminal) {
 		t.Errorf("twice: %v", err)
 	}
 
-	// pending
+	// Pending.
 	m, h := b.run()
 	if _, err := b.Release(b.ctx(), store.Release{Holder: h}); err != nil {
 		t.Fatal(err)
@@ -208,9 +207,9 @@ func testCancelRequests(t *testing.T, b *bench) {
 	}
 	b.begin(m, store.Dropped)
 	b.wantDeliveries(m.JobID, "task.canceled")
-	b.story(m.JobID)
+	b.history(m.JobID)
 
-	// waiting for its next attempt: nobody works on it
+	// Waiting for its next attempt: no worker holds it.
 	m, h = b.run()
 	if _, err := b.Retry(b.ctx(), store.Retry{Holder: h, Error: badInput, After: hour}); err != nil {
 		t.Fatal(err)
@@ -220,7 +219,7 @@ func testCancelRequests(t *testing.T, b *bench) {
 	}
 	b.begin(m, store.Dropped)
 
-	// asked while running, and then the worker is lost: nobody runs it again
+	// Requested while it runs, and then the worker is lost: it does not run again.
 	m, h = b.run()
 	if j, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil || j.Status != "running" || !j.CancelAsked {
 		t.Fatalf("running: %+v, %v", j, err)
@@ -231,9 +230,9 @@ func testCancelRequests(t *testing.T, b *bench) {
 		t.Errorf("row: %+v", j)
 	}
 	b.wantDeliveries(m.JobID, "task.canceled")
-	b.story(m.JobID)
+	b.history(m.JobID)
 
-	// asked while running, and then given back: nobody runs it again either
+	// Requested while it runs, and then released: it does not run again.
 	m, h = b.run()
 	if _, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
 		t.Fatal(err)
@@ -243,9 +242,9 @@ func testCancelRequests(t *testing.T, b *bench) {
 	}
 	b.begin(m, store.Dropped)
 	b.wantDeliveries(m.JobID, "task.canceled")
-	b.story(m.JobID)
+	b.history(m.JobID)
 
-	// over
+	// Ended.
 	m, h = b.run()
 	b.complete(h)
 	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); !errors.Is(err, store.ErrTerminal) {
@@ -267,10 +266,10 @@ func testEvents(t *testing.T, b *bench) {
 		t.Errorf("row: %+v", j)
 	}
 	b.complete(h)
-	events := b.story(m.JobID)
+	events := b.history(m.JobID)
 	if got := stages(events); !slices.Equal(got,
 		[]string{"started", "parsing", "chunking", "parsing", "", "completed"}) {
-		t.Errorf("story: %v", got)
+		t.Errorf("events: %v", got)
 	}
 	if e := events[3]; e.ID != late.ID || e.Message != "late" || e.Progress != 50 || e.Attempt != 1 ||
 		!strings.Contains(string(e.Metadata), "7") ||
@@ -283,7 +282,7 @@ func testEvents(t *testing.T, b *bench) {
 	}
 }
 
-// testCanceling: one question for many attempts tells those that are to stop, each under its own fence.
+// testCanceling: one call for many attempts returns those that have to stop, each under its own fence.
 func testCanceling(t *testing.T, b *bench) {
 	canceling := func(attempts ...store.Holder) []store.Holder {
 		t.Helper()
@@ -301,7 +300,7 @@ func testCanceling(t *testing.T, b *bench) {
 	_, third := b.run()
 	unknown := store.Holder{JobID: "no-such-job", Fence: 1}
 	if got := canceling(first, second, third, unknown); len(got) != 0 {
-		t.Errorf("before anybody asked: %v", got)
+		t.Errorf("before any request: %v", got)
 	}
 	for _, h := range []store.Holder{second, third} {
 		if _, err := b.RequestCancel(b.ctx(), h.JobID, "anna"); err != nil {
@@ -313,12 +312,12 @@ func testCanceling(t *testing.T, b *bench) {
 		t.Errorf("got %v, want %v alone", got, second)
 	}
 	if got := canceling(second, third); len(got) != 2 {
-		t.Errorf("two that are to stop: %v", got)
+		t.Errorf("two that have to stop: %v", got)
 	}
 	if _, err := b.Canceled(b.ctx(), second, nil); err != nil {
 		t.Fatal(err)
 	}
-	// It runs again on demand: the request was of the series before.
+	// It runs again in another series: the request was for the one before.
 	m.Force, m.Source.MessageID, m.Source.InsertedAt = true, "again", time.Now().Add(hour)
 	if got := canceling(holder(m, b.begin(m, store.Run))); len(got) != 0 {
 		t.Errorf("of another series: %v", got)

@@ -8,16 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// secretDigits are what a Secret is made of, in the order of text.
+// secretDigits are the characters of a Secret, in text order.
 const secretDigits = "0123456789abcdef"
 
-// Secret is a value of a tenant that another one tries to learn of the planner's estimates.
+// Secret is a value of a tenant that another tenant tries to learn from the planner's estimates.
 type Secret struct {
-	Relation, Column, Known, Value string // Value begins with what is Known
+	Relation, Column, Known, Value string // Value begins with Known
 }
 
-// Secrets fills a database with rows of many values of a victim, and some of mallory, has statistics made, and returns
-// what there is to learn: in tables, and in the views and functions over them.
+// Secrets fills a database with rows of many values of a victim, and some of mallory, analyzes the tables, and returns
+// the values that could be learned from tables, and from the views and functions over them.
 func Secrets(t *testing.T, superuser *pgx.Conn) []Secret {
 	t.Helper()
 	const token = "5f0c9a7be12d4863"
@@ -46,19 +46,18 @@ func Secrets(t *testing.T, superuser *pgx.Conn) []Secret {
 	}
 }
 
-// Steal looks for a secret by asking for how many rows the planner takes to be below a value: the estimate jumps where
-// a frequent value lies. It returns what it learned beyond what is known, and how often it asked. below returns false
-// when no estimate is told.
+// Steal searches for a secret by estimates of the number of rows below a value, which jump at a frequent value. It
+// returns what it learned beyond Known, and how often it called below. below returns false if it gets no estimate.
 func (s Secret) Steal(
-	ctx context.Context, below func(ctx context.Context, value string) (rows float64, told bool),
+	ctx context.Context, below func(ctx context.Context, value string) (rows float64, ok bool),
 ) (learned string, asked int) {
 	ask := func(value string) (float64, bool) {
 		asked++
 		return below(ctx, value)
 	}
-	low, told := ask(s.Known)
-	high, toldToo := ask(s.Known + "g")
-	if !told || !toldToo || low == high {
+	low, lowOK := ask(s.Known)
+	high, highOK := ask(s.Known + "g")
+	if !lowOK || !highOK || low == high {
 		return "", asked
 	}
 	for len(s.Known)+len(learned) < len(s.Value) {
@@ -76,5 +75,5 @@ func (s Secret) Steal(
 	return learned, asked
 }
 
-// Missing is what of a secret is not known at first.
+// Missing returns the part of the secret after Known.
 func (s Secret) Missing() string { return strings.TrimPrefix(s.Value, s.Known) }

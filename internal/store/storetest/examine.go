@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// testExamine: a key that may do all it must lacks nothing, and examining leaves nothing behind.
+// testExamine: Examine finds nothing for a key with all rights, and changes nothing.
 func testExamine(t *testing.T, b *bench) {
 	if _, err := b.Submit(b.ctx(), store.Submission{
 		Task: store.Task{
@@ -29,7 +29,7 @@ func testExamine(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	if len(e.Findings) != 0 {
-		t.Errorf("it lacks %+v", e.Findings)
+		t.Errorf("findings: %+v, want none", e.Findings)
 	}
 	if e.Version != schema.Version() || e.Wanted != e.Version || e.Dimensions != Dimensions || e.Role == "" {
 		t.Errorf("examined: %+v", e)
@@ -45,28 +45,28 @@ func testExamine(t *testing.T, b *bench) {
 	}
 	jobs, err := b.Jobs(b.ctx(), store.JobFilter{Limit: 10})
 	if err != nil || len(jobs) != 1 {
-		t.Errorf("%d jobs, %v; want the one that was there before", len(jobs), err)
+		t.Errorf("%d jobs, %v; want the one from before", len(jobs), err)
 	}
 }
 
-// lack is one right that is taken away, and what Examine shall say.
+// lack is one right that is revoked, and the finding that Examine has to return.
 type lack struct {
 	sql     string
 	about   store.About
 	subject string
 }
 
-// held is what the role that the functions run as may do with a table.
+// held are the rights on a table of the role that runs the functions.
 type held struct{ Table, Privilege string }
 
-// callable is a function, and whether the role that is examined calls it.
+// callable is a function, and whether the examined role calls it.
 type callable struct {
 	Name string
 	Role bool
 }
 
-// lacks are the single rights of a role, and of the one that the functions run as, and some of each kind that are too
-// many.
+// lacks returns the single rights of a role and of the role that runs the functions, and some excessive rights of each
+// kind.
 func lacks(rights []held, functions []callable, role string, thorough bool) []lack {
 	var all []lack
 	some := []string{"aw_begin", "aw_bound", "aw_client", "aw_examine", "aw_examine_policies", "aw_append_events"}
@@ -124,9 +124,9 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []la
 	return all
 }
 
-// RunLacks takes away each single right of role in turn, or gives one too many, wants Examine to name exactly that one,
-// and makes it whole again by the statement that Examine gives. The database must be this test's own, and clean. Unless
-// it is thorough, only some functions and policies are tried.
+// RunLacks revokes each right of role in turn, or grants an excessive one, wants Examine to name exactly that one, and
+// repairs it by the statement that Examine returns. The database must be used by this test alone, and be clean. Unless
+// thorough is set, it tries only some functions and policies.
 func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thorough bool) {
 	s := open(t, "examined")
 	t.Cleanup(s.Close)
@@ -149,16 +149,16 @@ func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thoroug
 		run(l.sql)
 		found := examine(t, s, l.sql)
 		if len(found) != 1 || found[0].About != l.about || found[0].Subject != l.subject || found[0].Mend == "" {
-			t.Fatalf("after %s:\nit finds %+v, and should find that %s %s is amiss", l.sql, found, l.about, l.subject)
+			t.Fatalf("after %s:\nfindings %+v, want one about %s %s", l.sql, found, l.about, l.subject)
 		}
 		run(found[0].Mend)
 		if left := examine(t, s, found[0].Mend); len(left) != 0 {
-			t.Fatalf("after %s, mended by %s: it still lacks %+v", l.sql, found[0].Mend, left)
+			t.Fatalf("after %s and its repair %s: findings %+v, want none", l.sql, found[0].Mend, left)
 		}
 	}
 }
 
-// examine returns what is lacking, also when that keeps all else from being looked at.
+// examine returns the findings, or the one finding that keeps Examine from checking anything else.
 func examine(t *testing.T, s store.Store, after string) []store.Finding {
 	t.Helper()
 	e, err := s.Examine(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// ended are the fields of webhooks that tests of endings read.
+// ended has the fields of webhooks that tests of ends read.
 type ended struct {
 	Type   string
 	Status string
@@ -45,7 +45,7 @@ func (b *bench) webhook(jobID string) ended {
 	return all[0]
 }
 
-// testRejectTaken: a message whose id belongs to another task is rejected, once, and the job stays as it is.
+// testRejectTaken: a message whose id belongs to another task is rejected, once, and the job does not change.
 func testRejectTaken(t *testing.T, b *bench) {
 	for name, prepare := range map[string]func() (id string, status string){
 		"succeeded": func() (string, string) { m, h := b.run(noWebhook); b.complete(h); return m.JobID, "succeeded" },
@@ -86,7 +86,7 @@ func (b *bench) rejectAs(r store.Rejection, state string) store.Settlement {
 	return s
 }
 
-// testTellCanceled: a job that was canceled before its message came tells it, once, to whom that message names.
+// testTellCanceled: a job that was canceled before its message came sends one webhook, to that message's URL.
 func testTellCanceled(t *testing.T, b *bench) {
 	cancel := func() string {
 		t.Helper()
@@ -112,7 +112,7 @@ func testTellCanceled(t *testing.T, b *bench) {
 	if j := b.job(m.JobID); j.Status != "canceled" || j.Type != m.Type {
 		t.Errorf("row: %+v", j)
 	}
-	b.story(m.JobID)
+	b.history(m.JobID)
 
 	s := submission(func(s *store.Submission) { s.JobID, s.WebhookURL = cancel(), m.WebhookURL })
 	for range 2 {
@@ -127,8 +127,8 @@ func testTellCanceled(t *testing.T, b *bench) {
 	b.wantDeliveries(r.JobID, "task.canceled")
 }
 
-// testFailureFields: whichever way a job fails, row and dead letter say of what sort the error is, after how many
-// retries, how long the last attempt took, and on which worker.
+// testFailureFields: however a job fails, its row and dead letter have the class of the error, the number of retries,
+// the duration of the last attempt, and the worker.
 func testFailureFields(t *testing.T, b *bench) {
 	check := func(name, id string, letter *store.DeadLetterRef, coarse string, retries int, atLeast int64,
 		worker string,
@@ -174,7 +174,7 @@ func testFailureFields(t *testing.T, b *bench) {
 	r := rejection(func(r *store.Rejection) { r.Worker = "w3" })
 	check("a refused message", r.JobID, b.reject(r).DeadLetter, "validation", 0, 0, "w3")
 
-	// A new life of the job tells nothing of the one before.
+	// The row has nothing of the series before.
 	m.Force, m.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}
 	b.begin(m, store.Run)
 	if j := b.job(m.JobID); j.ErrorType != "" || j.ProcessingMS != nil || j.RetryCount != 0 || j.WorkerID != "w2" {
@@ -187,7 +187,7 @@ var overloaded = store.ErrorInfo{
 	Retryable: true, Coarse: "transient",
 }
 
-// testFailureBodies: the webhook says it too, and of an id that is taken that it is.
+// testFailureBodies: the webhook has the same fields. That of a taken id says so.
 func testFailureBodies(t *testing.T, b *bench) {
 	m, h := b.run()
 	f := failure(h, m)
@@ -223,7 +223,7 @@ func testFailureBodies(t *testing.T, b *bench) {
 	}
 }
 
-// testClock: events take their time from the store, whatever clock a worker has, and it never goes back.
+// testClock: events have the store's time, whatever the worker's clock says, and it never goes back.
 func testClock(t *testing.T, b *bench) {
 	m, h := b.run()
 	at := func(d time.Duration) store.Event {
@@ -237,22 +237,23 @@ func testClock(t *testing.T, b *bench) {
 		}
 	}
 	b.complete(h)
-	events, end := b.story(m.JobID), b.job(m.JobID)
+	events, end := b.history(m.JobID), b.job(m.JobID)
 	if len(events) != 7 {
 		t.Fatalf("%d events", len(events))
 	}
 	for i, e := range events {
 		if i > 0 && e.At.Before(events[i-1].At) {
-			t.Errorf("event %d was at %v, before the one before: %v", e.Seq, e.At, events[i-1].At)
+			t.Errorf("event %d was at %v, before the previous one at %v", e.Seq, e.At, events[i-1].At)
 		}
 		if e.At.Before(end.CreatedAt) || e.At.After(*end.CompletedAt) {
-			t.Errorf("event %d was at %v; the job lived from %v to %v", e.Seq, e.At, end.CreatedAt, end.CompletedAt)
+			t.Errorf("event %d was at %v; the job was created at %v and ended at %v", e.Seq, e.At, end.CreatedAt,
+				end.CompletedAt)
 		}
 	}
 }
 
-// testLife: begin says whether an accepted task is begun for the first time, and how long the last retry waited; the
-// end says how long the job took.
+// testLife: begin returns whether it is the first of its series, and how long the last retry waited. The end returns
+// the duration of the job.
 func testLife(t *testing.T, b *bench) {
 	m := message()
 	begun := b.begin(m, store.Run)
@@ -283,23 +284,23 @@ func testLife(t *testing.T, b *bench) {
 	}
 	m.Force, m.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}
 	if begun = b.begin(m, store.Run); !begun.First || begun.LastWait != 0 {
-		t.Errorf("asked for again: %+v", begun)
+		t.Errorf("forced: %+v", begun)
 	}
 	b.complete(holder(m, begun))
 	if begun = b.begin(m, store.Done); begun.First {
 		t.Errorf("redelivered: %+v", begun)
 	}
 
-	m = message() // nobody heard of its first begin
+	m = message() // its first begin is not answered
 	b.begin(m, store.Run)
 	m.Unanswered = []string{m.ID}
 	m.ID = uuid.NewString()
 	if begun = b.begin(m, store.Run); !begun.First {
-		t.Errorf("after one that was not answered: %+v", begun)
+		t.Errorf("after an unanswered begin: %+v", begun)
 	}
 }
 
-// awaitRun begins a job until its wait is over.
+// awaitRun begins a job again and again until its wait is over.
 func (b *bench) awaitRun(m store.Begin) store.BeginAnswer {
 	b.t.Helper()
 	for {

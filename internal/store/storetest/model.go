@@ -13,24 +13,24 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// model is the reference: what one job must be after a sequence of signals. Time is abstract: a lease is
-// live or has run out, a wait is over or not.
+// model is the reference: the state of one job after a sequence of signals. Time is abstract: a lease is live or has
+// expired, a wait is over or not.
 type model struct {
-	state     string // "" before anything is known of the id
+	state     string // "" while the id is unknown
 	placed    bool   // canceled before any message came
 	attempts  int
 	fence     int64 // of the newest holder
-	held      bool  // somebody may write under fence
-	expired   bool  // the holder's lease ran out
+	held      bool  // a worker may write under fence
+	expired   bool  // the holder's lease has expired
 	waiting   bool  // a retry whose wait is not over
-	asked     bool  // to be canceled
+	asked     bool  // a cancel was requested
 	consumed  []string
 	letters   int
 	webhooks  int
 	ender     string // the message that found the last worker lost
-	told      int    // duplicates, of this series
+	told      int    // reported duplicates of this series
 	notes     int    // events about duplicates
-	committed int    // effects, by series
+	committed int    // completions
 	series    int
 }
 
@@ -59,7 +59,7 @@ func RunModel(t *testing.T, open Open) {
 			"cancel":   func(*rapid.T) { r.requestCancel() },
 			"":         func(*rapid.T) { r.check() },
 		})
-		r.checkStory()
+		r.checkHistory()
 	})
 }
 
@@ -68,12 +68,12 @@ type modelRun struct {
 	t       *rapid.T
 	m       model
 	message store.Begin
-	holders []store.Holder // all there ever were
+	holders []store.Holder // past and present
 }
 
 func over(state string) bool { return state == "succeeded" || state == "failed" || state == "canceled" }
 
-// end notes a terminal state.
+// end sets a terminal state.
 func (m *model) end(state string) {
 	m.state, m.held, m.waiting = state, false, false
 	m.webhooks++
@@ -88,7 +88,7 @@ func (m *model) decide(again bool) store.Decision {
 	case m.state == "":
 		return store.Run
 	case m.placed:
-		m.webhooks = 1 // told to whom the first message names
+		m.webhooks = 1 // to the URL of the first message
 		return store.Dropped
 	case over(m.state) && again && m.state != "canceled":
 		m.series, m.attempts, m.asked, m.told = m.series+1, 0, false, 0
@@ -115,12 +115,12 @@ func (m *model) decide(again bool) store.Decision {
 
 func (r *modelRun) begin(msg store.Begin) {
 	again := msg.Force && !slices.Contains(r.m.consumed, msg.Source.MessageID)
-	told := r.m.tell(msg)
+	reported := r.m.tell(msg)
 	want := r.m.decide(again)
 	got, err := r.b.Begin(r.b.ctx(), msg)
-	if err != nil || got.Decision != want || got.Duplicate != told ||
-		(got.Deliveries == 1) != (told || want == store.Spent) {
-		r.t.Fatalf("begin: %+v, %v; want %s, told %v (%+v)", got, err, want, told, r.m)
+	if err != nil || got.Decision != want || got.Duplicate != reported ||
+		(got.Deliveries == 1) != (reported || want == store.Spent) {
+		r.t.Fatalf("begin: %+v, %v; want %s, reported %v (%+v)", got, err, want, reported, r.m)
 	}
 	if want == store.Spent {
 		r.m.ender = msg.Source.MessageID
@@ -140,7 +140,7 @@ func (r *modelRun) begin(msg store.Begin) {
 	r.holders = append(r.holders, store.Holder{JobID: msg.JobID, Fence: got.Fence})
 }
 
-// unheard begins again what its worker began without having had the answer.
+// unheard begins the job again as its worker does after an unanswered begin.
 func (r *modelRun) unheard() {
 	msg := r.message
 	msg.Unanswered = []string{msg.ID}
@@ -148,12 +148,12 @@ func (r *modelRun) unheard() {
 		r.m.attempts-- // I9
 		r.m.held = false
 	} else if r.m.asked {
-		r.m.expired = true // it need not be waited for
+		r.m.expired = true // the worker does not wait for it
 	}
 	r.begin(msg)
 }
 
-// report reports a begin that was not answered.
+// report reports an unanswered begin.
 func (r *modelRun) report() {
 	want := 0
 	if r.m.held {
@@ -185,7 +185,7 @@ func (r *modelRun) conflict() {
 	}
 }
 
-// write lets any holder there ever was try to write. It says whether the holder was the right one and wrote.
+// write lets a past or present holder try to write. It reports whether the holder was the present one and wrote.
 func (r *modelRun) write(rt *rapid.T, what string, do func(store.Holder) error) bool {
 	if len(r.holders) == 0 {
 		return false
@@ -213,15 +213,15 @@ func (r *modelRun) events(rt *rapid.T) []store.Event {
 }
 
 func (r *modelRun) beat(rt *rapid.T, lease time.Duration) {
-	var pulse store.HeartbeatAnswer
+	var answer store.HeartbeatAnswer
 	events := r.events(rt)
 	if r.write(rt, "heartbeat", func(h store.Holder) (err error) {
-		pulse, err = r.b.Heartbeat(r.b.ctx(), store.Heartbeat{Holder: h, Lease: lease, Events: events})
+		answer, err = r.b.Heartbeat(r.b.ctx(), store.Heartbeat{Holder: h, Lease: lease, Events: events})
 		return err
 	}) {
 		r.m.expired = lease == 0
-		if pulse.Cancel != r.m.asked {
-			r.t.Fatalf("pulse %+v, want %v", pulse, r.m.asked)
+		if answer.Cancel != r.m.asked {
+			r.t.Fatalf("heartbeat: %+v, want %v", answer, r.m.asked)
 		}
 	}
 }
@@ -281,7 +281,7 @@ func (r *modelRun) requestCancel() {
 	_, err := r.b.RequestCancel(r.b.ctx(), r.message.JobID, "model")
 	if over(r.m.state) {
 		if !errors.Is(err, store.ErrTerminal) {
-			r.t.Fatalf("I3: cancel of a job that is over: %v", err)
+			r.t.Fatalf("I3: cancel of an ended job: %v", err)
 		}
 		return
 	}
@@ -298,7 +298,7 @@ func (r *modelRun) requestCancel() {
 	}
 }
 
-// check holds the row against the model.
+// check compares the row with the model.
 func (r *modelRun) check() {
 	if r.m.state == "" {
 		return
@@ -309,8 +309,8 @@ func (r *modelRun) check() {
 	}
 }
 
-// checkStory holds what is left behind against the model: the events (I8), dead letters (I6), webhooks.
-func (r *modelRun) checkStory() {
+// checkHistory compares events (I8), dead letters (I6) and webhooks with the model.
+func (r *modelRun) checkHistory() {
 	if r.m.state == "" {
 		return
 	}

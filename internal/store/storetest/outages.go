@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// hooks makes deliveries to URLs.
+// hooks adds a delivery to each URL.
 func (b *bench) hooks(urls ...string) {
 	b.t.Helper()
 	for _, url := range urls {
@@ -39,7 +39,7 @@ func answered(o *store.DeliveryOutcome) {
 	o.Status, o.ResponseStatus = store.DeliveryDelivered, http.StatusOK
 }
 
-// probeNow makes the tenant's probes due, and claims them: nobody waits for an hour in a test.
+// probeNow waits until the probe is due, and claims it.
 func (b *bench) probeNow(is store.Receiver) store.Delivery {
 	b.t.Helper()
 	if !is.Down || is.Probe <= 0 || is.Probe > 6*time.Second {
@@ -58,8 +58,8 @@ func (b *bench) probeNow(is store.Receiver) store.Delivery {
 	return claimed[0]
 }
 
-// testOutages: while a host is down its deliveries wait whatever their time, of all workers; one of them is tried,
-// which costs no attempt; and all are due when it answers.
+// testOutages: while a host is down its deliveries wait, whatever their schedules, for all workers. One of them probes
+// the host, which costs no attempt. When it answers, all are due.
 func testOutages(t *testing.T, b *bench) {
 	b.hooks("https://Down.example/a", "https://down.example/b?x=1", "https://down.example/a", "https://up.example/")
 	claimed := b.claimAll(hour)
@@ -73,7 +73,7 @@ func testOutages(t *testing.T, b *bench) {
 		t.Errorf("the first failure: %+v", first)
 	}
 	if is := b.attempt(down[1], hostDown); is.Began || !is.Down {
-		t.Errorf("one that was on its way: %+v", is)
+		t.Errorf("one that was in flight: %+v", is)
 	}
 	if kept, err := b.ExtendDeliveries(b.ctx(), []store.DeliveryClaim{{ID: down[2].ID, Fence: down[2].Fence}},
 		0); err != nil || len(kept) != 1 {
@@ -93,14 +93,14 @@ func testOutages(t *testing.T, b *bench) {
 	if again := b.claimAll(hour); len(again) != 0 {
 		t.Errorf("a second probe: %+v", again)
 	}
-	// an old worker counts
+	// An old worker counts.
 	is := b.attempt(probe, func(o *store.DeliveryOutcome) { o.Status, o.ResponseStatus = store.DeliveryFailed, 503 })
 	if !is.Down || is.Began || is.Status != store.DeliveryPending {
-		t.Errorf("a probe in vain: %+v", is)
+		t.Errorf("a failed probe: %+v", is)
 	}
 	if rows, err := b.JobDeliveries(b.ctx(), probe.JobID); err != nil || len(rows) != 1 ||
 		rows[0].Attempts != probe.Attempts {
-		t.Errorf("a probe in vain cost an attempt: %+v, %v; there were %d", rows, err, probe.Attempts)
+		t.Errorf("a failed probe cost an attempt: %+v, %v; want %d", rows, err, probe.Attempts)
 	}
 	other := b.probeNow(is)
 	if other.ID == probe.ID || other.Attempts > 1 {
@@ -119,7 +119,7 @@ func testOutages(t *testing.T, b *bench) {
 	}
 }
 
-// testOutageOfAPath: one path of a host is down, and others are not; an answer of 4xx ends an outage as well.
+// testOutageOfAPath: one path of a host is down, and the others are not. A 4xx answer ends an outage, too.
 func testOutageOfAPath(t *testing.T, b *bench) {
 	b.hooks("https://half.example/bad?token=1", "https://half.example/bad?token=2", "https://half.example/good")
 	claimed := b.claimAll(hour)
@@ -148,9 +148,9 @@ func testOutageOfAPath(t *testing.T, b *bench) {
 	}
 }
 
-// testOutageOfSome: what one delivery comes to speaks for others only as far as it goes. An answer that wants to be
-// left alone for a day, for itself, puts off the receiver's probe by minutes; and a delivery that was never sent, since
-// its address is refused, ends no outage, and its turn as a probe is the next one's.
+// testOutageOfSome: the outcome of one delivery has limited effect on the others. A Retry-After of a day delays the
+// receiver's probe by minutes. A delivery that was not sent because its address is refused does not end an outage, and
+// the next delivery probes instead.
 func testOutageOfSome(t *testing.T, b *bench) {
 	b.hooks("https://shared.example/1", "https://shared.example/2", "https://shared.example/3")
 	claimed := b.claimAll(hour)
@@ -169,7 +169,7 @@ func testOutageOfSome(t *testing.T, b *bench) {
 	b.attempt(claimed[1], hostDown)
 	refused := func(o *store.DeliveryOutcome) { o.Status = store.DeliveryRefused }
 	if r := b.attempt(claimed[2], refused); r.Ended || r.Status != store.DeliveryRefused {
-		t.Errorf("one that was not sent: %+v", r)
+		t.Errorf("a delivery that was not sent: %+v", r)
 	}
 	probe := b.probeNow(is)
 	if r := b.attempt(probe, refused); r.Ended || r.Status != store.DeliveryRefused {
@@ -184,35 +184,35 @@ func testOutageOfSome(t *testing.T, b *bench) {
 	}
 }
 
-// testExtendedClaims: a lease is renewed by its holder, and by nobody whose claim ran out.
+// testExtendedClaims: the holder of a claim renews its lease. A worker whose claim has expired does not.
 func testExtendedClaims(t *testing.T, b *bench) {
 	b.hooks("https://a.example/1", "https://a.example/2")
-	mine := b.claimAll(0) // they run out at once
+	mine := b.claimAll(0) // they expire at once
 	var claims []store.DeliveryClaim
 	for _, d := range mine {
 		claims = append(claims, store.DeliveryClaim{ID: d.ID, Fence: d.Fence})
 	}
 	kept, err := b.ExtendDeliveries(b.ctx(), claims, hour)
 	if err != nil || len(kept) != 2 || len(b.claimAll(hour)) != 0 {
-		t.Fatalf("extended %v, %v; they can be claimed: %v", kept, err, b.claimAll(hour))
+		t.Fatalf("extended %v, %v; still claimable: %v", kept, err, b.claimAll(hour))
 	}
 	if kept, err := b.ExtendDeliveries(b.ctx(), claims[:1], 0); err != nil || len(kept) != 1 {
 		t.Fatalf("given back: %v, %v", kept, err)
 	}
 	others := b.claimAll(0)
 	if len(others) != 1 || others[0].ID != claims[0].ID {
-		t.Fatalf("claimed %+v, want what was given back", others)
+		t.Fatalf("claimed %+v, want the deliveries that were given back", others)
 	}
 	if kept, err := b.ExtendDeliveries(b.ctx(), claims, hour); err != nil ||
 		!slices.Equal(kept, []string{claims[1].ID}) {
 		t.Errorf("a stale claim was extended: %v, %v", kept, err)
 	}
 	if got := b.claimAll(hour); len(got) != 1 {
-		t.Errorf("claimed %+v, want what the other one's lease of zero left", got)
+		t.Errorf("claimed %+v, want the one whose lease was zero", got)
 	}
 	b.attempt(mine[1], answered)
 	if kept, err := b.ExtendDeliveries(b.ctx(), claims[1:], hour); err != nil || len(kept) != 0 {
-		t.Errorf("one that is delivered was extended: %v, %v", kept, err)
+		t.Errorf("a settled claim was extended: %v, %v", kept, err)
 	}
 	if _, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{
 		ID: claims[0].ID, Fence: claims[0].Fence,

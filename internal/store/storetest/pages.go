@@ -37,7 +37,7 @@ func testPageResults(t *testing.T, b *bench) {
 		store.PageResult{Page: 64, Reading: bytes.Repeat([]byte{7}, store.MaxReading)}
 	keep(b, two, large)
 	keep(b, one, store.PageResult{Page: 1, Reading: []byte("a twin in one call")})
-	keep(b, one) // renewed
+	keep(b, one) // replaced
 	if found := get(b, of, 1, 64); !reflect.DeepEqual(found, []store.PageResult{one, two, large}) {
 		t.Errorf("found %.100v", found)
 	}
@@ -66,7 +66,7 @@ func testPageResults(t *testing.T, b *bench) {
 		}
 	}
 	expire(time.Hour, 0) // none is an hour old
-	expire(0, 2)         // at most so many
+	expire(0, 2)         // at most two
 	expire(0, 1)
 	expire(0, 0)
 	if found := get(stranger, of, 1, 64); len(found) != 1 {
@@ -74,8 +74,8 @@ func testPageResults(t *testing.T, b *bench) {
 	}
 }
 
-// testCanceledReadings: what was read for a job goes when it is canceled, also while its worker is dead, and stays when
-// another job or document has to do with it, and when the job fails.
+// testCanceledReadings: a cancel removes the page results of the job, also while its worker is dead. They stay if
+// another job or document uses them, and if the job fails.
 func testCanceledReadings(t *testing.T, b *bench) {
 	read := func(b *bench, job, source string) {
 		t.Helper()
@@ -101,7 +101,7 @@ func testCanceledReadings(t *testing.T, b *bench) {
 	cancel(h)
 	b.wantReadings("alone", 0)
 	neighbour.wantReadings("alone", 1) // I10
-	read(b, m.JobID, "alone")          // by a worker that has not noticed yet
+	read(b, m.JobID, "alone")          // by a worker that does not know of the cancel
 	b.wantReadings("alone", 0)
 
 	m, h = b.run()
@@ -129,7 +129,7 @@ func testCanceledReadings(t *testing.T, b *bench) {
 	read(b, h.JobID, "sha-1")
 	cancel(h)
 	b.wantReadings("sha-1", 1)
-	b.keepReading("older") // by a worker of before, which says no job
+	b.keepReading("older") // by an older worker, which sends no job id
 	_, h = b.run()
 	cancel(h)
 	b.wantReadings("older", 1)
@@ -137,10 +137,10 @@ func testCanceledReadings(t *testing.T, b *bench) {
 	m, h = b.run()
 	read(b, m.JobID, "failed")
 	b.fail(h, m)
-	b.wantReadings("failed", 1) // who tries it again reads no page again
+	b.wantReadings("failed", 1) // a replay reads no page again
 }
 
-// testPageLog: how pages were read is on the version, and in the result also when nothing changed.
+// testPageLog: the version has the page log, and the result has it also if nothing changed.
 func testPageLog(t *testing.T, b *bench) {
 	_, h := b.run()
 	s, err := b.StageDocument(b.ctx(), staging(h, "scan.pdf"))

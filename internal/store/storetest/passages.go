@@ -57,7 +57,7 @@ func (b *bench) outlines(set, document string) []store.DocumentOutline {
 	return all
 }
 
-// testDocumentList: active documents are listed by name, page by page, and by a part of name or title.
+// testDocumentList: a listing has the active documents by name, in pages, and filters by a part of name or title.
 func testDocumentList(t *testing.T, b *bench) {
 	for i := range 5 {
 		b.ingestInto("one", fmt.Sprintf("Report-%d.pdf", i), "text")
@@ -111,7 +111,7 @@ func testDocumentList(t *testing.T, b *bench) {
 		q.After = &store.DocumentCursor{Filename: last.Filename, DocumentSet: last.DocumentSet}
 	}
 	if all := names(store.DocumentQuery{Limit: 100}); len(all) != 7 || !slices.Equal(paged, all) {
-		t.Errorf("page by page %v, at once %v", paged, all)
+		t.Errorf("in pages %v, at once %v", paged, all)
 	}
 	d := b.documents(store.DocumentQuery{DocumentSet: "two", Filter: "report", Limit: 1})[0]
 	if d.DocumentID == "" || d.Title != "Terms" || d.Language != "en" || d.Pages != 2 || d.Version != 1 ||
@@ -119,12 +119,12 @@ func testDocumentList(t *testing.T, b *bench) {
 		t.Errorf("%+v", d)
 	}
 	if d.State != "" || d.JobID != "" || d.Warnings != nil {
-		t.Errorf("nobody asked for details: %+v", d)
+		t.Errorf("without Details: %+v", d)
 	}
 }
 
-// testDocumentDetails: a listing with details says what the version's job warned of, and whether another one replaces
-// it.
+// testDocumentDetails: a listing with details has the warnings of the version's job, and whether another job replaces
+// the version.
 func testDocumentDetails(t *testing.T, b *bench) {
 	b.ingest("quiet.pdf", "text")
 	_, h := b.run()
@@ -167,7 +167,7 @@ func testDocumentDetails(t *testing.T, b *bench) {
 	}
 }
 
-// testPassages: chunks are read by id, with their neighbours, each once and in order, of the active version alone.
+// testPassages: reading by id returns chunks and their neighbours once and in order, of the active version alone.
 func testPassages(t *testing.T, b *bench) {
 	b.ingest("a.pdf", "old zero", "old one")
 	var old []string
@@ -195,7 +195,7 @@ func testPassages(t *testing.T, b *bench) {
 		t.Errorf("from 2: %+v", part)
 	}
 	if none := b.documentPassages("", a.DocumentID, 5, 2); len(none) != 0 {
-		t.Errorf("behind the end: %+v", none)
+		t.Errorf("after the end: %+v", none)
 	}
 	alone := b.documentPassages("", other.DocumentID, 0, 1)[0].ChunkID
 	at := func(places ...int) (ids []string) {
@@ -227,7 +227,7 @@ func testPassages(t *testing.T, b *bench) {
 	}
 }
 
-// testPassageScope: what is asked for a set sees that set, whatever it names; and no call sees another tenant (I10).
+// testPassageScope: a call for a set sees that set alone, whatever ids it names. No call sees another tenant (I10).
 func testPassageScope(t *testing.T, b *bench) {
 	b.ingestInto("open", "plan.pdf", "the open plan")
 	b.ingestInto("closed", "plan.pdf", "the closed plan")
@@ -264,7 +264,8 @@ func testPassageScope(t *testing.T, b *bench) {
 	}
 }
 
-// testOutlines: a document is found by its name or id; headings know their chunks, also where none were looked for.
+// testOutlines: a document is found by its name or id. Headings have their chunks, also in a document without an
+// outline.
 func testOutlines(t *testing.T, b *bench) {
 	s := b.ingest("a.pdf", "zero", "one")
 	b.ingestInto("others", "a.pdf", "zero")
@@ -304,7 +305,7 @@ func testOutlines(t *testing.T, b *bench) {
 	}
 }
 
-// testAgentRuns: an answer is recorded with its job's success, and only so.
+// testAgentRuns: an answer is recorded only with the success of its job.
 func testAgentRuns(t *testing.T, b *bench) {
 	effect := store.Effect{Kind: store.EffectSaveAgentRun, Args: store.AgentRun{
 		TaskType: "agent", DocumentSet: new("contracts"), Prompt: "Who pays?", Answer: "The tenant.", Model: "m",

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// contents are those of hits, in their order.
+// contents returns the contents of hits, in order.
 func contents(hits []store.Hit) (all []string) {
 	for _, h := range hits {
 		all = append(all, h.Content)
@@ -16,7 +16,7 @@ func contents(hits []store.Hit) (all []string) {
 	return all
 }
 
-// testSearchExcludes: what a question excludes is not a hit, however near its vector is; what is left is found.
+// testSearchExcludes: a chunk with an excluded term is not a hit, however near its vector is. The others are found.
 func testSearchExcludes(t *testing.T, b *bench) {
 	const beaten, show, dome = "the Super Bowl was lost by the Panthers", "the halftime show of the Super Bowl",
 		"the bowl under the Carolina dome"
@@ -27,14 +27,14 @@ func testSearchExcludes(t *testing.T, b *bench) {
 		`"Super Bowl" -PANTHERS -dome`: {show},
 		`bowl -"halftime show"`:        {beaten, dome},
 		`bowl -“halftime show”`:        {beaten, dome},
-		`bowl -"show halftime"`:        {beaten, show, dome}, // no phrase of any
+		`bowl -"show halftime"`:        {beaten, show, dome}, // no chunk has the phrase
 		`-panthers OR bowl`:            {show, dome},
 		`bowl -panther`:                {beaten, show, dome}, // another word
-		// nothing matches; what is near is held to it, too
+		// No chunk matches; the exclusion applies to near ones, too.
 		`lighthouse -panthers`: {show, dome},
-		`bowl -terms`:          nil,                  // a heading of all
-		`bowl --panthers`:      {beaten, show, dome}, // as an option of a command is written
-		`-panthers`:            nil,                  // it asks for nothing
+		`bowl -terms`:          nil,                  // in a heading of all
+		`bowl --panthers`:      {beaten, show, dome}, // written like a command's option
+		`-panthers`:            nil,                  // only an exclusion
 		`bowl ` + strings.Repeat(`-panthers `, 200): {show, dome},
 	} {
 		for _, near := range []string{beaten, show, dome} {
@@ -46,7 +46,7 @@ func testSearchExcludes(t *testing.T, b *bench) {
 	}
 }
 
-// testQuestions: a question is taken as people mean it.
+// testQuestions: a search finds what people mean by a question.
 func testQuestions(t *testing.T, b *bench) {
 	const buses, parcel = "buses run between the airport and the city, both ways", "a parcel from the airport"
 	const frost, heat, span = "the valve is rated for -40 degrees", "the pump is rated for 40 degrees",
@@ -54,7 +54,7 @@ func testQuestions(t *testing.T, b *bench) {
 	const desk = "the check-in desk opens early"
 	b.ingest("all.pdf", buses, parcel, frost, heat, span, desk)
 	for query, want := range map[string][]string{
-		// Not "… to" or "from …", which a parcel would be all of.
+		// Not "… to" or "from …", which would match the parcel.
 		"which buses run to or from the airport?": {buses, parcel},
 		"buses Or parcel":                         {parcel, buses},
 		"parcel OR desk":                          {desk, parcel},
@@ -78,7 +78,7 @@ func testQuestions(t *testing.T, b *bench) {
 	}
 }
 
-// testSearchNeighbours: what only a vector finds says so, and is not a hit where the vector means nothing.
+// testSearchNeighbours: a hit by its vector alone has Matched false. With a meaningless vector it is not a hit.
 func testSearchNeighbours(t *testing.T, b *bench) {
 	const harbour, berth = "the harbour of the town", "a berth for a night"
 	b.ingest("sea.pdf", harbour, berth)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// counted is what a result says of chunks.
+// counted has the counts of chunks in a result.
 type counted struct {
 	Embedded int `json:"chunks_embedded"`
 	Reused   int `json:"chunks_reused"`
@@ -36,7 +36,7 @@ func testVersionKeys(t *testing.T, b *bench) {
 		t.Errorf("keys: %v, %v", keys, err)
 	}
 	if keys, err := b.VersionKeys(b.ctx(), s.DocumentID, 2); err != nil || len(keys) != 0 {
-		t.Errorf("of a version that is not there: %v, %v", keys, err)
+		t.Errorf("of an unknown version: %v, %v", keys, err)
 	}
 	other := newBench(t, b.open)
 	if keys, err := other.VersionKeys(b.ctx(), s.DocumentID, 1); err != nil || len(keys) != 0 {
@@ -44,8 +44,8 @@ func testVersionKeys(t *testing.T, b *bench) {
 	}
 }
 
-// testReuseCounted: each chunk of a version counts once, as embedded when a vector was made for it, however many
-// attempts that took.
+// testReuseCounted: each chunk of a version counts once, however many attempts the job took: as embedded if a vector
+// was made for it.
 func testReuseCounted(t *testing.T, b *bench) {
 	b.ingest("source.pdf", "shared")
 	m, h := b.run()
@@ -64,7 +64,7 @@ func testReuseCounted(t *testing.T, b *bench) {
 	if s, err = b.StageDocument(b.ctx(), staging(h, "counted.pdf")); err != nil {
 		t.Fatal(err)
 	}
-	// The second attempt finds all of it, one chunk on another page, and moves what the first has staged at position 3.
+	// The second attempt finds all chunks, one of them on another page, and moves the one staged at position 3.
 	moved := bare(1, "own")
 	moved.Pages = []int{9}
 	if missing, err := b.StageChunks(b.ctx(), batch(h, s, bare(0, "shared"), moved, chunk(2, "more"), bare(3, "shared"),
@@ -84,8 +84,7 @@ func testReuseCounted(t *testing.T, b *bench) {
 	}
 }
 
-// testKeepOtherBytes: other bytes that say the same leave the version and what is read of it, and are known from
-// then on.
+// testKeepOtherBytes: other bytes with the same text keep the version and its chunks, and the version has their hash.
 func testKeepOtherBytes(t *testing.T, b *bench) {
 	b.ingest("saved.pdf", "as ever")
 	_, h := b.run()
@@ -116,7 +115,7 @@ func testDelete(t *testing.T, b *bench) {
 	kept := b.ingest("kept.pdf", "shared", "kept")
 	gone := b.ingest("gone.pdf", "shared", "old")
 	b.ingest("gone.pdf", "shared", "gone", "too")
-	for _, source := range []string{"sha-1", "sha-2"} { // of both documents, and of gone.pdf alone
+	for _, source := range []string{"sha-1", "sha-2"} { // of both documents; of gone.pdf alone
 		b.keepReading(source)
 	}
 	remove := func() (r struct {
@@ -133,7 +132,7 @@ func testDelete(t *testing.T, b *bench) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.wantFound("gone", map[bool]int{true: 1}[s.Active != nil]) // until it is committed
+		b.wantFound("gone", map[bool]int{true: 1}[s.Active != nil]) // until the commit
 		settled := b.complete(h, store.Effect{
 			Kind: store.EffectDeleteDocument, Args: store.Deletion{DocumentID: s.DocumentID, Version: s.Version},
 		})
@@ -156,16 +155,16 @@ func testDelete(t *testing.T, b *bench) {
 		}); err != nil || len(known) != 2 {
 		t.Errorf("chunks left: %v, %v", known, err)
 	}
-	if r := remove(); *r.Deleted || *r.Chunks != 0 || r.DocumentID != nil { // nothing is there
+	if r := remove(); *r.Deleted || *r.Chunks != 0 || r.DocumentID != nil { // there is no document
 		t.Errorf("removed again: %+v", r)
 	}
-	b.collect(now, store.CollectAnswer{}) // and nothing is left of that
+	b.collect(now, store.CollectAnswer{}) // nothing remains
 	if again := b.ingest("gone.pdf", "gone"); again.Version != 1 || again.DocumentID == gone.DocumentID ||
 		again.Active != nil {
 		t.Errorf("the same name again: %+v", again)
 	}
 
-	_, other := b.run() // without having taken the document
+	_, other := b.run() // without a claim on the document
 	if _, err := b.Complete(b.ctx(), store.Completion{
 		Holder: other, Result: json.RawMessage(`{}`),
 		Effects: []store.Effect{
@@ -175,12 +174,12 @@ func testDelete(t *testing.T, b *bench) {
 			}},
 		},
 	}); err == nil {
-		t.Error("a job removed a document that it had not taken")
+		t.Error("a job removed a document that it had not claimed")
 	}
 	b.wantFound("kept", 1)
 }
 
-// keepReading keeps what OCR has read of a page of a document of such bytes.
+// keepReading stores the OCR result of a page; source is the hash of the document's bytes.
 func (b *bench) keepReading(source string) {
 	b.t.Helper()
 	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: source, Reader: "r"},

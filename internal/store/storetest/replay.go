@@ -28,7 +28,7 @@ func (b *bench) plan(id, taskID string) store.ReplayPlan {
 	return plan
 }
 
-// replaying is a replay as a plan has it.
+// replaying returns the replay of a plan.
 func replaying(id string, plan store.ReplayPlan, edit ...func(*store.Replay)) store.Replay {
 	r := store.Replay{
 		DeadLetterID: id, Replays: plan.Replays, By: "anna",
@@ -83,7 +83,7 @@ func testReplay(t *testing.T, b *bench) {
 		t.Errorf("letter: %+v", d)
 	}
 
-	// I1: recorded with its message, so a sweep sends it when nobody else did.
+	// I1: recorded with its message, so a sweep sends it if nothing else does.
 	unsent := b.unsent(0)
 	if !slices.Equal(unsent, []store.Unsent{{JobID: plan.JobID, Queue: r.Queue, Message: r.Message}}) {
 		t.Errorf("unsent: %+v", unsent)
@@ -92,7 +92,7 @@ func testReplay(t *testing.T, b *bench) {
 		t.Errorf("unsent for an hour: %+v", unsent)
 	}
 
-	// Not twice by accident.
+	// A second replay needs Again.
 	for name, edit := range map[string]func(*store.Replay){
 		"the same request": func(*store.Replay) {},
 		"an old plan":      again,
@@ -108,21 +108,21 @@ func testReplay(t *testing.T, b *bench) {
 		t.Errorf("the second plan: %+v", second)
 	}
 	if _, err := b.Replay(b.ctx(), replaying(id, second)); !errors.Is(err, store.ErrReplayed) {
-		t.Errorf("not asked again: %v", err)
+		t.Errorf("without Again: %v", err)
 	}
 	b.replay(replaying(id, second, again))
 	if j := b.job(second.JobID); j.ParentJobID != m.JobID || j.Replay != 2 {
 		t.Errorf("the second row: %+v", j)
 	}
 
-	// The webhook of the new job goes where that of the old one went, under the new id.
+	// The webhook of the new job goes to the old one's URL, under the new id.
 	n := message(func(n *store.Begin) { n.JobID, n.WebhookURL = plan.JobID, "" })
 	h := holder(n, b.begin(n, store.Run))
 	if s := b.fail(h, n); s.Deliveries != 1 {
 		t.Errorf("the end of the replay: %+v", s)
 	}
-	if got := stages(b.story(plan.JobID)); !slices.Equal(got, []string{"", "started", "failed"}) {
-		t.Errorf("story: %v", got)
+	if got := stages(b.history(plan.JobID)); !slices.Equal(got, []string{"", "started", "failed"}) {
+		t.Errorf("events: %v", got)
 	}
 	b.wantLetters(m.JobID, 1)
 	b.wantLetters(plan.JobID, 1)
@@ -146,7 +146,7 @@ func testReplay(t *testing.T, b *bench) {
 	}
 }
 
-// testReplayIDs: a replay's id is one, whatever the old one was.
+// testReplayIDs: the id of a replay is valid and free, whatever the old one is.
 func testReplayIDs(t *testing.T, b *bench) {
 	long := strings.Repeat("x", 128)
 	m, id := b.letter(func(m *store.Begin) { m.JobID = long })
@@ -161,7 +161,7 @@ func testReplayIDs(t *testing.T, b *bench) {
 		t.Errorf("plan after %s: %+v", plan.JobID, next)
 	}
 
-	// A sender's own id that looks like a replay's is neither taken for one nor overwritten.
+	// A sender's id that looks like a replay's does not count as one, and its job is not overwritten.
 	m, id = b.letter(func(m *store.Begin) { m.JobID = "report.r7" })
 	if plan := b.plan(id, ""); plan.JobID != m.JobID+".r1" {
 		t.Errorf("plan: %+v", plan)
@@ -173,13 +173,13 @@ func testReplayIDs(t *testing.T, b *bench) {
 	}
 	b.run(func(m *store.Begin) { m.JobID = plan.JobID }) // between plan and replay
 	if _, err := b.Replay(b.ctx(), replaying(id, plan)); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("an id that was taken since: %v", err)
+		t.Errorf("an id that was taken after the plan: %v", err)
 	}
 	if d := b.deadLetter(id); d.ReplayedAt != nil || d.Replays != 0 {
-		t.Errorf("a refused replay left something: %+v", d)
+		t.Errorf("the letter after a refused replay: %+v", d)
 	}
 
-	// A message that never became a job: its task's own id, once it has one.
+	// A message that never became a job: the task's own id, if it has one.
 	nameless := b.reject(store.Rejection{
 		Reason: "malformed", Original: "no JSON", Error: badInput,
 		Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
@@ -198,7 +198,7 @@ func testReplayIDs(t *testing.T, b *bench) {
 	}
 }
 
-// testReplayTogether: of several who replay one letter at once, one does, and the others are told.
+// testReplayTogether: of several people who replay one letter at once, one succeeds, and the others get ErrReplayed.
 func testReplayTogether(t *testing.T, b *bench) {
 	const people = 8
 	for name, edit := range map[string]func(*store.Replay){"once": func(*store.Replay) {}, "again": again} {
@@ -208,19 +208,19 @@ func testReplayTogether(t *testing.T, b *bench) {
 			b.replay(replaying(id, plan))
 			plan = b.plan(id, "")
 		}
-		var done, told atomic.Int64
+		var done, refused atomic.Int64
 		together(people, func() {
 			switch _, err := b.Replay(b.ctx(), replaying(id, plan, edit)); {
 			case err == nil:
 				done.Add(1)
 			case errors.Is(err, store.ErrReplayed):
-				told.Add(1)
+				refused.Add(1)
 			default:
 				t.Errorf("%s: %v", name, err)
 			}
 		})
-		if done.Load() != 1 || told.Load() != people-1 {
-			t.Errorf("I2: %s: %d replays, %d were told", name, done.Load(), told.Load())
+		if done.Load() != 1 || refused.Load() != people-1 {
+			t.Errorf("I2: %s: %d replays, %d refusals", name, done.Load(), refused.Load())
 		}
 	}
 	// Replay and retry of the same failed job exclude each other, too.

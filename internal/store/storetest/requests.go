@@ -61,9 +61,9 @@ func testReject(t *testing.T, b *bench) {
 	if j := b.job(r.JobID); j.Status != "failed" || j.ErrorMessage != r.Error.Message || j.Attempts != 0 {
 		t.Errorf("row: %+v", j)
 	}
-	b.story(r.JobID)
+	b.history(r.JobID)
 
-	// an id that is taken: the job stays as it is
+	// An id that is taken: the job does not change.
 	m, h := b.run()
 	b.rejectAs(rejection(func(r *store.Rejection) { r.JobID = m.JobID }), store.Rejected)
 	if j := b.job(m.JobID); j.Status != "running" {
@@ -72,11 +72,11 @@ func testReject(t *testing.T, b *bench) {
 	b.complete(h)
 	b.wantLetters(m.JobID, 1)
 
-	// not ours to record, or nameless
+	// Without Record, or without an id.
 	r = rejection(func(r *store.Rejection) { r.Record = false })
 	b.reject(r)
 	if _, err := b.Job(b.ctx(), r.JobID); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a job that was not to be recorded: %v", err)
+		t.Errorf("a job without Record: %v", err)
 	}
 	nameless := store.Rejection{
 		Reason: "malformed", Original: "no JSON", Error: r.Error,
@@ -87,12 +87,12 @@ func testReject(t *testing.T, b *bench) {
 		t.Errorf("nameless: %+v, %v", d, err)
 	}
 	if s.Deliveries != 0 {
-		t.Error("a webhook to nobody")
+		t.Error("a webhook without a URL")
 	}
 }
 
-// testRejectSubmitted: a job recorded before its message was sent fails when that message is refused, and is
-// left alone when the refused message is another one.
+// testRejectSubmitted: a job recorded before its message was sent fails when that message is refused, and does not
+// change when another message is refused.
 func testRejectSubmitted(t *testing.T, b *bench) {
 	r := rejection()
 	s := submission(func(s *store.Submission) { s.JobID, s.Payload = r.JobID, r.Payload })
@@ -108,7 +108,7 @@ func testRejectSubmitted(t *testing.T, b *bench) {
 	if j := b.job(r.JobID); j.Status != "failed" {
 		t.Errorf("after its message was refused: %+v", j)
 	}
-	b.story(r.JobID)
+	b.history(r.JobID)
 }
 
 func submission(edit ...func(*store.Submission)) store.Submission {
@@ -179,7 +179,7 @@ func testSubmit(t *testing.T, b *bench) {
 	}
 }
 
-// testHostileTexts: what a queue can carry, the database must be able to record.
+// testHostileTexts: the database records every text that a queue can carry.
 func testHostileTexts(t *testing.T, b *bench) {
 	hostile := "a\x00b \\u0000 \xff\xfe \u2028 '; drop table jobs; -- $1 ${x}"
 	b.reject(rejection(func(r *store.Rejection) { r.Original, r.Error.Message = hostile, hostile }))
@@ -263,7 +263,7 @@ func testReaders(t *testing.T, b *bench) {
 
 func second[T any](_ T, err error) error { return err }
 
-// wantLetters checks how many dead letters bear a job's id (I6).
+// wantLetters checks how many dead letters have a job's id (I6).
 func (b *bench) wantLetters(jobID string, want int) {
 	b.t.Helper()
 	letters, err := b.DeadLetters(b.ctx(), store.DeadLetterFilter{JobID: jobID, Limit: 100})
@@ -282,7 +282,7 @@ func testTwoTenants(t *testing.T, b *bench) {
 	}
 	other.fail(holder(m, begun), m)
 	if j := b.job(m.JobID); j.Status != "succeeded" {
-		t.Errorf("I10: another client's end changed ours: %+v", j)
+		t.Errorf("I10: the end of another client's job changed ours: %+v", j)
 	}
 	if jobs, err := b.Jobs(b.ctx(), store.JobFilter{Limit: 100}); err != nil || len(jobs) != 1 {
 		t.Errorf("I10: %d jobs, %v", len(jobs), err)

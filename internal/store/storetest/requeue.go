@@ -128,11 +128,11 @@ func testRequeue(t *testing.T, b *bench) {
 		t.Errorf("plan of a replay: %+v", replay)
 	}
 
-	// The attempts count on, and the cap holds (I6).
+	// The count of attempts continues, and the limit holds (I6).
 	for attempt := 2; attempt <= 3; attempt++ {
 		n := message(func(n *store.Begin) { n.JobID, n.MaxAttempts = m.JobID, 3 })
 		begun := b.begin(n, store.Run)
-		if begun.Attempt != attempt || begun.Releases != 0 || begun.Waited != 0 { // its waits begin again (I11)
+		if begun.Attempt != attempt || begun.Releases != 0 || begun.Waited != 0 { // its waits start again (I11)
 			t.Errorf("attempt %d, want %d; %d releases, waited %v", begun.Attempt, attempt, begun.Releases,
 				begun.Waited)
 		}
@@ -154,7 +154,7 @@ func testRequeue(t *testing.T, b *bench) {
 	b.complete(holder(n, b.begin(n, store.Run)))
 	b.begin(m, store.Done) // I2: the first message, late
 	b.wantLetters(m.JobID, 3)
-	b.story(m.JobID)
+	b.history(m.JobID)
 	if _, err := b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); !errors.Is(err,
 		store.ErrNotFailed) {
 		t.Errorf("I3: a succeeded job: %v", err)
@@ -181,7 +181,7 @@ func testRequeueAfter(t *testing.T, b *bench) {
 	if _, err := b.Requeue(b.ctx(), requeuing(m)); !errors.Is(err, store.ErrNotFailed) {
 		t.Errorf("retry of a canceled job: %v", err)
 	}
-	b.story(m.JobID)
+	b.history(m.JobID)
 
 	// A job whose message was refused has no fingerprint yet; refused again it fails again, with a letter.
 	refused := rejection()
@@ -200,9 +200,9 @@ func testRequeueAfter(t *testing.T, b *bench) {
 		t.Errorf("refused again: %+v", j)
 	}
 	b.wantLetters(refused.JobID, 2)
-	b.story(refused.JobID)
+	b.history(refused.JobID)
 
-	// One that ran, is queued again and then refused, does not wait for ever.
+	// A job that ran, was queued again and then refused does not wait for ever.
 	m, _ = b.letter()
 	if _, err := b.Requeue(b.ctx(), requeuing(m)); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func testRequeueAfter(t *testing.T, b *bench) {
 	if j := b.job(m.JobID); j.Status != "failed" {
 		t.Errorf("refused after it ran: %+v", j)
 	}
-	b.story(m.JobID)
+	b.history(m.JobID)
 
 	// A forced message did it again: a replay of the old letter is refused unless asked twice.
 	m, id = b.letter()
@@ -223,7 +223,7 @@ func testRequeueAfter(t *testing.T, b *bench) {
 		t.Errorf("plan: %+v", plan)
 	}
 	if _, err := b.Replay(b.ctx(), replaying(id, plan)); !errors.Is(err, store.ErrReplayed) {
-		t.Errorf("replay of what was forced since: %v", err)
+		t.Errorf("replay after a forced message: %v", err)
 	}
 	b.replay(replaying(id, plan, again))
 }

@@ -33,8 +33,8 @@ func (b *bench) settleDelivery(d store.Delivery, status string, answer int) {
 	}
 }
 
-// testListDeliveries: the newest first, by state and job, with the host of the address and no more of it, and none of
-// another client.
+// testListDeliveries: a listing has the newest first, filters by state and job, shows only the host of a URL, and has
+// no delivery of another client.
 func testListDeliveries(t *testing.T, b *bench) {
 	other := newBench(t, b.open)
 	m, h := other.run()
@@ -59,7 +59,7 @@ func testListDeliveries(t *testing.T, b *bench) {
 			t.Errorf("%+v", d)
 		}
 		if d.LastError != nil && strings.Contains(*d.LastError, "secret") || strings.Contains(d.Host, "secret") {
-			t.Errorf("it tells of the address: %+v", d)
+			t.Errorf("it has more of the URL than the host: %+v", d)
 		}
 	}
 	if got := strings.Join(hosts, ", "); got != "c.example pending, b.example:8443 delivered, a.example failed" {
@@ -86,8 +86,8 @@ func testListDeliveries(t *testing.T, b *bench) {
 	}
 }
 
-// testResendDelivery: what is over is sent again under its id, with its body and a new schedule. What is pending or in
-// flight, was delivered, or is another client's, is not.
+// testResendDelivery: a delivery that has ended is sent again under its id, with its body and a new schedule. One that
+// is pending, in flight, delivered or another client's is not.
 func testResendDelivery(t *testing.T, b *bench) {
 	resend := func(id string, delivered bool, want error) store.DeliveryEntry {
 		t.Helper()
@@ -144,7 +144,7 @@ func testResendDelivery(t *testing.T, b *bench) {
 			t.Errorf("claimed again: %+v", d)
 			continue
 		}
-		// The first claim is over: what comes late of it is not the second's.
+		// The first claim is over: its late outcome is refused.
 		_, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{
 			ID: d.ID, Fence: claimed[i].Fence, Status: store.DeliveryDelivered,
 		})

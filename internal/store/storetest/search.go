@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// ingestInto makes a document of a set.
+// ingestInto ingests a document into a set.
 func (b *bench) ingestInto(set, filename string, contents ...string) {
 	b.t.Helper()
 	_, h := b.run()
@@ -21,7 +21,7 @@ func (b *bench) ingestInto(set, filename string, contents ...string) {
 	b.complete(h, activate(s, len(contents)))
 }
 
-// testSearchFilters: a search sees the active versions of the set that it is for, and nothing else.
+// testSearchFilters: a search sees the active versions of its set, and nothing else.
 func testSearchFilters(t *testing.T, b *bench) {
 	b.ingestInto("one", "a.pdf", "harbour in spring", "harbour in summer")
 	b.ingestInto("two", "a.pdf", "harbour in autumn")
@@ -58,7 +58,7 @@ func testSearchFilters(t *testing.T, b *bench) {
 	}
 }
 
-// unlike says how two lists differ, whatever their order; empty: not at all.
+// unlike returns the difference of two lists, ignoring order; empty: there is none.
 func unlike(want, got []string) string {
 	counts := map[string]int{}
 	for _, w := range want {
@@ -75,7 +75,7 @@ func unlike(want, got []string) string {
 	return ""
 }
 
-// testSearchOrder: how hits of words are ordered, and that order stays.
+// testSearchOrder: the order of hits by words, which is stable.
 func testSearchOrder(t *testing.T, b *bench) {
 	var common []string
 	for i := range 12 {
@@ -102,24 +102,24 @@ func testSearchOrder(t *testing.T, b *bench) {
 		t.Errorf("a rare word and a common one, apart: %s is first", got)
 	}
 	b.wantFound("pilot -harbour", 1)
-	b.wantFound("lighthouse pilot -harbour", 1) // what only some words match is held to the minus too
+	b.wantFound("lighthouse pilot -harbour", 1) // the exclusion applies to partial matches, too
 	b.wantFound(`lighthouse pilot -"knows the"`, 1)
 	b.wantFound("-harbour", 0)
-	// Equal hits come by file and place, however often one asks.
+	// Equal hits are ordered by file and position, in every search.
 	hits := b.search(store.Query{Text: "dues", Limit: 5})
 	for i, h := range hits {
 		if want := fmt.Sprintf("harbour dues of berth%d", i); h.Content != want || h.Score != hits[0].Score {
 			t.Errorf("hit %d is %q with %v, want %q", i, h.Content, h.Score, want)
 		}
 	}
-	// A hit of words alone has its similarity, when there is a vector.
+	// A hit by words alone has its similarity if the query has a vector.
 	if hits := b.search(store.Query{Text: "aboard", Embedding: embed("a pilot comes aboard"), Limit: 1}); len(
 		hits) != 1 || hits[0].Similarity < 0.99 {
 		t.Errorf("similarity: %+v", hits)
 	}
 }
 
-// testSearchOddities: whatever one types is a question and no error.
+// testSearchOddities: every text is a valid question.
 func testSearchOddities(t *testing.T, b *bench) {
 	b.ingest("a.pdf", "O'Brien owes 5 % at C:\\temp & <b>more</b> | less")
 	for _, text := range []string{

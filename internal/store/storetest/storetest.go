@@ -1,4 +1,4 @@
-// Package storetest is the one conformance suite that every store passes. A back end's test calls Run.
+// Package storetest is the conformance suite that every store passes. A back end's test calls Run.
 package storetest
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Dimensions is how wide the vectors of the suite are: the database under test must be migrated with it.
+// Dimensions is the width of the suite's vectors. The database under test must be migrated with it.
 const Dimensions = 8
 
 // Open opens the store of a tenant. The stores that one Open opens share a database.
 type Open func(t testing.TB, clientID string) store.Store
 
-// jobTests are the part of the suite that store.Jobs and the readers of its rows pass by themselves.
+// jobTests are the tests that need only store.Jobs and the readers of its rows.
 var jobTests = []suiteTest{
 	{"begin", testBegin},
 	{"begin decides by state", testDecisions},
@@ -32,7 +32,7 @@ var jobTests = []suiteTest{
 	{"worker lost for good", testSpent},
 	{"retry", testRetry},
 	{"release", testRelease},
-	{"releases are kept", testWaits},
+	{"releases are counted", testWaits},
 	{"fail", testFail},
 	{"complete", testComplete},
 	{"cancel requests", testCancelRequests},
@@ -43,15 +43,15 @@ var jobTests = []suiteTest{
 	{"reject a submitted job", testRejectSubmitted},
 	{"submit", testSubmit},
 	{"sweep", testSweep},
-	{"sweep of what nobody began", testSweepUnstarted},
+	{"sweep of unstarted jobs", testSweepUnstarted},
 	{"sweeps at once", testSweepTogether},
 	{"reject a taken id", testRejectTaken},
 	{"canceled before its message", testTellCanceled},
 	{"sent again after a failure", testDuplicate},
-	{"sent again is told once", testDuplicateOnce},
-	{"sent again without a word", testDuplicateSilent},
+	{"sent again is reported once", testDuplicateOnce},
+	{"sent again without a report", testDuplicateSilent},
 	{"sent again and again", testDuplicateFlood},
-	{"what failures say", testFailureFields},
+	{"fields of failures", testFailureFields},
 	{"clock of events", testClock},
 	{"life of a job", testLife},
 	{"readers", testReaders},
@@ -134,21 +134,21 @@ type suiteTest struct {
 	test func(*testing.T, *bench)
 }
 
-// Run is the suite.
+// Run runs the suite.
 func Run(t *testing.T, open Open) {
 	RunJobs(t, open)
 	runAll(t, open, otherTests)
 }
 
-// RunJobs is the part of the suite that is about jobs alone: of the stores that open returns only the
-// methods of store.Jobs, the readers of its rows and ClaimDeliveries are called.
+// RunJobs runs the part of the suite that is about jobs. It calls only the methods of store.Jobs, the readers of its
+// rows and ClaimDeliveries.
 func RunJobs(t *testing.T, open Open) { runAll(t, open, jobTests) }
 
 func runAll(t *testing.T, open Open, tests []suiteTest) {
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			defer func() { // a store that is wrong in one way is to fail one test, not all that come after it
+			defer func() { // a panic fails one test, not all after it
 				if p := recover(); p != nil {
 					t.Errorf("panic: %v\n%s", p, debug.Stack())
 				}
@@ -158,7 +158,7 @@ func runAll(t *testing.T, open Open, tests []suiteTest) {
 	}
 }
 
-// bench is a tenant of its own for one test.
+// bench has a new tenant for one test.
 type bench struct {
 	store.Store
 	t      *testing.T
@@ -179,7 +179,7 @@ func (b *bench) ctx() context.Context { return b.t.Context() }
 
 const hour = time.Hour
 
-// message is a Begin of a new job with a lease that no test outlives.
+// message returns a Begin of a new job, with a lease that is longer than any test.
 func message(edit ...func(*store.Begin)) store.Begin {
 	b := store.Begin{
 		Task: store.Task{
@@ -197,7 +197,7 @@ func message(edit ...func(*store.Begin)) store.Begin {
 	return b
 }
 
-// begin asserts the decision and returns the answer.
+// begin checks the decision and returns the answer.
 func (b *bench) begin(m store.Begin, want store.Decision) store.BeginAnswer {
 	b.t.Helper()
 	begun, err := b.Begin(b.ctx(), m)
@@ -221,11 +221,11 @@ func holder(m store.Begin, begun store.BeginAnswer) store.Holder {
 	return store.Holder{JobID: m.JobID, Fence: begun.Fence}
 }
 
-// loseWorker lets the lease of a held job run out and returns once it has.
+// loseWorker lets the lease of a held job expire.
 func (b *bench) loseWorker(h store.Holder) {
 	b.t.Helper()
 	if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: 0}); err != nil {
-		b.t.Fatalf("heartbeat with an empty lease: %v", err)
+		b.t.Fatalf("heartbeat with a lease of zero: %v", err)
 	}
 }
 
@@ -269,9 +269,9 @@ func (b *bench) job(id string) store.Job {
 	return j
 }
 
-// story returns all events of a job, after having checked I8: numbered from 1 without gaps, progress
-// never falling within a series, a terminal event only as the last of a series but for duplicates of a failed job.
-func (b *bench) story(id string) []store.JobEvent {
+// history returns all events of a job. It checks I8: they are numbered from 1 without gaps, progress never falls within
+// a series, and a terminal event is the last of its series, except for duplicates of a failed job.
+func (b *bench) history(id string) []store.JobEvent {
 	b.t.Helper()
 	events, err := b.Events(b.ctx(), id, 0, 1000)
 	if err != nil {
@@ -289,7 +289,7 @@ func (b *bench) story(id string) []store.JobEvent {
 			b.t.Errorf("I8: progress of %s falls from %d to %d", id, progress, e.Progress)
 		}
 		if over != aboutDuplicate(e) {
-			b.t.Errorf("I8: event %q (%s) of %s, when its series is over: %v", e.Stage, e.Message, id, over)
+			b.t.Errorf("I8: event %q (%s) of %s, after its series ended: %v", e.Stage, e.Message, id, over)
 		}
 		progress, over = e.Progress, terminal(e.Stage) || over
 	}

@@ -20,7 +20,7 @@ func partial(key, text string) store.Partial {
 	return store.Partial{Key: key, Answer: answer, PromptTokens: 100, CompletionTokens: 7}
 }
 
-// partials tells what is kept: "key text own" of each, in the order of the answer.
+// partials returns the stored answers as "key text own", in order.
 func (b *bench) partials(q store.PartialQuery) string {
 	b.t.Helper()
 	found, err := b.Partials(b.ctx(), q)
@@ -47,7 +47,8 @@ func (b *bench) keepPartials(jobID string, partials ...store.Partial) {
 	}
 }
 
-// testPartials: answers are found by whoever asks the same, are replaced, and expire; another tenant's are not seen.
+// testPartials: any job of the tenant finds an answer by its key. Answers are replaced and expire. Another tenant does
+// not see them.
 func testPartials(t *testing.T, b *bench) {
 	m, _ := b.run()
 	ask := store.PartialQuery{JobID: m.JobID, Keys: []string{"b", "none", "a"}}
@@ -87,7 +88,7 @@ func testPartials(t *testing.T, b *bench) {
 		}
 	}
 	expire(time.Hour, 0) // none is an hour old
-	expire(0, 2)         // at most so many
+	expire(0, 2)         // at most two
 	expire(0, 1)
 	expire(0, 0)
 	if got := stranger.partials(store.PartialQuery{JobID: "x", Keys: []string{"a"}}); got != "a theirs false" {
@@ -95,8 +96,8 @@ func testPartials(t *testing.T, b *bench) {
 	}
 }
 
-// testPartialsForced: a job that is forced gets none of what its former series paid for when it wants only its own,
-// and a later attempt of it gets what the ones before it paid for.
+// testPartialsForced: with OwnOnly a forced job does not get the answers that its former series paid for. A later
+// attempt gets those of the earlier attempts of its series.
 func testPartialsForced(t *testing.T, b *bench) {
 	m, h := b.run()
 	b.keepPartials(m.JobID, partial("a", "first series"))
@@ -120,7 +121,7 @@ func testPartialsForced(t *testing.T, b *bench) {
 	}
 }
 
-// testSummary: the row is written with the job's success, with who asked for it, and once.
+// testSummary: the success of the job writes the row once, with the job's requested_by.
 func testSummary(t *testing.T, b *bench) {
 	_, h := b.run(func(m *store.Begin) { m.RequestedBy = "user-17" })
 	maxWords := 50
@@ -141,7 +142,7 @@ func testSummary(t *testing.T, b *bench) {
 		Holder: h, Result: json.RawMessage(`{}`),
 		Effects: []store.Effect{save},
 	}); err == nil {
-		t.Error("I2: a job that is over saved another summary")
+		t.Error("I2: an ended job saved another summary")
 	}
 	_, h = b.run()
 	second := b.complete(h, store.Effect{Kind: store.EffectSaveSummary, Args: store.Summary{

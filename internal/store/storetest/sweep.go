@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// soon takes every job that waits for stalled at once, and none twice.
+// soon makes every waiting job stalled at once, and none twice.
 var soon = store.SweepAges{UnsentFor: hour, UnstartedFor: hour, AgainAfter: hour}
 
 func (b *bench) sweep(o store.SweepAges) store.SweepAnswer {
@@ -29,7 +29,7 @@ func (b *bench) unsent(olderThan time.Duration) []store.Unsent {
 	return b.sweep(store.SweepAges{UnsentFor: olderThan, StalledFor: hour, UnstartedFor: hour, AgainAfter: hour}).Unsent
 }
 
-// stalled returns the ids of the jobs that are overdue.
+// stalled returns the ids of the jobs that a sweep finds stalled.
 func (b *bench) stalled(o store.SweepAges) []string {
 	b.t.Helper()
 	var ids []string
@@ -50,7 +50,7 @@ func (b *bench) resend(h store.Holder, o store.SweepAges, message string) bool {
 	return recorded
 }
 
-// ways are how a job comes to wait for a message.
+// ways are the ways in which a job comes to wait for a message.
 var ways = map[string]func(b *bench, h store.Holder) error{
 	"worker lost": func(b *bench, h store.Holder) error { b.loseWorker(h); return nil },
 	"retry": func(b *bench, h store.Holder) error {
@@ -75,7 +75,7 @@ func testSweep(t *testing.T, b *bench) {
 			m.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		})
 		if got := b.stalled(soon); got != nil {
-			t.Fatalf("%s: held, and stalled: %v", name, got)
+			t.Fatalf("%s: a held job is stalled: %v", name, got)
 		}
 		if b.resend(h, soon, "x") {
 			t.Errorf("%s: a held job was sent again", name)
@@ -98,13 +98,13 @@ func testSweep(t *testing.T, b *bench) {
 		if s.Job.Type != m.Type || !sameJSON(s.Job.Payload, m.Payload) || !sameJSON(s.Job.Hints, m.Hints) ||
 			s.Job.Priority != m.Priority ||
 			s.Job.RequestedBy != m.RequestedBy || s.WebhookURL != m.WebhookURL || s.TraceParent != m.TraceParent {
-			t.Errorf("%s: its message would be of %+v", name, s.Recorded)
+			t.Errorf("%s: recorded %+v", name, s.Recorded)
 		}
 		if b.resend(store.Holder{JobID: h.JobID, Fence: h.Fence - 1}, soon, "x") {
 			t.Errorf("%s: sent again under another fence", name)
 		}
 		if !b.resend(h, soon, "the message") || b.resend(h, soon, "another") {
-			t.Errorf("%s: want it recorded once", name)
+			t.Errorf("%s: not recorded, or twice; want once", name)
 		}
 		if got := b.stalled(soon); got != nil {
 			t.Errorf("%s: while it is sent: %v", name, got)
@@ -125,7 +125,7 @@ func testSweep(t *testing.T, b *bench) {
 		if got := b.stalled(store.SweepAges{UnstartedFor: hour}); !slices.Equal(got, []string{m.JobID}) {
 			t.Errorf("%s: again after a while: %v", name, got)
 		}
-		b.story(m.JobID)
+		b.history(m.JobID)
 		h = holder(m, b.begin(m, store.Run))
 		if got := b.stalled(store.SweepAges{}); got != nil || len(b.unsent(0)) != 0 {
 			t.Errorf("%s: after it began: %v", name, got)
@@ -137,7 +137,7 @@ func testSweep(t *testing.T, b *bench) {
 	}
 }
 
-// testSweepUnstarted: a job that was sent and never begun is stalled much later; one that can't be sent is put off.
+// testSweepUnstarted: a job that was sent and never begun is stalled much later. Sweeps skip one that can't be sent.
 func testSweepUnstarted(t *testing.T, b *bench) {
 	s := submission()
 	if _, err := b.Submit(b.ctx(), s); err != nil {
@@ -157,20 +157,20 @@ func testSweepUnstarted(t *testing.T, b *bench) {
 		t.Errorf("for too long: %v", got)
 	}
 	if !b.resend(store.Holder{JobID: s.JobID}, now, s.Message) || len(b.unsent(0)) != 1 {
-		t.Error("it is not recorded")
+		t.Error("its message is not recorded")
 	}
 
 	_, h := b.run()
 	b.loseWorker(h)
 	if !b.resend(h, soon, "") || b.unsent(0)[0].JobID == h.JobID || b.stalled(soon) != nil {
-		t.Error("it is not put off")
+		t.Error("sweeps do not skip it")
 	}
 	if b.resend(store.Holder{JobID: "no-such-job"}, soon, "x") {
 		t.Error("an unknown job was sent again")
 	}
 }
 
-// testSweepTogether: of several sweeps that find a job at once, one sends it.
+// testSweepTogether: if several sweeps find a job at once, one of them sends it.
 func testSweepTogether(t *testing.T, b *bench) {
 	_, h := b.run()
 	b.loseWorker(h)
@@ -193,5 +193,5 @@ func testSweepTogether(t *testing.T, b *bench) {
 	if recorded.Load() != 1 {
 		t.Errorf("recorded %d times, want once", recorded.Load())
 	}
-	b.story(h.JobID)
+	b.history(h.JobID)
 }

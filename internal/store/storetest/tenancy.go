@@ -12,14 +12,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Tables are all tables of the contract (DESIGN 2.5) and those beneath them.
+// Tables are all tables of the contract (docs/database.md) and the internal ones.
 var Tables = []string{
 	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
 	"summaries", "agent_runs", "derived_contents", "page_results", "page_result_jobs", "partials", "webhook_outages",
 	"webhook_locks",
 }
 
-// Victim is a tenant with something in every table, and a job that runs.
+// Victim is a tenant with rows in every table, and a running job.
 type Victim struct {
 	Client   string
 	Running  store.Holder
@@ -32,7 +32,7 @@ type Victim struct {
 	Chunk    string // and of its chunk
 }
 
-// NewVictim fills the tables of a tenant. superuser is a connection that no policy holds.
+// NewVictim fills the tables of a tenant. superuser is a connection that bypasses the policies.
 func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 	t.Helper()
 	b := newBench(t, open)
@@ -72,7 +72,7 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 	return v
 }
 
-// Snapshot is everything that a tenant has, as text; superuser reads it.
+// Snapshot returns all rows of the tenant as text; superuser reads them.
 func (v Victim) Snapshot(t *testing.T, superuser *pgx.Conn) string {
 	t.Helper()
 	var all strings.Builder
@@ -85,15 +85,15 @@ func (v Victim) Snapshot(t *testing.T, superuser *pgx.Conn) string {
 			t.Fatal(err)
 		}
 		if rows == "0" {
-			t.Fatalf("the victim has nothing in %s", table)
+			t.Fatalf("the victim has no row in %s", table)
 		}
 		all.WriteString(table + ": " + rows + "\n")
 	}
 	return all.String()
 }
 
-// Calls are arguments with which each function of the worker would do harm or tell something, were it not
-// for the tenant: by function, as the victim's own worker would send them.
+// Calls returns arguments by function, as the victim's own worker would send them. Without the check of the tenant,
+// each call would change or return the victim's rows.
 func (v Victim) Calls() map[string]json.RawMessage {
 	args := func(fields map[string]any) json.RawMessage {
 		fields["client_id"] = v.Client
@@ -201,7 +201,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 	}
 }
 
-// with returns both in one.
+// with returns the fields of both.
 func with(fields, more map[string]any) map[string]any {
 	all := maps.Clone(fields)
 	maps.Copy(all, more)

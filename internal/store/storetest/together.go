@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// together runs f n times at once.
+// together runs f n times concurrently.
 func together(n int, f func()) {
 	var wg sync.WaitGroup
 	for range n {
@@ -19,7 +19,7 @@ func together(n int, f func()) {
 	wg.Wait()
 }
 
-// testTogether: what several workers do at once is done once.
+// testTogether: a call that several workers make at once takes effect once.
 func testTogether(t *testing.T, b *bench) {
 	const workers = 6
 	m := message()
@@ -68,7 +68,7 @@ func testTogether(t *testing.T, b *bench) {
 	if ends.Load() != 1 {
 		t.Errorf("I2: completed %d times", ends.Load())
 	}
-	if got, want := len(b.story(m.JobID)), 3+2*workers+1; got != want {
+	if got, want := len(b.history(m.JobID)), 3+2*workers+1; got != want {
 		t.Errorf("I8: %d events, want %d", got, want)
 	}
 
@@ -104,7 +104,7 @@ func testTogether(t *testing.T, b *bench) {
 	}
 	for id, n := range claims {
 		if n != 1 {
-			t.Errorf("delivery %s was claimed %d times", id, n)
+			t.Errorf("delivery %s was claimed %d times, want once", id, n)
 		}
 	}
 

@@ -6,10 +6,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// later keeps everything that is not years old.
+// later removes only rows that are years old.
 var later = store.Collection{SupersededFor: 1000 * hour, AbandonedFor: 1000 * hour, Limit: 10}
 
-// now keeps nothing that anything could be done with.
+// now removes all obsolete rows, whatever their age.
 var now = store.Collection{Limit: 10}
 
 func (b *bench) collect(c store.Collection, want store.CollectAnswer) {
@@ -19,8 +19,8 @@ func (b *bench) collect(c store.Collection, want store.CollectAnswer) {
 	}
 }
 
-// testCollectSuperseded: the rows of replaced versions go, the oldest first and a limited number at a time; what
-// readers see stays.
+// testCollectSuperseded: a Collect removes the rows of replaced versions, the oldest first and a limited number. Active
+// versions stay.
 func testCollectSuperseded(t *testing.T, b *bench) {
 	for _, content := range []string{"one", "two", "three", "four"} {
 		b.ingest("often.pdf", content)
@@ -41,7 +41,7 @@ func testCollectSuperseded(t *testing.T, b *bench) {
 	}
 }
 
-// testCollectStaged: what a job has staged goes when nobody will go on with it, and not before.
+// testCollectStaged: a Collect removes a staged version when its job is abandoned, and not before.
 func testCollectStaged(t *testing.T, b *bench) {
 	open := func(filename string) (store.Begin, store.Holder, store.StagedVersion) {
 		m, h := b.run()
@@ -67,7 +67,7 @@ func testCollectStaged(t *testing.T, b *bench) {
 	}
 	b.complete(held, activate(staged, 1))
 	b.wantFound("staged", 1)
-	// who goes on after all begins again
+	// A job that runs again stages again.
 	lost = holder(m, b.begin(m, store.Run))
 	s, err := b.StageDocument(b.ctx(), staging(lost, "lost.pdf"))
 	if err != nil || len(s.StagedKeys) != 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// testWaits: how often and since when a job was given back because a service was down is kept with it, or nothing
-// would bound it (I11). What is not such a release leaves no trace, and another series starts from nothing.
+// testWaits: the row has the number of releases because a service was down, and the time of the first, which bounds the
+// wait (I11). Other releases don't count, and another series starts from zero.
 func testWaits(t *testing.T, b *bench) {
 	m, h := b.run()
 	want := func(begun store.BeginAnswer, releases int, waits bool) {

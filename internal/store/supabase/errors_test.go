@@ -18,8 +18,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// TestErrors: what gateways and PostgREST answer, and what the store makes of it. One store makes all calls:
-// an error must not spoil the next one.
+// TestErrors: the store's errors for the answers of gateways and PostgREST. One store makes all calls: an error must
+// not affect the next call.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	var current atomic.Pointer[http.HandlerFunc]
@@ -118,8 +118,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestKeys: a legacy key is sent in both headers, a new one in apikey only, and one that somebody signed for a tenant
-// beside the project's own.
+// TestKeys: a legacy key is sent in both headers, a new one in apikey only, and one that was signed for a tenant in
+// Authorization, with the project's own in apikey.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	seen := make(chan http.Header, 1)
@@ -167,7 +167,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestCheck: against real PostgREST.
+// TestCheck runs Check on a real PostgREST.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	empty := stacktest.PostgREST(t, stacktest.EmptyPostgres(t))

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestEstimatesTellNothing: PostgREST hands out the planner's estimates, which come from the statistics of all tenants.
-// With a key of the worker's or of the reader's role nobody learns another tenant's value of them (I10).
-func TestEstimatesTellNothing(t *testing.T) {
+// TestEstimatesDoNotLeak: PostgREST returns the planner's estimates, which come from the statistics of all tenants. A
+// key of the worker's or the reader's role learns no value of another tenant from them (I10).
+func TestEstimatesDoNotLeak(t *testing.T) {
 	t.Parallel()
 	database := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	api := stacktest.PostgREST(t, database)
@@ -27,7 +27,7 @@ func TestEstimatesTellNothing(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = super.Close(context.Background()) })
 	secrets := storetest.Secrets(t, super)
-	for _, s := range secrets { // the functions under the views, and a search, can be filtered in the same way
+	for _, s := range secrets { // PostgREST can also filter the functions under the views, and a search
 		if name, own := strings.CutPrefix(s.Relation, "own_"); own {
 			s.Relation = "rpc/aw_own_" + name
 			secrets = append(secrets, s)
@@ -51,20 +51,20 @@ func TestEstimatesTellNothing(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests", total)
-	// The service key's estimates show that there is something to learn.
+	// With the service key the attack works: the estimates do depend on the rows.
 	for _, s := range secrets[:1] {
 		learned, asked := s.Steal(t.Context(), func(ctx context.Context, value string) (float64, bool) {
 			return counted(ctx, t, api.URL+"/rest/v1/"+s.Relation+"?limit=1&"+s.Column+"=lt."+url.QueryEscape(value),
 				api.ServiceKey(t), "planned")
 		})
 		if learned != s.Missing() {
-			t.Errorf("of %s.%s the attack learns %q in %d requests with a key that may, want %q", s.Relation, s.Column,
+			t.Errorf("%s.%s: with the service key the attack learns %q in %d requests, want %q", s.Relation, s.Column,
 				learned, asked, s.Missing())
 		}
 	}
 }
 
-// counted is the total that PostgREST answers with.
+// counted returns the total of PostgREST's answer.
 func counted(ctx context.Context, t *testing.T, address, key, count string) (float64, bool) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestLacks: each right of a tenant's key, and of the service key, taken away alone, is named, and comes back by
-// what is told.
+// TestLacks: Examine names each right of a tenant's key, and of the service key, that is revoked alone, and its SQL
+// restores the right.
 func TestLacks(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestFrontendSearches: as supabase-js does, the vector as JSON's array or as a text, with a tenant's key.
+// TestFrontendSearches searches as supabase-js does, with the vector as a JSON array or as a text, and a tenant's key.
 func TestFrontendSearches(t *testing.T) {
 	t.Parallel()
 	api := stacktest.PostgREST(t, stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions}))

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestPGlite: the same through the Postgres of the local stack, which has one session.
+// TestPGlite runs the suite on the Postgres of the local stack, which has one session.
 func TestPGlite(t *testing.T) {
 	t.Parallel()
 	const secret = "a secret of tests, of at least 32 characters"

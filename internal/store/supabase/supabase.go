@@ -1,5 +1,5 @@
-// Package supabase is the store over Supabase's API (PostgREST), through supabase-go. Each call is one
-// request to /rest/v1/rpc/<function>, which PostgREST runs as one transaction.
+// Package supabase opens a store over Supabase's API (PostgREST), through supabase-go. Each call is one request to
+// /rest/v1/rpc/<function>, which PostgREST runs as one transaction.
 package supabase
 
 import (
@@ -20,20 +20,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// Options say for whom and where.
+// Options configure Open.
 type Options struct {
 	ClientID     string // the tenant; required
 	Schema       string // DB_SCHEMA, which the project's API must expose; empty: public
-	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check compares with the schema; zero: not checked
 	OnUnanswered func() // see rpc.Options; nil: not called
-	// GatewayKey is the project's anon or publishable key: Supabase's gateway takes no other than the project's own
-	// keys as apikey, so a key that somebody signed for a tenant goes into Authorization alone. Empty: the key is sent
-	// as both.
+	// GatewayKey is the project's anon or publishable key. Supabase's gateway accepts only the project's own keys as
+	// apikey, so a key that was signed for a tenant is sent in Authorization alone. Empty: the key is sent in both.
 	GatewayKey string
 }
 
-// Open makes a store over the project at rawURL (SUPABASE_URL, without /rest/v1) with a service-role or
-// tenant-scoped key. It does not touch the network; Store.Check does.
+// Open returns the store of the project at rawURL (SUPABASE_URL, without /rest/v1), with a service-role key or a
+// tenant's key. It does not use the network; Store.Check does.
 func Open(rawURL, key string, o Options) (store.Store, error) {
 	if _, err := httpurl.Parse(rawURL); err != nil {
 		return nil, errors.New("SUPABASE_URL is not a URL such as https://project.supabase.co")
@@ -52,8 +51,8 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 		rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
 }
 
-// newClient returns the From of a client. supabase-go always sends the key in both headers; Supabase's new
-// keys are not JWTs and are refused in Authorization, so for them it is the postgrest-go beneath it.
+// newClient returns the From of a client. supabase-go always sends the key in both headers. Supabase's new keys are not
+// JWTs and are refused in Authorization, so for them newClient uses postgrest-go directly.
 func newClient(baseURL, key, gatewayKey, schema string) (func(table string) *postgrest.QueryBuilder, error) {
 	var headers map[string]string
 	switch {
@@ -76,8 +75,8 @@ func newClient(baseURL, key, gatewayKey, schema string) (func(table string) *pos
 	return client.From, nil
 }
 
-// caller is an rpc.Caller over supabase-go. Only From is used: the client's Rpc ignores the HTTP status,
-// has no context, and keeps its first error for good.
+// caller is an rpc.Caller over supabase-go. It uses only From: the client's Rpc ignores the HTTP status, has no
+// context, and keeps its first error for good.
 type caller struct {
 	from         func(table string) *postgrest.QueryBuilder
 	schema, role string // of Grantee
@@ -100,10 +99,10 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (answer
 
 // Grantee implements rpc.Grantee.
 func (c *caller) Grantee() (in, role string) {
-	return `"` + c.schema + `"`, `"` + c.role + `"` // neither can have a quote
+	return `"` + c.schema + `"`, `"` + c.role + `"` // neither can contain a quote
 }
 
-// roleOf is the role that a key says it is for. Supabase's new keys say nothing, and are for service_role.
+// roleOf returns the role claim of a key. Supabase's new keys have none, and are for service_role.
 func roleOf(key string) string {
 	var claims struct {
 		Role string `json:"role"`
@@ -111,7 +110,7 @@ func roleOf(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) == 3 {
 		if payload, err := base64.RawURLEncoding.DecodeString(parts[1]); err == nil {
-			_ = json.Unmarshal(payload, &claims) // the database says so if it is not a claim set
+			_ = json.Unmarshal(payload, &claims) // the database reports an invalid claim set
 		}
 	}
 	if !roleName.MatchString(claims.Role) {
@@ -126,18 +125,18 @@ var roleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 func (*caller) Close() {}
 
 var (
-	// raised is how postgrest-go words an error of the API: the code, which is a SQLSTATE or PGRST…, and the message.
+	// raised matches postgrest-go's text of an API error: the code, which is a SQLSTATE or PGRST…, and the message.
 	raised = regexp.MustCompile(`(?s)^\(([A-Z0-9]*)\) (.*)$`)
-	// refusedKey are the words of Supabase's gateway, which answers 401 without a code.
+	// refusedKey matches the message of Supabase's gateway, which answers 401 without a code.
 	refusedKey = regexp.MustCompile(`(?i)api ?key|jwt|unauthorized|forbidden|authorization`)
 )
 
-// decodeError is the one place that reads the texts of postgrest-go's errors.
+// decodeError converts postgrest-go's errors, which have only a text, to *rpc.SQLError.
 func decodeError(fn string, err error) error {
 	m := raised.FindStringSubmatch(err.Error())
 	switch {
 	case m == nil:
-		return fmt.Errorf("call %s: %w", fn, err) // the network, or a page of HTML
+		return fmt.Errorf("call %s: %w", fn, err) // of the network, or an HTML page
 	case m[1] != "":
 		return &rpc.SQLError{State: m[1], Message: m[2]}
 	case refusedKey.MatchString(m[2]):

@@ -30,7 +30,7 @@ func open(t testing.TB, url, key, client string) store.Store {
 	return s
 }
 
-// TestConformance: with the key that reaches one tenant, and with the one that reaches all.
+// TestConformance runs the suite with a key of one tenant, and with the service key.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	api := stacktest.PostgREST(t, stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions}))
@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestModel: a sequence takes a quarter of a second through PostgREST, so that fewer are run unless asked for.
+// TestModel runs fewer sequences by default than elsewhere: one takes a quarter of a second through PostgREST.
 func TestModel(t *testing.T) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		if err := f.Value.Set("20"); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestTenancy: with one tenant's key, everything that the API offers is tried on another tenant's rows (I10).
+// TestTenancy tries every table and function of the API on another tenant's rows, with one tenant's key (I10).
 func TestTenancy(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -90,7 +90,7 @@ func TestTenancy(t *testing.T) {
 
 	for fn, args := range victim.Calls() {
 		status, body := request(mallory, "POST", "rpc/"+fn, map[string]any{"p": args})
-		// Some are called by functions alone.
+		// Only functions call some of them.
 		if inner := fn == "aw_lock_held_job" || fn == "aw_lock_for_heartbeat" || fn == "aw_lock_for_staging" ||
 			fn == "aw_tenant"; status < 400 ||
 			!strings.Contains(body, "AW004") && (!inner || !strings.Contains(body, "42501")) {
@@ -99,7 +99,7 @@ func TestTenancy(t *testing.T) {
 		if status, body := request("", "POST", "rpc/"+fn, map[string]any{"p": args}); !refused(status) {
 			t.Errorf("%s without a key: %d %s", fn, status, body)
 		}
-		// The own tenant's name, the other's rows.
+		// The key's own tenant, the other's rows.
 		var mine map[string]any
 		if err := json.Unmarshal(args, &mine); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestTenancy(t *testing.T) {
 			t.Errorf("%s: %s", fn, body)
 		}
 	}
-	// Functions that are not meant to be called from outside take the tenant as they get it, and can't be called.
+	// Internal functions do not check the tenant, and can't be called.
 	for fn, args := range map[string]map[string]any{
 		"aw_drop_staged": {"client": victim.Client, "job": victim.Running.JobID},
 		"aw_find":        {"client": victim.Client, "words": "secret", "vec": nil, "n": 10, "in_set": nil},
@@ -149,7 +149,7 @@ func TestTenancy(t *testing.T) {
 		if status, body := request(mallory, "POST", "rpc/"+fn, args); status != http.StatusOK || body != "[]" {
 			t.Errorf("%s: %d %s", fn, status, body)
 		}
-		// and its owner finds it, the active version only
+		// The owner finds the active version only.
 		status, body := request(api.TenantKey(t, victim.Client), "POST", "rpc/"+fn, args)
 		if status != http.StatusOK || !strings.Contains(body, "the secret of the victim") ||
 			strings.Contains(body, "next secret") {
@@ -161,7 +161,7 @@ func TestTenancy(t *testing.T) {
 	}
 }
 
-// plant is a row for a table that would be fine, were it not another tenant's.
+// plant returns a row for a table that is valid except for its tenant.
 func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 	t.Helper()
 	id := "00000000-0000-4000-8000-000000000001"

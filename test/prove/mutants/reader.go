@@ -127,11 +127,11 @@ func chunks(ctx context.Context, router *extract.Router, counter llm.Counter, sr
 // word is an OCR engine that reads the same on every page.
 type word struct{}
 
-func (word) Name() string                       { return "word" }
-func (word) Version() string                    { return "1" }
-func (word) Languages() []string                { return []string{"eng"} }
-func (word) Abilities() ocr.Abilities           { return ocr.Abilities{Confidence: true} }
-func (w word) For(ocr.Wish) (ocr.Engine, error) { return w, nil }
+func (word) Name() string                              { return "word" }
+func (word) Version() string                           { return "1" }
+func (word) Languages() []string                       { return []string{"eng"} }
+func (word) Abilities() ocr.Abilities                  { return ocr.Abilities{Confidence: true} }
+func (w word) For(ocr.Preferences) (ocr.Engine, error) { return w, nil }
 
 func (word) Read(context.Context, ocr.Image) (ocr.Page, error) {
 	return ocr.Page{Paragraphs: []ocr.Paragraph{{{{Text: "word", Confidence: 0.9}}}}}, nil

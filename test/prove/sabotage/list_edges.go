@@ -39,13 +39,13 @@ func atTheEdges() []Sabotage {
 			Name: "one-bad-delivery-is-an-outage", Breaks: []string{"webhooks"}, Dir: "webhook", Func: "health.judge",
 			Old:    "f.paths[path][d.ID] = true",
 			New:    "for _, n := range []string{\"\", \"x\", \"y\"} { f.paths[path][d.ID+n] = true }",
-			Suites: onHooks, Tests: tests("webhook", "TestLoopBadURLHoldsUpNobody"),
+			Suites: onHooks, Tests: tests("webhook", "TestLoopBadURLDelaysNoOther"),
 		},
 		{
 			Name: "row-tells-addresses", Breaks: []string{"webhooks"}, Dir: "webhook", Func: "ReachError.Error",
 			Old:    "return \"the receiver can't be reached: \" + e.sort",
 			New:    "return \"the receiver can't be reached: \" + e.cause.Error()",
-			Suites: onHooks, Tests: tests("webhook", "TestRowsTellNoAddress"),
+			Suites: onHooks, Tests: tests("webhook", "TestRowsHaveNoAddress"),
 		},
 		{
 			Name: "a-delivery-that-is-over-begins-again", Breaks: []string{"webhooks"},

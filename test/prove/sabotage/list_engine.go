@@ -192,7 +192,7 @@ func inTheEngine() []Sabotage {
 		{
 			Name: "releases-are-not-kept", Breaks: []string{"I11"}, Dir: functions, Func: "aw_release",
 			Old: "if coalesce((p ->> 'waits')::boolean, false) then", New: "if false then",
-			Suites: onPostgres, Tests: cases("releases are kept"),
+			Suites: onPostgres, Tests: cases("releases are counted"),
 		},
 		{
 			Name: "crowd-comes-back-at-once", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.refuse",
@@ -226,7 +226,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "report-takes-a-live-attempt", Breaks: []string{"I4", "I9"}, Dir: functions,
-			Func: "aw_release_unanswered", Old: "not coalesce(b.begin_ids ? j.begin_id, false)", New: "false",
+			Func: "aw_is_unanswered", Old: "and begin_ids ? j.begin_id", New: "",
 			Suites: onPostgres, Tests: cases("report of unanswered begins"),
 		},
 		{

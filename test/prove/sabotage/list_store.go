@@ -12,7 +12,7 @@ func inTheStore() []Sabotage {
 		{
 			Name: "stalled-is-forgotten", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
 			Old: "j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)", New: "false",
-			Suites: onPostgres, Tests: cases("sweep", "sweep of what nobody began"),
+			Suites: onPostgres, Tests: cases("sweep", "sweep of unstarted jobs"),
 		},
 		{
 			Name: "sweeps-send-twice", Breaks: []string{"I1"}, Dir: functions, Func: "aw_resend",
@@ -235,13 +235,13 @@ func inTheStore() []Sabotage {
 		{
 			Name: "redelivery-is-told", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_sent_after_failure",
 			Old: "return v_message_id <> all (j.message_ids) and v_inserted", New: "return v_inserted",
-			Suites: onModel, Tests: with(cases("sent again is told once"), model),
+			Suites: onModel, Tests: with(cases("sent again is reported once"), model),
 		},
 		{
 			Name: "message-that-ended-the-job-is-told", Breaks: []string{"webhooks"},
 			Dir: functions, Func: "aw_sent_after_failure",
 			Old: "and d.message_id = v_message_id);", New: "and false);",
-			Suites: onModel, Tests: with(cases("sent again is told once"), model),
+			Suites: onModel, Tests: with(cases("sent again is reported once"), model),
 		},
 		{
 			Name: "duplicates-are-told-for-ever", Breaks: []string{"webhooks"},

@@ -10,14 +10,15 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
-// corpus returns the folder of documents beside the project; without it, the test is skipped.
-func corpus(t *testing.T, parts ...string) string {
+// thirdParty returns a path in the folder of third-party documents beside the repository. Without it, the test is skipped.
+func thirdParty(t *testing.T, parts ...string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "..", "shared", "corpus")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no ../shared/corpus beside the repository: put documents/NAME.pdf and docling/NAME.pdf.md there")
+		t.Skip(corpus.Missing)
 	}
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
@@ -39,17 +40,18 @@ func markdownOf(t *testing.T, doc *extract.Document) string {
 // TestAgainstReference compares the extraction with another program's output for the same documents.
 func TestAgainstReference(t *testing.T) {
 	t.Parallel()
+	thirdParty(t)
 	for _, name := range []string{
 		"2305.03393v1-pg9", "amt_handbook_sample", "code_and_formula", "multi_page", "normal_4pages",
 		"table_mislabeled_as_picture",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := collect(t, corpus(t, "documents", name+".pdf"))
+			doc, err := collect(t, thirdParty(t, "documents", name+".pdf"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			reference, err := os.ReadFile(corpus(t, "docling", name+".pdf.md"))
+			reference, err := os.ReadFile(thirdParty(t, "docling", name+".pdf.md"))
 			if err != nil {
 				t.Fatal(err)
 			}

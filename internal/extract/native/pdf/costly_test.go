@@ -17,6 +17,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
+// tooLittle is memory in which poppler's programs can't even load their libraries. One MiB is enough for a small page.
+const tooLittle = 768 << 10
+
 // TestPageThatNeedsMuchMemory: pages that exceed their share of the pool are read again alone with a larger
 // one, but only a few per document; afterwards the pool is fully free.
 func TestPageThatNeedsMuchMemory(t *testing.T) {
@@ -27,7 +30,7 @@ func TestPageThatNeedsMuchMemory(t *testing.T) {
 			m.page().text(72, 80, regular, 10, fmt.Sprintf("Page %d", i+1))
 		}
 		pool := child.NewPool(768 << 20)
-		limits := extract.Limits{Pool: pool, ChildBytes: 1 << 20} // too small for any page
+		limits := extract.Limits{Pool: pool, ChildBytes: tooLittle}
 		doc, err := extract.Collect(t.Context(), pdf.New(), extract.Source{Path: m.write(t), Format: extract.PDF},
 			limits)
 		if classOf(err) != class || class == "" && (err != nil || len(doc.Blocks) != pages) {

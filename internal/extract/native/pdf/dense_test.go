@@ -134,11 +134,11 @@ func TestLongTextIsCopiedOnce(t *testing.T) {
 	}
 	join := func(a, b string) string { looked += len(a); return c.join(a, b) }
 	if got := (&piece{lines: lines[:3000]}).text(join); got != want {
-		t.Errorf("%d bytes are not those that joining one by one makes, which are %d", len(got), len(want))
+		t.Errorf("the %d bytes differ from the %d of pairwise joins", len(got), len(want))
 	}
 	looked = 0
 	(&piece{lines: lines}).text(join)
 	if most := parts * (tailBytes + 64); looked > most {
-		t.Errorf("%d bytes of %d were looked at, want at most %d", looked, total, most)
+		t.Errorf("read %d bytes of %d, want at most %d", looked, total, most)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
 func classOf(err error) taskerr.Class {
@@ -46,7 +47,7 @@ func TestFailures(t *testing.T) {
 		"too many pages":      {whole, extract.Limits{Pages: 4}, taskerr.QuotaExceeded},
 		"too many characters": {whole, extract.Limits{Characters: 20}, taskerr.QuotaExceeded},
 		"too large":           {whole, extract.Limits{Bytes: 100}, taskerr.QuotaExceeded},
-		"no memory":           {whole, extract.Limits{ChildBytes: 1 << 20}, taskerr.CorruptionDetected},
+		"no memory":           {whole, extract.Limits{ChildBytes: tooLittle}, taskerr.CorruptionDetected},
 		"no time":             {endless, extract.Limits{Time: time.Second}, taskerr.CorruptionDetected},
 		"as it should be":     {whole, extract.Limits{}, ""},
 		"its end cut off":     {whole[:len(whole)-20], extract.Limits{}, ""},
@@ -122,11 +123,10 @@ func TestBlocksAreEmittedWhileReading(t *testing.T) {
 
 func TestEachHostileFileEndsInAResultOrOneClearError(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(corpus(t, "hostile", "*.pdf"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
+	for _, file := range corpus.Hostile(t) {
+		if filepath.Ext(file) != ".pdf" {
+			continue
+		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -147,7 +147,7 @@ func TestEachHostileFileEndsInAResultOrOneClearError(t *testing.T) {
 func TestScansOfTheCorpusHaveNoText(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"ocr_test.pdf", "ocr_test_rotated_90.pdf"} {
-		doc, err := collect(t, corpus(t, "documents", name))
+		doc, err := collect(t, thirdParty(t, "documents", name))
 		if err != nil || len(doc.Blocks) != 0 || doc.Properties["text_pages"] != "0" || doc.Pages != 1 {
 			t.Errorf("%s: %+v %v", name, doc, err)
 		}

@@ -45,7 +45,7 @@ func (p poppler) info(ctx context.Context) (pdfInfo, error) {
 // unreadable returns the error of a document of which nothing can be read.
 func unreadable(r child.Result) error {
 	switch r.End {
-	case child.WaitLimit, child.CPULimit, child.Silent:
+	case child.WaitLimit, child.CPULimit, child.Idle:
 		return taskerr.Errorf(taskerr.CorruptionDetected,
 			"the PDF takes too long to read; it may be damaged, or made to stall its readers")
 	case child.MemoryLimit:

@@ -50,7 +50,7 @@ func TestChangingRunningHeads(t *testing.T) {
 	}
 }
 
-// A number in the first line of a page is not a page number if other pages don't count with it.
+// A number in the first line of a page is not a page number if other pages don't continue the count.
 func TestNumbersAtTheTopStay(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
@@ -64,8 +64,7 @@ func TestNumbersAtTheTopStay(t *testing.T) {
 	assertBlocks(t, m, want...)
 }
 
-// A table across both columns of a page is one table, even if the gutter between the columns falls between two
-// of its own.
+// A table across both columns of a page is one table, even if the page's gutter is between two columns of the table.
 func TestTableAcrossColumns(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()

@@ -136,7 +136,7 @@ func readAll(ctx context.Context, program poppler, pages int, w *routeQueue) (da
 		if result.End == child.WaitLimit || result.End == child.CPULimit || result.End == child.OutputLimit {
 			return nil, fmt.Errorf("page %d: %w", next, unreadable(result))
 		}
-		if result.End == child.MemoryLimit || result.End == child.Silent {
+		if result.End == child.MemoryLimit || result.End == child.Idle {
 			if costly++; costly > maxCostly {
 				return nil, fmt.Errorf("page %d: %w", next, unreadable(result))
 			}

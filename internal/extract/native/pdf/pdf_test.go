@@ -190,7 +190,7 @@ func TestParagraphContinuesOnTheNextPage(t *testing.T) {
 		"paragraph Here is the rest.",
 	)
 	if doc.Blocks[0].Page != 1 || doc.Blocks[1].Page != 2 {
-		t.Errorf("they are said to be on pages %d and %d", doc.Blocks[0].Page, doc.Blocks[1].Page)
+		t.Errorf("got pages %d and %d", doc.Blocks[0].Page, doc.Blocks[1].Page)
 	}
 }
 

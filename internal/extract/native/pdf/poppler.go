@@ -38,7 +38,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 		memory = min(memory, leastMemory+src.Size/ofFile, mostMemory)
 	}
 	return poppler{path, src.TempDir, child.Limits{
-		Wait: l.Time, CPU: l.Time, Silence: l.PageTime, Memory: memory,
+		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
 		File: 1 << 20, // they write only to their standard output
 	}, l.Pool, &plainPages{}}
 }

@@ -103,6 +103,6 @@ func TestRepeatedTableHeaderStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Count(strings.Join(blocksOf(doc), " "), "Name|Number|Weight"); got != 3 {
-		t.Errorf("the header row is there %d times, want 3: %v", got, blocksOf(doc))
+		t.Errorf("got the header row %d times, want 3: %v", got, blocksOf(doc))
 	}
 }

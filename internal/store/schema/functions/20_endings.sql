@@ -110,7 +110,7 @@ end $$;
 -- aw_end moves a job that the caller has locked into a terminal state.
 --   result: of a success. error: {type, class, code, message, retryable, error_type, processing_time_ms} of a failure.
 --   letter: {reason, source, original_message} of a failure, for the dead letter.
--- It returns the fields of store.Settled.
+-- It returns the fields of store.Settlement.
 create or replace function {{ .schema }}.aw_end(
   j {{ .schema }}.jobs, state text, result jsonb, error jsonb, events jsonb, letter jsonb
 ) returns jsonb

@@ -139,9 +139,14 @@ begin
       {{ .schema }}.aw_event('released', 0, 'released; the attempt is not counted', null::jsonb));
 end $$;
 
+-- aw_is_unanswered reports whether one of the begins has leased the job j; j.id is null if there is no such job.
+create or replace function {{ .schema }}.aw_is_unanswered(j {{ .schema }}.jobs, begin_ids jsonb) returns boolean
+language sql immutable
+return coalesce(j.status = 'running' and j.lease_expires_at is not null and begin_ids ? j.begin_id, false);
+
 -- aw_release_unanswered gives back the jobs that were leased by a begin whose answer was lost: nobody makes that
 -- attempt, and it is not counted (I9). Each entry of p.begins has a job_id and the begin_ids of one worker's begins.
--- It goes by the order of the ids, so that two callers wait for each other in one direction only.
+-- It locks no other job, and skips one that is locked: workers report their begins again.
 create or replace function {{ .schema }}.aw_release_unanswered(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -152,10 +157,10 @@ declare
 begin
   for b in select r.job_id, r.begin_ids from jsonb_to_recordset(p -> 'begins') as r(job_id text, begin_ids jsonb)
            order by r.job_id loop
-    select * into j from {{ .schema }}.jobs where client_id = v_client and id = b.job_id for no key update;
-    continue when not found or j.status <> 'running' or j.lease_expires_at is null;
-    continue when not coalesce(b.begin_ids ? j.begin_id, false);
-    perform {{ .schema }}.aw_wait_for_staging(j);
+    select * into j from {{ .schema }}.jobs where client_id = v_client and id = b.job_id;
+    continue when not {{ .schema }}.aw_is_unanswered(j, b.begin_ids);
+    select * into j from {{ .schema }}.jobs where client_id = v_client and id = b.job_id for update skip locked;
+    continue when not {{ .schema }}.aw_is_unanswered(j, b.begin_ids);
     if j.fence = 1 then -- no caller got the answer to the first start
       update {{ .schema }}.jobs set series_started_at = null where client_id = v_client and id = j.id;
     end if;

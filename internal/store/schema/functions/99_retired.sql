@@ -17,7 +17,7 @@ declare
 begin
   for f in
     select p.oid::regprocedure::text as sig,
-           substring(obj_description(p.oid, 'pg_proc') from '^retired at (.+)$')::timestamptz as marked_at
+           substring(obj_description(p.oid, 'pg_proc') from '^retired at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$')::timestamptz as marked_at
     from pg_proc p
     where p.pronamespace = '{{ .schema }}'::regnamespace and p.proname = any (c_retired)
       and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher')
@@ -30,7 +30,12 @@ begin
       v_due := v_due || f.sig;
     end if;
   end loop;
-  if v_due <> '{}' then
-    execute 'drop function ' || array_to_string(v_due, ', ');
+  if v_due = '{}' then
+    return;
   end if;
+  begin
+    execute 'drop function ' || array_to_string(v_due, ', ');
+  exception when dependent_objects_still_exist then
+    raise warning 'functions of an earlier version stay, because something else uses them: %', sqlerrm;
+  end;
 end $$;

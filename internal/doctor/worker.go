@@ -12,8 +12,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Patient is the tenant's worker: functions that open what its checks need. Functions of skipped groups may be nil.
-type Patient struct {
+// Worker is the tenant's worker: functions that open what its checks need. Functions of skipped groups may be nil.
+type Worker struct {
 	ClientID string
 	Timeout  time.Duration    // of one step; zero: DefaultTimeout
 	Skip     map[Group]string // groups to skip, and why

@@ -2,27 +2,27 @@ package ocr
 
 import "image"
 
-// Turn is a clockwise rotation by quarter turns: 0 to 3.
-type Turn int
+// Rotation is a clockwise rotation by quarter turns: 0 to 3.
+type Rotation int
 
 // Degrees returns for example 90.
-func (t Turn) Degrees() int { return int(t) * 90 }
+func (r Rotation) Degrees() int { return int(r) * 90 }
 
 // Of returns the rotated image, or the image itself for 0.
-func (t Turn) Of(img Image) Image {
-	if t == 0 {
+func (r Rotation) Of(img Image) Image {
+	if r == 0 {
 		return img
 	}
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	size := image.Rect(0, 0, w, h)
-	if t != 2 {
+	if r != 2 {
 		size = image.Rect(0, 0, h, w)
 	}
 	out := image.NewGray(size)
 	for y := range h {
 		row := img.Pix[y*img.Stride : y*img.Stride+w]
 		at, step := y*out.Stride+0, 1
-		switch t {
+		switch r {
 		case 1: // x, y maps to h-1-y, x
 			at, step = h-1-y, out.Stride
 		case 2: // to w-1-x, h-1-y
@@ -39,8 +39,8 @@ func (t Turn) Of(img Image) Image {
 }
 
 // Undo maps a box on the rotated image to the original image.
-func (t Turn) Undo(b Box) Box {
-	switch t {
+func (r Rotation) Undo(b Box) Box {
+	switch r {
 	case 1:
 		return Box{Left: b.Top, Top: 1 - b.Right, Right: b.Bottom, Bottom: 1 - b.Left}
 	case 2:

@@ -1,0 +1,92 @@
+package summarize
+
+import (
+	"sync"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// ledger counts the tokens of all attempts at a task.
+type ledger struct {
+	mu       sync.Mutex
+	prompt   int
+	answers  int
+	reserved int // by calls in progress
+	reused   int // answers that other tasks have paid for
+	known    map[string]bool
+}
+
+func (l *ledger) paid() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.prompt + l.answers
+}
+
+// recalled counts a kept answer, which this task or another one has paid for.
+func (l *ledger) recalled(p store.Partial) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known[p.Key] {
+		return
+	}
+	if l.known == nil {
+		l.known = map[string]bool{}
+	}
+	l.known[p.Key] = true
+	if !p.Own {
+		l.reused++
+		return
+	}
+	l.prompt += p.PromptTokens
+	l.answers += p.CompletionTokens
+}
+
+// reserve reserves tokens unless that exceeds most; zero: no limit.
+func (l *ledger) reserve(tokens, most int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if most > 0 && l.prompt+l.answers+l.reserved+tokens > most {
+		return false
+	}
+	l.reserved += tokens
+	return true
+}
+
+func (l *ledger) settle(reserved int, a llm.Answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reserved -= reserved
+	l.prompt += a.PromptTokens
+	l.answers += a.CompletionTokens
+}
+
+// sizes remembers the longest question, answer included.
+type sizes struct {
+	mu   sync.Mutex
+	most int
+	any  bool
+}
+
+func (s *sizes) note(tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.any = true
+	s.most = max(s.most, tokens)
+}
+
+// none reports whether nothing was asked.
+func (s *sizes) none() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.any
+}
+
+// longest returns the longest size and resets it.
+func (s *sizes) longest() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := s.most
+	s.most = 0
+	return most
+}

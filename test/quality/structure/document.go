@@ -1,0 +1,44 @@
+// Package structure measures what the extractors find of a document's structure: headings with their levels, list
+// items, cells of tables, the words and their order. It makes its documents itself, in several languages, and prints
+// them to PDF with several programs, so the source of a document is the reference, and there are as many as wanted.
+package structure
+
+import (
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// Document is a document with a known structure.
+type Document struct {
+	Kind     string // see Kinds
+	Language string // ISO 639-1
+	Columns  int    // of text; zero means one
+	Running  string // the running head of each page; empty: none
+	Parts    []Part
+}
+
+// Name is unique among the documents of one set.
+func (d *Document) Name() string { return d.Kind + "-" + d.Language }
+
+// RightToLeft reports whether its language is written from the right.
+func (d *Document) RightToLeft() bool { return d.Language == "ar" }
+
+// Part is one block of a document, and how it is drawn.
+type Part struct {
+	extract.Block
+	Lead    string // how the paragraph begins, in bold: a reader might take it for a heading
+	Open    bool   // the table is drawn without rules
+	Rotated bool   // the heads of the table's columns are turned by 90°
+	Beside  *Part  // a second table to the right of this one
+}
+
+// Reference returns what a reader should find, in reading order.
+func (d *Document) Reference() []extract.Block {
+	var blocks []extract.Block
+	for _, p := range d.Parts {
+		blocks = append(blocks, p.Block)
+		if p.Beside != nil {
+			blocks = append(blocks, p.Beside.Block)
+		}
+	}
+	return blocks
+}

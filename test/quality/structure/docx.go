@@ -1,0 +1,251 @@
+package structure
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+const (
+	wordNS = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" ` +
+		`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
+	officeRels = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+	declared   = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
+)
+
+// DOCX writes a document for Word.
+func DOCX(w io.Writer, d *Document) error {
+	z := zip.NewWriter(w)
+	for _, part := range []struct{ name, text string }{
+		{"[Content_Types].xml", declared + contentTypes},
+		{"_rels/.rels", declared + relationships(`<Relationship Id="rId1" Type="`+officeRels+
+			`/officeDocument" Target="word/document.xml"/>`)},
+		{"word/_rels/document.xml.rels", declared + relationships(
+			`<Relationship Id="rId1" Type="`+officeRels+`/styles" Target="styles.xml"/>`+
+				`<Relationship Id="rId2" Type="`+officeRels+`/numbering" Target="numbering.xml"/>`+
+				`<Relationship Id="rId3" Type="`+officeRels+`/header" Target="header1.xml"/>`)},
+		{"word/styles.xml", declared + styles()},
+		{"word/header1.xml", declared + `<w:hdr ` + wordNS + `><w:p><w:r><w:t>` + escape(d.Running) +
+			`</w:t></w:r></w:p></w:hdr>`},
+		{"word/numbering.xml", declared + numberings(d)},
+		{"word/document.xml", declared + body(d)},
+	} {
+		f, err := z.Create(part.name)
+		if err == nil {
+			_, err = io.WriteString(f, part.text)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", part.name, err)
+		}
+	}
+	return z.Close()
+}
+
+const contentTypes = `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+	`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+	`<Default Extension="xml" ContentType="application/xml"/>` +
+	`<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>` +
+	`<Override PartName="/word/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"/>` +
+	`<Override PartName="/word/header1.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.header+xml"/>` +
+	`<Override PartName="/word/numbering.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.numbering+xml"/>` +
+	`</Types>`
+
+func relationships(all string) string {
+	return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` + all + `</Relationships>`
+}
+
+func styles() string {
+	return `<w:styles ` + wordNS + `><w:docDefaults><w:rPrDefault><w:rPr>` +
+		`<w:rFonts w:ascii="Liberation Sans" w:hAnsi="Liberation Sans" w:eastAsia="Noto Sans CJK SC" w:cs="Noto Sans Arabic"/>` +
+		`<w:sz w:val="22"/><w:szCs w:val="22"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr><w:spacing w:after="120"/></w:pPr>` +
+		`</w:pPrDefault></w:docDefaults><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>` +
+		headingStyle(1, 36) + headingStyle(2, 28) + headingStyle(3, 24) +
+		`<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="HTML Preformatted"/><w:basedOn w:val="Normal"/><w:rPr>` +
+		`<w:rFonts w:ascii="Liberation Mono" w:hAnsi="Liberation Mono"/><w:sz w:val="18"/></w:rPr></w:style></w:styles>`
+}
+
+func headingStyle(level, halfPoints int) string {
+	return fmt.Sprintf(`<w:style w:type="paragraph" w:styleId="Heading%d"><w:name w:val="heading %d"/><w:basedOn w:val="Normal"/>`+
+		`<w:pPr><w:keepNext/><w:spacing w:before="240" w:after="80"/><w:outlineLvl w:val="%d"/></w:pPr><w:rPr><w:b/><w:bCs/>`+
+		`<w:sz w:val="%d"/><w:szCs w:val="%d"/></w:rPr></w:style>`, level, level, level-1, halfPoints, halfPoints)
+}
+
+// numberings has a list of its own for each list of the document, so that each starts at one.
+func numberings(d *Document) string {
+	var b strings.Builder
+	b.WriteString(`<w:numbering ` + wordNS + `>`)
+	for id, format := range []string{
+		`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`,
+		`<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>`, `<w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%1)"/>`,
+	} {
+		fmt.Fprintf(&b, `<w:abstractNum w:abstractNumId="%d">`, id)
+		for level := range 2 {
+			fmt.Fprintf(&b, `<w:lvl w:ilvl="%d"><w:start w:val="1"/>%s<w:pPr><w:ind w:start="%d" w:hanging="360"/></w:pPr></w:lvl>`,
+				level, format, 720*(level+1))
+		}
+		b.WriteString(`</w:abstractNum>`)
+	}
+	for i := range d.Parts {
+		fmt.Fprintf(&b, `<w:num w:numId="%d"><w:abstractNumId w:val="%d"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/>`+
+			`</w:lvlOverride></w:num>`, i+1, format(d.Parts[i]))
+	}
+	b.WriteString(`</w:numbering>`)
+	return b.String()
+}
+
+func format(p Part) int {
+	switch {
+	case p.Marker == "-":
+		return 0
+	case strings.HasPrefix(p.Marker, "("):
+		return 2
+	}
+	return 1
+}
+
+func escape(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a builder never fails
+	return b.String()
+}
+
+func body(d *Document) string {
+	var b strings.Builder
+	b.WriteString(`<w:document ` + wordNS + `><w:body>`)
+	list := 0
+	for i, p := range d.Parts {
+		if p.Kind == extract.ListItem && p.Level == 0 && (i == 0 || d.Parts[i-1].Kind != extract.ListItem ||
+			d.Parts[i-1].Level == 0 && !sameList(d.Parts[i-1], p, 1)) {
+			list = i + 1
+		}
+		word{&b, d.RightToLeft()}.part(p, list)
+	}
+	b.WriteString(`<w:sectPr>`)
+	if d.Running != "" {
+		b.WriteString(`<w:headerReference w:type="default" r:id="rId3"/>`)
+	}
+	b.WriteString(`<w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1300" w:right="1200" w:bottom="1200" w:left="1200" w:header="600" w:footer="600" w:gutter="0"/>`)
+	if d.Columns > 1 {
+		fmt.Fprintf(&b, `<w:cols w:num="%d" w:space="500"/>`, d.Columns)
+	}
+	b.WriteString(`</w:sectPr></w:body></w:document>`)
+	return b.String()
+}
+
+// word writes parts of a document.
+type word struct {
+	*strings.Builder
+	rtl bool
+}
+
+func (w word) paragraph(properties string, runs ...string) {
+	if w.rtl {
+		properties += `<w:bidi/>`
+	}
+	w.WriteString(`<w:p><w:pPr>` + properties + `</w:pPr>` + strings.Join(runs, "") + `</w:p>`)
+}
+
+func (w word) run(text, properties string) string {
+	if w.rtl {
+		properties += `<w:rtl/>`
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = `<w:t xml:space="preserve">` + escape(line) + `</w:t>`
+	}
+	return `<w:r><w:rPr>` + properties + `</w:rPr>` + strings.Join(lines, `<w:br/>`) + `</w:r>`
+}
+
+func (w word) part(p Part, list int) {
+	switch p.Kind {
+	case extract.Heading:
+		w.paragraph(fmt.Sprintf(`<w:pStyle w:val="Heading%d"/>`, p.Level), w.run(p.Text, ""))
+	case extract.Code:
+		w.WriteString(`<w:p><w:pPr><w:pStyle w:val="Code"/></w:pPr>` + word{w.Builder, false}.run(p.Text, "") + `</w:p>`)
+	case extract.ListItem:
+		w.paragraph(fmt.Sprintf(`<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, p.Level, list), w.run(p.Text, ""))
+	case extract.TableKind:
+		w.table(p)
+		w.paragraph("")
+		if p.Beside != nil {
+			w.part(*p.Beside, list)
+		}
+	default:
+		if p.Lead == "" {
+			w.paragraph("", w.run(p.Text, ""))
+			return
+		}
+		w.paragraph("", w.run(p.Lead, `<w:b/><w:bCs/>`), w.run(strings.TrimPrefix(p.Text, p.Lead), ""))
+	}
+}
+
+func (w word) table(p Part) {
+	w.WriteString(`<w:tbl><w:tblPr>`)
+	if w.rtl {
+		w.WriteString(`<w:bidiVisual/>`)
+	}
+	w.WriteString(`<w:tblW w:w="0" w:type="auto"/>`)
+	if !p.Open {
+		w.WriteString(`<w:tblBorders>`)
+		for _, side := range []string{"top", "left", "bottom", "right", "insideH", "insideV"} {
+			fmt.Fprintf(w, `<w:%s w:val="single" w:sz="4" w:color="333333"/>`, side)
+		}
+		w.WriteString(`</w:tblBorders>`)
+	}
+	columns := width(p.Table)
+	w.WriteString(`</w:tblPr><w:tblGrid>`)
+	for range columns {
+		fmt.Fprintf(w, `<w:gridCol w:w="%d"/>`, 9400/columns)
+	}
+	w.WriteString(`</w:tblGrid>`)
+	below := make([]int, columns) // rows that a cell above still covers, by column
+	for r, row := range p.Table.Rows {
+		w.WriteString(`<w:tr><w:trPr>`)
+		if p.Rotated && r == 0 {
+			w.WriteString(`<w:trHeight w:val="1900" w:hRule="exact"/>`)
+		}
+		if r < p.Table.Headers {
+			w.WriteString(`<w:tblHeader/>`)
+		}
+		w.WriteString(`</w:trPr>`)
+		w.row(p, r, row, below)
+		w.WriteString(`</w:tr>`)
+	}
+	w.WriteString(`</w:tbl>`)
+}
+
+func (w word) row(p Part, r int, row []extract.Cell, below []int) {
+	bold := ""
+	if r < p.Table.Headers {
+		bold = `<w:b/><w:bCs/>`
+	}
+	for column, next := 0, 0; column < len(below); {
+		if below[column] > 0 {
+			below[column]--
+			w.WriteString(`<w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc>`)
+			column++
+			continue
+		}
+		cell := row[next]
+		next++
+		w.WriteString(`<w:tc><w:tcPr>`)
+		if cell.ColSpan > 1 {
+			fmt.Fprintf(w, `<w:gridSpan w:val="%d"/>`, cell.ColSpan)
+		}
+		if cell.RowSpan > 1 {
+			w.WriteString(`<w:vMerge w:val="restart"/>`)
+			below[column] = cell.RowSpan - 1
+		}
+		if p.Rotated && r == 0 && column > 0 {
+			w.WriteString(`<w:textDirection w:val="btLr"/>`)
+		}
+		w.WriteString(`</w:tcPr>`)
+		w.paragraph("", w.run(cell.Text, bold))
+		w.WriteString(`</w:tc>`)
+		column += max(1, cell.ColSpan)
+	}
+}

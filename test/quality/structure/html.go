@@ -1,0 +1,144 @@
+package structure
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// HTML returns a document as a web page.
+func HTML(d *Document) string {
+	var b strings.Builder
+	direction := "ltr"
+	if d.RightToLeft() {
+		direction = "rtl"
+	}
+	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=%q dir=%q>\n<head><meta charset=\"utf-8\"><style>%s</style></head>\n<body>\n",
+		d.Language, direction, style(d))
+	if d.Running != "" {
+		fmt.Fprintf(&b, "<div class=\"running\">%s</div>\n", html.EscapeString(d.Running))
+	}
+	for i := 0; i < len(d.Parts); i++ {
+		p := d.Parts[i]
+		if p.Kind == extract.ListItem {
+			i += htmlList(&b, d.Parts[i:], p.Level) - 1
+			continue
+		}
+		htmlPart(&b, p)
+	}
+	b.WriteString("</body>\n</html>\n")
+	return b.String()
+}
+
+func style(d *Document) string {
+	var b strings.Builder
+	b.WriteString(`@page { size: A4; margin: 22mm 20mm } body { font: 11pt/1.35 "Noto Sans", "Noto Sans Arabic", "Noto Sans CJK SC", sans-serif; margin: 0 }
+h1 { font-size: 20pt } h2 { font-size: 15pt } h3 { font-size: 12.5pt } pre { font: 10pt monospace }
+table { border-collapse: collapse; margin: 8pt 0 } td, th { padding: 3pt 6pt; text-align: start; vertical-align: top }
+table.ruled td, table.ruled th { border: 0.7pt solid #333 } table.open td, table.open th { padding: 3pt 14pt }
+.beside { display: flex; gap: 12mm; font-size: 9pt } .rotated thead th { height: 90pt; vertical-align: bottom }
+.rotated thead th span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap }
+@counter-style letters { system: alphabetic; symbols: a b c d e f g h; prefix: "("; suffix: ") " }
+ol.letters { list-style: letters } .running { position: running(head); font-size: 9pt } @page { @top-center { content: element(head) } }
+`)
+	if d.Columns > 1 {
+		fmt.Fprintf(&b, "body { columns: %d; column-gap: 9mm; text-align: justify } h1 { column-span: all }\n", d.Columns)
+	}
+	return b.String()
+}
+
+// htmlList writes the items from the first one on that have at least its level, and returns how many.
+func htmlList(b *strings.Builder, parts []Part, level int) (n int) {
+	tag := "ol"
+	if parts[0].Marker == "-" {
+		tag = "ul"
+	}
+	attributes := ""
+	if strings.HasPrefix(parts[0].Marker, "(") {
+		attributes = ` class="letters"`
+	}
+	fmt.Fprintf(b, "<%s%s>\n", tag, attributes)
+	for n < len(parts) && parts[n].Kind == extract.ListItem && parts[n].Level >= level &&
+		(parts[n].Level > level || (n == 0 || sameList(parts[0], parts[n], n))) {
+		fmt.Fprintf(b, "<li>%s", html.EscapeString(parts[n].Text))
+		n++
+		if n < len(parts) && parts[n].Kind == extract.ListItem && parts[n].Level > level {
+			b.WriteByte('\n')
+			n += htmlList(b, parts[n:], parts[n].Level)
+		}
+		b.WriteString("</li>\n")
+	}
+	fmt.Fprintf(b, "</%s>\n", tag)
+	return n
+}
+
+// sameList reports whether the nth item belongs to the list of the first.
+func sameList(first, item Part, n int) bool {
+	return (first.Marker == "-") == (item.Marker == "-") && (first.Marker == "-" || n == 0 || item.Marker != first.Marker)
+}
+
+func htmlPart(b *strings.Builder, p Part) {
+	switch p.Kind {
+	case extract.Heading:
+		fmt.Fprintf(b, "<h%d>%s</h%d>\n", p.Level, html.EscapeString(p.Text), p.Level)
+	case extract.Code:
+		fmt.Fprintf(b, "<pre>%s</pre>\n", html.EscapeString(p.Text))
+	case extract.TableKind:
+		if p.Beside == nil {
+			htmlTable(b, p)
+			return
+		}
+		b.WriteString("<div class=\"beside\">\n")
+		htmlTable(b, p)
+		htmlTable(b, *p.Beside)
+		b.WriteString("</div>\n")
+	default:
+		fmt.Fprintf(b, "<p>%s%s</p>\n", strong(p.Lead), html.EscapeString(strings.TrimPrefix(p.Text, p.Lead)))
+	}
+}
+
+func strong(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "<b>" + html.EscapeString(text) + "</b>"
+}
+
+func htmlTable(b *strings.Builder, p Part) {
+	class := "ruled"
+	if p.Open {
+		class = "open"
+	}
+	if p.Rotated {
+		class += " rotated"
+	}
+	fmt.Fprintf(b, "<table class=%q>\n<thead>\n", class)
+	for r, row := range p.Table.Rows {
+		if r == p.Table.Headers {
+			b.WriteString("</thead>\n<tbody>\n")
+		}
+		tag := "td"
+		if r < p.Table.Headers {
+			tag = "th"
+		}
+		b.WriteString("<tr>")
+		for c, cell := range row {
+			fmt.Fprintf(b, "<%s", tag)
+			if cell.ColSpan > 1 {
+				fmt.Fprintf(b, " colspan=\"%d\"", cell.ColSpan)
+			}
+			if cell.RowSpan > 1 {
+				fmt.Fprintf(b, " rowspan=\"%d\"", cell.RowSpan)
+			}
+			text := html.EscapeString(cell.Text)
+			if p.Rotated && r < p.Table.Headers && c > 0 {
+				text = "<span>" + text + "</span>"
+			}
+			fmt.Fprintf(b, ">%s</%s>", text, tag)
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody>\n</table>\n")
+}
