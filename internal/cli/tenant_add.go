@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
-	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
