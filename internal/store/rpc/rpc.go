@@ -126,7 +126,7 @@ func callBy[A any](ctx context.Context, c *client, by send, fn string, args any)
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return answer, &taskerr.Error{
-			Class: taskerr.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err,
+			Class: taskerr.TransientStorage, Message: "the answer of " + fn + " can't be read", Cause: err,
 		}
 	}
 	return answer, nil
@@ -240,7 +240,7 @@ func classify(ctx context.Context, fn string, err error) error {
 	if !ok {
 		if ctx.Err() != nil {
 			return &taskerr.Error{
-				Class: taskerr.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(),
+				Class: taskerr.TransientStorage, Message: fn + " was stopped: " + ctx.Err().Error(),
 				Cause: errors.Join(ctx.Err(), context.Cause(ctx), err),
 			}
 		}
@@ -317,7 +317,7 @@ func classifyState(fn string, e *SQLError) error {
 		}
 	}
 	return &taskerr.Error{
-		Class: taskerr.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e,
+		Class: taskerr.TransientStorage, Message: "the database could not run " + fn + " (" + e.State + ")", Cause: e,
 	}
 }
 
