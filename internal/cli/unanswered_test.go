@@ -30,7 +30,7 @@ func (w *interrupting) Write(b []byte) (int, error) {
 }
 
 // A command soon prints what it is waiting for, and the address.
-func TestHungDatabaseIsTold(t *testing.T) {
+func TestHungDatabaseIsReported(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

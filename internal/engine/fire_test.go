@@ -188,7 +188,7 @@ func (brokenQueue) Receive(context.Context, int, time.Duration) ([]*queue.Messag
 	return nil, queue.ErrNotFound
 }
 
-// While the database is away the work goes on, for nobody else can begin it; it is done once.
+// While the database does not answer the work goes on, for nobody else can begin it; it is done once.
 func TestStoreOutage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var down atomic.Bool

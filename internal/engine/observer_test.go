@@ -51,7 +51,7 @@ func (w *witness) Finished(t task.Type, e engine.Ending) {
 }
 
 // What the observer is told of each life: once that it came, and of every attempt that it started and ended.
-func TestObserverIsTold(t *testing.T) {
+func TestObserver(t *testing.T) {
 	busy := work(2*time.Second, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 		if c.Attempt == 1 {
 			return handlers.Outcome{}, taskerr.Errorf(taskerr.ModelOverloaded, "busy")
@@ -164,7 +164,7 @@ func TestRefusalCountsOnce(t *testing.T) {
 }
 
 // A success that deserves a look says so: to the observer and in the log, which must not quote the document.
-func TestWarningsAreTold(t *testing.T) {
+func TestWarningsAreReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		seen := &witness{}
 		w.observer = seen

@@ -240,9 +240,9 @@ func TestSweepMakesTheQueue(t *testing.T) {
 func TestEveryCallOfTheSweepFails(t *testing.T) {
 	live := func(w *world, g *gate) {
 		w.begun(message("t1", ""), 3)
-		away := w.behind(g)
+		pass := w.behind(g)
 		w.start(done)
-		away()
+		pass()
 		first := *w
 		defer first.shutdown()
 		w.stop = nil

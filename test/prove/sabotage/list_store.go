@@ -59,7 +59,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("replay", "replays at once"),
 		},
 		{
-			Name: "another-task-is-told-failed", Breaks: []string{"I5"}, Dir: functions, Func: "aw_rejection_state",
+			Name: "other-task-is-reported-failed", Breaks: []string{"I5"}, Dir: functions, Func: "aw_rejection_state",
 			Old: "else 'rejected' end;", New: "else 'failed' end;",
 			Suites: onPostgres, Tests: cases("reject a taken id"),
 		},
@@ -157,7 +157,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("cancel requests"),
 		},
 		{
-			Name: "cancel-is-not-told", Breaks: []string{"I7"}, Dir: functions, Func: "aw_heartbeat",
+			Name: "cancel-is-not-reported", Breaks: []string{"I7"}, Dir: functions, Func: "aw_heartbeat",
 			Old:    "jsonb_build_object('cancel', j.cancel_requested_at is not null)",
 			New:    "jsonb_build_object('cancel', false)",
 			Suites: onPostgres, Tests: cases("cancel"),
@@ -174,7 +174,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
-			Name: "events-told-twice", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
+			Name: "events-recorded-twice", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
 			Old: "aw_append_events.seq + 1, (e ->> 'id')::uuid,", New: "aw_append_events.seq + 1, gen_random_uuid(),",
 			Suites: onPostgres, Tests: cases("events"),
 		},
@@ -228,23 +228,23 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("complete", "fail", "cancel"),
 		},
 		{
-			Name: "canceled-told-twice", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_report_canceled",
+			Name: "cancel-reported-twice", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_report_canceled",
 			Old: "and placeholder and webhook_url is null", New: "and placeholder",
 			Suites: onPostgres, Tests: cases("canceled before its message"),
 		},
 		{
-			Name: "redelivery-is-told", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_sent_after_failure",
+			Name: "redelivery-is-reported", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_sent_after_failure",
 			Old: "return v_message_id <> all (j.message_ids) and v_inserted", New: "return v_inserted",
 			Suites: onModel, Tests: with(cases("sent again is reported once"), model),
 		},
 		{
-			Name: "message-that-ended-the-job-is-told", Breaks: []string{"webhooks"},
+			Name: "message-that-ended-the-job-is-reported", Breaks: []string{"webhooks"},
 			Dir: functions, Func: "aw_sent_after_failure",
 			Old: "and d.message_id = v_message_id);", New: "and false);",
 			Suites: onModel, Tests: with(cases("sent again is reported once"), model),
 		},
 		{
-			Name: "duplicates-are-told-for-ever", Breaks: []string{"webhooks"},
+			Name: "duplicates-are-reported-for-ever", Breaks: []string{"webhooks"},
 			Dir: functions, Func: "aw_report_duplicate",
 			Old: "if v_reported >= c_most then", New: "if false then",
 			Suites: onPostgres, Tests: cases("sent again and again"),
