@@ -36,7 +36,7 @@ func newWard(t *testing.T) ward {
 	database := stacktest.Postgres(t)
 	api := stacktest.PostgREST(t, database)
 	client := stacktest.UniqueName("w")
-	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) // supabase-go has no other
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) // postgrest-go uses it
 	return ward{client, stacktest.Azurite(t), database, api.TenantKey(t, client), api.URL}
 }
 

@@ -38,6 +38,7 @@ func rules() []rule {
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
 		{addresses, nil, "anything may call a service"},
+		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
 		{"internal/config/...", []string{"webhook/signing", taskWords}, "settings are read before anything is built"},
