@@ -98,7 +98,7 @@ func TestWatchBearsTroubleForAWhile(t *testing.T) {
 	}
 }
 
-func TestWatchStopsWhenTold(t *testing.T) {
+func TestWatchStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

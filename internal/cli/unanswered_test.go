@@ -16,7 +16,7 @@ type interrupting struct {
 	at  string
 	end context.CancelFunc
 
-	mu   sync.Mutex // what is told while the command waits comes from another goroutine
+	mu   sync.Mutex // what is printed while the command waits comes from another goroutine
 	said bytes.Buffer
 }
 
@@ -30,7 +30,7 @@ func (w *interrupting) Write(b []byte) (int, error) {
 }
 
 // A command soon prints what it is waiting for, and the address.
-func TestHungDatabaseIsTold(t *testing.T) {
+func TestHungDatabaseIsReported(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -93,7 +93,7 @@ func (w *world) expectPoisoned(s *service, n, most int) {
 
 // Tasks at which the model fails each time, while it is up, use up their attempts and hold up nobody: the model
 // answers its probe.
-func TestPoisonEndsAndHoldsUpNobody(t *testing.T) {
+func TestPoisonEndsAndBlocksNoOther(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -188,7 +188,7 @@ func TestProbeThatLies(t *testing.T) {
 }
 
 // What waits for a service that never comes back fails with a class that says so: a job that was begun, and one whose
-// message is turned away each time (I11).
+// message is held back each time (I11).
 func TestWaitsHaveAnEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
@@ -199,13 +199,13 @@ func TestWaitsHaveAnEnd(t *testing.T) {
 		s.down.Store(true)
 		w.send(w.queues.Normal, message("tried", ""))
 		w.settled(time.Minute)
-		w.send(w.queues.Normal, message("turned-away", ""))
+		w.send(w.queues.Normal, message("held-back", ""))
 		w.settled(6*time.Hour - 10*time.Minute)
 		if r := w.row("tried"); r.State != job.Pending || r.Attempts != 0 {
 			t.Errorf("before its time it is %s after %d attempts", r.State, r.Attempts)
 		}
 		w.settled(6*time.Hour + 30*time.Minute)
-		for _, id := range []string{"tried", "turned-away"} {
+		for _, id := range []string{"tried", "held-back"} {
 			if r := w.row(id); r.State != job.Failed || taskerr.Class(r.Error.Class) != taskerr.WaitExceeded ||
 				r.Error.Retryable {
 				t.Errorf("I11: %s is %s after %v (%+v)", id, r.State, time.Since(r.WaitingFrom), r.Error)

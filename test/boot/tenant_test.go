@@ -40,7 +40,7 @@ func (b *bed) figure(format string, args ...any) {
 // unit is the service of a tenant.
 func unit(client string) string { return "async-worker@" + client + ".service" }
 
-// add creates or changes a tenant as an operator does. more are settings besides those that lead to the host.
+// add creates or changes a tenant as an operator does. more are settings in addition to those that lead to the host.
 func (b *bed) add(client string, more map[string]string) {
 	b.Helper()
 	settings := b.settings(more)

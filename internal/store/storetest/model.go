@@ -28,7 +28,7 @@ type model struct {
 	letters   int
 	webhooks  int
 	ender     string // the message that found the last worker lost
-	told      int    // reported duplicates of this series
+	reported  int    // reported duplicates of this series
 	notes     int    // events about duplicates
 	committed int    // completions
 	series    int
@@ -91,7 +91,7 @@ func (m *model) decide(again bool) store.Decision {
 		m.webhooks = 1 // to the URL of the first message
 		return store.Dropped
 	case over(m.state) && again && m.state != "canceled":
-		m.series, m.attempts, m.asked, m.told = m.series+1, 0, false, 0
+		m.series, m.attempts, m.asked, m.reported = m.series+1, 0, false, 0
 		return store.Run
 	case m.state == "canceled":
 		return store.Dropped
@@ -115,7 +115,7 @@ func (m *model) decide(again bool) store.Decision {
 
 func (r *modelRun) begin(msg store.Begin) {
 	again := msg.Force && !slices.Contains(r.m.consumed, msg.Source.MessageID)
-	reported := r.m.tell(msg)
+	reported := r.m.report(msg)
 	want := r.m.decide(again)
 	got, err := r.b.Begin(r.b.ctx(), msg)
 	if err != nil || got.Decision != want || got.Duplicate != reported ||
