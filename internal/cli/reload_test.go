@@ -18,10 +18,10 @@ import (
 // reloading is a daemon's side of reloads, whose worker takes over what it is given.
 type reloading struct {
 	reloader
-	taken []int // the concurrency of each
-	fail  error
-	notified  []string
-	log   bytes.Buffer
+	taken    []int // the concurrency of each
+	fail     error
+	notified []string
+	log      bytes.Buffer
 }
 
 func newReloading(t *testing.T, env ...string) *reloading {

@@ -21,7 +21,7 @@ import (
 // witness is an observer that writes down its calls.
 type witness struct {
 	engine.NopObserver
-	mu   sync.Mutex
+	mu    sync.Mutex
 	calls []string
 }
 
