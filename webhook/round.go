@@ -192,7 +192,7 @@ func (r *round) attempt(d store.Delivery) finished {
 	if is.Status != "" { // a store of the version before says nothing
 		o.Status = is.Status
 	}
-	r.tell(d, o, a, is)
+	r.log(d, o, a, is)
 	if r.Observe != nil {
 		r.Observe(Observation{Status: o.Status, ResponseStatus: a.Status, Attempt: d.Attempts + 1, Latency: a.Latency})
 	}

@@ -108,7 +108,7 @@ func TestDoctorFindsNothing(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out.String(), errOut.String())
 	}
 	if !strings.Contains(out.String(), "3 of 4 queues; "+task.QueueNames(w.client).Normal+": tasks wait") {
-		t.Errorf("a waiting task is not told of:\n%s", out.String())
+		t.Errorf("a waiting task is not reported:\n%s", out.String())
 	}
 	peeked, err := normal.PeekMessages(t.Context(), nil)
 	if err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].DequeueCount != 0 {

@@ -16,7 +16,7 @@ type interrupting struct {
 	at  string
 	end context.CancelFunc
 
-	mu   sync.Mutex // what is told while the command waits comes from another goroutine
+	mu   sync.Mutex // what is printed while the command waits comes from another goroutine
 	said bytes.Buffer
 }
 

@@ -25,9 +25,12 @@ func secret(field func(*Config) *Secret) parser {
 }
 
 func pattern(field func(*Config) *string, re, remedy string) parser {
-	compiled := regexp.MustCompile(re)
+	return named(field, regexp.MustCompile(re).MatchString, remedy)
+}
+
+func named(field func(*Config) *string, valid func(string) bool, remedy string) parser {
 	return func(c *Config, s string) *fault {
-		if !compiled.MatchString(s) {
+		if !valid(s) {
 			return &fault{quoted(s) + " is not a valid name", remedy}
 		}
 		*field(c) = s

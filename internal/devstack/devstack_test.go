@@ -128,7 +128,7 @@ func TestModelSettings(t *testing.T) {
 			t.Errorf("%s: the provider is %q, want %q", name, s["LLM_PROVIDER"], c.provider)
 		}
 		if _, ok := s["HOME"]; ok {
-			t.Errorf("%s: passes on what is no setting", name)
+			t.Errorf("%s: passes on a name that is not a setting", name)
 		}
 	}
 }
@@ -256,7 +256,7 @@ func TestAPartThatEndsEndsAll(t *testing.T) {
 	}
 }
 
-func TestReadyWhenTheDaemonSaysSo(t *testing.T) {
+func TestReadyFollowsTheDaemon(t *testing.T) {
 	t.Parallel()
 	l, err := listenReady()
 	if err != nil {

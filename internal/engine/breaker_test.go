@@ -167,7 +167,7 @@ func TestCommitsResumeWithinAPoll(t *testing.T) {
 	})
 }
 
-// After an outage of the model the work goes on within a poll interval. Besides those that opened the circuit
+// After an outage of the model the work goes on within a poll interval. Apart from those that opened the circuit
 // breaker no attempt is lost to it, and those that waited don't wait for another pause.
 func TestWorkResumesWithinAPollInterval(t *testing.T) {
 	for _, outage := range []time.Duration{60 * time.Second, 63 * time.Second, 66 * time.Second, 69 * time.Second} {

@@ -85,10 +85,10 @@ func lives() []life {
 // live leads a life on a first worker behind the gate; a minute later a second worker comes, and the
 // faults at random end after 9 minutes.
 func (w *world) live(l life, g *gate) {
-	away := w.behind(g)
+	remove := w.behind(g)
 	w.cfg.DrainMax = 5 * time.Second
 	w.start(l.handler)
-	away()
+	remove()
 	first := *w
 	w.stop = nil
 	defer first.shutdown()

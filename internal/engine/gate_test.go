@@ -202,8 +202,8 @@ func (l gatedLease) Delete(ctx context.Context) error {
 	return err
 }
 
-// behind puts the gate before everything that the next engine works with, and returns how to take it away.
-func (w *world) behind(g *gate) (away func()) {
+// behind puts the gate before everything that the next engine works with, until remove is called.
+func (w *world) behind(g *gate) (remove func()) {
 	jobs, queues := w.jobs, w.queues
 	w.jobs = gatedStore{jobs, g}
 	w.queues = engine.Queues{

@@ -198,9 +198,9 @@ func classify(err error) *taskerr.Error {
 
 // describe converts the attempt's failure, with its stage and duration.
 func (a *attempt) describe(failure *taskerr.Error) store.ErrorInfo {
-	told := describe(failure, a.task.Type)
-	told.ProcessingMS = time.Since(a.started).Milliseconds()
-	return told
+	described := describe(failure, a.task.Type)
+	described.ProcessingMS = time.Since(a.started).Milliseconds()
+	return described
 }
 
 // describe converts an error into the form of rows and webhooks.

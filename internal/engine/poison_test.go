@@ -15,7 +15,7 @@ import (
 
 // Tasks at which the model fails each time, while it is up, use up their attempts and hold up nobody: the model
 // answers its probe.
-func TestPoisonEndsAndHoldsUpNobody(t *testing.T) {
+func TestPoisonEndsAndBlocksNoOther(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			inWorld(t, func(w *world) {

@@ -224,8 +224,8 @@ func TestSaveStops(t *testing.T) {
 	})
 }
 
-// What is told of pages goes with the events, as fields.
-func TestPagesAreInTheStory(t *testing.T) {
+// The counts of pages are fields of the events.
+func TestPagesAreInEvents(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			c.Progress.Pages(0, 0)
@@ -243,7 +243,7 @@ func TestPagesAreInTheStory(t *testing.T) {
 			got[e.Stage+" "+e.Message] = string(e.Metadata)
 		}
 		if got["first "] != `{"pages_completed":0}` || got["first page 4"] != `{"pages_completed":3,"total_pages":7}` {
-			t.Errorf("the story is %q", got)
+			t.Errorf("the events are %q", got)
 		}
 	})
 }

@@ -21,6 +21,9 @@ const waiting = "internal/retry"
 // addresses is how an address of a service is parsed. Everything but the shared packages may import it.
 const addresses = "internal/httpurl"
 
+// naming is the rules for names that others define. Everything but the shared packages may import it.
+const naming = "internal/naming"
+
 // rules are the arrows of ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob, extract,
 // chunk, llm) → (task, job).
 func rules() []rule {
@@ -38,6 +41,7 @@ func rules() []rule {
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
 		{addresses, nil, "anything may call a service"},
+		{naming, nil, "anything may name what others define"},
 		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},

@@ -166,8 +166,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTraceToNobody: a collector that is down delays neither a task nor, for long, the end of the worker.
-func TestTraceToNobody(t *testing.T) {
+// TestTraceWithoutCollector: a collector that is down delays neither a task nor, for long, the end of the worker.
+func TestTraceWithoutCollector(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1")
 	b.upload("a.md", []byte("# A\n\nText."))

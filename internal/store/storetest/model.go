@@ -24,7 +24,7 @@ type model struct {
 	letters   int
 	webhooks  int
 	ender     string // the message that found the last worker lost
-	told      int    // reported duplicates of this series
+	reported  int    // reported duplicates of this series
 	notes     int    // events about duplicates
 	committed int    // completions
 	series    int
@@ -87,7 +87,7 @@ func (m *model) decide(again bool) store.Decision {
 		m.webhooks = 1 // to the URL of the first message
 		return store.Dropped
 	case over(m.state) && again && m.state != "canceled":
-		m.series, m.attempts, m.asked, m.told = m.series+1, 0, false, 0
+		m.series, m.attempts, m.asked, m.reported = m.series+1, 0, false, 0
 		return store.Run
 	case m.state == "canceled":
 		return store.Dropped

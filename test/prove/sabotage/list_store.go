@@ -4,13 +4,13 @@ package sabotage
 func inTheStore() []Sabotage {
 	return []Sabotage{
 		{
-			Name: "unsent-is-forgotten", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
+			Name: "unsent-is-never-swept", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
 			Old:    "client_id = v_client and message is not null and sent_at is null",
 			New:    "client_id = v_client and message is not null and sent_at > now()",
 			Suites: onPostgres, Tests: cases("submit", "sweep", "retry by hand"),
 		},
 		{
-			Name: "stalled-is-forgotten", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
+			Name: "stalled-is-never-swept", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
 			Old: "j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)", New: "false",
 			Suites: onPostgres, Tests: cases("sweep", "sweep of unstarted jobs"),
 		},
@@ -76,7 +76,7 @@ func inTheStore() []Sabotage {
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions"),
 		},
 		{
-			Name: "the-ended-are-held", Breaks: []string{"I3", "I7"}, Dir: functions, Func: "aw_holding",
+			Name: "ended-jobs-are-held", Breaks: []string{"I3", "I7"}, Dir: functions, Func: "aw_holding",
 			Old: "j.id is null or j.status <> 'running' or j.lease_expires_at is null", New: "j.id is null",
 			Suites: onModel, Tests: with(cases("stale fence", "cancel", "complete"), model),
 		},
@@ -140,7 +140,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("reject", "workers at once"),
 		},
 		{
-			Name: "two-letters-of-one-end", Breaks: []string{"I6"}, Dir: migrations, Func: "dead_letters_once_per_job",
+			Name: "two-dead-letters-of-one-end", Breaks: []string{"I6"}, Dir: migrations, Func: "dead_letters_once_per_job",
 			Old:    "create unique index dead_letters_once_per_job on",
 			New:    "create index dead_letters_once_per_job on",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
@@ -206,7 +206,7 @@ func inTheStore() []Sabotage {
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
-			Name: "words-of-all-tenants", Breaks: []string{"I10"}, Dir: functions, Func: "aw_matching_own",
+			Name: "search-words-of-all-tenants", Breaks: []string{"I10"}, Dir: functions, Func: "aw_matching_own",
 			Old:    "from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words",
 			New:    "from {{ .schema }}.aw_matching(null, all_words",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
@@ -280,7 +280,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("what speaks for others"),
 		},
 		{
-			Name: "an-answer-silences-a-host", Breaks: []string{"webhooks"},
+			Name: "an-answer-starts-an-outage", Breaks: []string{"webhooks"},
 			Dir: functions, Func: "aw_settle_delivery",
 			Old: "interval '0'), make_interval(mins => 5));", New: "interval '0'), make_interval(hours => 24));",
 			Suites: onPostgres, Tests: cases("what speaks for others"),
