@@ -126,16 +126,22 @@ func knownErrors() []knownError {
 		{store.ErrSchema, verdict{exitConfig, "apply it with: async-worker migrate (or paste the output of " +
 			"async-worker migrate --print into the Supabase editor)"}},
 		{store.ErrLogin, verdict{exitPermission, nextPermission}},
-		{store.ErrForbidden, verdict{exitPermission,
-			"use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one"}},
+		{store.ErrForbidden, verdict{
+			exitPermission,
+			"use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one",
+		}},
 		{store.ErrNotFound, verdict{exitFailed, nextUnknownJob}},
-		{store.ErrConflict, verdict{exitFailed,
-			"choose another id: this id already belongs to a task with another payload"}},
+		{store.ErrConflict, verdict{
+			exitFailed,
+			"choose another id: this id already belongs to a task with another payload",
+		}},
 		{store.ErrReplayed, verdict{exitFailed, "look at that job with async-worker jobs get; to repeat the task " +
 			"anyway: dlq replay --again, or jobs retry --force"}},
 		{store.ErrExhausted, verdict{exitFailed, "to reset its attempts: async-worker jobs retry --force"}},
-		{store.ErrNotFailed, verdict{exitFailed,
-			"async-worker jobs get shows its state; to repeat a finished task, enqueue it with --force"}},
+		{store.ErrNotFailed, verdict{
+			exitFailed,
+			"async-worker jobs get shows its state; to repeat a finished task, enqueue it with --force",
+		}},
 		{store.ErrNotResendable, verdict{exitFailed, "async-worker webhooks list shows its state"}},
 		{store.ErrDelivered, verdict{exitFailed, "to send it again anyway: async-worker webhooks resend --delivered"}},
 		{store.ErrTerminal, verdict{exitFailed, "the job has finished; async-worker jobs get shows how"}},

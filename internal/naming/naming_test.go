@@ -13,10 +13,19 @@ func TestNames(t *testing.T) {
 		name            string
 		account, schema bool
 	}{
-		{"acme", true, true}, {"acme1", true, true}, {"1acme", true, false}, {"_worker", false, true},
-		{"ab", false, true}, {"Acme", false, false}, {"acme-1", false, false}, {"", false, false},
-		{"acme\n", false, false}, {`a"b`, false, false}, {strings.Repeat("a", 24), true, true},
-		{strings.Repeat("a", 25), false, true}, {strings.Repeat("a", 63), false, true},
+		{"acme", true, true},
+		{"acme1", true, true},
+		{"1acme", true, false},
+		{"_worker", false, true},
+		{"ab", false, true},
+		{"Acme", false, false},
+		{"acme-1", false, false},
+		{"", false, false},
+		{"acme\n", false, false},
+		{`a"b`, false, false},
+		{strings.Repeat("a", 24), true, true},
+		{strings.Repeat("a", 25), false, true},
+		{strings.Repeat("a", 63), false, true},
 		{strings.Repeat("a", 64), false, false},
 	} {
 		if got := naming.StorageAccount(c.name); got != c.account {

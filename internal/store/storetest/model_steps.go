@@ -14,7 +14,7 @@ import (
 
 func (r *modelRun) begin(msg store.Begin) {
 	again := msg.Force && !slices.Contains(r.m.consumed, msg.Source.MessageID)
-	reported := r.m.tell(msg)
+	reported := r.m.report(msg)
 	want := r.m.decide(again)
 	got, err := r.b.Begin(r.b.ctx(), msg)
 	if err != nil || got.Decision != want || got.Duplicate != reported ||
