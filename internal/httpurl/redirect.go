@@ -45,10 +45,12 @@ func (s sameOrigin) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode/100 != 3 {
 		return answer, err
 	}
-	location := answer.Header.Get("Location")
-	to, err := from.Parse(location)
-	if location == "" || err != nil || origin(from) == origin(to) {
-		return answer, nil // the client reports an invalid address
+	to := from
+	if location, err := from.Parse(answer.Header.Get("Location")); err == nil { // else the client reports it
+		to = location
+	}
+	if origin(from) == origin(to) {
+		return answer, nil
 	}
 	_ = answer.Body.Close() // nobody reads it
 	return nil, &RedirectError{Setting: s.setting, From: origin(from), To: origin(to)}
