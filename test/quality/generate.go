@@ -19,8 +19,8 @@ func runStructure(ctx context.Context, o structureOptions) error {
 		return err
 	}
 	defer remove()
-	if o.producer != "" {
-		files = slices.DeleteFunc(files, func(f structure.File) bool { return f.Format+" "+f.Producer != o.producer })
+	if o.producer != "" { // a prefix
+		files = slices.DeleteFunc(files, func(f structure.File) bool { return !strings.HasPrefix(f.Format+" "+f.Producer, o.producer) })
 	}
 	router, noOCR := app.Extractors(ctx, pageTime, nil)
 	if noOCR != nil {
@@ -61,7 +61,7 @@ func runStructure(ctx context.Context, o structureOptions) error {
 type structureOptions struct {
 	seed        uint64
 	only        string // kinds, separated by commas; empty: all
-	producer    string // for example "pdf typst"; empty: all
+	producer    string // a prefix of for example "pdf typst"
 	keep, again string
 	venv        string
 	mistakes    bool

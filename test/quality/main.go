@@ -23,7 +23,7 @@ func main() {
 	var o structureOptions
 	flag.Uint64Var(&o.seed, "seed", 1, "of the documents that it makes")
 	flag.StringVar(&o.only, "only", "", "with -kind structure: the kinds to make, separated by commas")
-	flag.StringVar(&o.producer, "producer", "", "with -kind structure: read the files of one program, such as \"pdf typst\"")
+	flag.StringVar(&o.producer, "producer", "", "with -kind structure: read only files of this format and program, such as \"pdf typst\"; a prefix")
 	flag.StringVar(&o.keep, "keep", "", "with -kind structure: an empty folder for the documents, which stay there")
 	flag.StringVar(&o.again, "again", "", "with -kind structure: the folder of an earlier -keep, to read its documents again")
 	flag.BoolVar(&o.mistakes, "mistakes", false, "with -kind structure: list the headings and items that are wrong")

@@ -2,7 +2,9 @@ package pdf
 
 import (
 	"slices"
+	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -44,10 +46,33 @@ func logical(s string) string {
 		clusters = append(clusters, []rune{r})
 	}
 	slices.Reverse(clusters)
-	reverseRuns(clusters, func(c []rune) bool {
-		return unicode.IsDigit(c[0]) || unicode.IsLetter(c[0]) && !rightToLeft(c[0])
-	})
-	return norm.NFKC.String(string(slices.Concat(clusters...)))
+	parts := make([]string, len(clusters))
+	for i, c := range clusters {
+		parts[i] = string(c)
+	}
+	reverseNumbers(parts)
+	return withoutDoubleAlef.Replace(norm.NFKC.String(strings.Join(parts, "")))
+}
+
+// reverseNumbers reverses the runs of numbers and of Latin letters among reversed characters. Separators within a
+// number belong to it, as in "12/03/2024" (Unicode Bidirectional Algorithm, rule W4: CS).
+func reverseNumbers(reversed []string) {
+	first := func(i int) rune { r, _ := utf8.DecodeRuneInString(reversed[i]); return r }
+	inside := make([]bool, len(reversed))
+	for i := range reversed {
+		r := first(i)
+		inside[i] = unicode.IsDigit(r) || unicode.IsLetter(r) && !rightToLeft(r) ||
+			strings.ContainsRune("./:,،٫٬", r) && i > 0 && i+1 < len(reversed) && unicode.IsDigit(first(i-1)) &&
+				unicode.IsDigit(first(i+1))
+	}
+	for start := 0; start < len(reversed); start++ {
+		end := start
+		for end < len(reversed) && inside[end] {
+			end++
+		}
+		slices.Reverse(reversed[start:end])
+		start = max(start, end)
+	}
 }
 
 // reverseRuns reverses each run of items for which against is true.
@@ -76,10 +101,83 @@ func (p *page) mirror() {
 		return
 	}
 	p.mirrored = true
+	p.words = mergeTouching(p.words)
 	for i := range p.words {
 		w := &p.words[i]
 		w.left, w.right, w.mirrored = p.width-w.right, p.width-w.left, true
+		if !w.rtl && letters(w.text) == 0 {
+			w.text = turnEnds(w.text)
+		}
+		w.text = faceInwards(w.text)
 	}
+}
+
+// mergeTouching joins the numbers, separators and brackets that poppler splits from each other, or from a word,
+// in a line from right to left: without a gap, they are one word.
+func mergeTouching(words []word) []word {
+	out := words[:0]
+	for _, w := range words {
+		n := len(out) - 1
+		if n < 0 || out[n].segment != w.segment || abs(w.left-out[n].right) > 0.06*w.em() {
+			out = append(out, w)
+			continue
+		}
+		last := &out[n]
+		switch {
+		case letters(last.text)+letters(w.text) == 0:
+			last.text += w.text
+		case w.rtl && isPunctuation(last.text):
+			last.text, last.rtl = w.text+turned(last.text), true
+		case last.rtl && isPunctuation(w.text):
+			last.text = turned(w.text) + last.text
+		default:
+			out = append(out, w)
+			continue
+		}
+		last.box = last.union(w.box)
+	}
+	return out
+}
+
+func isPunctuation(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPunct(r) })
+}
+
+func turned(s string) string {
+	r := []rune(s)
+	slices.Reverse(r)
+	return string(r)
+}
+
+// turnEnds exchanges what is before and after a number that was printed from left to right within a
+// right-to-left line, as in ".2023" and "%3.5". A sign stays before its number.
+func turnEnds(s string) string {
+	isDigit := func(r rune) bool { return unicode.IsDigit(r) || r == '+' || r == '-' || r == '\u2212' }
+	from, to := strings.IndexFunc(s, isDigit), strings.LastIndexFunc(s, isDigit)
+	if from < 0 {
+		return s
+	}
+	_, n := utf8.DecodeRuneInString(s[to:])
+	to += n
+	return turned(s[to:]) + s[from:to] + turned(s[:from])
+}
+
+// brackets are those whose looks are exchanged in a line from right to left.
+var brackets = map[rune]rune{'(': ')', '[': ']', '{': '}', '«': '»'}
+
+// faceInwards turns brackets at a word's ends that were printed as they look in a line from right to left.
+func faceInwards(s string) string {
+	runes := []rune(s)
+	last := len(runes) - 1
+	for opener, closer := range brackets {
+		if last > 0 && runes[0] == closer {
+			runes[0] = opener
+		}
+		if last > 0 && runes[last] == opener {
+			runes[last] = closer
+		}
+	}
+	return string(runes)
 }
 
 // inReadingOrder reverses the runs of words that read against their line's direction.

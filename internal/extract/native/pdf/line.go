@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // segment is one of poppler's lines: text without a gap that could be a column gutter.
@@ -193,7 +194,7 @@ func joinWords(words []word) string {
 	var b strings.Builder
 	words = inReadingOrder(withoutLeaders(words))
 	for i, w := range words {
-		if i > 0 && b.Len() > 0 && !touches(words[i-1], w) && !noSpaceBetween(words[i-1].text, w.text) {
+		if i > 0 && b.Len() > 0 && !touches(words[i-1], w) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(w.text)
@@ -238,9 +239,16 @@ func hasLeader(words []word) bool {
 
 func onlyDots(s string) bool { return s != "" && strings.Trim(s, ".…·") == "" }
 
+// touches reports whether two words side by side are parts of one.
 func touches(a, b word) bool {
-	gap := b.left - a.right
-	if gap > 0.05*max(a.em(), b.em()) || gap < -0.3*a.em() {
+	gap, em := b.left-a.right, max(a.em(), b.em())
+	last, _ := utf8.DecodeLastRuneInString(a.text)
+	first, _ := utf8.DecodeRuneInString(b.text)
+	if wideScript(last) || wideScript(first) {
+		// Chinese and Japanese have no spaces; programs set Latin letters and numbers a quarter of an em apart.
+		return gap < 0.4*em || wideScript(last) && wideScript(first)
+	}
+	if gap > 0.05*em || gap < -0.3*a.em() {
 		return false
 	}
 	return isUpper(a.text) && isUpper(b.text)

@@ -43,6 +43,8 @@ type word struct {
 	rtl       bool // of a right-to-left script
 	mirrored  bool // its page is mirrored
 	invisible bool // it is not drawn
+
+	visual string // as poppler prints it, from left to right, if it is right-to-left
 }
 
 // em returns the word's font size, or an estimate of it.

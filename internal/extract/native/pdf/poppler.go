@@ -148,6 +148,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		} else if !open {
 			p.plain.add(pg, styling)
 		}
+		p.findLigatures(ctx, pg)
 		pg.straighten()
 		pg.mirror()
 		if err := yield(pg); err != nil {
