@@ -244,9 +244,8 @@ func touches(a, b word) bool {
 	gap, em := b.left-a.right, max(a.em(), b.em())
 	last, _ := utf8.DecodeLastRuneInString(a.text)
 	first, _ := utf8.DecodeRuneInString(b.text)
-	if wideScript(last) || wideScript(first) {
-		// Chinese and Japanese have no spaces; programs set Latin letters and numbers a quarter of an em apart.
-		return gap < 0.4*em || wideScript(last) && wideScript(first)
+	if b.tight || wideScript(last) && wideScript(first) {
+		return true
 	}
 	if gap > 0.05*em || gap < -0.3*a.em() {
 		return false

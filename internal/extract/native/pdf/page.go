@@ -44,6 +44,7 @@ type word struct {
 	mirrored  bool // its page is mirrored
 	invisible bool // it is not drawn
 
+	tight  bool   // the gap before it is no space
 	visual string // as poppler prints it, from left to right, if it is right-to-left
 }
 

@@ -151,6 +151,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		p.findLigatures(ctx, pg)
 		pg.straighten()
 		pg.mirror()
+		pg.closeUp()
 		if err := yield(pg); err != nil {
 			return child.Result{}, err
 		}
