@@ -36,8 +36,8 @@ h1 { font-size: 20pt } h2 { font-size: 15pt } h3 { font-size: 12.5pt } pre { fon
 h1, h2, h3 { bookmark-level: none } .break { break-before: page } .small { font-size: 8.5pt } .bold, .term { font-weight: bold }
 .centered { text-align: center } .spaced { letter-spacing: .35em } .term { margin-bottom: 0; break-after: avoid }
 .definition { margin: 0 0 6pt; margin-inline-start: 12mm } .note { font-size: 8.5pt; margin: 2pt 0 }
-.entry { display: flex; margin: 1pt 0 } .entry span { flex: 1; margin: 0 4pt; overflow: hidden; white-space: nowrap; height: 1.35em }
-.entry span::before { content: "` + strings.Repeat(". ", 90) + `" }
+.entry { display: flex; margin: 1pt 0 } .entry span { flex: none } .entry i { flex: 1; font-style: normal; margin: 0 4pt;
+overflow: hidden; white-space: nowrap; height: 1.35em; text-align: end } .entry i::before { content: "` + strings.Repeat(". ", 90) + `" }
 table { border-collapse: collapse; margin: 8pt 0 } td, th { padding: 3pt 6pt; text-align: start; vertical-align: top }
 table.ruled td, table.ruled th { border: 0.7pt solid #333 } table.open td, table.open th { padding: 3pt 14pt }
 .beside { display: flex; gap: 12mm; font-size: 9pt } .rotated thead th { height: 90pt; vertical-align: bottom }
@@ -115,10 +115,8 @@ func htmlPart(b *strings.Builder, p Part) {
 		lead := strong(p.Lead)
 		switch p.Look {
 		case Entry:
-			rest = strings.TrimSuffix(rest, p.Leader) + "<span></span>" + p.Leader
-			if p.Lead != "" {
-				lead += "&nbsp;"
-			}
+			rest = strings.TrimSuffix(rest, p.Leader) + "</span><i></i><span>" + p.Leader + "</span>"
+			lead = "<span>" + lead
 		case Note:
 			lead = "<sup>" + p.Lead + "</sup>"
 		}

@@ -102,14 +102,55 @@ func (p *page) mirror() {
 	}
 	p.mirrored = true
 	p.words = mergeTouching(p.words)
+	for start := 0; start < len(p.words); {
+		end := start
+		rtl := false
+		for end < len(p.words) && p.words[end].segment == p.words[start].segment {
+			rtl = rtl || p.words[end].rtl
+			end++
+		}
+		if rtl {
+			turnRuns(p.words[start:end])
+		}
+		start = end
+	}
 	for i := range p.words {
 		w := &p.words[i]
 		w.left, w.right, w.mirrored = p.width-w.right, p.width-w.left, true
-		if !w.rtl && letters(w.text) == 0 {
-			w.text = turnEnds(w.text)
-		}
 		w.text = faceInwards(w.text)
 	}
+}
+
+// turnRuns exchanges what is before and after the numbers and Latin words that were printed from left to right
+// within a right-to-left line, as in ".2023", "%3.5" and ".A".
+func turnRuns(line []word) {
+	for start := 0; start < len(line); start++ {
+		end := start
+		for end < len(line) && !line[end].rtl {
+			end++
+		}
+		if end == start {
+			continue
+		}
+		first, last := &line[start], &line[end-1]
+		before := punctuationBefore(first.text)
+		after := turned(punctuationBefore(turned(last.text)))
+		if len(before) < len(first.text) && len(after) < len(last.text) {
+			first.text = first.text[len(before):]
+			last.text = last.text[:len(last.text)-len(after)]
+			first.text = turned(after) + first.text
+			last.text += turned(before)
+		}
+		start = end
+	}
+}
+
+// punctuationBefore returns the punctuation that a word starts with. A sign, or a mark of an address, belongs to it.
+func punctuationBefore(s string) string {
+	end := strings.IndexFunc(s, func(r rune) bool {
+		return !strings.ContainsRune(".,:;!?()[]{}«»%،؛؟\"'", r)
+	})
+	return s[:max(end, 0)]
 }
 
 // mergeTouching joins the numbers, separators and brackets that poppler splits from each other, or from a word,
@@ -147,19 +188,6 @@ func turned(s string) string {
 	r := []rune(s)
 	slices.Reverse(r)
 	return string(r)
-}
-
-// turnEnds exchanges what is before and after a number that was printed from left to right within a
-// right-to-left line, as in ".2023" and "%3.5". A sign stays before its number.
-func turnEnds(s string) string {
-	isDigit := func(r rune) bool { return unicode.IsDigit(r) || r == '+' || r == '-' || r == '\u2212' }
-	from, to := strings.IndexFunc(s, isDigit), strings.LastIndexFunc(s, isDigit)
-	if from < 0 {
-		return s
-	}
-	_, n := utf8.DecodeRuneInString(s[to:])
-	to += n
-	return turned(s[to:]) + s[from:to] + turned(s[:from])
 }
 
 // brackets are those whose looks are exchanged in a line from right to left.

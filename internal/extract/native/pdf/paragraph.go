@@ -19,6 +19,8 @@ type piece struct {
 	first  bool    // first of its region: may continue the previous region
 	above  float64 // distance to the line above in line heights; large for the first
 	column box     // of its region
+	next   *piece  // the one below in its region
+	flush  bool    // running text of its region begins at its left edge
 }
 
 // text returns the piece's joined lines.
@@ -64,7 +66,20 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 		}
 		pc.look = lookOf(words)
 	}
+	relate(out)
 	return out
+}
+
+// relate tells each piece of a region about the others.
+func relate(pieces []*piece) {
+	for i, p := range pieces {
+		if i+1 < len(pieces) {
+			p.next = pieces[i+1]
+		}
+		p.flush = slices.ContainsFunc(pieces, func(o *piece) bool {
+			return len(o.lines) > 1 && o.table == nil && abs(o.lines[len(o.lines)-1].left-p.left) < 0.5*p.size && !o.wholly()
+		})
+	}
 }
 
 // paragraphs cuts lines that are not part of a table. first reports whether they begin their region.
@@ -145,10 +160,11 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 		return true
 	case hasLeader(prev.words()):
 		return true // an entry of a table of contents
-	case l.bold != prev.bold && (prev.bold || letters(l.text()) > 3):
-		return true
 	}
 	right := rightAround(r.lines, i)
+	if changesWeight(prev, l, usual, right) {
+		return true
+	}
 	short := right - prev.right
 	if l.italic != prev.italic && short > 3*em {
 		return true
