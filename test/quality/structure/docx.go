@@ -268,7 +268,7 @@ func (w word) look(p Part) (paragraph, letters string) {
 	case Term:
 		paragraph += `<w:keepNext/><w:spacing w:after="0"/>`
 	case Definition:
-		paragraph += `<w:ind w:start="680"/>`
+		paragraph += `<w:ind w:left="680"/>`
 	}
 	return paragraph, letters
 }

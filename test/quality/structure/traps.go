@@ -166,7 +166,9 @@ func paper(w *writer) {
 	for i := range 4 {
 		w.heading(2, fmt.Sprintf("%s. %s", roman(i), w.title()))
 		w.paragraphs(1)
-		w.say(Centered, fmt.Sprintf("f(x) = a + %d b − c / 2   (%d)", i+2, i+1))
+		if !w.RightToLeft() {
+			w.say(Centered, fmt.Sprintf("f(x) = a + %d b − c / 2   (%d)", i+2, i+1))
+		}
 		w.heading(3, fmt.Sprintf("%c. %s", 'A', w.title()))
 		w.paragraphs(2)
 	}

@@ -35,7 +35,7 @@ func Typst(d *Document) string {
 			i += typstList(&b, d.Parts[i:], p.Level) - 1
 			continue
 		}
-		typstPart(&b, p)
+		typstPart(&b, p, d.RightToLeft())
 	}
 	return b.String()
 }
@@ -71,11 +71,14 @@ func typstList(b *strings.Builder, parts []Part, level int) (n int) {
 	return n
 }
 
-func typstPart(b *strings.Builder, p Part) {
+func typstPart(b *strings.Builder, p Part, rtl bool) {
 	if p.Break {
 		b.WriteString("#pagebreak()\n")
 	}
 	if before, ok := typstLooks[p.Look]; ok {
+		if rtl {
+			before = strings.Replace(before, "left", "right", 1)
+		}
 		b.WriteString(before + "[")
 		defer b.WriteString("]\n\n")
 	}

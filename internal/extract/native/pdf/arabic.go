@@ -1,9 +1,6 @@
 package pdf
 
 import (
-	"context"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,34 +32,56 @@ func glyphKey(visual string) string {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-// findLigatures reads the glyphs of a page's words and puts the letters of its right-to-left words in order by them.
-// Words whose glyphs it doesn't find stay.
-func (p poppler) findLigatures(ctx context.Context, pg *page) {
-	if !slices.ContainsFunc(pg.words, func(w word) bool { return w.visual != "" }) {
-		return
-	}
+// orderLetters puts the letters of a page's right-to-left words in order by their glyphs, and joins parts of words that
+// are apart only because their line was stretched. Words whose glyphs it doesn't find stay.
+func (p *page) orderLetters(lines []glyphLine) {
 	found := map[string][]glyphWord{}
-	const everyGap = "-1000" // percent of the letters' height
-	args := append([]string{"-wbt", everyGap}, p.runArgs(pg.number, pg.number)...)
-	_, err := p.run(ctx, "pdftohtml", func(r io.Reader) error {
-		clear(found)
-		return readGlyphs(r, func(w glyphWord) {
+	for _, l := range lines {
+		l.words(func(w glyphWord) {
 			key := glyphKey(strings.Join(w.glyphs, ""))
 			found[key] = append(found[key], w)
 		})
-	}, args...)
-	if err != nil {
-		return
 	}
-	for i, w := range pg.words {
+	p.words = joinStretched(p.words, found)
+	for i, w := range p.words {
 		letters := strings.TrimFunc(w.visual, notLetter)
 		if letters == "" {
 			continue
 		}
 		if g, ok := nearest(found[glyphKey(letters)], w.box); ok {
-			pg.words[i].text = strings.Replace(w.text, normalize(logical(letters)), normalize(logicalGlyphs(g.glyphs)), 1)
+			p.words[i].text = strings.Replace(w.text, normalize(logical(letters)), normalize(logicalGlyphs(g.glyphs)), 1)
 		}
 	}
+}
+
+// joinStretched joins neighbors within a line that are one word by their glyphs.
+func joinStretched(words []word, found map[string][]glyphWord) []word {
+	const most = 6 // parts of a word
+	out := words[:0]
+	for start := 0; start < len(words); {
+		joined, n := words[start], 1
+		if words[start].visual != "" {
+			whole := words[start]
+			for end := start + 1; end < min(len(words), start+most); end++ {
+				w := words[end]
+				if w.visual == "" || w.segment != whole.segment || w.left-words[end-1].right > 0.6*w.em() {
+					break
+				}
+				whole.visual += w.visual
+				whole.box = whole.union(w.box)
+				g, ok := nearest(found[glyphKey(whole.visual)], whole.box)
+				if ok && abs(g.centerY()-whole.centerY()) < whole.height() {
+					joined, n = whole, end-start+1
+				}
+			}
+			if n > 1 {
+				joined.text = normalize(logical(joined.visual))
+			}
+		}
+		out = append(out, joined)
+		start += n
+	}
+	return out
 }
 
 // nearest returns the one of several spellings whose line is nearest to a word.
@@ -78,51 +97,19 @@ func nearest(all []glyphWord, b box) (best glyphWord, ok bool) {
 	return best, ok
 }
 
-// readGlyphs reads the output of `pdftohtml -xml` with a blank after each glyph, and yields its words. A blank
-// among the letters is the middle one of three.
-func readGlyphs(r io.Reader, yield func(glyphWord)) error {
-	m := newMarkup(r)
-	var line strings.Builder
-	var at box
-	for n := 0; n < maxWords; {
-		text, tag, err := m.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if line.Len() < maxToken {
-			line.WriteString(plain(text))
-		}
-		switch tagName(tag) {
-		case "text":
-			line.Reset()
-			left, top := number(tag, "left")/zoom, number(tag, "top")/zoom
-			at = ordered(box{left, top, left + number(tag, "width")/zoom, top + number(tag, "height")/zoom})
-		case "/text":
-			n += yieldGlyphs(line.String(), at, yield)
-			line.Reset()
-		}
-	}
-	return nil
-}
-
-// yieldGlyphs yields the words of a line, each within the part of the line that its letters take.
-func yieldGlyphs(line string, at box, yield func(glyphWord)) (n int) {
-	total, done := float64(max(len(line), 1)), 0
-	for part := range strings.SplitSeq(line, "   ") {
+// words yields the line's right-to-left words, each within the part of the line that its letters take.
+func (l glyphLine) words(yield func(glyphWord)) {
+	total, done := float64(max(len(l.text), 1)), 0
+	for part := range strings.SplitSeq(l.text, glyphBlank) {
 		glyphs := strings.Fields(strings.TrimFunc(part, notLetter))
 		if hasRightToLeft(part) {
-			b := at
-			b.left += at.width() * float64(done) / total
-			b.right = b.left + at.width()*float64(len(part))/total
+			b := l.box
+			b.left += l.width() * float64(done) / total
+			b.right = b.left + l.width()*float64(len(part))/total
 			yield(glyphWord{b, glyphs})
-			n++
 		}
-		done += len(part) + len("   ")
+		done += len(part) + len(glyphBlank)
 	}
-	return n
 }
 
 // logicalGlyphs is logical for a word of which each glyph's letters are known.

@@ -56,12 +56,12 @@ func changesWeight(prev, l line, usual, right float64) bool {
 	if strings.HasSuffix(text, "-") || strings.HasSuffix(text, string(softHyphen)) {
 		return false
 	}
-	if l.centerY()-prev.centerY() > 1.12*usual || right-prev.right > l.segments[0].words[0].width()+0.6*prev.size {
+	if l.centerY()-prev.centerY() > 1.12*usual || right-prev.right > l.room()+0.6*prev.size {
 		return true
 	}
 	// A full line of a heading: its sentence doesn't end there, and another one begins.
 	first, _ := utf8.DecodeRuneInString(l.text())
-	return a.all && !endsSentence(text) && !strings.HasSuffix(text, ",") && unicode.IsUpper(first)
+	return a.all && !b.first && !endsSentence(text) && !strings.HasSuffix(text, ",") && unicode.IsUpper(first)
 }
 
 // splitAtWeights splits words of Chinese and Japanese, which have no spaces, where their weight changes.

@@ -165,7 +165,7 @@ func mergeTouching(words []word) []word {
 		}
 		last := &out[n]
 		switch {
-		case letters(last.text)+letters(w.text) == 0:
+		case !last.rtl && !w.rtl:
 			last.text += w.text
 		case w.rtl && isPunctuation(last.text):
 			last.text, last.rtl = w.text+turned(last.text), true

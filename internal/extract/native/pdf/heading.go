@@ -26,7 +26,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 	words := wordCount(text)
 	ends, _ := utf8.DecodeLastRuneInString(text)
 	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || strings.ContainsRune(",;，；、", ends) ||
-		p.math && words < 4 || isEntry(p) || p.leadsIn() {
+		p.math && words < 4 || isEntry(p) || p.leadsIn() || p.hasCells() {
 		return false
 	}
 	ratio := p.size / s.body()
@@ -48,6 +48,19 @@ func isHeading(p *piece, text string, s *stats) bool {
 	}
 	return p.italic && !s.mostlyItalic() && words <= 10 && unicode.IsUpper([]rune(text)[0]) ||
 		words <= 12 && letters(text) >= 4 && inCapitals(text)
+}
+
+// hasCells reports whether words of a piece are far apart, as in the head of a table; a section's number may be.
+func (p *piece) hasCells() bool {
+	for _, l := range p.lines {
+		words := l.words()
+		for i := 2; i < len(words); i++ {
+			if words[i].left-words[i-1].right > 1.8*words[i].em() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isTerm reports whether a piece is the term of a definition: the next one is right below it and indented, unlike

@@ -53,7 +53,7 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 		if i+1 >= len(lines) {
 			return alone
 		}
-		a, b := lines[i].box, lines[i+1].box
+		a, b := lines[i].inked(), lines[i+1].inked()
 		return max(a.top, b.top) - min(a.bottom, b.bottom)
 	}
 	for i := range lines[:min(len(lines), edgeRows)] {
@@ -70,6 +70,14 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 		})
 	}
 	return out
+}
+
+// inked is a line's box without the room that some fonts have above and below their letters.
+func (l line) inked() box {
+	if most := 1.3 * l.size; l.height() > 1.2*most {
+		return box{l.left, l.centerY() - most/2, l.right, l.centerY() + most/2}
+	}
+	return l.box
 }
 
 // withoutStamps omits text that runs up or down along the left or right edge, such as an archive's stamp, of a

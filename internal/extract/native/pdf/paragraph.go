@@ -150,7 +150,8 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
 	em := max(l.size, prev.size)
 	usual := leading
-	if em > 1.3*leading || em*1.9 < leading {
+	wide := em*1.9 < leading
+	if em > 1.3*leading || wide && !(leading < 2.6*em && prev.reaches(r.lines, i) && similar(l.centerY()-prev.centerY(), leading)) {
 		usual = 1.25 * em
 	}
 	switch {
@@ -169,14 +170,28 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	if l.italic != prev.italic && short > 3*em {
 		return true
 	}
-	firstWord := l.segments[0].words[0].width()
-	if short > firstWord+1.2*em {
+	if short > l.room()+1.2*em {
 		last := prev.text()
 		if endsSentence(last) || short > 0.4*(right-r.left) && startsNew(l.text()) {
 			return true
 		}
 	}
 	return indented(r, i, cur, em)
+}
+
+// reaches reports whether a line before line i is full: the next word had no room.
+func (l line) reaches(lines []line, i int) bool {
+	return rightAround(lines, i)-l.right < lines[i].room()+1.2*l.size
+}
+
+// room is the width that a line before this one would have needed for its first word. Chinese breaks after any
+// character.
+func (l line) room() float64 {
+	w := l.segments[0].words[0]
+	if first, _ := utf8.DecodeRuneInString(w.text); wideScript(first) {
+		return min(w.width(), 2*w.em())
+	}
+	return w.width()
 }
 
 // rightAround returns the maximum right edge of the lines near line i.
@@ -198,11 +213,11 @@ func startsNew(s string) bool {
 // indented reports whether line i begins a new paragraph, judging by its left edge.
 func indented(r region, i int, cur *piece, em float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
-	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {
-		return false // centered lines
-	}
 	if cur.marker != "" {
 		return l.left < cur.lines[0].left-0.6*em // left of the list's markers
+	}
+	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {
+		return false // centered lines
 	}
 	d := l.left - prev.left
 	switch {

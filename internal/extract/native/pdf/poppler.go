@@ -148,10 +148,9 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		} else if !open {
 			p.plain.add(pg, styling)
 		}
-		p.findLigatures(ctx, pg)
+		p.readGlyphs(ctx, pg)
 		pg.straighten()
 		pg.mirror()
-		pg.closeUp()
 		if err := yield(pg); err != nil {
 			return child.Result{}, err
 		}

@@ -2,23 +2,17 @@ package pdf
 
 import (
 	"regexp"
-	"unicode"
+	"strings"
 	"unicode/utf8"
 )
 
 // Chinese and Japanese are written without spaces. Some programs set Latin letters and numbers within them a quarter
 // of an em apart ("autospace"), which is as wide as a space that somebody typed.
 
-// sectionAlone matches a section's number, which a space follows.
-var sectionAlone = regexp.MustCompile(`^\(?\d{1,2}(\.\d{1,2})*[.)]?$`)
-
-// closeUp finds out whether a page's gaps next to Latin letters and numbers are made by a program: then nearly
-// none of these touch Chinese. Such gaps are no spaces.
-func (p *page) closeUp() {
-	var gaps []int // indexes of the words after them
-	touching := 0
+// closeUp closes the page's gaps next to Chinese and Japanese that are no gaps, and returns the words after those
+// that may be spaces or made by a program.
+func (p *page) closeUp() (gaps []int) {
 	for i, w := range p.words {
-		touching += changesWithin(w.text)
 		if i == 0 || p.words[i-1].segment != w.segment {
 			continue
 		}
@@ -26,33 +20,41 @@ func (p *page) closeUp() {
 		last, _ := utf8.DecodeLastRuneInString(before.text)
 		first, _ := utf8.DecodeRuneInString(w.text)
 		switch gap := w.left - before.right; {
-		case gap < 0.08*w.em() && (wideScript(last) || wideScript(first)):
+		case wideScript(last) == wideScript(first):
+		case gap < 0.08*w.em():
 			p.words[i].tight = true
-			touching += one(changesScript(last, first))
-		case (i < 2 || p.words[i-2].segment != w.segment) && sectionAlone.MatchString(before.text):
-		case gap < 0.4*w.em() && changesScript(last, first):
+		case gap < 0.4*w.em() && !sectionAlone.MatchString(before.text):
 			gaps = append(gaps, i)
 		}
 	}
-	if len(gaps) < 3 || touching*4 > len(gaps) {
-		return
-	}
+	return gaps
+}
+
+// sectionAlone matches a section's number, which a space follows.
+var sectionAlone = regexp.MustCompile(`^\(?\d{1,2}[a-z]?(\.\d{1,2})*[.)]?$`)
+
+// closeGaps closes the gaps before words where the page's glyphs have no space.
+func (p *page) closeGaps(gaps []int, lines []glyphLine) {
 	for _, i := range gaps {
-		p.words[i].tight = true
+		before, w := p.words[i-1], p.words[i]
+		p.words[i].tight = !spaceAt(lines, before, w)
 	}
 }
 
-// changesWithin counts where a word changes between Chinese or Japanese and Latin letters or digits.
-func changesWithin(s string) (n int) {
-	before := rune(0)
-	for _, r := range s {
-		n += one(changesScript(before, r))
-		before = r
+// spaceAt reports whether a space is between two neighbors, or nothing is known about them. A space is within a
+// piece of the line; a gap between two pieces is none.
+func spaceAt(lines []glyphLine, before, after word) bool {
+	x, y := (before.right+after.left)/2, after.centerY()
+	known := false
+	for _, l := range lines {
+		if y < l.top || y > l.bottom {
+			continue
+		}
+		known = known || after.centerX() > l.left && after.centerX() < l.right
+		if x > l.left && x < l.right {
+			return !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(l.text, glyphBlank, "\t"), " ", ""),
+				before.text+after.text)
+		}
 	}
-	return n
-}
-
-func changesScript(a, b rune) bool {
-	other := func(r rune) bool { return r < 0x250 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-	return wideScript(a) && other(b) || other(a) && wideScript(b)
+	return !known
 }
