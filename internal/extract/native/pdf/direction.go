@@ -104,12 +104,12 @@ func (p *page) mirror() {
 	p.words = mergeTouching(p.words)
 	for start := 0; start < len(p.words); {
 		end := start
-		rtl := false
+		rtl, latin := false, 0
 		for end < len(p.words) && p.words[end].segment == p.words[start].segment {
-			rtl = rtl || p.words[end].rtl
+			rtl, latin = rtl || p.words[end].rtl, latin+letters(p.words[end].text)
 			end++
 		}
-		if rtl {
+		if rtl || latin == 0 || end == start+1 { // numbers, or one marker
 			turnRuns(p.words[start:end])
 		}
 		start = end

@@ -24,7 +24,7 @@ type document struct {
 func newDocument(pages int, outline []outlineItem, emit extract.Emit) *document {
 	s := newStats()
 	return &document{
-		pages: pages, stats: s, effort: maxEffort,
+		pages: pages, stats: s, effort: maxEffort, splitter: splitter{edges: map[int]struct{}{}},
 		composer: composer{stats: s, levels: levels{outline: newOutlineIndex(outline)}, words: compounds{}, emit: emit},
 	}
 }

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"math"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ type piece struct {
 	above  float64 // distance to the line above in line heights; large for the first
 	column box     // of its region
 	next   *piece  // the one below in its region
-	flush  bool    // running text of its region begins at its left edge
+	flush  bool    // running text begins at its left edge
 }
 
 // text returns the piece's joined lines.
@@ -42,7 +43,8 @@ func (p *piece) text(join func(a, b string) string) string {
 
 // splitter cuts regions into pieces.
 type splitter struct {
-	last ordinalSeen // the last number of a list
+	last  ordinalSeen      // the last number of a list
+	edges map[int]struct{} // the left edges of running text, see edgeOf
 }
 
 // maxAbove is the distance above a piece that is the first.
@@ -66,21 +68,34 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 		}
 		pc.look = lookOf(words)
 	}
-	relate(out)
+	sp.relate(out)
 	return out
 }
 
 // relate tells each piece of a region about the others.
-func relate(pieces []*piece) {
+func (sp *splitter) relate(pieces []*piece) {
 	for i, p := range pieces {
 		if i+1 < len(pieces) {
 			p.next = pieces[i+1]
 		}
-		p.flush = slices.ContainsFunc(pieces, func(o *piece) bool {
-			return len(o.lines) > 1 && o.table == nil && abs(o.lines[len(o.lines)-1].left-p.left) < 0.5*p.size && !o.wholly()
-		})
+		if len(p.lines) > 1 && p.table == nil && !p.wholly() && len(sp.edges) < maxEdges {
+			sp.edges[edgeOf(p.lines[len(p.lines)-1].left)] = struct{}{}
+		}
+	}
+	for _, p := range pieces {
+		for _, near := range []float64{-edgeStep, 0, edgeStep} {
+			_, ok := sp.edges[edgeOf(p.left+near)]
+			p.flush = p.flush || ok
+		}
 	}
 }
+
+const (
+	edgeStep = 3 // points
+	maxEdges = 1000
+)
+
+func edgeOf(x float64) int { return int(x / edgeStep) }
 
 // paragraphs cuts lines that are not part of a table. first reports whether they begin their region.
 func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
@@ -108,6 +123,16 @@ func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
 // leadingAt returns the usual distance in points between lines like line i within a paragraph: the lower third
 // of the distances nearby, because those between paragraphs are larger.
 func leadingAt(lines []line, i int) float64 {
+	d := distances(lines, i)
+	if len(d) < 4 {
+		d = append(d, 1.3*lines[i].size, 1.3*lines[i].size)
+	}
+	slices.Sort(d)
+	return max(d[len(d)/3], 1)
+}
+
+// distances returns the distances of neighbors near line i that are of its size.
+func distances(lines []line, i int) []float64 {
 	const reach = 12
 	var d []float64
 	for j := max(1, i-reach); j < min(len(lines), i+reach); j++ {
@@ -116,11 +141,18 @@ func leadingAt(lines []line, i int) float64 {
 			d = append(d, b.centerY()-a.centerY())
 		}
 	}
-	if len(d) < 4 {
-		d = append(d, 1.3*lines[i].size, 1.3*lines[i].size)
+	return d
+}
+
+// nearestLines returns the least of the distances that lines of text can have.
+func nearestLines(lines []line, i int) float64 {
+	least := math.Inf(1)
+	for _, d := range distances(lines, i) {
+		if d > 0.8*lines[i].size {
+			least = min(least, d)
+		}
 	}
-	slices.Sort(d)
-	return max(d[len(d)/3], 1)
+	return least
 }
 
 func similar(a, b float64) bool { return abs(a-b) <= 0.1*max(a, b) }
@@ -150,8 +182,12 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
 	em := max(l.size, prev.size)
 	usual := leading
-	wide := em*1.9 < leading
-	if em > 1.3*leading || wide && !(leading < 2.6*em && prev.reaches(r.lines, i) && similar(l.centerY()-prev.centerY(), leading)) {
+	// Lines far apart may still be those of one paragraph: full ones, and no others are nearer to each other.
+	far := em*1.9 < leading
+	if far && leading < 2.6*em && prev.reaches(r.lines, i) {
+		far = l.centerY()-prev.centerY() > 1.05*nearestLines(r.lines, i)
+	}
+	if em > 1.3*leading || far {
 		usual = 1.25 * em
 	}
 	switch {

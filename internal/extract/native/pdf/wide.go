@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,15 +22,12 @@ func (p *page) closeUp() (gaps []int) {
 		case wideScript(last) == wideScript(first):
 		case gap < 0.08*w.em():
 			p.words[i].tight = true
-		case gap < 0.4*w.em() && !sectionAlone.MatchString(before.text):
+		case gap < 0.4*w.em():
 			gaps = append(gaps, i)
 		}
 	}
 	return gaps
 }
-
-// sectionAlone matches a section's number, which a space follows.
-var sectionAlone = regexp.MustCompile(`^\(?\d{1,2}[a-z]?(\.\d{1,2})*[.)]?$`)
 
 // closeGaps closes the gaps before words where the page's glyphs have no space.
 func (p *page) closeGaps(gaps []int, lines []glyphLine) {
