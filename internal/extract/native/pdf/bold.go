@@ -59,9 +59,15 @@ func changesWeight(prev, l line, usual, right float64) bool {
 	if l.centerY()-prev.centerY() > 1.12*usual || right-prev.right > l.room()+0.6*prev.size {
 		return true
 	}
-	// A full line of a heading: its sentence doesn't end there, and another one begins.
 	first, _ := utf8.DecodeRuneInString(l.text())
-	return a.all && !b.first && !endsSentence(text) && !strings.HasSuffix(text, ",") && unicode.IsUpper(first)
+	switch {
+	case !unicode.IsUpper(first) && !unicode.IsDigit(first):
+		return false
+	case b.all: // a short line after the end of a sentence
+		return endsSentence(text) && right-l.right > 3*l.size
+	}
+	// After a full line of a heading, whose sentence doesn't end there.
+	return !b.first && !endsSentence(text) && !strings.HasSuffix(text, ",")
 }
 
 // splitAtWeights splits words of Chinese and Japanese, which have no spaces, where their weight changes.

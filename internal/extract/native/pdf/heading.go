@@ -13,6 +13,9 @@ const maxHeading = 25
 // numbered matches the start of a section heading, for example "2.1 Methods", "IV. Results", "§ 3 Scope".
 var numbered = regexp.MustCompile(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
 
+// numberedHead matches the head of a numbered statement: "Definition 1", "Example 2.3 (Bases)".
+var numberedHead = regexp.MustCompile(`^\p{Lu}\p{L}+ \d+(\.\d+)*\b`)
+
 // captionStart matches the start of a caption of a figure or table. The text after the number distinguishes it
 // from a sentence about the figure.
 var captionStart = regexp.MustCompile(`^(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
@@ -26,7 +29,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 	words := wordCount(text)
 	ends, _ := utf8.DecodeLastRuneInString(text)
 	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || strings.ContainsRune(",;，；、", ends) ||
-		p.math && words < 4 || isEntry(p) || p.leadsIn() || p.hasCells() {
+		p.math && words < 4 || isEntry(p) || p.hasCells() {
 		return false
 	}
 	ratio := p.size / s.body()
@@ -35,6 +38,8 @@ func isHeading(p *piece, text string, s *stats) bool {
 	switch {
 	case ratio >= 1.15:
 		return !period && (!p.mono || s.mostlyMono())
+	case p.leadsIn():
+		return false
 	case p.marker != "" && words > 12:
 		return false
 	case ratio >= 0.9 && p.bold && !s.mostlyBold():
@@ -53,9 +58,11 @@ func isHeading(p *piece, text string, s *stats) bool {
 // hasCells reports whether words of a piece are far apart, as in the head of a table; a section's number may be.
 func (p *piece) hasCells() bool {
 	for _, l := range p.lines {
+		before := 0 // letters
 		words := l.words()
-		for i := 2; i < len(words); i++ {
-			if words[i].left-words[i-1].right > 1.8*words[i].em() {
+		for i := 1; i < len(words); i++ {
+			before += letters(words[i-1].text)
+			if before > 1 && words[i].left-words[i-1].right > 1.8*words[i].em() {
 				return true
 			}
 		}
@@ -67,7 +74,10 @@ func (p *piece) hasCells() bool {
 // other text around them.
 func (p *piece) isTerm() bool {
 	next := p.next
-	if next == nil || next.table != nil || next.wholly() || len(p.lines) > 1 || numbered.MatchString(p.lines[0].text()) {
+	text := p.lines[0].text()
+	first, _ := utf8.DecodeRuneInString(text)
+	if next == nil || next.table != nil || next.wholly() || len(p.lines) > 1 || !unicode.IsLetter(first) ||
+		numbered.MatchString(text) || numberedHead.MatchString(text) {
 		return false
 	}
 	indent := next.lines[0].left - p.left
@@ -76,8 +86,9 @@ func (p *piece) isTerm() bool {
 
 // isEntry reports whether a piece is an entry of a table of contents or of a form: with a dot leader, or with its page
 // number far to the right.
-func isEntry(p *piece) bool {
-	words := p.lines[len(p.lines)-1].words()
+func isEntry(p *piece) bool { return entryLine(p.lines[len(p.lines)-1].words()) }
+
+func entryLine(words []word) bool {
 	if len(words) < 2 {
 		return false
 	}
@@ -85,7 +96,7 @@ func isEntry(p *piece) bool {
 		return true
 	}
 	last, before := words[len(words)-1], words[len(words)-2]
-	return last.left-before.right > 1.5*last.em() && pageNumber.MatchString(last.text)
+	return letters(words[0].text)+letters(before.text) > 2 && last.left-before.right > 1.5*last.em() && pageNumber.MatchString(last.text)
 }
 
 // outlineIndex finds the levels of headings in the document's outline (its bookmarks).

@@ -195,8 +195,8 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 		return true
 	case l.centerY()-prev.centerY() > 1.3*usual, l.centerY() < prev.centerY(), l.left > prev.right, prev.left > l.right:
 		return true
-	case hasLeader(prev.words()):
-		return true // an entry of a table of contents
+	case entryLine(prev.words()):
+		return true
 	}
 	right := rightAround(r.lines, i)
 	if changesWeight(prev, l, usual, right) {

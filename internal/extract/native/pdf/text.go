@@ -103,7 +103,13 @@ func isBullet(w word) bool {
 func noSpaceBetween(before, after string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(after)
-	return wideScript(a) || wideScript(b)
+	return withoutSpace(a, b)
+}
+
+// withoutSpace reports whether no space belongs between two characters of different words: one is Chinese or
+// Japanese. Korean has the same punctuation, and spaces.
+func withoutSpace(a, b rune) bool {
+	return (wideScript(a) || wideScript(b)) && !unicode.In(a, unicode.Hangul) && !unicode.In(b, unicode.Hangul)
 }
 
 func wideScript(r rune) bool {

@@ -19,7 +19,7 @@ func (p *page) closeUp() (gaps []int) {
 		last, _ := utf8.DecodeLastRuneInString(before.text)
 		first, _ := utf8.DecodeRuneInString(w.text)
 		switch gap := w.left - before.right; {
-		case wideScript(last) == wideScript(first):
+		case wideScript(last) == wideScript(first), !withoutSpace(last, first):
 		case gap < 0.08*w.em():
 			p.words[i].tight = true
 		case gap < 0.4*w.em():
