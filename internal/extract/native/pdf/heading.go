@@ -43,7 +43,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 	case p.marker != "" && words > 12:
 		return false
 	case ratio >= 0.9 && p.bold && !s.mostlyBold():
-		return !period && p.wholly() && !p.isTerm()
+		return !period && p.wholly() && !(ratio < 1.05 && p.isTerm())
 	case number && ratio >= 1.05:
 		return !period
 	}
