@@ -80,6 +80,12 @@ func (p *page) mirror() {
 		w := &p.words[i]
 		w.left, w.right, w.mirrored = p.width-w.right, p.width-w.left, true
 	}
+	for i, r := range p.rules {
+		p.rules[i].left, p.rules[i].right = p.width-r.right, p.width-r.left
+	}
+	for i, b := range p.fills {
+		p.fills[i].left, p.fills[i].right = p.width-b.right, p.width-b.left
+	}
 }
 
 // inReadingOrder reverses the runs of words that read against their line's direction.

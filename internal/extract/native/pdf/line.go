@@ -13,8 +13,9 @@ type segment struct {
 	box
 	words []word // from left to right
 	size  float64
-	order int  // position of its first word in the content stream
-	alone bool // no other segment is beside it on the page
+	order int         // position of its first word in the content stream
+	alone bool        // no other segment is beside it on the page
+	table *ruledTable // it stands for a table, and words for its place
 }
 
 // line is the segments of one line within a column.

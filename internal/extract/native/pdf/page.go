@@ -58,6 +58,8 @@ type page struct {
 	number        int // from 1
 	width, height float64
 	words         []word
+	rules         []rule // what it draws
+	fills         []box  // areas in a colour
 	turned        rotation
 	mirrored      bool // left and right are exchanged
 
@@ -120,6 +122,12 @@ func (p *page) straighten() {
 	}
 	for i := range p.words {
 		p.words[i].box = p.words[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.rules {
+		p.rules[i].box = p.rules[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.fills {
+		p.fills[i] = p.fills[i].rotatedBy(p.turned, p.width, p.height)
 	}
 	if p.turned != fromUpsideDown {
 		p.width, p.height = p.height, p.width

@@ -26,6 +26,7 @@ var equationNumber = regexp.MustCompile(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
 // strip is consecutive lines of a region: a table, or anything else.
 type strip struct {
 	table *extract.Table // nil: not a table
+	drawn *ruledTable    // nil: its lines are not drawn
 	lines []line
 }
 
@@ -34,7 +35,20 @@ type strip struct {
 func strips(lines []line) []strip {
 	var out []strip
 	var text []line
+	flush := func() {
+		if len(text) > 0 {
+			out = append(out, strip{lines: text})
+		}
+		text = nil
+	}
 	for at := 0; at < len(lines); {
+		if drawn, beside := withTables(lines[at]); len(drawn) > 0 {
+			text = append(text, beside...)
+			flush()
+			out = append(out, drawn...)
+			at++
+			continue
+		}
 		if len(cellsOf(lines[at])) < 2 {
 			text = append(text, lines[at])
 			at++
@@ -44,17 +58,33 @@ func strips(lines []line) []strip {
 		start, table := tableWithin(lines[at:end], wide)
 		text = append(text, asWritten(lines[at:at+start])...)
 		if table != nil {
-			if len(text) > 0 {
-				out = append(out, strip{lines: text})
-			}
-			out, text = append(out, strip{table, lines[at+start : end]}), nil
+			flush()
+			out = append(out, strip{table: table, lines: lines[at+start : end]})
 		}
 		at = end
 	}
-	if len(text) > 0 {
-		out = append(out, strip{lines: text})
-	}
+	flush()
 	return out
+}
+
+// withTables returns the tables with drawn lines that are part of a line, from left to right, and the text beside
+// them.
+func withTables(l line) (tables []strip, beside []line) {
+	if !slices.ContainsFunc(l.segments, func(s segment) bool { return s.table != nil }) {
+		return nil, nil
+	}
+	var text []segment
+	for _, s := range l.segments {
+		if s.table == nil {
+			text = append(text, s)
+			continue
+		}
+		tables = append(tables, strip{s.table.table, s.table, []line{{box: s.box, segments: []segment{s}}}})
+	}
+	if len(text) > 0 {
+		beside = rows(text)
+	}
+	return tables, beside
 }
 
 // tableWithin returns the table at the end of lines and its first line, because text right above a table may
@@ -74,10 +104,11 @@ func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 // or more cells.
 func tableLines(lines []line, at int) (end, wide int) {
 	several := func(i int) bool { return i < len(lines) && len(cellsOf(lines[i])) >= 2 }
+	drawn := func(i int) bool { return lines[i].segments[0].table != nil }
 	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
 	var inner []float64 // left edges of the cells that are not the first in their lines
 	end = at
-	for ; end == at || end < len(lines) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
+	for ; end == at || end < len(lines) && !drawn(end) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
 		if cells := cellsOf(lines[end]); len(cells) >= 2 {
 			wide++
 			for _, c := range cells[1:] {
