@@ -106,13 +106,14 @@ func (t *tail) next(rest *extract.Table) (next *extract.Table, header [][]extrac
 	header = t.header
 	rows := rest.Rows
 	repeated := sameRows(t.table.Rows[:min(len(t.table.Rows), maxRepeated)], rows)
-	switch {
-	case repeated >= len(header):
+	if repeated >= len(header) {
 		if len(header) == 0 && repeated > 0 && t.slices == 0 {
 			header, t.table.Headers = t.table.Rows[:repeated], repeated // it looks like the other rows
 		}
 		rows = rows[max(len(header), one(repeated > 0)):]
-	case rest.Headers > 0 && len(header) == 0 && t.slices > 0:
+	}
+	if len(rows) > 1 && !slices.ContainsFunc(rows[0], func(c extract.Cell) bool { return c.Text != "" }) {
+		rows = rows[1:] // the lower edge of a row that the page cut
 	}
 	if last := len(t.table.Rows) - 1; last >= t.table.Headers && len(rows) > 0 && cutRow(t.table.Rows[last], rows[0]) {
 		for i := range rows[0] {

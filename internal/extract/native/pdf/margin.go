@@ -77,7 +77,7 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 		}
 		out = append(out, edgeRow{
 			line: lines[i], pattern: patternOf(lines[i]), gap: gap(i),
-			apart: gap(i) >= 0.4*h && (gap(i) > 1.25*usual || gap(i) > 1.5*h && abs(gap(i)-usual) > 0.1*usual),
+			apart: gap(i) >= 0.4*h && (i+1 < len(lines) && lines[i+1].drawn() || gap(i) > 1.25*usual || gap(i) > 1.5*h && abs(gap(i)-usual) > 0.1*usual),
 		})
 	}
 	return out

@@ -149,6 +149,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		} else if !open {
 			p.plain.add(pg, styling)
 		}
+		pg.trim()
 		pg.draw(p.drawn.at(ctx, pg.number))
 		pg.straighten()
 		pg.mirror()

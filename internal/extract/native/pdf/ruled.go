@@ -245,3 +245,8 @@ func (t *ruledTable) segment() segment {
 	w := word{box: t.box, text: tableMark, style: style{size: max(t.size, 1)}, order: t.order}
 	return segment{box: t.box, words: []word{w}, size: w.size, order: t.order, table: t}
 }
+
+// drawn reports whether a table with drawn lines is part of the line.
+func (l line) drawn() bool {
+	return slices.ContainsFunc(l.segments, func(s segment) bool { return s.table != nil })
+}

@@ -70,7 +70,7 @@ func strips(lines []line) []strip {
 // withTables returns the tables with drawn lines that are part of a line, from left to right, and the text beside
 // them.
 func withTables(l line) (tables []strip, beside []line) {
-	if !slices.ContainsFunc(l.segments, func(s segment) bool { return s.table != nil }) {
+	if !l.drawn() {
 		return nil, nil
 	}
 	var text []segment
@@ -104,11 +104,10 @@ func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 // or more cells.
 func tableLines(lines []line, at int) (end, wide int) {
 	several := func(i int) bool { return i < len(lines) && len(cellsOf(lines[i])) >= 2 }
-	drawn := func(i int) bool { return lines[i].segments[0].table != nil }
 	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
 	var inner []float64 // left edges of the cells that are not the first in their lines
 	end = at
-	for ; end == at || end < len(lines) && !drawn(end) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
+	for ; end == at || end < len(lines) && !lines[end].drawn() && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
 		if cells := cellsOf(lines[end]); len(cells) >= 2 {
 			wide++
 			for _, c := range cells[1:] {
@@ -287,7 +286,7 @@ func plausible(cells []cell, columns, lines int) bool {
 		}
 		if c.from == 0 {
 			first++
-			markers += one(len(c.words) == 1 && (isBullet(c.words[0]) || ordinal.MatchString(c.words[0].text)))
+			markers += one(isMarker(c.words))
 		}
 	}
 	if numbers*2 > last || columns == 2 && markers*2 > first {
@@ -298,6 +297,16 @@ func plausible(cells []cell, columns, lines int) bool {
 		total += min(n, lines)
 	}
 	return float64(total) >= 0.4*float64(columns*lines)
+}
+
+// isMarker reports whether words are the marker of a list item, which may be printed in parts: "( a )".
+func isMarker(words []word) bool {
+	const most = 3
+	text := ""
+	for _, w := range words[:min(len(words), most+1)] {
+		text += w.text
+	}
+	return len(words) == 1 && isBullet(words[0]) || len(words) <= most && ordinal.MatchString(text)
 }
 
 // regular reports whether rows form a table: most have several cells, and each column has some.
