@@ -65,11 +65,22 @@ func (t *tail) goesOn(p *piece) bool {
 	if b.page.number != a.page.number+1 || a.bottom < tailBelow*a.page.height || b.top > headAbove*b.page.height {
 		return false
 	}
+	if a.drawn == nil && b.drawn == nil { // a head that is printed again says so
+		return width(t.table) == width(p.table) && sameRows(t.table.Rows, p.table.Rows) > 0
+	}
 	if a.drawn == nil || b.drawn == nil || !sameWidths(a.drawn.columns, b.drawn.columns) {
 		return false
 	}
 	// Another bold head begins another table.
 	return !b.drawn.bold || len(t.header) == 0 || sameRows(t.header, b.table.Rows) > 0
+}
+
+// width returns the number of columns.
+func width(t *extract.Table) (n int) {
+	for _, c := range t.Rows[0] {
+		n += max(1, c.ColSpan)
+	}
+	return n
 }
 
 // sameWidths reports whether two tables have the same columns, wherever they begin.

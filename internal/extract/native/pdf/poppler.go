@@ -23,6 +23,7 @@ type poppler struct {
 	pool   *child.Pool // nil: memory is unlimited
 	plain  *plainPages
 	drawn  *drawings
+	high   map[float64]bool // see page.trim
 }
 
 // Memory from the pool, in bytes, for one of poppler's programs that print text. Ordinary documents take 3 MiB,
@@ -41,7 +42,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 	return poppler{path, src.TempDir, child.Limits{
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
 		File: 1 << 20, // they write only to their standard output
-	}, l.Pool, &plainPages{}, &drawings{path: path}}
+	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}}
 }
 
 // command returns the step that runs one of the programs and passes its output to read.
@@ -149,7 +150,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		} else if !open {
 			p.plain.add(pg, styling)
 		}
-		pg.trim()
+		pg.trim(p.high)
 		pg.draw(p.drawn.at(ctx, pg.number))
 		pg.straighten()
 		pg.mirror()

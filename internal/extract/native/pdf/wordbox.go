@@ -15,16 +15,18 @@ const (
 )
 
 // trim gives the words of such fonts the usual height around their middle. A word that runs up or down has a high
-// box, too; but that is as high as its text is long, and its width is the font's height.
-func (p *page) trim() {
+// box, too; but that is as high as its text is long, and its width is the font's height. high are the heights of
+// such fonts in the document so far, in font sizes; trim adds those that it finds.
+func (p *page) trim(high map[float64]bool) {
 	ratio := func(w word) float64 { return math.Round(w.height()/w.size*20) / 20 }
-	high := map[float64]bool{}
+	const most = 100
 	for _, w := range p.words {
 		if w.size <= 0 || w.height() < highBox*w.size {
 			continue
 		}
 		length := lengthOf(w.text)
-		if length >= sureLength && abs(w.width()-length*w.size) < 0.2*w.width() && w.height() < 0.8*length*w.size {
+		if length >= sureLength && abs(w.width()-length*w.size) < 0.2*w.width() && w.height() < 0.8*length*w.size &&
+			len(high) < most {
 			high[ratio(w)] = true
 		}
 	}
