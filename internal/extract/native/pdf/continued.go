@@ -68,7 +68,8 @@ func (t *tail) goesOn(p *piece) bool {
 	if a.drawn == nil && b.drawn == nil { // a head that is printed again says so
 		return width(t.table) == width(p.table) && sameRows(t.table.Rows, p.table.Rows) > 0
 	}
-	if a.drawn == nil || b.drawn == nil || !sameWidths(a.drawn.columns, b.drawn.columns) {
+	if a.drawn == nil || b.drawn == nil || !sameWidths(a.drawn.columns, b.drawn.columns) ||
+		width(t.table) != width(p.table) {
 		return false
 	}
 	// Another bold head begins another table.

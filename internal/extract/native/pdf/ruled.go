@@ -25,31 +25,65 @@ const maxFrames = 200
 // to none. columns are the edges of a table that ends the page before: its only row on this page counts as a table.
 func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word) {
 	rest = p.words
-	if len(p.rules) < 3 {
+	if len(p.rules)+len(p.fills) < 2 {
 		return nil, rest
 	}
-	all := frames(rulings(p.rules))
+	across, down := rulings(p.rules)
+	// The edges of areas in a colour are lines, too. But an area may also stress words within a cell: then the
+	// lines alone are right.
+	if len(p.fills) > 0 {
+		both := slices.Clone(p.rules)
+		for _, f := range p.fills {
+			both = append(both, p.edgesOf(f)...)
+		}
+		tables, rest = p.framedTables(nil, rest, columns, frames(rulings(both)))
+	}
+	tables, rest = p.framedTables(tables, rest, columns, frames(across, down))
+	across = slices.DeleteFunc(across, func(r ruling) bool {
+		return slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(box{r.from, r.at, r.to, r.at}) })
+	})
+	striped, rest := stripedTables(across, rest)
+	tables = append(tables, striped...)
+	slices.SortFunc(tables, func(a, b *ruledTable) int {
+		return cmp.Or(cmp.Compare(a.top, b.top), cmp.Compare(a.left, b.left))
+	})
+	return tables, rest
+}
+
+// edgesOf returns the edges of an area that may be a cell or a row.
+func (p *page) edgesOf(b box) []rule {
+	const least, most = 7, 0.6 // points, and a fraction of the page
+	if b.width() < least || b.height() < least || b.height() > most*p.height {
+		return nil
+	}
+	return []rule{
+		{box: box{b.left, b.top, b.right, b.top}}, {box: box{b.left, b.bottom, b.right, b.bottom}},
+		{box: box{b.left, b.top, b.left, b.bottom}}, {box: box{b.right, b.top, b.right, b.bottom}},
+	}
+}
+
+// framedTables adds the tables of frames to those that were found before.
+func (p *page) framedTables(
+	tables []*ruledTable, words []word, columns []float64, all []frame,
+) ([]*ruledTable, []word) {
 	all = slices.DeleteFunc(all, func(f frame) bool { return len(f.across) < 2 || len(f.down) < 2 })
 	slices.SortStableFunc(all, func(a, b frame) int {
 		return cmp.Compare(b.width()*b.height(), a.width()*a.height())
 	})
 	for _, f := range all[:min(len(all), maxFrames)] {
-		if slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(f.box) }) {
+		if slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(f.box) || f.contains(t.box) }) {
 			continue
 		}
 		g := newLattice(f)
 		if g == nil {
 			continue
 		}
-		outside := g.place(rest)
+		outside := g.place(words)
 		if t := g.table(p, columns); t != nil {
-			tables, rest = append(tables, t), outside
+			tables, words = append(tables, t), outside
 		}
 	}
-	slices.SortFunc(tables, func(a, b *ruledTable) int {
-		return cmp.Or(cmp.Compare(a.top, b.top), cmp.Compare(a.left, b.left))
-	})
-	return tables, rest
+	return tables, words
 }
 
 // contains reports whether the middle of c is in b.
