@@ -48,7 +48,7 @@ func (p *page) orderLetters(lines []glyphLine) {
 		if letters == "" {
 			continue
 		}
-		if g, ok := nearest(found[glyphKey(letters)], w.box); ok {
+		if g, ok := nearestWord(found[glyphKey(letters)], w.box); ok {
 			p.words[i].text = strings.Replace(w.text, normalize(logical(letters)), normalize(logicalGlyphs(g.glyphs)), 1)
 		}
 	}
@@ -69,7 +69,7 @@ func joinStretched(words []word, found map[string][]glyphWord) []word {
 				}
 				whole.visual += w.visual
 				whole.box = whole.union(w.box)
-				g, ok := nearest(found[glyphKey(whole.visual)], whole.box)
+				g, ok := nearestWord(found[glyphKey(whole.visual)], whole.box)
 				if ok && abs(g.centerY()-whole.centerY()) < whole.height() {
 					joined, n = whole, end-start+1
 				}
@@ -84,8 +84,8 @@ func joinStretched(words []word, found map[string][]glyphWord) []word {
 	return out
 }
 
-// nearest returns the one of several spellings whose line is nearest to a word.
-func nearest(all []glyphWord, b box) (best glyphWord, ok bool) {
+// nearestWord returns the one of several spellings whose line is nearest to a word.
+func nearestWord(all []glyphWord, b box) (best glyphWord, ok bool) {
 	distance := func(g glyphWord) float64 {
 		return abs(g.centerY()-b.centerY()) + max(0, g.left-b.centerX(), b.centerX()-g.right)
 	}

@@ -119,6 +119,15 @@ func (p *page) mirror() {
 		w.left, w.right, w.mirrored = p.width-w.right, p.width-w.left, true
 		w.text = faceInwards(w.text)
 	}
+	for i, r := range p.rules {
+		p.rules[i].left, p.rules[i].right = p.width-r.right, p.width-r.left
+	}
+	for i, b := range p.dots {
+		p.dots[i].left, p.dots[i].right = p.width-b.right, p.width-b.left
+	}
+	for i, b := range p.fills {
+		p.fills[i].left, p.fills[i].right = p.width-b.right, p.width-b.left
+	}
 }
 
 // turnRuns exchanges what is before and after the numbers and Latin words that were printed from left to right

@@ -14,8 +14,9 @@ type segment struct {
 	box
 	words []word // from left to right
 	size  float64
-	order int  // position of its first word in the content stream
-	alone bool // no other segment is beside it on the page
+	order int         // position of its first word in the content stream
+	alone bool        // no other segment is beside it on the page
+	table *ruledTable // it stands for a table, and words for its place
 }
 
 // line is the segments of one line within a column.
@@ -102,7 +103,7 @@ func attachMarkers(segs []segment) []segment {
 				continue
 			}
 			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) &&
-				(best < 0 || segs[j].left < segs[best].left) {
+				(best < 0 || s.nearer(segs[j], segs[best])) {
 				best = j
 			}
 		}
@@ -110,6 +111,9 @@ func attachMarkers(segs []segment) []segment {
 			mark := slices.Clone(s.words)
 			if unnamed {
 				mark[0].text = "•"
+			}
+			if mark[0].height() > 1.5*segs[best].height() { // symbols of another font
+				mark[0].top, mark[0].bottom = segs[best].top, segs[best].bottom
 			}
 			segs[best] = newSegment(append(mark, segs[best].words...))
 			gone[i] = true
@@ -122,6 +126,15 @@ func attachMarkers(segs []segment) []segment {
 		}
 	}
 	return kept
+}
+
+// nearer reports whether a rather than b is the text of a marker: it is on the marker's line, or before b there.
+func (s segment) nearer(a, b segment) bool {
+	off := abs(a.centerY()-s.centerY()) - abs(b.centerY()-s.centerY())
+	if abs(off) > 0.25*a.size {
+		return off < 0
+	}
+	return a.left < b.left
 }
 
 // isNoteNumber reports whether a segment is a number that may be raised before a footnote.

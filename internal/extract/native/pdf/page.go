@@ -61,6 +61,9 @@ type page struct {
 	number        int // from 1
 	width, height float64
 	words         []word
+	rules         []rule // what it draws
+	fills         []box  // areas in a colour
+	dots          []box  // small round shapes
 	turned        rotation
 	mirrored      bool // left and right are exchanged
 
@@ -123,6 +126,15 @@ func (p *page) straighten() {
 	}
 	for i := range p.words {
 		p.words[i].box = p.words[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.rules {
+		p.rules[i].box = p.rules[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.dots {
+		p.dots[i] = p.dots[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.fills {
+		p.fills[i] = p.fills[i].rotatedBy(p.turned, p.width, p.height)
 	}
 	if p.turned != fromUpsideDown {
 		p.width, p.height = p.height, p.width

@@ -17,11 +17,12 @@ type piece struct {
 	lines  []line
 	marker string // of a list item
 	table  *extract.Table
-	first  bool    // first of its region: may continue the previous region
-	above  float64 // distance to the line above in line heights; large for the first
-	column box     // of its region
-	next   *piece  // the one below in its region
-	flush  bool    // running text begins at its left edge
+	drawn  *ruledTable // of a table whose lines are drawn
+	first  bool        // first of its region: may continue the previous region
+	above  float64     // distance to the line above in line heights; large for the first
+	column box         // of its region
+	next   *piece      // the one below in its region
+	flush  bool        // running text begins at its left edge
 }
 
 // text returns the piece's joined lines.
@@ -55,7 +56,7 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 	var out []*piece
 	for _, s := range strips(r.lines) {
 		if s.table != nil {
-			out = append(out, &piece{page: p, table: s.table, column: r.box, lines: s.lines, above: maxAbove})
+			out = append(out, &piece{page: p, table: s.table, drawn: s.drawn, column: r.box, lines: s.lines, above: maxAbove})
 			continue
 		}
 		out = append(out, sp.paragraphs(p, region{r.box, s.lines}, len(out) == 0)...)

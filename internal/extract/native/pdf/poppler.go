@@ -22,6 +22,8 @@ type poppler struct {
 	limits child.Limits
 	pool   *child.Pool // nil: memory is unlimited
 	plain  *plainPages
+	drawn  *drawings
+	high   map[float64]bool // see page.trim
 }
 
 // Memory from the pool, in bytes, for one of poppler's programs that print text. Ordinary documents take 3 MiB,
@@ -40,7 +42,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 	return poppler{path, src.TempDir, child.Limits{
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
 		File: 1 << 20, // they write only to their standard output
-	}, l.Pool, &plainPages{}}
+	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}}
 }
 
 // command returns the step that runs one of the programs and passes its output to read.
@@ -148,6 +150,8 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		} else if !open {
 			p.plain.add(pg, styling)
 		}
+		pg.trim(p.high)
+		pg.draw(p.drawn.at(ctx, pg.number))
 		p.readGlyphs(ctx, pg)
 		pg.straighten()
 		pg.mirror()
@@ -175,14 +179,15 @@ func (l *plainPages) add(pg *page, ended child.Result) {
 	l.numbers = append(l.numbers, pg.number)
 }
 
-// warnings returns a warning about the pages that were read without their styles.
+// warnings returns warnings about the pages that were read without their styles or without their lines.
 func (p poppler) warnings() []string {
+	drawn := p.drawn.warnings()
 	if len(p.plain.numbers) == 0 {
-		return nil
+		return drawn
 	}
-	return []string{fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code "+
+	return append(drawn, fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code "+
 		"there may be read as plain text",
-		extract.PageRanges(p.plain.numbers), p.plain.reason)}
+		extract.PageRanges(p.plain.numbers), p.plain.reason))
 }
 
 // errDone stops the programs of a range of pages that is not read further.
