@@ -165,6 +165,9 @@ func body(d *Document) string {
 	if d.Columns > 1 {
 		fmt.Fprintf(&b, `<w:cols w:num="%d" w:space="500"/>`, d.Columns)
 	}
+	if d.RightToLeft() {
+		b.WriteString(`<w:bidi/>`)
+	}
 	b.WriteString(`</w:sectPr></w:body></w:document>`)
 	return b.String()
 }

@@ -36,7 +36,7 @@ h1 { font-size: 20pt } h2 { font-size: 15pt } h3 { font-size: 12.5pt } pre { fon
 h1, h2, h3 { bookmark-level: none } .break { break-before: page } .small { font-size: 8.5pt } .bold, .term { font-weight: bold }
 .centered { text-align: center } .spaced { letter-spacing: .35em } .term { margin-bottom: 0; break-after: avoid }
 .definition { margin: 0 0 6pt; margin-inline-start: 12mm } .note { font-size: 8.5pt; margin: 2pt 0 }
-.entry { display: flex; margin: 1pt 0 } .entry span { flex: none } .entry i { flex: 1; font-style: normal; margin: 0 4pt;
+.entry { display: flex; margin: 1pt 0 } .entry span { flex: none; white-space: nowrap } .entry i { flex: 1; font-style: normal; margin: 0 4pt;
 overflow: hidden; white-space: nowrap; height: 1.35em; text-align: end } .entry i::before { content: "` + strings.Repeat(". ", 90) + `" }
 table { border-collapse: collapse; margin: 8pt 0 } td, th { padding: 3pt 6pt; text-align: start; vertical-align: top }
 table.ruled td, table.ruled th { border: 0.7pt solid #333 } table.open td, table.open th { padding: 3pt 14pt }

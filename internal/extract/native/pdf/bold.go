@@ -60,14 +60,11 @@ func changesWeight(prev, l line, usual, right float64) bool {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(l.text())
-	switch {
-	case !unicode.IsUpper(first) && !unicode.IsDigit(first):
-		return false
-	case b.all: // a short line after the end of a sentence
-		return endsSentence(text) && right-l.right > 3*l.size
+	if b.all { // a short line after the end of a sentence
+		return (unicode.IsUpper(first) || unicode.IsDigit(first)) && endsSentence(text) && right-l.right > 3*l.size
 	}
 	// After a full line of a heading, whose sentence doesn't end there.
-	return !b.first && !endsSentence(text) && !strings.HasSuffix(text, ",")
+	return unicode.IsUpper(first) && !b.first && !endsSentence(text) && !strings.HasSuffix(text, ",")
 }
 
 // splitAtWeights splits words of Chinese and Japanese, which have no spaces, where their weight changes.

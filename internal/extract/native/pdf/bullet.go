@@ -29,7 +29,10 @@ func (p *page) drawnBullets(segs []segment) {
 	slices.SortFunc(dots, func(a, b box) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	bullets := make([]word, len(segs)) // with a text where there is one
 	for i, s := range segs {
-		if d, ok := bulletOf(s, dots); ok && !isBullet(s.words[0]) {
+		if len(s.words) == 1 && letters(s.words[0].text) < 2 || isBullet(s.words[0]) {
+			continue // the label of a point
+		}
+		if d, ok := bulletOf(s, dots); ok {
 			bullets[i] = word{box: box{d.left, s.top, d.right, s.bottom}, style: s.words[0].style, text: "•"}
 			bullets[i].segment, bullets[i].order, bullets[i].mirrored = s.words[0].segment, s.order, s.words[0].mirrored
 		}

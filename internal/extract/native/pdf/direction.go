@@ -168,7 +168,7 @@ func mergeTouching(words []word) []word {
 	out := words[:0]
 	for _, w := range words {
 		n := len(out) - 1
-		if n < 0 || out[n].segment != w.segment || abs(w.left-out[n].right) > 0.06*w.em() {
+		if n < 0 || out[n].segment != w.segment || isLeader(w) || isLeader(out[n]) || abs(w.left-out[n].right) > 0.06*w.em() {
 			out = append(out, w)
 			continue
 		}
@@ -188,6 +188,8 @@ func mergeTouching(words []word) []word {
 	}
 	return out
 }
+
+func isLeader(w word) bool { return len(w.text) > 3 && onlyDots(w.text) }
 
 func isPunctuation(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPunct(r) })

@@ -22,7 +22,7 @@ const glyphBlank = "   "
 // are one glyph, and which gaps in Chinese and Japanese are spaces. Without it, the page stays as it is.
 func (p poppler) readGlyphs(ctx context.Context, pg *page) {
 	rtl := slices.ContainsFunc(pg.words, func(w word) bool { return w.visual != "" })
-	gaps := pg.closeUp()
+	gaps := pg.doubtfulGaps()
 	if !rtl && len(gaps) == 0 {
 		return
 	}

@@ -257,7 +257,7 @@ func touches(a, b word) bool {
 	gap, em := b.left-a.right, max(a.em(), b.em())
 	last, _ := utf8.DecodeLastRuneInString(a.text)
 	first, _ := utf8.DecodeRuneInString(b.text)
-	if b.tight || wideScript(last) && wideScript(first) {
+	if b.tight || wideScript(last) && wideScript(first) || gap < 0.08*em && withoutSpace(last, first) {
 		return true
 	}
 	if gap > 0.05*em || gap < -0.3*a.em() {

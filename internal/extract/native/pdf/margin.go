@@ -117,7 +117,7 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		for i, row := range mine {
 			outer[i] = repeated(row, s.height, others, edge, pages) || s.numbered(row, others, edge, pages) ||
 				i == last+1 && outermost(row, s.height) && (pageNumber.MatchString(row.text()) ||
-					runningHead(row, size))
+					runningHead(row, size) || s.repeatsHeading(row))
 			if outer[i] && row.apart {
 				last = i
 			}
@@ -221,6 +221,14 @@ func pageValue(s string) int {
 
 func outermost(row edgeRow, height float64) bool {
 	return row.bottom < edgeOnly*height || row.top > (1-edgeOnly)*height
+}
+
+// repeatsHeading reports whether a line at the edge of a page has the text of another one there, in smaller letters:
+// the title of a document of one page.
+func (s *sheet) repeatsHeading(row edgeRow) bool {
+	return slices.ContainsFunc(s.segments, func(o segment) bool {
+		return o.size > 1.15*row.size && len(o.words) == len(row.words()) && joinWords(o.words) == row.text()
+	})
 }
 
 // runningHead detects a header or footer that is on one page only: a few words in the outermost line, well

@@ -138,7 +138,7 @@ func distances(lines []line, i int) []float64 {
 	var d []float64
 	for j := max(1, i-reach); j < min(len(lines), i+reach); j++ {
 		if a, b := lines[j-1], lines[j]; similar(a.size, b.size) && similar(b.size, lines[i].size) &&
-			b.centerY() > a.centerY() {
+			a.mono == b.mono && b.mono == lines[i].mono && b.centerY() > a.centerY() {
 			d = append(d, b.centerY()-a.centerY())
 		}
 	}

@@ -8,9 +8,8 @@ import (
 // Chinese and Japanese are written without spaces. Some programs set Latin letters and numbers within them a quarter
 // of an em apart ("autospace"), which is as wide as a space that somebody typed.
 
-// closeUp closes the page's gaps next to Chinese and Japanese that are no gaps, and returns the words after those
-// that may be spaces or made by a program.
-func (p *page) closeUp() (gaps []int) {
+// doubtfulGaps returns the words after gaps next to Chinese and Japanese that may be spaces or made by a program.
+func (p *page) doubtfulGaps() (gaps []int) {
 	for i, w := range p.words {
 		if i == 0 || p.words[i-1].segment != w.segment {
 			continue
@@ -19,9 +18,7 @@ func (p *page) closeUp() (gaps []int) {
 		last, _ := utf8.DecodeLastRuneInString(before.text)
 		first, _ := utf8.DecodeRuneInString(w.text)
 		switch gap := w.left - before.right; {
-		case wideScript(last) == wideScript(first), !withoutSpace(last, first):
-		case gap < 0.08*w.em():
-			p.words[i].tight = true
+		case wideScript(last) == wideScript(first), !withoutSpace(last, first), gap < 0.08*w.em():
 		case gap < 0.4*w.em():
 			gaps = append(gaps, i)
 		}
@@ -42,15 +39,19 @@ func (p *page) closeGaps(gaps []int, lines []glyphLine) {
 func spaceAt(lines []glyphLine, before, after word) bool {
 	x, y := (before.right+after.left)/2, after.centerY()
 	known := false
-	for _, l := range lines {
+	at := -1 // the piece around the gap; lines of some fonts overlap
+	for i, l := range lines {
 		if y < l.top || y > l.bottom {
 			continue
 		}
 		known = known || after.centerX() > l.left && after.centerX() < l.right
-		if x > l.left && x < l.right {
-			return !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(l.text, glyphBlank, "\t"), " ", ""),
-				before.text+after.text)
+		if x > l.left && x < l.right && (at < 0 || abs(l.centerY()-y) < abs(lines[at].centerY()-y)) {
+			at = i
 		}
 	}
-	return !known
+	if at < 0 || abs(lines[at].centerY()-y) > 0.5*after.em() {
+		return !known
+	}
+	text := strings.ReplaceAll(strings.ReplaceAll(lines[at].text, glyphBlank, "\t"), " ", "")
+	return !strings.Contains(text, before.text+after.text)
 }
