@@ -24,6 +24,7 @@ type poppler struct {
 	plain  *plainPages
 	drawn  *drawings
 	high   map[float64]bool // see page.trim
+	packs  *languagePacks
 }
 
 // Memory from the pool, in bytes, for one of poppler's programs that print text. Ordinary documents take 3 MiB,
@@ -41,8 +42,9 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 	}
 	return poppler{path, src.TempDir, child.Limits{
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
-		File: 1 << 20, // they write only to their standard output
-	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}}
+		File:       1 << 20, // they write only to their standard output
+		StderrTail: 32 << 10,
+	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}}
 }
 
 // command returns the step that runs one of the programs and passes its output to read.
@@ -57,7 +59,9 @@ func (p poppler) command(program string, read func(io.Reader) error, args []stri
 func (p poppler) run(
 	ctx context.Context, program string, read func(io.Reader) error, args ...string,
 ) (child.Result, error) {
-	return p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
+	result, err := p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
+	p.packs.note(result)
+	return result, err
 }
 
 // outline reads the document's bookmarks. Missing or damaged bookmarks are ignored.
@@ -126,6 +130,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		result, err = child.Run(ctx, p.command("pdftotext", func(r io.Reader) error {
 			return readWords(r, first, func(pg *page) error { return send(ctx, words, pg) })
 		}, []string{"-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-"}))
+		p.packs.note(result)
 	})
 	var styling child.Result // valid once runs is closed
 	all.Go(func() {
@@ -134,6 +139,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 			_, err := readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
 			return err
 		}, p.runArgs(first, last)))
+		p.packs.note(styling)
 	})
 	var styles *runPage
 	open := true
@@ -181,7 +187,7 @@ func (l *plainPages) add(pg *page, ended child.Result) {
 
 // warnings returns warnings about the pages that were read without their styles or without their lines.
 func (p poppler) warnings() []string {
-	drawn := p.drawn.warnings()
+	drawn := append(p.drawn.warnings(), p.packs.warnings()...)
 	if len(p.plain.numbers) == 0 {
 		return drawn
 	}
