@@ -15,12 +15,12 @@ func TestMissingLanguagePackIsAWarning(t *testing.T) {
 	for _, program := range []string{"pdfinfo", "pdftotext", "pdftohtml"} {
 		t.Run(program, func(t *testing.T) {
 			bin := t.TempDir()
-			real, err := exec.LookPath(program)
+			path, err := exec.LookPath(program)
 			if err != nil {
 				t.Skip(program + " is not installed")
 			}
 			script := fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do\n"+
-				"echo \"Syntax Error: Missing language pack for 'Adobe-GB1' mapping\" >&2\ndone\nexec %s \"$@\"\n", real)
+				"echo \"Syntax Error: Missing language pack for 'Adobe-GB1' mapping\" >&2\ndone\nexec %s \"$@\"\n", path)
 			if err := os.WriteFile(filepath.Join(bin, program), []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
