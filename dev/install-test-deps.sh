@@ -32,6 +32,7 @@ pgvector_ok() {
 
 packages_missing() {
     command -v pdftotext >/dev/null && command -v pdftoppm >/dev/null || echo poppler-utils
+    [ -d /usr/share/poppler/cMap ] || ! command -v dpkg >/dev/null || echo poppler-data
     command -v tesseract >/dev/null || echo tesseract-ocr
     [ "$what" != run ] || return 0
     [ -n "$(newest_pg)" ] || echo postgresql

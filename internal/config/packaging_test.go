@@ -99,7 +99,9 @@ func TestDockerfile(t *testing.T) {
 		last("ENTRYPOINT") != `["/usr/bin/async-worker"]` {
 		t.Errorf("FROM %s, USER %s, ENTRYPOINT %s", last("FROM"), last("USER"), last("ENTRYPOINT"))
 	}
-	for _, debianPackage := range []string{"ca-certificates", "poppler-utils", "tesseract-ocr", "tesseract-ocr-eng"} {
+	for _, debianPackage := range []string{
+		"ca-certificates", "poppler-utils", "poppler-data", "tesseract-ocr", "tesseract-ocr-eng",
+	} {
 		if !strings.Contains(last("RUN"), " "+debianPackage+" ") {
 			t.Errorf("the image lacks %s", debianPackage)
 		}

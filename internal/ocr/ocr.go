@@ -15,6 +15,10 @@ import (
 type Image struct {
 	*image.Gray
 	DPI int // dots per inch
+
+	// Part is what the image shows of its page, in fractions of it; zero: all. An engine's boxes are on the image;
+	// ocr/pages moves them to the page.
+	Part Box
 }
 
 // Engine reads pages. It is safe for concurrent use.

@@ -35,7 +35,7 @@ func (r Rotation) Of(img Image) Image {
 			at += step
 		}
 	}
-	return Image{out, img.DPI}
+	return Image{Gray: out, DPI: img.DPI}
 }
 
 // Undo maps a box on the rotated image to the original image.

@@ -18,7 +18,7 @@ func recipe(suite string) []string {
 	// The package's dependencies and recommendations are included, so that installing it needs no mirror.
 	packages := []string{
 		"systemd", "systemd-sysv", "dbus", "libnss-systemd", "init-system-helpers", "ca-certificates",
-		"poppler-utils", "tesseract-ocr", "tesseract-ocr-eng",
+		"poppler-utils", "poppler-data", "tesseract-ocr", "tesseract-ocr-eng",
 	}
 	return []string{"--variant=minbase", "--include=" + strings.Join(packages, ","), suite}
 }

@@ -20,9 +20,14 @@ func main() {
 	corpus := flag.String("corpus", "../shared/corpus",
 		"folder with documents/NAME and its reference, docling/NAME.md")
 	kind := flag.String("kind", "", "structure: documents that it makes itself, instead of a corpus")
-	seed := flag.Uint64("seed", 1, "of the documents that it makes")
-	keep := flag.String("keep", "", "with -kind structure: an empty folder for the documents, which stay there")
-	venv := flag.String("venv", "", "with -kind structure: a Python environment with typst and weasyprint")
+	var o structureOptions
+	flag.Uint64Var(&o.seed, "seed", 1, "of the documents that it makes")
+	flag.StringVar(&o.only, "only", "", "with -kind structure: the kinds to make, separated by commas")
+	flag.StringVar(&o.producer, "producer", "", "with -kind structure: read only files of this format and program, such as \"pdf typst\"; a prefix")
+	flag.StringVar(&o.keep, "keep", "", "with -kind structure: an empty folder for the documents, which stay there")
+	flag.StringVar(&o.again, "again", "", "with -kind structure: the folder of an earlier -keep, to read its documents again")
+	flag.BoolVar(&o.mistakes, "mistakes", false, "with -kind structure: list the headings and items that are wrong")
+	flag.StringVar(&o.venv, "venv", "", "with -kind structure: a Python environment with typst and weasyprint")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
@@ -30,7 +35,7 @@ func main() {
 	case "":
 		err = run(ctx, *corpus)
 	case "structure":
-		err = runStructure(ctx, *seed, *keep, *venv)
+		err = runStructure(ctx, o)
 	default:
 		err = fmt.Errorf("there is no kind %q; structure is the only one", *kind)
 	}

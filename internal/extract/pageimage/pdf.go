@@ -116,6 +116,28 @@ func fit(a About, wanted, most int) (resolution int, pixels float64) {
 // Render draws the page in gray as a reader sees it, at the resolution in dots per inch, or coarser if it would
 // have too many pixels.
 func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (ocr.Image, error) {
+	return r.render(ctx, number, a, resolution, func(int) []string { return nil })
+}
+
+// RenderPart is Render for a part of the page, in fractions of it.
+func (r PDF) RenderPart(ctx context.Context, number int, a About, resolution int, part ocr.Box) (ocr.Image, error) {
+	size := About{Width: a.Width * (part.Right - part.Left), Height: a.Height * (part.Bottom - part.Top)}
+	img, err := r.render(ctx, number, size, resolution, func(resolution int) []string {
+		pixels := func(points float64) string {
+			return strconv.Itoa(int(math.Round(points * float64(resolution) / pointsPerInch)))
+		}
+		return []string{
+			"-x", pixels(part.Left * a.Width), "-y", pixels(part.Top * a.Height), "-W", pixels(size.Width), "-H", pixels(size.Height),
+		}
+	})
+	img.Part = part
+	return img, err
+}
+
+// render draws a page, or what further arguments select of it, which measures a.
+func (r PDF) render(
+	ctx context.Context, number int, a About, resolution int, further func(resolution int) []string,
+) (ocr.Image, error) {
 	resolution, pixels := fit(a, resolution, r.MaxPixels)
 	if pixels > float64(r.MaxPixels) {
 		return ocr.Image{}, fmt.Errorf("render the page: it measures %.0f by %.0f points, and has more than %d "+
@@ -129,7 +151,8 @@ func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (o
 			err = nil // the program's result has the reason
 		}
 		return err
-	}, "-gray", "-r", strconv.Itoa(resolution), "-f", page, "-l", page, r.Path)
+	}, append(append([]string{"-gray", "-r", strconv.Itoa(resolution), "-f", page, "-l", page}, further(resolution)...),
+		r.Path)...)
 	if err == nil && img == nil {
 		err = errors.New("pdftoppm draws nothing")
 	}

@@ -1,6 +1,12 @@
 package pageimage
 
-import "image"
+import (
+	"cmp"
+	"image"
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
 
 const (
 	// contrast is the difference, in 256 levels, between a pixel and its background.
@@ -39,23 +45,77 @@ func Blank(img *image.Gray) bool {
 // LookDPI is enough to see whether there is anything on a page.
 const LookDPI = 75
 
-// Spots counts the spots on a page of LookDPI that have the size of letters or words, at most most, without
-// those at positions (in fractions of the page) for which known is true.
-func Spots(img *image.Gray, most int, known func(x, y float64) bool) int {
+// Spots are the marks on a page that may be text besides the words that are known.
+type Spots struct {
+	Count  int
+	Around ocr.Box // all of them, in fractions of the page
+	Height float64 // of most, in pixels at LookDPI
+}
+
+// FindSpots finds the spots on a page of LookDPI that have the size of letters or words, without those at positions (in
+// fractions of the page) for which known is true. Letters and words are beside others of their height; a spot that
+// is alone, such as the mark of a scale, is none.
+func FindSpots(img *image.Gray, known func(x, y float64) bool) Spots {
 	is, _ := marks(img)
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	seen := make([]bool, w*h)
-	n := 0
-	for start := 0; start < len(seen) && n < most; start++ {
+	var all []spot
+	const most = 5000
+	for start := 0; start < len(seen) && len(all) < most; start++ {
 		if seen[start] || !is[img.Pix[start/w*img.Stride+start%w]] {
 			continue
 		}
 		s := fill(img, &is, seen, start)
 		if s.isText() && !known(float64(s.left+s.right+1)/2/float64(w), float64(s.top+s.bottom+1)/2/float64(h)) {
-			n++
+			all = append(all, s)
 		}
 	}
-	return n
+	var found Spots
+	var heights []int
+	around := spot{w, h, 0, 0}
+	for _, s := range inRows(all) {
+		found.Count++
+		heights = append(heights, s.bottom-s.top+1)
+		around = spot{min(s.left, around.left), min(s.top, around.top), max(s.right, around.right), max(s.bottom, around.bottom)}
+	}
+	if found.Count == 0 {
+		return found
+	}
+	slices.Sort(heights)
+	found.Height = float64(heights[len(heights)/2])
+	found.Around = ocr.Box{
+		Left: float64(around.left) / float64(w), Top: float64(around.top) / float64(h),
+		Right: float64(around.right+1) / float64(w), Bottom: float64(around.bottom+1) / float64(h),
+	}
+	return found
+}
+
+// inRows returns the spots that have a neighbor to the left or right, of about their height.
+func inRows(all []spot) []spot {
+	slices.SortFunc(all, func(a, b spot) int { return cmp.Compare(a.top, b.top) })
+	beside := make([]bool, len(all))
+	for i, a := range all {
+		for j := i + 1; j < len(all) && all[j].top <= a.bottom; j++ {
+			if a.isBeside(all[j]) {
+				beside[i], beside[j] = true, true
+			}
+		}
+	}
+	var out []spot
+	for i, s := range all {
+		if beside[i] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// isBeside reports whether two spots may be neighbors in a line of text.
+func (s spot) isBeside(o spot) bool {
+	a, b := s.bottom-s.top+1, o.bottom-o.top+1
+	shared := min(s.bottom, o.bottom) - max(s.top, o.top) + 1
+	gap := max(s.left, o.left) - min(s.right, o.right)
+	return 2*shared >= min(a, b) && max(a, b) <= 3*min(a, b) && gap <= 2*max(a, b)
 }
 
 // spot is the bounds of connected marks.

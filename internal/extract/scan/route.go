@@ -139,18 +139,25 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 	}
 	if p.own.need == needLook || p.noReadErr != nil {
 		img, err := r.images.Render(ctx, number, size, pageimage.LookDPI)
-		switch {
-		case err != nil:
+		if err != nil {
 			return ocr.Image{}, err
-		case pageimage.Blank(img.Gray):
+		}
+		if pageimage.Blank(img.Gray) {
 			return ocr.Image{}, errBlank
-		case p.own.need == needLook && pageimage.Spots(img.Gray, moreSpots,
-			func(x, y float64) bool { return within(p.page.Words, x, y) }) < moreSpots:
+		}
+		var spots pageimage.Spots
+		if p.own.need == needLook {
+			spots = pageimage.FindSpots(img.Gray, func(x, y float64) bool { return within(p.page.Words, x, y) })
+		}
+		switch {
+		case p.own.need == needLook && spots.Count < moreSpots:
 			return ocr.Image{}, errExplained
 		case p.noReadErr != nil:
 			return ocr.Image{}, p.noReadErr
 		case !r.start():
 			return ocr.Image{}, errTooMany
+		case p.own.need == needLook:
+			return r.drawSpots(ctx, number, size, spots)
 		}
 	}
 	img, err := r.images.Render(ctx, number, size, r.resolution(size))
@@ -158,6 +165,29 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 		err = errBlank
 	}
 	return img, err
+}
+
+const (
+	// spotMargin is what is drawn around spots, in fractions of the page: letters may be fainter at their ends.
+	spotMargin = 0.02
+	// spotHeight is the height in pixels at which engines read a spot well, be it a letter or a word.
+	spotHeight = 30
+	// leastDPI is enough for large letters.
+	leastDPI = 150
+)
+
+// drawSpots draws the part of a page around spots, at the resolution that their size needs.
+func (r *router) drawSpots(
+	ctx context.Context, number int, size pageimage.About, spots pageimage.Spots,
+) (ocr.Image, error) {
+	b := spots.Around
+	part := ocr.Box{
+		Left: max(b.Left-spotMargin, 0), Top: max(b.Top-spotMargin, 0),
+		Right: min(b.Right+spotMargin, 1), Bottom: min(b.Bottom+spotMargin, 1),
+	}
+	most := r.resolution(size)
+	dpi := min(most, max(leastDPI, int(spotHeight/spots.Height*pageimage.LookDPI)))
+	return r.images.RenderPart(ctx, number, size, dpi, part)
 }
 
 // resolution returns the resolution that the engine needs for a page.

@@ -143,14 +143,20 @@ func TestTextNeedsNoOCR(t *testing.T) {
 // A stamp doesn't make a scan a written page. Its text stays, and its words are not repeated from OCR.
 func TestStampedScan(t *testing.T) {
 	t.Parallel()
-	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+	e := scan.New(pdf.New(), engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
+		part := img.Part
+		if part.Right-part.Left > 0.9 || part.Bottom-part.Top > 0.5 {
+			t.Errorf("the engine got %+v of the page, of which only a part has more than its own text", part)
+		}
 		line := func(top float64, words ...string) ocr.Paragraph {
 			var l ocr.Line
 			for i, w := range words {
 				left := 0.12 + 0.1*float64(i)
 				l = append(l, ocr.Word{
 					Text: w, Confidence: 0.9, Box: ocr.Box{
-						Left: left, Top: top, Right: left + 0.05, Bottom: top + 0.012,
+						Left: (left - part.Left) / (part.Right - part.Left), Top: (top - part.Top) / (part.Bottom - part.Top),
+						Right:  (left + 0.05 - part.Left) / (part.Right - part.Left),
+						Bottom: (top + 0.012 - part.Top) / (part.Bottom - part.Top),
 					},
 				})
 			}

@@ -165,8 +165,7 @@ func (d *Document) read(number int, before <-chan struct{}, admitted func()) (oc
 	if p, err = d.reader.Engine.Read(ctx, img); err != nil {
 		return ocr.Page{}, err
 	}
-	p = p.Rounded()
-	p.Width, p.Height, p.DPI = img.Rect.Dx(), img.Rect.Dy(), img.DPI
+	p = p.On(img).Rounded()
 	d.known.put(d.ctx, number, p)
 	return p, nil
 }

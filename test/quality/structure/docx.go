@@ -27,10 +27,14 @@ func DOCX(w io.Writer, d *Document) error {
 		{"word/_rels/document.xml.rels", declared + relationships(
 			`<Relationship Id="rId1" Type="`+officeRels+`/styles" Target="styles.xml"/>`+
 				`<Relationship Id="rId2" Type="`+officeRels+`/numbering" Target="numbering.xml"/>`+
-				`<Relationship Id="rId3" Type="`+officeRels+`/header" Target="header1.xml"/>`)},
+				`<Relationship Id="rId3" Type="`+officeRels+`/header" Target="header1.xml"/>`+
+				`<Relationship Id="rId4" Type="`+officeRels+`/footer" Target="footer1.xml"/>`)},
 		{"word/styles.xml", declared + styles()},
 		{"word/header1.xml", declared + `<w:hdr ` + wordNS + `><w:p><w:r><w:t>` + escape(d.Running) +
 			`</w:t></w:r></w:p></w:hdr>`},
+		{"word/footer1.xml", declared + `<w:ftr ` + wordNS + `><w:p><w:pPr>` + rightTab("none") + `</w:pPr><w:r><w:t>` +
+			escape(d.Foot) + `</w:t></w:r><w:r><w:tab/></w:r><w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r>` +
+			`</w:fldSimple></w:p></w:ftr>`},
 		{"word/numbering.xml", declared + numberings(d)},
 		{"word/document.xml", declared + body(d)},
 	} {
@@ -51,6 +55,7 @@ const contentTypes = `<Types xmlns="http://schemas.openxmlformats.org/package/20
 	`<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>` +
 	`<Override PartName="/word/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"/>` +
 	`<Override PartName="/word/header1.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.header+xml"/>` +
+	`<Override PartName="/word/footer1.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.footer+xml"/>` +
 	`<Override PartName="/word/numbering.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.numbering+xml"/>` +
 	`</Types>`
 
@@ -63,6 +68,7 @@ func styles() string {
 		`<w:rFonts w:ascii="Liberation Sans" w:hAnsi="Liberation Sans" w:eastAsia="Noto Sans CJK SC" w:cs="Noto Sans Arabic"/>` +
 		`<w:sz w:val="22"/><w:szCs w:val="22"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr><w:spacing w:after="120"/></w:pPr>` +
 		`</w:pPrDefault></w:docDefaults><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>` +
+		`<w:style w:type="paragraph" w:styleId="Caption"><w:name w:val="caption"/><w:basedOn w:val="Normal"/></w:style>` +
 		headingStyle(1, 36) + headingStyle(2, 28) + headingStyle(3, 24) +
 		`<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="HTML Preformatted"/><w:basedOn w:val="Normal"/><w:rPr>` +
 		`<w:rFonts w:ascii="Liberation Mono" w:hAnsi="Liberation Mono"/><w:sz w:val="18"/></w:rPr></w:style></w:styles>`
@@ -83,18 +89,43 @@ func numberings(d *Document) string {
 		`<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>`, `<w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%1)"/>`,
 	} {
 		fmt.Fprintf(&b, `<w:abstractNum w:abstractNumId="%d">`, id)
-		for level := range 2 {
-			fmt.Fprintf(&b, `<w:lvl w:ilvl="%d"><w:start w:val="1"/>%s<w:pPr><w:ind w:start="%d" w:hanging="360"/></w:pPr></w:lvl>`,
-				level, format, 720*(level+1))
+		for level := range 3 {
+			if id == 0 && d.Symbols { // as Word does
+				format = symbolBullets[level]
+			}
+			fmt.Fprintf(&b, `<w:lvl w:ilvl="%d"><w:start w:val="1"/>%s</w:lvl>`, level, strings.Replace(format, `%1`,
+				fmt.Sprintf(`%%%d`, level+1), 1)+fmt.Sprintf(`<w:pPr><w:ind w:start="%d" w:hanging="360"/></w:pPr>`,
+				720*(level+1))+symbolFont(id == 0 && d.Symbols, level))
 		}
 		b.WriteString(`</w:abstractNum>`)
 	}
 	for i := range d.Parts {
-		fmt.Fprintf(&b, `<w:num w:numId="%d"><w:abstractNumId w:val="%d"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/>`+
-			`</w:lvlOverride></w:num>`, i+1, format(d.Parts[i]))
+		fmt.Fprintf(&b, `<w:num w:numId="%d"><w:abstractNumId w:val="%d"/>`, i+1, format(d.Parts[i]))
+		for level := range 3 {
+			fmt.Fprintf(&b, `<w:lvlOverride w:ilvl="%d"><w:startOverride w:val="1"/></w:lvlOverride>`, level)
+		}
+		b.WriteString(`</w:num>`)
 	}
 	b.WriteString(`</w:numbering>`)
 	return b.String()
+}
+
+// The bullets of Word's lists, which are characters of symbol fonts.
+var symbolBullets = []string{
+	`<w:numFmt w:val="bullet"/><w:lvlText w:val="&#xF0B7;"/>`, `<w:numFmt w:val="bullet"/><w:lvlText w:val="o"/>`,
+	`<w:numFmt w:val="bullet"/><w:lvlText w:val="&#xF0A7;"/>`,
+}
+
+func symbolFont(wanted bool, level int) string {
+	if !wanted {
+		return ""
+	}
+	font := []string{"Symbol", "Courier New", "Wingdings"}[level]
+	return fmt.Sprintf(`<w:rPr><w:rFonts w:ascii="%s" w:hAnsi="%s" w:cs="%s" w:hint="default"/></w:rPr>`, font, font, font)
+}
+
+func rightTab(leader string) string {
+	return `<w:tabs><w:tab w:val="right" w:leader="` + leader + `" w:pos="9400"/></w:tabs>`
 }
 
 func format(p Part) int {
@@ -116,35 +147,56 @@ func escape(text string) string {
 func body(d *Document) string {
 	var b strings.Builder
 	b.WriteString(`<w:document ` + wordNS + `><w:body>`)
-	list := 0
+	var lists [3]int // the list that is open at each level
 	for i, p := range d.Parts {
-		if p.Kind == extract.ListItem && p.Level == 0 && (i == 0 || d.Parts[i-1].Kind != extract.ListItem ||
-			d.Parts[i-1].Level == 0 && !sameList(d.Parts[i-1], p, 1)) {
-			list = i + 1
+		if p.Kind == extract.ListItem && beginsList(d.Parts[:i], p) {
+			lists[p.Level] = i + 1
 		}
-		word{&b, d.RightToLeft()}.part(p, list)
+		word{&b, d.RightToLeft(), d.Justified}.part(p, lists[min(p.Level, 2)])
 	}
 	b.WriteString(`<w:sectPr>`)
 	if d.Running != "" {
 		b.WriteString(`<w:headerReference w:type="default" r:id="rId3"/>`)
 	}
+	if d.Foot != "" {
+		b.WriteString(`<w:footerReference w:type="default" r:id="rId4"/>`)
+	}
 	b.WriteString(`<w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1300" w:right="1200" w:bottom="1200" w:left="1200" w:header="600" w:footer="600" w:gutter="0"/>`)
 	if d.Columns > 1 {
 		fmt.Fprintf(&b, `<w:cols w:num="%d" w:space="500"/>`, d.Columns)
+	}
+	if d.RightToLeft() {
+		b.WriteString(`<w:bidi/>`)
 	}
 	b.WriteString(`</w:sectPr></w:body></w:document>`)
 	return b.String()
 }
 
+// beginsList reports whether an item after parts is the first of its list.
+func beginsList(parts []Part, item Part) bool {
+	for i := len(parts) - 1; i >= 0; i-- {
+		switch before := parts[i]; {
+		case before.Kind != extract.ListItem || before.Level < item.Level:
+			return true
+		case before.Level == item.Level:
+			return !sameList(before, item, 1)
+		}
+	}
+	return true
+}
+
 // word writes parts of a document.
 type word struct {
 	*strings.Builder
-	rtl bool
+	rtl, justified bool
 }
 
 func (w word) paragraph(properties string, runs ...string) {
 	if w.rtl {
 		properties += `<w:bidi/>`
+	}
+	if w.justified && !strings.Contains(properties, "<w:jc") {
+		properties += `<w:jc w:val="both"/>`
 	}
 	w.WriteString(`<w:p><w:pPr>` + properties + `</w:pPr>` + strings.Join(runs, "") + `</w:p>`)
 }
@@ -161,11 +213,23 @@ func (w word) run(text, properties string) string {
 }
 
 func (w word) part(p Part, list int) {
+	properties, letters := w.look(p)
+	lead := ""
+	if p.Lead != "" {
+		lead = w.run(p.Lead, letters+`<w:b/><w:bCs/>`)
+	}
+	rest := strings.TrimPrefix(p.Text, p.Lead)
 	switch p.Kind {
 	case extract.Heading:
-		w.paragraph(fmt.Sprintf(`<w:pStyle w:val="Heading%d"/>`, p.Level), w.run(p.Text, ""))
+		w.paragraph(fmt.Sprintf(`<w:pStyle w:val="Heading%d"/>`, p.Level)+properties, w.run(p.Text, letters))
 	case extract.Code:
-		w.WriteString(`<w:p><w:pPr><w:pStyle w:val="Code"/></w:pPr>` + word{w.Builder, false}.run(p.Text, "") + `</w:p>`)
+		ltr := word{w.Builder, false, false}
+		if lead != "" {
+			lead = ltr.run(p.Lead, `<w:b/>`)
+		}
+		w.WriteString(`<w:p><w:pPr><w:pStyle w:val="Code"/></w:pPr>` + lead + ltr.run(rest, "") + `</w:p>`)
+	case extract.Caption:
+		w.paragraph(`<w:pStyle w:val="Caption"/>`+properties, w.run(p.Text, letters))
 	case extract.ListItem:
 		w.paragraph(fmt.Sprintf(`<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, p.Level, list), w.run(p.Text, ""))
 	case extract.TableKind:
@@ -175,12 +239,41 @@ func (w word) part(p Part, list int) {
 			w.part(*p.Beside, list)
 		}
 	default:
-		if p.Lead == "" {
-			w.paragraph("", w.run(p.Text, ""))
+		switch p.Look {
+		case Entry:
+			w.paragraph(properties, lead, w.run(strings.TrimSuffix(rest, p.Leader), letters),
+				`<w:r><w:tab/></w:r>`, w.run(p.Leader, letters))
 			return
+		case Note:
+			lead = w.run(p.Lead, `<w:vertAlign w:val="superscript"/>`)
 		}
-		w.paragraph("", w.run(p.Lead, `<w:b/><w:bCs/>`), w.run(strings.TrimPrefix(p.Text, p.Lead), ""))
+		w.paragraph(properties, lead, w.run(rest, letters))
 	}
+}
+
+// look returns the properties of a part's paragraph and of its letters.
+func (w word) look(p Part) (paragraph, letters string) {
+	if p.Break {
+		paragraph += `<w:pageBreakBefore/>`
+	}
+	if p.Bold {
+		letters += `<w:b/><w:bCs/>`
+	}
+	switch p.Look {
+	case Small, Note:
+		letters += `<w:sz w:val="17"/><w:szCs w:val="17"/>`
+	case Centered:
+		paragraph += `<w:jc w:val="center"/>`
+	case Spaced:
+		letters += `<w:spacing w:val="90"/>`
+	case Entry:
+		paragraph += rightTab("dot")
+	case Term:
+		paragraph += `<w:keepNext/><w:spacing w:after="0"/>`
+	case Definition:
+		paragraph += `<w:ind w:left="680"/>`
+	}
+	return paragraph, letters
 }
 
 func (w word) table(p Part) {
@@ -219,9 +312,9 @@ func (w word) table(p Part) {
 }
 
 func (w word) row(p Part, r int, row []extract.Cell, below []int) {
-	bold := ""
+	_, bold := w.look(p)
 	if r < p.Table.Headers {
-		bold = `<w:b/><w:bCs/>`
+		bold += `<w:b/><w:bCs/>`
 	}
 	for column, next := 0, 0; column < len(below); {
 		if below[column] > 0 {

@@ -17,9 +17,6 @@ func HTML(d *Document) string {
 	}
 	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=%q dir=%q>\n<head><meta charset=\"utf-8\"><style>%s</style></head>\n<body>\n",
 		d.Language, direction, style(d))
-	if d.Running != "" {
-		fmt.Fprintf(&b, "<div class=\"running\">%s</div>\n", html.EscapeString(d.Running))
-	}
 	for i := 0; i < len(d.Parts); i++ {
 		p := d.Parts[i]
 		if p.Kind == extract.ListItem {
@@ -34,15 +31,32 @@ func HTML(d *Document) string {
 
 func style(d *Document) string {
 	var b strings.Builder
-	b.WriteString(`@page { size: A4; margin: 22mm 20mm } body { font: 11pt/1.35 "Noto Sans", "Noto Sans Arabic", "Noto Sans CJK SC", sans-serif; margin: 0 }
+	b.WriteString(`@page { size: A4; margin: 22mm 20mm; font: 9pt "Noto Sans", "Noto Sans Arabic", "Noto Sans CJK SC" } body { font: 11pt/1.35 "Noto Sans", "Noto Sans Arabic", "Noto Sans CJK SC", sans-serif; margin: 0 }
 h1 { font-size: 20pt } h2 { font-size: 15pt } h3 { font-size: 12.5pt } pre { font: 10pt monospace }
+h1, h2, h3 { bookmark-level: none } .break { break-before: page } .small { font-size: 8.5pt } .bold, .term { font-weight: bold }
+.centered { text-align: center } .spaced { letter-spacing: .35em } .term { margin-bottom: 0; break-after: avoid }
+.definition { margin: 0 0 6pt; margin-inline-start: 12mm } .note { font-size: 8.5pt; margin: 2pt 0 }
+.entry { display: flex; margin: 1pt 0 } .entry span { flex: none; white-space: nowrap } .entry i { flex: 1; font-style: normal; margin: 0 4pt;
+overflow: hidden; white-space: nowrap; height: 1.35em; text-align: end } .entry i::before { content: "` + strings.Repeat(". ", 90) + `" }
 table { border-collapse: collapse; margin: 8pt 0 } td, th { padding: 3pt 6pt; text-align: start; vertical-align: top }
 table.ruled td, table.ruled th { border: 0.7pt solid #333 } table.open td, table.open th { padding: 3pt 14pt }
 .beside { display: flex; gap: 12mm; font-size: 9pt } .rotated thead th { height: 90pt; vertical-align: bottom }
 .rotated thead th span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap }
 @counter-style letters { system: alphabetic; symbols: a b c d e f g h; prefix: "("; suffix: ") " }
-ol.letters { list-style: letters } .running { position: running(head); font-size: 9pt } @page { @top-center { content: element(head) } }
+ol.letters { list-style: letters }
 `)
+	if d.Running != "" {
+		fmt.Fprintf(&b, "@page { @top-center { content: %q } }\n", d.Running)
+	}
+	if d.Foot != "" {
+		fmt.Fprintf(&b, "@page { @bottom-left { content: %q } @bottom-right { content: counter(page) } }\n", d.Foot)
+	}
+	if d.Justified {
+		b.WriteString("body { text-align: justify; hyphens: auto }\n")
+	}
+	if d.Symbols {
+		b.WriteString("ul { list-style: '■ ' } ul ul { list-style: '➢ ' } ul ul ul { list-style: '✓ ' }\n")
+	}
 	if d.Columns > 1 {
 		fmt.Fprintf(&b, "body { columns: %d; column-gap: 9mm; text-align: justify } h1 { column-span: all }\n", d.Columns)
 	}
@@ -80,11 +94,14 @@ func sameList(first, item Part, n int) bool {
 }
 
 func htmlPart(b *strings.Builder, p Part) {
+	rest := html.EscapeString(strings.TrimPrefix(p.Text, p.Lead))
 	switch p.Kind {
 	case extract.Heading:
-		fmt.Fprintf(b, "<h%d>%s</h%d>\n", p.Level, html.EscapeString(p.Text), p.Level)
+		fmt.Fprintf(b, "<h%d%s>%s</h%d>\n", p.Level, class(p), rest, p.Level)
 	case extract.Code:
-		fmt.Fprintf(b, "<pre>%s</pre>\n", html.EscapeString(p.Text))
+		fmt.Fprintf(b, "<pre>%s%s</pre>\n", strong(p.Lead), rest)
+	case extract.Caption:
+		fmt.Fprintf(b, "<figure><figcaption%s>%s</figcaption></figure>\n", class(p), rest)
 	case extract.TableKind:
 		if p.Beside == nil {
 			htmlTable(b, p)
@@ -95,8 +112,34 @@ func htmlPart(b *strings.Builder, p Part) {
 		htmlTable(b, *p.Beside)
 		b.WriteString("</div>\n")
 	default:
-		fmt.Fprintf(b, "<p>%s%s</p>\n", strong(p.Lead), html.EscapeString(strings.TrimPrefix(p.Text, p.Lead)))
+		lead := strong(p.Lead)
+		switch p.Look {
+		case Entry:
+			rest = strings.TrimSuffix(rest, p.Leader) + "</span><i></i><span>" + p.Leader + "</span>"
+			lead = "<span>" + lead
+		case Note:
+			lead = "<sup>" + p.Lead + "</sup>"
+		}
+		fmt.Fprintf(b, "<p%s>%s%s</p>\n", class(p), lead, rest)
 	}
+}
+
+// class is the attribute that has the look of a part.
+func class(p Part) string {
+	names := []string{}
+	if p.Look != Plain {
+		names = append(names, string(p.Look))
+	}
+	if p.Bold {
+		names = append(names, "bold")
+	}
+	if p.Break {
+		names = append(names, "break")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" class=%q", strings.Join(names, " "))
 }
 
 func strong(text string) string {
@@ -113,6 +156,12 @@ func htmlTable(b *strings.Builder, p Part) {
 	}
 	if p.Rotated {
 		class += " rotated"
+	}
+	if p.Bold {
+		class += " bold"
+	}
+	if p.Look != Plain {
+		class += " " + string(p.Look)
 	}
 	fmt.Fprintf(b, "<table class=%q>\n<thead>\n", class)
 	for r, row := range p.Table.Rows {

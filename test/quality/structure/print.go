@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -68,6 +69,29 @@ func (t Tools) Write(ctx context.Context, dir string, docs []*Document) ([]File,
 	return files, nil
 }
 
+// Written returns the files that Write wrote into a folder before.
+func Written(dir string, docs []*Document) ([]File, error) {
+	var files []File
+	for _, d := range docs {
+		for producer, formats := range map[string][]string{
+			"source": {"docx", "html", "md"}, "libreoffice": {"pdf", "odt", "rtf"}, "chromium": {"pdf"}, "typst": {"pdf"},
+			"weasyprint": {"pdf"},
+		} {
+			for _, format := range formats {
+				path := filepath.Join(dir, strings.TrimPrefix(producer, "source"), d.Name()+"."+format)
+				if _, err := os.Stat(path); err == nil {
+					files = append(files, File{d, producer, format, path})
+				}
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("there are no documents in %s", dir)
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name(), b.Name()) })
+	return files, nil
+}
+
 // Sources writes a document in the formats that need no program: DOCX, HTML, and most as Markdown.
 func Sources(dir string, d *Document) ([]File, error) {
 	var docx, markdown bytes.Buffer
@@ -93,7 +117,7 @@ func Sources(dir string, d *Document) ([]File, error) {
 			return nil, fmt.Errorf("write a document: %w", err)
 		}
 		// Typst is printed only; Markdown has neither lists with letters nor cells that span others.
-		if f.format != "typ" && (f.format != "md" || d.Kind != "statute" && d.Kind != "merged") {
+		if f.format != "typ" && (f.format != "md" || !slices.Contains([]string{"statute", "nested", "merged"}, d.Kind)) {
 			files = append(files, File{d, "source", f.format, path})
 		}
 	}

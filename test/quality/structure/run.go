@@ -18,6 +18,7 @@ type Result struct {
 	File
 	Score
 	Err error
+	Got []extract.Block
 }
 
 // Measure reads all files and scores them. The error is the end of ctx.
@@ -25,18 +26,17 @@ func Measure(ctx context.Context, reader extract.Runner, files []File) ([]Result
 	var results []Result
 	for _, f := range files {
 		r := Result{File: f}
-		var got []extract.Block
 		src, err := extract.Open(f.Path, filepath.Base(f.Path))
 		if err == nil {
 			_, err = reader.Extract(ctx, src, extract.Limits{}, func(b extract.Block) error {
-				got = append(got, b)
+				r.Got = append(r.Got, b)
 				return nil
 			})
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		r.Err, r.Score = err, Compare(f.Reference(), got)
+		r.Err, r.Score = err, Compare(f.Reference(), r.Got)
 		results = append(results, r)
 	}
 	return results, nil
@@ -119,4 +119,32 @@ func Failures(results []Result) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// Mistakes lists the headings and items of a file that were not found, with -, and those that are not there, with +.
+func Mistakes(w io.Writer, r Result) {
+	counts := map[string]int{}
+	var keys []string
+	count := func(blocks []extract.Block, by int) {
+		for _, b := range blocks {
+			if b.Kind != extract.Heading && b.Kind != extract.ListItem {
+				continue
+			}
+			key := fmt.Sprintf("heading %d %s", b.Level, plain(b.Text))
+			if b.Kind == extract.ListItem {
+				key = "item " + plain(b.Text)
+			}
+			if _, seen := counts[key]; !seen {
+				keys = append(keys, key)
+			}
+			counts[key] += by
+		}
+	}
+	count(r.Reference(), -1)
+	count(r.Got, +1)
+	for _, key := range keys {
+		if n := counts[key]; n != 0 {
+			fmt.Fprintf(w, "%s\t%+d %s\n", r.Name(), n, key)
+		}
+	}
 }

@@ -9,7 +9,11 @@ type language struct {
 	items     []string // of lists
 	columns   []string // heads of columns
 	rows      []string // names of rows
+	names     []string // of persons
+	dated     []string // sentences with dates, amounts and foreign words
+	captions  []string // the names of tables and of figures, by number
 	space     string   // between two sentences
+	comma     string
 }
 
 var languages = map[string]language{
@@ -48,7 +52,14 @@ var languages = map[string]language{
 			"North shore", "Old bridge", "Pumping station", "Upper lake", "East canal", "Mill weir", "South pier",
 			"Reed belt", "Spring house", "Lock gate",
 		},
-		space: " ",
+		names: []string{"Ann Porter", "J. R. Hill", "Mary O’Neill", "Tom Ward"},
+		dated: []string{
+			"The contract of 12/03/2024 (no. 4711-B) costs 1,250.75 euros, or 3.5% more than in 2023.",
+			"On 5 May 2021 at 14:30 the ISO 9001 audit began in room 12-A.", "Write to info@example.com or call +44 20 7946 0958.",
+			"The firmware v2.4.1 needs 64 GB, twice as much as before (see www.example.org/a-b).",
+		},
+		captions: []string{"Table %d:", "Figure %d:"},
+		space:    " ", comma: ", ",
 	},
 	"de": {
 		titles: []string{"Jahresbericht zur Wasserqualität", "Handbuch der Hafenpumpen", "Untersuchung der Bergstraßen"},
@@ -85,7 +96,15 @@ var languages = map[string]language{
 			"Nordufer", "Alte Brücke", "Pumpwerk", "Oberer See", "Ostkanal", "Mühlwehr", "Südsteg", "Schilfgürtel",
 			"Quellhaus", "Schleusentor",
 		},
-		space: " ",
+		names: []string{"Anna Pförtner", "J. R. Hügel", "Maria Öhler", "Tom Wart"},
+		dated: []string{
+			"Der Vertrag vom 12.03.2024 (Nr. 4711-B) kostet 1.250,75 Euro, also 3,5 % mehr als 2023.",
+			"Am 5. Mai 2021 um 14:30 Uhr begann die Prüfung nach ISO 9001 im Raum 12-A.",
+			"Schreiben Sie an info@example.com oder rufen Sie +49 30 1234567 an.",
+			"Die Firmware v2.4.1 braucht 64 GB, doppelt so viel wie bisher (siehe www.example.org/a-b).",
+		},
+		captions: []string{"Tabelle %d:", "Abbildung %d:"},
+		space:    " ", comma: ", ",
 	},
 	"es": {
 		titles: []string{
@@ -126,7 +145,15 @@ var languages = map[string]language{
 			"Orilla norte", "Puente viejo", "Estación de bombeo", "Lago superior", "Canal este", "Presa del molino",
 			"Muelle sur", "Carrizal", "Casa del manantial", "Compuerta",
 		},
-		space: " ",
+		names: []string{"Ana Portero", "J. R. Colina", "María Núñez", "Tomás Guarda"},
+		dated: []string{
+			"El contrato del 12/03/2024 (n.º 4711-B) cuesta 1.250,75 euros, un 3,5 % más que en 2023.",
+			"El 5 de mayo de 2021 a las 14:30 empezó la auditoría ISO 9001 en la sala 12-A.",
+			"Escriba a info@example.com o llame al +34 91 123 45 67.",
+			"El firmware v2.4.1 necesita 64 GB, el doble que antes (véase www.example.org/a-b).",
+		},
+		captions: []string{"Tabla %d:", "Figura %d:"},
+		space:    " ", comma: ", ",
 	},
 	"ar": {
 		titles: []string{"التقرير السنوي عن جودة المياه", "دليل مضخات الميناء", "دراسة الطرق الجبلية"},
@@ -162,7 +189,17 @@ var languages = map[string]language{
 			"الشاطئ الشمالي", "الجسر القديم", "محطة الضخ", "البحيرة العليا", "القناة الشرقية", "سد الطاحونة",
 			"الرصيف الجنوبي", "حزام القصب", "بيت النبع", "بوابة الهويس",
 		},
-		space: " ",
+		names: []string{"أحمد العلي", "سلمى الأحمد", "خالد بلال", "ليلى الصالح"},
+		dated: []string{
+			"العقد المؤرخ 12/03/2024 (رقم 4711) يكلف 1250.75 يورو، أي أكثر بنسبة 3.5% من عام 2023.",
+			"بدأ التدقيق وفقا للمعيار ISO 9001 في 5 مايو 2021 الساعة 14:30 في القاعة الأولى.",
+			"راسلوا info@example.com أو اتصلوا بالرقم 0123456789 خلال الأسبوع الأول.",
+			"الأسلاك والآلات اللازمة للإصلاح موجودة لدى الإدارة، ولا بد من الاطلاع على اللائحة.",
+			"يحتاج البرنامج Linux إلى 64 غيغابايت، ولا يعمل إلا على الأجهزة الحديثة (انظر الملحق 2).",
+			"اجتمعت اللجنة في ١٢ آذار ٢٠٢٤ وقررت الآتي: لا إلغاء ولا تأجيل.",
+		},
+		captions: []string{"الجدول %d:", "الشكل %d:"},
+		space:    " ", comma: "، ",
 	},
 	"zh": {
 		titles: []string{"水质年度报告", "港口水泵手册", "山区道路研究"},
@@ -185,5 +222,46 @@ var languages = map[string]language{
 		},
 		columns: []string{"地点", "深度(米)", "样品数", "平均值", "限值", "比例", "备注", "年份"},
 		rows:    []string{"北岸", "老桥", "泵站", "上湖", "东运河", "磨坊堰", "南码头", "芦苇带", "泉水屋", "闸门"},
+		names:   []string{"王小明", "李华", "张伟", "刘洋"},
+		dated: []string{
+			"2024年3月12日签订的合同(编号4711-B)金额为1,250.75欧元,比2023年高3.5%。",
+			"ISO 9001审核于2021年5月5日14:30在12-A室开始。", "请写信至info@example.com或致电010-12345678。",
+			"固件v2.4.1需要64GB内存,是以前的两倍(参见www.example.org/a-b)。", "使用Linux系统的服务器在第3次测试中用了25秒。",
+			"“安全第一”是我们的原则;请勿打开阀门!", "设备A-12、B-7和C-3在2022年至2024年期间运行了8,760小时。",
+		},
+		captions: []string{"表 %d:", "图 %d:"},
+		space:    "", comma: ",",
+	},
+	// Persian and Japanese are for what is in the lines of text.
+	"fa": {
+		titles:   []string{"گزارش سالانه کیفیت آب", "راهنمای پمپ‌های بندر"},
+		headings: []string{"دامنه کاربرد", "روش‌های اندازه‌گیری", "نتایج", "ایمنی", "هزینه‌ها", "تجهیزات"},
+		sentences: []string{
+			"آزمایشگاه در تابستان %d نمونه از حوضه شرقی را بررسی کرد.", "لوله‌های قدیمی در سال %d تعویض شدند و پس از آن هیچ نشتی گزارش نشد.",
+			"بازدیدکنندگان تنها همراه یکی از کارکنان وارد سالن می‌شوند.",
+		},
+		items: []string{"دستکش و عینک ایمنی", "یک بطری آب مقطر", "کپی نقشه ساختمان", "کلید دروازه بالا"},
+		dated: []string{
+			"قرارداد ۱۲ اسفند ۱۴۰۲ با شماره 4711 مبلغ 1250 یورو است و سالانه 3.5% افزایش می‌یابد.",
+			"اطلاعات کامل در لایه اول سند (صفحه ۲) آمده است و علاقه‌مندان باید آن را مطالعه کنند.",
+			"استاندارد ISO 9001 از سال 2015 لازم‌الاجرا است و همه بلافاصله آن را پذیرفتند.",
+		},
+		space: " ", comma: "، ",
+	},
+	"ja": {
+		titles:   []string{"水質年次報告書", "港湾ポンプの手引き"},
+		headings: []string{"適用範囲", "測定方法", "結果", "安全", "費用", "設備"},
+		sentences: []string{
+			"研究所は夏に東部流域の%d個の試料を検査した。", "古い配管は%d年に交換され、その後漏れは報告されていない。",
+			"見学者は職員と一緒でなければホールに入ることができません。",
+		},
+		items: []string{"手袋と保護メガネ", "蒸留水のボトル", "平面図のコピー", "上の門の鍵"},
+		dated: []string{
+			"2024年3月12日付の契約(番号4711-B)は1,250.75ユーロで、2023年より3.5%高い。",
+			"ISO 9001の監査は2021年5月5日14時30分に12-A室で始まった。",
+			"Linuxを使うサーバーは第3回テストで25秒かかり、メモリーは64GB必要だった。",
+			"「安全第一」が原則です。バルブを開けないでください!",
+		},
+		space: "", comma: "、",
 	},
 }

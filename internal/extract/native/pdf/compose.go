@@ -17,6 +17,7 @@ type composer struct {
 	words  compounds
 	emit   func(extract.Block) error
 
+	tail  *tail          // the last table
 	open  *extract.Block // the last paragraph or list item
 	from  *piece         // the last piece of open
 	held  []extract.Block
@@ -32,7 +33,7 @@ const maxHeld = 8
 // add composes the next piece.
 func (c *composer) add(p *piece) error {
 	if p.table != nil {
-		return c.put(extract.Block{Kind: extract.TableKind, Table: p.table}, p)
+		return c.addTable(p)
 	}
 	text := strings.TrimSpace(p.text(c.words.join))
 	for _, l := range p.lines {
@@ -40,6 +41,9 @@ func (c *composer) add(p *piece) error {
 	}
 	if text == "" {
 		return nil
+	}
+	if err := c.flushTable(); err != nil {
+		return err
 	}
 	return c.put(c.block(p, text), p)
 }
@@ -105,7 +109,7 @@ func (c *composer) put(b extract.Block, p *piece) error {
 			return nil
 		}
 	}
-	if err := c.flush(); err != nil {
+	if err := c.flushText(); err != nil {
 		return err
 	}
 	if flowing || b.Kind == extract.Code {
@@ -169,6 +173,14 @@ func (c *composer) aside(b extract.Block, p *piece) bool {
 
 // flush emits what was held back.
 func (c *composer) flush() error {
+	if err := c.flushTable(); err != nil {
+		return err
+	}
+	return c.flushText()
+}
+
+// flushText emits the paragraph that was held back, and what is after it.
+func (c *composer) flushText() error {
 	if c.open == nil {
 		return nil
 	}

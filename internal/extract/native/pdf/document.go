@@ -24,7 +24,7 @@ type document struct {
 func newDocument(pages int, outline []outlineItem, emit extract.Emit) *document {
 	s := newStats()
 	return &document{
-		pages: pages, stats: s, effort: maxEffort,
+		pages: pages, stats: s, effort: maxEffort, splitter: splitter{edges: map[int]struct{}{}},
 		composer: composer{stats: s, levels: levels{outline: newOutlineIndex(outline)}, words: compounds{}, emit: emit},
 	}
 }
@@ -35,7 +35,11 @@ func (d *document) add(ctx context.Context, p *page) error {
 		d.textPages++
 	}
 	d.stats.add(p)
-	d.sheets = append(d.sheets, newSheet(p))
+	var before *sheet
+	if n := len(d.sheets); n > 0 {
+		before = d.sheets[n-1]
+	}
+	d.sheets = append(d.sheets, newSheet(p, before))
 	if len(d.sheets)-d.next > window {
 		return d.layOut(ctx)
 	}
@@ -63,6 +67,7 @@ func (d *document) layOut(ctx context.Context) error {
 		return err
 	}
 	s.words, s.segments, s.answer.Blocks = nil, nil, nil // later pages compare only its edges
+	s.rules, s.fills, s.dots, s.tables = nil, nil, nil, nil
 	if d.next > window {
 		d.sheets = append(d.sheets[:0:0], d.sheets[d.next-window:]...)
 		d.next = window

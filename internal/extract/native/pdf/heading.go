@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxHeading limits a heading, in words.
@@ -11,6 +12,9 @@ const maxHeading = 25
 
 // numbered matches the start of a section heading, for example "2.1 Methods", "IV. Results", "§ 3 Scope".
 var numbered = regexp.MustCompile(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
+
+// numberedHead matches the head of a numbered statement: "Definition 1", "Example 2.3 (Bases)".
+var numberedHead = regexp.MustCompile(`^\p{Lu}\p{L}+ \d+(\.\d+)*\b`)
 
 // captionStart matches the start of a caption of a figure or table. The text after the number distinguishes it
 // from a sentence about the figure.
@@ -22,48 +26,77 @@ func isCaption(text string) bool { return captionStart.MatchString(text) }
 // isHeading reports whether a piece without a list marker, or one whose marker may be a section number, is
 // short and set like a heading: larger than the running text, bold or italic where that is not, or in capitals.
 func isHeading(p *piece, text string, s *stats) bool {
-	words := len(strings.Fields(text))
-	ends := text[len(text)-1]
-	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || ends == ',' || ends == ';' || p.math &&
-		words < 4 || isEntry(p) {
+	words := wordCount(text)
+	ends, _ := utf8.DecodeLastRuneInString(text)
+	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || strings.ContainsRune(",;，；、", ends) ||
+		p.math && words < 4 || isEntry(p) || p.hasCells() {
 		return false
 	}
 	ratio := p.size / s.body()
-	period := ends == '.' && words > 6
+	period := strings.ContainsRune(".。", ends) && words > 6
 	number := numbered.MatchString(text)
 	switch {
-	case p.marker != "" && words > 12:
-		return false
 	case ratio >= 1.15:
 		return !period && (!p.mono || s.mostlyMono())
+	case p.leadsIn():
+		return false
+	case p.marker != "" && words > 12:
+		return false
 	case ratio >= 0.9 && p.bold && !s.mostlyBold():
-		return !period
+		return !period && p.wholly() && !(ratio < 1.05 && p.isTerm())
 	case number && ratio >= 1.05:
 		return !period
 	}
 	apart := p.above > 1.25 && len(p.lines) == 1 && p.width() < 0.75*p.column.width()
-	if !apart || ratio < 0.97 || ends == '.' || ends == ':' || p.marker != "" {
+	if !apart || ratio < 0.97 || strings.ContainsRune(".:。：", ends) || p.marker != "" {
 		return false
 	}
 	return p.italic && !s.mostlyItalic() && words <= 10 && unicode.IsUpper([]rune(text)[0]) ||
-		words <= 12 && letters(text) >= 4 && isUpper(strings.Map(keepLetters, text))
+		words <= 12 && letters(text) >= 4 && inCapitals(text)
 }
 
-// isEntry reports whether a piece is an entry of a table of contents, with its page number far to the right.
-func isEntry(p *piece) bool {
-	words := p.lines[len(p.lines)-1].words()
+// hasCells reports whether words of a piece are far apart, as in the head of a table; a section's number may be.
+func (p *piece) hasCells() bool {
+	for _, l := range p.lines {
+		before := 0 // letters
+		words := l.words()
+		for i := 1; i < len(words); i++ {
+			before += letters(words[i-1].text)
+			if before > 1 && words[i].left-words[i-1].right > 1.8*words[i].em() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isTerm reports whether a piece is the term of a definition: the next one is right below it and indented, unlike
+// other text around them.
+func (p *piece) isTerm() bool {
+	next := p.next
+	text := p.lines[0].text()
+	first, _ := utf8.DecodeRuneInString(text)
+	if next == nil || next.table != nil || next.wholly() || len(p.lines) > 1 || !unicode.IsLetter(first) ||
+		numbered.MatchString(text) || numberedHead.MatchString(text) {
+		return false
+	}
+	indent := next.lines[0].left - p.left
+	return indent > 1.2*p.size && indent < 8*p.size && next.above < 1.6 && p.flush
+}
+
+// isEntry reports whether a piece is an entry of a table of contents or of a form: with a dot leader, or with its page
+// number far to the right.
+func isEntry(p *piece) bool { return entryLine(p.lines[len(p.lines)-1].words()) }
+
+func entryLine(words []word) bool {
 	if len(words) < 2 {
 		return false
 	}
-	last, before := words[len(words)-1], words[len(words)-2]
-	return last.left-before.right > 1.5*last.em() && pageNumber.MatchString(last.text)
-}
-
-func keepLetters(r rune) rune {
-	if unicode.IsLetter(r) {
-		return r
+	if hasLeader(words) {
+		return true
 	}
-	return -1
+	last, before := words[len(words)-1], words[len(words)-2]
+	return letters(words[0].text)+letters(before.text) > 2 && last.left-before.right > 1.5*last.em() && pageNumber.MatchString(last.text)
 }
 
 // outlineIndex finds the levels of headings in the document's outline (its bookmarks).
@@ -125,7 +158,7 @@ type openHeading struct {
 
 // next returns the level of the next heading, 1-6.
 func (ls *levels) next(l look, text string) int {
-	h := openHeading{look: l, caps: isUpper(strings.Map(keepLetters, text)), depth: depthOf(text)}
+	h := openHeading{look: l, caps: inCapitals(text), depth: depthOf(text)}
 	named := ls.outline.level(text)
 	for n := len(ls.open); n > 0; n = len(ls.open) {
 		top := ls.open[n-1]

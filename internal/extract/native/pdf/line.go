@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // segment is one of poppler's lines: text without a gap that could be a column gutter.
@@ -13,8 +14,9 @@ type segment struct {
 	box
 	words []word // from left to right
 	size  float64
-	order int  // position of its first word in the content stream
-	alone bool // no other segment is beside it on the page
+	order int         // position of its first word in the content stream
+	alone bool        // no other segment is beside it on the page
+	table *ruledTable // it stands for a table, and words for its place
 }
 
 // line is the segments of one line within a column.
@@ -101,7 +103,7 @@ func attachMarkers(segs []segment) []segment {
 				continue
 			}
 			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) &&
-				(best < 0 || segs[j].left < segs[best].left) {
+				(best < 0 || s.nearer(segs[j], segs[best])) {
 				best = j
 			}
 		}
@@ -109,6 +111,9 @@ func attachMarkers(segs []segment) []segment {
 			mark := slices.Clone(s.words)
 			if unnamed {
 				mark[0].text = "•"
+			}
+			if mark[0].height() > 1.5*segs[best].height() { // symbols of another font
+				mark[0].top, mark[0].bottom = segs[best].top, segs[best].bottom
 			}
 			segs[best] = newSegment(append(mark, segs[best].words...))
 			gone[i] = true
@@ -121,6 +126,15 @@ func attachMarkers(segs []segment) []segment {
 		}
 	}
 	return kept
+}
+
+// nearer reports whether a rather than b is the text of a marker: it is on the marker's line, or before b there.
+func (s segment) nearer(a, b segment) bool {
+	off := abs(a.centerY()-s.centerY()) - abs(b.centerY()-s.centerY())
+	if abs(off) > 0.25*a.size {
+		return off < 0
+	}
+	return a.left < b.left
 }
 
 // isNoteNumber reports whether a segment is a number that may be raised before a footnote.
@@ -193,7 +207,7 @@ func joinWords(words []word) string {
 	var b strings.Builder
 	words = inReadingOrder(withoutLeaders(words))
 	for i, w := range words {
-		if i > 0 && b.Len() > 0 && !touches(words[i-1], w) && !noSpaceBetween(words[i-1].text, w.text) {
+		if i > 0 && b.Len() > 0 && !touches(words[i-1], w) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(w.text)
@@ -238,9 +252,15 @@ func hasLeader(words []word) bool {
 
 func onlyDots(s string) bool { return s != "" && strings.Trim(s, ".…·") == "" }
 
+// touches reports whether two words side by side are parts of one.
 func touches(a, b word) bool {
-	gap := b.left - a.right
-	if gap > 0.05*max(a.em(), b.em()) || gap < -0.3*a.em() {
+	gap, em := b.left-a.right, max(a.em(), b.em())
+	last, _ := utf8.DecodeLastRuneInString(a.text)
+	first, _ := utf8.DecodeRuneInString(b.text)
+	if b.tight || wideScript(last) && wideScript(first) || gap < 0.08*em && withoutSpace(last, first) {
+		return true
+	}
+	if gap > 0.05*em || gap < -0.3*a.em() {
 		return false
 	}
 	return isUpper(a.text) && isUpper(b.text)

@@ -16,7 +16,8 @@ const window = 6
 // sheet is a page within the window.
 type sheet struct {
 	*page
-	segments []segment
+	tables   []*ruledTable
+	segments []segment // of its words and tables
 	top      []edgeRow // from the edge inwards
 	bottom   []edgeRow
 }
@@ -35,9 +36,20 @@ const (
 	edgeOnly = 0.13 // of the page height: where text of a single page may be a header
 )
 
-// newSheet prepares a page for comparison.
-func newSheet(p *page) *sheet {
-	s := &sheet{page: p, segments: segmentsOf(withoutStamps(p))}
+// newSheet prepares a page for comparison. before is the page before, or nil.
+func newSheet(p *page, before *sheet) *sheet {
+	s := &sheet{page: p}
+	var columns []float64
+	if before != nil && len(before.tables) > 0 {
+		columns = before.tables[len(before.tables)-1].columns
+	}
+	var rest []word
+	s.tables, rest = p.ruledTables(columns)
+	s.segments = segmentsOf(withoutStamps(p, rest))
+	p.drawnBullets(s.segments)
+	for _, t := range s.tables {
+		s.segments = append(s.segments, t.segment())
+	}
 	lines := rows(slices.Clone(s.segments))
 	s.top = edge(lines, func(l line) bool { return l.bottom <= p.height*edgePart })
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.bottom, a.bottom) })
@@ -66,16 +78,16 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 		}
 		out = append(out, edgeRow{
 			line: lines[i], pattern: patternOf(lines[i]), gap: gap(i),
-			apart: gap(i) >= 0.4*h && (gap(i) > 1.25*usual || gap(i) > 1.5*h && abs(gap(i)-usual) > 0.1*usual),
+			apart: gap(i) >= 0.4*h && (i+1 < len(lines) && lines[i+1].drawn() || gap(i) > 1.25*usual || gap(i) > 1.5*h && abs(gap(i)-usual) > 0.1*usual),
 		})
 	}
 	return out
 }
 
-// withoutStamps omits text that runs up or down along the left or right edge, such as an archive's stamp, of a
+// withoutStamps omits words that run up or down along the left or right edge, such as an archive's stamp, of a
 // page that is otherwise upright.
-func withoutStamps(p *page) []word {
-	return slices.DeleteFunc(slices.Clone(p.words), func(w word) bool {
+func withoutStamps(p *page, words []word) []word {
+	return slices.DeleteFunc(slices.Clone(words), func(w word) bool {
 		tall := w.height() > 1.8*w.width() && len([]rune(w.text)) > 2 && w.height() > 1.8*w.size
 		return tall && (w.right < 0.08*p.width || w.left > 0.92*p.width)
 	})
@@ -105,7 +117,7 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		for i, row := range mine {
 			outer[i] = repeated(row, s.height, others, edge, pages) || s.numbered(row, others, edge, pages) ||
 				i == last+1 && outermost(row, s.height) && (pageNumber.MatchString(row.text()) ||
-					runningHead(row, size))
+					runningHead(row, size) || s.repeatsHeading(row))
 			if outer[i] && row.apart {
 				last = i
 			}
@@ -209,6 +221,14 @@ func pageValue(s string) int {
 
 func outermost(row edgeRow, height float64) bool {
 	return row.bottom < edgeOnly*height || row.top > (1-edgeOnly)*height
+}
+
+// repeatsHeading reports whether a line at the edge of a page has the text of another one there, in smaller letters:
+// the title of a document of one page.
+func (s *sheet) repeatsHeading(row edgeRow) bool {
+	return slices.ContainsFunc(s.segments, func(o segment) bool {
+		return o.size > 1.15*row.size && len(o.words) == len(row.words()) && joinWords(o.words) == row.text()
+	})
 }
 
 // runningHead detects a header or footer that is on one page only: a few words in the outermost line, well

@@ -43,6 +43,9 @@ type word struct {
 	rtl       bool // of a right-to-left script
 	mirrored  bool // its page is mirrored
 	invisible bool // it is not drawn
+
+	tight  bool   // the gap before it is no space
+	visual string // as poppler prints it, from left to right, if it is right-to-left
 }
 
 // em returns the word's font size, or an estimate of it.
@@ -58,6 +61,9 @@ type page struct {
 	number        int // from 1
 	width, height float64
 	words         []word
+	rules         []rule // what it draws
+	fills         []box  // areas in a colour
+	dots          []box  // small round shapes
 	turned        rotation
 	mirrored      bool // left and right are exchanged
 
@@ -120,6 +126,15 @@ func (p *page) straighten() {
 	}
 	for i := range p.words {
 		p.words[i].box = p.words[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.rules {
+		p.rules[i].box = p.rules[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.dots {
+		p.dots[i] = p.dots[i].rotatedBy(p.turned, p.width, p.height)
+	}
+	for i := range p.fills {
+		p.fills[i] = p.fills[i].rotatedBy(p.turned, p.width, p.height)
 	}
 	if p.turned != fromUpsideDown {
 		p.width, p.height = p.height, p.width

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"math"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -16,9 +17,12 @@ type piece struct {
 	lines  []line
 	marker string // of a list item
 	table  *extract.Table
-	first  bool    // first of its region: may continue the previous region
-	above  float64 // distance to the line above in line heights; large for the first
-	column box     // of its region
+	drawn  *ruledTable // of a table whose lines are drawn
+	first  bool        // first of its region: may continue the previous region
+	above  float64     // distance to the line above in line heights; large for the first
+	column box         // of its region
+	next   *piece      // the one below in its region
+	flush  bool        // running text begins at its left edge
 }
 
 // text returns the piece's joined lines.
@@ -40,7 +44,8 @@ func (p *piece) text(join func(a, b string) string) string {
 
 // splitter cuts regions into pieces.
 type splitter struct {
-	last ordinalSeen // the last number of a list
+	last  ordinalSeen      // the last number of a list
+	edges map[int]struct{} // the left edges of running text, see edgeOf
 }
 
 // maxAbove is the distance above a piece that is the first.
@@ -51,7 +56,7 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 	var out []*piece
 	for _, s := range strips(r.lines) {
 		if s.table != nil {
-			out = append(out, &piece{page: p, table: s.table, column: r.box, lines: s.lines, above: maxAbove})
+			out = append(out, &piece{page: p, table: s.table, drawn: s.drawn, column: r.box, lines: s.lines, above: maxAbove})
 			continue
 		}
 		out = append(out, sp.paragraphs(p, region{r.box, s.lines}, len(out) == 0)...)
@@ -64,8 +69,34 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 		}
 		pc.look = lookOf(words)
 	}
+	sp.relate(out)
 	return out
 }
+
+// relate tells each piece of a region about the others.
+func (sp *splitter) relate(pieces []*piece) {
+	for i, p := range pieces {
+		if i+1 < len(pieces) {
+			p.next = pieces[i+1]
+		}
+		if len(p.lines) > 1 && p.table == nil && !p.wholly() && len(sp.edges) < maxEdges {
+			sp.edges[edgeOf(p.lines[len(p.lines)-1].left)] = struct{}{}
+		}
+	}
+	for _, p := range pieces {
+		for _, near := range []float64{-edgeStep, 0, edgeStep} {
+			_, ok := sp.edges[edgeOf(p.left+near)]
+			p.flush = p.flush || ok
+		}
+	}
+}
+
+const (
+	edgeStep = 3 // points
+	maxEdges = 1000
+)
+
+func edgeOf(x float64) int { return int(x / edgeStep) }
 
 // paragraphs cuts lines that are not part of a table. first reports whether they begin their region.
 func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
@@ -93,19 +124,36 @@ func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
 // leadingAt returns the usual distance in points between lines like line i within a paragraph: the lower third
 // of the distances nearby, because those between paragraphs are larger.
 func leadingAt(lines []line, i int) float64 {
-	const reach = 12
-	var d []float64
-	for j := max(1, i-reach); j < min(len(lines), i+reach); j++ {
-		if a, b := lines[j-1], lines[j]; similar(a.size, b.size) && similar(b.size, lines[i].size) &&
-			b.centerY() > a.centerY() {
-			d = append(d, b.centerY()-a.centerY())
-		}
-	}
+	d := distances(lines, i)
 	if len(d) < 4 {
 		d = append(d, 1.3*lines[i].size, 1.3*lines[i].size)
 	}
 	slices.Sort(d)
 	return max(d[len(d)/3], 1)
+}
+
+// distances returns the distances of neighbors near line i that are of its size.
+func distances(lines []line, i int) []float64 {
+	const reach = 12
+	var d []float64
+	for j := max(1, i-reach); j < min(len(lines), i+reach); j++ {
+		if a, b := lines[j-1], lines[j]; similar(a.size, b.size) && similar(b.size, lines[i].size) &&
+			a.mono == b.mono && b.mono == lines[i].mono && b.centerY() > a.centerY() {
+			d = append(d, b.centerY()-a.centerY())
+		}
+	}
+	return d
+}
+
+// nearestLines returns the least of the distances that lines of text can have.
+func nearestLines(lines []line, i int) float64 {
+	least := math.Inf(1)
+	for _, d := range distances(lines, i) {
+		if d > 0.8*lines[i].size {
+			least = min(least, d)
+		}
+	}
+	return least
 }
 
 func similar(a, b float64) bool { return abs(a-b) <= 0.1*max(a, b) }
@@ -135,7 +183,12 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
 	em := max(l.size, prev.size)
 	usual := leading
-	if em > 1.3*leading || em*1.9 < leading {
+	// Lines far apart may still be those of one paragraph: full ones, and no others are nearer to each other.
+	far := em*1.9 < leading
+	if far && leading < 2.6*em && prev.reaches(r.lines, i) {
+		far = l.centerY()-prev.centerY() > 1.05*nearestLines(r.lines, i)
+	}
+	if em > 1.3*leading || far {
 		usual = 1.25 * em
 	}
 	switch {
@@ -143,24 +196,39 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 		return true
 	case l.centerY()-prev.centerY() > 1.3*usual, l.centerY() < prev.centerY(), l.left > prev.right, prev.left > l.right:
 		return true
-	case hasLeader(prev.words()):
-		return true // an entry of a table of contents
-	case l.bold != prev.bold && (prev.bold || letters(l.text()) > 3):
+	case entryLine(prev.words()):
 		return true
 	}
 	right := rightAround(r.lines, i)
+	if changesWeight(prev, l, usual, right) {
+		return true
+	}
 	short := right - prev.right
 	if l.italic != prev.italic && short > 3*em {
 		return true
 	}
-	firstWord := l.segments[0].words[0].width()
-	if short > firstWord+1.2*em {
+	if short > l.room()+1.2*em {
 		last := prev.text()
 		if endsSentence(last) || short > 0.4*(right-r.left) && startsNew(l.text()) {
 			return true
 		}
 	}
 	return indented(r, i, cur, em)
+}
+
+// reaches reports whether a line before line i is full: the next word had no room.
+func (l line) reaches(lines []line, i int) bool {
+	return rightAround(lines, i)-l.right < lines[i].room()+1.2*l.size
+}
+
+// room is the width that a line before this one would have needed for its first word. Chinese breaks after any
+// character.
+func (l line) room() float64 {
+	w := l.segments[0].words[0]
+	if first, _ := utf8.DecodeRuneInString(w.text); wideScript(first) {
+		return min(w.width(), 2*w.em())
+	}
+	return w.width()
 }
 
 // rightAround returns the maximum right edge of the lines near line i.
@@ -182,11 +250,11 @@ func startsNew(s string) bool {
 // indented reports whether line i begins a new paragraph, judging by its left edge.
 func indented(r region, i int, cur *piece, em float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
-	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {
-		return false // centered lines
-	}
 	if cur.marker != "" {
 		return l.left < cur.lines[0].left-0.6*em // left of the list's markers
+	}
+	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {
+		return false // centered lines
 	}
 	d := l.left - prev.left
 	switch {

@@ -67,6 +67,7 @@ func (Extractor) ExtractRouted(
 		return extract.Info{}, fmt.Errorf("find the PDF: %w", err)
 	}
 	program := newPoppler(src, path, limits)
+	defer program.drawn.close()
 	report, err := program.info(ctx)
 	if err != nil {
 		return extract.Info{}, failure(err)

@@ -22,6 +22,9 @@ type poppler struct {
 	limits child.Limits
 	pool   *child.Pool // nil: memory is unlimited
 	plain  *plainPages
+	drawn  *drawings
+	high   map[float64]bool // see page.trim
+	packs  *languagePacks
 }
 
 // Memory from the pool, in bytes, for one of poppler's programs that print text. Ordinary documents take 3 MiB,
@@ -39,8 +42,9 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 	}
 	return poppler{path, src.TempDir, child.Limits{
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
-		File: 1 << 20, // they write only to their standard output
-	}, l.Pool, &plainPages{}}
+		File:       1 << 20, // they write only to their standard output
+		StderrTail: 32 << 10,
+	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}}
 }
 
 // command returns the step that runs one of the programs and passes its output to read.
@@ -55,7 +59,9 @@ func (p poppler) command(program string, read func(io.Reader) error, args []stri
 func (p poppler) run(
 	ctx context.Context, program string, read func(io.Reader) error, args ...string,
 ) (child.Result, error) {
-	return p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
+	result, err := p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
+	p.packs.note(result)
+	return result, err
 }
 
 // outline reads the document's bookmarks. Missing or damaged bookmarks are ignored.
@@ -124,6 +130,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		result, err = child.Run(ctx, p.command("pdftotext", func(r io.Reader) error {
 			return readWords(r, first, func(pg *page) error { return send(ctx, words, pg) })
 		}, []string{"-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-"}))
+		p.packs.note(result)
 	})
 	var styling child.Result // valid once runs is closed
 	all.Go(func() {
@@ -132,6 +139,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 			_, err := readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
 			return err
 		}, p.runArgs(first, last)))
+		p.packs.note(styling)
 	})
 	var styles *runPage
 	open := true
@@ -148,6 +156,9 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		} else if !open {
 			p.plain.add(pg, styling)
 		}
+		pg.trim(p.high)
+		pg.draw(p.drawn.at(ctx, pg.number))
+		p.readGlyphs(ctx, pg)
 		pg.straighten()
 		pg.mirror()
 		if err := yield(pg); err != nil {
@@ -174,14 +185,15 @@ func (l *plainPages) add(pg *page, ended child.Result) {
 	l.numbers = append(l.numbers, pg.number)
 }
 
-// warnings returns a warning about the pages that were read without their styles.
+// warnings returns warnings about the pages that were read without their styles or without their lines.
 func (p poppler) warnings() []string {
+	drawn := append(p.drawn.warnings(), p.packs.warnings()...)
 	if len(p.plain.numbers) == 0 {
-		return nil
+		return drawn
 	}
-	return []string{fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code "+
+	return append(drawn, fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code "+
 		"there may be read as plain text",
-		extract.PageRanges(p.plain.numbers), p.plain.reason)}
+		extract.PageRanges(p.plain.numbers), p.plain.reason))
 }
 
 // errDone stops the programs of a range of pages that is not read further.

@@ -24,12 +24,8 @@ func shortRows(segs []segment) rowRuns {
 	runs := rowRuns{of: map[box]int{}}
 	lines := rows(slices.Clone(segs))
 	for at := 0; at < len(lines); {
-		end := at
-		for end < len(lines) && isShortRow(lines[end]) && (end == at ||
-			lines[end].top-lines[end-1].bottom < 2*lines[end].height()) {
-			end++
-		}
-		if end-at >= runRows {
+		end, rows := runFrom(lines, at)
+		if rows >= runRows {
 			var run []segment
 			for _, l := range lines[at:end] {
 				run = append(run, l.segments...)
@@ -45,6 +41,43 @@ func shortRows(segs []segment) rowRuns {
 		at = max(end, at+1)
 	}
 	return runs
+}
+
+// runFrom returns where a run that begins at a line ends, and its rows. Lines that go on with cells of the row above
+// them are no rows.
+func runFrom(lines []line, at int) (end, rows int) {
+	row := -1
+	for end = at; end < len(lines); end++ {
+		gap := 0.0
+		if end > at {
+			gap = lines[end].top - lines[end-1].bottom
+		}
+		switch {
+		case isShortRow(lines[end]) && gap < 2*lines[end].height():
+			row = end
+			rows++
+		case row < 0 || gap > 0.5*lines[end].height() || !goesOn(lines[row], lines[end]):
+			return end, rows
+		}
+	}
+	return end, rows
+}
+
+// goesOn reports whether each segment of a line is below one of the row's, and only below that.
+func goesOn(row, l line) bool {
+	if len(l.segments) > len(row.segments) || len(row.segments) > maxColumns {
+		return false
+	}
+	for _, s := range l.segments {
+		below := 0
+		for _, c := range row.segments {
+			below += one(min(c.right, s.right)-max(c.left, s.left) > 0)
+		}
+		if below != 1 || len(s.words) > 2*runWords {
+			return false
+		}
+	}
+	return true
 }
 
 func isShortRow(l line) bool {

@@ -13,6 +13,7 @@ func applyStyles(p *page, r *runPage) {
 	}
 	dx, dy := shift(p, r)
 	index := indexRuns(r.runs, dx, dy)
+	p.words = splitAtWeights(p.words, index, r.runs)
 	for i := range p.words {
 		w := &p.words[i]
 		at, ok := index.find(w.centerX(), w.centerY())

@@ -26,6 +26,7 @@ var equationNumber = regexp.MustCompile(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
 // strip is consecutive lines of a region: a table, or anything else.
 type strip struct {
 	table *extract.Table // nil: not a table
+	drawn *ruledTable    // nil: its lines are not drawn
 	lines []line
 }
 
@@ -34,7 +35,20 @@ type strip struct {
 func strips(lines []line) []strip {
 	var out []strip
 	var text []line
+	flush := func() {
+		if len(text) > 0 {
+			out = append(out, strip{lines: text})
+		}
+		text = nil
+	}
 	for at := 0; at < len(lines); {
+		if drawn, beside := withTables(lines[at]); len(drawn) > 0 {
+			text = append(text, beside...)
+			flush()
+			out = append(out, drawn...)
+			at++
+			continue
+		}
 		if len(cellsOf(lines[at])) < 2 {
 			text = append(text, lines[at])
 			at++
@@ -44,17 +58,33 @@ func strips(lines []line) []strip {
 		start, table := tableWithin(lines[at:end], wide)
 		text = append(text, asWritten(lines[at:at+start])...)
 		if table != nil {
-			if len(text) > 0 {
-				out = append(out, strip{lines: text})
-			}
-			out, text = append(out, strip{table, lines[at+start : end]}), nil
+			flush()
+			out = append(out, strip{table: table, lines: lines[at+start : end]})
 		}
 		at = end
 	}
-	if len(text) > 0 {
-		out = append(out, strip{lines: text})
-	}
+	flush()
 	return out
+}
+
+// withTables returns the tables with drawn lines that are part of a line, from left to right, and the text beside
+// them.
+func withTables(l line) (tables []strip, beside []line) {
+	if !l.drawn() {
+		return nil, nil
+	}
+	var text []segment
+	for _, s := range l.segments {
+		if s.table == nil {
+			text = append(text, s)
+			continue
+		}
+		tables = append(tables, strip{s.table.table, s.table, []line{{box: s.box, segments: []segment{s}}}})
+	}
+	if len(text) > 0 {
+		beside = rows(text)
+	}
+	return tables, beside
 }
 
 // tableWithin returns the table at the end of lines and its first line, because text right above a table may
@@ -77,7 +107,7 @@ func tableLines(lines []line, at int) (end, wide int) {
 	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
 	var inner []float64 // left edges of the cells that are not the first in their lines
 	end = at
-	for ; end == at || end < len(lines) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
+	for ; end == at || end < len(lines) && !lines[end].drawn() && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
 		if cells := cellsOf(lines[end]); len(cells) >= 2 {
 			wide++
 			for _, c := range cells[1:] {
@@ -256,7 +286,7 @@ func plausible(cells []cell, columns, lines int) bool {
 		}
 		if c.from == 0 {
 			first++
-			markers += one(len(c.words) == 1 && (isBullet(c.words[0]) || ordinal.MatchString(c.words[0].text)))
+			markers += one(isMarker(c.words))
 		}
 	}
 	if numbers*2 > last || columns == 2 && markers*2 > first {
@@ -267,6 +297,16 @@ func plausible(cells []cell, columns, lines int) bool {
 		total += min(n, lines)
 	}
 	return float64(total) >= 0.4*float64(columns*lines)
+}
+
+// isMarker reports whether words are the marker of a list item, which may be printed in parts: "( a )".
+func isMarker(words []word) bool {
+	const most = 3
+	text := ""
+	for _, w := range words[:min(len(words), most+1)] {
+		text += w.text
+	}
+	return len(words) == 1 && isBullet(words[0]) || len(words) <= most && ordinal.MatchString(text)
 }
 
 // regular reports whether rows form a table: most have several cells, and each column has some.

@@ -6,7 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-const softHyphen = '\u00AD'
+const (
+	softHyphen = '\u00AD'
+	nonJoiner  = '\u200C' // between the parts of a Persian word
+)
 
 // ligatures are the typographic ones of Latin (U+FB00-FB06).
 var ligatures = map[rune]string{
@@ -28,8 +31,15 @@ func normalize(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s))
+	before := rune(0)
 	for i, r := range s {
+		previous := before
+		before = r
 		switch {
+		case r == nonJoiner && rightToLeft(previous):
+			if next, _ := utf8.DecodeRuneInString(s[i+len(string(nonJoiner)):]); rightToLeft(next) {
+				b.WriteRune(r)
+			}
 		case r == softHyphen:
 			if i+utf8.RuneLen(r) == len(s) && b.Len() > 0 {
 				b.WriteRune(r)
@@ -89,11 +99,17 @@ func isBullet(w word) bool {
 	return r == 'o' && w.mono // Word's second level is an o in Courier
 }
 
-// noSpaceBetween reports whether two texts are joined without a space, as in Chinese and Japanese scripts.
+// noSpaceBetween reports whether two texts are joined without a space: one is Chinese or Japanese where they meet.
 func noSpaceBetween(before, after string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(after)
-	return wideScript(a) && wideScript(b)
+	return withoutSpace(a, b)
+}
+
+// withoutSpace reports whether no space belongs between two characters of different words: one is Chinese or
+// Japanese. Korean has the same punctuation, and spaces.
+func withoutSpace(a, b rune) bool {
+	return (wideScript(a) || wideScript(b)) && !unicode.In(a, unicode.Hangul) && !unicode.In(b, unicode.Hangul)
 }
 
 func wideScript(r rune) bool {

@@ -48,7 +48,7 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 				at.text = unnamedChar
 			}
 			if at.rtl = hasRightToLeft(at.text); at.rtl {
-				at.text = logical(at.text)
+				at.text, at.visual = logical(at.text), raw
 			}
 			if at.text != "" {
 				at.segment, at.order = segment, len(p.words)

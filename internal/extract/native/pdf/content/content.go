@@ -1,0 +1,283 @@
+// Package content interprets the content streams of PDF pages (ISO 32000-1, chapters 8 and 9) as far as layout needs
+// it: the lines and areas that a page draws. It paints nothing.
+//
+// The cost of a page is bounded by the number of its operators; a page with more is an error.
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
+)
+
+// Drawing is what a page draws, in points from its top left, as it is shown. Text is not part of it.
+type Drawing struct {
+	Width, Height float64
+	Lines         []Line
+	Fills         []Fill
+	Dots          []Box // small round shapes, such as the bullets of lists
+}
+
+// Line is a straight line across or down the page: stroked, or a filled rectangle that is as thin as one.
+type Line struct {
+	Box // its middle line: no width or no height
+
+	Thick float64 // points
+	White bool
+}
+
+// Across reports whether the line runs from left to right.
+func (l Line) Across() bool { return l.height() <= l.width() }
+
+// Fill is a filled rectangle that is not a line.
+type Fill struct {
+	Box
+
+	White bool
+}
+
+// The bounds of a page.
+const (
+	maxOperators = 250_000
+	maxForms     = 12 // within each other
+	maxStates    = 200
+	maxOperands  = 64
+	maxPath      = 40_000 // corners
+	maxLines     = 30_000
+)
+
+// ErrTooMuch reports a page that draws more than a document does, such as a map.
+var ErrTooMuch = errors.New("the page draws too much")
+
+// Read interprets a page. What can't be read of it is missing.
+func Read(ctx context.Context, f *object.File, p *object.Page) (*Drawing, error) {
+	m, width, height := pageMatrix(p)
+	in := &interpreter{ctx: ctx, file: f, out: &Drawing{Width: width, Height: height}}
+	in.state = state{matrix: m, clip: Box{0, 0, width, height}, lineWidth: 1}
+	streams := f.Contents(p)
+	readers := make([]io.Reader, 0, 2*len(streams))
+	for _, s := range streams {
+		if r, err := f.Reader(s); err == nil {
+			readers = append(readers, r, strings.NewReader("\n"))
+		}
+	}
+	if err := in.run(io.MultiReader(readers...), p.Resources); err != nil {
+		return nil, err
+	}
+	return in.out, nil
+}
+
+// state is the graphics state (8.4).
+type state struct {
+	matrix    matrix
+	clip      Box
+	lineWidth float64
+	stroke    paint
+	fill      paint
+}
+
+// paint is the colour of lines or areas.
+type paint struct {
+	white  bool
+	hidden bool // fully transparent
+}
+
+type interpreter struct {
+	ctx       context.Context //nolint:containedctx // of one call of Read
+	file      *object.File
+	out       *Drawing
+	resources object.Dict
+	state     state
+	saved     []state
+	operators int
+	forms     int // that are open
+
+	operands []object.Object
+	numbers  []float64 // of operands
+
+	path    []subpath
+	corners int
+	clips   bool // the path becomes the clip when it is painted
+}
+
+// run interprets a stream with its resources.
+func (in *interpreter) run(r io.Reader, resources object.Dict) error {
+	outer := in.resources
+	in.resources = resources
+	defer func() { in.resources = outer }()
+	l := object.NewLexer(r)
+	in.operands = in.operands[:0]
+	for {
+		o, err := l.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the content of a page: %w", err)
+		}
+		op, ok := o.(object.Operator)
+		if !ok {
+			if len(in.operands) < maxOperands {
+				in.operands = append(in.operands, o)
+			}
+			continue
+		}
+		if in.operators++; in.operators > maxOperators {
+			return ErrTooMuch
+		}
+		if in.operators%1024 == 0 && in.ctx.Err() != nil {
+			return fmt.Errorf("read the content of a page: %w", context.Cause(in.ctx))
+		}
+		if op == "BI" {
+			err = l.SkipImage()
+		} else {
+			err = in.operate(op)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		in.operands = in.operands[:0]
+	}
+}
+
+// args returns the operands that are numbers.
+func (in *interpreter) args() []float64 {
+	in.numbers = in.numbers[:0]
+	for _, o := range in.operands {
+		if v, ok := object.Number(o); ok {
+			in.numbers = append(in.numbers, v)
+		}
+	}
+	return in.numbers
+}
+
+func (in *interpreter) operate(op object.Operator) error {
+	switch op {
+	case "q":
+		if len(in.saved) < maxStates {
+			in.saved = append(in.saved, in.state)
+		}
+	case "Q":
+		if n := len(in.saved); n > 0 {
+			in.state, in.saved = in.saved[n-1], in.saved[:n-1]
+		}
+	case "cm":
+		if m, ok := toMatrix(in.args()); ok {
+			in.state.matrix = m.times(in.state.matrix)
+		}
+	case "w":
+		if v := in.args(); len(v) > 0 {
+			in.state.lineWidth = v[0]
+		}
+	case "Do":
+		return in.object()
+	case "gs":
+		in.external()
+	case "m", "l", "c", "v", "y", "h", "re":
+		in.build(op)
+	case "W", "W*":
+		in.clips = true
+	case "n", "S", "s", "f", "F", "f*", "B", "B*", "b", "b*":
+		in.paint(op)
+	case "g", "rg", "k", "sc", "scn", "cs":
+		in.state.fill.white = isWhite(op, in.args())
+	case "G", "RG", "K", "SC", "SCN", "CS":
+		in.state.stroke.white = isWhite(op, in.args())
+	}
+	return nil
+}
+
+// isWhite reports whether a colour operator sets white. The colour space is that of the number of values.
+func isWhite(op object.Operator, v []float64) bool {
+	const light = 0.97
+	switch {
+	case op == "cs" || op == "CS": // black, or nearly always another colour than white
+		return false
+	case len(v) == 1 || len(v) == 3:
+		for _, c := range v {
+			if c < light {
+				return false
+			}
+		}
+		return true
+	case len(v) == 4:
+		return v[0]+v[1]+v[2]+v[3] < 4*(1-light)
+	}
+	return false
+}
+
+// external applies a graphics state from the resources (8.4.5): line width and transparency.
+func (in *interpreter) external() {
+	if len(in.operands) == 0 {
+		return
+	}
+	name, _ := in.operands[0].(object.Name)
+	d := in.file.Dict(in.file.Dict(in.resources["ExtGState"])[name])
+	if v, ok := in.file.Number(d["LW"]); ok {
+		in.state.lineWidth = v
+	}
+	const least = 0.02
+	if v, ok := in.file.Number(d["ca"]); ok {
+		in.state.fill.hidden = v < least
+	}
+	if v, ok := in.file.Number(d["CA"]); ok {
+		in.state.stroke.hidden = v < least
+	}
+}
+
+// object draws a form (8.10). Images are not drawn.
+func (in *interpreter) object() error {
+	if len(in.operands) == 0 || in.forms >= maxForms {
+		return nil
+	}
+	name, _ := in.operands[0].(object.Name)
+	form, ok := in.file.Resolve(in.file.Dict(in.resources["XObject"])[name]).(*object.Stream)
+	if !ok || in.file.Name(form.Dict["Subtype"]) != "Form" {
+		return nil
+	}
+	r, err := in.file.Reader(form)
+	if err != nil {
+		return nil //nolint:nilerr // it is missing
+	}
+	outer, saved, path := in.state, in.saved, in.path
+	in.forms++
+	in.saved, in.path = nil, nil
+	var numbers []float64
+	for _, o := range in.file.Array(form.Dict["Matrix"]) {
+		v, _ := in.file.Number(o)
+		numbers = append(numbers, v)
+	}
+	if m, ok := toMatrix(numbers); ok {
+		in.state.matrix = m.times(in.state.matrix)
+	}
+	if b, ok := in.file.Rectangle(form.Dict["BBox"]); ok {
+		m := in.state.matrix
+		in.state.clip = in.state.clip.intersect(around([]point{
+			m.apply(b[0], b[1]), m.apply(b[2], b[1]), m.apply(b[2], b[3]), m.apply(b[0], b[3]),
+		}))
+	}
+	resources := in.file.Dict(form.Dict["Resources"])
+	if resources == nil {
+		resources = in.resources
+	}
+	err = in.run(r, resources)
+	in.state, in.saved, in.path = outer, saved, path
+	in.forms--
+	return err
+}
+
+// finite reports whether a box has only usable numbers.
+func finite(b Box) bool {
+	const far = 1e6
+	for _, v := range []float64{b.Left, b.Top, b.Right, b.Bottom} {
+		if math.IsNaN(v) || math.Abs(v) > far {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,125 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/content"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
+)
+
+// rule is a line that the page draws across or down.
+type rule struct {
+	box
+
+	thick float64 // points
+}
+
+// across reports whether the rule runs from left to right.
+func (r rule) across() bool { return r.height() <= r.width() }
+
+// drawings reads what the pages of a file draw.
+type drawings struct {
+	path   string
+	in     *os.File
+	file   *object.File
+	next   func() (*object.Page, bool)
+	page   *object.Page
+	number int   // of page
+	failed error // nothing more is read
+	dense  []int // pages that draw too much
+}
+
+// at returns the drawing of a page, or nil if it can't be read. Pages are read in order.
+func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.failed, found = fmt.Errorf("panic: %v\n%s", p, debug.Stack()), nil
+		}
+	}()
+	if d.file == nil && d.failed == nil {
+		d.failed = d.open()
+	}
+	if d.failed != nil {
+		return nil
+	}
+	for d.number < number {
+		page, ok := d.next()
+		if !ok {
+			return nil
+		}
+		d.page, d.number = page, d.number+1
+	}
+	if d.number != number {
+		return nil
+	}
+	found, err := content.Read(ctx, d.file, d.page)
+	if errors.Is(err, content.ErrTooMuch) {
+		d.dense = append(d.dense, number)
+	}
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+func (d *drawings) open() error {
+	in, err := os.Open(d.path)
+	if err != nil {
+		return fmt.Errorf("open the PDF: %w", err)
+	}
+	d.in = in
+	stat, err := in.Stat()
+	if err != nil {
+		return fmt.Errorf("open the PDF: %w", err)
+	}
+	if d.file, err = object.Open(in, stat.Size()); err != nil {
+		return fmt.Errorf("open the PDF: %w", err)
+	}
+	d.next = d.file.Pages()
+	return nil
+}
+
+func (d *drawings) close() {
+	if d.in != nil {
+		_ = d.in.Close() // it was only read
+	}
+}
+
+// warnings returns warnings about pages whose lines are not known.
+func (d *drawings) warnings() []string {
+	const effect = "tables there are found only by the alignment of their text"
+	switch {
+	case d.failed != nil:
+		return []string{"the lines that the PDF draws could not be read: " + effect}
+	case len(d.dense) > 0:
+		return []string{fmt.Sprintf("page %s draws too many lines: %s", extract.PageRanges(d.dense), effect)}
+	}
+	return nil
+}
+
+// draw adds the drawing to the page unless it is that of another size: then the positions would not fit.
+func (p *page) draw(d *content.Drawing) {
+	if d == nil {
+		return
+	}
+	p.sizeAs(&runPage{width: d.Width, height: d.Height})
+	if abs(d.Width-p.width) > 1.5 || abs(d.Height-p.height) > 1.5 {
+		return
+	}
+	for _, l := range d.Lines {
+		p.rules = append(p.rules, rule{box{l.Left, l.Top, l.Right, l.Bottom}, l.Thick})
+	}
+	for _, b := range d.Dots {
+		p.dots = append(p.dots, box{b.Left, b.Top, b.Right, b.Bottom})
+	}
+	for _, f := range d.Fills {
+		if !f.White {
+			p.fills = append(p.fills, box{f.Left, f.Top, f.Right, f.Bottom})
+		}
+	}
+}

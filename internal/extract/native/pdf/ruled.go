@@ -1,0 +1,286 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// ruledTable is a table whose lines are drawn.
+type ruledTable struct {
+	box
+
+	table   *extract.Table
+	columns []float64 // edges
+	size    float64   // of its text
+	bold    bool      // its head is
+	order   int       // of its first word in the page's content stream
+}
+
+// maxFrames limits how many frames of a page are looked at, the largest first.
+const maxFrames = 200
+
+// ruledTables finds the tables whose lines are drawn. It returns them from top to bottom, and the words that belong
+// to none. columns are the edges of a table that ends the page before: its only row on this page counts as a table.
+func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word) {
+	rest = p.words
+	if len(p.rules)+len(p.fills) < 2 {
+		return nil, rest
+	}
+	across, down := rulings(p.rules)
+	// The edges of areas in a colour are lines, too. But an area may also stress words within a cell: then the
+	// lines alone are right.
+	if len(p.fills) > 0 {
+		both := slices.Clone(p.rules)
+		for _, f := range p.fills {
+			both = append(both, p.edgesOf(f)...)
+		}
+		tables, rest = p.framedTables(nil, rest, columns, frames(rulings(both)))
+	}
+	tables, rest = p.framedTables(tables, rest, columns, frames(across, down))
+	across = slices.DeleteFunc(across, func(r ruling) bool {
+		return slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(box{r.from, r.at, r.to, r.at}) })
+	})
+	striped, rest := stripedTables(across, rest)
+	tables = append(tables, striped...)
+	slices.SortFunc(tables, func(a, b *ruledTable) int {
+		return cmp.Or(cmp.Compare(a.top, b.top), cmp.Compare(a.left, b.left))
+	})
+	return tables, rest
+}
+
+// edgesOf returns the edges of an area that may be a cell or a row.
+func (p *page) edgesOf(b box) []rule {
+	const least, most = 7, 0.6 // points, and a fraction of the page
+	if b.width() < least || b.height() < least || b.height() > most*p.height {
+		return nil
+	}
+	return []rule{
+		{box: box{b.left, b.top, b.right, b.top}}, {box: box{b.left, b.bottom, b.right, b.bottom}},
+		{box: box{b.left, b.top, b.left, b.bottom}}, {box: box{b.right, b.top, b.right, b.bottom}},
+	}
+}
+
+// framedTables adds the tables of frames to those that were found before.
+func (p *page) framedTables(
+	tables []*ruledTable, words []word, columns []float64, all []frame,
+) ([]*ruledTable, []word) {
+	all = slices.DeleteFunc(all, func(f frame) bool { return len(f.across) < 2 || len(f.down) < 2 })
+	slices.SortStableFunc(all, func(a, b frame) int {
+		return cmp.Compare(b.width()*b.height(), a.width()*a.height())
+	})
+	for _, f := range all[:min(len(all), maxFrames)] {
+		if slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(f.box) || f.contains(t.box) }) {
+			continue
+		}
+		g := newLattice(f)
+		if g == nil {
+			continue
+		}
+		outside := g.place(words)
+		if t := g.table(p, columns); t != nil {
+			tables, words = append(tables, t), outside
+		}
+	}
+	return tables, words
+}
+
+// contains reports whether the middle of c is in b.
+func (b box) contains(c box) bool {
+	x, y := c.centerX(), c.centerY()
+	return x >= b.left && x <= b.right && y >= b.top && y <= b.bottom
+}
+
+// table returns the table of a lattice, or nil if its lines are something else: a box, a form, a drawing.
+func (g *lattice) table(p *page, columns []float64) *ruledTable {
+	if !g.plausible(sameColumns(g.xs, columns)) {
+		return nil
+	}
+	edges := slices.Clone(g.xs)
+	g.dropEmpty()
+	t := &extract.Table{}
+	var bold []bool
+	for r := range len(g.ys) - 1 {
+		rows, isBold := g.row(p, r)
+		t.Rows = append(t.Rows, rows...)
+		for range rows {
+			bold = append(bold, isBold)
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	t.Headers = spannedHeaders(t.Rows, headers(t.Rows, bold))
+	var words []word
+	for _, c := range g.cells {
+		words = append(words, c.words...)
+	}
+	order := words[0].order
+	for _, w := range words {
+		order = min(order, w.order)
+	}
+	return &ruledTable{box: g.box, table: t, columns: edges, size: lookOf(words).size, order: order, bold: bold[0]}
+}
+
+// sameColumns reports whether two tables have the same edges of columns.
+func sameColumns(a, b []float64) bool {
+	return len(a) > 1 && slices.EqualFunc(a, b, func(x, y float64) bool { return abs(x-y) < leastColumn })
+}
+
+// Shapes of tables.
+const (
+	leastFilled = 0.2 // of the cells
+	leastCells  = 0.3 // of the places: forms and drawings have few cells for their many lines
+	mostCrossed = 0.05
+	maxCellRead = 45 // words per cell that has some: more is text in boxes
+)
+
+// plausible reports whether the cells are those of a table. goes on tells that it has the columns of the table
+// before, so that a single row counts.
+func (g *lattice) plausible(goesOn bool) bool {
+	columns, rows := len(g.xs)-1, len(g.ys)-1
+	if columns < 2 {
+		return false
+	}
+	var filled, words, crossed int
+	inColumns, inRows := map[int]bool{}, map[int]bool{}
+	for _, c := range g.cells {
+		if len(c.words) == 0 {
+			continue
+		}
+		filled++
+		words += len(c.words)
+		inColumns[c.from], inRows[c.top] = true, true
+		left, right := g.xs[c.from], g.xs[c.to+1]
+		for _, w := range c.words {
+			outside := max(left-w.left, 0) + max(w.right-right, 0)
+			crossed += one(outside > 0.25*w.width() && outside > 2)
+		}
+		if !g.rectangular(c) {
+			return false
+		}
+	}
+	switch {
+	case len(inColumns) < 2, len(inRows) < 2 && !goesOn:
+		return false
+	case float64(filled) < leastFilled*float64(len(g.cells)):
+		return false
+	case float64(len(g.cells)) < leastCells*float64(columns*rows) && columns*rows > 12:
+		return false
+	case float64(crossed) > max(1, mostCrossed*float64(words)):
+		return false
+	}
+	return words <= maxCellRead*filled
+}
+
+// rectangular reports whether all places of a cell are its own.
+func (g *lattice) rectangular(c ruledCell) bool {
+	columns := len(g.xs) - 1
+	own := g.at[c.top*columns+c.from]
+	for r := c.top; r <= c.bottom; r++ {
+		for i := c.from; i <= c.to; i++ {
+			if g.at[r*columns+i] != own {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// dropEmpty removes narrow columns and low rows without text of their own: the space between double lines.
+func (g *lattice) dropEmpty() {
+	const narrow, low = 12, 7
+	own := func(size int, of func(ruledCell) (int, int)) []bool {
+		out := make([]bool, size)
+		for _, c := range g.cells {
+			if from, to := of(c); from == to && len(c.words) > 0 {
+				out[from] = true
+			}
+		}
+		return out
+	}
+	columns := own(len(g.xs)-1, func(c ruledCell) (int, int) { return c.from, c.to })
+	for i := len(columns) - 1; i >= 0; i-- {
+		if !columns[i] && g.xs[i+1]-g.xs[i] < narrow && len(g.xs) > 3 {
+			g.xs = slices.Delete(g.xs, i, i+1)
+			for k := range g.cells {
+				c := &g.cells[k]
+				c.from, c.to = c.from-one(c.from > i), c.to-one(c.to >= i)
+			}
+		}
+	}
+	rows := own(len(g.ys)-1, func(c ruledCell) (int, int) { return c.top, c.bottom })
+	for i := len(rows) - 1; i >= 0; i-- {
+		if !rows[i] && g.ys[i+1]-g.ys[i] < low && len(g.ys) > 3 {
+			g.ys = slices.Delete(g.ys, i, i+1)
+			for k := range g.cells {
+				c := &g.cells[k]
+				c.top, c.bottom = c.top-one(c.top > i), c.bottom-one(c.bottom >= i)
+			}
+		}
+	}
+	g.cells = slices.DeleteFunc(g.cells, func(c ruledCell) bool { return c.to < c.from || c.bottom < c.top })
+	slices.SortFunc(g.cells, func(a, b ruledCell) int {
+		return cmp.Or(cmp.Compare(a.top, b.top), cmp.Compare(a.from, b.from))
+	})
+}
+
+// row returns the cells that begin in a row of the lattice: one row of the table, or more if no lines separate
+// them. bold reports whether all their text is.
+func (g *lattice) row(p *page, r int) (rows [][]extract.Cell, bold bool) {
+	first, _ := slices.BinarySearchFunc(g.cells, r, func(c ruledCell, r int) int { return cmp.Compare(c.top, r) })
+	end := first
+	bold = true
+	for ; end < len(g.cells) && g.cells[end].top == r; end++ {
+		bold = bold && (len(g.cells[end].words) == 0 || lookOf(g.cells[end].words).bold)
+	}
+	cells := g.cells[first:end]
+	if rows := unruledRows(p, cells); rows != nil {
+		return rows, false
+	}
+	row := make([]extract.Cell, 0, len(cells))
+	for _, c := range cells {
+		made := extract.Cell{Text: cellText(cellLines(p, c.words))}
+		if n := c.to - c.from + 1; n > 1 {
+			made.ColSpan = n
+		}
+		if n := c.bottom - c.top + 1; n > 1 {
+			made.RowSpan = n
+		}
+		row = append(row, made)
+	}
+	return [][]extract.Cell{row}, bold
+}
+
+// spannedHeaders returns the number of header rows with those that a cell of them covers.
+func spannedHeaders(rows [][]extract.Cell, n int) int {
+	if n == 0 || n >= len(rows) {
+		return n
+	}
+	end := n
+	for r, row := range rows[:n] {
+		for _, c := range row {
+			end = max(end, r+c.RowSpan)
+		}
+	}
+	const most = 4
+	if end > most || end >= len(rows) {
+		return n
+	}
+	return end
+}
+
+// tableMark is the text of the word that stands for a table.
+const tableMark = "\uFFFC"
+
+// segment returns a segment that stands for the table while the page is cut into columns.
+func (t *ruledTable) segment() segment {
+	w := word{box: t.box, text: tableMark, style: style{size: max(t.size, 1)}, order: t.order}
+	return segment{box: t.box, words: []word{w}, size: w.size, order: t.order, table: t}
+}
+
+// drawn reports whether a table with drawn lines is part of the line.
+func (l line) drawn() bool {
+	return slices.ContainsFunc(l.segments, func(s segment) bool { return s.table != nil })
+}

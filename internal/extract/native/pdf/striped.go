@@ -1,0 +1,209 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Many tables have lines between rows only, often no more than above and below the head and below the table. The
+// lines say where such a table is and how wide; its columns come from the alignment of the text.
+
+const (
+	leastStripe   = 60.0 // points: shorter lines across the page are underlines or separate the columns of a head
+	sameStripe    = 4.0  // between the ends of lines of one table
+	maxStripes    = 400  // on a page
+	stripesProse  = 7.0  // words per cell: more is text between two lines
+	maxStripeGaps = 2    // lines of a part with a single cell, of each line with several
+)
+
+// stripedTables finds the tables with lines between rows only. across are all lines across the page, words those
+// that belong to no other table. It returns the words that are left.
+func stripedTables(across []ruling, words []word) (tables []*ruledTable, rest []word) {
+	rest = words
+	var partial, long []ruling
+	for _, r := range across {
+		if r.to-r.from >= leastStripe {
+			long = append(long, r)
+		}
+		partial = append(partial, r)
+	}
+	if len(long) < 2 || len(long) > maxStripes {
+		return nil, rest
+	}
+	for _, same := range sameEnds(long) {
+		for start := 0; start+1 < len(same); {
+			end := start + 1
+			var parts [][]line
+			for ; end < len(same); end++ {
+				lines := between(same[end-1], same[end], rest)
+				if !tabular(lines) {
+					break
+				}
+				parts = append(parts, lines)
+			}
+			if t := stripedTable(same[start:end], parts, partial); t != nil {
+				tables = append(tables, t)
+				rest = slices.DeleteFunc(slices.Clone(rest), func(w word) bool { return t.contains(w.box) })
+			}
+			start = max(end-1, start+1)
+		}
+	}
+	return tables, rest
+}
+
+// sameEnds groups lines that begin and end at the same places, each group from top to bottom.
+func sameEnds(lines []ruling) [][]ruling {
+	lines = slices.Clone(lines)
+	slices.SortFunc(lines, func(a, b ruling) int { return cmp.Compare(a.at, b.at) })
+	var out [][]ruling
+	for _, l := range lines {
+		i := slices.IndexFunc(out, func(g []ruling) bool {
+			return abs(g[0].from-l.from) < sameStripe && abs(g[0].to-l.to) < sameStripe
+		})
+		if i < 0 {
+			out, i = append(out, nil), len(out)
+		}
+		out[i] = append(out[i], l)
+	}
+	return out
+}
+
+// between returns the lines of text between two lines, or nil if text crosses them.
+func between(above, below ruling, words []word) []line {
+	var in []word
+	for _, w := range words {
+		if w.centerY() <= above.at || w.centerY() >= below.at || w.right < above.from || w.left > above.to {
+			continue
+		}
+		if w.left < above.from-sameStripe || w.right > above.to+sameStripe {
+			return nil
+		}
+		in = append(in, w)
+	}
+	return rows(segmentsOf(in))
+}
+
+// tabular reports whether lines of text may be rows of a table.
+func tabular(lines []line) bool {
+	several, cells, words := 0, 0, 0
+	for _, l := range lines {
+		n := len(cellsOf(l))
+		several += one(n > 1)
+		cells += n
+		words += len(l.words())
+	}
+	return several > 0 && len(lines)-several <= maxStripeGaps*several && float64(words) <= stripesProse*float64(cells)
+}
+
+// stripedTable returns the table of the parts between lines, or nil if the text has no columns.
+func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTable {
+	var cells []cell
+	wide, at := 0, 0
+	for _, lines := range parts {
+		for _, l := range lines {
+			own := cellsOf(l)
+			wide += one(len(own) > 1)
+			for _, c := range own {
+				c.lineAt = at
+				cells = append(cells, c)
+			}
+			at++
+		}
+	}
+	if wide < 2 {
+		return nil
+	}
+	cuts := cutsBetween(cells, wide)
+	n := len(cuts) + 1
+	if n < 2 || n > maxColumns {
+		return nil
+	}
+	cells = place(cells, cuts)
+	if !plausible(cells, n, at) {
+		return nil
+	}
+	top, bottom := stripes[0], stripes[len(stripes)-1]
+	spread(cells, cuts, partial, top)
+	var grouped [][]cell
+	for i := range parts {
+		var own []cell
+		for _, c := range cells {
+			if y := c.centerY(); y > stripes[i].at && y < stripes[i+1].at {
+				own = append(own, c)
+			}
+		}
+		grouped = append(grouped, rowsBetween(own, n)...)
+	}
+	if !regular(grouped, n) {
+		return nil
+	}
+	t := &ruledTable{
+		box:   box{top.from, top.at, top.to, bottom.at},
+		table: fill(grouped, n), columns: []float64{top.from, top.to},
+		size: cells[0].words[0].em(), order: cells[0].order,
+	}
+	if len(stripes) > 2 && t.table.Headers == 0 {
+		t.table.Headers = min(len(rowsBetween(cellsAbove(cells, stripes[1].at), n)), 3)
+	}
+	for _, c := range cells {
+		t.order = min(t.order, c.order)
+	}
+	return t
+}
+
+func cellsAbove(cells []cell, y float64) (out []cell) {
+	for _, c := range cells {
+		if c.centerY() < y {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// rowsBetween returns the rows of the cells between two lines: one, unless several lines of text have cells in most
+// columns.
+func rowsBetween(cells []cell, columns int) [][]cell {
+	if len(cells) == 0 {
+		return nil
+	}
+	perLine := map[int]int{}
+	for _, c := range cells {
+		perLine[c.lineAt] += c.to - c.from + 1
+	}
+	full := 0
+	for _, n := range perLine {
+		full += one(n*5 >= columns*3 && n > 1)
+	}
+	if full < 2 {
+		return [][]cell{cells}
+	}
+	if out := byStream(cells); out != nil {
+		return out
+	}
+	return byHeight(cells)
+}
+
+// spread extends cells over the columns of the short line below them, as heads of several columns have it.
+func spread(cells []cell, cuts []float64, partial []ruling, whole ruling) {
+	for _, r := range partial {
+		if r.to-r.from > 0.9*(whole.to-whole.from) || r.from < whole.from-sameStripe || r.to > whole.to+sameStripe ||
+			r.at < whole.at {
+			continue
+		}
+		found := -1
+		for i, c := range cells {
+			if gap := r.at - c.bottom; c.centerX() < r.from || c.centerX() > r.to || gap < -0.3*c.height() || gap > c.height() {
+				continue
+			}
+			if found >= 0 {
+				found = -1
+				break
+			}
+			found = i
+		}
+		if found >= 0 {
+			cells[found].from = min(cells[found].from, columnAt(cuts, r.from+2))
+			cells[found].to = max(cells[found].to, columnAt(cuts, r.to-2))
+		}
+	}
+}

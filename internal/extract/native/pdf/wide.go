@@ -1,0 +1,57 @@
+package pdf
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Chinese and Japanese are written without spaces. Some programs set Latin letters and numbers within them a quarter
+// of an em apart ("autospace"), which is as wide as a space that somebody typed.
+
+// doubtfulGaps returns the words after gaps next to Chinese and Japanese that may be spaces or made by a program.
+func (p *page) doubtfulGaps() (gaps []int) {
+	for i, w := range p.words {
+		if i == 0 || p.words[i-1].segment != w.segment {
+			continue
+		}
+		before := p.words[i-1]
+		last, _ := utf8.DecodeLastRuneInString(before.text)
+		first, _ := utf8.DecodeRuneInString(w.text)
+		switch gap := w.left - before.right; {
+		case wideScript(last) == wideScript(first), !withoutSpace(last, first), gap < 0.08*w.em():
+		case gap < 0.4*w.em():
+			gaps = append(gaps, i)
+		}
+	}
+	return gaps
+}
+
+// closeGaps closes the gaps before words where the page's glyphs have no space.
+func (p *page) closeGaps(gaps []int, lines []glyphLine) {
+	for _, i := range gaps {
+		before, w := p.words[i-1], p.words[i]
+		p.words[i].tight = !spaceAt(lines, before, w)
+	}
+}
+
+// spaceAt reports whether a space is between two neighbors, or nothing is known about them. A space is within a
+// piece of the line; a gap between two pieces is none.
+func spaceAt(lines []glyphLine, before, after word) bool {
+	x, y := (before.right+after.left)/2, after.centerY()
+	known := false
+	at := -1 // the piece around the gap; lines of some fonts overlap
+	for i, l := range lines {
+		if y < l.top || y > l.bottom {
+			continue
+		}
+		known = known || after.centerX() > l.left && after.centerX() < l.right
+		if x > l.left && x < l.right && (at < 0 || abs(l.centerY()-y) < abs(lines[at].centerY()-y)) {
+			at = i
+		}
+	}
+	if at < 0 || abs(lines[at].centerY()-y) > 0.5*after.em() {
+		return !known
+	}
+	text := strings.ReplaceAll(strings.ReplaceAll(lines[at].text, glyphBlank, "\t"), " ", "")
+	return !strings.Contains(text, before.text+after.text)
+}
