@@ -65,7 +65,8 @@ func runFrom(lines []line, at int) (end, rows int) {
 
 // goesOn reports whether each segment of a line is below one of the row's, and only below that.
 func goesOn(row, l line) bool {
-	if len(l.segments) > len(row.segments) || len(row.segments) > maxColumns {
+	if len(l.segments) > len(row.segments) || len(row.segments) > maxColumns || !similar(row.size, l.size) ||
+		row.math || l.math {
 		return false
 	}
 	for _, s := range l.segments {

@@ -3,6 +3,8 @@ package pdf
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -42,7 +44,7 @@ func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word
 	across = slices.DeleteFunc(across, func(r ruling) bool {
 		return slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(box{r.from, r.at, r.to, r.at}) })
 	})
-	striped, rest := stripedTables(across, rest)
+	striped, rest := stripedTables(across, down, rest)
 	tables = append(tables, striped...)
 	slices.SortFunc(tables, func(a, b *ruledTable) int {
 		return cmp.Or(cmp.Compare(a.top, b.top), cmp.Compare(a.left, b.left))
@@ -143,13 +145,14 @@ func (g *lattice) plausible(goesOn bool) bool {
 	if columns < 2 {
 		return false
 	}
-	var filled, words, crossed int
+	var filled, named, words, crossed int
 	inColumns, inRows := map[int]bool{}, map[int]bool{}
 	for _, c := range g.cells {
 		if len(c.words) == 0 {
 			continue
 		}
 		filled++
+		named += one(slices.ContainsFunc(c.words, func(w word) bool { return hasName(w.text) }))
 		words += len(c.words)
 		inColumns[c.from], inRows[c.top] = true, true
 		left, right := g.xs[c.from], g.xs[c.to+1]
@@ -164,7 +167,7 @@ func (g *lattice) plausible(goesOn bool) bool {
 	switch {
 	case len(inColumns) < 2, len(inRows) < 2 && !goesOn:
 		return false
-	case float64(filled) < leastFilled*float64(len(g.cells)):
+	case float64(filled) < leastFilled*float64(len(g.cells)), named*2 < filled:
 		return false
 	case float64(len(g.cells)) < leastCells*float64(columns*rows) && columns*rows > 12:
 		return false
@@ -172,6 +175,11 @@ func (g *lattice) plausible(goesOn bool) bool {
 		return false
 	}
 	return words <= maxCellRead*filled
+}
+
+// hasName reports whether a text has a letter or a digit: the marks of a drawing have none.
+func hasName(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // rectangular reports whether all places of a cell are its own.

@@ -16,9 +16,9 @@ const (
 	maxStripeGaps = 2    // lines of a part with a single cell, of each line with several
 )
 
-// stripedTables finds the tables with lines between rows only. across are all lines across the page, words those
-// that belong to no other table. It returns the words that are left.
-func stripedTables(across []ruling, words []word) (tables []*ruledTable, rest []word) {
+// stripedTables finds the tables with lines between rows only. across and down are the lines of the
+// page, words those that belong to no other table. It returns the words that are left.
+func stripedTables(across, down []ruling, words []word) (tables []*ruledTable, rest []word) {
 	rest = words
 	var partial, long []ruling
 	for _, r := range across {
@@ -41,7 +41,8 @@ func stripedTables(across []ruling, words []word) (tables []*ruledTable, rest []
 				}
 				parts = append(parts, lines)
 			}
-			if t := stripedTable(same[start:end], parts, partial); t != nil {
+			if t := stripedTable(same[start:end], parts, partial); t != nil && !slices.ContainsFunc(down,
+				func(d ruling) bool { return t.contains(box{d.at, d.from, d.at, d.to}) }) {
 				tables = append(tables, t)
 				rest = slices.DeleteFunc(slices.Clone(rest), func(w word) bool { return t.contains(w.box) })
 			}
@@ -110,7 +111,8 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 			at++
 		}
 	}
-	if wide < 2 {
+	const unparted = 3 // rows of a table without a line within
+	if wide < 2 || len(stripes) == 2 && wide < unparted || mostlyMath(cells) {
 		return nil
 	}
 	cuts := cutsBetween(cells, wide)
@@ -149,6 +151,18 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 		t.order = min(t.order, c.order)
 	}
 	return t
+}
+
+// mostlyMath reports whether many words are formula characters: a drawing, or formulas between lines.
+func mostlyMath(cells []cell) bool {
+	words, math := 0, 0
+	for _, c := range cells {
+		words += len(c.words)
+		for _, w := range c.words {
+			math += one(w.math)
+		}
+	}
+	return math*5 > words*2
 }
 
 func cellsAbove(cells []cell, y float64) (out []cell) {

@@ -170,19 +170,15 @@ func grid(lines []line, wide int) *extract.Table {
 		return nil
 	}
 	var cells []cell
-	var words, math, contents int
+	contents := 0
 	for i, l := range lines {
 		contents += one(hasLeader(l.words()))
 		for _, c := range cellsOf(l) {
 			c.lineAt = i
 			cells = append(cells, c)
-			words += len(c.words)
-			for _, w := range c.words {
-				math += one(w.math)
-			}
 		}
 	}
-	if math*5 > words*2 || contents*2 > len(lines) {
+	if mostlyMath(cells) || contents*2 > len(lines) {
 		return nil
 	}
 	cuts := cutsBetween(cells, wide)
@@ -277,9 +273,10 @@ func columnAt(cuts []float64, x float64) int {
 // scattered words.
 func plausible(cells []cell, columns, lines int) bool {
 	filled := make([]int, columns)
-	var numbers, markers, last, first int
+	var numbers, markers, last, first, named int
 	for _, c := range cells {
 		filled[c.from]++
+		named += one(slices.ContainsFunc(c.words, func(w word) bool { return hasName(w.text) }))
 		if c.from == columns-1 {
 			last++
 			numbers += one(len(c.words) == 1 && equationNumber.MatchString(c.words[0].text))
@@ -289,7 +286,7 @@ func plausible(cells []cell, columns, lines int) bool {
 			markers += one(isMarker(c.words))
 		}
 	}
-	if numbers*2 > last || columns == 2 && markers*2 > first {
+	if numbers*2 > last || columns == 2 && markers*2 > first || named*2 < len(cells) {
 		return false
 	}
 	total := 0
