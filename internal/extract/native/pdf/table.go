@@ -178,7 +178,7 @@ func grid(lines []line, wide int) *extract.Table {
 			cells = append(cells, c)
 		}
 	}
-	if mostlyMath(cells) || contents*2 > len(lines) {
+	if mostlyMath(cells) || contents*2 > len(lines) || justified(lines) {
 		return nil
 	}
 	cuts := cutsBetween(cells, wide)
@@ -196,6 +196,26 @@ func grid(lines []line, wide int) *extract.Table {
 		}
 	}
 	return nil
+}
+
+// justified reports whether lines are text that is spaced out to fill them: then all spaces of a line are equal.
+func justified(lines []line) bool {
+	equal, all := 0, 0
+	for _, l := range lines {
+		words := l.words()
+		if len(words) < 3 {
+			continue
+		}
+		least, most, numeric := words[1].left-words[0].right, 0.0, 0
+		for i, w := range words[1:] {
+			gap := w.left - words[i].right
+			least, most = min(least, gap), max(most, gap)
+			numeric += one(isNumeric(w.text))
+		}
+		all++
+		equal += one(most-least < 0.12*l.size && numeric*3 < len(words))
+	}
+	return equal*2 > all
 }
 
 // cutsBetween returns the positions between columns, which almost no cell covers.
