@@ -203,7 +203,7 @@ func justified(lines []line) bool {
 	equal, all := 0, 0
 	for _, l := range lines {
 		words := l.words()
-		if len(words) < 3 {
+		if len(words) < 3 || len(cellsOf(l)) < 2 {
 			continue
 		}
 		least, most, numeric := words[1].left-words[0].right, 0.0, 0
