@@ -150,11 +150,14 @@ func asWritten(lines []line) []line {
 }
 
 // cellsOf splits a line at its wide gaps.
-func cellsOf(l line) []cell {
+func cellsOf(l line) []cell { return cellsApart(l, 0.9) }
+
+// cellsApart splits a line at gaps that are at least as wide, in font sizes.
+func cellsApart(l line, gap float64) []cell {
 	var out []cell
 	words := l.words()
 	for i, w := range words {
-		if n := len(out); n > 0 && w.left-out[n-1].right < 0.9*w.em() && !jumps(words[i-1], w) {
+		if n := len(out); n > 0 && w.left-out[n-1].right < gap*w.em() && !jumps(words[i-1], w) {
 			out[n-1].words = append(out[n-1].words, w)
 			out[n-1].box = out[n-1].union(w.box)
 			continue
