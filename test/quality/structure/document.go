@@ -50,9 +50,20 @@ type Part struct {
 	Leader  string // how an Entry ends
 	Bold    bool   // all of its text is bold, although it isn't a heading
 	Open    bool   // the table is drawn without rules
+	Lines   Lines  // of the table, unless it is open
 	Rotated bool   // the heads of the table's columns are turned by 90°
 	Beside  *Part  // a second table to the right of this one
 }
+
+// Lines are what is drawn of a table. The zero value is a full grid.
+type Lines string
+
+// The lines of tables.
+const (
+	Rows    Lines = "rows"    // lines between the rows
+	Book    Lines = "book"    // lines above and below the head, and below the table
+	Stripes Lines = "stripes" // no lines; every other row has a background
+)
 
 // Reference returns what a reader should find, in reading order.
 func (d *Document) Reference() []extract.Block {

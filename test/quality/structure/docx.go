@@ -282,9 +282,12 @@ func (w word) table(p Part) {
 		w.WriteString(`<w:bidiVisual/>`)
 	}
 	w.WriteString(`<w:tblW w:w="0" w:type="auto"/>`)
-	if !p.Open {
+	sides := map[Lines][]string{
+		"": {"top", "left", "bottom", "right", "insideH", "insideV"}, Rows: {"top", "bottom", "insideH"}, Book: {"top", "bottom"},
+	}[p.Lines]
+	if !p.Open && sides != nil {
 		w.WriteString(`<w:tblBorders>`)
-		for _, side := range []string{"top", "left", "bottom", "right", "insideH", "insideV"} {
+		for _, side := range sides {
 			fmt.Fprintf(w, `<w:%s w:val="single" w:sz="4" w:color="333333"/>`, side)
 		}
 		w.WriteString(`</w:tblBorders>`)
@@ -332,6 +335,12 @@ func (w word) row(p Part, r int, row []extract.Cell, below []int) {
 		if cell.RowSpan > 1 {
 			w.WriteString(`<w:vMerge w:val="restart"/>`)
 			below[column] = cell.RowSpan - 1
+		}
+		if p.Lines == Book && r == p.Table.Headers-1 {
+			w.WriteString(`<w:tcBorders><w:bottom w:val="single" w:sz="4" w:color="333333"/></w:tcBorders>`)
+		}
+		if p.Lines == Stripes && r%2 == 1 {
+			w.WriteString(`<w:shd w:val="clear" w:color="auto" w:fill="E4E9F0"/>`)
 		}
 		if p.Rotated && r == 0 && column > 0 {
 			w.WriteString(`<w:textDirection w:val="btLr"/>`)

@@ -40,6 +40,9 @@ h1, h2, h3 { bookmark-level: none } .break { break-before: page } .small { font-
 overflow: hidden; white-space: nowrap; height: 1.35em; text-align: end } .entry i::before { content: "` + strings.Repeat(". ", 90) + `" }
 table { border-collapse: collapse; margin: 8pt 0 } td, th { padding: 3pt 6pt; text-align: start; vertical-align: top }
 table.ruled td, table.ruled th { border: 0.7pt solid #333 } table.open td, table.open th { padding: 3pt 14pt }
+table.rows td, table.rows th { border-top: 0.7pt solid #333; border-bottom: 0.7pt solid #333 }
+table.book thead th { border-top: 1pt solid #000; border-bottom: 0.5pt solid #000 } table.book { border-bottom: 1pt solid #000 }
+table.stripes tbody tr:nth-child(odd) { background: #e4e9f0; print-color-adjust: exact; -webkit-print-color-adjust: exact }
 .beside { display: flex; gap: 12mm; font-size: 9pt } .rotated thead th { height: 90pt; vertical-align: bottom }
 .rotated thead th span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap }
 @counter-style letters { system: alphabetic; symbols: a b c d e f g h; prefix: "("; suffix: ") " }
@@ -151,8 +154,11 @@ func strong(text string) string {
 
 func htmlTable(b *strings.Builder, p Part) {
 	class := "ruled"
-	if p.Open {
+	switch {
+	case p.Open:
 		class = "open"
+	case p.Lines != "":
+		class = string(p.Lines)
 	}
 	if p.Rotated {
 		class += " rotated"

@@ -46,6 +46,23 @@ func ruled(w *writer) {
 	}
 }
 
+// lined: tables with few lines, some of whose cells have several lines of text if wrapped says so.
+func lined(lines Lines, wrapped bool) func(w *writer) {
+	return func(w *writer) {
+		for i := range 3 {
+			w.heading(2, w.title())
+			w.paragraphs(1)
+			w.table(5+i, 3+i, false)
+			p := &w.Parts[len(w.Parts)-1]
+			p.Lines = lines
+			for r := 1; wrapped && r < len(p.Table.Rows); r += 2 {
+				p.Table.Rows[r][2].Text = w.sentence()
+			}
+			w.paragraphs(1)
+		}
+	}
+}
+
 // open: tables without rules.
 func open(w *writer) {
 	for i := range 3 {

@@ -121,14 +121,21 @@ var typstLooks = map[Look]string{
 
 func typstTable(p Part) string {
 	var b strings.Builder
-	stroke, gutter := "0.6pt", ""
-	if p.Open {
+	stroke, gutter, line := "0.6pt", "", ""
+	switch {
+	case p.Open:
 		stroke, gutter = "none", "column-gutter: 8mm, "
+	case p.Lines == Rows:
+		stroke = "(x: none, y: 0.6pt)"
+	case p.Lines == Book:
+		stroke, line = "none", "table.hline(stroke: 0.8pt), "
+	case p.Lines == Stripes:
+		stroke, gutter = "none", "fill: (_, y) => if calc.odd(y) { luma(225) }, "
 	}
 	fmt.Fprintf(&b, "table(columns: %d, stroke: %s, %salign: start + top,\n", width(p.Table), stroke, gutter)
 	for r, row := range p.Table.Rows {
 		if r == 0 && p.Table.Headers > 0 {
-			b.WriteString("table.header(")
+			b.WriteString("table.header(" + line)
 		}
 		for c, cell := range row {
 			content := "[" + literal(cell.Text) + "]"
@@ -141,11 +148,11 @@ func typstTable(p Part) string {
 			fmt.Fprintf(&b, "table.cell(colspan: %d, rowspan: %d, %s), ", max(1, cell.ColSpan), max(1, cell.RowSpan), content)
 		}
 		if r == p.Table.Headers-1 {
-			b.WriteString("),")
+			b.WriteString(line + "),")
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString(")")
+	b.WriteString(line + ")")
 	return b.String()
 }
 

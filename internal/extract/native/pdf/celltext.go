@@ -56,11 +56,12 @@ func cellText(lines []line) string {
 func unruledRows(p *page, cells []ruledCell) [][]extract.Cell {
 	const least = 3 // rows
 	lines := make([][]line, len(cells))
-	most, several, numeric := 0, 0, false
+	most, several, filled, numeric := 0, 0, 0, false
 	for i, c := range cells {
 		if c.bottom > c.top {
 			return nil
 		}
+		filled += one(len(c.words) > 0)
 		if len(c.words) < least {
 			continue
 		}
@@ -76,7 +77,7 @@ func unruledRows(p *page, cells []ruledCell) [][]extract.Cell {
 			}
 		}
 	}
-	if several < 2 || !numeric {
+	if several < 2 || !numeric && !sameLength(lines, filled) {
 		return nil
 	}
 	// The cell with most lines has one in each row.
@@ -103,6 +104,23 @@ func unruledRows(p *page, cells []ruledCell) [][]extract.Cell {
 		}
 	}
 	return out
+}
+
+// sameLength reports whether all of n cells have the same number of lines.
+func sameLength(cells [][]line, n int) bool {
+	length := 0
+	for _, lines := range cells {
+		if len(lines) == 0 {
+			continue
+		}
+		if length == 0 {
+			length = len(lines)
+		}
+		if n--; len(lines) != length {
+			return false
+		}
+	}
+	return n == 0
 }
 
 // numbers counts the lines that are numbers.

@@ -24,13 +24,7 @@ const maxDepth = 8
 func readingOrder(ctx context.Context, segs []segment, e *effort) ([]region, error) {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	for i := range segs {
-		segs[i].alone = true
-		for _, j := range near(segs, i) {
-			if segs[i].sameLine(segs[j].box) {
-				segs[i].alone = false
-				break
-			}
-		}
+		segs[i].alone = !slices.ContainsFunc(near(segs, i), func(j int) bool { return segs[i].sameLine(segs[j].box) })
 	}
 	return cut(ctx, segs, e, 0)
 }
@@ -66,9 +60,8 @@ func cut(ctx context.Context, segs []segment, e *effort, depth int) ([]region, e
 // columns cuts segs, sorted by their middles, along the best gutter into bands of columns and the text between
 // them, in reading order. It returns nil if there is no gutter.
 func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error) {
-	var best []band
-	most := 0
-	runs := shortRows(segs)
+	c := cutter{segs: segs, runs: shortRows(segs), effort: e}
+	best, most := 0.0, 0
 	for _, x := range gutters(segs) {
 		if err := ended(ctx); err != nil {
 			return nil, err
@@ -76,8 +69,14 @@ func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error
 		if !e.spend(len(segs)) {
 			break
 		}
-		if bands, gain := bandsAt(segs, runs, x, e); gain > most {
-			best, most = bands, gain
+		gain := 0
+		c.bandsAt(x, func(b band) {
+			if b.columns {
+				gain += len(b.all)
+			}
+		})
+		if gain > most {
+			best, most = x, gain
 		}
 	}
 	if most == 0 {
@@ -91,14 +90,14 @@ func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error
 		}
 		between = nil
 	}
-	for _, b := range best {
+	c.bandsAt(best, func(b band) {
 		if !b.columns {
-			between = append(between, b.all...)
-			continue
+			between = append(between, c.at(b.all)...)
+			return
 		}
 		flush()
-		parts = append(parts, b.left, b.right)
-	}
+		parts = append(parts, c.at(b.left), c.at(b.right))
+	})
 	flush()
 	return parts, nil
 }
@@ -143,154 +142,71 @@ func gutters(segs []segment) []float64 {
 	return out
 }
 
-// band is a horizontal stripe of a page: two columns, or anything else.
+// band is a horizontal stripe of a page: two columns, or anything else. It holds the indexes of segments.
 type band struct {
 	columns     bool
-	left, right []segment
-	all         []segment
+	left, right []int32
+	all         []int32
 }
 
-// bandsAt cuts the page at x into bands. The gain is the number of segments in columns. A run of rows that
-// crosses x as a table is a band of its own.
-func bandsAt(segs []segment, runs rowRuns, x float64, e *effort) (bands []band, gain int) {
-	var open band
-	seen, acrossX := map[int]bool{}, runs.across(x, e)
-	closeBand := func() {
-		if len(open.all) == 0 {
-			return
-		}
-		if open.columns = areColumns(open.left, open.right); open.columns {
-			gain += len(open.all)
-		}
-		bands = append(bands, open)
-		open = band{}
+// cutter tries gutters of the same segments. Its slices are used again for each.
+type cutter struct {
+	segs   []segment
+	runs   rowRuns
+	effort *effort
+
+	open          band
+	across        []bool
+	seen          []bool
+	lefts, rights []float64
+	sizes         []float64
+	marks         []mark
+}
+
+// at returns the segments of indexes.
+func (c *cutter) at(indexes []int32) []segment {
+	out := make([]segment, len(indexes))
+	for i, k := range indexes {
+		out[i] = c.segs[k]
 	}
-	for _, s := range segs {
-		if run, ok := runs.of[s.box]; ok && acrossX[run] {
-			if !seen[run] {
-				seen[run] = true
+	return out
+}
+
+// bandsAt cuts the page at x into bands and yields them; they are valid until yield returns. A run of rows that
+// crosses x as a table is a band of its own.
+func (c *cutter) bandsAt(x float64, yield func(band)) {
+	c.across = c.runs.across(c.across[:0], x, c.effort)
+	c.seen = append(c.seen[:0], make([]bool, len(c.across))...)
+	closeBand := func() {
+		if len(c.open.all) > 0 {
+			c.open.columns = c.areColumns(c.open.left, c.open.right)
+			yield(c.open)
+		}
+		c.open = band{left: c.open.left[:0], right: c.open.right[:0], all: c.open.all[:0]}
+	}
+	var single [1]int32
+	for i := range c.segs {
+		s := &c.segs[i]
+		if run := c.runs.of[i]; run >= 0 && c.across[run] {
+			if !c.seen[run] {
+				c.seen[run] = true
 				closeBand()
-				bands = append(bands, band{all: runs.segs[run]})
+				yield(band{all: c.runs.segs[run]})
 			}
 			continue
 		}
 		if s.left < x-1 && s.right > x+1 && s.alone {
 			closeBand()
-			bands = append(bands, band{all: []segment{s}})
+			single[0] = int32(i)
+			yield(band{all: single[:]})
 			continue
 		}
-		open.all = append(open.all, s)
+		c.open.all = append(c.open.all, int32(i))
 		if s.centerX() < x {
-			open.left = append(open.left, s)
+			c.open.left = append(c.open.left, int32(i))
 		} else {
-			open.right = append(open.right, s)
+			c.open.right = append(c.open.right, int32(i))
 		}
 	}
 	closeBand()
-	return bands, gain
-}
-
-// areColumns reports whether two sets of segments side by side are columns of text, read one after the other,
-// rather than a table, read row by row.
-func areColumns(left, right []segment) bool {
-	if len(left) < 2 || len(right) < 2 {
-		return false
-	}
-	l, r := sideOf(left), sideOf(right)
-	fewer := min(l.rows, r.rows)
-	gap := r.starts - l.ends
-	if fewer < 2 || gap < 0.5*min(l.size, r.size) || min(l.width(), r.width()) < 4*min(l.size, r.size) {
-		return false
-	}
-	if min(l.wordsPerRow, r.wordsPerRow) < 2.5 && fewer >= 3 && aligned(left, right) > 0.7 {
-		return false // short entries in rows
-	}
-	// The writing order is the best evidence: programs write columns one after the other and tables row by row.
-	switches := float64(switches(left, right)) / float64(2*fewer)
-	prose := min(l.wordsPerRow, r.wordsPerRow) >= 4 && min(l.full, r.full) >= 0.5
-	switch {
-	case switches <= 0.25:
-		return true
-	case prose && aligned(left, right) < 0.5:
-		return fewer >= 4
-	default:
-		return prose && fewer >= 10
-	}
-}
-
-// side is the shape of one of two columns.
-type side struct {
-	box
-	starts      float64 // edges of nearly all lines; a header may cross the gutter
-	ends        float64
-	rows        int
-	size        float64
-	wordsPerRow float64
-	full        float64 // fraction of rows that are nearly as wide as the column
-}
-
-func sideOf(segs []segment) side {
-	var s side
-	lines := rows(slices.Clone(segs))
-	words := 0
-	sizes, lefts, rights := make([]float64, 0, len(lines)), make([]float64, 0, len(lines)),
-		make([]float64, 0, len(lines))
-	for _, l := range lines {
-		s.box = s.union(l.box)
-		words += len(l.words())
-		sizes, lefts, rights = append(sizes, l.size), append(lefts, l.left), append(rights, l.right)
-	}
-	slices.Sort(lefts)
-	slices.Sort(rights)
-	outliers := len(lines) / 14
-	s.starts, s.ends = lefts[outliers], rights[len(rights)-1-outliers]
-	full := 0
-	for _, l := range lines {
-		if l.width() >= 0.8*(s.ends-s.starts) {
-			full++
-		}
-	}
-	s.rows, s.size = len(lines), median(sizes)
-	s.wordsPerRow, s.full = float64(words)/float64(len(lines)), float64(full)/float64(len(lines))
-	return s
-}
-
-// aligned returns the fraction of the shorter side's segments that share a line with one of the other side.
-func aligned(left, right []segment) float64 {
-	if len(left) > len(right) {
-		left, right = right, left
-	}
-	n, from := 0, 0
-	for _, s := range left {
-		for from < len(right) && right[from].centerY() < s.centerY()-0.25*s.height() {
-			from++
-		}
-		if from < len(right) && abs(right[from].centerY()-s.centerY()) <= 0.25*s.height() {
-			n++
-		}
-	}
-	return float64(n) / float64(len(left))
-}
-
-// switches counts how often the page's content stream changes from one side to the other.
-func switches(left, right []segment) int {
-	type mark struct {
-		order int
-		right bool
-	}
-	marks := make([]mark, 0, len(left)+len(right))
-	for _, s := range left {
-		marks = append(marks, mark{s.order, false})
-	}
-	for _, s := range right {
-		marks = append(marks, mark{s.order, true})
-	}
-	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.order, b.order) })
-	n := 0
-	for i := 1; i < len(marks); i++ {
-		if marks[i].right != marks[i-1].right {
-			n++
-		}
-	}
-	return n
 }

@@ -65,10 +65,10 @@ func (t *tail) goesOn(p *piece) bool {
 	if b.page.number != a.page.number+1 || a.bottom < tailBelow*a.page.height || b.top > headAbove*b.page.height {
 		return false
 	}
-	if a.drawn == nil && b.drawn == nil { // a head that is printed again says so
+	if a.drawn == nil || b.drawn == nil { // a head that is printed again says so
 		return width(t.table) == width(p.table) && sameRows(t.table.Rows, p.table.Rows) > 0
 	}
-	if a.drawn == nil || b.drawn == nil || !sameWidths(a.drawn.columns, b.drawn.columns) ||
+	if !sameWidths(a.drawn.columns, b.drawn.columns) ||
 		width(t.table) != width(p.table) {
 		return false
 	}

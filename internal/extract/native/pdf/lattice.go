@@ -37,11 +37,39 @@ func newLattice(f frame) *lattice {
 		ys:  edgesOf(f.across, f.top, f.bottom, leastRow),
 	}
 	columns, rows := len(g.xs)-1, len(g.ys)-1
-	if columns < 1 || rows < 1 || columns > maxLatticeColumns || rows > maxLatticeRows {
+	if !whole(f.across, f.width()) && !whole(f.down, f.height()) || columns < 1 || rows < 1 || columns > maxLatticeColumns || rows > maxLatticeRows {
 		return nil
 	}
-	g.join(walls(f.down, g.xs, g.ys), walls(f.across, g.ys, g.xs))
+	sides, edges := walls(f.down, g.xs, g.ys), walls(f.across, g.ys, g.xs)
+	if !bounded(edges, g.xs) && !bounded(sides, g.ys) {
+		return nil
+	}
+	g.join(sides, edges)
 	return g
+}
+
+// bounded reports whether lines are drawn along most of the first and the last edge.
+func bounded(walls [][]bool, along []float64) bool {
+	const most = 0.7
+	for _, edge := range [][]bool{walls[0], walls[len(walls)-1]} {
+		drawn := 0.0
+		for k, wall := range edge {
+			drawn += float64(one(wall)) * (along[k+1] - along[k])
+		}
+		if drawn < most*(along[len(along)-1]-along[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// whole reports whether several lines are about as long as the frame. The axes of a drawing are one.
+func whole(lines []ruling, length float64) bool {
+	n := 0
+	for _, l := range lines {
+		n += one(l.to-l.from >= 0.7*length)
+	}
+	return n > 1
 }
 
 // edgesOf returns where columns or rows begin and end: at the lines, and where the lines that cross them end.

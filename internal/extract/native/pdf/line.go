@@ -16,6 +16,7 @@ type segment struct {
 	size  float64
 	order int         // position of its first word in the content stream
 	alone bool        // no other segment is beside it on the page
+	index int         // among the segments that are cut
 	table *ruledTable // it stands for a table, and words for its place
 }
 
@@ -181,9 +182,11 @@ func rows(segs []segment) []line {
 }
 
 // takes reports whether s belongs to l: beside its first segment, or slightly raised or lowered.
-func (l line) takes(s segment) bool {
-	first := l.segments[0]
-	return first.sameLine(s.box) && abs(s.centerY()-first.centerY()) < 0.45*max(s.height(), first.height())
+func (l line) takes(s segment) bool { return beside(l.segments[0].box, s.box) }
+
+// beside reports whether two boxes are on one line, or slightly raised or lowered.
+func beside(a, b box) bool {
+	return a.sameLine(b) && abs(b.centerY()-a.centerY()) < 0.45*max(b.height(), a.height())
 }
 
 func (l line) words() []word {

@@ -8,9 +8,16 @@ import (
 // rowRuns are consecutive lines of several short segments each: the rows of tables, including tables across the
 // columns of a page.
 type rowRuns struct {
-	segs    [][]segment
-	of      map[box]int // index into segs
-	written [][]segment // segs in the order of the page's content stream
+	segs    [][]int32   // their segments, by index
+	of      []int       // the run of each segment; -1: none
+	written [][]writing // of each run, in the order of the page's content stream
+	extent  []box
+}
+
+// writing is a segment in the page's content stream.
+type writing struct {
+	order  int
+	center float64
 }
 
 const (
@@ -21,26 +28,37 @@ const (
 
 // shortRows returns the runs.
 func shortRows(segs []segment) rowRuns {
-	runs := rowRuns{of: map[box]int{}}
-	lines := rows(slices.Clone(segs))
+	runs := rowRuns{of: make([]int, len(segs))}
+	segs = slices.Clone(segs)
+	for i := range segs {
+		segs[i].index, runs.of[i] = i, -1
+	}
+	lines := rows(segs)
 	for at := 0; at < len(lines); {
 		end, rows := runFrom(lines, at)
 		if rows >= runRows {
-			var run []segment
-			for _, l := range lines[at:end] {
-				run = append(run, l.segments...)
-			}
-			for _, s := range run {
-				runs.of[s.box] = len(runs.segs)
-			}
-			runs.segs = append(runs.segs, run)
-			written := slices.Clone(run)
-			slices.SortStableFunc(written, func(a, b segment) int { return cmp.Compare(a.order, b.order) })
-			runs.written = append(runs.written, written)
+			runs.add(lines[at:end])
 		}
 		at = max(end, at+1)
 	}
 	return runs
+}
+
+// add adds the run of some lines.
+func (r *rowRuns) add(lines []line) {
+	var run []int32
+	var written []writing
+	var extent box
+	for _, l := range lines {
+		for _, s := range l.segments {
+			r.of[s.index] = len(r.segs)
+			run = append(run, int32(s.index))
+			written = append(written, writing{s.order, s.centerX()})
+		}
+		extent = extent.union(l.box)
+	}
+	slices.SortStableFunc(written, func(a, b writing) int { return cmp.Compare(a.order, b.order) })
+	r.segs, r.written, r.extent = append(r.segs, run), append(r.written, written), append(r.extent, extent)
 }
 
 // runFrom returns where a run that begins at a line ends, and its rows. Lines that go on with cells of the row above
@@ -65,7 +83,8 @@ func runFrom(lines []line, at int) (end, rows int) {
 
 // goesOn reports whether each segment of a line is below one of the row's, and only below that.
 func goesOn(row, l line) bool {
-	if len(l.segments) > len(row.segments) || len(row.segments) > maxColumns {
+	if len(l.segments) > len(row.segments) || len(row.segments) > maxColumns || !similar(row.size, l.size) ||
+		row.math || l.math {
 		return false
 	}
 	for _, s := range l.segments {
@@ -89,17 +108,20 @@ func isShortRow(l line) bool {
 }
 
 // across reports for each run whether it is on both sides of x and was written row by row. It looks at each
-// segment once.
-func (r rowRuns) across(x float64, e *effort) []bool {
-	out := make([]bool, len(r.segs))
+// segment of the runs around x once.
+func (r rowRuns) across(out []bool, x float64, e *effort) []bool {
 	for i, run := range r.written {
+		if x <= r.extent[i].left || x >= r.extent[i].right {
+			out = append(out, false)
+			continue
+		}
 		e.spend(len(run))
 		var sides [2]int // segments left and right of x
 		switches, last := 0, -1
 		for start := 0; start < len(run); {
 			var here [2]int // of those written in a row, left before right
 			for ; start < len(run) && (here == [2]int{} || run[start].order == run[start-1].order); start++ {
-				here[one(run[start].centerX() >= x)]++
+				here[one(run[start].center >= x)]++
 			}
 			for side, n := range here {
 				if n > 0 {
@@ -110,7 +132,7 @@ func (r rowRuns) across(x float64, e *effort) []bool {
 			}
 		}
 		fewer := min(sides[0], sides[1])
-		out[i] = fewer >= runRows && switches > fewer/2
+		out = append(out, fewer >= runRows && switches > fewer/2)
 	}
 	return out
 }

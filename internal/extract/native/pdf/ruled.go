@@ -3,6 +3,8 @@ package pdf
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -42,7 +44,7 @@ func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word
 	across = slices.DeleteFunc(across, func(r ruling) bool {
 		return slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(box{r.from, r.at, r.to, r.at}) })
 	})
-	striped, rest := stripedTables(across, rest)
+	striped, rest := stripedTables(across, down, rest, p.height)
 	tables = append(tables, striped...)
 	slices.SortFunc(tables, func(a, b *ruledTable) int {
 		return cmp.Or(cmp.Compare(a.top, b.top), cmp.Compare(a.left, b.left))
@@ -130,7 +132,8 @@ func sameColumns(a, b []float64) bool {
 
 // Shapes of tables.
 const (
-	leastFilled = 0.2 // of the cells
+	leastFilled = 0.4 // of the cells, unless the head is full
+	headFilled  = 0.8 // of the cells of a full head
 	leastCells  = 0.3 // of the places: forms and drawings have few cells for their many lines
 	mostCrossed = 0.05
 	maxCellRead = 45 // words per cell that has some: more is text in boxes
@@ -143,13 +146,14 @@ func (g *lattice) plausible(goesOn bool) bool {
 	if columns < 2 {
 		return false
 	}
-	var filled, words, crossed int
+	var filled, named, words, crossed int
 	inColumns, inRows := map[int]bool{}, map[int]bool{}
 	for _, c := range g.cells {
 		if len(c.words) == 0 {
 			continue
 		}
 		filled++
+		named += one(slices.ContainsFunc(c.words, func(w word) bool { return hasName(w.text) }))
 		words += len(c.words)
 		inColumns[c.from], inRows[c.top] = true, true
 		left, right := g.xs[c.from], g.xs[c.to+1]
@@ -164,7 +168,7 @@ func (g *lattice) plausible(goesOn bool) bool {
 	switch {
 	case len(inColumns) < 2, len(inRows) < 2 && !goesOn:
 		return false
-	case float64(filled) < leastFilled*float64(len(g.cells)):
+	case float64(filled) < leastFilled*float64(len(g.cells)) && !g.fullHead(), named*2 < filled:
 		return false
 	case float64(len(g.cells)) < leastCells*float64(columns*rows) && columns*rows > 12:
 		return false
@@ -172,6 +176,24 @@ func (g *lattice) plausible(goesOn bool) bool {
 		return false
 	}
 	return words <= maxCellRead*filled
+}
+
+// fullHead reports whether the cells of the first row have text. Then the table is one whose other cells are for the
+// reader to fill in.
+func (g *lattice) fullHead() bool {
+	filled, all := 0, 0
+	for _, c := range g.cells {
+		if c.top == 0 {
+			all++
+			filled += one(len(c.words) > 0)
+		}
+	}
+	return all > 1 && float64(filled) >= headFilled*float64(all)
+}
+
+// hasName reports whether a text has a letter or a digit: the marks of a drawing have none.
+func hasName(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // rectangular reports whether all places of a cell are its own.
@@ -190,7 +212,7 @@ func (g *lattice) rectangular(c ruledCell) bool {
 
 // dropEmpty removes narrow columns and low rows without text of their own: the space between double lines.
 func (g *lattice) dropEmpty() {
-	const narrow, low = 12, 7
+	const narrow, low, margin = 12, 7, 30 // margin: of the first and last column
 	own := func(size int, of func(ruledCell) (int, int)) []bool {
 		out := make([]bool, size)
 		for _, c := range g.cells {
@@ -202,7 +224,11 @@ func (g *lattice) dropEmpty() {
 	}
 	columns := own(len(g.xs)-1, func(c ruledCell) (int, int) { return c.from, c.to })
 	for i := len(columns) - 1; i >= 0; i-- {
-		if !columns[i] && g.xs[i+1]-g.xs[i] < narrow && len(g.xs) > 3 {
+		limit := narrow
+		if i == 0 || i == len(g.xs)-2 {
+			limit = margin
+		}
+		if !columns[i] && g.xs[i+1]-g.xs[i] < float64(limit) && len(g.xs) > 3 {
 			g.xs = slices.Delete(g.xs, i, i+1)
 			for k := range g.cells {
 				c := &g.cells[k]

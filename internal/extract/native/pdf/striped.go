@@ -9,16 +9,18 @@ import (
 // lines say where such a table is and how wide; its columns come from the alignment of the text.
 
 const (
-	leastStripe   = 60.0 // points: shorter lines across the page are underlines or separate the columns of a head
-	sameStripe    = 4.0  // between the ends of lines of one table
-	maxStripes    = 400  // on a page
-	stripesProse  = 7.0  // words per cell: more is text between two lines
-	maxStripeGaps = 2    // lines of a part with a single cell, of each line with several
+	leastStripe  = 60.0 // points: shorter lines across the page are underlines or separate the columns of a head
+	sameStripe   = 4.0  // between the ends of lines of one table
+	maxStripes   = 400  // on a page
+	stripesProse = 7.0  // words per cell: more is text between two lines
+	narrowCell   = 0.6  // of the table's width: a wider line is text across it
+	stripeGap    = 0.5  // between cells, in font sizes: less than without lines, which show where the table is
+	pageEnd      = 0.75 // of the page's height: below that a table may go on on the next page, without a last line
 )
 
-// stripedTables finds the tables with lines between rows only. across are all lines across the page, words those
-// that belong to no other table. It returns the words that are left.
-func stripedTables(across []ruling, words []word) (tables []*ruledTable, rest []word) {
+// stripedTables finds the tables with lines between rows only. across and down are the lines of the
+// page, words those that belong to no other table, height that of the page. It returns the words that are left.
+func stripedTables(across, down []ruling, words []word, height float64) (tables []*ruledTable, rest []word) {
 	rest = words
 	var partial, long []ruling
 	for _, r := range across {
@@ -36,12 +38,20 @@ func stripedTables(across []ruling, words []word) (tables []*ruledTable, rest []
 			var parts [][]line
 			for ; end < len(same); end++ {
 				lines := between(same[end-1], same[end], rest)
-				if !tabular(lines) {
+				if !tabular(lines, same[end].to-same[end].from) {
 					break
 				}
 				parts = append(parts, lines)
 			}
-			if t := stripedTable(same[start:end], parts, partial); t != nil {
+			stripes := same[start:end]
+			if last := stripes[len(stripes)-1]; end == len(same) {
+				if lines := unended(last, rest, height); len(lines) > 0 {
+					parts = append(parts, lines)
+					stripes = append(slices.Clone(stripes), ruling{lines[len(lines)-1].bottom + 1, last.from, last.to})
+				}
+			}
+			if t := stripedTable(stripes, parts, partial); t != nil && !slices.ContainsFunc(down,
+				func(d ruling) bool { return t.contains(box{d.at, d.from, d.at, d.to}) }) {
 				tables = append(tables, t)
 				rest = slices.DeleteFunc(slices.Clone(rest), func(w word) bool { return t.contains(w.box) })
 			}
@@ -83,16 +93,34 @@ func between(above, below ruling, words []word) []line {
 	return rows(segmentsOf(in))
 }
 
-// tabular reports whether lines of text may be rows of a table.
-func tabular(lines []line) bool {
+// unended returns the lines below the last line of a table at the end of a page, where the rest of a row may be.
+func unended(last ruling, words []word, height float64) []line {
+	lines := between(last, ruling{height, last.from, last.to}, words)
+	end, bottom := 0, last.at
+	for end < len(lines) && lines[end].top-bottom < 0.8*lines[end].height() {
+		bottom = lines[end].bottom
+		end++
+	}
+	if bottom < pageEnd*height || !tabular(lines[:end], last.to-last.from) {
+		return nil
+	}
+	return lines[:end]
+}
+
+// tabular reports whether lines of text within a width may be rows of a table. A line with a single cell is the
+// rest of a cell, so it is short.
+func tabular(lines []line, width float64) bool {
 	several, cells, words := 0, 0, 0
 	for _, l := range lines {
 		n := len(cellsOf(l))
+		if n == 1 && l.width() > narrowCell*width {
+			return false
+		}
 		several += one(n > 1)
 		cells += n
 		words += len(l.words())
 	}
-	return several > 0 && len(lines)-several <= maxStripeGaps*several && float64(words) <= stripesProse*float64(cells)
+	return several > 0 && float64(words) <= stripesProse*float64(cells)
 }
 
 // stripedTable returns the table of the parts between lines, or nil if the text has no columns.
@@ -101,7 +129,7 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 	wide, at := 0, 0
 	for _, lines := range parts {
 		for _, l := range lines {
-			own := cellsOf(l)
+			own := cellsApart(l, stripeGap)
 			wide += one(len(own) > 1)
 			for _, c := range own {
 				c.lineAt = at
@@ -110,7 +138,8 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 			at++
 		}
 	}
-	if wide < 2 {
+	const unparted = 3 // rows of a table without a line within
+	if wide < 2 || len(stripes) == 2 && wide < unparted || mostlyMath(cells) {
 		return nil
 	}
 	cuts := cutsBetween(cells, wide)
@@ -149,6 +178,18 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 		t.order = min(t.order, c.order)
 	}
 	return t
+}
+
+// mostlyMath reports whether many words are formula characters: a drawing, or formulas between lines.
+func mostlyMath(cells []cell) bool {
+	words, math := 0, 0
+	for _, c := range cells {
+		words += len(c.words)
+		for _, w := range c.words {
+			math += one(w.math)
+		}
+	}
+	return math*5 > words*2
 }
 
 func cellsAbove(cells []cell, y float64) (out []cell) {

@@ -150,11 +150,14 @@ func asWritten(lines []line) []line {
 }
 
 // cellsOf splits a line at its wide gaps.
-func cellsOf(l line) []cell {
+func cellsOf(l line) []cell { return cellsApart(l, 0.9) }
+
+// cellsApart splits a line at gaps that are at least as wide, in font sizes.
+func cellsApart(l line, gap float64) []cell {
 	var out []cell
 	words := l.words()
 	for i, w := range words {
-		if n := len(out); n > 0 && w.left-out[n-1].right < 0.9*w.em() && !jumps(words[i-1], w) {
+		if n := len(out); n > 0 && w.left-out[n-1].right < gap*w.em() && !jumps(words[i-1], w) {
 			out[n-1].words = append(out[n-1].words, w)
 			out[n-1].box = out[n-1].union(w.box)
 			continue
@@ -170,19 +173,15 @@ func grid(lines []line, wide int) *extract.Table {
 		return nil
 	}
 	var cells []cell
-	var words, math, contents int
+	contents := 0
 	for i, l := range lines {
 		contents += one(hasLeader(l.words()))
 		for _, c := range cellsOf(l) {
 			c.lineAt = i
 			cells = append(cells, c)
-			words += len(c.words)
-			for _, w := range c.words {
-				math += one(w.math)
-			}
 		}
 	}
-	if math*5 > words*2 || contents*2 > len(lines) {
+	if mostlyMath(cells) || contents*2 > len(lines) || justified(lines) {
 		return nil
 	}
 	cuts := cutsBetween(cells, wide)
@@ -200,6 +199,26 @@ func grid(lines []line, wide int) *extract.Table {
 		}
 	}
 	return nil
+}
+
+// justified reports whether lines are text that is spaced out to fill them: then all spaces of a line are equal.
+func justified(lines []line) bool {
+	equal, all := 0, 0
+	for _, l := range lines {
+		words := l.words()
+		if len(words) < 3 || len(cellsOf(l)) < 2 {
+			continue
+		}
+		least, most, numeric := words[1].left-words[0].right, 0.0, 0
+		for i, w := range words[1:] {
+			gap := w.left - words[i].right
+			least, most = min(least, gap), max(most, gap)
+			numeric += one(isNumeric(w.text))
+		}
+		all++
+		equal += one(most-least < 0.12*l.size && numeric*3 < len(words))
+	}
+	return equal*2 > all
 }
 
 // cutsBetween returns the positions between columns, which almost no cell covers.
@@ -277,9 +296,10 @@ func columnAt(cuts []float64, x float64) int {
 // scattered words.
 func plausible(cells []cell, columns, lines int) bool {
 	filled := make([]int, columns)
-	var numbers, markers, last, first int
+	var numbers, markers, last, first, named int
 	for _, c := range cells {
 		filled[c.from]++
+		named += one(slices.ContainsFunc(c.words, func(w word) bool { return hasName(w.text) }))
 		if c.from == columns-1 {
 			last++
 			numbers += one(len(c.words) == 1 && equationNumber.MatchString(c.words[0].text))
@@ -289,7 +309,7 @@ func plausible(cells []cell, columns, lines int) bool {
 			markers += one(isMarker(c.words))
 		}
 	}
-	if numbers*2 > last || columns == 2 && markers*2 > first {
+	if numbers*2 > last || columns == 2 && markers*2 > first || named*2 < len(cells) {
 		return false
 	}
 	total := 0

@@ -2,10 +2,11 @@ package pdf
 
 import (
 	"math"
+	"strings"
 	"unicode/utf8"
 )
 
-// Fonts may claim that their characters are far higher than they are, as those of Chinese often do. Then the boxes
+// Fonts may claim that their characters are far higher than they are, as those of Chinese do. Then the boxes
 // of lines overlap, and nothing that asks for the distance of lines holds.
 
 const (
@@ -21,7 +22,7 @@ func (p *page) trim(high map[float64]bool) {
 	ratio := func(w word) float64 { return math.Round(w.height()/w.size*20) / 20 }
 	const most = 100
 	for _, w := range p.words {
-		if w.size <= 0 || w.height() < highBox*w.size {
+		if w.size <= 0 || w.height() < highBox*w.size || !isWide(w.text) {
 			continue
 		}
 		length := lengthOf(w.text)
@@ -35,12 +36,15 @@ func (p *page) trim(high map[float64]bool) {
 	}
 	for i := range p.words {
 		w := &p.words[i]
-		if w.size > 0 && w.height() >= highBox*w.size && high[ratio(*w)] {
+		if w.size > 0 && w.height() >= highBox*w.size && high[ratio(*w)] && isWide(w.text) {
 			middle := w.centerY()
 			w.top, w.bottom = middle-usualBox/2*w.size, middle+usualBox/2*w.size
 		}
 	}
 }
+
+// isWide reports whether a text is Chinese, Japanese or the like.
+func isWide(s string) bool { return strings.ContainsFunc(s, wideScript) }
 
 // lengthOf returns about how long a text is, in font sizes.
 func lengthOf(s string) float64 {

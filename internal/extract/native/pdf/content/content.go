@@ -194,7 +194,7 @@ func (in *interpreter) operate(op object.Operator) error {
 
 // isWhite reports whether a colour operator sets white. The colour space is that of the number of values.
 func isWhite(op object.Operator, v []float64) bool {
-	const light = 0.97
+	const light = 0.995
 	switch {
 	case op == "cs" || op == "CS": // black, or nearly always another colour than white
 		return false
