@@ -135,8 +135,10 @@ func (r *reader) language() string {
 }
 
 // spend charges text as soon as it is held in memory, at most four bytes per character.
-func (r *reader) spend(text string) error {
-	if r.bytes -= len(text); r.bytes < 0 {
+func (r *reader) spend(text string) error { return r.spendBytes(len(text)) }
+
+func (r *reader) spendBytes(n int) error {
+	if r.bytes -= n; r.bytes < 0 {
 		return extract.TooManyCharacters(r.limits.Characters)
 	}
 	return nil

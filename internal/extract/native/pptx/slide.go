@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/diagram"
 )
 
 // rowTolerance is how far, in EMU, the tops of two shapes in one row may differ.
@@ -122,7 +123,7 @@ func (e *emission) shape(s *shape) error {
 	case s.chart != "":
 		blocks, err = e.chart(e.relations[s.chart].Target, like)
 	case s.diagram != "":
-		blocks, err = e.r.diagram(e.relations[s.diagram].Target)
+		blocks, err = e.diagram(e.relations[s.diagram].Target)
 	case len(s.text) > 0:
 		blocks = e.text(s)
 	}
@@ -141,6 +142,14 @@ func (e *emission) shape(s *shape) error {
 func (e *emission) chart(part string, like extract.Block) (blocks []extract.Block, err error) {
 	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
 		blocks, err = chart.Read(d, like)
+		return err
+	})
+	return blocks, ooxml.Optional(err)
+}
+
+func (e *emission) diagram(part string) (blocks []extract.Block, err error) {
+	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
+		blocks, err = diagram.Read(d, e.r.spendBytes)
 		return err
 	})
 	return blocks, ooxml.Optional(err)
