@@ -205,7 +205,7 @@ func TestPresentation(t *testing.T) {
 
 Ducks
 
-Bar chart
+Bar chart (Axis)
 
 <!-- image -->
 
