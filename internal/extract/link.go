@@ -77,8 +77,14 @@ func (l *Linker) Begin(address string, at int) {
 
 // End ends the link, if there is one.
 func (l *Linker) End(at int) {
-	if l.target != "" && l.start < at && len(l.links) < maxTextLinks {
-		l.links = append(l.links, Link{l.start, at, l.target})
+	if l.target != "" && l.start < at {
+		n := len(l.links)
+		switch {
+		case n > 0 && l.links[n-1].End == l.start && l.links[n-1].Target == l.target: // of two runs of text
+			l.links[n-1].End = at
+		case n < maxTextLinks:
+			l.links = append(l.links, Link{l.start, at, l.target})
+		}
 	}
 	l.target = ""
 }

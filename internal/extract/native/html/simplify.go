@@ -15,6 +15,7 @@ import (
 const (
 	maxToken = 32 << 20  // bytes of one tag or text, for example a picture in an attribute
 	maxNodes = 1_000_000 // in the tree, about 130 bytes each
+	maxHref  = 2 << 10   // bytes of a link's address
 )
 
 // keptAttributes are the attributes that are read.
@@ -170,7 +171,7 @@ func (s *simplifier) start(t html.Token) error {
 	}
 	kept := t.Attr[:0]
 	for _, a := range t.Attr {
-		if keptAttributes[a.Key] {
+		if keptAttributes[a.Key] || a.Key == "href" && (t.Data == "a" || t.Data == "base") && len(a.Val) <= maxHref {
 			kept = append(kept, a)
 		}
 	}

@@ -129,14 +129,14 @@ func isLayout(table *html.Node, rows []tableRow) bool {
 // cell flattens a cell to its text.
 func (w *walker) cell(n *html.Node, rowsLeft int) (extract.Cell, error) {
 	var blocks []extract.Block
-	inner := &walker{ctx: w.ctx, emit: func(b extract.Block) error {
+	inner := &walker{ctx: w.ctx, resolve: w.resolve, emit: func(b extract.Block) error {
 		blocks = append(blocks, b)
 		return nil
 	}}
 	if err := inner.block(n); err != nil {
 		return extract.Cell{}, err
 	}
-	cell := extract.Cell{Text: extract.CellText(blocks)}
+	cell := extract.CellOf(blocks)
 	if span := spanOf(n, "colspan", maxColSpan); span > 1 {
 		cell.ColSpan = span
 	}

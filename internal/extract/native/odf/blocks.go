@@ -13,6 +13,7 @@ const maxHeading = 6
 // paragraph is a text:p or a text:h being read.
 type paragraph struct {
 	text  strings.Builder
+	links extract.Linker
 	blank bool            // a space is due before the next character
 	code  bool            // tabs are kept
 	mute  int             // number of open elements with hidden text
@@ -93,11 +94,11 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 // counts.
 func (r *reader) finish(p *paragraph, start xml.StartElement, style string) []extract.Block {
 	marker, depth, listed := r.marker(style)
-	text := strings.TrimSpace(p.text.String())
+	text, links := extract.Trim(p.text.String(), p.links.Take(p.text.Len()))
 	if text == "" {
 		return nil
 	}
-	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	b := extract.Block{Kind: extract.Paragraph, Text: text, Links: links}
 	switch {
 	case start.Name.Local == "h":
 		r.heading(&b, start, marker, listed)
@@ -128,7 +129,7 @@ func (r *reader) heading(b *extract.Block, start xml.StartElement, marker string
 		marker = r.styles.outline.next(&r.chapters, level-1, first)
 	}
 	if marker != "" && marker != "-" && !strings.HasPrefix(b.Text, marker) {
-		b.Text = marker + " " + b.Text
+		b.Text, b.Links = marker+" "+b.Text, extract.Shift(b.Links, len(marker)+1)
 	}
 	if r.titled {
 		level++

@@ -48,6 +48,11 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 		return r.d.Skip()
 	case "object":
 		return r.object(start, p.box)
+	case "a":
+		p.links.Begin(ooxml.Attr(start, "href"), p.text.Len())
+		err := r.inline(p)
+		p.links.End(p.text.Len())
+		return err
 	case "list", "table", "p", "h", "text-box":
 		return r.box(p, start)
 	case "title", "desc": // of a drawing; a field with the document's title has text
@@ -134,10 +139,10 @@ func (r *reader) note(p *paragraph) error {
 		if err != nil {
 			return err
 		}
-		text := strings.TrimSpace(extract.CellText(blocks))
-		if text == "" || p.mute > 0 {
+		note := extract.CellOf(blocks)
+		if note.Text, note.Links = extract.Trim(note.Text, note.Links); note.Text == "" || p.mute > 0 {
 			return nil
 		}
-		return r.put(p, r.out.Cite(extract.Block{Text: text, Page: r.page}))
+		return r.put(p, r.out.Cite(extract.Block{Text: note.Text, Links: note.Links, Page: r.page}))
 	}, nil)
 }

@@ -15,7 +15,13 @@ func (r *reader) notes(relations map[string]ooxml.Relation) error {
 	if part == "" {
 		return nil
 	}
+	own, err := r.pkg.Relations(r.ctx, part)
+	if err != nil {
+		return err
+	}
+	r.relations = own
 	shapes, err := r.tree(part)
+	r.relations = nil
 	if err := ooxml.Optional(err); err != nil {
 		return err
 	}
@@ -23,8 +29,11 @@ func (r *reader) notes(relations map[string]ooxml.Relation) error {
 		if s.kind() != "body" || len(s.text) == 0 {
 			continue
 		}
-		text := "Notes: " + extract.CellText(blocksOf(s, nil))
-		if err := r.emit(extract.Block{Kind: extract.Paragraph, Page: r.page, Text: text}); err != nil {
+		const label = "Notes: "
+		cell := extract.CellOf(blocksOf(s, nil))
+		if err := r.emit(extract.Block{
+			Kind: extract.Paragraph, Page: r.page, Text: label + cell.Text, Links: extract.Shift(cell.Links, len(label)),
+		}); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,9 @@ func (r *reader) slide(part string) error {
 		return err
 	}
 	r.items = 0
+	r.relations = relations
 	shapes, err := r.tree(part)
+	r.relations = nil
 	if err != nil {
 		return err
 	}
@@ -170,7 +172,11 @@ func (e *emission) text(s *shape) []extract.Block {
 		if e.r.page == 1 && e.r.title == "" {
 			e.r.title = title
 		}
-		return []extract.Block{{Kind: extract.Heading, Level: 1, Text: title}}
+		heading := extract.Block{Kind: extract.Heading, Level: 1, Text: title}
+		if text, links := extract.Trim(s.text[0].text, s.text[0].links); text == title {
+			heading.Links = links
+		}
+		return []extract.Block{heading}
 	case "ftr":
 		var all strings.Builder
 		for _, p := range s.text {
