@@ -94,7 +94,7 @@ func (r *reader) put(p *paragraph, text string) error {
 		return nil
 	}
 	if p.formula > 0 && p.formula == p.text.Len() {
-		text = formula.Join(p.text.String(), text)
+		text = formula.Before(text)
 	}
 	p.text.WriteString(text)
 	return r.out.Spend(len(text))
@@ -106,7 +106,7 @@ func (r *reader) formula(p *paragraph, start xml.StartElement) error {
 	if err != nil || text == "" {
 		return err
 	}
-	if err := r.put(p, formula.Join(p.text.String(), text)); err != nil {
+	if err := r.put(p, formula.After(p.text.String(), text)); err != nil {
 		return err
 	}
 	p.formula = p.text.Len()

@@ -110,7 +110,7 @@ func TestParts(t *testing.T) {
 			"formulas apart", `<w:p><w:r><w:t>sum</w:t></w:r><m:oMath><m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub>` +
 				`<m:r><m:t>i=1</m:t></m:r></m:sub><m:sup><m:r><m:t>n</m:t></m:r></m:sup><m:e><m:r><m:t>i</m:t></m:r></m:e></m:nary>` +
 				`</m:oMath><w:r><w:t>here</w:t></w:r><m:oMath><m:r><m:t>x</m:t></m:r></m:oMath></w:p>`, nil,
-			"sum∑\\_(i=1)^n i here x\n",
+			"sum ∑\\_(i=1)^n i here x\n",
 		},
 		{"a formula between paragraphs", `<m:oMathPara><m:oMath><m:r><m:t>x</m:t></m:r></m:oMath></m:oMathPara>`, nil, "x\n"},
 	} {

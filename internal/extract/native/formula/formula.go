@@ -5,6 +5,7 @@ package formula
 import (
 	"encoding/xml"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -126,10 +127,18 @@ func Attributes(start xml.StartElement) map[string]string {
 	return attrs
 }
 
-// Join returns a formula as it is written after a text: apart from it if the two would read as one word.
-func Join(before, formula string) string {
-	if apart(before, formula) {
+// After returns a formula as it is written after a text: apart from a word.
+func After(text, formula string) string {
+	if r, _ := utf8.DecodeLastRuneInString(text); wordlike(r) {
 		return " " + formula
 	}
 	return formula
+}
+
+// Before returns a text as it is written after a formula: a word is apart from it.
+func Before(text string) string {
+	if r, _ := utf8.DecodeRuneInString(text); wordlike(r) {
+		return " " + text
+	}
+	return text
 }

@@ -22,7 +22,7 @@ func (n *node) mathML() part {
 		return operator(n.token())
 	case "mspace":
 		return part{}
-	case "semantics", "maction":
+	case "maction":
 		return at(0)
 	case "mfrac":
 		if t := strings.TrimSpace(n.attrs["linethickness"]); strings.HasPrefix(t, "0") && !strings.ContainsAny(t, "123456789") {

@@ -60,6 +60,5 @@ func (s *simplifier) empty(t html.Token) error {
 	if err := s.start(t); err != nil {
 		return err
 	}
-	s.end(t.Data)
-	return nil
+	return s.end(t.Data)
 }

@@ -16,6 +16,7 @@ type paragraph struct {
 	links extract.Linker
 	blank bool            // a space is due before the next character
 	code  bool            // tabs are kept
+	after int             // where the last formula ends; 0: there is none
 	mute  int             // number of open elements with hidden text
 	boxes []extract.Block // frames anchored in it
 }
@@ -36,12 +37,16 @@ func (r *reader) block(start xml.StartElement, emit extract.Emit) error {
 		return r.table(start, emit)
 	case "object":
 		return r.object(start, emit)
+	case "math":
+		return r.equation(start, emit)
+	case "annotation":
+		return r.comment()
 	case "section":
 		if ooxml.Attr(start, "display") == "none" {
 			return r.d.Skip()
 		}
-	// Deleted text, comments, forms and speaker notes are not text of the document.
-	case "tracked-changes", "annotation", "forms", "notes", "event-listeners", "settings":
+	// Deleted text, forms and speaker notes are not text of the document.
+	case "tracked-changes", "forms", "notes", "event-listeners", "settings":
 		return r.d.Skip()
 	}
 	if r.shapes != nil && isShape(start.Name.Local) {

@@ -33,7 +33,7 @@ func read(
 	}
 	r := &reader{
 		ctx: ctx, pkg: pkg, out: flow.New(emit, limits.Characters), maxPages: limits.Pages,
-		styles: newStyles(), lists: map[string]*counter{},
+		styles: newStyles(), lists: map[string]*counter{}, objects: map[string]bool{},
 	}
 	if err := ooxml.Optional(pkg.Read(ctx, "styles.xml", r.readStyles)); err != nil {
 		return extract.Info{}, err
@@ -80,6 +80,8 @@ type reader struct {
 	item     *item               // the list item whose first text comes next
 	shapes   *[]extract.Block    // receives a sheet's drawings; nil: they go into the flow
 	nested   bool                // within an embedded object
+	objects  map[string]bool     // embedded objects that were read
+	formula  string              // the last one
 	page     int                 // current slide, in the end the number of slides
 	maxPages int
 	title    string // of the first paragraph in the style Title

@@ -110,7 +110,8 @@ func TestText(t *testing.T) {
 		{"tracked changes", `<text:tracked-changes><text:changed-region text:id="c1"><text:deletion>` + p("gone") +
 			`</text:deletion></text:changed-region></text:tracked-changes>` +
 			p(`a<text:change text:change-id="c1"/>b<text:change-start text:change-id="c2"/>new<text:change-end text:change-id="c2"/>`), "abnew\n"},
-		{"what is hidden, comments", p(`a<text:span text:style-name="T1">no</text:span><office:annotation><dc:creator>Ada</dc:creator>`+p("remark")+`</office:annotation>b`) + `<text:section text:display="none">` + p("no") + `</text:section><text:section>` + p("c") + `</text:section>`, "ab\n\nc\n"},
+		{"what is hidden, comments", p(`a<text:span text:style-name="T1">no</text:span><office:annotation><dc:creator>Ada</dc:creator>`+p("remark")+`</office:annotation>b`) + `<text:section text:display="none">` + p("no") + `</text:section><text:section>` + p("c") + `</text:section>`, "ab\n\n\\[author: Ada\\]: remark\n\nc\n"},
+		{"formulas", p(`sum<draw:frame><draw:object><math:math><math:msup><math:mi>x</math:mi><math:mn>2</math:mn></math:msup></math:math></draw:object></draw:frame>is`) + p(`a <draw:frame><draw:object><math:math><math:mi>y</math:mi></math:math></draw:object></draw:frame>`), "sum x^2 is\n\na y\n"},
 		{"links, fields, ruby", p(`<text:a xlink:href="x">link</text:a> <text:date>May</text:date> <text:ruby><text:ruby-base>base</text:ruby-base><text:ruby-text>no</text:ruby-text></text:ruby>`), "link May base\n"},
 		{"notes", p(`Text<text:note><text:note-citation>1</text:note-citation><text:note-body>`+p("The note.")+
 			`</text:note-body></text:note>.`) + p("x"), "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
@@ -180,7 +181,7 @@ func TestSheets(t *testing.T) {
 		rest,
 	) + table(`table:name="Empty"`, rest) + table(`table:name="Hidden" table:style-name="ta1"`, tr(tc("", p("no"))))
 	want := "# Crew\n\nCrew list\n\n| Name | Age |  |  |  |\n| - | - | - | - | - |\n| Ada | 36 |  | x | x |\n| Bob " +
-		"| 1.5 |  |  |  |\n| Bob | 1.5 |  |  |  |\n\nbox\n"
+		"| 1.5 |  |  |  |\n| Bob | 1.5 |  |  |  |\n\nremark\n\nbox\n"
 	if got := nativetest.Markdown(t, odf.New(), extract.ODF, document(t, sheets(body))); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

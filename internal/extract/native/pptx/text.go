@@ -66,7 +66,7 @@ func (r *reader) inline(p *paragraph, b *linkedText) error {
 			}
 			r.speak(language, text)
 			if b.formula > 0 && b.formula == b.Len() {
-				text = formula.Join(b.String(), text)
+				text = formula.Before(text)
 			}
 			b.links.Begin(target, b.Len())
 			b.WriteString(text)
@@ -81,7 +81,7 @@ func (r *reader) inline(p *paragraph, b *linkedText) error {
 			if err != nil {
 				return err
 			}
-			b.WriteString(formula.Join(b.String(), text))
+			b.WriteString(formula.After(b.String(), text))
 			b.formula = b.Len()
 			return r.spend(text)
 		case "fld":
