@@ -80,6 +80,7 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("paragraph", style) {
 		p.mute++
 	}
+	r.size = max(r.size, r.styles.size("paragraph", style))
 	// Frames within are read first and are not part of the paragraph's list.
 	waiting := r.item
 	r.item = nil

@@ -41,7 +41,9 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 	case "note":
 		return r.note(p)
 	case "span":
-		return r.span(p, r.styles.hidden("text", ooxml.Attr(start, "style-name")))
+		style := ooxml.Attr(start, "style-name")
+		r.size = max(r.size, r.styles.size("text", style))
+		return r.span(p, r.styles.hidden("text", style))
 	case "hidden-text", "hidden-paragraph":
 		return r.span(p, ooxml.Attr(start, "is-hidden") != "false")
 	case "annotation":

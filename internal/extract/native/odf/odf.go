@@ -82,8 +82,10 @@ type reader struct {
 	nested   bool                // within an embedded object
 	objects  map[string]bool     // embedded objects that were read
 	formula  string              // the last one
+	deck     bool                // it is a presentation
 	page     int                 // current slide, in the end the number of slides
 	maxPages int
+	size     int    // largest font of the object on the slide, in tenths of a point; 0: unknown
 	title    string // of the first paragraph in the style Title
 	titled   bool   // headings nest under a title
 }
@@ -106,6 +108,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 			case "spreadsheet":
 				return r.spreadsheet()
 			case "presentation", "drawing":
+				r.deck = start.Name.Local == "presentation"
 				return r.slides()
 			}
 			return r.blocks(r.top)

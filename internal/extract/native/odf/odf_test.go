@@ -215,6 +215,38 @@ func TestSlides(t *testing.T) {
 	nativetest.Refuses(t, odf.New(), extract.ODF, file, extract.Limits{Pages: 1}, taskerr.QuotaExceeded, "1 slides")
 }
 
+// TestSlideTitles: without a placeholder, the title is the short line above all other text, unless that is larger.
+func TestSlideTitles(t *testing.T) {
+	t.Parallel()
+	styles := `<office:automatic-styles>`
+	for name, size := range map[string]string{"big": "32pt", "small": "12pt"} {
+		styles += `<style:style style:name="` + name + `" style:family="text"><style:text-properties fo:font-size="` + size +
+			`"/></style:style>`
+	}
+	styles += `</office:automatic-styles>`
+	box := func(y, style, text string) string {
+		return `<draw:frame svg:y="` + y + `"><draw:text-box>` +
+			p(`<text:span text:style-name="`+style+`">`+text+`</text:span>`) + `</draw:text-box></draw:frame>`
+	}
+	for _, tt := range []struct{ what, body, want string }{
+		{"a large line on top", box("5cm", "small", "body") + box("10mm", "big", "Title"), "# Title\n\nbody\n"},
+		{"a line on top", box("1cm", "", "Title") + box("5cm", "", "body"), "# Title\n\nbody\n"},
+		{"a sentence on top", box("1cm", "", "A text.") + box("5cm", "", "body"), "A text.\n\nbody\n"},
+		{"small on top", box("1cm", "small", "head") + box("5cm", "big", "body"), "head\n\nbody\n"},
+		{"side by side", box("1cm", "big", "a") + box("1cm", "big", "b"), "a\n\nb\n"},
+		{"alone", box("1cm", "big", "a"), "a\n"},
+		{"without a place", box("", "big", "a") + box("", "small", "b"), "a\n\nb\n"},
+		{"a long text", box("1cm", "big", strings.Repeat("long ", 30)) + box("5cm", "small", "b"),
+			strings.Repeat("long ", 29) + "long\n\nb\n"},
+	} {
+		file := nativetest.Zip(t, "content.xml", `<office:document-content`+namespaces+` xmlns:svg="svg" xmlns:fo="fo">`+
+			styles+`<office:body>`+deck(`<draw:page>`+tt.body+`</draw:page>`)+`</office:body></office:document-content>`)
+		if got := nativetest.Markdown(t, odf.New(), extract.ODF, file); got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
+		}
+	}
+}
+
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	chart := `<office:document-content` + namespaces + `><office:body><office:chart><chart:chart><chart:title>` +

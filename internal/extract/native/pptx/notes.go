@@ -3,7 +3,6 @@ package pptx
 import (
 	"encoding/xml"
 	"slices"
-	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
@@ -108,18 +107,10 @@ func (r *reader) emitComments(texts []string) error {
 
 // comment reads a p:cm. Its replies (since Office 2021) precede its text in the file.
 func (r *reader) comment(start xml.StartElement) ([]string, error) {
-	var about, own, replies []string
-	if author := r.authors[ooxml.Attr(start, "authorId")]; author != "" {
-		about = append(about, "author: "+author)
-	}
-	if at := ooxml.Attr(start, "dt") + ooxml.Attr(start, "created"); at != "" {
-		about = append(about, "time: "+at)
-	}
+	var own, replies []string
+	author, at := r.authors[ooxml.Attr(start, "authorId")], ooxml.Attr(start, "dt")+ooxml.Attr(start, "created")
 	add := func(text string) error {
-		if text = strings.TrimSpace(text); text != "" {
-			if len(about) > 0 {
-				text = "[" + strings.Join(about, ", ") + "]: " + text
-			}
+		if text = ooxml.Comment(author, at, text); text != "" {
 			own = append(own, text)
 		}
 		return r.spend(text)

@@ -29,7 +29,7 @@ func read(
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, bytes: 4 * limits.Characters,
 		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{},
-		languages: map[string]int{},
+		languages: map[string]int{}, read: map[string]bool{},
 	}
 	properties, err := pkg.Properties(ctx)
 	if err != nil {
@@ -63,6 +63,7 @@ type reader struct {
 	numbers   map[string]int            // of the slides, by part
 	quiet     bool                      // reading a layout, whose prompts are not text of the presentation
 	title     string                    // of the first slide
+	read      map[string]bool           // charts and diagrams that were read
 	hidden    []string                  // numbers of hidden slides
 	page      int
 	items     int // shapes, paragraphs and cells of the current slide

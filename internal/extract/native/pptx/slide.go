@@ -142,6 +142,9 @@ func (e *emission) shape(s *shape) error {
 }
 
 func (e *emission) chart(part string, like extract.Block) (blocks []extract.Block, err error) {
+	if !e.r.once(part) {
+		return nil, nil
+	}
 	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
 		blocks, err = chart.Read(d, like)
 		return err
@@ -150,11 +153,21 @@ func (e *emission) chart(part string, like extract.Block) (blocks []extract.Bloc
 }
 
 func (e *emission) diagram(part string) (blocks []extract.Block, err error) {
+	if !e.r.once(part) {
+		return nil, nil
+	}
 	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
 		blocks, err = diagram.Read(d, e.r.spendBytes)
 		return err
 	})
 	return blocks, ooxml.Optional(err)
+}
+
+// once reports whether a part was not read before: a small file may refer to a large part any number of times.
+func (r *reader) once(part string) bool {
+	before := r.read[part]
+	r.read[part] = true
+	return !before
 }
 
 // text returns the blocks of a shape's text. Slide numbers and dates are not content; a repeated footer is

@@ -25,6 +25,7 @@ func read(
 ) (extract.Info, error) {
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, blanks: limits.Characters, bytes: 4 * limits.Characters,
+		read: map[string]bool{},
 	}
 	properties, err := pkg.Properties(ctx)
 	if err != nil {
@@ -58,6 +59,7 @@ type reader struct {
 	people    map[string]string // comment authors by id
 	blanks    int               // remaining budget for empty and repeated cells of tables
 	bytes     int               // remaining budget for text outside of cells
+	read      map[string]bool   // charts and diagrams that were read
 }
 
 // sheetName is a sheet as the workbook lists it.
