@@ -47,6 +47,7 @@ type jsonBlock struct {
 	Box        *extract.Box   `json:"box,omitempty"`
 	Confidence *float64       `json:"confidence,omitempty"`
 	Table      *extract.Table `json:"table,omitempty"`
+	Links      []extract.Link `json:"links,omitempty"`
 	Lines      []jsonLine     `json:"lines,omitempty"`
 }
 
@@ -126,7 +127,9 @@ func (j *jsonWriter) Block(b Block) error {
 		j.out.put(",")
 	}
 	j.blocks++
-	block := jsonBlock{Type: b.Kind, Text: b.Text, Level: b.Level, Marker: b.Marker, Box: b.Box, Table: b.Table}
+	block := jsonBlock{
+		Type: b.Kind, Text: b.Text, Level: b.Level, Marker: b.Marker, Box: b.Box, Table: b.Table, Links: b.Links,
+	}
 	if len(b.Words) > 0 {
 		if j.head.Abilities.Confidence {
 			block.Confidence = new(ocr.Page{Paragraphs: []ocr.Paragraph{b.Words}}.Confidence())

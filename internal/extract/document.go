@@ -29,6 +29,7 @@ type Block struct {
 	Box      *Box   `json:"box,omitempty"`    // nil: unknown
 	Table    *Table `json:"table,omitempty"`  // of a table
 	Language string `json:"language,omitempty"`
+	Links    []Link `json:"links,omitempty"` // of Text, in its order, apart from each other
 }
 
 // Box is a rectangle on a page in fractions (0-1) of the page size, from the top left.
@@ -54,6 +55,7 @@ type Cell struct {
 	Text    string `json:"text"`
 	ColSpan int    `json:"colspan,omitempty"` // zero means 1
 	RowSpan int    `json:"rowspan,omitempty"` // zero means 1
+	Links   []Link `json:"links,omitempty"`   // of Text, as in Block
 }
 
 // Info describes a document as a whole, once its last block was emitted.

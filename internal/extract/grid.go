@@ -11,10 +11,16 @@ const maxRepeat = 200
 // several positions is repeated in each, so that every row can be read by itself; a long one is only in the
 // first. Rows may differ in length.
 func (t *Table) Grid() [][]string {
+	return t.grid(func(c Cell) string { return c.Text }, func(text string) string { return text })
+}
+
+// grid expands the cells as Grid does. The first position of a cell has what first returns for it, the others what
+// again returns for its text.
+func (t *Table) grid(first func(Cell) string, again func(string) string) [][]string {
 	grid := make([][]string, len(t.Rows))
 	open := map[int]*span{} // by column: cells of earlier rows that extend into this one
 	for r, row := range t.Rows {
-		grid[r] = spread(row, open)
+		grid[r] = spread(row, open, first, again)
 	}
 	return grid
 }
@@ -25,7 +31,7 @@ type span struct {
 	rows int // remaining
 }
 
-func spread(row []Cell, open map[int]*span) []string {
+func spread(row []Cell, open map[int]*span, first func(Cell) string, again func(string) string) []string {
 	var line []string
 	// carry fills the positions of cells from above, from the current column on.
 	carry := func() {
@@ -39,16 +45,19 @@ func spread(row []Cell, open map[int]*span) []string {
 	}
 	for _, cell := range row {
 		carry()
-		text := cell.Text
+		text, repeat := first(cell), ""
+		if cell.ColSpan > 1 || cell.RowSpan > 1 {
+			repeat = again(repeated(cell.Text))
+		}
 		for i := range max(cell.ColSpan, 1) {
 			if i > 0 && len(line) >= maxGrid {
 				break
 			}
 			if cell.RowSpan > 1 {
-				open[len(line)] = &span{text: repeated(cell.Text), rows: cell.RowSpan - 1}
+				open[len(line)] = &span{text: repeat, rows: cell.RowSpan - 1}
 			}
 			line = append(line, text)
-			text = repeated(cell.Text)
+			text = repeat
 		}
 	}
 	carry()

@@ -44,7 +44,7 @@ func (m *MarkdownWriter) Close() error {
 // Write renders one block.
 func (m *MarkdownWriter) Write(b Block) error {
 	if b.Kind == TableKind && b.Table != nil && b.Table.Continued && m.last == TableKind {
-		m.rows(b.Table.Grid()[min(b.Table.Headers, len(b.Table.Rows)):])
+		m.rows(cells(b.Table)[min(b.Table.Headers, len(b.Table.Rows)):])
 		return m.err()
 	}
 	m.gap(b.Kind)
@@ -54,7 +54,7 @@ func (m *MarkdownWriter) Write(b Block) error {
 	m.last = b.Kind
 	switch b.Kind {
 	case Heading:
-		m.put(strings.Repeat("#", min(max(b.Level, 1), 6)), " ", oneLine(escape(b.Text)), "\n")
+		m.put(strings.Repeat("#", min(max(b.Level, 1), 6)), " ", oneLine(linked(b.Text, b.Links)), "\n")
 	case ListItem:
 		m.listItem(b)
 	case Code:
@@ -64,11 +64,11 @@ func (m *MarkdownWriter) Write(b Block) error {
 		m.table(b.Table)
 	case Picture:
 		if b.Text != "" {
-			m.put(paragraph(b.Text), "\n\n")
+			m.put(paragraph(b), "\n\n")
 		}
 		m.put("<!-- image -->\n")
 	default:
-		m.put(paragraph(b.Text), "\n")
+		m.put(paragraph(b), "\n")
 	}
 	return m.err()
 }
@@ -105,7 +105,7 @@ func (m *MarkdownWriter) listItem(b Block) {
 	case !plainMarker.MatchString(marker):
 		marker = "- " + escape(marker) // for example "a)" or "1.2.", which are not list markers in Markdown
 	}
-	text := strings.ReplaceAll(escape(b.Text), "\n", "  \n"+indent+"  ")
+	text := strings.ReplaceAll(linked(b.Text, b.Links), "\n", "  \n"+indent+"  ")
 	m.put(indent, marker, " ", text, "\n")
 }
 
@@ -113,7 +113,7 @@ func (m *MarkdownWriter) table(t *Table) {
 	if t == nil {
 		return
 	}
-	grid := t.Grid()
+	grid := cells(t)
 	m.columns = 1
 	for _, row := range grid {
 		m.columns = max(m.columns, len(row))
@@ -126,13 +126,18 @@ func (m *MarkdownWriter) table(t *Table) {
 	m.rows(grid[1:])
 }
 
+// cells expands a table into Markdown.
+func cells(t *Table) [][]string {
+	return t.grid(func(c Cell) string { return linked(c.Text, c.Links) }, escape)
+}
+
 func (m *MarkdownWriter) rows(grid [][]string) {
 	for _, row := range grid {
 		m.put("|")
 		for c := range max(m.columns, len(row)) {
 			text := ""
 			if c < len(row) {
-				text = oneLine(strings.ReplaceAll(escape(row[c]), "|", `\|`))
+				text = oneLine(strings.ReplaceAll(row[c], "|", `\|`))
 			}
 			m.put(" ", text, " |")
 		}
@@ -151,8 +156,8 @@ var (
 func escape(text string) string { return special.Replace(text) }
 
 // paragraph escapes what would start another block, and keeps line breaks.
-func paragraph(text string) string {
-	text = blockStart.ReplaceAllString(escape(text), `$1\$2`)
+func paragraph(b Block) string {
+	text := blockStart.ReplaceAllString(linked(b.Text, b.Links), `$1\$2`)
 	text = numbered.ReplaceAllString(text, `$1\$2`)
 	return strings.ReplaceAll(text, "\n", "  \n")
 }

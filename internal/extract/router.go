@@ -139,6 +139,7 @@ type guard struct {
 	limit      int
 	emit       Emit
 	characters int
+	links      int
 }
 
 // maxText is the longest text of a block, in bytes. A longer one, for example a page without elements, is
@@ -149,6 +150,7 @@ func (g *guard) block(b Block) error {
 	for len(b.Text) > maxText && b.Table == nil {
 		piece := b
 		end := pieceEnd(b.Text, b.Kind == Code)
+		piece.Links, b.Links = cut(b.Links, 0, end), cut(b.Links, end, len(b.Text))
 		piece.Text, b.Text = b.Text[:end], b.Text[end:]
 		if err := g.piece(piece); err != nil {
 			return err
@@ -190,7 +192,27 @@ func (g *guard) piece(b Block) error {
 	if g.characters += n; g.characters > g.limit {
 		return TooManyCharacters(g.limit)
 	}
+	g.limitLinks(&b)
 	return g.emit(b)
+}
+
+// limitLinks drops the links beyond those that a document may have.
+func (g *guard) limitLinks(b *Block) {
+	g.links += len(b.Links)
+	if g.links > maxLinks {
+		b.Links = nil
+	}
+	if b.Table == nil {
+		return
+	}
+	for _, row := range b.Table.Rows {
+		for i := range row {
+			g.links += len(row[i].Links)
+			if g.links > maxLinks {
+				row[i].Links = nil
+			}
+		}
+	}
 }
 
 func (g *guard) finish(info Info, src Source, e Extractor) Info {

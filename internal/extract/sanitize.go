@@ -12,6 +12,12 @@ import (
 // text is trimmed.
 func Clean(text string) string { return strings.TrimSpace(fitAll(text)) }
 
+// cleanLinked cleans a text and keeps its links at their words.
+func cleanLinked(text string, links []Link) (string, []Link) {
+	clean := Clean(text)
+	return clean, fitLinks(text, clean, links, fitAll)
+}
+
 // cleanCode keeps the indentation of the first line and the blank lines inside.
 func cleanCode(text string) string {
 	text = strings.TrimRightFunc(fitAll(text), unicode.IsSpace)
@@ -56,9 +62,9 @@ func fit(r rune) rune {
 // clean cleans the whole block and returns its number of characters; a block with none need not be emitted.
 func (b *Block) clean() (characters int) {
 	if b.Kind == Code {
-		b.Text = cleanCode(b.Text)
+		b.Text, b.Links = cleanCode(b.Text), nil
 	} else {
-		b.Text = Clean(b.Text)
+		b.Text, b.Links = cleanLinked(b.Text, b.Links)
 	}
 	b.Marker = Clean(b.Marker)
 	characters = utf8.RuneCountInString(b.Text)
@@ -67,7 +73,7 @@ func (b *Block) clean() (characters int) {
 	}
 	for _, row := range b.Table.Rows {
 		for i := range row {
-			row[i].Text = Clean(row[i].Text)
+			row[i].Text, row[i].Links = cleanLinked(row[i].Text, row[i].Links)
 			characters += utf8.RuneCountInString(row[i].Text)
 		}
 	}

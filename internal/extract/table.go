@@ -7,6 +7,7 @@ const (
 	sliceRows  = 500
 	sliceBytes = 256 << 10
 	cellBytes  = 64 // what an empty cell counts as
+	linkBytes  = 64 // what a link counts as
 )
 
 // The maximum header, because every slice repeats it. Further header rows are ordinary rows.
@@ -43,7 +44,7 @@ func (t *TableWriter) Row(cells []Cell, header bool) {
 	}
 	t.bytes += cellBytes
 	for _, c := range cells {
-		t.bytes += cellBytes + len(c.Text)
+		t.bytes += cellBytes + len(c.Text) + linkBytes*len(c.Links)
 	}
 }
 
@@ -71,35 +72,68 @@ func (t *TableWriter) Flush() error {
 
 // CellText flattens the blocks within a cell to text: one line per block, list items with their markers, a
 // nested table row by row.
-func CellText(blocks []Block) string {
-	var b strings.Builder
+func CellText(blocks []Block) string { return CellOf(blocks).Text }
+
+// CellOf returns a cell with the text of the blocks within it as CellText has it, and their links.
+func CellOf(blocks []Block) Cell {
+	var c cellWriter
 	for _, block := range blocks {
 		switch {
 		case block.Table != nil:
 			for _, row := range block.Table.Rows {
-				var cells []string
-				for _, c := range row {
-					if text := Clean(c.Text); text != "" {
-						cells = append(cells, text)
-					}
-				}
-				line(&b, strings.Join(cells, " | "))
+				c.row(row)
 			}
 		case block.Kind == ListItem && block.Marker != "":
-			line(&b, block.Marker+" "+Clean(block.Text))
+			c.begin()
+			c.text.WriteString(block.Marker + " ")
+			c.put(block.Text, block.Links)
 		default:
-			line(&b, Clean(block.Text))
+			c.line(block.Text, block.Links)
 		}
 	}
-	return b.String()
+	return Cell{Text: c.text.String(), Links: c.links}
 }
 
-func line(b *strings.Builder, text string) {
-	if text == "" {
-		return
+// cellWriter writes lines of a cell.
+type cellWriter struct {
+	text  strings.Builder
+	links []Link
+}
+
+func (c *cellWriter) begin() {
+	if c.text.Len() > 0 {
+		c.text.WriteByte('\n')
 	}
-	if b.Len() > 0 {
-		b.WriteByte('\n')
+}
+
+func (c *cellWriter) put(text string, links []Link) {
+	text, links = cleanLinked(text, links)
+	if len(c.links)+len(links) <= maxTextLinks {
+		c.links = append(c.links, Shift(links, c.text.Len())...)
 	}
-	b.WriteString(text)
+	c.text.WriteString(text)
+}
+
+func (c *cellWriter) line(text string, links []Link) {
+	if Clean(text) != "" {
+		c.begin()
+		c.put(text, links)
+	}
+}
+
+// row writes a row of a nested table.
+func (c *cellWriter) row(cells []Cell) {
+	first := true
+	for _, cell := range cells {
+		switch {
+		case Clean(cell.Text) == "":
+			continue
+		case first:
+			c.begin()
+		default:
+			c.text.WriteString(" | ")
+		}
+		first = false
+		c.put(cell.Text, cell.Links)
+	}
 }

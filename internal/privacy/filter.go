@@ -105,7 +105,11 @@ func (d *Document) Block(ctx context.Context, b extract.Block) error {
 	if d.filter == nil {
 		return d.emit(b)
 	}
-	d.blocks = append(d.blocks, own(b))
+	b = own(b)
+	if d.filter.options.Mode == Redact {
+		unlink(&b)
+	}
+	d.blocks = append(d.blocks, b)
 	each(&d.blocks[len(d.blocks)-1], func(s *string) { d.bytes += len(*s) })
 	if len(d.blocks) < batchBlocks && d.bytes < batchBytes {
 		return nil
@@ -148,6 +152,19 @@ func own(b extract.Block) extract.Block {
 	}
 	b.Table = &table
 	return b
+}
+
+// unlink removes the links of a block: their places change with the text, and addresses hold personal data, too.
+func unlink(b *extract.Block) {
+	b.Links = nil
+	if b.Table == nil {
+		return
+	}
+	for _, row := range b.Table.Rows {
+		for i := range row {
+			row[i].Links = nil
+		}
+	}
 }
 
 // each calls visit for the texts of a block.

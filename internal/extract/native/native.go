@@ -22,7 +22,7 @@ import (
 // Messages read their attachments with the others.
 func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extractor {
 	all := map[extract.Format]extract.Extractor{
-		extract.DOCX:     docx.New(),
+		extract.DOCX:     docx.New(imported()),
 		extract.PPTX:     pptx.New(),
 		extract.XLSX:     xlsx.New(),
 		extract.HTML:     html.New(),
@@ -41,4 +41,11 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 	}
 	all[extract.EML] = eml.New(extract.NewRouter(maps.Clone(all)))
 	return all
+}
+
+// imported returns what reads the documents that Word documents import.
+func imported() extract.Runner {
+	return extract.NewRouter(map[extract.Format]extract.Extractor{
+		extract.HTML: html.New(), extract.RTF: rtf.New(), extract.Text: text.New(), extract.DOCX: docx.New(nil),
+	})
 }

@@ -47,8 +47,6 @@ func document(t testing.TB, body string, parts ...string) []byte {
 		"word/document.xml", `<?xml version="1.0" encoding="UTF-8"?><w:document`+namespaces+`><w:body>`+body+
 			`</w:body></w:document>`,
 		"word/styles.xml", stylesXML, "word/numbering.xml", numberingXML, "word/footnotes.xml", footnotesXML,
-		"word/comments.xml", `<w:comments`+namespaces+
-			`><w:comment><w:p><w:r><w:t>A comment.</w:t></w:r></w:p></w:comment></w:comments>`,
 	)
 	return nativetest.Zip(t, parts...)
 }
@@ -123,7 +121,7 @@ func TestExtract(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			if got := nativetest.Markdown(t, docx.New(), extract.DOCX, document(t, tt.body)); got != tt.want {
+			if got := nativetest.Markdown(t, docx.New(nil), extract.DOCX, document(t, tt.body)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -140,7 +138,7 @@ func TestInfo(t *testing.T) {
 		"Annual report": "Annual report", "Microsoft Word - x.doc": "The title",
 		"": "The title",
 	} {
-		doc, err := nativetest.Extract(t, docx.New(), extract.DOCX,
+		doc, err := nativetest.Extract(t, docx.New(nil), extract.DOCX,
 			document(t, p("Titel", "The title"), "docProps/core.xml", core(title), "docProps/app.xml",
 				"<Properties><Application>W</Application></Properties>"), extract.Limits{})
 		if err != nil {
@@ -169,7 +167,7 @@ func TestLongTable(t *testing.T) {
 		body.WriteString("<w:tr>" + tc(merge, p("", text)) + tc("", p("", "c")) + "</w:tr>")
 	}
 	body.WriteString("</w:tbl>")
-	doc, err := nativetest.Extract(t, docx.New(), extract.DOCX, document(t, body.String()), extract.Limits{})
+	doc, err := nativetest.Extract(t, docx.New(nil), extract.DOCX, document(t, body.String()), extract.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +196,7 @@ func TestRefuses(t *testing.T) {
 		many = append(many, "part", "")
 	}
 	whole := document(t, p("", strings.Repeat("text ", 100)))
-	nativetest.RefusesAll(t, docx.New(), extract.DOCX, []nativetest.Refusal{
+	nativetest.RefusesAll(t, docx.New(nil), extract.DOCX, []nativetest.Refusal{
 		{
 			What: "deep XML", Content: document(t, deep), Class: taskerr.CorruptionDetected,
 			Message: "nested deeper than 256",
@@ -251,7 +249,7 @@ func TestRefuses(t *testing.T) {
 // TestMemory: text that is held back counts toward the limit.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	nativetest.CountsHeldText(t, docx.New(), document(t, p("", strings.Repeat("x", 1000))))
+	nativetest.CountsHeldText(t, docx.New(nil), document(t, p("", strings.Repeat("x", 1000))))
 }
 
 // forgeSizes sets the unpacked sizes in the zip's directory to 1000.
@@ -277,10 +275,10 @@ func FuzzBody(f *testing.F) {
 	f.Add(`<w:tbl><w:tr>` + tc(`<w:gridSpan w:val="2"/><w:vMerge w:val="restart"/>`, p("", "h")) + `</w:tr><w:tr>` +
 		tc(`<w:vMerge/>`, "") + `</w:tr></w:tbl>`)
 	f.Add(`<w:p><w:r><w:fldChar w:fldCharType="begin"/><w:t>a</w:t><w:footnoteReference w:id="2"/><w:sym w:font="Symbol" w:char="F061"/></w:r></w:p>`)
-	f.Fuzz(func(t *testing.T, body string) { nativetest.Fuzz(t, docx.New(), extract.DOCX, document(t, body)) })
+	f.Fuzz(func(t *testing.T, body string) { nativetest.Fuzz(t, docx.New(nil), extract.DOCX, document(t, body)) })
 }
 
 func FuzzFile(f *testing.F) {
 	f.Add(document(f, p("", "x")))
-	f.Fuzz(func(t *testing.T, file []byte) { nativetest.Fuzz(t, docx.New(), extract.DOCX, file) })
+	f.Fuzz(func(t *testing.T, file []byte) { nativetest.Fuzz(t, docx.New(nil), extract.DOCX, file) })
 }

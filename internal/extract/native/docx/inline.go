@@ -2,9 +2,10 @@ package docx
 
 import (
 	"encoding/xml"
-	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
@@ -20,19 +21,23 @@ func (r *reader) inline(p *paragraph) error {
 			return r.run(p)
 		case "t":
 			return r.text(p)
+		case "hyperlink":
+			return r.link(p, r.target(start))
+		case "fldSimple":
+			return r.link(p, flow.Hyperlink(ooxml.Attr(start, "instr")))
 		case "txbxContent":
 			return r.textBox(p)
 		case "AlternateContent":
 			return r.d.Choice(func() error { return r.inline(p) })
+		case "oMath", "oMathPara":
+			return r.formula(p, start)
 		// Deleted text, field instructions, phonetic guides and properties are not text of the document.
 		case "del", "moveFrom", "delText", "instrText", "delInstrText", "rt", "rPr", "sdtPr", "sdtEndPr", "annotation":
 			return r.d.Skip()
-		case "den":
-			p.text.WriteString("/")
-		case "sup":
-			p.text.WriteString("^")
-		case "sub":
-			p.text.WriteString("_")
+		case "chart", "relIds":
+			if err := r.graphic(p, start); err != nil {
+				return err
+			}
 		}
 		if err := r.character(p, start); err != nil {
 			return err
@@ -58,12 +63,16 @@ func (r *reader) run(p *paragraph) error {
 			return err
 		case "t":
 			return r.text(into)
-		case "delText", "instrText", "delInstrText", "rt":
+		case "instrText":
+			return r.instruction()
+		case "delText", "delInstrText", "rt":
 			return r.d.Skip()
 		case "txbxContent":
 			return r.textBox(into)
 		case "AlternateContent":
 			return r.d.Choice(func() error { return r.inline(into) })
+		case "fldChar":
+			r.field(p, ooxml.Attr(start, "fldCharType"))
 		}
 		if err := r.character(into, start); err != nil {
 			return err
@@ -72,7 +81,7 @@ func (r *reader) run(p *paragraph) error {
 	}, nil)
 }
 
-// text reads a w:t or an m:t.
+// text reads a w:t.
 func (r *reader) text(p *paragraph) error {
 	return r.d.Children(
 		func(xml.StartElement) error { return r.d.Skip() },
@@ -81,16 +90,30 @@ func (r *reader) text(p *paragraph) error {
 
 // put adds text, unless it belongs to a field's instruction.
 func (r *reader) put(p *paragraph, text string) error {
-	for _, result := range r.fields {
-		if !result {
-			return nil
-		}
+	if r.inInstruction() {
+		return nil
+	}
+	if p.formula > 0 && p.formula == p.text.Len() {
+		text = formula.Before(text)
 	}
 	p.text.WriteString(text)
 	return r.out.Spend(len(text))
 }
 
-// character handles the empty elements that represent a character, a note or a field's boundary.
+// formula reads an m:oMath or an m:oMathPara.
+func (r *reader) formula(p *paragraph, start xml.StartElement) error {
+	text, err := formula.Read(r.d, start)
+	if err != nil || text == "" {
+		return err
+	}
+	if err := r.put(p, formula.After(p.text.String(), text)); err != nil {
+		return err
+	}
+	p.formula = p.text.Len()
+	return nil
+}
+
+// character handles the empty elements that represent a character, a note or a comment.
 func (r *reader) character(p *paragraph, start xml.StartElement) error {
 	switch start.Name.Local {
 	case "tab", "ptab":
@@ -109,27 +132,10 @@ func (r *reader) character(p *paragraph, start xml.StartElement) error {
 		return r.cite(p, "footnote", start)
 	case "endnoteReference":
 		return r.cite(p, "endnote", start)
-	case "fldChar":
-		r.field(ooxml.Attr(start, "fldCharType"))
+	case "commentReference":
+		r.comment(ooxml.Attr(start, "id"))
 	}
 	return nil
-}
-
-// field tracks a complex field (17.16.18): begin, instruction, separate, result, end.
-func (r *reader) field(mark string) {
-	last := len(r.fields) - 1
-	switch mark {
-	case "begin":
-		r.fields = append(r.fields, false)
-	case "separate":
-		if last >= 0 {
-			r.fields[last] = true
-		}
-	case "end":
-		if last >= 0 {
-			r.fields = r.fields[:last]
-		}
-	}
 }
 
 // textBox reads a w:txbxContent. Its blocks follow the paragraph that anchors it.
@@ -142,36 +148,4 @@ func (r *reader) textBox(p *paragraph) error {
 	})
 	r.fields = fields
 	return err
-}
-
-// cite writes a note's number at the reference and keeps the note's text to follow the block.
-func (r *reader) cite(p *paragraph, kind string, start xml.StartElement) error {
-	text := r.notes[kind+" "+ooxml.Attr(start, "id")]
-	if text == "" {
-		return nil
-	}
-	if err := r.out.Spend(len(text)); err != nil {
-		return err
-	}
-	return r.put(p, r.out.Cite(extract.Block{Text: text}))
-}
-
-// readNotes reads the part with the footnotes or the endnotes, without separators.
-func (r *reader) readNotes(d *ooxml.Decoder, kind string) error {
-	r.d = d
-	return d.Each(func(start xml.StartElement) error {
-		if start.Name.Local != kind {
-			return nil
-		}
-		if ooxml.Attr(start, "type") != "" && ooxml.Attr(start, "type") != "normal" {
-			return d.Skip()
-		}
-		var blocks []extract.Block
-		err := r.blocks(func(b extract.Block) error {
-			blocks = append(blocks, b)
-			return nil
-		})
-		r.notes[kind+" "+ooxml.Attr(start, "id")] = strings.TrimSpace(extract.CellText(blocks))
-		return err
-	})
 }

@@ -14,6 +14,8 @@ type paragraph struct {
 	numbers numbers
 	outline *int
 	text    strings.Builder
+	links   extract.Linker
+	formula int             // where the last formula ends; 0: there is none
 	boxes   []extract.Block // text boxes anchored in it
 }
 
@@ -27,8 +29,16 @@ func (r *reader) blocks(emit extract.Emit) error {
 			return r.table(emit)
 		case "AlternateContent":
 			return r.d.Choice(func() error { return r.blocks(emit) })
-		case "del", "moveFrom", "sdtPr", "sdtEndPr", "sectPr", "altChunk", "tcPr", "customXmlPr":
+		case "del", "moveFrom", "sdtPr", "sdtEndPr", "sectPr", "tcPr", "customXmlPr":
 			return r.d.Skip()
+		case "altChunk":
+			return r.imported(start, emit)
+		case "oMathPara", "oMath": // between paragraphs
+			p := &paragraph{}
+			if err := r.formula(p, start); err != nil || p.text.Len() == 0 {
+				return err
+			}
+			return emit(extract.Block{Kind: extract.Paragraph, Text: p.text.String()})
 		}
 		return r.blocks(emit) // sdt, sdtContent, customXml, ins, moveTo …
 	}, nil)
@@ -36,11 +46,14 @@ func (r *reader) blocks(emit extract.Emit) error {
 
 func (r *reader) paragraph(emit extract.Emit) error {
 	p := &paragraph{}
+	if target := r.linkedField(); target != "" { // its field began in an earlier paragraph
+		p.links.Begin(target, 0)
+	}
 	if err := r.inline(p); err != nil {
 		return err
 	}
 	for i := range r.fields { // an instruction ends with its paragraph at the latest
-		r.fields[i] = true
+		r.fields[i].result = true
 	}
 	for _, b := range append(r.finish(p), p.boxes...) {
 		if err := emit(b); err != nil {
@@ -55,11 +68,11 @@ func (r *reader) paragraph(emit extract.Emit) error {
 func (r *reader) finish(p *paragraph) []extract.Block {
 	st, numbered := r.styles.resolve(p.style)
 	marker, depth, listed := r.marker(p, st, numbered)
-	text := strings.TrimSpace(p.text.String())
+	text, links := extract.Trim(p.text.String(), p.links.Take(p.text.Len()))
 	if text == "" {
 		return nil
 	}
-	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	b := extract.Block{Kind: extract.Paragraph, Text: text, Links: links}
 	outline := p.outline
 	if outline == nil {
 		outline = st.outline
@@ -78,7 +91,7 @@ func (r *reader) finish(p *paragraph) []extract.Block {
 		}
 		b.Level = min(b.Level, 6)
 		if listed && marker != "" && marker != "-" {
-			b.Text = marker + " " + text
+			b.Text, b.Links = marker+" "+text, extract.Shift(links, len(marker)+1)
 		}
 	case listed && marker != "":
 		b.Kind, b.Level, b.Marker = extract.ListItem, depth, marker

@@ -203,8 +203,10 @@ func (r *reader) cellContent(start xml.StartElement, emit extract.Emit) error {
 		return r.table(emit)
 	case "AlternateContent":
 		return r.d.Choice(func() error { return r.blocks(emit) })
-	case "del", "moveFrom", "sdtPr", "sdtEndPr", "altChunk":
+	case "del", "moveFrom", "sdtPr", "sdtEndPr":
 		return r.d.Skip()
+	case "altChunk":
+		return r.imported(start, emit)
 	}
 	return r.blocks(emit)
 }
@@ -219,7 +221,7 @@ func (t *table) place(w *row, blocks []extract.Block, span int, vertical string)
 		return
 	}
 	delete(t.merges, at)
-	cell := extract.Cell{Text: extract.CellText(blocks)}
+	cell := extract.CellOf(blocks)
 	if span > 1 {
 		cell.ColSpan = span
 	}

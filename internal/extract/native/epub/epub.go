@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
+	"path"
 	"regexp"
 	"strings"
 
@@ -27,7 +29,7 @@ const (
 )
 
 // New returns an extractor of electronic books. A book has no pages before it is laid out.
-func New() extract.Extractor { return ooxml.Extractor(name, 1, read) }
+func New() extract.Extractor { return ooxml.Extractor(name, 2, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
@@ -61,11 +63,11 @@ func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, 
 	}
 	entry := b.contents[part]
 	if entry.title == "" || page.HasHeading() {
-		return page.Emit(ctx, emit)
+		return page.Emit(ctx, within(part), emit)
 	}
 	heading := extract.Block{Kind: extract.Heading, Level: min(max(entry.level, 1), maxHeading), Text: entry.title}
 	first := true
-	return page.Emit(ctx, func(block extract.Block) error {
+	return page.Emit(ctx, within(part), func(block extract.Block) error {
 		if !first {
 			return emit(block)
 		}
@@ -78,6 +80,21 @@ func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, 
 		}
 		return emit(block)
 	})
+}
+
+// within returns how links in a page of the book are resolved: another page is "#" and the name of its part.
+func within(page string) func(string) string {
+	return func(href string) string {
+		u, err := url.Parse(href)
+		if err != nil || u.Scheme != "" || u.Host != "" || strings.HasPrefix(href, "#") {
+			return href
+		}
+		target := "#" + resolve(path.Dir(page), href)
+		if u.Fragment != "" {
+			target += "#" + u.Fragment
+		}
+		return target
+	}
 }
 
 func sameText(a, b string) bool {

@@ -47,9 +47,13 @@ func (w *Writer) Cite(note extract.Block) string {
 	w.cited++
 	mark := "[" + strconv.Itoa(w.cited) + "]"
 	note.Kind, note.Text = extract.Paragraph, mark+" "+note.Text
+	note.Links = extract.Shift(note.Links, len(mark)+1)
 	w.notes = append(w.notes, note)
 	return mark
 }
+
+// Follow keeps a block, such as a comment, until the current block is emitted.
+func (w *Writer) Follow(b extract.Block) { w.notes = append(w.notes, b) }
 
 // Spend counts bytes of text as soon as they are held in memory, at most four per character. Its error is
 // extract.TooManyCharacters.

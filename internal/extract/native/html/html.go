@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 
@@ -29,7 +30,7 @@ const sniffBytes = 1024
 const maxOpen = 512
 
 // New returns an extractor of web pages.
-func New() extract.Extractor { return extract.Func("native/html", 1, read) }
+func New() extract.Extractor { return extract.Func("native/html", 2, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -45,7 +46,7 @@ func read(
 	}
 	info := extract.Info{Properties: map[string]string{}}
 	describe(root, &info)
-	w := &walker{ctx: ctx, emit: emit, chrome: hasHeading(root)}
+	w := &walker{ctx: ctx, emit: emit, chrome: hasHeading(root), resolve: relativeTo(root)}
 	if err := w.walk(root); err != nil {
 		return extract.Info{}, err
 	}
@@ -107,6 +108,31 @@ func open(path string) (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{transform.NewReader(buffered, encoding.NewDecoder()), file}, nil
+}
+
+// relativeTo returns how links are resolved in a page that states its own address (WHATWG HTML, 4.2.3); nil: it states
+// none.
+func relativeTo(root *html.Node) func(string) string {
+	for n := range root.Descendants() {
+		if n.DataAtom == atom.Body {
+			return nil
+		}
+		if n.DataAtom != atom.Base || !hasAttr(n, "href") {
+			continue
+		}
+		base, err := url.Parse(extract.Target(attr(n, "href")))
+		if err != nil || base.Host == "" {
+			return nil
+		}
+		return func(href string) string {
+			to, err := base.Parse(href)
+			if err != nil || strings.HasPrefix(href, "#") {
+				return href
+			}
+			return to.String()
+		}
+	}
+	return nil
 }
 
 // metaNames maps the names of meta elements (HTML, Dublin Core, Open Graph) to properties.

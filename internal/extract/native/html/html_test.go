@@ -39,6 +39,25 @@ func TestExtract(t *testing.T) {
 		},
 		{"layout tables", "<table role=presentation><tr><td>a<td>b</table><table><tr><td><p>one</table><table><tr><td><h1>H</h1><p>t<td>menu</table>", "a\n\nb\n\none\n\n# H\n\nt\n\nmenu\n"},
 		{
+			"headings in cells", "<table><tr><td><h3>Berth</h3><td><h3>Depth</h3><tr><td><h4>A</h4>north<td>3 m</table>",
+			"| Berth | Depth |\n| - | - |\n| A north | 3 m |\n",
+		},
+		{
+			"a page in a table", "<table><tr><td>logo<td><h2>Site</h2><tr><td>menu<td><h2>Guide</h2>" +
+				strings.Repeat("text ", 300) + "</table>", "logo\n\n## Site\n\nmenu\n\n## Guide\n\n" +
+				strings.TrimSpace(strings.Repeat("text ", 300)) + "\n",
+		},
+		{
+			"formulas with structure", "<p>sum<math><munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>" +
+				"<mi>n</mi></munderover><mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math>is</p>" +
+				"<math><mi>x<p>y</p>", "sum ∑\\_(i = 1)^n a/(b + 1) is\n\nx\n\ny\n",
+		},
+		{"links over blocks", `<a href="http://u"><p>a</p>b<br> c </a>d`, "[a](http://u)\n\n[b  \nc](http://u) d\n"},
+		{
+			"links relative to a stated address", `<base href="https://e.com/d/"><a href="p?q">x</a> <a href="#f">y</a>`,
+			"[x](https://e.com/d/p?q) [y](#f)\n",
+		},
+		{
 			"spans without bounds", "<table><tr><td rowspan=99999999 colspan=-4>a<td>b<tr><td rowspan=0>c</table>",
 			"| a | b |\n| - | - |\n| a | c |\n",
 		},

@@ -30,8 +30,9 @@ func ParsePage(ctx context.Context, r io.Reader, limits extract.Limits) (Page, e
 func (p Page) HasHeading() bool { return hasHeading(p.root) }
 
 // Emit emits the page's blocks. Errors are those of emit.
-func (p Page) Emit(ctx context.Context, emit extract.Emit) error {
-	w := &walker{ctx: ctx, emit: emit}
+// resolve makes the target of a link of its address.
+func (p Page) Emit(ctx context.Context, resolve func(href string) string, emit extract.Emit) error {
+	w := &walker{ctx: ctx, emit: emit, resolve: resolve}
 	if err := w.walk(p.root); err != nil {
 		return err
 	}
@@ -59,6 +60,5 @@ func (s *simplifier) empty(t html.Token) error {
 	if err := s.start(t); err != nil {
 		return err
 	}
-	s.end(t.Data)
-	return nil
+	return s.end(t.Data)
 }

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
 	maxToken = 32 << 20  // bytes of one tag or text, for example a picture in an attribute
 	maxNodes = 1_000_000 // in the tree, about 130 bytes each
+	maxHref  = 2 << 10   // bytes of a link's address
 )
 
 // keptAttributes are the attributes that are read.
@@ -53,8 +56,10 @@ type simplifier struct {
 	bytes int // remaining budget for text
 	limit int // of characters, for the error
 	skip  string
-	xhtml bool // elements may be self-closing
-	math  bool // within a formula without alternative text: its characters are kept
+	xhtml bool             // elements may be self-closing
+	math  *formula.Builder // the open formula; nil: none, or one with alternative text
+	last  rune             // of the text so far
+	after bool             // a formula was the last text
 }
 
 // simplify returns r without scripts, styles, comments, drawings and unused attributes. Its errors are
@@ -109,9 +114,18 @@ func (s *simplifier) next() error {
 				"the page has a piece of more than %d MB, such as a picture within its text: it is not read",
 				maxToken>>20)
 		}
+		if err := s.endFormula(); err != nil {
+			return err
+		}
+		if len(s.out) > 0 { // a formula without its end
+			return nil
+		}
 		return s.z.Err()
 	case html.TextToken:
-		if s.skip == "" || s.math {
+		if s.math != nil {
+			return s.math.Text(string(s.z.Text()))
+		}
+		if s.skip == "" {
 			return s.text(s.z.Text())
 		}
 	case html.StartTagToken, html.SelfClosingTagToken:
@@ -122,7 +136,7 @@ func (s *simplifier) next() error {
 		return s.start(t)
 	case html.EndTagToken:
 		name, _ := s.z.TagName()
-		s.end(string(name))
+		return s.end(string(name))
 	}
 	return nil
 }
@@ -131,7 +145,14 @@ func (s *simplifier) text(text []byte) error {
 	if s.bytes -= len(text); s.bytes < 0 {
 		return extract.TooManyCharacters(s.limit)
 	}
-	s.out = append(s.out, html.EscapeString(string(text))...)
+	written := string(text)
+	if s.after {
+		written = formula.Before(written)
+	}
+	if r, size := utf8.DecodeLastRuneInString(written); size > 0 {
+		s.last, s.after = r, false
+	}
+	s.out = append(s.out, html.EscapeString(written)...)
 	return s.count()
 }
 
@@ -145,12 +166,15 @@ func (s *simplifier) count() error {
 
 func (s *simplifier) start(t html.Token) error {
 	if s.skip != "" && breakout[t.Data] && !raw(s.skip) {
-		s.skip, s.math = "", false
+		s.skip = ""
+		if err := s.endFormula(); err != nil {
+			return err
+		}
+	}
+	if s.math != nil {
+		return s.inFormula(t)
 	}
 	if s.skip != "" {
-		if t.Data == "annotation" || t.Data == "annotation-xml" {
-			s.math = false // the same formula in another language
-		}
 		return nil
 	}
 	switch {
@@ -170,7 +194,7 @@ func (s *simplifier) start(t html.Token) error {
 	}
 	kept := t.Attr[:0]
 	for _, a := range t.Attr {
-		if keptAttributes[a.Key] {
+		if keptAttributes[a.Key] || a.Key == "href" && (t.Data == "a" || t.Data == "base") && len(a.Val) <= maxHref {
 			kept = append(kept, a)
 		}
 	}
@@ -182,31 +206,25 @@ func (s *simplifier) start(t html.Token) error {
 // raw reports whether the tokenizer returns everything up to the end tag as one text.
 func raw(name string) bool { return name != "svg" && name != "math" && name != "select" }
 
-// formula keeps the text of a formula: its alternative text, or its characters.
-func (s *simplifier) formula(t html.Token) error {
-	for _, a := range t.Attr {
-		if a.Key == "alttext" && a.Val != "" {
-			return s.text([]byte(a.Val))
-		}
-	}
-	s.math = true
-	return nil
-}
-
-func (s *simplifier) end(name string) {
+func (s *simplifier) end(name string) error {
 	switch {
 	case s.skip != "":
 		if name == s.skip || !raw(s.skip) && (name == "body" || name == "table") {
-			s.skip, s.math = "", false
+			s.skip = ""
+			return s.endFormula()
 		}
-		return
+		if s.math != nil && s.math.Depth() > 1 {
+			s.math.End()
+		}
+		return nil
 	case dropped[name]:
-		return
+		return nil
 	case name == "xmp", name == "plaintext":
 		name = "pre"
 	}
 	if strings.ContainsAny(name, " \t\r\n<>&") {
-		return
+		return nil
 	}
 	s.out = append(s.out, "</"+name+">"...)
+	return nil
 }

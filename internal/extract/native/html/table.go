@@ -102,7 +102,8 @@ func rowOf(tr *html.Node, header bool) tableRow {
 	return row
 }
 
-// isLayout recognizes layout tables: declared as such, with a single cell, or with headings in their cells.
+// isLayout recognizes layout tables: declared as such, with a single cell, or with the headings of a page in their
+// cells.
 func isLayout(table *html.Node, rows []tableRow) bool {
 	switch strings.ToLower(attr(table, "role")) {
 	case "presentation", "none":
@@ -120,23 +121,57 @@ func isLayout(table *html.Node, rows []tableRow) bool {
 			return false
 		}
 		if slices.ContainsFunc(row.cells, hasHeading) {
-			return true
+			return !isGrid(rows)
 		}
 	}
 	return false
 }
 
+// maxGridCell is the longest text of a cell, in bytes, of a table whose cells have headings.
+const maxGridCell = 1000
+
+// isGrid reports whether a table whose cells have headings is one of data: rows of several short cells, each with at
+// most one heading, which is not the page's.
+func isGrid(rows []tableRow) bool {
+	if len(rows) < 2 {
+		return false
+	}
+	for _, row := range rows {
+		if len(row.cells) < 2 || !slices.ContainsFunc(row.cells, func(n *html.Node) bool { return n.FirstChild != nil }) {
+			return false
+		}
+		for _, cell := range row.cells {
+			headings, bytes := 0, 0
+			for n := range cell.Descendants() {
+				switch n.DataAtom {
+				case atom.H1, atom.Table:
+					return false
+				case atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+					headings++
+				}
+				if n.Type == html.TextNode {
+					bytes += len(n.Data)
+				}
+				if headings > 1 || bytes > maxGridCell {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // cell flattens a cell to its text.
 func (w *walker) cell(n *html.Node, rowsLeft int) (extract.Cell, error) {
 	var blocks []extract.Block
-	inner := &walker{ctx: w.ctx, emit: func(b extract.Block) error {
+	inner := &walker{ctx: w.ctx, resolve: w.resolve, emit: func(b extract.Block) error {
 		blocks = append(blocks, b)
 		return nil
 	}}
 	if err := inner.block(n); err != nil {
 		return extract.Cell{}, err
 	}
-	cell := extract.Cell{Text: extract.CellText(blocks)}
+	cell := extract.CellOf(blocks)
 	if span := spanOf(n, "colspan", maxColSpan); span > 1 {
 		cell.ColSpan = span
 	}

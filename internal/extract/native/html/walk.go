@@ -18,9 +18,10 @@ type walker struct {
 	emit extract.Emit
 
 	text   strings.Builder // of the current block, white space collapsed
-	blank  bool            // a space is due before the next character
-	linked int             // bytes of text within links
-	alt    bool            // all text so far is alternative text of pictures
+	link   extract.Linker
+	blank  bool // a space is due before the next character
+	linked int  // bytes of text within links
+	alt    bool // all text so far is alternative text of pictures
 
 	links   int          // open a elements
 	kind    extract.Kind // of the block; "": paragraph
@@ -30,6 +31,8 @@ type walker struct {
 	headers int          // open header elements
 
 	captioned bool // within a figure that has a caption
+
+	resolve func(href string) string // makes the target of a link of its address; nil: the address is the target
 
 	// chrome: the page has headings, but none came yet. Menus and banners are there.
 	chrome bool
@@ -86,9 +89,7 @@ func (w *walker) element(n *html.Node) error {
 		w.picture(n)
 		return nil
 	case atom.A:
-		w.links++
-		defer func() { w.links-- }()
-		return w.children(n)
+		return w.anchor(n)
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return w.heading(n)
 	case atom.Pre, atom.Listing:
@@ -111,6 +112,20 @@ func (w *walker) element(n *html.Node) error {
 		return w.children(n)
 	}
 	return w.block(n)
+}
+
+// anchor reads a link, whose text may extend over several blocks.
+func (w *walker) anchor(n *html.Node) error {
+	w.links++
+	href := attr(n, "href")
+	if w.resolve != nil && href != "" {
+		href = w.resolve(href)
+	}
+	w.link.Begin(href, w.text.Len())
+	err := w.children(n)
+	w.link.End(w.text.Len())
+	w.links--
+	return err
 }
 
 // block ends the block before n, and the one in n after it.
@@ -242,7 +257,7 @@ func (w *walker) newline() {
 
 // flush ends the block.
 func (w *walker) flush() error {
-	text := tidy(w.text.String())
+	text, links := tidy(w.text.String(), w.link.Take(w.text.Len()))
 	linked, alt := w.linked, w.alt
 	w.text.Reset()
 	w.blank, w.linked, w.alt = false, 0, false
@@ -253,7 +268,7 @@ func (w *walker) flush() error {
 		w.item = nil
 		return nil
 	}
-	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	b := extract.Block{Kind: extract.Paragraph, Text: text, Links: links}
 	switch {
 	case w.kind != "":
 		b.Kind = w.kind
@@ -274,19 +289,4 @@ func (w *walker) put(b extract.Block) error {
 		b.Kind, b.Level = extract.Heading, w.level
 	}
 	return w.emit(b)
-}
-
-// tidy trims the spaces around line ends from br elements.
-func tidy(text string) string {
-	if !strings.Contains(text, "\n") {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	kept := lines[:0]
-	for _, line := range lines {
-		if line = strings.TrimSpace(line); line != "" {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "\n")
 }

@@ -9,16 +9,40 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// inline returns the visible text of a block: that of emphasis, links, code and pictures.
-func (w *walker) inline(n ast.Node) string {
+// inline returns the visible text of a block: that of emphasis, links, code and pictures; and its links.
+func (w *walker) inline(n ast.Node) (string, []extract.Link) {
 	var b strings.Builder
+	var links extract.Linker
+	var end ast.Node // where the open link ends
 	// The walk is not recursive: inline nodes may nest to any depth.
 	for c := n.FirstChild(); c != nil; c = following(c, n) {
+		if c == end {
+			links.End(b.Len())
+		}
+		switch link := c.(type) {
+		case *ast.Link:
+			links.Begin(string(plain(link.Destination)), b.Len())
+			end = after(c, n)
+		case *ast.AutoLink:
+			links.Begin(w.address(link), b.Len())
+			end = after(c, n)
+		}
 		w.piece(&b, c)
 	}
-	return b.String()
+	return b.String(), links.Take(b.Len())
+}
+
+// address returns the target of an address in the text.
+func (w *walker) address(n *ast.AutoLink) string {
+	address := string(n.URL(w.source))
+	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
+		address = "mailto:" + address
+	}
+	return address
 }
 
 // following returns the node after c in reading order within stop, or nil.
@@ -26,6 +50,11 @@ func following(c, stop ast.Node) ast.Node {
 	if child := c.FirstChild(); child != nil {
 		return child
 	}
+	return after(c, stop)
+}
+
+// after returns the node after all within c in reading order within stop, or nil.
+func after(c, stop ast.Node) ast.Node {
 	for ; c != nil && c != stop; c = c.Parent() {
 		if next := c.NextSibling(); next != nil {
 			return next

@@ -17,7 +17,7 @@ func TestExtract(t *testing.T) {
 	for _, tt := range []struct{ what, source, want string }{
 		{
 			"inline markup", "# A *b*\n\n**x** `c_d` [l](http://u) <http://e.org> ~~s~~ a\\*b &amp; &copy;\nnext  \nline",
-			"# A b\n\nx c\\_d l http://e.org s a\\*b &amp; © next  \nline\n",
+			"# A b\n\nx c\\_d [l](http://u) [http://e.org](http://e.org) s a\\*b &amp; © next  \nline\n",
 		},
 		{"underlined heading", "T\n=\n\nU\n-\n", "# T\n\n## U\n"},
 		{

@@ -48,7 +48,7 @@ func (w *walker) blocks(parent ast.Node, depth int) error {
 func (w *walker) block(n ast.Node, depth int) error {
 	switch n := n.(type) {
 	case *ast.Heading:
-		return w.put(extract.Block{Kind: extract.Heading, Level: n.Level, Text: w.inline(n)})
+		return w.put(w.written(extract.Block{Kind: extract.Heading, Level: n.Level}, n))
 	case *ast.Paragraph, *ast.TextBlock:
 		return w.paragraph(n)
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
@@ -67,17 +67,23 @@ func (w *walker) block(n ast.Node, depth int) error {
 		w.item = nil
 		return w.footnote(n, depth)
 	case *east.DefinitionTerm:
-		return w.put(extract.Block{Kind: extract.ListItem, Level: w.lists, Marker: "-", Text: w.inline(n)})
+		return w.put(w.written(extract.Block{Kind: extract.ListItem, Level: w.lists, Marker: "-"}, n))
 	case *east.DefinitionDescription:
 		w.item = &extract.Block{Kind: extract.ListItem, Level: w.lists + 1, Marker: "-"}
 	}
 	return w.blocks(n, depth+1)
 }
 
+// written returns a block with the text and the links of a node.
+func (w *walker) written(b extract.Block, n ast.Node) extract.Block {
+	b.Text, b.Links = w.inline(n)
+	return b
+}
+
 // put emits a block. The first block within a list item becomes the item.
 func (w *walker) put(b extract.Block) error {
 	if item := w.item; item != nil && b.Kind == extract.Paragraph {
-		item.Text = b.Text
+		item.Text, item.Links = b.Text, b.Links
 		b = *item
 	}
 	w.item = nil
@@ -91,11 +97,11 @@ func (w *walker) paragraph(n ast.Node) error {
 		w.item == nil {
 		kind = extract.Picture
 	}
-	text := w.inline(n)
-	if strings.TrimSpace(text) == "" {
+	b := w.written(extract.Block{Kind: kind}, n)
+	if strings.TrimSpace(b.Text) == "" {
 		return nil
 	}
-	return w.put(extract.Block{Kind: kind, Text: text})
+	return w.put(b)
 }
 
 func (w *walker) list(n *ast.List, depth int) error {
@@ -124,7 +130,8 @@ func (w *walker) table(n *east.Table) error {
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []extract.Cell
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			cells = append(cells, extract.Cell{Text: w.inline(cell)})
+			text, links := w.inline(cell)
+			cells = append(cells, extract.Cell{Text: text, Links: links})
 		}
 		out.Row(cells, row.Kind() == east.KindTableHeader)
 		if out.Full() {
@@ -142,7 +149,7 @@ func (w *walker) footnote(n *east.Footnote, depth int) error {
 	inner := *w
 	inner.emit = func(b extract.Block) error {
 		if mark != "" && b.Table == nil {
-			b.Text, mark = mark+b.Text, ""
+			b.Text, b.Links, mark = mark+b.Text, extract.Shift(b.Links, len(mark)), ""
 		}
 		return w.emit(b)
 	}

@@ -66,3 +66,9 @@ func Fuzz(t testing.TB, e extract.Extractor, format extract.Format, content []by
 		t.Fatalf("%d bytes became %d of Markdown", len(content), out.Len())
 	}
 }
+
+// IsClass reports whether an error is of a class.
+func IsClass(err error, class taskerr.Class) bool {
+	e, ok := errors.AsType[*taskerr.Error](err)
+	return ok && e.Class == class
+}

@@ -13,8 +13,10 @@ const maxHeading = 6
 // paragraph is a text:p or a text:h being read.
 type paragraph struct {
 	text  strings.Builder
+	links extract.Linker
 	blank bool            // a space is due before the next character
 	code  bool            // tabs are kept
+	after int             // where the last formula ends; 0: there is none
 	mute  int             // number of open elements with hidden text
 	boxes []extract.Block // frames anchored in it
 }
@@ -35,12 +37,16 @@ func (r *reader) block(start xml.StartElement, emit extract.Emit) error {
 		return r.table(start, emit)
 	case "object":
 		return r.object(start, emit)
+	case "math":
+		return r.equation(start, emit)
+	case "annotation":
+		return r.comment()
 	case "section":
 		if ooxml.Attr(start, "display") == "none" {
 			return r.d.Skip()
 		}
-	// Deleted text, comments, forms and speaker notes are not text of the document.
-	case "tracked-changes", "annotation", "forms", "notes", "event-listeners", "settings":
+	// Deleted text, forms and speaker notes are not text of the document.
+	case "tracked-changes", "forms", "notes", "event-listeners", "settings":
 		return r.d.Skip()
 	}
 	if r.shapes != nil && isShape(start.Name.Local) {
@@ -74,6 +80,7 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("paragraph", style) {
 		p.mute++
 	}
+	r.size = max(r.size, r.styles.size("paragraph", style))
 	// Frames within are read first and are not part of the paragraph's list.
 	waiting := r.item
 	r.item = nil
@@ -93,11 +100,11 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 // counts.
 func (r *reader) finish(p *paragraph, start xml.StartElement, style string) []extract.Block {
 	marker, depth, listed := r.marker(style)
-	text := strings.TrimSpace(p.text.String())
+	text, links := extract.Trim(p.text.String(), p.links.Take(p.text.Len()))
 	if text == "" {
 		return nil
 	}
-	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	b := extract.Block{Kind: extract.Paragraph, Text: text, Links: links}
 	switch {
 	case start.Name.Local == "h":
 		r.heading(&b, start, marker, listed)
@@ -128,7 +135,7 @@ func (r *reader) heading(b *extract.Block, start xml.StartElement, marker string
 		marker = r.styles.outline.next(&r.chapters, level-1, first)
 	}
 	if marker != "" && marker != "-" && !strings.HasPrefix(b.Text, marker) {
-		b.Text = marker + " " + b.Text
+		b.Text, b.Links = marker+" "+b.Text, extract.Shift(b.Links, len(marker)+1)
 	}
 	if r.titled {
 		level++

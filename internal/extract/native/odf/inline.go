@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
@@ -40,14 +41,26 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 	case "note":
 		return r.note(p)
 	case "span":
-		return r.span(p, r.styles.hidden("text", ooxml.Attr(start, "style-name")))
+		style := ooxml.Attr(start, "style-name")
+		r.size = max(r.size, r.styles.size("text", style))
+		return r.span(p, r.styles.hidden("text", style))
 	case "hidden-text", "hidden-paragraph":
 		return r.span(p, ooxml.Attr(start, "is-hidden") != "false")
-	// Comments, phonetic guides, scripts and prompts are not text of the document.
-	case "annotation", "annotation-end", "ruby-text", "script", "tracked-changes", "placeholder":
+	case "annotation":
+		if p.mute == 0 {
+			return r.comment()
+		}
 		return r.d.Skip()
-	case "object":
-		return r.object(start, p.box)
+	// Phonetic guides, scripts and prompts are not text of the document.
+	case "annotation-end", "ruby-text", "script", "tracked-changes", "placeholder":
+		return r.d.Skip()
+	case "object", "math":
+		return r.box(p, start)
+	case "a":
+		p.links.Begin(ooxml.Attr(start, "href"), p.text.Len())
+		err := r.inline(p)
+		p.links.End(p.text.Len())
+		return err
 	case "list", "table", "p", "h", "text-box":
 		return r.box(p, start)
 	case "title", "desc": // of a drawing; a field with the document's title has text
@@ -61,21 +74,53 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 	return r.inline(p) // a, meta, bookmark-ref, date, sequence, ruby-base, mtext …
 }
 
-func (p *paragraph) box(b extract.Block) error {
-	if p.mute == 0 {
-		p.boxes = append(p.boxes, b)
-	}
-	return nil
-}
-
 // box reads a frame. Its blocks follow the paragraph or the sheet that anchors it.
 func (r *reader) box(p *paragraph, start xml.StartElement) error {
 	if r.shapes != nil {
 		return r.shape(start)
 	}
+	r.formula = ""
 	blocks, err := r.collect(func(emit extract.Emit) error { return r.block(start, emit) })
-	if p.mute == 0 {
+	switch {
+	case p.mute > 0 || err != nil:
+	case len(blocks) == 1 && r.formula != "" && blocks[0].Text == r.formula:
+		return r.putFormula(p, r.formula)
+	default:
 		p.boxes = append(p.boxes, blocks...)
+	}
+	return err
+}
+
+// putFormula writes a formula apart from the words next to it.
+func (r *reader) putFormula(p *paragraph, text string) error {
+	if !p.blank {
+		text = formula.After(p.text.String(), text)
+	}
+	err := r.put(p, text)
+	p.after = p.text.Len()
+	return err
+}
+
+// comment reads an office:annotation. It follows the block that it is about.
+func (r *reader) comment() error {
+	author, at := "", ""
+	blocks, err := r.collect(func(emit extract.Emit) error {
+		return r.d.Children(func(start xml.StartElement) (err error) {
+			switch start.Name.Local {
+			case "creator":
+				author, err = r.d.Text(maxProperty)
+				return err
+			case "date":
+				at, err = r.d.Text(maxProperty)
+				return err
+			case "p", "list":
+				return r.block(start, emit)
+			}
+			return r.d.Skip()
+		}, nil)
+	})
+	if text := ooxml.Comment(author, at, extract.CellText(blocks)); err == nil && text != "" {
+		r.out.Follow(extract.Block{Kind: extract.Paragraph, Text: text, Page: r.page})
 	}
 	return err
 }
@@ -102,7 +147,7 @@ func (r *reader) write(p *paragraph, text string) error {
 			p.blank = true
 			continue
 		}
-		if p.blank && p.text.Len() > 0 {
+		if p.text.Len() > 0 && (p.blank || p.after == p.text.Len() && formula.Before(string(c))[0] == ' ') {
 			p.text.WriteByte(' ')
 		}
 		p.blank = false
@@ -134,10 +179,10 @@ func (r *reader) note(p *paragraph) error {
 		if err != nil {
 			return err
 		}
-		text := strings.TrimSpace(extract.CellText(blocks))
-		if text == "" || p.mute > 0 {
+		note := extract.CellOf(blocks)
+		if note.Text, note.Links = extract.Trim(note.Text, note.Links); note.Text == "" || p.mute > 0 {
 			return nil
 		}
-		return r.put(p, r.out.Cite(extract.Block{Text: text, Page: r.page}))
+		return r.put(p, r.out.Cite(extract.Block{Text: note.Text, Links: note.Links, Page: r.page}))
 	}, nil)
 }

@@ -6,21 +6,23 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// object reads a draw:object: a chart's title and table of values, or the characters of a formula. Nested
-// objects are not read.
+// object reads a draw:object: a chart's title and table of values, or a formula. Nested objects are not read,
+// and each object is read once.
 func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 	target := strings.TrimPrefix(ooxml.Attr(start, "href"), "./")
 	if target == "" || r.nested || strings.Contains(target, "..") || strings.Contains(target, ":") {
 		return r.blocks(emit) // the object may be inline
 	}
-	if err := r.d.Skip(); err != nil {
+	if err := r.d.Skip(); err != nil || r.objects[target] {
 		return err
 	}
+	r.objects[target] = true // a small file may refer to a large object any number of times
 	inner := &reader{
-		ctx: r.ctx, pkg: r.pkg, out: r.out, styles: newStyles(), lists: map[string]*counter{}, nested: true,
+		ctx: r.ctx, pkg: r.pkg, out: r.out, styles: newStyles(), lists: map[string]*counter{}, nested: true, objects: r.objects,
 		page: r.page, maxPages: r.maxPages,
 	}
 	err := r.pkg.Read(r.ctx, path.Join(target, "content.xml"), func(d *ooxml.Decoder) error {
@@ -30,29 +32,21 @@ func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 			case "body":
 				return inner.blocks(emit)
 			case "math":
-				return inner.formula(emit)
+				return inner.equation(start, emit)
 			}
 			return nil
 		})
 	})
+	r.formula = inner.formula
 	return ooxml.Optional(err)
 }
 
-// formula reads a math:math without its annotation, which repeats the formula in the editor's language.
-func (r *reader) formula(emit extract.Emit) error {
-	p := &paragraph{}
-	var read func() error
-	read = func() error {
-		return r.d.Children(func(start xml.StartElement) error {
-			if strings.HasPrefix(start.Name.Local, "annotation") {
-				return r.d.Skip()
-			}
-			p.blank = true
-			return read()
-		}, func(piece []byte) error { return r.write(p, string(piece)) })
-	}
-	if err := read(); err != nil {
+// equation reads a math:math.
+func (r *reader) equation(start xml.StartElement, emit extract.Emit) error {
+	text, err := formula.Read(r.d, start)
+	if err != nil || text == "" {
 		return err
 	}
-	return emit(extract.Block{Kind: extract.Paragraph, Text: p.text.String()})
+	r.formula = text
+	return emit(extract.Block{Kind: extract.Paragraph, Text: text})
 }

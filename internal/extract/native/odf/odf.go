@@ -19,7 +19,7 @@ const name = "native/odf"
 
 // New returns an extractor of OpenDocument files. The pages of a presentation or a drawing are its slides; a text
 // or a spreadsheet has none until it is laid out.
-func New() extract.Extractor { return ooxml.Extractor(name, 1, read) }
+func New() extract.Extractor { return ooxml.Extractor(name, 2, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
@@ -33,7 +33,7 @@ func read(
 	}
 	r := &reader{
 		ctx: ctx, pkg: pkg, out: flow.New(emit, limits.Characters), maxPages: limits.Pages,
-		styles: newStyles(), lists: map[string]*counter{},
+		styles: newStyles(), lists: map[string]*counter{}, objects: map[string]bool{},
 	}
 	if err := ooxml.Optional(pkg.Read(ctx, "styles.xml", r.readStyles)); err != nil {
 		return extract.Info{}, err
@@ -80,8 +80,12 @@ type reader struct {
 	item     *item               // the list item whose first text comes next
 	shapes   *[]extract.Block    // receives a sheet's drawings; nil: they go into the flow
 	nested   bool                // within an embedded object
+	objects  map[string]bool     // embedded objects that were read
+	formula  string              // the last one
+	deck     bool                // it is a presentation
 	page     int                 // current slide, in the end the number of slides
 	maxPages int
+	size     int    // largest font of the object on the slide, in tenths of a point; 0: unknown
 	title    string // of the first paragraph in the style Title
 	titled   bool   // headings nest under a title
 }
@@ -104,6 +108,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 			case "spreadsheet":
 				return r.spreadsheet()
 			case "presentation", "drawing":
+				r.deck = start.Name.Local == "presentation"
 				return r.slides()
 			}
 			return r.blocks(r.top)

@@ -110,7 +110,8 @@ func TestText(t *testing.T) {
 		{"tracked changes", `<text:tracked-changes><text:changed-region text:id="c1"><text:deletion>` + p("gone") +
 			`</text:deletion></text:changed-region></text:tracked-changes>` +
 			p(`a<text:change text:change-id="c1"/>b<text:change-start text:change-id="c2"/>new<text:change-end text:change-id="c2"/>`), "abnew\n"},
-		{"what is hidden, comments", p(`a<text:span text:style-name="T1">no</text:span><office:annotation><dc:creator>Ada</dc:creator>`+p("remark")+`</office:annotation>b`) + `<text:section text:display="none">` + p("no") + `</text:section><text:section>` + p("c") + `</text:section>`, "ab\n\nc\n"},
+		{"what is hidden, comments", p(`a<text:span text:style-name="T1">no</text:span><office:annotation><dc:creator>Ada</dc:creator>`+p("remark")+`</office:annotation>b`) + `<text:section text:display="none">` + p("no") + `</text:section><text:section>` + p("c") + `</text:section>`, "ab\n\n\\[author: Ada\\]: remark\n\nc\n"},
+		{"formulas", p(`sum<draw:frame><draw:object><math:math><math:msup><math:mi>x</math:mi><math:mn>2</math:mn></math:msup></math:math></draw:object></draw:frame>is`) + p(`a <draw:frame><draw:object><math:math><math:mi>y</math:mi></math:math></draw:object></draw:frame>`), "sum x^2 is\n\na y\n"},
 		{"links, fields, ruby", p(`<text:a xlink:href="x">link</text:a> <text:date>May</text:date> <text:ruby><text:ruby-base>base</text:ruby-base><text:ruby-text>no</text:ruby-text></text:ruby>`), "link May base\n"},
 		{"notes", p(`Text<text:note><text:note-citation>1</text:note-citation><text:note-body>`+p("The note.")+
 			`</text:note-body></text:note>.`) + p("x"), "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
@@ -180,7 +181,7 @@ func TestSheets(t *testing.T) {
 		rest,
 	) + table(`table:name="Empty"`, rest) + table(`table:name="Hidden" table:style-name="ta1"`, tr(tc("", p("no"))))
 	want := "# Crew\n\nCrew list\n\n| Name | Age |  |  |  |\n| - | - | - | - | - |\n| Ada | 36 |  | x | x |\n| Bob " +
-		"| 1.5 |  |  |  |\n| Bob | 1.5 |  |  |  |\n\nbox\n"
+		"| 1.5 |  |  |  |\n| Bob | 1.5 |  |  |  |\n\nremark\n\nbox\n"
 	if got := nativetest.Markdown(t, odf.New(), extract.ODF, document(t, sheets(body))); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -212,6 +213,38 @@ func TestSlides(t *testing.T) {
 		t.Errorf("pages: got %d in all, the last block on %d", doc.Pages, last.Page)
 	}
 	nativetest.Refuses(t, odf.New(), extract.ODF, file, extract.Limits{Pages: 1}, taskerr.QuotaExceeded, "1 slides")
+}
+
+// TestSlideTitles: without a placeholder, the title is the short line above all other text, unless that is larger.
+func TestSlideTitles(t *testing.T) {
+	t.Parallel()
+	styles := `<office:automatic-styles>`
+	for name, size := range map[string]string{"big": "32pt", "small": "12pt"} {
+		styles += `<style:style style:name="` + name + `" style:family="text"><style:text-properties fo:font-size="` + size +
+			`"/></style:style>`
+	}
+	styles += `</office:automatic-styles>`
+	box := func(y, style, text string) string {
+		return `<draw:frame svg:y="` + y + `"><draw:text-box>` +
+			p(`<text:span text:style-name="`+style+`">`+text+`</text:span>`) + `</draw:text-box></draw:frame>`
+	}
+	for _, tt := range []struct{ what, body, want string }{
+		{"a large line on top", box("5cm", "small", "body") + box("10mm", "big", "Title"), "# Title\n\nbody\n"},
+		{"a line on top", box("1cm", "", "Title") + box("5cm", "", "body"), "# Title\n\nbody\n"},
+		{"a sentence on top", box("1cm", "", "A text.") + box("5cm", "", "body"), "A text.\n\nbody\n"},
+		{"small on top", box("1cm", "small", "head") + box("5cm", "big", "body"), "head\n\nbody\n"},
+		{"side by side", box("1cm", "big", "a") + box("1cm", "big", "b"), "a\n\nb\n"},
+		{"alone", box("1cm", "big", "a"), "a\n"},
+		{"without a place", box("", "big", "a") + box("", "small", "b"), "a\n\nb\n"},
+		{"a long text", box("1cm", "big", strings.Repeat("long ", 30)) + box("5cm", "small", "b"),
+			strings.Repeat("long ", 29) + "long\n\nb\n"},
+	} {
+		file := nativetest.Zip(t, "content.xml", `<office:document-content`+namespaces+` xmlns:svg="svg" xmlns:fo="fo">`+
+			styles+`<office:body>`+deck(`<draw:page>`+tt.body+`</draw:page>`)+`</office:body></office:document-content>`)
+		if got := nativetest.Markdown(t, odf.New(), extract.ODF, file); got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
+		}
+	}
 }
 
 func TestObjects(t *testing.T) {

@@ -135,7 +135,8 @@ func (g *region) end() error {
 	defer func() { *g = region{emit: g.emit} }()
 	if len(g.waiting) == 1 && g.waiting[0].filled == 1 {
 		cells := g.waiting[0].cells
-		return g.emit(extract.Block{Kind: extract.Paragraph, Text: cells[leading(g.waiting[0])].Text})
+		only := cells[leading(g.waiting[0])]
+		return g.emit(extract.Block{Kind: extract.Paragraph, Text: only.Text, Links: only.Links})
 	}
 	if len(g.waiting) > 0 {
 		if err := g.start(); err != nil {

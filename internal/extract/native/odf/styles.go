@@ -13,6 +13,7 @@ const (
 	maxStyles  = 1 << 16 // kept styles; real documents have fewer
 	maxParents = 20      // of a style, so that a cycle ends
 	maxNumber  = 1 << 30 // of a list item
+	maxPoints  = 10_000  // of a font
 	maxLevel   = 9       // list levels are 1-10, here 0-9
 )
 
@@ -21,6 +22,7 @@ type style struct {
 	parent string
 	list   string // style:list-style-name
 	hidden *bool  // text:display, table:display
+	size   int    // fo:font-size in tenths of a point; 0: inherited
 }
 
 // level is one level of a text:list-style or of the text:outline-style.
@@ -76,6 +78,11 @@ func (s *styles) readStyle(d *ooxml.Decoder, start xml.StartElement) error {
 			if display := ooxml.Attr(start, "display"); display != "" && start.Name.Local != "drawing-page-properties" {
 				hidden := display == "none" || display == "false"
 				st.hidden = &hidden
+			}
+			if size, ok := strings.CutSuffix(ooxml.Attr(start, "font-size"), "pt"); ok {
+				if points, err := strconv.ParseFloat(size, 64); err == nil && points > 0 && points < maxPoints {
+					st.size = int(points * 10)
+				}
 			}
 		}
 		return d.Skip()
@@ -149,6 +156,18 @@ func (s *styles) hidden(family, name string) (hidden bool) {
 		return st.hidden != nil
 	})
 	return hidden
+}
+
+// size returns the size of the font in tenths of a point, or 0 if it is unknown.
+func (s *styles) size(family, name string) (size int) {
+	if name == "" {
+		return 0
+	}
+	s.find(family, name, func(_ string, st style) bool {
+		size = st.size
+		return size > 0
+	})
+	return size
 }
 
 // is reports whether a paragraph style is one of names, or based on one. A space in a name is encoded as _20_.

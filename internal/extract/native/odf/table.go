@@ -2,7 +2,6 @@ package odf
 
 import (
 	"encoding/xml"
-	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
@@ -135,7 +134,8 @@ func (r *reader) row(w *row) error {
 
 // cell adds a table:table-cell as often as it is repeated.
 func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) error {
-	c := extract.Cell{Text: strings.TrimSpace(extract.CellText(blocks))}
+	c := extract.CellOf(blocks)
+	c.Text, c.Links = extract.Trim(c.Text, c.Links)
 	if c.Text == "" {
 		c.Text = value(start)
 	}

@@ -3,7 +3,6 @@ package pptx
 import (
 	"encoding/xml"
 	"slices"
-	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
@@ -15,7 +14,13 @@ func (r *reader) notes(relations map[string]ooxml.Relation) error {
 	if part == "" {
 		return nil
 	}
+	own, err := r.pkg.Relations(r.ctx, part)
+	if err != nil {
+		return err
+	}
+	r.relations = own
 	shapes, err := r.tree(part)
+	r.relations = nil
 	if err := ooxml.Optional(err); err != nil {
 		return err
 	}
@@ -23,8 +28,11 @@ func (r *reader) notes(relations map[string]ooxml.Relation) error {
 		if s.kind() != "body" || len(s.text) == 0 {
 			continue
 		}
-		text := "Notes: " + extract.CellText(blocksOf(s, nil))
-		if err := r.emit(extract.Block{Kind: extract.Paragraph, Page: r.page, Text: text}); err != nil {
+		const label = "Notes: "
+		cell := extract.CellOf(blocksOf(s, nil))
+		if err := r.emit(extract.Block{
+			Kind: extract.Paragraph, Page: r.page, Text: label + cell.Text, Links: extract.Shift(cell.Links, len(label)),
+		}); err != nil {
 			return err
 		}
 	}
@@ -99,18 +107,10 @@ func (r *reader) emitComments(texts []string) error {
 
 // comment reads a p:cm. Its replies (since Office 2021) precede its text in the file.
 func (r *reader) comment(start xml.StartElement) ([]string, error) {
-	var about, own, replies []string
-	if author := r.authors[ooxml.Attr(start, "authorId")]; author != "" {
-		about = append(about, "author: "+author)
-	}
-	if at := ooxml.Attr(start, "dt") + ooxml.Attr(start, "created"); at != "" {
-		about = append(about, "time: "+at)
-	}
+	var own, replies []string
+	author, at := r.authors[ooxml.Attr(start, "authorId")], ooxml.Attr(start, "dt")+ooxml.Attr(start, "created")
 	add := func(text string) error {
-		if text = strings.TrimSpace(text); text != "" {
-			if len(about) > 0 {
-				text = "[" + strings.Join(about, ", ") + "]: " + text
-			}
+		if text = ooxml.Comment(author, at, text); text != "" {
 			own = append(own, text)
 		}
 		return r.spend(text)

@@ -21,7 +21,7 @@ const maxItems = 200_000
 
 // New returns an extractor of PowerPoint presentations. Hidden slides are read as well, since hiding only takes
 // them out of the show; the property "hidden_slides" has their numbers.
-func New() extract.Extractor { return ooxml.Extractor("native/pptx", 1, read) }
+func New() extract.Extractor { return ooxml.Extractor("native/pptx", 2, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
@@ -29,7 +29,7 @@ func read(
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, bytes: 4 * limits.Characters,
 		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{},
-		languages: map[string]int{},
+		languages: map[string]int{}, read: map[string]bool{},
 	}
 	properties, err := pkg.Properties(ctx)
 	if err != nil {
@@ -54,14 +54,17 @@ type reader struct {
 	limits    extract.Limits
 	width     float64 // of the slides, in EMU
 	height    float64
-	slides    []string           // relation ids in presentation order
-	layouts   map[string]*layout // by part: layouts and masters
-	authors   map[string]string  // of comments, by id
-	footers   map[string]bool    // footers that were emitted
-	languages map[string]int     // bytes of text by language
-	quiet     bool               // reading a layout, whose prompts are not text of the presentation
-	title     string             // of the first slide
-	hidden    []string           // numbers of hidden slides
+	slides    []string                  // relation ids in presentation order
+	layouts   map[string]*layout        // by part: layouts and masters
+	authors   map[string]string         // of comments, by id
+	footers   map[string]bool           // footers that were emitted
+	languages map[string]int            // bytes of text by language
+	relations map[string]ooxml.Relation // of the part being read, for its links
+	numbers   map[string]int            // of the slides, by part
+	quiet     bool                      // reading a layout, whose prompts are not text of the presentation
+	title     string                    // of the first slide
+	read      map[string]bool           // charts and diagrams that were read
+	hidden    []string                  // numbers of hidden slides
 	page      int
 	items     int // shapes, paragraphs and cells of the current slide
 	bytes     int // remaining budget for text
@@ -87,6 +90,10 @@ func (r *reader) presentation() error {
 	}
 	if err := r.readAuthors(relations); err != nil {
 		return err
+	}
+	r.numbers = map[string]int{}
+	for i, id := range r.slides {
+		r.numbers[relations[id].Target] = i + 1
 	}
 	for _, id := range r.slides {
 		r.page++
@@ -135,8 +142,10 @@ func (r *reader) language() string {
 }
 
 // spend charges text as soon as it is held in memory, at most four bytes per character.
-func (r *reader) spend(text string) error {
-	if r.bytes -= len(text); r.bytes < 0 {
+func (r *reader) spend(text string) error { return r.spendBytes(len(text)) }
+
+func (r *reader) spendBytes(n int) error {
+	if r.bytes -= n; r.bytes < 0 {
 		return extract.TooManyCharacters(r.limits.Characters)
 	}
 	return nil

@@ -124,7 +124,7 @@ func TestSlide(t *testing.T) {
 			sp(`<p:ph type="ftr" idx="7"/>`, at(0, 0), p("", "Internal")) +
 			sp(`<p:ph type="ftr" idx="7"/>`, at(0, 0), p("", "Internal")), "Internal\n"},
 		{"fields, breaks, formulas", sp("", at(0, 0),
-			`<a:p><a:fld type="slidenum"><a:t>3</a:t></a:fld><a:fld type="datetime"><a:t>May</a:t></a:fld><a:br/><mc:AlternateContent><mc:Choice><m><f><num><t>a</t></num><den><t>b</t></den></f></m></mc:Choice><mc:Fallback><a:r><a:t>no</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p>`), "May  \na/b\n"},
+			`<a:p><a:fld type="slidenum"><a:t>3</a:t></a:fld><a:fld type="datetime"><a:t>May</a:t></a:fld><a:br/><mc:AlternateContent><mc:Choice><m><oMath><f><num><r><t>a</t></r></num><den><r><t>b</t></r></den></f></oMath></m></mc:Choice><mc:Fallback><a:r><a:t>no</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p>`), "May  \na/b\n"},
 		{"alternatives once", `<mc:AlternateContent><mc:Choice>` + sp("", at(0, 0), p("", "x")) +
 			`</mc:Choice><mc:Fallback>` + sp("", at(0, 0), p("", "y")) + `</mc:Fallback></mc:AlternateContent>`, "x\n"},
 		{
@@ -205,7 +205,7 @@ func TestPresentation(t *testing.T) {
 
 Ducks
 
-Bar chart
+Bar chart (Axis)
 
 <!-- image -->
 

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/diagram"
 )
 
 // rowTolerance is how far, in EMU, the tops of two shapes in one row may differ.
@@ -25,7 +26,9 @@ func (r *reader) slide(part string) error {
 		return err
 	}
 	r.items = 0
+	r.relations = relations
 	shapes, err := r.tree(part)
+	r.relations = nil
 	if err != nil {
 		return err
 	}
@@ -122,7 +125,7 @@ func (e *emission) shape(s *shape) error {
 	case s.chart != "":
 		blocks, err = e.chart(e.relations[s.chart].Target, like)
 	case s.diagram != "":
-		blocks, err = e.r.diagram(e.relations[s.diagram].Target)
+		blocks, err = e.diagram(e.relations[s.diagram].Target)
 	case len(s.text) > 0:
 		blocks = e.text(s)
 	}
@@ -139,11 +142,32 @@ func (e *emission) shape(s *shape) error {
 }
 
 func (e *emission) chart(part string, like extract.Block) (blocks []extract.Block, err error) {
+	if !e.r.once(part) {
+		return nil, nil
+	}
 	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
 		blocks, err = chart.Read(d, like)
 		return err
 	})
 	return blocks, ooxml.Optional(err)
+}
+
+func (e *emission) diagram(part string) (blocks []extract.Block, err error) {
+	if !e.r.once(part) {
+		return nil, nil
+	}
+	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
+		blocks, err = diagram.Read(d, e.r.spendBytes)
+		return err
+	})
+	return blocks, ooxml.Optional(err)
+}
+
+// once reports whether a part was not read before: a small file may refer to a large part any number of times.
+func (r *reader) once(part string) bool {
+	before := r.read[part]
+	r.read[part] = true
+	return !before
 }
 
 // text returns the blocks of a shape's text. Slide numbers and dates are not content; a repeated footer is
@@ -161,7 +185,11 @@ func (e *emission) text(s *shape) []extract.Block {
 		if e.r.page == 1 && e.r.title == "" {
 			e.r.title = title
 		}
-		return []extract.Block{{Kind: extract.Heading, Level: 1, Text: title}}
+		heading := extract.Block{Kind: extract.Heading, Level: 1, Text: title}
+		if text, links := extract.Trim(s.text[0].text, s.text[0].links); text == title {
+			heading.Links = links
+		}
+		return []extract.Block{heading}
 	case "ftr":
 		var all strings.Builder
 		for _, p := range s.text {

@@ -63,7 +63,7 @@ func (r *reader) row() (cells []extract.Cell, down int, err error) {
 			}
 			return r.d.Skip()
 		}, nil)
-		cell := extract.Cell{Text: extract.CellText(blocksOf(&s, nil))}
+		cell := extract.CellOf(blocksOf(&s, nil))
 		if n := min(ooxml.Int(ooxml.Attr(start, "gridSpan"), 1), maxColumns); n > 1 {
 			cell.ColSpan = n
 		}

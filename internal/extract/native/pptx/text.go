@@ -2,9 +2,11 @@ package pptx
 
 import (
 	"encoding/xml"
+	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
@@ -17,6 +19,7 @@ const (
 // paragraph is an a:p.
 type paragraph struct {
 	text   string
+	links  []extract.Link
 	level  int // 0-8
 	bullet bullet
 }
@@ -28,14 +31,21 @@ func (r *reader) paragraph() (paragraph, error) {
 		return paragraph{}, err
 	}
 	var p paragraph
-	var b strings.Builder
+	var b linkedText
 	err := r.inline(&p, &b)
-	p.text = b.String()
+	p.text, p.links = b.String(), b.links.Take(b.Len())
 	return p, err
 }
 
-func (r *reader) inline(p *paragraph, b *strings.Builder) error {
-	language := ""
+// linkedText is the text of a paragraph being read.
+type linkedText struct {
+	strings.Builder
+	links   extract.Linker
+	formula int // where the last formula ends; 0: there is none
+}
+
+func (r *reader) inline(p *paragraph, b *linkedText) error {
+	language, target := "", ""
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "pPr":
@@ -43,25 +53,37 @@ func (r *reader) inline(p *paragraph, b *strings.Builder) error {
 			return r.bullet(&p.bullet)
 		case "rPr":
 			language = ooxml.Attr(start, "lang")
-			return r.d.Skip()
+			return r.d.Children(func(start xml.StartElement) error {
+				if start.Name.Local == "hlinkClick" {
+					target = r.target(ooxml.RelationID(start, "id"))
+				}
+				return r.d.Skip()
+			}, nil)
 		case "t":
 			text, err := r.d.Text(maxText)
 			if err != nil {
 				return err
 			}
 			r.speak(language, text)
+			if b.formula > 0 && b.formula == b.Len() {
+				text = formula.Before(text)
+			}
+			b.links.Begin(target, b.Len())
 			b.WriteString(text)
+			b.links.End(b.Len())
 			return r.spend(text)
 		case "br":
 			b.WriteString("\n")
 		case "tab":
 			b.WriteString(" ")
-		case "den":
-			b.WriteString("/")
-		case "sup":
-			b.WriteString("^")
-		case "sub":
-			b.WriteString("_")
+		case "oMath", "oMathPara":
+			text, err := formula.Read(r.d, start)
+			if err != nil {
+				return err
+			}
+			b.WriteString(formula.After(b.String(), text))
+			b.formula = b.Len()
+			return r.spend(text)
 		case "fld":
 			if ooxml.Attr(start, "type") == "slidenum" {
 				return r.d.Skip()
@@ -73,6 +95,15 @@ func (r *reader) inline(p *paragraph, b *strings.Builder) error {
 		}
 		return r.inline(p, b)
 	}, nil)
+}
+
+// target returns the target of a link in the part being read: an address, or "#slide" and its number.
+func (r *reader) target(id string) string {
+	to := r.relations[id]
+	if number := r.numbers[to.Target]; number > 0 && to.Type == "slide" {
+		return "#slide" + strconv.Itoa(number)
+	}
+	return to.Target
 }
 
 func (r *reader) speak(language, text string) {
@@ -97,7 +128,7 @@ func blocksOf(s *shape, look *layout) []extract.Block {
 		if b.kind == inherited && p.level > 0 { // probably below a list item
 			b.kind = symbol
 		}
-		block := extract.Block{Kind: extract.Paragraph, Text: p.text}
+		block := extract.Block{Kind: extract.Paragraph, Text: p.text, Links: p.links}
 		if marker := counts.next(b, p.level); marker != "" {
 			block.Kind, block.Level, block.Marker = extract.ListItem, p.level, marker
 		}

@@ -31,6 +31,7 @@ var plain = properties{outline: -1}
 type story struct {
 	emit    extract.Emit
 	text    strings.Builder // of the current paragraph
+	links   extract.Linker
 	label   string
 	labeled bool
 	boxes   []extract.Block // text boxes anchored in the paragraph
@@ -59,7 +60,7 @@ func (r *reader) endParagraph() error {
 
 // paragraph returns the paragraph's block, or nothing if it has no text.
 func (r *reader) paragraph() []extract.Block {
-	text := strings.TrimSpace(r.story.text.String())
+	text, links := extract.Trim(r.story.text.String(), r.story.links.Take(r.story.text.Len()))
 	if text == "" {
 		return nil
 	}
@@ -69,7 +70,7 @@ func (r *reader) paragraph() []extract.Block {
 		outline = r.par.outline
 	}
 	marker, listed := r.marker()
-	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	b := extract.Block{Kind: extract.Paragraph, Text: text, Links: links}
 	switch {
 	case st.name == "title":
 		b.Kind, b.Level = extract.Heading, 1
@@ -84,7 +85,7 @@ func (r *reader) paragraph() []extract.Block {
 		}
 		b.Level = min(b.Level, maxHeading)
 		if listed && marker != "-" {
-			b.Text = marker + " " + text
+			b.Text, b.Links = marker+" "+text, extract.Shift(links, len(marker)+1)
 		}
 	case listed:
 		b.Kind, b.Level, b.Marker = extract.ListItem, r.par.level, marker
@@ -167,11 +168,11 @@ func (r *reader) within(then func([]extract.Block) error) {
 func (r *reader) note() {
 	hidden := r.hidden
 	r.within(func(blocks []extract.Block) error {
-		text := extract.CellText(blocks)
-		if text == "" || hidden {
+		note := extract.CellOf(blocks)
+		if note.Text == "" || hidden {
 			return nil
 		}
-		mark := r.out.Cite(extract.Block{Text: text})
+		mark := r.out.Cite(extract.Block{Text: note.Text, Links: note.Links})
 		r.story.text.WriteString(mark)
 		return r.out.Spend(len(mark))
 	})

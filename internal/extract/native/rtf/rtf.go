@@ -21,7 +21,7 @@ const (
 )
 
 // New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
-func New() extract.Extractor { return extract.Func(name, 1, read) }
+func New() extract.Extractor { return extract.Func(name, 2, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -57,6 +57,7 @@ const (
 	information // a property of the document
 	label       // a paragraph's number or bullet
 	shape       // a drawing: ignored except for its text box
+	instruction // of a field
 )
 
 // group is the state that braces save and restore.
@@ -92,6 +93,7 @@ type reader struct {
 	uses       map[int]*use  // by \ls
 	entry      entry         // the table entry being read
 	properties map[string]string
+	target     string // of the field whose result comes next
 	language   int
 	title      string
 	titled     bool // headings nest under a title

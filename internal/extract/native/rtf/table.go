@@ -226,7 +226,7 @@ func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
 		column = 0
 	}
 	for i, blocks := range w.cells {
-		cell := extract.Cell{Text: extract.CellText(blocks)}
+		cell := extract.CellOf(blocks)
 		var def cellDefinition
 		end := column + 1
 		if i < len(w.definition.cells) {

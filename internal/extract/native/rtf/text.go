@@ -112,7 +112,7 @@ func (r *reader) put(text string) error {
 		}
 		r.story.text.WriteString(text)
 		return r.out.Spend(len(text))
-	case label, information:
+	case label, information, instruction:
 		r.entry.add(text)
 	case fontTable, styleTable:
 		if strings.Contains(text, ";") {

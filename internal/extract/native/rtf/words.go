@@ -4,7 +4,7 @@ package rtf
 var skippedWords = map[string]bool{
 	"pict": true, "colortbl": true, "header": true, "headerl": true, "headerr": true, "headerf": true, "footer": true,
 	"footerl": true,
-	"footerr": true, "footerf": true, "nonshppict": true, "shprslt": true, "nonesttables": true, "fldinst": true,
+	"footerr": true, "footerf": true, "nonshppict": true, "shprslt": true, "nonesttables": true,
 	"xe": true, "tc": true,
 	"tcn": true, "txe": true, "rxe": true, "ftnsep": true, "ftnsepc": true, "ftncn": true, "aftnsep": true,
 	"aftnsepc": true, "aftncn": true,
@@ -85,6 +85,10 @@ func (r *reader) destination(t token) (known bool) {
 		if r.to == body {
 			r.note()
 		}
+	case "fldinst":
+		r.instruction()
+	case "fldrslt":
+		r.result()
 	case "shpinst", "do":
 		if r.to == body {
 			r.to = shape

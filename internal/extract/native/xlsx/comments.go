@@ -85,18 +85,8 @@ func (s *sheet) notes(d *ooxml.Decoder) error {
 }
 
 func (s *sheet) comment(author, at, text string) error {
-	var about []string
-	if author != "" {
-		about = append(about, "author: "+author)
-	}
-	if at != "" {
-		about = append(about, "time: "+at)
-	}
-	if text = strings.TrimSpace(text); text == "" {
+	if text = ooxml.Comment(author, at, text); text == "" {
 		return nil
-	}
-	if len(about) > 0 {
-		text = "[" + strings.Join(about, ", ") + "]: " + text
 	}
 	return s.emit(extract.Block{Kind: extract.Paragraph, Text: text})
 }

@@ -7,18 +7,21 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/diagram"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const maxFloats = 10_000
 
-// float is an object above the cells: a chart or a text box.
+// float is an object above the cells: a chart, a diagram or a text box.
 type float struct {
-	row   int    // row of its top edge, from 1
-	chart string // the part
-	text  string
+	row     int    // row of its top edge, from 1
+	chart   string // the part
+	diagram string // the part
+	text    string
 }
 
 // readFloats reads the drawing of the sheet (20.5), if part is not "".
@@ -44,7 +47,9 @@ func (s *sheet) readFloats(part string) error {
 				}
 				return err
 			case "chart":
-				f.chart = relations[ooxml.RelationID(start, "id")].Target
+				f.chart = s.r.once(relations[ooxml.RelationID(start, "id")].Target)
+			case "relIds":
+				f.diagram = s.r.once(relations[ooxml.RelationID(start, "dm")].Target)
 			case "txBody":
 				var err error
 				if f.text, err = drawingText(d); err != nil {
@@ -61,7 +66,7 @@ func (s *sheet) readFloats(part string) error {
 }
 
 func (s *sheet) addFloat(f float) error {
-	if f.chart == "" && f.text == "" {
+	if f.chart == "" && f.diagram == "" && f.text == "" {
 		return nil
 	}
 	if len(s.floats) == maxFloats {
@@ -87,6 +92,12 @@ func drawingText(d *ooxml.Decoder) (string, error) {
 					b.WriteString(text)
 				}
 				return err
+			case "oMath", "oMathPara":
+				text, err := formula.Read(d, start)
+				if b.Len()+len(text) <= maxText {
+					b.WriteString(formula.After(b.String(), text))
+				}
+				return err
 			}
 			return walk()
 		}, nil)
@@ -100,16 +111,9 @@ func (s *sheet) emitFloats(row int) error {
 	for len(s.floats) > 0 && (row == 0 || s.floats[0].row < row) {
 		f := s.floats[0]
 		s.floats = s.floats[1:]
-		blocks := []extract.Block{{Kind: extract.Paragraph, Text: f.text}}
-		if f.chart != "" {
-			blocks = nil
-			err := s.r.pkg.Read(s.r.ctx, f.chart, func(d *ooxml.Decoder) (err error) {
-				blocks, err = chart.Read(d, extract.Block{})
-				return err
-			})
-			if err := ooxml.Optional(err); err != nil {
-				return err
-			}
+		blocks, err := s.blocks(f)
+		if err != nil {
+			return err
 		}
 		for _, b := range blocks {
 			if err := s.emit(b); err != nil {
@@ -118,4 +122,32 @@ func (s *sheet) emitFloats(row int) error {
 		}
 	}
 	return nil
+}
+
+// blocks returns the blocks of an object.
+func (s *sheet) blocks(f float) (blocks []extract.Block, err error) {
+	switch {
+	case f.chart != "":
+		err = s.r.pkg.Read(s.r.ctx, f.chart, func(d *ooxml.Decoder) error {
+			blocks, err = chart.Read(d, extract.Block{})
+			return err
+		})
+	case f.diagram != "":
+		err = s.r.pkg.Read(s.r.ctx, f.diagram, func(d *ooxml.Decoder) error {
+			blocks, err = diagram.Read(d, s.r.spend)
+			return err
+		})
+	default:
+		blocks = []extract.Block{{Kind: extract.Paragraph, Text: f.text}}
+	}
+	return blocks, ooxml.Optional(err)
+}
+
+// once returns a part, or "" if it was read before: a small file may refer to a large part any number of times.
+func (r *reader) once(part string) string {
+	if part == "" || r.read[part] {
+		return ""
+	}
+	r.read[part] = true
+	return part
 }

@@ -26,7 +26,10 @@ func (s *sheet) region(g *region) error {
 		}
 		titles := titleRows(rows, g.left)
 		for _, w := range rows[:titles] {
-			if err := s.emit(extract.Block{Kind: extract.Paragraph, Text: w.cells[0].text}); err != nil {
+			title := w.cells[0]
+			if err := s.emit(extract.Block{
+				Kind: extract.Paragraph, Text: title.text, Links: s.linksOf(w.number, title),
+			}); err != nil {
 				return err
 			}
 		}
@@ -125,7 +128,7 @@ func (e *layer) cells(i int) ([]extract.Cell, error) {
 				cells = append(cells, extract.Cell{})
 			}
 		}
-		made := extract.Cell{Text: c.text}
+		made := extract.Cell{Text: c.text, Links: e.sheet.linksOf(w.number, c)}
 		if end, ok := e.sheet.merges[place{w.number, c.column}]; ok {
 			across := min(end.column, e.right) - c.column + 1
 			down := max(rowsUntil(e.rows, end.row)-i, 1)

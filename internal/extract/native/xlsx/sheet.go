@@ -22,6 +22,7 @@ type cell struct {
 	column int // from 1
 	text   string
 	number bool
+	target string // of a link
 }
 
 // row is a row that is not empty.
@@ -49,6 +50,7 @@ type sheet struct {
 	held    int // bytes of waiting
 	stream  bool
 	merges  map[place]span
+	links   map[place]string // targets
 	finder  *finder
 	floats  []float // objects above the cells that were not emitted yet, from the top
 }
@@ -60,7 +62,7 @@ func (r *reader) sheet(part string, page int, heading string) error {
 	if err != nil {
 		return err
 	}
-	s := &sheet{r: r, page: page, heading: heading, merges: map[place]span{}}
+	s := &sheet{r: r, page: page, heading: heading, merges: map[place]span{}, links: map[place]string{}}
 	s.finder = &finder{sheet: s}
 	if err := s.readFloats(ooxml.OfType(relations, "drawing")); err != nil {
 		return err
@@ -73,6 +75,8 @@ func (r *reader) sheet(part string, page int, heading string) error {
 				return s.row(start)
 			case "mergeCell":
 				return s.merge(ooxml.Attr(start, "ref"))
+			case "hyperlink":
+				s.link(start, relations)
 			case "extLst":
 				return d.Skip()
 			}
@@ -171,6 +175,12 @@ func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 			return err
 		case "is":
 			c.text, err = richText(s.d)
+			return err
+		case "f":
+			instruction, err := s.d.Text(maxFormula)
+			if call := hyperlinkCall.FindStringSubmatch(instruction); call != nil {
+				c.target = strings.ReplaceAll(call[1], `""`, `"`)
+			}
 			return err
 		}
 		return s.d.Skip()

@@ -18,13 +18,14 @@ import (
 
 // New returns an extractor of Excel workbooks. Hidden sheets are left out, unless there is no other; the property
 // "hidden_sheets" has their names. Hidden rows and columns are read: a filter hides rows.
-func New() extract.Extractor { return ooxml.Extractor("native/xlsx", 1, read) }
+func New() extract.Extractor { return ooxml.Extractor("native/xlsx", 2, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, blanks: limits.Characters, bytes: 4 * limits.Characters,
+		read: map[string]bool{},
 	}
 	properties, err := pkg.Properties(ctx)
 	if err != nil {
@@ -58,6 +59,7 @@ type reader struct {
 	people    map[string]string // comment authors by id
 	blanks    int               // remaining budget for empty and repeated cells of tables
 	bytes     int               // remaining budget for text outside of cells
+	read      map[string]bool   // charts and diagrams that were read
 }
 
 // sheetName is a sheet as the workbook lists it.

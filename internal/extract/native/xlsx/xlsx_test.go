@@ -141,8 +141,11 @@ func TestWorkbook(t *testing.T) {
 			"../comments1.xml", "threadedComment", "../threads/t.xml"),
 		"xl/drawings/d.xml", `<xdr:wsDr`+namespaces+`>`+anchor("9",
 			`<xdr:sp><xdr:txBody><a:p><a:r><a:t>box</a:t></a:r></a:p></xdr:txBody></xdr:sp>`)+
-			anchor("2", `<c:chart r:id="r0"/>`)+`</xdr:wsDr>`,
-		"xl/drawings/_rels/d.xml.rels", nativetest.Relations("chart", "../charts/c.xml"),
+			anchor("2", `<c:chart r:id="r0"/>`)+anchor("20", `<dgm:relIds r:dm="r1"/>`)+anchor("30", `<c:chart r:id="r0"/>`)+
+			`</xdr:wsDr>`,
+		"xl/drawings/_rels/d.xml.rels", nativetest.Relations("chart", "../charts/c.xml", "diagramData", "../diagrams/d.xml"),
+		"xl/diagrams/d.xml", `<dgm:dataModel`+namespaces+` xmlns:dgm="d"><dgm:pt modelId="1"><dgm:t><a:p><a:r><a:t>Plan</a:t>`+
+			`</a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>`,
 		"xl/charts/c.xml", `<c:chartSpace`+namespaces+
 			`><c:pieChart><c:ser><c:tx><c:v>S</c:v></c:tx><c:val><c:numLit><c:pt idx="0"><c:v>7</c:v></c:pt></c:numLit></c:val></c:ser></c:pieChart></c:chartSpace>`,
 		"xl/comments1.xml", `<comments`+namespaces+
@@ -159,7 +162,7 @@ func TestWorkbook(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "## Two\n\nsecond\n\n## One\n\na\n\nPie chart\n\n<!-- image -->\n\n|  | S |\n| - | - |\n|  | 7 " +
-		"|\n\nb\n\nbox\n\n" +
+		"|\n\nb\n\nbox\n\n- Plan\n\n" +
 		"\\[author: Bob, time: 2026-01-01T00:00:00\\]: Because\n\n\\[author: Ada\\]: Why?\n"
 	if out.String() != want {
 		t.Errorf("got\n%s", out.String())

@@ -17,6 +17,8 @@ import (
 const (
 	maxCells = 500_000 // of the table; more than a chart can show
 	maxText  = 32 << 10
+	maxAxes  = 4
+	scatter  = "Scatter chart"
 )
 
 // chart is a chart being read.
@@ -24,6 +26,8 @@ type chart struct {
 	d      *ooxml.Decoder
 	kind   string
 	title  string
+	across string   // title of the axis of categories
+	values []string // titles of the other axes
 	series []series
 	points int
 }
@@ -44,15 +48,17 @@ func Read(d *ooxml.Decoder, like extract.Block) ([]extract.Block, error) {
 	c := &chart{d: d}
 	err := d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
-		case "title": // the chart's title, or later an axis title
+		case "title":
 			text, err := c.text()
 			if c.title == "" && c.kind == "" {
 				c.title = text
 			}
 			return err
+		case "catAx", "valAx", "dateAx", "serAx":
+			return c.axis(start.Name.Local)
 		case "ser":
 			return c.ser()
-		case "txPr", "spPr", "dLbls", "extLst", "catAx", "valAx", "dateAx", "serAx":
+		case "txPr", "spPr", "dLbls", "extLst":
 			return d.Skip()
 		}
 		if name, ok := strings.CutSuffix(start.Name.Local, "Chart"); ok && c.kind == "" {
@@ -66,6 +72,24 @@ func Read(d *ooxml.Decoder, like extract.Block) ([]extract.Block, error) {
 	return c.blocks(like)
 }
 
+// axis reads the title of an axis. A scatter chart has two axes of values, of which the first is across.
+func (c *chart) axis(kind string) error {
+	return c.d.Children(func(start xml.StartElement) error {
+		if start.Name.Local != "title" {
+			return c.d.Skip()
+		}
+		text, err := c.text()
+		switch {
+		case text == "":
+		case c.across == "" && (kind == "catAx" || kind == "dateAx" || c.kind == scatter):
+			c.across = text
+		case len(c.values) < maxAxes:
+			c.values = append(c.values, text)
+		}
+		return err
+	}, nil)
+}
+
 // kind returns a readable name of a chart element.
 func kind(element string) string {
 	switch strings.TrimSuffix(element, "3D") {
@@ -76,7 +100,7 @@ func kind(element string) string {
 	case "pie", "doughnut", "ofPie":
 		return "Pie chart"
 	case "scatter":
-		return "Scatter chart"
+		return scatter
 	case "area":
 		return "Area chart"
 	}
@@ -226,6 +250,9 @@ func (c *chart) blocks(like extract.Block) ([]extract.Block, error) {
 		}
 	}
 	add(extract.Caption, c.title)
+	if len(c.values) > 0 && c.kind != "" {
+		c.kind += " (" + strings.Join(c.values, ", ") + ")"
+	}
 	add(extract.Picture, c.kind)
 	if len(indexes) == 0 {
 		return out, nil
@@ -234,7 +261,7 @@ func (c *chart) blocks(like extract.Block) ([]extract.Block, error) {
 		out = append(out, b)
 		return nil
 	}, like)
-	header := []extract.Cell{{}}
+	header := []extract.Cell{{Text: c.across}}
 	for _, s := range c.series {
 		header = append(header, extract.Cell{Text: s.name})
 	}

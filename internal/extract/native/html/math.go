@@ -1,0 +1,48 @@
+package html
+
+import (
+	"golang.org/x/net/html"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
+)
+
+// formula begins a formula. Its alternative text replaces it.
+func (s *simplifier) formula(t html.Token) error {
+	for _, a := range t.Attr {
+		if a.Key == "alttext" && a.Val != "" {
+			return s.text([]byte(a.Val))
+		}
+	}
+	s.math = &formula.Builder{}
+	return s.math.Start(t.Data, nil)
+}
+
+// inFormula adds an element to the open formula.
+func (s *simplifier) inFormula(t html.Token) error {
+	attrs := map[string]string{}
+	for _, a := range t.Attr {
+		if a.Key == "open" || a.Key == "close" || a.Key == "separators" || a.Key == "linethickness" {
+			attrs[a.Key] = a.Val
+		}
+	}
+	err := s.math.Start(t.Data, attrs)
+	if t.Type == html.SelfClosingTagToken {
+		s.math.End()
+	}
+	return err
+}
+
+// endFormula writes the open formula, if there is one, apart from the words next to it.
+func (s *simplifier) endFormula() error {
+	if s.math == nil {
+		return nil
+	}
+	text := s.math.String()
+	s.math = nil
+	if text == "" {
+		return nil
+	}
+	err := s.text([]byte(formula.After(string(s.last), text)))
+	s.after = true
+	return err
+}
