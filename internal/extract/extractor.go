@@ -74,9 +74,19 @@ type Limits struct {
 	Time       time.Duration // of one external program's run
 	PageTime   time.Duration // of one page within it
 	ChildBytes int64         // memory of an external program without a Pool
+	Depth      int           // how deep files within files are read; negative: not at all
+	Files      int           // files within the document that are read, at all depths
 
 	// Pool is the memory that programs and decoders share for all documents being read; nil: unlimited.
 	Pool *child.Pool
+	// Within is what is left for the files within a document, at all depths; nil: this is not such a file.
+	Within *Within
+}
+
+// Within is what is left of the limits for all files within one document.
+type Within struct {
+	Files, Pages    int
+	Bytes, Unpacked int64 // of saved files; of zip-based ones, unpacked
 }
 
 // DefaultLimits suit a worker of 512 MB.
@@ -91,6 +101,8 @@ var DefaultLimits = Limits{
 	Time:       5 * time.Minute,
 	PageTime:   30 * time.Second,
 	ChildBytes: 2 << 30,
+	Depth:      8,
+	Files:      1000,
 }
 
 // Emit takes the next block in reading order. Its error ends the extraction and is returned.

@@ -2,8 +2,6 @@
 package native
 
 import (
-	"maps"
-
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
@@ -11,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/epub"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
@@ -39,6 +38,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 	if image != nil {
 		all[extract.Image] = image
 	}
-	all[extract.EML] = eml.New(extract.NewRouter(maps.Clone(all)))
+	files := nested.NewAll(all)
+	all[extract.EML] = eml.New(files)
 	return all
 }
