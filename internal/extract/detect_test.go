@@ -99,6 +99,9 @@ func TestDetect(t *testing.T) {
 		{"text by name", "a.txt", []byte(rows), extract.Text},
 		{"Latin-1", "a.txt", []byte("Gr\xfc\xdfe aus M\xfcnchen"), extract.Text},
 		{"mail", "a", []byte("From: ada@example.org\nSubject: Hello\nMIME-Version: 1.0\n\nText"), extract.EML},
+		{"mailbox", "a.txt", []byte("From a@b Tue Mar  3 10:00:00 2026\nSubject: x\n\ny\n"), extract.MBOX},
+		{"a message that a mailbox had", "a.eml", []byte("From a@b Tue Mar  3 10:00:00 2026\nSubject: x\n\ny\n"), extract.EML},
+		{"a letter", "a.txt", []byte("From Rome at 10:00 to Paris\nand back\n"), extract.Text},
 		{"binary", "a.txt", []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"), extract.Unknown},
 	} {
 		t.Run(tt.what, func(t *testing.T) {

@@ -12,6 +12,7 @@ var (
 	htmlClose = regexp.MustCompile(`(?i)</(?:h[1-6]|p|div|table|ul|ol|li|td|tr|a|span|b|body|html)\s*>`)
 	svgStart  = regexp.MustCompile(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+svg[^>]*>\s*)?<svg[\s>]`)
 	mailField = regexp.MustCompile(`^(?:Received|Return-Path|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|X-[\w-]+|DKIM-Signature|Content-Type):`)
+	mailbox   = regexp.MustCompile(`^From \S+ [^\n]*\d\d:\d\d[^\n]*\n[!-9;-~]+:`)
 	mailMust  = regexp.MustCompile(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
 )
 
@@ -33,6 +34,8 @@ func detectText(text, name string) Format {
 		return HTML
 	case svgStart.MatchString(text):
 		return Image
+	case mailbox.MatchString(text) && !strings.EqualFold(filepath.Ext(name), ".eml"):
+		return MBOX
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown", ".mdown", ".mkd":

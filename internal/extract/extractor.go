@@ -21,6 +21,7 @@ const (
 	CSV      Format = "csv"
 	Text     Format = "text"
 	EML      Format = "eml"
+	MBOX     Format = "mbox" // a mailbox of messages
 	RTF      Format = "rtf"
 	Image    Format = "image"
 	ODF      Format = "odf"  // OpenDocument text, sheet or slides
@@ -87,6 +88,8 @@ type Limits struct {
 type Within struct {
 	Files, Pages    int
 	Bytes, Unpacked int64 // of saved files; of zip-based ones, unpacked
+	// Missed records for the outermost document what was not read of a file, and the reason.
+	Missed func(name, reason string)
 }
 
 // DefaultLimits suit a worker of 512 MB.

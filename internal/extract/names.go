@@ -21,6 +21,8 @@ func names(f Format) (short, phrase string) {
 		return "plain text", "a plain text file"
 	case EML:
 		return "e-mail (EML)", "an e-mail message (EML)"
+	case MBOX:
+		return "mailbox (MBOX)", "a mailbox (MBOX)"
 	case RTF:
 		return "RTF", "a Rich Text document (RTF)"
 	case Image:
@@ -32,7 +34,7 @@ func names(f Format) (short, phrase string) {
 	case OLE:
 		return "Office before 2007", "an Office file in the format before 2007 (such as .doc, .xls, .ppt or .msg)"
 	case Zip:
-		return "zip", "a zip archive"
+		return "zip archives", "a zip archive"
 	default:
 		return string(f), "a file of an unknown binary format"
 	}

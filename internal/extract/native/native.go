@@ -9,12 +9,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/epub"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/mbox"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/zip"
 )
 
 // Extractors returns the extractor of each format. pdf and image read their formats; nil omits the format.
@@ -40,5 +42,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 	}
 	files := nested.NewAll(all)
 	all[extract.EML] = eml.New(files)
+	all[extract.MBOX] = mbox.New(files)
+	all[extract.Zip] = zip.New(files)
 	return all
 }

@@ -124,25 +124,16 @@ func (r *Reader) file(path, name string, level int, emit extract.Emit) (isMail b
 	if r.all.Version(src.Format) == "" {
 		return false, taskerr.Errorf(taskerr.UnsupportedFormat, "this kind of file can't be read")
 	}
-	info, err := r.Read(src, utf8.RuneCountInString(name), emit)
-	if err != nil {
-		return false, err
-	}
-	if n := info.Properties["unread_pages"]; n != "" {
-		r.Missed(name, fmt.Sprintf("%s of %d pages could not be read by OCR: %s", n, max(info.Pages, 1),
-			info.Properties["unread_reason"]))
-	}
-	if len(info.Warnings) > 0 {
-		r.Missed(name, strings.Join(info.Warnings, ", "))
-	}
-	return false, nil
+	_, err = r.Read(src, utf8.RuneCountInString(name), emit)
+	return false, err
 }
 
 // Read extracts a saved file with the extractor of its format, within what is left of the limits. At least one is
 // left of each, because a limit of zero means the default. heading is the number of characters of the heading
-// to be emitted before it.
+// to be emitted before it. What was not read of the file is missed under its name.
 func (r *Reader) Read(src extract.Source, heading int, emit extract.Emit) (extract.Info, error) {
-	src.TempDir = r.dir
+	name := src.Name
+	src.TempDir, src.Name = r.dir, r.path+name
 	if src.Size == 0 {
 		if about, err := os.Stat(src.Path); err == nil {
 			src.Size = about.Size()
@@ -159,6 +150,13 @@ func (r *Reader) Read(src extract.Source, heading int, emit extract.Emit) (extra
 	})
 	r.within.Pages = max(r.within.Pages-info.Pages, 1)
 	r.within.Unpacked = max(r.within.Unpacked-unpacked(src, r.within.Unpacked), 1)
+	if n := info.Properties["unread_pages"]; n != "" && err == nil {
+		r.Missed(name, fmt.Sprintf("%s of %d pages could not be read by OCR: %s", n, max(info.Pages, 1),
+			info.Properties["unread_reason"]))
+	}
+	if len(info.Warnings) > 0 && err == nil {
+		r.Missed(name, strings.Join(info.Warnings, ", "))
+	}
 	return info, err
 }
 

@@ -4,6 +4,7 @@
 package nested
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,12 +38,14 @@ type Reader struct {
 	within  *extract.Within
 	emit    extract.Emit
 	dir     string
-	stopped bool // emit failed
+	path    string // of this document within the outermost one, with a slash at its end
+	stopped bool   // emit failed
 
 	saved  int // files in dir
 	files  int // within the document
 	read   int // of those, the ones that have text
-	missed int // how many could not be read, or not in full
+	first  string
+	missed int // how many could not be read, or not in full, at any depth; of the outermost document
 	list   strings.Builder
 }
 
@@ -54,8 +57,10 @@ func New(
 	r := &Reader{ctx: ctx, all: all, limits: limits, within: limits.Within, emit: emit}
 	if r.within == nil {
 		r.within = &extract.Within{
-			Files: limits.Files, Pages: limits.Pages, Bytes: limits.Bytes, Unpacked: limits.ZipBytes,
+			Files: limits.Files, Pages: limits.Pages, Bytes: limits.Bytes, Unpacked: limits.ZipBytes, Missed: r.add,
 		}
+	} else {
+		r.path = src.Name + "/"
 	}
 	dir, err := os.MkdirTemp(src.TempDir, "nested-")
 	if err != nil {
@@ -164,9 +169,13 @@ func (w *whileRunning) Read(p []byte) (int, error) {
 
 // Missed records a file, or a part of the document, that was not read, and the reason.
 func (r *Reader) Missed(name, reason string) {
-	if name == "" {
-		name = "a message"
-	}
+	name = cmp.Or(name, "a message")
+	r.first = cmp.Or(r.first, name+" ("+reason+")")
+	r.within.Missed(r.path+name, reason)
+}
+
+// add records what was not read at any depth.
+func (r *Reader) add(name, reason string) {
 	r.missed++
 	if r.list.Len() > maxList {
 		return
@@ -176,6 +185,12 @@ func (r *Reader) Missed(name, reason string) {
 	}
 	r.list.WriteString(Shorten(name, maxName) + " (" + reason + ")")
 }
+
+// FirstMissed is the first file that was not read, with its reason, or "".
+func (r *Reader) FirstMissed() string { return r.first }
+
+// Succeeded is how many files have text.
+func (r *Reader) Succeeded() int { return r.read }
 
 // Shorten cuts a text that is longer than limit bytes and marks the cut by "…".
 func Shorten(text string, limit int) string {
