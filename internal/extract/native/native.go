@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/mbox"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
+	pdffile "github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
@@ -34,13 +35,13 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 		extract.Text:     text.New(),
 		extract.ODF:      odf.New(),
 	}
-	if pdf != nil {
-		all[extract.PDF] = pdf
-	}
 	if image != nil {
 		all[extract.Image] = image
 	}
 	files := nested.NewAll(all)
+	if pdf != nil {
+		all[extract.PDF] = pdffile.WithFiles(pdf, files)
+	}
 	all[extract.EML] = eml.New(files)
 	all[extract.MBOX] = mbox.New(files)
 	all[extract.Zip] = zip.New(files)

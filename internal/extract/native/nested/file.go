@@ -53,12 +53,20 @@ func (r *Reader) Admit(name string) bool {
 // Add reads a file within the document, under its name as a heading of the level. A file that can't be read doesn't
 // fail the document.
 func (r *Reader) Add(name string, level int, open func() (io.ReadCloser, error)) error {
+	return r.AddFrom(name, level, func() (string, error) { return r.copy(open) })
+}
+
+// AddFrom is Add for a file that save saves and returns the path of.
+func (r *Reader) AddFrom(name string, level int, save func() (path string, err error)) error {
 	if !r.Admit(name) {
 		return nil
 	}
-	path, err := r.copy(open)
+	path, err := save()
 	if err != nil {
-		return r.Refused(name, err)
+		if err := r.Refused(name, err); err != nil {
+			return err
+		}
+		return r.mention(name)
 	}
 	return r.attached(path, name, level)
 }
@@ -105,6 +113,11 @@ func (r *Reader) attached(path, name string, level int) error {
 		r.read++
 		return nil
 	}
+	return r.mention(name)
+}
+
+// mention emits the name of a file without text.
+func (r *Reader) mention(name string) error {
 	mention := extract.Block{Kind: extract.Paragraph, Text: r.Mention + name}
 	if r.Mention == "" || Characters(mention) > r.limits.Characters {
 		return nil
