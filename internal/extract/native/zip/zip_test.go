@@ -116,7 +116,7 @@ func TestBytesAreShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Blocks) != 4 || !strings.Contains(doc.Warnings[0], "c.txt (the files within it are larger") {
+	if len(doc.Blocks) != 5 || !strings.Contains(doc.Warnings[0], "c.txt (the files within it are larger") {
 		t.Errorf("%d blocks, %q", len(doc.Blocks), doc.Warnings)
 	}
 }
