@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -42,8 +44,10 @@ func Detect(path, name string) (Format, error) {
 		return PDF, nil
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		return detectZip(path)
-	case bytes.HasPrefix(head, oleSignature):
-		return detectOLE(file, head)
+	case bytes.HasPrefix(head, []byte(compound.Signature)):
+		return detectOLE(path)
+	case otherOffice(head):
+		return Office, nil
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(`{\rtf`)):
 		return RTF, nil
 	}
@@ -69,8 +73,12 @@ func detectZip(path string) (Format, error) {
 		return DOCX, nil
 	case a.Has("ppt/presentation.xml"):
 		return PPTX, nil
-	case a.Has("xl/workbook.xml"), a.Has("xl/workbook.bin"):
+	case a.Has("xl/workbook.xml"):
 		return XLSX, nil
+	case a.Has("xl/workbook.bin"):
+		return XLSB, nil
+	case slices.ContainsFunc(officeParts, a.Has):
+		return Office, nil
 	case a.Has("[Content_Types].xml"):
 		return detectOOXML(a), nil
 	case !a.Has("mimetype"):

@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound/compoundtest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -59,7 +60,7 @@ func TestDetect(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html><html><body><p>Hello</p></body></html>"
 	rows := "name;age\nAda;36\nAlan;41\nGrace;85\n"
-	ole := append([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), make([]byte, 600)...)
+	ole := func(stream string) []byte { return compoundtest.File(map[string][]byte{stream: []byte("HWP Document File")}) }
 	for _, tt := range []struct {
 		what    string
 		name    string
@@ -76,7 +77,17 @@ func TestDetect(t *testing.T) {
 		{"OpenDocument", "a.odt", zipped(t, "mimetype", "application/vnd.oasis.opendocument.text"), extract.ODF},
 		{"EPUB", "a.epub", zipped(t, "mimetype", "application/epub+zip"), extract.EPUB},
 		{"zip", "a.docx", zipped(t, "holiday.jpg", ""), extract.Zip},
-		{"old Office", "a.doc", ole, extract.OLE},
+		{"old Word, misnamed", "a.xls", ole("WordDocument"), extract.DOC},
+		{"old Excel", "a.xls", ole("Workbook"), extract.XLS},
+		{"older Excel", "a.xls", ole("Book"), extract.XLS},
+		{"old PowerPoint", "a.ppt", ole("PowerPoint Document"), extract.PPT},
+		{"Outlook", "a.msg", ole("__properties_version1.0"), extract.MSG},
+		{"Visio", "a.vsd", ole("VisioDocument"), extract.Office},
+		{"Hangul", "a.hwp", ole("FileHeader"), extract.Office},
+		{"another compound file", "a.doc", ole("Catalog"), extract.OLE},
+		{"Pages", "a.pages", zipped(t, "Index/Document.iwa", ""), extract.Office},
+		{"WordPerfect", "a", []byte("\xFFWPC\x01\x02"), extract.Office},
+		{"Excel, binary", "a", zipped(t, "xl/workbook.bin", ""), extract.XLSB},
 		{"RTF", "a.doc", []byte(`{\rtf1\ansi Hello}`), extract.RTF},
 		{"PNG", "a.txt", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00"), extract.Image},
 		{"SVG", "a.svg", []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>`), extract.Image},
@@ -116,10 +127,7 @@ func TestDetect(t *testing.T) {
 
 func TestDetectRefuses(t *testing.T) {
 	t.Parallel()
-	encrypted := append([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), make([]byte, 504)...)
-	encrypted[30], encrypted[48] = 9, 1 // sectors of 512 bytes, the directory in the second
-	encrypted = append(encrypted, make([]byte, 512)...)
-	encrypted = append(encrypted, utf16le("EncryptedPackage", false)...)
+	encrypted := compoundtest.File(map[string][]byte{"EncryptedPackage": nil, "EncryptionInfo": nil})
 	whole := zipped(t, "word/document.xml", strings.Repeat("text", 100))
 	for _, tt := range []struct {
 		what    string
@@ -128,6 +136,7 @@ func TestDetectRefuses(t *testing.T) {
 	}{
 		{"empty", nil, "empty"},
 		{"encrypted Office", encrypted, "password"},
+		{"truncated old Office", encrypted[:600], "damaged"},
 		{"truncated zip", whole[:len(whole)-30], "damaged"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {

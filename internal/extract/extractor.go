@@ -24,10 +24,16 @@ const (
 	MBOX     Format = "mbox" // a mailbox of messages
 	RTF      Format = "rtf"
 	Image    Format = "image"
-	ODF      Format = "odf"  // OpenDocument text, sheet or slides
-	EPUB     Format = "epub" // an electronic book
-	OLE      Format = "ole"  // Office before 2007, Outlook messages
-	Zip      Format = "zip"  // a zip archive of other files
+	ODF      Format = "odf"    // OpenDocument text, sheet or slides
+	EPUB     Format = "epub"   // an electronic book
+	DOC      Format = "doc"    // Word before 2007
+	XLS      Format = "xls"    // Excel before 2007
+	PPT      Format = "ppt"    // PowerPoint before 2007
+	XLSB     Format = "xlsb"   // Excel, binary
+	MSG      Format = "msg"    // an Outlook message
+	Office   Format = "office" // of other office programs: WordPerfect, Works, Pages, Visio, HWP, …
+	OLE      Format = "ole"    // another compound file
+	Zip      Format = "zip"    // a zip archive of other files
 	Unknown  Format = "unknown"
 )
 

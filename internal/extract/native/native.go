@@ -2,6 +2,8 @@
 package native
 
 import (
+	"maps"
+
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
@@ -15,6 +17,7 @@ import (
 	pdffile "github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/zip"
@@ -42,6 +45,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 	if pdf != nil {
 		all[extract.PDF] = pdffile.WithFiles(pdf, files)
 	}
+	maps.Copy(all, soffice.Extractors(files))
 	all[extract.EML] = eml.New(files)
 	all[extract.MBOX] = mbox.New(files)
 	all[extract.Zip] = zip.New(files)
