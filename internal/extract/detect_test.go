@@ -60,7 +60,9 @@ func TestDetect(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html><html><body><p>Hello</p></body></html>"
 	rows := "name;age\nAda;36\nAlan;41\nGrace;85\n"
-	ole := func(stream string) []byte { return compoundtest.File(map[string][]byte{stream: []byte("HWP Document File")}) }
+	ole := func(stream string) []byte {
+		return compoundtest.File(map[string][]byte{stream: []byte("HWP Document File")})
+	}
 	for _, tt := range []struct {
 		what    string
 		name    string

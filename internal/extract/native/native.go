@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/mbox"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/msg"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
 	pdffile "github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
@@ -47,6 +48,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 	}
 	maps.Copy(all, soffice.Extractors(files))
 	all[extract.EML] = eml.New(files)
+	all[extract.MSG] = msg.New(files)
 	all[extract.MBOX] = mbox.New(files)
 	all[extract.Zip] = zip.New(files)
 	return all
