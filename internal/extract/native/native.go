@@ -7,6 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/embedded"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/eml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/epub"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
@@ -47,6 +48,9 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 		all[extract.PDF] = pdffile.WithFiles(pdf, files)
 	}
 	maps.Copy(all, soffice.Extractors(files))
+	for _, f := range []extract.Format{extract.DOCX, extract.PPTX, extract.XLSX, extract.ODF} {
+		all[f] = embedded.With(all[f], files)
+	}
 	all[extract.EML] = eml.New(files)
 	all[extract.MSG] = msg.New(files)
 	all[extract.MBOX] = mbox.New(files)

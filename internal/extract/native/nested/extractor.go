@@ -79,8 +79,8 @@ func (c *container) Extract(
 // List reads the files within a document by Reader.Add.
 type List func(ctx context.Context, src extract.Source, limits extract.Limits, r *Reader) error
 
-// With returns inner followed by the files within the document. Its name and version are those of inner: when only an
-// extractor of such files changes, documents are not read again.
+// With returns inner followed by the files within the document. Its name is that of inner: when only an extractor of
+// such files changes, documents are not read again.
 func With(inner extract.Extractor, all All, list List) extract.Extractor {
 	return &with{inner, all, list}
 }
@@ -90,6 +90,9 @@ type with struct {
 	all  All
 	list List
 }
+
+// Version also covers what is added.
+func (w *with) Version() int { return w.Extractor.Version() + 1 }
 
 // Extract implements extract.Extractor.
 func (w *with) Extract(
