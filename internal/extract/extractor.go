@@ -23,6 +23,7 @@ const (
 	EML      Format = "eml"
 	MBOX     Format = "mbox" // a mailbox of messages
 	RTF      Format = "rtf"
+	XML      Format = "xml"
 	Image    Format = "image"
 	ODF      Format = "odf"    // OpenDocument text, sheet or slides
 	EPUB     Format = "epub"   // an electronic book

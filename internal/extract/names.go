@@ -23,6 +23,8 @@ func names(f Format) (short, phrase string) {
 		return "e-mail (EML)", "an e-mail message (EML)"
 	case MBOX:
 		return "mailbox (MBOX)", "a mailbox (MBOX)"
+	case XML:
+		return "XML", "an XML document"
 	case RTF:
 		return "RTF", "a Rich Text document (RTF)"
 	case Image:

@@ -198,6 +198,9 @@ func (t *tally) verdict() Name {
 
 func notASCII(r rune) bool { return r >= utf8.RuneSelf }
 
+// Decoder returns a decoder of the encoding to UTF-8.
+func (n Name) Decoder() *encoding.Decoder { return n.encoding().NewDecoder() }
+
 func (n Name) encoding() encoding.Encoding {
 	switch n {
 	case UTF16LE:

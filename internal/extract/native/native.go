@@ -22,6 +22,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/xml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/zip"
 )
 
@@ -51,6 +52,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 	for _, f := range []extract.Format{extract.DOCX, extract.PPTX, extract.XLSX, extract.ODF} {
 		all[f] = embedded.With(all[f], files)
 	}
+	all[extract.XML] = xml.New(files)
 	all[extract.EML] = eml.New(files)
 	all[extract.MSG] = msg.New(files)
 	all[extract.MBOX] = mbox.New(files)
