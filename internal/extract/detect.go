@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
 
@@ -50,6 +51,12 @@ func Detect(path, name string) (Format, error) {
 		return Office, nil
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(`{\rtf`)):
 		return RTF, nil
+	}
+	switch {
+	case sealed(head):
+		return Unknown, errSealed
+	case isCBOR(head):
+		return Unknown, nil
 	}
 	if text, ok := asText(head); ok {
 		return detectText(text, name), nil
@@ -122,16 +129,17 @@ func readStart(a *archive.Archive, part string) string {
 }
 
 // asText returns the start of a text file as UTF-8 and reports whether it is text: no NUL, and hardly any
-// control characters.
+// control characters, among which are those that windows-1252 leaves undefined.
 func asText(head []byte) (string, bool) {
 	marked, _ := charset.FromBOM(head)
-	text := charset.Decode(head)
+	text, name := charset.DecodeNamed(head)
 	controls := 0
 	for _, r := range text {
 		if r == 0 && marked == "" {
 			return "", false
 		}
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\v' && r != '\x1b' || r == 0x7F {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\v' && r != '\x1b' || r == 0x7F ||
+			r == utf8.RuneError && name == charset.Windows1252 {
 			controls++
 		}
 	}

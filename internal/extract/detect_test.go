@@ -3,6 +3,7 @@ package extract_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/compound/compoundtest"
@@ -54,6 +57,31 @@ func utf16le(text string, mark bool) []byte {
 		out = binary.LittleEndian.AppendUint16(out, u)
 	}
 	return out
+}
+
+func ebcdic(text string) []byte {
+	out, err := charmap.CodePage1047.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		panic(err) // the text is of ASCII
+	}
+	return out
+}
+
+// A signed file is refused with what to do, whichever way it is written.
+func TestDetectSealed(t *testing.T) {
+	t.Parallel()
+	der := "\x30\x80\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x02\xA0\x80\x30" + strings.Repeat("abcdefgh", 30)
+	plain := base64.StdEncoding.EncodeToString([]byte(der))
+	for what, content := range map[string]string{
+		"DER": der, "base64": plain[:64] + "\r\n" + plain[64:],
+		"PEM": "-----BEGIN PKCS7-----\n" + plain[:64] + "\n" + plain[64:] + "\n-----END PKCS7-----\n",
+	} {
+		_, err := extract.Detect(write(t, "file", []byte(content)), "a.txt")
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.UnsupportedFormat ||
+			!strings.Contains(e.Message, "PKCS #7") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 func TestDetect(t *testing.T) {
@@ -115,6 +143,13 @@ func TestDetect(t *testing.T) {
 		{"mailbox", "a.txt", []byte("From a@b Tue Mar  3 10:00:00 2026\nSubject: x\n\ny\n"), extract.MBOX},
 		{"a message that a mailbox had", "a.eml", []byte("From a@b Tue Mar  3 10:00:00 2026\nSubject: x\n\ny\n"), extract.EML},
 		{"a letter", "a.txt", []byte("From Rome at 10:00 to Paris\nand back\n"), extract.Text},
+		{"CBOR", "a.txt", []byte("\xa2dnamegharbourescore\x18\x24"), extract.Unknown},
+		{"Latin-1 that begins as CBOR", "a.txt", []byte("\xa2 is the sign of cents"), extract.Text},
+		{"compressed", "a.txt", []byte(strings.Repeat("aB3$kLm9,q\x81Zx~pW:h\x90", 50)), extract.Unknown},
+		{"EBCDIC", "a.txt", ebcdic("The crane was late, and the ferry left at ten to four."), extract.Text},
+		{"XML", "a.txt", []byte("<?xml version=\"1.0\"?>\n<order/>"), extract.XML},
+		{"XHTML", "a.xml", []byte("<?xml version=\"1.0\"?><?xml-stylesheet href=\"a\"?><html><body/></html>"), extract.HTML},
+		{"feed", "a", []byte("<rss version=\"2.0\"><channel/></rss>"), extract.XML},
 		{"binary", "a.txt", []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"), extract.Unknown},
 	} {
 		t.Run(tt.what, func(t *testing.T) {

@@ -37,7 +37,9 @@ func detectText(text, name string) Format {
 		return HTML
 	case svgStart.MatchString(text):
 		return Image
-	case xmlStart.MatchString(text) && !htmlRoot.MatchString(text[:min(len(text), 4096)]), xmlRoot.MatchString(text):
+	case xmlStart.MatchString(text) && htmlRoot.MatchString(text[:min(len(text), 4096)]):
+		return HTML
+	case xmlStart.MatchString(text), xmlRoot.MatchString(text):
 		return XML
 	case mailbox.MatchString(text) && !strings.EqualFold(filepath.Ext(name), ".eml"):
 		return MBOX

@@ -75,6 +75,12 @@ func unmarkedUTF16(head []byte) Name {
 
 // Decode returns the start of a text as UTF-8. head may end within a character.
 func Decode(head []byte) string {
+	text, _ := DecodeNamed(head)
+	return text
+}
+
+// DecodeNamed is Decode with the name of the encoding.
+func DecodeNamed(head []byte) (string, Name) {
 	name, skip := FromBOM(head)
 	if name == "" {
 		name = unmarkedUTF16(head)
@@ -91,7 +97,7 @@ func Decode(head []byte) string {
 	if err != nil {
 		decoded = head[skip:]
 	}
-	return string(bytes.ToValidUTF8(decoded, nil))
+	return string(bytes.ToValidUTF8(decoded, nil)), name
 }
 
 // Open opens a text file and returns its content as UTF-8 without a byte order mark. Without a mark it first
