@@ -47,6 +47,8 @@ func Detect(path, name string) (Format, error) {
 		return detectZip(path)
 	case bytes.HasPrefix(head, []byte(compound.Signature)):
 		return detectOLE(path)
+	case bytes.HasPrefix(head, []byte("II+\x00\x08\x00")), bytes.HasPrefix(head, []byte("MM\x00+\x00\x08")):
+		return Image, nil // BigTIFF
 	case otherOffice(head):
 		return Office, nil
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(`{\rtf`)):

@@ -30,7 +30,8 @@ const maxDecoded = 40_000_000
 // context's end.
 type Images struct {
 	file     *os.File
-	size     int64
+	data     io.ReaderAt // the file, a BigTIFF as a TIFF
+	size     int64       // of data
 	pages    []page
 	pool     *child.Pool
 	decoding sync.Mutex // one page at a time; a second one would wait for this one's memory
@@ -45,14 +46,19 @@ func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*
 	}
 	info, err := file.Stat()
 	var pages []page
+	var data io.ReaderAt
+	var size int64
 	if err == nil {
-		pages, err = (&input{ctx: ctx, file: file}).pages(most)
+		data, size, err = smallTIFF(file, info.Size())
+	}
+	if err == nil {
+		pages, err = (&input{ctx: ctx, file: data}).pages(most)
 	}
 	if err != nil {
 		_ = file.Close() // read-only
 		return nil, explain(ctx, err)
 	}
-	return &Images{file: file, size: info.Size(), pages: pages, pool: pool}, nil
+	return &Images{file: file, data: data, size: size, pages: pages, pool: pool}, nil
 }
 
 // Close closes the file.
@@ -65,7 +71,7 @@ func (im *Images) Pages() int { return len(im.pages) }
 func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
 	im.decoding.Lock()
 	defer im.decoding.Unlock()
-	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.file, size: im.size, pool: im.pool}, size)
+	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.data, size: im.size, pool: im.pool}, size)
 	if err != nil {
 		return ocr.Image{}, explain(ctx, err)
 	}
