@@ -63,6 +63,9 @@ func Detect(path, name string) (Format, error) {
 	if text, ok := asText(head); ok {
 		return detectText(text, name), nil
 	}
+	if len(head) > 12 && string(head[4:8]) == "ftyp" && strings.Contains("heic heix hevc heim heis mif1 msf1 avif", string(head[8:12])) {
+		return Image, nil
+	}
 	if strings.HasPrefix(mimetype.Detect(head).String(), "image/") {
 		return Image, nil
 	}

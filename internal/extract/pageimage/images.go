@@ -23,7 +23,7 @@ import (
 // this size takes about 160 MB; a phone's picture has 12 to 24 million pixels.
 const maxDecoded = 40_000_000
 
-// Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, or the first frame of a GIF. Its
+// Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, the first frame of a GIF, or HEIC. Its
 // pages are as viewers show them (EXIF orientation). It is safe for concurrent use.
 //
 // Errors are *taskerr.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of the
@@ -43,6 +43,13 @@ func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open image: %w", err)
+	}
+	head := make([]byte, 12)
+	if n, _ := file.ReadAt(head, 0); isHEIC(head[:n]) { // what can't be read is reported below
+		_ = file.Close() // read-only
+		if file, err = fromHEIC(ctx, path, pool); err != nil {
+			return nil, explain(ctx, err)
+		}
 	}
 	info, err := file.Stat()
 	var pages []page
