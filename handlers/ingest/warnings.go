@@ -12,10 +12,6 @@ func (w *work) warnings() []string {
 	if unread != "" {
 		all = append(all, unread)
 	}
-	if p := w.info.Properties; p["unread_attachments"] != "" {
-		all = append(all, fmt.Sprintf("%s attachments or parts could not be read: %s", p["unread_attachments"],
-			p["unread_attachments_list"]))
-	}
 	if missed := w.enrich.warning(); missed != "" {
 		all = append(all, missed)
 	}

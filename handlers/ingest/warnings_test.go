@@ -29,12 +29,8 @@ func TestWarnings(t *testing.T) {
 		},
 		"attachments unread": {
 			4,
-			extract.Info{
-				Properties: map[string]string{
-					"unread_attachments": "1", "unread_attachments_list": "x.bin (this kind of file can't be read)",
-				},
-			},
-			[]string{"1 attachments or parts could not be read: x.bin (this kind of file can't be read)"},
+			extract.Info{Warnings: []string{"1 attachments or parts could not be read: x.bin (damaged)"}},
+			[]string{"1 attachments or parts could not be read: x.bin (damaged)"},
 		},
 		"empty pages": {
 			0,

@@ -22,7 +22,8 @@ type Limits struct {
 	Wait        time.Duration // how long the caller waits for it, see Command.Stdout
 	IdleTimeout time.Duration // Wait for one output; zero, also in DefaultLimits: only Wait counts
 	CPU         time.Duration // processor time, rounded up to whole seconds
-	Memory      int64         // bytes of its own: heap, stacks and data. Mapped files have Mapped in addition
+	Memory      int64         // bytes of its own: heap, stacks and data
+	Mapped      int64         // bytes of address space for mapped files, see Mapped
 	Output      int64         // bytes on standard output
 	File        int64         // bytes of each file it writes
 	OpenFiles   int           // descriptors
@@ -38,6 +39,7 @@ var DefaultLimits = Limits{
 	Wait:       5 * time.Minute,
 	CPU:        5 * time.Minute,
 	Memory:     2 << 30,
+	Mapped:     Mapped,
 	Output:     4 << 30,
 	File:       1 << 30,
 	OpenFiles:  256,
@@ -51,12 +53,16 @@ type Command struct {
 	Args    []string // without the program
 	Files   []string // the files it reads: absolute paths of files, or of folders with everything below them
 	Env     []string // in addition to PATH, LC_ALL, HOME and TMPDIR; nothing is inherited
+	Folders []string // existing folders that it also writes to, and that stay
 	Dir     string   // for its private temporary folder; empty: os.TempDir()
 	Stdin   io.Reader
 
 	// Trusted programs are not confined: system programs that read no untrusted input and talk to the system's
 	// services.
 	Trusted bool
+	// Listens allows it to listen on a UNIX socket in its folders, as programs do that run once per user. It can't
+	// connect to any.
+	Listens bool
 
 	// Stdout reads the program's output while it runs. Its error kills the program and is returned from Run
 	// unchanged; unread output is discarded. The program blocks while Stdout is not reading, and that time
@@ -206,6 +212,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Memory > 0 {
 		d.Memory = l.Memory
+	}
+	if l.Mapped > 0 {
+		d.Mapped = l.Mapped
 	}
 	if l.Output > 0 {
 		d.Output = l.Output

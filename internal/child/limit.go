@@ -29,7 +29,7 @@ func limited(l Limits, program string, args []string) *exec.Cmd {
 	seconds := int64((l.CPU + time.Second - 1) / time.Second)
 	return exec.Command("/bin/sh", append([]string{
 		"-c", wrapper, "child",
-		strconv.FormatInt((l.Memory+Mapped)/kibibyte, 10),
+		strconv.FormatInt((l.Memory+l.Mapped)/kibibyte, 10),
 		strconv.FormatInt(max(l.File/block, 1), 10),
 		strconv.Itoa(l.OpenFiles),
 		strconv.FormatInt(seconds, 10),

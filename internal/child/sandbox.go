@@ -35,12 +35,16 @@ func Confine() Confinement {
 type kernel struct {
 	landlock landlock
 	filter   filter
+	listener filter // of Command.Listens
 	noFilter error
 }
 
 var machine = sync.OnceValue(func() kernel { //nolint:gochecknoglobals // what the machine is does not change
 	k := kernel{landlock: lookForLandlock()}
-	k.filter, k.noFilter = newFilter(k.landlock.signals)
+	k.filter, k.noFilter = newFilter(k.landlock.signals, false)
+	if k.noFilter == nil {
+		k.listener, k.noFilter = newFilter(k.landlock.signals, true)
+	}
 	// The os package probes pidfd support at the first use, which must not happen on a restricted thread.
 	if p, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = p.Release() // only a probe
@@ -88,12 +92,19 @@ type sandbox struct {
 // dir. The caller closes it.
 func (c Command) confinement(program, dir string) (sandbox, error) {
 	b := sandbox{machine(), -1}
+	write := uint64(mayWrite)
+	if c.Listens {
+		b.filter, write = b.listener, mayListen
+	}
 	if c.Trusted || b.landlock.version == 0 {
 		return b, nil
 	}
-	grants := make([]grant, 0, len(system)+len(c.Files)+3)
+	grants := make([]grant, 0, len(system)+len(c.Files)+len(c.Folders)+3)
 	grants = append(grants, system...)
-	grants = append(grants, grant{program, mayRun, true}, grant{dir, mayWrite, true})
+	grants = append(grants, grant{program, mayRun, true}, grant{dir, write, true})
+	for _, f := range c.Folders {
+		grants = append(grants, grant{f, write, true})
+	}
 	// a program in /opt has its libraries next to it
 	if bin := filepath.Dir(program); filepath.Base(bin) == "bin" && bin != "/bin" {
 		grants = append(grants, grant{filepath.Join(filepath.Dir(bin), "lib"), mayRun, false})

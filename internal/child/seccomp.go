@@ -60,6 +60,11 @@ var signalling = []uint32{
 	unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL,
 }
 
+// listening are the denied calls that a program may make that listens. It may make UNIX sockets only.
+var listening = []uint32{
+	unix.SYS_SOCKET, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
+}
+
 const (
 	// newest is the last system call that this list was made from (Linux 6.17). Later ones, and those of
 	// amd64's x32 ABI, appear unimplemented to a child: libraries do without.
@@ -81,8 +86,8 @@ var auditArch = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix
 type filter []unix.SockFilter
 
 // newFilter returns the program. signals reports that Landlock restricts signals. Without it, a child may only
-// send tgkill with SIGURG, which the Go runtime ignores, and which its threads send to each other.
-func newFilter(signals bool) (filter, error) {
+// send tgkill with SIGURG, which the Go runtime ignores, and which its threads send to each other. listens allows it to listen on UNIX sockets.
+func newFilter(signals, listens bool) (filter, error) {
 	arch, ok := auditArch[runtime.GOARCH]
 	if !ok {
 		return nil, fmt.Errorf("there is no filter of system calls for %s", runtime.GOARCH)
@@ -93,7 +98,15 @@ func newFilter(signals bool) (filter, error) {
 	f.load(offsetNumber)
 	f.above(newest, unknown)
 	for _, call := range slices.Concat(denied, byPath) {
-		f.when(call, refuse)
+		if !listens || !slices.Contains(listening, call) {
+			f.when(call, refuse)
+		}
+	}
+	if listens {
+		f.unlessArgument(unix.SYS_SOCKET, 0, unix.AF_UNIX)
+		f.whenArgument(unix.SYS_ACCESS, 1, unix.W_OK)
+		f.whenArgument(unix.SYS_FACCESSAT, 2, unix.W_OK)
+		f.whenArgument(unix.SYS_FACCESSAT2, 2, unix.W_OK)
 	}
 	if !signals {
 		for _, call := range signalling {

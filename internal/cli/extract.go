@@ -136,10 +136,6 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 			fmt.Sprintf("%s: %s of %d pages have no text and could not be read by OCR (%s): page %s",
 				path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])))
 	}
-	if n := info.Properties["unread_attachments"]; n != "" {
-		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%s: %s attachments or parts could not be read: %s", path, n,
-			info.Properties["unread_attachments_list"])))
-	}
 	if p.terminal(p.stdout) {
 		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor,
 			info.Pages, info.Characters)

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -42,13 +45,26 @@ func Detect(path, name string) (Format, error) {
 		return PDF, nil
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		return detectZip(path)
-	case bytes.HasPrefix(head, oleSignature):
-		return detectOLE(file, head)
+	case bytes.HasPrefix(head, []byte(compound.Signature)):
+		return detectOLE(path)
+	case bytes.HasPrefix(head, []byte("II+\x00\x08\x00")), bytes.HasPrefix(head, []byte("MM\x00+\x00\x08")):
+		return Image, nil // BigTIFF
+	case otherOffice(head):
+		return Office, nil
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(`{\rtf`)):
 		return RTF, nil
 	}
+	switch {
+	case sealed(head):
+		return Unknown, errSealed
+	case isCBOR(head):
+		return Unknown, nil
+	}
 	if text, ok := asText(head); ok {
 		return detectText(text, name), nil
+	}
+	if len(head) > 12 && string(head[4:8]) == "ftyp" && strings.Contains("heic heix hevc heim heis mif1 msf1 avif", string(head[8:12])) {
+		return Image, nil
 	}
 	if strings.HasPrefix(mimetype.Detect(head).String(), "image/") {
 		return Image, nil
@@ -69,8 +85,12 @@ func detectZip(path string) (Format, error) {
 		return DOCX, nil
 	case a.Has("ppt/presentation.xml"):
 		return PPTX, nil
-	case a.Has("xl/workbook.xml"), a.Has("xl/workbook.bin"):
+	case a.Has("xl/workbook.xml"):
 		return XLSX, nil
+	case a.Has("xl/workbook.bin"):
+		return XLSB, nil
+	case slices.ContainsFunc(officeParts, a.Has):
+		return Office, nil
 	case a.Has("[Content_Types].xml"):
 		return detectOOXML(a), nil
 	case !a.Has("mimetype"):
@@ -114,16 +134,17 @@ func readStart(a *archive.Archive, part string) string {
 }
 
 // asText returns the start of a text file as UTF-8 and reports whether it is text: no NUL, and hardly any
-// control characters.
+// control characters, among which are those that windows-1252 leaves undefined.
 func asText(head []byte) (string, bool) {
 	marked, _ := charset.FromBOM(head)
-	text := charset.Decode(head)
+	text, name := charset.DecodeNamed(head)
 	controls := 0
 	for _, r := range text {
 		if r == 0 && marked == "" {
 			return "", false
 		}
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\v' && r != '\x1b' || r == 0x7F {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\v' && r != '\x1b' || r == 0x7F ||
+			r == utf8.RuneError && name == charset.Windows1252 {
 			controls++
 		}
 	}

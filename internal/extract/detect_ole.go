@@ -2,49 +2,55 @@ package extract
 
 import (
 	"bytes"
-	"encoding/binary"
-	"os"
-	"unicode/utf16"
+	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// oleSignature is the signature of a compound file, see [MS-CFB] 2.2.
-var oleSignature = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
+// oleStreams are the streams by which the documents in compound files are recognized.
+var oleStreams = []struct {
+	stream string
+	format Format
+}{
+	{"WordDocument", DOC},
+	{"Workbook", XLS},
+	{"Book", XLS},
+	{"PowerPoint Document", PPT},
+	{"__properties_version1.0", MSG},
+	{"VisioDocument", Office},
+	{"Quill", Office},  // Publisher
+	{"MatOST", Office}, // Works
+	{"MM", Office},     // Works
+}
 
-// detectOLE distinguishes encrypted Office documents, which are wrapped in a compound file ([MS-OFFCRYPTO]
-// 1.3.2), from Office files before 2007.
-func detectOLE(file *os.File, head []byte) (Format, error) {
-	for _, area := range [][]byte{head, directory(file, head)} {
-		if bytes.Contains(area, utf16le("EncryptedPackage")) {
-			return Unknown, taskerr.Errorf(taskerr.CorruptionDetected,
-				"the Office file is protected by a password: remove the protection and upload it again")
+// detectOLE distinguishes what compound files hold: Office files before 2007, messages, and encrypted newer
+// documents ([MS-OFFCRYPTO] 1.3.2).
+func detectOLE(path string) (Format, error) {
+	f, err := compound.Open(path)
+	if err != nil {
+		return Unknown, err
+	}
+	defer func() { _ = f.Close() }() // read-only
+	if f.Has("EncryptedPackage") {
+		return Unknown, taskerr.Errorf(taskerr.CorruptionDetected,
+			"the Office file is protected by a password: remove the protection and upload it again")
+	}
+	if strings.HasPrefix(string(f.Read("FileHeader", 64)), "HWP Document File") {
+		return Office, nil
+	}
+	for _, o := range oleStreams {
+		if f.Has(o.stream) {
+			return o.format, nil
 		}
 	}
 	return OLE, nil
 }
 
-// directory reads the compound file's directory from the offset in the header. 64 KiB are enough for hundreds
-// of streams; a truncated one can only result in "old Office".
-func directory(file *os.File, head []byte) []byte {
-	const shiftAt, firstAt = 30, 48
-	if len(head) < 512 {
-		return nil
-	}
-	shift := binary.LittleEndian.Uint16(head[shiftAt:])
-	if shift != 9 && shift != 12 {
-		return nil
-	}
-	first := int64(binary.LittleEndian.Uint32(head[firstAt:]))
-	area := make([]byte, 64<<10)
-	n, _ := file.ReadAt(area, (first+1)<<shift) // a read past the end finds nothing
-	return area[:max(n, 0)]
+// otherOffice recognizes the start of documents of other office programs.
+func otherOffice(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\xFFWPC")) // WordPerfect
 }
 
-func utf16le(s string) []byte {
-	var out []byte
-	for _, u := range utf16.Encode([]rune(s)) {
-		out = binary.LittleEndian.AppendUint16(out, u)
-	}
-	return out
-}
+// officeParts are parts of zip archives by which documents of other office programs are recognized.
+var officeParts = []string{"visio/document.xml", "Index/Document.iwa", "Index.zip", "index.apxl", "index.xml.gz"}

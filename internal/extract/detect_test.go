@@ -3,6 +3,7 @@ package extract_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound/compoundtest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -55,11 +59,38 @@ func utf16le(text string, mark bool) []byte {
 	return out
 }
 
+func ebcdic(text string) []byte {
+	out, err := charmap.CodePage1047.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		panic(err) // the text is of ASCII
+	}
+	return out
+}
+
+// A signed file is refused with what to do, whichever way it is written.
+func TestDetectSealed(t *testing.T) {
+	t.Parallel()
+	der := "\x30\x80\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x02\xA0\x80\x30" + strings.Repeat("abcdefgh", 30)
+	plain := base64.StdEncoding.EncodeToString([]byte(der))
+	for what, content := range map[string]string{
+		"DER": der, "base64": plain[:64] + "\r\n" + plain[64:],
+		"PEM": "-----BEGIN PKCS7-----\n" + plain[:64] + "\n" + plain[64:] + "\n-----END PKCS7-----\n",
+	} {
+		_, err := extract.Detect(write(t, "file", []byte(content)), "a.txt")
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.UnsupportedFormat ||
+			!strings.Contains(e.Message, "PKCS #7") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestDetect(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html><html><body><p>Hello</p></body></html>"
 	rows := "name;age\nAda;36\nAlan;41\nGrace;85\n"
-	ole := append([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), make([]byte, 600)...)
+	ole := func(stream string) []byte {
+		return compoundtest.File(map[string][]byte{stream: []byte("HWP Document File")})
+	}
 	for _, tt := range []struct {
 		what    string
 		name    string
@@ -76,7 +107,17 @@ func TestDetect(t *testing.T) {
 		{"OpenDocument", "a.odt", zipped(t, "mimetype", "application/vnd.oasis.opendocument.text"), extract.ODF},
 		{"EPUB", "a.epub", zipped(t, "mimetype", "application/epub+zip"), extract.EPUB},
 		{"zip", "a.docx", zipped(t, "holiday.jpg", ""), extract.Zip},
-		{"old Office", "a.doc", ole, extract.OLE},
+		{"old Word, misnamed", "a.xls", ole("WordDocument"), extract.DOC},
+		{"old Excel", "a.xls", ole("Workbook"), extract.XLS},
+		{"older Excel", "a.xls", ole("Book"), extract.XLS},
+		{"old PowerPoint", "a.ppt", ole("PowerPoint Document"), extract.PPT},
+		{"Outlook", "a.msg", ole("__properties_version1.0"), extract.MSG},
+		{"Visio", "a.vsd", ole("VisioDocument"), extract.Office},
+		{"Hangul", "a.hwp", ole("FileHeader"), extract.Office},
+		{"another compound file", "a.doc", ole("Catalog"), extract.OLE},
+		{"Pages", "a.pages", zipped(t, "Index/Document.iwa", ""), extract.Office},
+		{"WordPerfect", "a", []byte("\xFFWPC\x01\x02"), extract.Office},
+		{"Excel, binary", "a", zipped(t, "xl/workbook.bin", ""), extract.XLSB},
 		{"RTF", "a.doc", []byte(`{\rtf1\ansi Hello}`), extract.RTF},
 		{"PNG", "a.txt", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00"), extract.Image},
 		{"SVG", "a.svg", []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>`), extract.Image},
@@ -99,6 +140,16 @@ func TestDetect(t *testing.T) {
 		{"text by name", "a.txt", []byte(rows), extract.Text},
 		{"Latin-1", "a.txt", []byte("Gr\xfc\xdfe aus M\xfcnchen"), extract.Text},
 		{"mail", "a", []byte("From: ada@example.org\nSubject: Hello\nMIME-Version: 1.0\n\nText"), extract.EML},
+		{"mailbox", "a.txt", []byte("From a@b Tue Mar  3 10:00:00 2026\nSubject: x\n\ny\n"), extract.MBOX},
+		{"a message that a mailbox had", "a.eml", []byte("From a@b Tue Mar  3 10:00:00 2026\nSubject: x\n\ny\n"), extract.EML},
+		{"a letter", "a.txt", []byte("From Rome at 10:00 to Paris\nand back\n"), extract.Text},
+		{"CBOR", "a.txt", []byte("\xa2dnamegharbourescore\x18\x24"), extract.Unknown},
+		{"Latin-1 that begins as CBOR", "a.txt", []byte("\xa2 is the sign of cents"), extract.Text},
+		{"compressed", "a.txt", []byte(strings.Repeat("aB3$kLm9,q\x81Zx~pW:h\x90", 50)), extract.Unknown},
+		{"EBCDIC", "a.txt", ebcdic("The crane was late, and the ferry left at ten to four."), extract.Text},
+		{"XML", "a.txt", []byte("<?xml version=\"1.0\"?>\n<order/>"), extract.XML},
+		{"XHTML", "a.xml", []byte("<?xml version=\"1.0\"?><?xml-stylesheet href=\"a\"?><html><body/></html>"), extract.HTML},
+		{"feed", "a", []byte("<rss version=\"2.0\"><channel/></rss>"), extract.XML},
 		{"binary", "a.txt", []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"), extract.Unknown},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -113,10 +164,7 @@ func TestDetect(t *testing.T) {
 
 func TestDetectRefuses(t *testing.T) {
 	t.Parallel()
-	encrypted := append([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), make([]byte, 504)...)
-	encrypted[30], encrypted[48] = 9, 1 // sectors of 512 bytes, the directory in the second
-	encrypted = append(encrypted, make([]byte, 512)...)
-	encrypted = append(encrypted, utf16le("EncryptedPackage", false)...)
+	encrypted := compoundtest.File(map[string][]byte{"EncryptedPackage": nil, "EncryptionInfo": nil})
 	whole := zipped(t, "word/document.xml", strings.Repeat("text", 100))
 	for _, tt := range []struct {
 		what    string
@@ -125,6 +173,7 @@ func TestDetectRefuses(t *testing.T) {
 	}{
 		{"empty", nil, "empty"},
 		{"encrypted Office", encrypted, "password"},
+		{"truncated old Office", encrypted[:600], "damaged"},
 		{"truncated zip", whole[:len(whole)-30], "damaged"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {

@@ -11,7 +11,11 @@ var (
 	htmlBlock = regexp.MustCompile(`(?i)^\s*<(?:h[1-6]|p|div|table|ul|ol|title|meta|article|section|main|span|font|center|pre|br|a)[\s/>]`)
 	htmlClose = regexp.MustCompile(`(?i)</(?:h[1-6]|p|div|table|ul|ol|li|td|tr|a|span|b|body|html)\s*>`)
 	svgStart  = regexp.MustCompile(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+svg[^>]*>\s*)?<svg[\s>]`)
+	xmlStart  = regexp.MustCompile(`(?s)^\s*<\?xml[\s?]`)
+	htmlRoot  = regexp.MustCompile(`(?i)<html[\s>]`)
+	xmlRoot   = regexp.MustCompile(`(?s)^\s*(?:<!--.*?-->\s*)*(?:<!DOCTYPE\s[^>\[]*(?:\[.*?\]\s*)?>\s*)?<(?:rss|feed|FictionBook|tt|TEI|office:document|w:wordDocument|article\s[^>]*article-type|(?:topic|concept|task|reference)\s[^>]*id)[\s>=]`)
 	mailField = regexp.MustCompile(`^(?:Received|Return-Path|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|X-[\w-]+|DKIM-Signature|Content-Type):`)
+	mailbox   = regexp.MustCompile(`^From \S+ [^\n]*\d\d:\d\d[^\n]*\n[!-9;-~]+:`)
 	mailMust  = regexp.MustCompile(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
 )
 
@@ -33,6 +37,12 @@ func detectText(text, name string) Format {
 		return HTML
 	case svgStart.MatchString(text):
 		return Image
+	case xmlStart.MatchString(text) && htmlRoot.MatchString(text[:min(len(text), 4096)]):
+		return HTML
+	case xmlStart.MatchString(text), xmlRoot.MatchString(text):
+		return XML
+	case mailbox.MatchString(text) && !strings.EqualFold(filepath.Ext(name), ".eml"):
+		return MBOX
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown", ".mdown", ".mkd":

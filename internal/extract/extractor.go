@@ -21,12 +21,20 @@ const (
 	CSV      Format = "csv"
 	Text     Format = "text"
 	EML      Format = "eml"
+	MBOX     Format = "mbox" // a mailbox of messages
 	RTF      Format = "rtf"
+	XML      Format = "xml"
 	Image    Format = "image"
-	ODF      Format = "odf"  // OpenDocument text, sheet or slides
-	EPUB     Format = "epub" // an electronic book
-	OLE      Format = "ole"  // Office before 2007, Outlook messages
-	Zip      Format = "zip"  // a zip archive of other files
+	ODF      Format = "odf"    // OpenDocument text, sheet or slides
+	EPUB     Format = "epub"   // an electronic book
+	DOC      Format = "doc"    // Word before 2007
+	XLS      Format = "xls"    // Excel before 2007
+	PPT      Format = "ppt"    // PowerPoint before 2007
+	XLSB     Format = "xlsb"   // Excel, binary
+	MSG      Format = "msg"    // an Outlook message
+	Office   Format = "office" // of other office programs: WordPerfect, Works, Pages, Visio, HWP, …
+	OLE      Format = "ole"    // another compound file
+	Zip      Format = "zip"    // a zip archive of other files
 	Unknown  Format = "unknown"
 )
 
@@ -74,9 +82,21 @@ type Limits struct {
 	Time       time.Duration // of one external program's run
 	PageTime   time.Duration // of one page within it
 	ChildBytes int64         // memory of an external program without a Pool
+	Depth      int           // how deep files within files are read; negative: not at all
+	Files      int           // files within the document that are read, at all depths
 
 	// Pool is the memory that programs and decoders share for all documents being read; nil: unlimited.
 	Pool *child.Pool
+	// Within is what is left for the files within a document, at all depths; nil: this is not such a file.
+	Within *Within
+}
+
+// Within is what is left of the limits for all files within one document.
+type Within struct {
+	Files, Pages    int
+	Bytes, Unpacked int64 // of saved files; of zip-based ones, unpacked
+	// Missed records for the outermost document what was not read of a file, and the reason.
+	Missed func(name, reason string)
 }
 
 // DefaultLimits suit a worker of 512 MB.
@@ -91,6 +111,8 @@ var DefaultLimits = Limits{
 	Time:       5 * time.Minute,
 	PageTime:   30 * time.Second,
 	ChildBytes: 2 << 30,
+	Depth:      8,
+	Files:      1000,
 }
 
 // Emit takes the next block in reading order. Its error ends the extraction and is returned.

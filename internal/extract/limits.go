@@ -13,6 +13,8 @@ func (l Limits) WithDefaults() Limits {
 	fill(&l.Time, d.Time)
 	fill(&l.PageTime, d.PageTime)
 	fill(&l.ChildBytes, d.ChildBytes)
+	fill(&l.Depth, d.Depth)
+	fill(&l.Files, d.Files)
 	return l
 }
 

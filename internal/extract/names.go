@@ -21,6 +21,10 @@ func names(f Format) (short, phrase string) {
 		return "plain text", "a plain text file"
 	case EML:
 		return "e-mail (EML)", "an e-mail message (EML)"
+	case MBOX:
+		return "mailbox (MBOX)", "a mailbox (MBOX)"
+	case XML:
+		return "XML", "an XML document"
 	case RTF:
 		return "RTF", "a Rich Text document (RTF)"
 	case Image:
@@ -29,10 +33,22 @@ func names(f Format) (short, phrase string) {
 		return "OpenDocument", "an OpenDocument file"
 	case EPUB:
 		return "EPUB", "an electronic book (EPUB)"
+	case DOC:
+		return "Word before 2007 (DOC)", "a Word document in the format before 2007 (DOC)"
+	case XLS:
+		return "Excel before 2007 (XLS)", "an Excel workbook in the format before 2007 (XLS)"
+	case PPT:
+		return "PowerPoint before 2007 (PPT)", "a PowerPoint presentation in the format before 2007 (PPT)"
+	case XLSB:
+		return "Excel binary (XLSB)", "an Excel binary workbook (XLSB)"
+	case MSG:
+		return "Outlook messages (MSG)", "an Outlook message (MSG)"
+	case Office:
+		return "documents of other office programs", "a document of another office program"
 	case OLE:
-		return "Office before 2007", "an Office file in the format before 2007 (such as .doc, .xls, .ppt or .msg)"
+		return "compound files", "a compound file (OLE) that is not an Office document"
 	case Zip:
-		return "zip", "a zip archive"
+		return "zip archives", "a zip archive"
 	default:
 		return string(f), "a file of an unknown binary format"
 	}

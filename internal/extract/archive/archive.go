@@ -29,6 +29,7 @@ const ratioFree = 1 << 20
 type Archive struct {
 	file   *os.File
 	parts  map[string]*zip.File // by lower-case name without a leading slash
+	files  []*zip.File          // the same in the directory's order
 	limits Limits
 	read   int64 // unpacked so far, over all entries
 }
@@ -53,11 +54,16 @@ func open(file *os.File, limits Limits) (*Archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("size of container: %w", err)
 	}
-	if err := checkDirectory(file, info.Size(), limits.Entries); err != nil {
+	if err := checkCount(file, info.Size(), limits.Entries); err != nil {
 		return nil, err
 	}
-	reader, err := zip.NewReader(file, info.Size())
-	if err != nil {
+	metered := newDirectory(file, limits.Entries)
+	reader, err := zip.NewReader(metered, info.Size())
+	metered.left = -1
+	switch {
+	case errors.Is(err, errTooManyEntries):
+		return nil, tooManyEntries(limits.Entries)
+	case err != nil:
 		return nil, damaged(err)
 	}
 	if len(reader.File) > limits.Entries {
@@ -71,6 +77,7 @@ func open(file *os.File, limits Limits) (*Archive, error) {
 		// The first of two entries with the same name wins, as in Office.
 		if key := partKey(f.Name); a.parts[key] == nil {
 			a.parts[key] = f
+			a.files = append(a.files, f)
 		}
 	}
 	return a, nil
@@ -86,6 +93,25 @@ func (a *Archive) Close() error { return a.file.Close() }
 
 // Has reports whether there is an entry with the name.
 func (a *Archive) Has(name string) bool { return a.parts[partKey(name)] != nil }
+
+// Files returns the names of the entries that are files, in the directory's order, for Part.
+func (a *Archive) Files() []string {
+	names := make([]string, 0, len(a.files))
+	for _, f := range a.files {
+		if !strings.HasSuffix(f.Name, "/") {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Size returns the size that an entry declares, in bytes; 0 if there is none.
+func (a *Archive) Size(name string) uint64 {
+	if f := a.parts[partKey(name)]; f != nil {
+		return f.UncompressedSize64
+	}
+	return 0
+}
 
 // Part opens an entry. The error for a missing one is fs.ErrNotExist; for one that can't be unpacked, or is a
 // bomb, Part or Read returns a *taskerr.Error of corruption_detected.

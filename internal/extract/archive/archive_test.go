@@ -82,19 +82,24 @@ func TestOpenRefuses(t *testing.T) {
 	end := bytes.LastIndex(lying, []byte("PK\x05\x06"))
 	binary.LittleEndian.PutUint16(lying[end+8:], 1)
 	binary.LittleEndian.PutUint16(lying[end+10:], 1)
-	short := bytes.Clone(lying) // and the directory is too short
-	binary.LittleEndian.PutUint32(short[end+12:], 50)
-	outside := packed(t, 1, "")
-	binary.LittleEndian.PutUint32(outside[len(outside)-6:], 1<<30)
+	// The count has 16 bits: of 65,537 entries it says 1.
+	wrapped := packed(t, 1<<16+1, "")
+	tail := wrapped[bytes.LastIndex(wrapped, []byte("PK\x06\x06")):]
+	size, offset := binary.LittleEndian.Uint64(tail[40:]), binary.LittleEndian.Uint64(tail[48:])
+	wrapped = append(wrapped[:len(wrapped)-len(tail)], whole[len(whole)-22:]...)
+	tail = wrapped[len(wrapped)-22:]
+	binary.LittleEndian.PutUint16(tail[8:], 1)
+	binary.LittleEndian.PutUint16(tail[10:], 1)
+	binary.LittleEndian.PutUint32(tail[12:], uint32(size))
+	binary.LittleEndian.PutUint32(tail[16:], uint32(offset))
 	for _, tt := range []struct {
 		what    string
 		content []byte
 		class   taskerr.Class
 	}{
 		{"too many entries", whole, taskerr.QuotaExceeded},
-		{"too many entries, hidden", lying, taskerr.QuotaExceeded},
-		{"too many entries, well hidden", short, taskerr.QuotaExceeded},
-		{"directory outside", outside, taskerr.CorruptionDetected},
+		{"another number of entries", lying, taskerr.CorruptionDetected},
+		{"too many entries, hidden", wrapped, taskerr.QuotaExceeded},
 		{"cut off", whole[:len(whole)/2], taskerr.CorruptionDetected},
 		{"tiny", []byte("PK\x03\x04"), taskerr.CorruptionDetected},
 	} {
@@ -159,5 +164,48 @@ func TestDirectoryDeclaresTooMuch(t *testing.T) {
 			!strings.Contains(e.Message, tt.message) {
 			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.message)
 		}
+	}
+}
+
+// zip64 rewrites an archive's end as its 64-bit form, with the count of entries declared.
+func zip64(content []byte, count uint64) []byte {
+	at := bytes.LastIndex(content, []byte("PK\x05\x06"))
+	end := bytes.Clone(content[at:])
+	size, offset := binary.LittleEndian.Uint32(end[12:]), binary.LittleEndian.Uint32(end[16:])
+	out := bytes.Clone(content[:at])
+	record := make([]byte, 56+20)
+	copy(record, "PK\x06\x06")
+	binary.LittleEndian.PutUint64(record[4:], 44)
+	binary.LittleEndian.PutUint64(record[24:], count)
+	binary.LittleEndian.PutUint64(record[32:], count)
+	binary.LittleEndian.PutUint64(record[40:], uint64(size))
+	binary.LittleEndian.PutUint64(record[48:], uint64(offset))
+	copy(record[56:], "PK\x06\x07")
+	binary.LittleEndian.PutUint64(record[56+8:], uint64(at))
+	binary.LittleEndian.PutUint32(record[56+16:], 1)
+	for i := 8; i < 12; i++ {
+		end[i] = 0xFF // entries
+	}
+	for i := 12; i < 20; i++ {
+		end[i] = 0xFF // size and offset
+	}
+	return append(append(out, record...), end...)
+}
+
+func TestZip64(t *testing.T) {
+	t.Parallel()
+	a, err := open(t, zip64(packed(t, 3, "text"), 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Files(); len(got) != 3 || got[2] != "Word/part2.xml" {
+		t.Errorf("got %q", got)
+	}
+	if text, err := read(a, "word/part2.xml"); text != "text" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+	_, err = open(t, zip64(packed(t, 3, ""), 1<<40))
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.QuotaExceeded {
+		t.Errorf("too many entries: got %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	webcharset "golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
@@ -16,10 +17,10 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Name is an encoding's name in the WHATWG Encoding Standard, or utf-32le/be.
+// Name is an encoding's name in the WHATWG Encoding Standard, or utf-32le/be or ibm1047.
 type Name string
 
-// The detected encodings.
+// The encodings that are distinguished in particular; see also Detect.
 const (
 	UTF8        Name = "utf-8"
 	UTF16LE     Name = "utf-16le"
@@ -27,6 +28,7 @@ const (
 	UTF32LE     Name = "utf-32le"
 	UTF32BE     Name = "utf-32be"
 	Windows1252 Name = "windows-1252"
+	EBCDIC      Name = "ibm1047"
 )
 
 var boms = []struct {
@@ -73,9 +75,18 @@ func unmarkedUTF16(head []byte) Name {
 
 // Decode returns the start of a text as UTF-8. head may end within a character.
 func Decode(head []byte) string {
+	text, _ := DecodeNamed(head)
+	return text
+}
+
+// DecodeNamed is Decode with the name of the encoding.
+func DecodeNamed(head []byte) (string, Name) {
 	name, skip := FromBOM(head)
 	if name == "" {
 		name = unmarkedUTF16(head)
+	}
+	if name == "" {
+		name = special(head)
 	}
 	if name == "" {
 		var t tally
@@ -86,11 +97,11 @@ func Decode(head []byte) string {
 	if err != nil {
 		decoded = head[skip:]
 	}
-	return string(bytes.ToValidUTF8(decoded, nil))
+	return string(bytes.ToValidUTF8(decoded, nil)), name
 }
 
 // Open opens a text file and returns its content as UTF-8 without a byte order mark. Without a mark it first
-// scans the whole file: if that is (nearly) valid UTF-8 it stays, otherwise it is windows-1252.
+// scans the whole file: if that is (nearly) valid UTF-8 it stays. Otherwise it is what Detect says, or windows-1252.
 func Open(path string) (io.ReadCloser, Name, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -123,6 +134,9 @@ func guess(r io.Reader) (Name, int, error) {
 	if name := unmarkedUTF16(head); name != "" {
 		return name, 0, nil
 	}
+	if name := special(head); name != "" {
+		return name, 0, nil
+	}
 	var t tally
 	t.add(head)
 	buffer := make([]byte, 64<<10)
@@ -145,9 +159,13 @@ type tally struct {
 	multibyte int    // valid characters of two bytes and more
 	invalid   int    // bytes that UTF-8 doesn't allow there
 	rest      []byte // an incomplete character at the end of the last piece
+	sample    []byte // of the text with bytes beyond ASCII, for Detect
 }
 
 func (t *tally) add(piece []byte) {
+	if room := maxSample - len(t.sample); room > 0 && bytes.ContainsFunc(piece, notASCII) {
+		t.sample = append(t.sample, piece[:min(len(piece), room)]...)
+	}
 	if len(t.rest) > 0 {
 		piece = append(t.rest, piece...)
 		t.rest = nil
@@ -178,8 +196,16 @@ func (t *tally) verdict() Name {
 	if t.invalid == 0 || t.multibyte > 10*t.invalid {
 		return UTF8
 	}
+	if name, _ := Detect(t.sample); name != "" {
+		return name
+	}
 	return Windows1252
 }
+
+func notASCII(r rune) bool { return r >= utf8.RuneSelf }
+
+// Decoder returns a decoder of the encoding to UTF-8.
+func (n Name) Decoder() *encoding.Decoder { return n.encoding().NewDecoder() }
 
 func (n Name) encoding() encoding.Encoding {
 	switch n {
@@ -193,7 +219,13 @@ func (n Name) encoding() encoding.Encoding {
 		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
 	case Windows1252:
 		return charmap.Windows1252
-	default:
+	case EBCDIC:
+		return ebcdic{}
+	case UTF8:
 		return unicode.UTF8 // replaces invalid bytes with U+FFFD
 	}
+	if e, _ := webcharset.Lookup(string(n)); e != nil {
+		return e
+	}
+	return unicode.UTF8
 }

@@ -7,15 +7,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/embedded"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/eml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/epub"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/mbox"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/msg"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
+	pdffile "github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/xml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/zip"
 )
 
 // Extractors returns the extractor of each format. pdf and image read their formats; nil omits the format.
@@ -33,13 +41,22 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 		extract.Text:     text.New(),
 		extract.ODF:      odf.New(),
 	}
-	if pdf != nil {
-		all[extract.PDF] = pdf
-	}
 	if image != nil {
 		all[extract.Image] = image
 	}
-	all[extract.EML] = eml.New(extract.NewRouter(maps.Clone(all)))
+	files := nested.NewAll(all)
+	if pdf != nil {
+		all[extract.PDF] = pdffile.WithFiles(pdf, files)
+	}
+	maps.Copy(all, soffice.Extractors(files))
+	for _, f := range []extract.Format{extract.DOCX, extract.PPTX, extract.XLSX, extract.ODF} {
+		all[f] = embedded.With(all[f], files)
+	}
+	all[extract.XML] = xml.New(files)
+	all[extract.EML] = eml.New(files)
+	all[extract.MSG] = msg.New(files)
+	all[extract.MBOX] = mbox.New(files)
+	all[extract.Zip] = zip.New(files)
 	return all
 }
 

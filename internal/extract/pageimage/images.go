@@ -23,14 +23,15 @@ import (
 // this size takes about 160 MB; a phone's picture has 12 to 24 million pixels.
 const maxDecoded = 40_000_000
 
-// Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, or the first frame of a GIF. Its
+// Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, the first frame of a GIF, or HEIC. Its
 // pages are as viewers show them (EXIF orientation). It is safe for concurrent use.
 //
 // Errors are *taskerr.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of the
 // context's end.
 type Images struct {
 	file     *os.File
-	size     int64
+	data     io.ReaderAt // the file, a BigTIFF as a TIFF
+	size     int64       // of data
 	pages    []page
 	pool     *child.Pool
 	decoding sync.Mutex // one page at a time; a second one would wait for this one's memory
@@ -43,16 +44,28 @@ func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*
 	if err != nil {
 		return nil, fmt.Errorf("open image: %w", err)
 	}
+	head := make([]byte, 12)
+	if n, _ := file.ReadAt(head, 0); isHEIC(head[:n]) { // what can't be read is reported below
+		_ = file.Close() // read-only
+		if file, err = fromHEIC(ctx, path, pool); err != nil {
+			return nil, explain(ctx, err)
+		}
+	}
 	info, err := file.Stat()
 	var pages []page
+	var data io.ReaderAt
+	var size int64
 	if err == nil {
-		pages, err = (&input{ctx: ctx, file: file}).pages(most)
+		data, size, err = smallTIFF(file, info.Size())
+	}
+	if err == nil {
+		pages, err = (&input{ctx: ctx, file: data}).pages(most)
 	}
 	if err != nil {
 		_ = file.Close() // read-only
 		return nil, explain(ctx, err)
 	}
-	return &Images{file: file, size: info.Size(), pages: pages, pool: pool}, nil
+	return &Images{file: file, data: data, size: size, pages: pages, pool: pool}, nil
 }
 
 // Close closes the file.
@@ -65,7 +78,7 @@ func (im *Images) Pages() int { return len(im.pages) }
 func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
 	im.decoding.Lock()
 	defer im.decoding.Unlock()
-	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.file, size: im.size, pool: im.pool}, size)
+	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.data, size: im.size, pool: im.pool}, size)
 	if err != nil {
 		return ocr.Image{}, explain(ctx, err)
 	}

@@ -65,6 +65,9 @@ func (p page) reader(in io.ReaderAt) io.Reader {
 
 // decode returns the page in gray on white, upright.
 func (p page) decode(in *input, size Size) (ocr.Image, error) {
+	if j, ok := p.jpeg(in); ok {
+		return j.decode(size)
+	}
 	config, format, err := image.DecodeConfig(p.reader(in))
 	if err != nil {
 		return ocr.Image{}, fmt.Errorf("read the image's header: %w", err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 )
 
 // minPlainShare: a plain text with less than a third of the HTML version's characters is only a note that the
@@ -13,7 +14,7 @@ const minPlainShare = 3
 
 // body reads a text part that is shown.
 func (w *walker) body(h header, kind string, params map[string]string, r io.Reader, depth int) error {
-	path, err := w.save(asText(kind, params, transferred(h, r)))
+	path, err := w.files.Save(asText(kind, params, transferred(h, r)))
 	if err != nil {
 		return err
 	}
@@ -29,19 +30,10 @@ func textFormat(kind string) extract.Format {
 
 // show emits a text as part of the message.
 func (w *walker) show(path string, format extract.Format, depth int) error {
-	_, err := w.read(extract.Source{Path: path, Format: format}, 0, func(b extract.Block) error {
-		b.Level = below(b, depth+1)
-		return w.put(b)
+	return w.read(path, format, func(b extract.Block) error {
+		b.Level = nested.Below(b, depth+1)
+		return w.files.Put(b)
 	})
-	return err
-}
-
-// below returns the level of a block under a heading of the given level.
-func below(b extract.Block, level int) int {
-	if b.Kind == extract.Heading {
-		return b.Level + level
-	}
-	return b.Level
 }
 
 // versions are the saved texts of a multipart/alternative, and the attachments among them.
@@ -79,7 +71,7 @@ func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
 		}
 	}
 	for _, a := range v.other {
-		if err := w.attachment(a.path, a.name, depth); err != nil {
+		if err := w.files.Attached(a.path, a.name, depth+2); err != nil {
 			return err
 		}
 	}
@@ -97,7 +89,7 @@ func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) e
 			defer func() { w.nest-- }()
 			return w.collect(v, params["boundary"], body, depth)
 		case kind == "text/plain" && isBody(h, kind, name), kind == "text/html" && isBody(h, kind, name):
-			path, err := w.save(asText(kind, params, transferred(h, body)))
+			path, err := w.files.Save(asText(kind, params, transferred(h, body)))
 			if kind == "text/html" {
 				v.html = append(v.html, path)
 			} else {
@@ -107,7 +99,7 @@ func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) e
 		case !h.attached() && (name == "" || decorative(h, kind) || kind == "text/calendar"):
 			return nil // another version of the same text, or decoration
 		}
-		path, err := w.save(transferred(h, body))
+		path, err := w.files.Save(transferred(h, body))
 		v.other = append(v.other, attached{path, name})
 		return err
 	})
@@ -117,13 +109,10 @@ func (w *walker) collect(v *versions, boundary string, r io.Reader, depth int) e
 func (w *walker) letters(paths []string, format extract.Format) (int, error) {
 	sum := 0
 	for _, path := range paths {
-		before := w.left
-		_, err := w.read(extract.Source{Path: path, Format: format}, 0, func(b extract.Block) error {
-			sum += characters(b)
+		if err := w.read(path, format, func(b extract.Block) error { // a trial run: it emits nothing
+			sum += nested.Characters(b)
 			return nil
-		})
-		w.left = before // a trial run costs nothing
-		if err != nil {
+		}); err != nil {
 			return 0, err
 		}
 	}

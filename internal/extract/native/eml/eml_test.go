@@ -34,6 +34,9 @@ func read(t testing.TB, mail string) *extract.Document {
 	return doc
 }
 
+// unread is the warning about attachments.
+func unread(doc *extract.Document) string { return strings.Join(doc.Warnings, " ") }
+
 const head = "From: a@example.com\nSubject: S\nMIME-Version: 1.0\n"
 
 // multi makes a multipart of the kind from raw parts.
@@ -155,10 +158,8 @@ func TestAttachments(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
-			p := read(t, mail).Properties
-			if !strings.Contains(p["unread_attachments_list"], tt.unread) ||
-				(p["unread_attachments"] == "") != (tt.unread == "") {
-				t.Errorf("%+v, want %q", p, tt.unread)
+			if got := unread(read(t, mail)); !strings.Contains(got, tt.unread) || (got == "") != (tt.unread == "") {
+				t.Errorf("%q, want %q", got, tt.unread)
 			}
 		})
 	}
@@ -195,9 +196,8 @@ func TestNameFollowsTheParts(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	doc := read(t, head+"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nThe text goes on un")
-	if p := doc.Properties; !strings.Contains(p["unread_attachments_list"], "cut off") ||
-		doc.Blocks[len(doc.Blocks)-1].Text != "The text goes on un" {
-		t.Errorf("%+v %+v", doc.Blocks, p)
+	if !strings.Contains(unread(doc), "cut off") || doc.Blocks[len(doc.Blocks)-1].Text != "The text goes on un" {
+		t.Errorf("%+v %+v", doc.Blocks, doc.Warnings)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	webcharset "golang.org/x/net/html/charset"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -78,16 +79,8 @@ var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*$`)
 func (h header) text(name string) string { return show(decodeWords(h.Get(name))) }
 
 // show returns text on one line of bounded length.
-func show(text string) string { return shorten(strings.Join(strings.Fields(text), " "), maxField) }
-
-func shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
+func show(text string) string {
+	return nested.Shorten(strings.Join(strings.Fields(text), " "), maxField)
 }
 
 func wordDecoder() *mime.WordDecoder {

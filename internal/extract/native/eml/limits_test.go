@@ -41,15 +41,15 @@ func TestNesting(t *testing.T) {
 		mail = head + "Content-Type: message/rfc822\n\n" + mail
 	}
 	doc := read(t, mail)
-	if !strings.Contains(doc.Properties["unread_attachments_list"], "more than 8 deep") || len(doc.Blocks) != 18 {
-		t.Errorf("%d blocks, %+v", len(doc.Blocks), doc.Properties)
+	if !strings.Contains(unread(doc), "more than 8 deep") || len(doc.Blocks) != 18 {
+		t.Errorf("%d blocks, %+v", len(doc.Blocks), doc.Warnings)
 	}
 	part := plain
 	for i := range 100 {
 		part = multi("mixed", fmt.Sprintf("b%dx", i), part)
 	}
-	if doc := read(t, head+part); !strings.Contains(doc.Properties["unread_attachments_list"], "more than 32 deep") {
-		t.Errorf("%+v", doc.Properties)
+	if doc := read(t, head+part); !strings.Contains(unread(doc), "more than 32 deep") {
+		t.Errorf("%+v", doc.Warnings)
 	}
 }
 
@@ -59,9 +59,14 @@ func TestManyAttachments(t *testing.T) {
 	for i := range 205 {
 		parts = append(parts, attach(fmt.Sprintf("%d.txt", i), []byte("Notes.")))
 	}
-	doc := read(t, head+multi("mixed", "b", parts...))
-	if p := doc.Properties; p["unread_attachments"] != "5" || p["attachments"] != "205" || len(doc.Blocks) != 3+2*200 {
-		t.Errorf("%d blocks, %+v", len(doc.Blocks), p)
+	doc, err := nativetest.Extract(t, reader(), extract.EML, []byte(head+multi("mixed", "b", parts...)),
+		extract.Limits{Files: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(unread(doc), "5 attachments") || doc.Properties["attachments"] != "205" ||
+		len(doc.Blocks) != 3+2*200 {
+		t.Errorf("%d blocks, %+v", len(doc.Blocks), doc.Info)
 	}
 }
 
@@ -91,9 +96,8 @@ func TestBombsShareTheLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := doc.Properties; p["unread_attachments"] != "2" ||
-		!strings.Contains(p["unread_attachments_list"], "zip bomb") {
-		t.Errorf("%+v", p)
+	if !strings.HasPrefix(unread(doc), "2 attachments") || !strings.Contains(unread(doc), "zip bomb") {
+		t.Errorf("%+v", doc.Warnings)
 	}
 }
 
@@ -107,9 +111,8 @@ func TestLongAttachments(t *testing.T) {
 		if err != nil {
 			t.Fatalf("limit of %d: %v", limit, err)
 		}
-		if p := doc.Properties; limit < 347 && !strings.Contains(p["unread_attachments_list"], "characters of text") ||
-			doc.Characters > limit {
-			t.Errorf("limit of %d: %d characters, %+v", limit, doc.Characters, p)
+		if limit < 347 && !strings.Contains(unread(doc), "characters of text") || doc.Characters > limit {
+			t.Errorf("limit of %d: %d characters, %+v", limit, doc.Characters, doc.Warnings)
 		}
 	}
 }

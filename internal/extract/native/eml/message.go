@@ -2,40 +2,30 @@ package eml
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
-	maxDepth    = 8    // nesting of messages
-	maxNest     = 32   // nesting of multiparts, over all messages
-	maxParts    = 2000 // parts of a message, including those of nested messages
-	maxAttached = 200  // attachments that are read
-	maxList     = 2000 // bytes of the list of unread attachments
+	maxNest  = 32   // nesting of multiparts, over all messages
+	maxParts = 2000 // parts of a message, including those of nested messages
 )
 
 // walker reads one message and everything in it.
 type walker struct {
 	ctx   context.Context //nolint:containedctx // it lives as long as one call of Extract
-	parts Parts
-	left  extract.Limits // budget for the rest of the message
-	emit  extract.Emit
-	dir   string // holds the files of the parts
-
-	stopped  bool // emit failed
-	files    int  // files in dir
-	seen     int  // parts so far
-	nest     int  // current nesting of multiparts
-	attached int
-	unread   []string
+	files *nested.Reader
+	seen  int // parts so far
+	nest  int // current nesting of multiparts
 }
 
 // message reads a message: its header, then its parts.
@@ -59,7 +49,7 @@ func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 
 // head emits the header fields that a reader sees.
 func (w *walker) head(h header, depth int) error {
-	if err := w.put(extract.Block{Kind: extract.Heading, Level: depth + 1, Text: h.text("Subject")}); err != nil {
+	if err := w.files.Put(extract.Block{Kind: extract.Heading, Level: depth + 1, Text: h.text("Subject")}); err != nil {
 		return err
 	}
 	for _, field := range []struct{ name, text string }{
@@ -68,36 +58,11 @@ func (w *walker) head(h header, depth int) error {
 		if field.text == "" {
 			continue
 		}
-		if err := w.put(extract.Block{Kind: extract.Paragraph, Text: field.name + ": " + field.text}); err != nil {
+		if err := w.files.Put(extract.Block{Kind: extract.Paragraph, Text: field.name + ": " + field.text}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// put emits a block and clamps the level of a heading.
-func (w *walker) put(b extract.Block) error {
-	if b.Kind == extract.Heading {
-		b.Level = min(max(b.Level, 1), 6)
-	}
-	w.left.Characters = max(w.left.Characters-characters(b), 1)
-	err := w.emit(b)
-	w.stopped = w.stopped || err != nil
-	return err
-}
-
-// characters counts a block's text.
-func characters(b extract.Block) int {
-	sum := utf8.RuneCountInString(b.Text)
-	if b.Table == nil {
-		return sum
-	}
-	for _, row := range b.Table.Rows {
-		for _, cell := range row {
-			sum += utf8.RuneCountInString(cell.Text)
-		}
-	}
-	return sum
 }
 
 // part reads one part of any type of a message. r is its body.
@@ -113,7 +78,9 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "":
 		return w.multipart(kind, params["boundary"], r, depth)
 	case kind == "message/rfc822" || kind == "message/global":
-		w.attached++
+		if !w.files.Admit(cmp.Or(name, "a message")) {
+			return nil
+		}
 		return w.inner(name, transferred(h, r), depth)
 	case strings.HasSuffix(kind, "-signature"):
 		return nil
@@ -122,11 +89,7 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	case decorative(h, kind):
 		return nil
 	}
-	path, err := w.save(transferred(h, r))
-	if err != nil {
-		return err
-	}
-	return w.attachment(path, name, depth)
+	return w.attachment(h, r, name, depth)
 }
 
 // isBody reports whether a part is text to show rather than a file. A part with a name is shown only if it is
@@ -155,13 +118,13 @@ func (w *walker) sealed(depth int) error {
 	if depth == 0 && w.nest == 0 {
 		return taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
 	}
-	w.missed("a part of the message", "it is encrypted")
+	w.files.Missed("a part of the message", "it is encrypted")
 	return nil
 }
 
 func (w *walker) multipart(kind, boundary string, r io.Reader, depth int) error {
 	if w.nest >= maxNest {
-		w.missed("a part of the message", fmt.Sprintf("it is nested more than %d deep", maxNest))
+		w.files.Missed("a part of the message", fmt.Sprintf("it is nested more than %d deep", maxNest))
 		return nil
 	}
 	w.nest++
@@ -182,7 +145,7 @@ func (w *walker) each(boundary string, r io.Reader, do func(header, io.Reader) e
 		}
 		if part == nil {
 			if !errors.Is(err, io.EOF) {
-				w.missed("the rest of the message", "it is damaged")
+				w.files.Missed("the rest of the message", "it is damaged")
 			}
 			return nil
 		}
@@ -190,18 +153,4 @@ func (w *walker) each(boundary string, r io.Reader, do func(header, io.Reader) e
 			return err
 		}
 	}
-}
-
-// inner reads a message within the message.
-func (w *walker) inner(name string, r io.Reader, depth int) error {
-	if depth+1 > maxDepth {
-		w.missed(name, fmt.Sprintf("messages are nested more than %d deep", maxDepth))
-		return nil
-	}
-	_, err := w.message(w.input(r), depth+1)
-	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class == taskerr.CorruptionDetected && !w.stopped {
-		w.missed(name, e.Message)
-		return nil
-	}
-	return err
 }

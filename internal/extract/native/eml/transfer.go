@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	webcharset "golang.org/x/net/html/charset"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 )
 
 // transferred decodes a part's transfer encoding (RFC 2045, section 6). It tolerates what mailers make of the
@@ -121,14 +121,11 @@ func unhex(b byte) byte {
 // one (US-ASCII is often declared by default), the part's extractor detects the encoding.
 func asText(kind string, params map[string]string, r io.Reader) io.Reader {
 	label := strings.ToLower(strings.TrimSpace(params["charset"]))
-	encoding, name := webcharset.Lookup(label)
-	if encoding == nil || label == "us-ascii" || label == "ascii" {
+	if label == "us-ascii" || label == "ascii" {
 		return r
 	}
-	if name != "utf-8" {
-		r = encoding.NewDecoder().Reader(r)
-	}
-	if kind == "text/html" {
+	r, decoded := charset.Labelled(r, label)
+	if decoded && kind == "text/html" {
 		// A byte order mark overrides the encoding that the HTML declares.
 		return io.MultiReader(bytes.NewReader([]byte("\xEF\xBB\xBF")), r)
 	}

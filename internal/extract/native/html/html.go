@@ -23,8 +23,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// sniffBytes is how much of a page is searched for an encoding declaration (WHATWG HTML, 13.2.3.2).
-const sniffBytes = 1024
+const (
+	sniffBytes    = 64 << 10 // of a page, to compare it with its declaration
+	declaredBytes = 1024     // of a page that are searched for an encoding declaration (WHATWG HTML, 13.2.3.2)
+)
 
 // maxOpen is the x/net parser's limit of nested open elements.
 const maxOpen = 512
@@ -88,7 +90,7 @@ func open(path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name != charset.UTF8 && name != charset.Windows1252 {
+	if strings.HasPrefix(string(name), "utf-") && name != charset.UTF8 || name == charset.EBCDIC {
 		return guessed, nil
 	}
 	file, err := os.Open(path)
@@ -96,10 +98,11 @@ func open(path string) (io.ReadCloser, error) {
 		_ = guessed.Close() // read-only
 		return nil, fmt.Errorf("open page: %w", err)
 	}
-	buffered := bufio.NewReader(file)
-	head, _ := buffered.Peek(sniffBytes)                            // a short page is not an error
-	encoding, declared, _ := webcharset.DetermineEncoding(head, "") // utf-8 or windows-1252 without a declaration
-	if declared == "utf-8" || declared == "windows-1252" {
+	buffered := bufio.NewReaderSize(file, sniffBytes)
+	head, _ := buffered.Peek(sniffBytes) // a short page is not an error
+	// utf-8 or windows-1252 without a declaration
+	encoding, declared, _ := webcharset.DetermineEncoding(head[:min(len(head), declaredBytes)], "")
+	if declared == "utf-8" || declared == "windows-1252" || charset.Contradicted(head, charset.Name(declared)) != nil {
 		_ = file.Close() // read-only
 		return guessed, nil
 	}

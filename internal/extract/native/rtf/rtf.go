@@ -66,6 +66,7 @@ type group struct {
 	before destination // of an \upr: the target of its Unicode half
 	upr    bool
 	star   bool // after \*: an unknown word skips the group
+	begun  bool // not at its start: a \* there marks only the word after it
 	nested bool // within \*\nesttableprops
 	font   int
 	uc     int  // \uc: replacement characters that follow a \u
@@ -148,6 +149,7 @@ func (r *reader) finish() error {
 }
 
 func (r *reader) token(t token) error {
+	r.begun = r.begun || t.kind != openBrace && (t.kind != symbol || t.byte != '*')
 	if t.kind == char && (t.hex || t.byte >= 0x80 || r.raw.lead || r.symbolic()) {
 		return r.coded(t.byte)
 	}
@@ -164,7 +166,7 @@ func (r *reader) token(t token) error {
 		}
 		r.skip = 0
 		r.groups = append(r.groups, r.group)
-		r.end, r.star = nil, false
+		r.end, r.star, r.begun = nil, false, false
 		return nil
 	case closeBrace:
 		return r.close()
@@ -190,6 +192,7 @@ func (r *reader) close() error {
 	if n := len(r.groups); n > 0 {
 		r.group = r.groups[n-1]
 		r.groups = r.groups[:n-1]
+		r.begun = true
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ var characters = map[string]string{
 // symbol handles a control symbol: a backslash and a character that is not a letter.
 func (r *reader) symbol(b byte) error {
 	if b == '*' {
-		r.star = true
+		r.star = !r.begun
 		return nil
 	}
 	if r.skip > 0 {

@@ -34,6 +34,9 @@ func (f *File) Pages() func() (*Page, bool) {
 			}
 			kid := f.Dict(top.kids[0])
 			top.kids = top.kids[1:]
+			if kid == nil {
+				continue // as poppler does
+			}
 			from := Dict{}
 			for _, name := range inherited {
 				if from[name] = kid[name]; from[name] == nil {

@@ -1,0 +1,156 @@
+package charset
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wlynxg/chardet"
+	webcharset "golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+)
+
+// detectable are the encodings that are detected by the frequency of their characters, by the detector's names, as the
+// WHATWG Encoding Standard names them. Those of Latin letters are not among them: their texts have few letters that
+// differ, which is too little to choose between them.
+var detectable = map[string]Name{
+	"IBM866": "ibm866", "Windows-1251": "windows-1251", "KOI8-R": "koi8-r", "ISO-8859-5": "iso-8859-5",
+	"MacCyrillic": "x-mac-cyrillic", "ISO-8859-7": "windows-1253", "Windows-1253": "windows-1253",
+	"Windows-1255": "windows-1255", "ISO-8859-8": "windows-1255", "TIS-620": "windows-874",
+	"SHIFT_JIS": "shift_jis", "EUC-JP": "euc-jp", "GB2312": "gb18030", "GB18030": "gb18030", "Big5": "big5",
+	"EUC-KR": "euc-kr", "CP949": "euc-kr",
+}
+
+const (
+	maxSample  = 64 << 10 // bytes that are examined
+	fewLetters = 20       // bytes beyond ASCII: less are not judged
+
+	// Of the letters in a text of a non-Latin script at least this share is beyond ASCII; in one of Latin letters it is
+	// about 0.05.
+	foreignShare = 0.15
+
+	likely = 0.85 // confidence of the detector that counts if nothing is declared
+	sure   = 0.95 // and against what is declared
+)
+
+// Detect returns the encoding of a text in a non-Latin script that is not Unicode, or "" if it can't tell. certain
+// means that it is more likely right than a declaration.
+func Detect(text []byte) (name Name, certain bool) {
+	text = text[:min(len(text), maxSample)]
+	if name = special(text); name != "" {
+		return name, true
+	}
+	letters, high := 0, 0
+	for _, b := range text {
+		switch {
+		case b >= utf8.RuneSelf:
+			high++
+		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z':
+			letters++
+		}
+	}
+	if high < fewLetters || float64(high) < foreignShare*float64(letters+high) {
+		return "", false
+	}
+	found := chardet.Detect(text)
+	name = detectable[found.Encoding]
+	if name == "" || found.Confidence < likely {
+		return "", false
+	}
+	return name, found.Confidence >= sure
+}
+
+// special recognizes encodings whose texts may look like ASCII or Latin letters: of IBM's mainframes, and of Japanese
+// mail (RFC 1468).
+func special(text []byte) Name {
+	switch {
+	case isEBCDIC(text):
+		return EBCDIC
+	case bytes.Contains(text, []byte("\x1B$B")), bytes.Contains(text, []byte("\x1B$@")):
+		return "iso-2022-jp"
+	}
+	return ""
+}
+
+// ebcdic is code page 1047, whose lines end with NEL (0x15) on z/OS.
+type ebcdic struct{}
+
+func (ebcdic) NewDecoder() *encoding.Decoder {
+	return &encoding.Decoder{Transformer: transform.Chain(charmap.CodePage1047.NewDecoder(), runes.Map(func(r rune) rune {
+		if r == '\u0085' {
+			return '\n'
+		}
+		return r
+	}))}
+}
+
+func (ebcdic) NewEncoder() *encoding.Encoder { return charmap.CodePage1047.NewEncoder() }
+
+// isEBCDIC recognizes text of IBM's mainframes: blanks are 0x40, and letters and digits lie where ASCII has none.
+func isEBCDIC(text []byte) bool {
+	const least = 32
+	if len(text) < least {
+		return false
+	}
+	blanks, words, ascii := 0, 0, 0
+	for _, b := range text {
+		switch low := b & 0x0F; {
+		case b == 0x40:
+			blanks++
+		case b >= 0x81 && b <= 0xA9 && low >= 1 && low <= 9, b >= 0xC1 && b <= 0xE9 && low >= 1 && low <= 9, b >= 0xF0 && low <= 9:
+			words++
+		case b == ' ' || b == '\n' || b >= 'a' && b <= 'z':
+			ascii++
+		}
+	}
+	return blanks*20 > len(text) && (blanks+words)*10 > len(text)*7 && ascii*20 < len(text)
+}
+
+// Labelled returns a text as UTF-8 that is declared to be in the encoding of the label. Where the text itself shows
+// that the label is wrong, the text decides. decoded is false for one that is returned as it is: its encoding is not
+// known.
+func Labelled(r io.Reader, label string) (text io.Reader, decoded bool) {
+	declared, name := webcharset.Lookup(strings.TrimSpace(label))
+	if declared == nil {
+		return r, false
+	}
+	buffered := bufio.NewReaderSize(r, maxSample)
+	head, _ := buffered.Peek(maxSample) // a short text is not an error
+	if name == string(UTF8) {
+		var t tally
+		t.add(head)
+		return buffered, t.verdict() == UTF8
+	}
+	if e := Contradicted(head, Name(name)); e != nil {
+		declared = e
+	}
+	return transform.NewReader(buffered, declared.NewDecoder()), true
+}
+
+// Contradicted returns the encoding of a text that is surely not in the declared one, or nil.
+func Contradicted(head []byte, declared Name) encoding.Encoding {
+	var t tally
+	t.add(head)
+	if t.invalid == 0 && t.multibyte >= 2 {
+		return UTF8.encoding()
+	}
+	if name, certain := Detect(head); certain && name != declared && !related[name][declared] {
+		return name.encoding()
+	}
+	return nil
+}
+
+// related are declarations that mean the same as a detected encoding, or more than it.
+var related = map[Name]map[Name]bool{
+	"gb18030":      {"gbk": true, "gb18030": true, "hz-gb-2312": true},
+	"windows-1253": {"iso-8859-7": true},
+	"windows-1255": {"iso-8859-8": true, "iso-8859-8-i": true},
+	"iso-2022-jp":  {"iso-2022-jp": true},
+	"big5":         {"big5-hkscs": true},
+	"koi8-r":       {"koi8-u": true},
+}

@@ -1,0 +1,98 @@
+package compound_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound"
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound/compoundtest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+func open(t testing.TB, content []byte) (*compound.File, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := compound.Open(path)
+	if err == nil {
+		t.Cleanup(func() { _ = f.Close() })
+	}
+	return f, err
+}
+
+func sample() []byte {
+	return compoundtest.File(map[string][]byte{
+		"small": []byte("Text."), "empty": nil, "storage/deep/stream": bytes.Repeat([]byte("0123456789"), 5000),
+		"storage/other": bytes.Repeat([]byte("ab"), 2000), "exact": make([]byte, 4096), "mini": make([]byte, 4095),
+	})
+}
+
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	f, err := open(t, sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{
+		"small": []byte("Text."), "storage/deep/stream": bytes.Repeat([]byte("0123456789"), 5000), "empty": nil,
+		"storage/other": bytes.Repeat([]byte("ab"), 2000), "exact": make([]byte, 4096), "mini": make([]byte, 4095),
+		"missing": nil, "storage": nil,
+	} {
+		got, err := io.ReadAll(f.Stream(name))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
+		}
+	}
+	if !f.Has("storage/deep") || f.Has("deep") || len(f.Names()) != 8 {
+		t.Errorf("%q", f.Names())
+	}
+}
+
+// A damaged file is an error or lacks something; it never loops.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	whole := compoundtest.File(map[string][]byte{
+		"small": []byte("Text."), "storage/other": bytes.Repeat([]byte("ab"), 100), "large": make([]byte, 5000),
+	})
+	for at := range whole {
+		if at > 90 && at%13 != 0 {
+			continue
+		}
+		content := bytes.Clone(whole)
+		content[at] ^= byte(1 + at%255)
+		f, err := open(t, content)
+		if err != nil {
+			if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected {
+				t.Fatalf("byte %d: %v", at, err)
+			}
+			continue
+		}
+		for _, name := range f.Names() {
+			if n, err := io.Copy(io.Discard, f.Stream(name)); err != nil || n > int64(len(whole)) {
+				t.Fatalf("byte %d: %s has %d bytes, %v", at, name, n, err)
+			}
+		}
+		_ = f.Close() // read-only
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(sample())
+	f.Fuzz(func(t *testing.T, content []byte) {
+		file, err := open(t, content)
+		if err != nil {
+			return
+		}
+		for _, name := range file.Names() {
+			if len(file.Read(name, 1<<20)) > len(content) {
+				t.Errorf("%q is larger than the file", name)
+			}
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package msg_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/compound/compoundtest"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+func reader() extract.Extractor { return native.Extractors(nil, nil)[extract.MSG] }
+
+func wide(text string) (out []byte) {
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return out
+}
+
+// streams are those of an object at a path.
+type streams map[string][]byte
+
+func (s streams) text(path string, id uint16, text string) streams {
+	s[fmt.Sprintf("%s__substg1.0_%04X001F", path, id)] = wide(text)
+	return s
+}
+
+func (s streams) raw(path string, id, kind uint16, content []byte) streams {
+	s[fmt.Sprintf("%s__substg1.0_%04X%04X", path, id, kind)] = content
+	return s
+}
+
+func (s streams) fixed(path string, header int, values map[uint16]uint64) streams {
+	properties := make([]byte, header)
+	for id, value := range values {
+		properties = binary.LittleEndian.AppendUint16(properties, 3)
+		properties = binary.LittleEndian.AppendUint16(properties, id)
+		properties = binary.LittleEndian.AppendUint32(properties, 6)
+		properties = binary.LittleEndian.AppendUint64(properties, value)
+	}
+	s[path+"__properties_version1.0"] = properties
+	return s
+}
+
+// message is a message at a path with a plain text.
+func message(path string, header int, subject string) streams {
+	return streams{}.text(path, 0x37, subject).text(path, 0xC1A, "Jane Doe").text(path, 0x5D01, "jane@example.com").
+		text(path, 0x1000, "Text of "+subject+".").fixed(path, header, map[uint16]uint64{0x39: 134170056000000000})
+}
+
+func join(all ...streams) map[string][]byte {
+	out := map[string][]byte{}
+	for _, s := range all {
+		maps.Copy(out, s)
+	}
+	return out
+}
+
+const head = "From: Jane Doe &lt;jane@example.com>\n\n"
+
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	const a0, a1, a2, a3 = "__attach_version1.0_#00000000/", "__attach_version1.0_#00000001/",
+		"__attach_version1.0_#00000002/", "__attach_version1.0_#00000003/"
+	const inner = a1 + "__substg1.0_3701000D/"
+	to, cc := "__recip_version1.0_#00000000/", "__recip_version1.0_#00000001/"
+	content := compoundtest.File(join(
+		message("", 32, "Übersicht"),
+		streams{}.text(to, 0x3001, "Bob").text(to, 0x39FE, "bob@example.com").fixed(to, 8, map[uint16]uint64{0xC15: 1}),
+		streams{}.text(cc, 0x3001, "Ann").text(cc, 0x3003, "/O=EXCHANGE/CN=ANN").fixed(cc, 8, map[uint16]uint64{0xC15: 2}),
+		streams{}.text(a0, 0x3707, "numbers.csv").raw(a0, 0x3701, 0x102, []byte("a,b\n1,2\n")).fixed(a0, 8, nil),
+		streams{}.text(a1, 0x3001, "Inner").fixed(a1, 8, nil), message(inner, 24, "Inner"),
+		streams{}.text(a2, 0x3707, "logo.png").raw(a2, 0x3701, 0x102, []byte("\x89PNG")).fixed(a2, 8, map[uint16]uint64{0x3714: 4}),
+		streams{}.text(a3, 0x3704, "x.bin").raw(a3, 0x3701, 0x102, []byte{0, 1, 2}).fixed(a3, 8, nil),
+	))
+	got := nativetest.Markdown(t, reader(), extract.MSG, content)
+	want := "# Übersicht\n\n" + head + "To: Bob &lt;bob@example.com>\n\nCc: Ann\n\nDate: 2026-03-03T10:00:00Z\n\n" +
+		"Text of Übersicht.\n\n## numbers.csv\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n## Inner\n\n" + head +
+		"Date: 2026-03-03T10:00:00Z\n\nText of Inner.\n\nAttachment: x.bin\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	doc, err := nativetest.Extract(t, reader(), extract.MSG, content, extract.Limits{})
+	if err != nil || doc.Title != "Übersicht" || doc.Properties["attachments"] != "3" || len(doc.Warnings) != 1 ||
+		!strings.Contains(doc.Warnings[0], "x.bin (this kind of file can't be read)") {
+		t.Errorf("%v, %+v", err, doc.Info)
+	}
+}
+
+// packedRTF is the example of [MS-OXRTFCP] 4.1.1.
+const packedRTF = "\x2d\x00\x00\x00\x2b\x00\x00\x00\x4c\x5a\x46\x75\xf1\xc5\xc7\xa7\x03\x00\x0a\x00\x72\x63\x70\x67\x31" +
+	"\x32\x35\x42\x32\x0a\xf3\x20\x68\x65\x6c\x09\x00\x20\x62\x77\x05\xb0\x6c\x64\x7d\x0a\x80\x0f\xa0"
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		parts streams
+		want  string
+	}{
+		"8-bit": {
+			streams{}.raw("", 0x1000, 0x1E, []byte("\xCF\xF0\xE8\xE2\xE5\xF2")).fixed("", 32, map[uint16]uint64{0x3FFD: 1251}),
+			"Привет\n",
+		},
+		"HTML": {
+			streams{}.raw("", 0x1013, 0x102, []byte("<p>\xFCber</p><ul><li>a</ul>")).
+				fixed("", 32, map[uint16]uint64{0x3FDE: 28591}), "über\n\n- a\n",
+		},
+		"HTML as text": {streams{}.text("", 0x1013, "<h1>Über</h1>"), "## Über\n"},
+		"RTF":          {streams{}.raw("", 0x1009, 0x102, []byte(packedRTF)), "hello world\n"},
+		"empty plain text": {
+			streams{}.text("", 0x1000, "").raw("", 0x1013, 0x102, []byte("<p>Page</p>")), "Page\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, got, _ := strings.Cut(nativetest.Markdown(t, reader(), extract.MSG,
+				compoundtest.File(join(streams{}.text("", 0x37, "S").fixed("", 32, nil), tt.parts))), "# S\n\n")
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	all := []streams{message("", 32, "0")}
+	path := ""
+	for i := range 12 {
+		path += "__attach_version1.0_#00000000/"
+		all = append(all, streams{}.fixed(path, 8, nil))
+		path += "__substg1.0_3701000D/"
+		all = append(all, message(path, 24, fmt.Sprint(i+1)))
+	}
+	doc, err := nativetest.Extract(t, reader(), extract.MSG, compoundtest.File(join(all...)), extract.Limits{})
+	if err != nil || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "more than 8 deep") ||
+		len(doc.Blocks) != 9*4 {
+		t.Errorf("%v, %d blocks, %+v", err, len(doc.Blocks), doc.Info)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	whole := compoundtest.File(join(message("", 32, "S")))
+	nativetest.RefusesAll(t, reader(), extract.MSG, []nativetest.Refusal{
+		{What: "cut off", Content: whole[:1024], Class: taskerr.CorruptionDetected, Message: "damaged"},
+		{
+			What: "encrypted", Content: compoundtest.File(join(message("", 32, "S"), streams{}.text("", 0x1A, "IPM.Note.SMIME"))),
+			Class: taskerr.CorruptionDetected, Message: "encrypted",
+		},
+	})
+}
+
+func FuzzMessage(f *testing.F) {
+	const a0 = "__attach_version1.0_#00000000/"
+	f.Add(compoundtest.File(join(message("", 32, "S"), streams{}.text(a0, 0x3707, "a.csv").
+		raw(a0, 0x3701, 0x102, []byte("a,b\n1,2\n")).fixed(a0, 8, nil))))
+	f.Add(compoundtest.File(join(streams{}.raw("", 0x1009, 0x102, []byte(packedRTF)).fixed("", 32, nil))))
+	e := reader()
+	f.Fuzz(func(t *testing.T, content []byte) { nativetest.Fuzz(t, e, extract.MSG, content) })
+}

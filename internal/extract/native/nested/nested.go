@@ -1,0 +1,220 @@
+// Package nested reads the files within a document: the attachments of a message, the members of an archive, what
+// is embedded in a PDF or an Office file. Each is read with the extractor of its own format. They share the limits of
+// the document that they are in, at all depths, so that an archive of archives costs no more than one document.
+package nested
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+const (
+	maxList = 2000 // bytes of the list of unread files
+	maxName = 200  // bytes of a name in it
+)
+
+// Reader reads the files within one document and emits the blocks of the document. It is used by one goroutine.
+// The caller closes it.
+type Reader struct {
+	// Mention precedes the name of a file that has no text, in a paragraph of its own. Empty: it is not mentioned.
+	Mention string
+	// Message reads an e-mail in another way than as a file. Nil: no other.
+	Message func(path, name string, level int) error
+
+	ctx     context.Context //nolint:containedctx // it lives as long as one call of Extract
+	all     All
+	limits  extract.Limits // Characters: what is left
+	within  *extract.Within
+	emit    extract.Emit
+	dir     string
+	path    string // of this document within the outermost one, with a slash at its end
+	stopped bool   // emit failed
+
+	saved  int // files in dir
+	files  int // within the document
+	read   int // of those, the ones that have text
+	first  string
+	missed int // how many could not be read, or not in full, at any depth; of the outermost document
+	list   strings.Builder
+}
+
+// New returns a Reader for the files within src. limits are those of src.
+func New(
+	ctx context.Context, all All, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (*Reader, error) {
+	limits = limits.WithDefaults()
+	r := &Reader{ctx: ctx, all: all, limits: limits, within: limits.Within, emit: emit}
+	if r.within == nil {
+		r.within = &extract.Within{
+			Files: limits.Files, Pages: limits.Pages, Bytes: limits.Bytes, Unpacked: limits.ZipBytes, Missed: r.add,
+		}
+	} else {
+		r.path = src.Name + "/"
+	}
+	dir, err := os.MkdirTemp(src.TempDir, "nested-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the files within a document: %w", err)
+	}
+	r.dir = dir
+	return r, nil
+}
+
+// Close removes the saved files.
+func (r *Reader) Close() error {
+	if err := os.RemoveAll(r.dir); err != nil {
+		return fmt.Errorf("remove the files within a document: %w", err)
+	}
+	return nil
+}
+
+// Dir is the folder of the saved files.
+func (r *Reader) Dir() string { return r.dir }
+
+// Depth is how deep files within this document are read.
+func (r *Reader) Depth() int { return r.limits.Depth }
+
+// Stopped reports that the document's emit function failed.
+func (r *Reader) Stopped() bool { return r.stopped }
+
+// Put emits a block of the document and clamps the level of a heading.
+func (r *Reader) Put(b extract.Block) error {
+	if b.Kind == extract.Heading {
+		b.Level = min(max(b.Level, 1), 6)
+	}
+	return r.own(b)
+}
+
+// own emits a block as it is.
+func (r *Reader) own(b extract.Block) error {
+	r.limits.Characters = max(r.limits.Characters-Characters(b), 1)
+	err := r.emit(b)
+	r.stopped = r.stopped || err != nil
+	return err
+}
+
+// Characters counts a block's text.
+func Characters(b extract.Block) int {
+	sum := utf8.RuneCountInString(b.Text)
+	if b.Table == nil {
+		return sum
+	}
+	for _, row := range b.Table.Rows {
+		for _, cell := range row {
+			sum += utf8.RuneCountInString(cell.Text)
+		}
+	}
+	return sum
+}
+
+// Below returns the level of a block under a heading of the given level.
+func Below(b extract.Block, level int) int {
+	if b.Kind == extract.Heading {
+		return b.Level + level
+	}
+	return b.Level
+}
+
+// Save writes content to a file of its own. All files within a document together may be as large as one document.
+// If content ends too early, what there is of it is saved, and the rest is missed.
+func (r *Reader) Save(content io.Reader) (string, error) {
+	r.saved++
+	path := filepath.Join(r.dir, strconv.Itoa(r.saved))
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("save a file within a document: %w", err)
+	}
+	n, err := io.Copy(file, io.LimitReader(&whileRunning{r.ctx, content}, r.within.Bytes+1))
+	if r.ctx.Err() != nil {
+		err = context.Cause(r.ctx)
+	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+		r.Missed("the rest of the message", "it was cut off on its way")
+		err = nil
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(path) // removed with its folder at the latest
+		return "", fmt.Errorf("save a file within a document: %w", err)
+	}
+	if n > r.within.Bytes {
+		_ = os.Remove(path) // as above
+		return "", taskerr.Errorf(taskerr.QuotaExceeded,
+			"the files within it are larger than what is read of a document: split it into smaller files")
+	}
+	r.within.Bytes = max(r.within.Bytes-n, 1)
+	return path, nil
+}
+
+// whileRunning reads until ctx ends.
+type whileRunning struct {
+	ctx context.Context //nolint:containedctx // of one call
+	io.Reader
+}
+
+func (w *whileRunning) Read(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	return w.Reader.Read(p)
+}
+
+// Missed records a file, or a part of the document, that was not read, and the reason.
+func (r *Reader) Missed(name, reason string) {
+	name = cmp.Or(name, "a message")
+	r.first = cmp.Or(r.first, name+" ("+reason+")")
+	r.within.Missed(r.path+name, reason)
+}
+
+// add records what was not read at any depth.
+func (r *Reader) add(name, reason string) {
+	r.missed++
+	if r.list.Len() > maxList {
+		return
+	}
+	if r.missed > 1 {
+		r.list.WriteString("; ")
+	}
+	r.list.WriteString(Shorten(name, maxName) + " (" + reason + ")")
+}
+
+// FirstMissed is the first file that was not read, with its reason, or "".
+func (r *Reader) FirstMissed() string { return r.first }
+
+// Succeeded is how many files have text.
+func (r *Reader) Succeeded() int { return r.read }
+
+// Shorten cuts a text that is longer than limit bytes and marks the cut by "…".
+func Shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + "…"
+}
+
+// Finish adds to info what was read, and a warning that names what was not:
+//
+//	attachments   how many files are within the document
+func (r *Reader) Finish(info *extract.Info) {
+	if info.Properties == nil {
+		info.Properties = map[string]string{}
+	}
+	if r.files > 0 {
+		info.Properties["attachments"] = strconv.Itoa(r.files)
+	}
+	if r.missed > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d attachments or parts could not be read: %s", r.missed,
+			Shorten(r.list.String(), maxList)))
+	}
+}

@@ -1,0 +1,220 @@
+// Package soffice reads the formats that LibreOffice knows and the other extractors don't: Office before 2007, and
+// documents of other office programs. LibreOffice converts a document to a modern format in a limited child, and the
+// extractor of that format reads the result.
+package soffice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+// version increases when the same file would produce other blocks.
+const version = 1
+
+// Reader reads what a document was converted to. *extract.Router implements it.
+type Reader interface {
+	extract.Runner
+	Version(f extract.Format) string
+}
+
+// target is what a document is converted to.
+type target struct {
+	extension string
+	format    extract.Format
+	module    string // of LibreOffice
+}
+
+func (t target) String() string { return t.extension }
+
+var (
+	text   = target{"docx", extract.DOCX, "writer"}
+	sheet  = target{"xlsx", extract.XLSX, "calc"}
+	slides = target{"pptx", extract.PPTX, "impress"}
+	vector = target{"odg", extract.ODF, "draw"}
+)
+
+// formats are the formats with the extension that LibreOffice expects, and their targets. Only the documents of other
+// programs have several: the first that LibreOffice can write is taken.
+var formats = map[extract.Format]struct {
+	extension string
+	targets   []target
+}{
+	extract.DOC:    {"doc", []target{text}},
+	extract.XLS:    {"xls", []target{sheet}},
+	extract.XLSB:   {"xlsb", []target{sheet}},
+	extract.PPT:    {"ppt", []target{slides}},
+	extract.Office: {"", []target{text, vector, sheet, slides}},
+}
+
+// Extractors returns an extractor for each format. all reads the converted documents.
+func Extractors(all Reader) map[extract.Format]extract.Extractor {
+	extractors := map[extract.Format]extract.Extractor{}
+	for format := range formats {
+		extractors[format] = &extractor{format, all}
+	}
+	return extractors
+}
+
+type extractor struct {
+	format extract.Format
+	all    Reader
+}
+
+// Name covers the extractors of the targets.
+func (e *extractor) Name() string {
+	name := "native/libreoffice"
+	for _, t := range formats[e.format].targets {
+		name += "+" + strings.TrimPrefix(e.all.Version(t.format), "native/")
+	}
+	return name
+}
+
+func (*extractor) Version() int { return version }
+
+// Extract implements extract.Extractor.
+func (e *extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (info extract.Info, err error) {
+	limits = limits.WithDefaults()
+	office, err := find()
+	if err != nil {
+		return extract.Info{}, err
+	}
+	dir, err := os.MkdirTemp(src.TempDir, "soffice-")
+	if err != nil {
+		return extract.Info{}, fmt.Errorf("make a folder for LibreOffice: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c := conversion{office: office, src: src, limits: limits, dir: dir, extension: formats[e.format].extension}
+	targets := formats[e.format].targets
+	if e.format == extract.Office {
+		c.extension, targets = kind(src, targets)
+	}
+	for _, t := range targets {
+		made, err := c.convert(ctx, t)
+		if err != nil {
+			return extract.Info{}, err
+		}
+		if made == "" {
+			continue
+		}
+		converted := src
+		converted.Path, converted.Format, converted.Size, converted.SHA256 = made, t.format, 0, ""
+		if about, err := os.Stat(made); err == nil {
+			converted.Size = about.Size()
+		}
+		info, err := e.all.Extract(ctx, converted, limits, emit)
+		info.Format = e.format
+		if err == nil {
+			info.Extractor = "native/libreoffice+" + info.Extractor
+		}
+		return info, err
+	}
+	return extract.Info{}, unreadable(src)
+}
+
+// conversion is the conversion of one document.
+type conversion struct {
+	office    installation
+	src       extract.Source
+	limits    extract.Limits
+	dir       string // for the document's link, the profile and the result
+	extension string
+}
+
+// Memory of LibreOffice in bytes. An empty document takes 90 MB of its own.
+const leastMemory, ofFile = 192 << 20, 4
+
+// mapped is its address space for libraries and stacks of threads, in bytes.
+const mapped = 2 << 30
+
+// restart is the exit status with which LibreOffice wants to be started again (EXITHELPER_NORMAL_RESTART).
+const restart = 81
+
+// convert returns the path of the result, or "" if LibreOffice can't convert the document to the target.
+func (c conversion) convert(ctx context.Context, t target) (string, error) {
+	if err := c.office.lacks(t); err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(c.src.Path)
+	if err != nil {
+		return "", fmt.Errorf("find the document: %w", err)
+	}
+	link := filepath.Join(c.dir, "document."+c.extension)
+	out := filepath.Join(c.dir, t.extension)
+	if err := errors.Join(ignoreExists(os.Symlink(path, link)), os.Mkdir(out, 0o700), c.profile()); err != nil {
+		return "", fmt.Errorf("prepare the conversion: %w", err)
+	}
+	memory := c.limits.ChildBytes
+	if c.limits.Pool != nil {
+		memory = min(memory, leastMemory+c.src.Size*ofFile)
+	}
+	command := func() child.Command {
+		return child.Command{
+			Program: c.office.program, Args: []string{
+				"--headless", "--norestore", "--nologo", "--nodefault", "--nofirststartwizard", "--nolockcheck",
+				"-env:UserInstallation=" + fileURL(filepath.Join(c.dir, "profile")), "-env:OSL_SOCKET_PATH=.",
+				"--convert-to", t.extension, "--outdir", out, link,
+			},
+			Env:   []string{"HOME=" + c.dir, "TEMP=" + c.dir},
+			Files: append([]string{path}, c.office.files...), Folders: append([]string{c.dir}, c.office.folders()...),
+			Dir: c.dir, Listens: true,
+			Limits: child.Limits{
+				Wait: c.limits.Time, CPU: c.limits.Time, Memory: memory, Mapped: mapped, File: c.limits.Bytes,
+			},
+		}
+	}
+	result, err := c.limits.Pool.Run(ctx, command)
+	if err == nil && result.ExitCode == restart {
+		result, err = c.limits.Pool.Run(ctx, command)
+	}
+	if err != nil {
+		return "", fmt.Errorf("convert the document: %w", err)
+	}
+	switch result.End {
+	case child.WaitLimit, child.CPULimit:
+		return "", taskerr.Errorf(taskerr.CorruptionDetected,
+			"the document takes LibreOffice too long to convert; it may be damaged: save it in a modern format, such as %s",
+			t)
+	case child.MemoryLimit, child.FileLimit, child.OutputLimit:
+		return "", taskerr.Errorf(taskerr.QuotaExceeded,
+			"the document takes LibreOffice too much memory to convert (%s): save it in a modern format, such as %s",
+			result.End, t)
+	}
+	made := filepath.Join(out, "document."+t.extension)
+	if about, err := os.Lstat(made); err == nil && about.Mode().IsRegular() && about.Size() > 0 && result.OK() {
+		return made, nil
+	}
+	return "", nil
+}
+
+func ignoreExists(err error) error {
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// profile makes a profile whose extensions count as up to date. Otherwise LibreOffice ends after its first start and
+// wants to be started again.
+func (c conversion) profile() error {
+	extensions := filepath.Join(c.dir, "profile", "user", "extensions")
+	for _, kind := range []string{"bundled", "shared"} {
+		folder := filepath.Join(extensions, kind)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, "lastsynchronized"), []byte("1"), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(extensions, "buildid"), []byte(c.office.build), 0o600)
+}

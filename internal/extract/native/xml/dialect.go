@@ -1,0 +1,110 @@
+package xml
+
+import (
+	"encoding/xml"
+	"strings"
+)
+
+// role is what an element is in a document.
+type role int
+
+// The roles of elements. An unknown element's text belongs to the element around it.
+const (
+	none      role = iota
+	skipped        // its content is not shown
+	section        // its title is a heading below those of the sections around it
+	title          // of the section around it; elsewhere a paragraph
+	docTitle       // of the document
+	paragraph      // also a line of verse or a field
+	list           // bulleted
+	numbered       // a numbered list
+	item           // of a list
+	table          //
+	row            //
+	cell           //
+	headCell       // of a header row
+	code           // keeps its lines
+	lineBreak      //
+	label          // the number of the title or text after it
+	markup         // its text is HTML
+)
+
+// dialect is a kind of documents: what its elements are, by their local names.
+type dialect map[string]role
+
+// The kinds by the names of their root elements.
+var roots = map[string]dialect{
+	"article": jats, "book": docbook, "chapter": docbook, "FictionBook": fictionBook, "rss": feed, "feed": feed,
+	"RDF": feed, "topic": dita, "concept": dita, "task": dita, "reference": dita, "dita": dita, "tt": timedText,
+	"TEI": tei, "Workbook": workbook,
+}
+
+var (
+	// jats is of journal articles (JATS and NLM); DocBook's articles share its names.
+	jats = merged(docbook, dialect{
+		"journal-meta": skipped, "permissions": skipped, "article-id": skipped, "history": skipped, "pub-date": skipped,
+		"custom-meta-group": skipped, "counts": skipped, "alternatives": none, "tex-math": skipped, "graphic": skipped,
+		"sec": section, "abstract": section, "ack": section, "app": section, "ref-list": section, "boxed-text": section,
+		"title": title, "article-title": docTitle, "p": paragraph, "list": list, "list-item": item, "ref": item,
+		"def-item": item, "contrib": paragraph, "aff": paragraph, "kwd-group": paragraph, "label": label, "caption": none,
+		"table": table, "tr": row, "td": cell, "th": headCell, "disp-formula": paragraph, "preformat": code, "break": lineBreak,
+		"volume": skipped, "issue": skipped, "fpage": skipped, "lpage": skipped, "elocation-id": skipped,
+	})
+	docbook = dialect{
+		"section": section, "sect1": section, "sect2": section, "sect3": section, "sect4": section, "chapter": section,
+		"part": section, "appendix": section, "preface": section, "info": none, "bookinfo": none, "articleinfo": none,
+		"title": title, "para": paragraph, "simpara": paragraph, "itemizedlist": list, "orderedlist": numbered,
+		"listitem": item, "varlistentry": item, "table": table, "informaltable": table, "row": row, "entry": cell,
+		"programlisting": code, "screen": code, "literallayout": code, "author": paragraph, "date": paragraph,
+	}
+	fictionBook = dialect{
+		"binary": skipped, "document-info": skipped, "publish-info": skipped, "custom-info": skipped, "src-title-info": skipped,
+		"genre": skipped, "id": skipped, "section": section, "title": title, "book-title": docTitle, "subtitle": paragraph,
+		"p": paragraph, "v": paragraph, "text-author": paragraph, "author": paragraph, "table": table, "tr": row, "td": cell,
+		"th": headCell, "lang": skipped, "keywords": paragraph, "date": paragraph,
+	}
+	feed = dialect{
+		"item": section, "entry": section, "channel": none, "title": title, "description": markup, "encoded": markup,
+		"summary": markup, "content": markup, "subtitle": markup, "pubDate": paragraph, "published": paragraph,
+		"updated": skipped, "lastBuildDate": skipped, "guid": skipped, "id": skipped, "ttl": skipped, "generator": skipped,
+		"docs": skipped, "link": skipped, "author": paragraph, "creator": paragraph, "category": paragraph, "image": skipped,
+		"language": skipped,
+	}
+	dita = dialect{
+		"topic": section, "concept": section, "task": section, "reference": section, "section": section, "example": section,
+		"title": title, "p": paragraph, "shortdesc": paragraph, "cmd": paragraph, "info": paragraph, "note": paragraph,
+		"ul": list, "ol": numbered, "sl": list, "steps": numbered, "steps-unordered": list, "substeps": numbered, "li": item,
+		"sli": item, "step": item, "substep": item, "dlentry": item, "table": table, "simpletable": table, "row": row,
+		"strow": row, "entry": cell, "stentry": cell, "sthead": row, "codeblock": code, "pre": code, "prolog": skipped,
+		"context": paragraph, "prereq": paragraph, "result": paragraph,
+	}
+	timedText = dialect{"p": paragraph, "br": lineBreak, "head": skipped}
+	tei       = dialect{
+		"div": section, "div1": section, "div2": section, "head": title, "p": paragraph, "l": paragraph, "ab": paragraph,
+		"list": list, "item": item, "table": table, "row": row, "cell": cell, "lb": lineBreak, "encodingDesc": skipped,
+		"revisionDesc": skipped, "publicationStmt": skipped, "speaker": paragraph, "stage": paragraph,
+	}
+	workbook = dialect{
+		"Styles": skipped, "DocumentProperties": skipped, "OfficeDocumentSettings": skipped, "ExcelWorkbook": skipped,
+		"WorksheetOptions": skipped, "Names": skipped, "Table": table, "Row": row, "Cell": cell, "Worksheet": section,
+	}
+)
+
+func merged(all ...dialect) dialect {
+	out := dialect{}
+	for _, d := range all {
+		for name, role := range d {
+			out[name] = role
+		}
+	}
+	return out
+}
+
+// of returns the dialect of a document by its root element; nil: it isn't known.
+func of(root xml.StartElement) dialect {
+	d := roots[root.Name.Local]
+	if root.Name.Local == "Workbook" && !strings.HasSuffix(root.Name.Space, "office:spreadsheet") {
+		return nil
+	}
+	return d
+}

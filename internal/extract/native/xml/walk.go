@@ -1,0 +1,311 @@
+package xml
+
+import (
+	"bytes"
+	"encoding/xml"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+// frame is an open element.
+type frame struct {
+	role   role
+	text   bool // it has text of its own
+	number int  // of a list: its items so far
+}
+
+// walker reads a document of elements and texts.
+type walker struct {
+	dialect dialect // nil: an unknown kind
+	out     *flow.Writer
+	html    func(page string, level int) error // emits HTML
+
+	open     []frame
+	sections int
+	lists    int
+	buffer   strings.Builder
+	label    string // goes before the next text
+	keep     bool   // the blanks of the text are kept
+	title    string
+	table    *extract.Table // being read
+	tables   int            // open ones; a table within a table is part of its cell
+	head     bool           // the row has only header cells so far
+	skipping int
+}
+
+var errEntities = taskerr.Errorf(taskerr.CorruptionDetected,
+	"the XML document declares entities, which can make it expand without end or name other files: it is not read")
+
+// document reads the tokens after the root element's start, which is start.
+func (w *walker) document(d *ooxml.Decoder, start xml.StartElement) error {
+	if err := w.start(start); err != nil {
+		return err
+	}
+	for len(w.open) > 0 {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			err = w.start(t)
+		case xml.EndElement:
+			err = w.end()
+		case xml.CharData:
+			err = w.text(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.out.Flush()
+}
+
+func (w *walker) start(e xml.StartElement) error {
+	role := w.dialect[e.Name.Local]
+	if w.skipping > 0 || role == skipped {
+		w.skipping++
+		w.open = append(w.open, frame{role: skipped})
+		return nil
+	}
+	switch {
+	case w.tables > 0 && role != table && role != row && role != cell && role != headCell && role != lineBreak,
+		w.within(title, docTitle) && role != lineBreak:
+		role = none // a cell or a title is one text
+		w.buffer.WriteByte(' ')
+	case role == docTitle && (w.title != "" || w.within(item)):
+		role = none // of a work that is referred to
+	}
+	switch role {
+	case section:
+		w.sections++
+		if name := attr(e, "Name"); name != "" {
+			if err := w.heading(name); err != nil {
+				return err
+			}
+		}
+		fallthrough
+	case title, docTitle, paragraph, item, code, markup, label:
+		if err := w.flush(w.innermost()); err != nil {
+			return err
+		}
+		w.keep = role == code
+	case list, numbered:
+		if err := w.flush(w.innermost()); err != nil {
+			return err
+		}
+		w.lists++
+		if attr(e, "list-type") == "order" {
+			role = numbered
+		}
+	case table:
+		if w.tables++; w.tables == 1 {
+			if err := w.flush(w.innermost()); err != nil {
+				return err
+			}
+			w.table = &extract.Table{}
+		}
+	case row:
+		if w.tables == 1 {
+			w.table.Rows = append(w.table.Rows, nil)
+			w.head = true
+		}
+	case cell, headCell:
+		if w.tables == 1 {
+			w.buffer.Reset()
+			w.head = w.head && role == headCell
+		}
+	case lineBreak:
+		w.buffer.WriteByte('\n')
+	}
+	if w.dialect == nil && len(w.open) > 0 && !w.open[len(w.open)-1].text && w.buffer.Len() > 0 {
+		w.buffer.WriteByte('\n') // the next field of a record
+	}
+	w.open = append(w.open, frame{role: role})
+	return nil
+}
+
+// innermost is the role that text has so far.
+func (w *walker) innermost() role {
+	for i := len(w.open) - 1; i >= 0; i-- {
+		switch r := w.open[i].role; r {
+		case title, docTitle, paragraph, item, code, markup:
+			return r
+		case section, list, numbered:
+			return none
+		}
+	}
+	return none
+}
+
+// within reports whether an element of one of the roles is open.
+func (w *walker) within(roles ...role) bool {
+	return slices.ContainsFunc(w.open, func(f frame) bool { return slices.Contains(roles, f.role) })
+}
+
+func (w *walker) end() error {
+	last := w.open[len(w.open)-1]
+	if last.role == item {
+		if err := w.flush(item); err != nil {
+			return err
+		}
+	}
+	w.open = w.open[:len(w.open)-1]
+	switch last.role {
+	case skipped:
+		w.skipping--
+		return nil
+	case section:
+		err := w.flush(none)
+		w.sections--
+		return err
+	case title, docTitle, paragraph, code, markup:
+		err := w.flush(last.role)
+		w.keep = false
+		return err
+	case label:
+		w.label = joined(w.buffer.String())
+		w.buffer.Reset()
+	case list, numbered:
+		err := w.flush(none)
+		w.lists--
+		return err
+	case cell, headCell:
+		if w.tables == 1 && len(w.table.Rows) > 0 {
+			rows := w.table.Rows
+			rows[len(rows)-1] = append(rows[len(rows)-1], extract.Cell{Text: joined(w.buffer.String())})
+			w.buffer.Reset()
+			return nil
+		}
+		w.buffer.WriteByte(' ')
+	case row:
+		if w.tables == 1 && w.head && len(w.table.Rows) == w.table.Headers+1 {
+			w.table.Headers++
+		}
+	case table:
+		return w.endTable()
+	}
+	if w.dialect == nil && (!last.text || len(w.open) == 0) { // the end of a record
+		return w.flush(none)
+	}
+	return nil
+}
+
+func (w *walker) endTable() error {
+	if w.tables--; w.tables > 0 {
+		return nil
+	}
+	t := w.table
+	w.table = nil
+	w.buffer.Reset()
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	t.Headers = max(t.Headers, 1)
+	return w.out.Block(extract.Block{Kind: extract.TableKind, Table: t})
+}
+
+func (w *walker) text(data xml.CharData) error {
+	if w.skipping > 0 || len(w.open) == 0 {
+		return nil
+	}
+	blank := len(bytes.TrimSpace(data)) == 0
+	if !blank {
+		w.open[len(w.open)-1].text = true
+	}
+	if blank && w.dialect == nil && !w.open[len(w.open)-1].text {
+		return nil
+	}
+	if err := w.out.Spend(len(data)); err != nil {
+		return err
+	}
+	w.buffer.Write(data)
+	return nil
+}
+
+// flush emits the text so far.
+func (w *walker) flush(as role) error {
+	text := w.buffer.String()
+	w.buffer.Reset()
+	if strings.TrimSpace(text) == "" || w.tables > 0 {
+		return nil
+	}
+	b := extract.Block{Kind: extract.Paragraph, Text: joined(w.label + " " + text)}
+	w.label = ""
+	switch {
+	case w.keep && as == code:
+		b.Kind, b.Text = extract.Code, strings.Trim(text, "\r\n")
+	case as == title:
+		return w.heading(b.Text)
+	case as == docTitle && w.title == "":
+		w.title = b.Text
+		return w.out.Block(extract.Block{Kind: extract.Heading, Level: 1, Text: b.Text})
+	case as == markup:
+		return w.html(text, min(w.sections+1, 5))
+	case as == none && w.dialect == nil:
+		b.Text = lines(text)
+	default:
+		w.listItem(&b)
+	}
+	return w.out.Block(b)
+}
+
+// heading emits the title of the section that is open.
+func (w *walker) heading(text string) error {
+	level := w.sections
+	if w.title != "" || level == 0 {
+		level++
+	}
+	if w.sections == 0 && w.title == "" {
+		w.title = text
+	}
+	return w.out.Block(extract.Block{Kind: extract.Heading, Level: min(level, 6), Text: text})
+}
+
+// listItem makes the first text of a list's item one.
+func (w *walker) listItem(b *extract.Block) {
+	i := len(w.open) - 1
+	for i >= 0 && w.open[i].role != item {
+		if r := w.open[i].role; r == section || r == list || r == numbered {
+			return
+		}
+		i--
+	}
+	if i < 0 || w.open[i].number > 0 {
+		return
+	}
+	w.open[i].number = 1
+	b.Kind, b.Level, b.Marker = extract.ListItem, max(w.lists-1, 0), "-"
+	for i--; i >= 0; i-- {
+		switch w.open[i].role {
+		case numbered:
+			w.open[i].number++
+			b.Marker = strconv.Itoa(w.open[i].number) + "."
+			return
+		case list, section:
+			return
+		}
+	}
+}
+
+// joined returns a text with single blanks; line breaks of the document's own stay.
+func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// lines joins the blanks of each line.
+func lines(text string) string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = joined(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func attr(e xml.StartElement, name string) string { return ooxml.Attr(e, name) }

@@ -1,0 +1,118 @@
+package xml_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+func reader() extract.Extractor { return native.Extractors(nil, nil)[extract.XML] }
+
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	const prolog = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+	for name, tt := range map[string]struct{ content, want string }{
+		"journal article": {
+			`<!DOCTYPE article PUBLIC "-//NLM//DTD JATS//EN" "JATS.dtd"><article><front><journal-meta><p>x</p></journal-meta>` +
+				`<article-meta><title-group><article-title>On <i>cranes</i></article-title></title-group><abstract><p>Short.</p>` +
+				`</abstract></article-meta></front><body><sec><label>1</label><title>Methods</title><p>We lifted&nbsp;it.</p>` +
+				`<sec><title>Tools</title><list list-type="order"><list-item><p>one</p><p>more</p></list-item><list-item><p>two</p>` +
+				`</list-item></list></sec></sec><table-wrap><caption><p>Loads</p></caption><table><thead><tr><th>Name</th><th>t</th>` +
+				`</tr></thead><tbody><tr><td>Ada <b>x</b></td><td>36</td></tr></tbody></table></table-wrap></body><back><ref-list>` +
+				`<title>References</title><ref><mixed-citation>Doe J. <article-title>Quays</article-title>. 2020.</mixed-citation>` +
+				`</ref></ref-list></back></article>`,
+			"# On cranes\n\nShort.\n\n## 1 Methods\n\nWe lifted it.\n\n### Tools\n\n1. one\n\nmore\n\n2. two\n\nLoads\n\n" +
+				"| Name | t |\n| - | - |\n| Ada x | 36 |\n\n## References\n\n- Doe J. Quays. 2020.\n",
+		},
+		"book": {
+			`<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><genre>sf</genre><book-title>` +
+				`Море</book-title></title-info></description><body><section><title><p>Глава 1</p></title><p>Текст.</p><poem><stanza>` +
+				`<v>Раз</v><v>два</v></stanza></poem></section></body><binary id="a">AAAA</binary></FictionBook>`,
+			"# Море\n\n## Глава 1\n\nТекст.\n\nРаз\n\nдва\n",
+		},
+		"feed": {
+			`<rss version="2.0"><channel><title>News</title><link>http://x</link><item><title>Late crane</title><description>` +
+				`<![CDATA[<p>It was <b>late</b>.</p><ul><li>very</li></ul>]]></description></item></channel></rss>`,
+			"# News\n\n## Late crane\n\nIt was late.\n\n- very\n",
+		},
+		"topic": {
+			`<topic id="a"><title>Crane</title><shortdesc>Short.</shortdesc><body><ul><li>one<ul><li>deep</li></ul></li></ul>` +
+				`<codeblock>a
+  b</codeblock><table><tgroup><thead><row><entry>A</entry></row></thead><tbody><row><entry>1</entry></row></tbody></tgroup>` +
+				`</table></body></topic>`,
+			"# Crane\n\nShort.\n\n- one\n    - deep\n\n```\na\n  b\n```\n\n| A |\n| - |\n| 1 |\n",
+		},
+		"timed text": {
+			`<tt xmlns="http://www.w3.org/ns/ttml"><head><metadata><p>x</p></metadata></head><body><div><p begin="1s">Hello,<br/>` +
+				`world.</p></div></body></tt>`,
+			"Hello, world.\n",
+		},
+		"workbook": {
+			`<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">` +
+				`<Worksheet ss:Name="Loads"><Table><Row><Cell><Data>a</Data></Cell><Cell><Data>b</Data></Cell></Row><Row><Cell>` +
+				`<Data>1</Data></Cell><Cell><Data>2</Data></Cell></Row></Table></Worksheet></Workbook>`,
+			"# Loads\n\n| a | b |\n| - | - |\n| 1 | 2 |\n",
+		},
+		"another": {
+			`<order><id>7</id><line><name>Rope</name><n>3</n></line><note>Please <b>soon</b>, thanks</note></order>`,
+			"7  \nRope  \n3\n\nPlease soon, thanks\n",
+		},
+		"flat OpenDocument": {
+			`<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:` +
+				`opendocument:xmlns:text:1.0" office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>` +
+				`<text:h text:outline-level="1">Head</text:h><text:p>Text.</text:p><office:binary-data>` +
+				strings.Repeat("A<!---->", 3) + `</office:binary-data><text:p>End.</text:p></office:text></office:body></office:document>`,
+			"# Head\n\nText.\n\nEnd.\n",
+		},
+		"Word 2003": {
+			`<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml" xmlns:wx="http://schemas.microsoft.com/` +
+				`office/word/2003/auxHint"><w:styles><w:style w:type="paragraph" w:styleId="a1"><w:name w:val="heading 1"/></w:style>` +
+				`</w:styles><w:body><wx:sect><w:p><w:pPr><w:pStyle w:val="a1"/></w:pPr><w:r><w:t>Head</w:t></w:r></w:p><w:p><w:r>` +
+				`<w:t>Text.</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr><w:tr><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl></wx:sect>` +
+				`</w:body></w:wordDocument>`,
+			"# Head\n\nText.\n\n| a |  |\n| - | - |\n| b |  |\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := nativetest.Markdown(t, reader(), extract.XML, []byte(prolog+tt.content))
+			if got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	bomb := `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]><a>&b;</a>`
+	nativetest.RefusesAll(t, reader(), extract.XML, []nativetest.Refusal{
+		{What: "entity bomb", Content: []byte(bomb), Class: taskerr.CorruptionDetected, Message: "declares entities"},
+		{
+			What: "external entity", Content: []byte(`<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>`),
+			Class: taskerr.CorruptionDetected, Message: "declares entities",
+		},
+		{
+			What: "depth", Content: []byte("<?xml version='1.0'?>" + strings.Repeat("<a>", 100_000)), Class: taskerr.CorruptionDetected,
+			Message: "nested deeper",
+		},
+		{What: "cut off", Content: []byte("<rss><channel>"), Class: taskerr.CorruptionDetected, Message: "damaged"},
+		{
+			What: "long text", Content: []byte("<a>" + strings.Repeat("<b>word </b>", 100) + "</a>"), Limits: extract.Limits{Characters: 100},
+			Class: taskerr.QuotaExceeded, Message: "characters",
+		},
+	})
+}
+
+func FuzzXML(f *testing.F) {
+	f.Add([]byte(`<topic id="a"><title>T</title><body><ul><li>one<ul><li>deep</li></ul></li></ul></body></topic>`))
+	f.Add([]byte(`<article><sec><title>T</title><table><tr><td>a<table><tr><td/></tr></table></td></tr></table></sec></article>`))
+	f.Add([]byte(`<rss><item><description>&lt;p>a&lt;/p></description></item></rss>`))
+	f.Add([]byte(`<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"><office:body/></office:document>`))
+	e := reader()
+	f.Fuzz(func(t *testing.T, content []byte) { nativetest.Fuzz(t, e, extract.XML, content) })
+}
