@@ -1,12 +1,14 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -70,7 +72,10 @@ func (e Images) Extract(
 			"the image has more than %d pages: split it into smaller files", limits.Pages)
 	}
 	src.HasPages(images.Pages())
-	r := &album{record: record{reading: e.reading}, images: images, failures: failureCounter{Engine: e.engine}}
+	r := &album{
+		record: record{reading: e.reading}, images: images, failures: failureCounter{Engine: e.engine},
+		layout: pdf.NewLayout(images.Pages(), emit),
+	}
 	doc := e.open(ctx, &r.failures, path, fmt.Sprintf("image %d pixels", e.opts.Pixels), r.render)
 	defer doc.Close()
 	numbers := make([]int, min(images.Pages(), e.opts.Pages))
@@ -81,8 +86,11 @@ func (e Images) Extract(
 		if ctx.Err() != nil {
 			return fmt.Errorf("read page %d by OCR: %w", number, context.Cause(ctx))
 		}
-		return r.page(number, text, err, emit)
+		return r.page(ctx, number, text, err)
 	}); err != nil {
+		return extract.Info{}, err
+	}
+	if err := r.layout.Flush(ctx); err != nil {
 		return extract.Info{}, err
 	}
 	for number := len(numbers) + 1; number <= images.Pages(); number++ {
@@ -99,6 +107,7 @@ type album struct {
 	record
 	failures failureCounter
 	images   *pageimage.Images
+	layout   *pdf.Layout
 }
 
 // damagedError is a fault of the file that no engine can read.
@@ -122,7 +131,7 @@ func (r *album) render(ctx context.Context, number int) (ocr.Image, error) {
 }
 
 // page records the result of reading a page and emits its text.
-func (r *album) page(number int, text ocr.Page, err error, emit extract.Emit) error {
+func (r *album) page(ctx context.Context, number int, text ocr.Page, err error) error {
 	if damaged, ok := errors.AsType[damagedError](err); ok {
 		return damaged.error
 	}
@@ -145,10 +154,10 @@ func (r *album) page(number int, text ocr.Page, err error, emit extract.Emit) er
 	}
 	r.note(number, extract.PageDecision{Method: extract.PageOCR, Confidence: text.Confidence(), Reason: reasonNoText})
 	r.took(text)
-	for _, b := range blocks(number, text) {
-		if err := emit(b); err != nil {
-			return err
-		}
+	lines := linesOf(text)
+	if lines == nil {
+		return r.layout.Put(ctx, number, blocks(number, text))
 	}
-	return nil
+	points := 72 / float64(cmp.Or(text.DPI, defaultDPI))
+	return r.layout.Add(ctx, number, float64(text.Width)*points, float64(text.Height)*points, *lines)
 }

@@ -106,8 +106,11 @@ func decide(p pdf.PageText, own assessment, text ocr.Page) (extract.PageDecision
 			Method: extract.PageEmpty, Confidence: 0.5, Reason: reasonNothing,
 		}, pdf.Answer{Drop: true}, ocr.Page{}
 	case own.letters == 0 || read > own.quality && text.Letters() >= fewRead:
-		return extract.PageDecision{Method: extract.PageOCR, Confidence: text.Confidence(), Reason: own.reason},
-			pdf.Answer{Drop: true, Blocks: blocks(p.Number, text)}, text
+		answer := pdf.Answer{Drop: true, Read: linesOf(text)}
+		if answer.Read == nil {
+			answer.Blocks = blocks(p.Number, text)
+		}
+		return extract.PageDecision{Method: extract.PageOCR, Confidence: text.Confidence(), Reason: own.reason}, answer, text
 	}
 	return extract.PageDecision{
 		Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + noBetter,
@@ -168,6 +171,27 @@ func textWords(p ocr.Page) []string {
 		}
 	}
 	return words
+}
+
+// linesOf returns the lines that were read, for the layout of text; nil if the engine returns Markdown, or no positions.
+func linesOf(text ocr.Page) *pdf.Reading {
+	if text.Markdown != "" {
+		return nil
+	}
+	r := &pdf.Reading{}
+	for _, paragraph := range text.Paragraphs {
+		for _, line := range paragraph {
+			words := make(pdf.Line, len(line))
+			for i, w := range line {
+				if !w.Box.Known() {
+					return nil
+				}
+				words[i] = pdf.Word{Text: extract.Clean(w.Text), Box: extract.Box(w.Box)}
+			}
+			r.Lines = append(r.Lines, words)
+		}
+	}
+	return r
 }
 
 // blocks returns the blocks of the text that was read, with headings and tables if the engine returns Markdown.

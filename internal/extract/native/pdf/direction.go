@@ -101,7 +101,27 @@ func (p *page) mirror() {
 		return
 	}
 	p.mirrored = true
-	p.words = mergeTouching(p.words)
+	if !p.fromImage { // engines read in order
+		p.words = mergeTouching(p.words)
+		p.turnLines()
+	}
+	for i := range p.words {
+		w := &p.words[i]
+		w.left, w.right, w.mirrored = p.width-w.right, p.width-w.left, true
+	}
+	for i, r := range p.rules {
+		p.rules[i].left, p.rules[i].right = p.width-r.right, p.width-r.left
+	}
+	for i, b := range p.dots {
+		p.dots[i].left, p.dots[i].right = p.width-b.right, p.width-b.left
+	}
+	for i, b := range p.fills {
+		p.fills[i].left, p.fills[i].right = p.width-b.right, p.width-b.left
+	}
+}
+
+// turnLines puts what poppler prints from left to right within right-to-left lines in reading order.
+func (p *page) turnLines() {
 	for start := 0; start < len(p.words); {
 		end := start
 		rtl, latin := false, 0
@@ -115,18 +135,7 @@ func (p *page) mirror() {
 		start = end
 	}
 	for i := range p.words {
-		w := &p.words[i]
-		w.left, w.right, w.mirrored = p.width-w.right, p.width-w.left, true
-		w.text = faceInwards(w.text)
-	}
-	for i, r := range p.rules {
-		p.rules[i].left, p.rules[i].right = p.width-r.right, p.width-r.left
-	}
-	for i, b := range p.dots {
-		p.dots[i].left, p.dots[i].right = p.width-b.right, p.width-b.left
-	}
-	for i, b := range p.fills {
-		p.fills[i].left, p.fills[i].right = p.width-b.right, p.width-b.left
+		p.words[i].text = faceInwards(p.words[i].text)
 	}
 }
 

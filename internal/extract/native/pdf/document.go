@@ -31,7 +31,7 @@ func newDocument(pages int, outline []outlineItem, emit extract.Emit) *document 
 
 // add takes the next page and emits the pages that are ready.
 func (d *document) add(ctx context.Context, p *page) error {
-	if len(p.words) > 0 {
+	if len(p.words) > 0 && !p.fromImage {
 		d.textPages++
 	}
 	d.stats.add(p)

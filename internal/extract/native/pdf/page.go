@@ -64,6 +64,7 @@ type page struct {
 	rules         []rule // what it draws
 	fills         []box  // areas in a colour
 	dots          []box  // small round shapes
+	fromImage     bool   // its words were read from an image
 	turned        rotation
 	mirrored      bool // left and right are exchanged
 

@@ -19,7 +19,7 @@ import (
 
 const (
 	name    = "native/pdf"
-	version = 2
+	version = 3
 
 	// rangePages is how many pages one run of poppler reads. Its memory grows with them, and Limits.Time
 	// applies to each run.

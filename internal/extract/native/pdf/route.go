@@ -40,6 +40,7 @@ type Word struct {
 // Answer is the decision about a page.
 type Answer struct {
 	Drop   bool            // its own words are not used
+	Read   *Reading        // used instead of its own words, and laid out as those are; nil: none
 	Whole  bool            // all words are used, also those that look like a running header or footer
 	Blocks []extract.Block // added to the page
 	First  bool            // Blocks come before the page's own blocks instead of after
@@ -104,7 +105,10 @@ func (w *routeQueue) next(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if q.page.answer = a; a.Drop {
+		switch q.page.answer = a; {
+		case a.Read != nil:
+			q.page.read(*a.Read)
+		case a.Drop:
 			q.page.words = nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // zoom is pdftohtml's maximum; its font sizes are multiples of 1/zoom points.
@@ -17,6 +18,34 @@ type run struct {
 	style
 	start   string // its first characters
 	letters int
+	parts   []runPart // of one that changes its style within; nil: it doesn't
+}
+
+// runPart is characters of a run in one style.
+type runPart struct {
+	characters   int // without spaces
+	bold, italic bool
+}
+
+// partsOf adds characters to the last part, or begins one.
+func partsOf(parts []runPart, text string, bold, italic bool) []runPart {
+	count := characters(normalize(text))
+	if count == 0 {
+		return parts
+	}
+	if n := len(parts) - 1; n >= 0 && parts[n].bold == bold && parts[n].italic == italic {
+		parts[n].characters += count
+		return parts
+	}
+	return append(parts, runPart{count, bold, italic})
+}
+
+// characters counts those of a text without spaces.
+func characters(text string) (n int) {
+	for _, r := range text {
+		n += one(!unicode.IsSpace(r))
+	}
+	return n
 }
 
 // runPage is a page's runs in the order of its content stream.
@@ -47,7 +76,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 	var p *runPage
 	var open run
 	var start strings.Builder
-	var inRun bool
+	var inRun, bold, italic bool
 	var level int
 	var item *outlineItem
 	for {
@@ -60,6 +89,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 		}
 		if inRun {
 			open.letters += letters(plain(text))
+			open.parts = partsOf(open.parts, plain(text), bold, italic)
 			if start.Len() < maxStart {
 				start.WriteString(plain(text[:min(len(text), maxStart)]))
 			}
@@ -85,13 +115,20 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 				box:   ordered(box{left, top, left + number(tag, "width")/zoom, top + number(tag, "height")/zoom}),
 				style: fonts[attribute(tag, "font")],
 			}
-			inRun = true
+			inRun, bold, italic = true, false, false
 			start.Reset()
 		case "b":
-			open.bold = true
+			open.bold, bold = true, true
 		case "i":
-			open.italic = true
+			open.italic, italic = true, true
+		case "/b":
+			bold = false
+		case "/i":
+			italic = false
 		case "/text":
+			if len(open.parts) < 2 {
+				open.parts = nil
+			}
 			if p != nil && inRun && len(p.runs) < maxWords {
 				open.start = strings.ToValidUTF8(start.String(), "")
 				p.runs = append(p.runs, open)

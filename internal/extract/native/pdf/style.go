@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,7 @@ func applyStyles(p *page, r *runPage) {
 	dx, dy := shift(p, r)
 	index := indexRuns(r.runs, dx, dy)
 	p.words = splitAtWeights(p.words, index, r.runs)
+	mixed := map[int][]int{} // words by run, of the runs that change their style
 	for i := range p.words {
 		w := &p.words[i]
 		at, ok := index.find(w.centerX(), w.centerY())
@@ -22,8 +24,31 @@ func applyStyles(p *page, r *runPage) {
 		}
 		w.style = r.runs[at].style
 		w.order = at*maxWords + i // runs in stream order, words of one run in their order
+		if r.runs[at].parts != nil {
+			mixed[at] = append(mixed[at], i)
+		}
+	}
+	for at, words := range mixed {
+		p.applyParts(words, r.runs[at].parts)
 	}
 	fillOrder(p)
+}
+
+// applyParts gives the words of a run, from left to right, the styles of its parts. A word is in the part of its
+// middle character.
+func (p *page) applyParts(words []int, parts []runPart) {
+	slices.SortStableFunc(words, func(a, b int) int { return cmp.Compare(p.words[a].left, p.words[b].left) })
+	before, at, end := 0, 0, parts[0].characters
+	for _, i := range words {
+		w := &p.words[i]
+		n := characters(w.text)
+		for at+1 < len(parts) && before+n/2 >= end {
+			at++
+			end += parts[at].characters
+		}
+		w.bold, w.italic = parts[at].bold, parts[at].italic
+		before += n
+	}
 }
 
 // jumps reports whether the page's content stream writes b without coming from a, which is beside it: then they
