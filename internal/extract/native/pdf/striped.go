@@ -9,14 +9,16 @@ import (
 // lines say where such a table is and how wide; its columns come from the alignment of the text.
 
 const (
-	leastStripe  = 60.0 // points: shorter lines across the page are underlines or separate the columns of a head
-	sameStripe   = 4.0  // between the ends of lines of one table
-	maxStripes   = 400  // on a page
-	stripesProse = 7.0  // words per cell: more is text between two lines
-	narrowCell   = 0.6  // of the table's width: a wider line is text across it
-	stripeGap    = 0.5  // between cells, in font sizes: less than without lines, which show where the table is
-	pageStart    = 0.3  // of the page's height: above that a table may go on from the page before
-	pageEnd      = 0.75 // of the page's height: below that a table may go on on the next page, without a last line
+	leastStripe   = 60.0 // points: shorter lines across the page are underlines or separate the columns of a head
+	sameStripe    = 4.0  // between the ends of lines of one table
+	maxStripeText = 3000 // words between two lines
+	stripeLooks   = 12   // at each word of a page
+	maxStripes    = 400  // on a page
+	stripesProse  = 7.0  // words per cell: more is text between two lines
+	narrowCell    = 0.6  // of the table's width: a wider line is text across it
+	stripeGap     = 0.5  // between cells, in font sizes: less than without lines, which show where the table is
+	pageStart     = 0.3  // of the page's height: above that a table may go on from the page before
+	pageEnd       = 0.75 // of the page's height: below that a table may go on on the next page, without a last line
 )
 
 // stripedTables finds the tables with lines between rows only. across and down are the lines of the
