@@ -88,6 +88,10 @@ func FuzzLayout(f *testing.F) {
 				segment: len(p.words) / (1 + int(data[2]>>5)),
 				order:   int(data[2]),
 			}
+			if data[2]&1 != 0 && data[3]&8 != 0 { // a line from it across or down
+				p.rules = append(p.rules, rule{box: box{left, top, left + 2*float64(data[3]), top}},
+					rule{box: box{left, top, left, top + 2*float64(data[3])}})
+			}
 			p.words = append(p.words, w)
 			want = append(want, w.text)
 		}

@@ -9,13 +9,16 @@ import (
 // lines say where such a table is and how wide; its columns come from the alignment of the text.
 
 const (
-	leastStripe  = 60.0 // points: shorter lines across the page are underlines or separate the columns of a head
-	sameStripe   = 4.0  // between the ends of lines of one table
-	maxStripes   = 400  // on a page
-	stripesProse = 7.0  // words per cell: more is text between two lines
-	narrowCell   = 0.6  // of the table's width: a wider line is text across it
-	stripeGap    = 0.5  // between cells, in font sizes: less than without lines, which show where the table is
-	pageEnd      = 0.75 // of the page's height: below that a table may go on on the next page, without a last line
+	leastStripe   = 60.0 // points: shorter lines across the page are underlines or separate the columns of a head
+	sameStripe    = 4.0  // between the ends of lines of one table
+	maxStripeText = 3000 // words between two lines
+	stripeLooks   = 12   // at each word of a page
+	maxStripes    = 400  // on a page
+	stripesProse  = 7.0  // words per cell: more is text between two lines
+	narrowCell    = 0.6  // of the table's width: a wider line is text across it
+	stripeGap     = 0.5  // between cells, in font sizes: less than without lines, which show where the table is
+	pageStart     = 0.3  // of the page's height: above that a table may go on from the page before
+	pageEnd       = 0.75 // of the page's height: below that a table may go on on the next page, without a last line
 )
 
 // stripedTables finds the tables with lines between rows only. across and down are the lines of the
@@ -32,20 +35,22 @@ func stripedTables(across, down []ruling, words []word, height float64) (tables 
 	if len(long) < 2 || len(long) > maxStripes {
 		return nil, rest
 	}
+	looks := &effort{stripeLooks * len(words)}
 	for _, same := range sameEnds(long) {
 		for start := 0; start+1 < len(same); {
 			end := start + 1
 			var parts [][]line
 			for ; end < len(same); end++ {
-				lines := between(same[end-1], same[end], rest)
-				if !tabular(lines, same[end].to-same[end].from) {
+				lines := between(same[end-1], same[end], rest, looks)
+				if !tabular(lines, same[end].to-same[end].from) &&
+					!(len(parts) == 1 && same[start].at < pageStart*height && restOfCell(lines, same[start])) {
 					break
 				}
 				parts = append(parts, lines)
 			}
 			stripes := same[start:end]
 			if last := stripes[len(stripes)-1]; end == len(same) {
-				if lines := unended(last, rest, height); len(lines) > 0 {
+				if lines := unended(last, rest, height, looks); len(lines) > 0 {
 					parts = append(parts, lines)
 					stripes = append(slices.Clone(stripes), ruling{lines[len(lines)-1].bottom + 1, last.from, last.to})
 				}
@@ -78,8 +83,8 @@ func sameEnds(lines []ruling) [][]ruling {
 	return out
 }
 
-// between returns the lines of text between two lines, or nil if text crosses them.
-func between(above, below ruling, words []word) []line {
+// between returns the lines of text between two lines, or nil if text crosses them or is more than a table has.
+func between(above, below ruling, words []word, looks *effort) []line {
 	var in []word
 	for _, w := range words {
 		if w.centerY() <= above.at || w.centerY() >= below.at || w.right < above.from || w.left > above.to {
@@ -88,14 +93,19 @@ func between(above, below ruling, words []word) []line {
 		if w.left < above.from-sameStripe || w.right > above.to+sameStripe {
 			return nil
 		}
-		in = append(in, w)
+		if in = append(in, w); len(in) > maxStripeText {
+			return nil
+		}
+	}
+	if !looks.spend(len(in)) {
+		return nil
 	}
 	return rows(segmentsOf(in))
 }
 
 // unended returns the lines below the last line of a table at the end of a page, where the rest of a row may be.
-func unended(last ruling, words []word, height float64) []line {
-	lines := between(last, ruling{height, last.from, last.to}, words)
+func unended(last ruling, words []word, height float64, looks *effort) []line {
+	lines := between(last, ruling{height, last.from, last.to}, words, looks)
 	end, bottom := 0, last.at
 	for end < len(lines) && lines[end].top-bottom < 0.8*lines[end].height() {
 		bottom = lines[end].bottom
@@ -123,6 +133,15 @@ func tabular(lines []line, width float64) bool {
 	return several > 0 && float64(words) <= stripesProse*float64(cells)
 }
 
+// restOfCell reports whether lines below the head of a table are the rest of a cell that the page cut: short, and not
+// in the first column.
+func restOfCell(lines []line, stripe ruling) bool {
+	width := stripe.to - stripe.from
+	return len(lines) > 0 && !slices.ContainsFunc(lines, func(l line) bool {
+		return len(cellsOf(l)) > 1 || l.width() > narrowCell*width || l.left < stripe.from+0.1*width
+	})
+}
+
 // stripedTable returns the table of the parts between lines, or nil if the text has no columns.
 func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTable {
 	var cells []cell
@@ -139,7 +158,7 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 		}
 	}
 	const unparted = 3 // rows of a table without a line within
-	if wide < 2 || len(stripes) == 2 && wide < unparted || mostlyMath(cells) {
+	if wide < 2 || len(stripes) == 2 && (wide < unparted || wide*10 < at*7) || mostlyMath(cells) {
 		return nil
 	}
 	cuts := cutsBetween(cells, wide)
@@ -153,16 +172,7 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 	}
 	top, bottom := stripes[0], stripes[len(stripes)-1]
 	spread(cells, cuts, partial, top)
-	var grouped [][]cell
-	for i := range parts {
-		var own []cell
-		for _, c := range cells {
-			if y := c.centerY(); y > stripes[i].at && y < stripes[i+1].at {
-				own = append(own, c)
-			}
-		}
-		grouped = append(grouped, rowsBetween(own, n)...)
-	}
+	grouped, head := stripedRows(stripes, cells, n)
 	if !regular(grouped, n) {
 		return nil
 	}
@@ -172,7 +182,7 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 		size: cells[0].words[0].em(), order: cells[0].order,
 	}
 	if len(stripes) > 2 && t.table.Headers == 0 {
-		t.table.Headers = min(len(rowsBetween(cellsAbove(cells, stripes[1].at), n)), 3)
+		t.table.Headers = head
 	}
 	for _, c := range cells {
 		t.order = min(t.order, c.order)
@@ -192,36 +202,58 @@ func mostlyMath(cells []cell) bool {
 	return math*5 > words*2
 }
 
-func cellsAbove(cells []cell, y float64) (out []cell) {
+// stripedRows returns the rows of a table, or nil if it is not clear which cells are a row, and how many of them are
+// above the second line. Between two lines there is one row, or several if lines of text have cells in most columns.
+func stripedRows(stripes []ruling, cells []cell, columns int) (out [][]cell, head int) {
+	const leastParts = 4 // of a table with a line below each row
+	parts := make([][]cell, len(stripes)-1)
 	for _, c := range cells {
-		if c.centerY() < y {
-			out = append(out, c)
+		i, _ := slices.BinarySearchFunc(stripes, c.centerY(), func(s ruling, y float64) int { return cmp.Compare(s.at, y) })
+		if i > 0 && i < len(stripes) {
+			parts[i-1] = append(parts[i-1], c)
 		}
 	}
-	return out
+	full, single := make([]int, len(parts)), 0
+	for i, part := range parts {
+		full[i] = fullLines(part, columns)
+		single += one(full[i] < 2)
+	}
+	each := len(parts) >= leastParts && single*5 >= len(parts)*3
+	for i, part := range parts {
+		rows := [][]cell{part}
+		if full[i] > 1 && !each {
+			if rows = byStream(part); len(rows) < full[i] {
+				rows = byHeight(part)
+			}
+			if len(rows) < full[i] {
+				return nil, 0
+			}
+		}
+		if len(part) > 0 {
+			out = append(out, rows...)
+		}
+		if i == 0 {
+			head = min(len(out), 3)
+		}
+	}
+	return out, head
 }
 
-// rowsBetween returns the rows of the cells between two lines: one, unless several lines of text have cells in most
-// columns.
-func rowsBetween(cells []cell, columns int) [][]cell {
-	if len(cells) == 0 {
-		return nil
+// fullLines counts the lines of text that have cells in the first and in most columns.
+func fullLines(cells []cell, columns int) (full int) {
+	type width struct {
+		columns int
+		first   bool
 	}
-	perLine := map[int]int{}
+	lines := map[int]width{}
 	for _, c := range cells {
-		perLine[c.lineAt] += c.to - c.from + 1
+		l := lines[c.lineAt]
+		lines[c.lineAt] = width{l.columns + c.to - c.from + 1, l.first || c.from == 0}
 	}
-	full := 0
-	for _, n := range perLine {
-		full += one(n*5 >= columns*3 && n > 1)
+	for _, l := range lines {
+		full += one(l.first && l.columns > 1 && l.columns*5 >= columns*3)
 	}
-	if full < 2 {
-		return [][]cell{cells}
-	}
-	if out := byStream(cells); out != nil {
-		return out
-	}
-	return byHeight(cells)
+	return full
 }
 
 // spread extends cells over the columns of the short line below them, as heads of several columns have it.
