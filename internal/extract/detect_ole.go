@@ -17,8 +17,7 @@ var oleSignature = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
 func detectOLE(file *os.File, head []byte) (Format, error) {
 	for _, area := range [][]byte{head, directory(file, head)} {
 		if bytes.Contains(area, utf16le("EncryptedPackage")) {
-			return Unknown, taskerr.Errorf(taskerr.CorruptionDetected,
-				"the Office file is protected by a password: remove the protection and upload it again")
+			return Unknown, taskerr.PasswordProtected("the Office file")
 		}
 	}
 	return OLE, nil
