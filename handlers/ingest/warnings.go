@@ -3,11 +3,15 @@ package ingest
 import (
 	"fmt"
 	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
 // warnings lists, for the sender, the parts of the document that can't be found, and why.
 func (w *work) warnings() []string {
-	all := slices.Clone(w.info.Warnings)
+	all := slices.DeleteFunc(slices.Clone(w.info.Warnings), func(said string) bool {
+		return said == extract.NoText // what follows says more
+	})
 	unread := w.unreadWarning()
 	if unread != "" {
 		all = append(all, unread)

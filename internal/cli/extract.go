@@ -58,7 +58,7 @@ be - for standard input; --name then gives the document's name, for formats that
 // nextExtract is what to do about an unreadable document, unless the error itself says it.
 func nextExtract(err error) string {
 	if e, ok := errors.AsType[*taskerr.Error](err); ok &&
-		(e.Class != taskerr.UnsupportedFormat || strings.Contains(e.Message, "what can be read is")) {
+		(e.Class != taskerr.UnsupportedFormat || e.Suffix != "" || strings.Contains(e.Message, "what can be read is")) {
 		return ""
 	}
 	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, " +

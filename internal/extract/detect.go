@@ -24,8 +24,8 @@ const (
 )
 
 // Detect detects a file's format from its content. name, chosen by the file's owner, only helps to choose
-// between the kinds of text. An unrecognized format is Unknown, without an error. An empty, damaged or
-// password-protected file is a *taskerr.Error of corruption_detected.
+// between the kinds of text. An unrecognized format is Unknown, without an error. An empty or damaged
+// file is a *taskerr.Error of corruption_detected, a password-protected one of unsupported_format.
 func Detect(path, name string) (Format, error) {
 	file, err := os.Open(path)
 	if err != nil {

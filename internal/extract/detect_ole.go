@@ -33,8 +33,7 @@ func detectOLE(path string) (Format, error) {
 	}
 	defer func() { _ = f.Close() }() // read-only
 	if f.Has("EncryptedPackage") {
-		return Unknown, taskerr.Errorf(taskerr.CorruptionDetected,
-			"the Office file is protected by a password: remove the protection and upload it again")
+		return Unknown, taskerr.PasswordProtected("the Office file")
 	}
 	if strings.HasPrefix(string(f.Read("FileHeader", 64)), "HWP Document File") {
 		return Office, nil

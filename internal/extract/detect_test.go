@@ -169,19 +169,20 @@ func TestDetectRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		content []byte
+		code    string
 		message string
 	}{
-		{"empty", nil, "empty"},
-		{"encrypted Office", encrypted, "password"},
-		{"truncated old Office", encrypted[:600], "damaged"},
-		{"truncated zip", whole[:len(whole)-30], "damaged"},
+		{"empty", nil, "CORRUPTION_DETECTED", "empty"},
+		{"encrypted Office", encrypted, "PASSWORD_PROTECTED", "is protected by a password: remove it and upload it again"},
+		{"truncated old Office", encrypted[:600], "CORRUPTION_DETECTED", "damaged"},
+		{"truncated zip", whole[:len(whole)-30], "CORRUPTION_DETECTED", "damaged"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
 			_, err := extract.Detect(write(t, "file", tt.content), "report.docx")
 			e, ok := errors.AsType[*taskerr.Error](err)
-			if !ok || e.Class != taskerr.CorruptionDetected || !strings.Contains(e.Message, tt.message) {
-				t.Errorf("got %v; want corruption_detected that says %q", err, tt.message)
+			if !ok || e.CodeFor("ingest") != "INGEST_"+tt.code || !strings.Contains(e.Message, tt.message) {
+				t.Errorf("got %v; want %s that says %q", err, tt.code, tt.message)
 			}
 		})
 	}

@@ -119,7 +119,7 @@ var DefaultLimits = Limits{
 type Emit func(Block) error
 
 // Extractor reads some formats. It is safe for concurrent use. Errors are *taskerr.Error:
-// unsupported_format, corruption_detected (damaged, encrypted, a bomb), quota_exceeded (over a
+// unsupported_format (also with a password), corruption_detected (damaged, a bomb), quota_exceeded (over a
 // limit), or a retryable class; their messages are sentences that a user understands.
 type Extractor interface {
 	// Name is for example "native/pdf".

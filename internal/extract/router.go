@@ -142,6 +142,9 @@ type guard struct {
 	links      int
 }
 
+// NoText is the warning about a document without any text, unless there is one that says more.
+const NoText = "no text was found: the document is empty, or what it shows are pictures or drawings"
+
 // maxText is the longest text of a block, in bytes. A longer one, for example a page without elements, is
 // emitted in pieces, so that a cancellation stops the work within it.
 const maxText = 1 << 20
@@ -221,6 +224,9 @@ func (g *guard) finish(info Info, src Source, e Extractor) Info {
 		info.Extractor = e.Name()
 	}
 	info.Characters = g.characters
+	if g.characters == 0 && len(info.Warnings) == 0 && info.Properties["unread_pages"] == "" {
+		info.Warnings = []string{NoText}
+	}
 	info.Title = titleOf(info.Title, src.Name)
 	for name, value := range info.Properties {
 		if value = Clean(value); value == "" {

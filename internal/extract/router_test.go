@@ -71,6 +71,18 @@ func TestRouterCleansBlocks(t *testing.T) {
 	}
 }
 
+// TestNoText: a document without text is never a quiet success.
+func TestNoText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{"a": nil, "\u200b": {extract.NoText}} {
+		doc, err := extract.Collect(t.Context(), routed(fixed{blocks: []extract.Block{{Kind: extract.Paragraph, Text: text}}}),
+			extract.Source{Format: extract.PDF}, extract.Limits{})
+		if err != nil || !reflect.DeepEqual(doc.Warnings, want) {
+			t.Errorf("%q: got %q, %v", text, doc.Warnings, err)
+		}
+	}
+}
+
 func TestRouterRefuses(t *testing.T) {
 	t.Parallel()
 	text := []extract.Block{{Kind: extract.Paragraph, Text: "12345"}, {Kind: extract.Paragraph, Text: "678901"}}

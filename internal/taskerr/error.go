@@ -1,6 +1,7 @@
 package taskerr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 type Error struct {
 	Class      Class
 	Code       string        // empty: the task type and the class's default, see CodeFor
+	Suffix     string        // of the code, in place of the class's default; empty: that
 	Message    string        // for people; never a secret, a connection string or document text
 	RetryAfter time.Duration // the other side's wish; zero: none
 	Cause      error         // for the log; nil when the message says it all
@@ -29,6 +31,14 @@ func Errorf(class Class, format string, args ...any) *Error {
 	return &Error{Class: class, Message: err.Error(), Cause: errors.Unwrap(err)}
 }
 
+// PasswordProtected is the error of a document that can't be read without its password. what begins the sentence, for
+// example "the PDF". Its code is …_PASSWORD_PROTECTED: the file is sound, so it is not corruption.
+func PasswordProtected(what string) *Error {
+	e := Errorf(UnsupportedFormat, "%s is protected by a password: remove it and upload it again", what)
+	e.Suffix = "PASSWORD_PROTECTED"
+	return e
+}
+
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Class, e.Message) }
 
 // Unwrap returns the cause.
@@ -39,7 +49,7 @@ func (e *Error) CodeFor(t task.Type) string {
 	if e.Code != "" {
 		return e.Code
 	}
-	suffix := Classes[e.Class].Code
+	suffix := cmp.Or(e.Suffix, Classes[e.Class].Code)
 	if t == "" {
 		return suffix
 	}

@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/test/quality/structure"
 )
 
 // The aims. F1 is of words: how much of the text was extracted; order tells whether it is in reading order.
@@ -48,7 +53,7 @@ func summarize(results []result) summary {
 // table prints a line for each document, then the mean and the lowest.
 func table(w io.Writer, results []result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "document\tword F1\torder\tseconds\t\n")
+	fmt.Fprint(t, "document\tword F1\torder\theadings\twithout level\titems\tcells\tlinks\tseconds\t\n")
 	for _, r := range results {
 		f1, order, note := "-", "-", r.note
 		if r.outcome == scored {
@@ -57,15 +62,54 @@ func table(w io.Writer, results []result) error {
 				note = "OCR"
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t%s\n", r.name, f1, order, r.took.Seconds(), note)
+		parts := "-\t-\t-\t-\t-"
+		if r.outcome == scored {
+			parts = partsOf(r.parts)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.2f\t%s\n", r.name, f1, order, parts, r.took.Seconds(), note)
 	}
 	s := summarize(results)
-	fmt.Fprintf(t, "mean of %d\t%.3f\t%.3f\t\t\n", s.count, s.f1, s.order)
-	fmt.Fprintf(t, "lowest\t%.3f\t%.3f\t\t%s; %s\n", s.lowF1, s.lowOrder, s.worst, s.disordered)
+	fmt.Fprintf(t, "mean of %d\t%.3f\t%.3f\t\t\t\t\t\t\t\n", s.count, s.f1, s.order)
+	fmt.Fprintf(t, "lowest\t%.3f\t%.3f\t\t\t\t\t\t\t%s; %s\n", s.lowF1, s.lowOrder, s.worst, s.disordered)
+	formats(t, results)
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("print the table: %w", err)
 	}
 	return nil
+}
+
+// partsOf prints the F1 of each kind of part; a kind that neither document has is "-".
+func partsOf(s structure.Score) string {
+	var all []string
+	for _, tally := range []structure.Tally{s.Headings, s.Levels, s.Items, s.Cells, s.Links} {
+		text := "-"
+		if tally.Wanted+tally.Found > 0 {
+			text = fmt.Sprintf("%.3f", tally.F1())
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "\t")
+}
+
+// formats prints a line for each format: means of words and order, and its parts counted together.
+func formats(w io.Writer, results []result) {
+	by := map[extract.Format]*structure.Score{}
+	for _, r := range results {
+		if r.outcome != scored {
+			continue
+		}
+		if by[r.format] == nil {
+			by[r.format] = &structure.Score{}
+		}
+		r.parts.Words, r.parts.Order = r.f1, r.order
+		by[r.format].Add(r.parts)
+	}
+	fmt.Fprint(w, "\nformat\tword F1\torder\theadings\twithout level\titems\tcells\tlinks\tdocuments\t\n")
+	for _, format := range slices.Sorted(maps.Keys(by)) {
+		s := by[format]
+		n := float64(s.Documents)
+		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%s\t%d\t\n", format, s.Words/n, s.Order/n, partsOf(*s), s.Documents)
+	}
 }
 
 // judge returns an error that names every missed aim.

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	md "github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/test/quality/structure"
 )
 
 // outcome is the result of reading a document.
@@ -31,6 +34,8 @@ type result struct {
 	outcome   outcome
 	ocr       bool // part of it is for OCR
 	f1, order float64
+	format    extract.Format
+	parts     structure.Score // headings, items, cells and links
 	took      time.Duration
 	note      string // of a document that is not scored
 }
@@ -76,6 +81,11 @@ func measureOne(ctx context.Context, router extract.Runner, corpus, name string)
 	switch e, _ := errors.AsType[*taskerr.Error](err); {
 	case err == nil && referred:
 		r.f1, r.order = score.Score(string(reference), output)
+		r.format = info.Format
+		r.parts, err = compareParts(ctx, string(reference), output)
+		if err != nil {
+			return result{}, err
+		}
 	case err == nil:
 		r.outcome, r.note = unreferred, "no reference"
 	case e == nil || e.Class != taskerr.UnsupportedFormat:
@@ -88,14 +98,51 @@ func measureOne(ctx context.Context, router extract.Runner, corpus, name string)
 	return r, nil
 }
 
+// maxShift is how far the levels of headings may differ throughout a document: Docling counts them from another level
+// in some formats.
+const maxShift = 2
+
+// compareParts scores the headings, the items of lists, the tables and the links of two texts in Markdown. Levels of
+// headings count up to a constant.
+func compareParts(ctx context.Context, reference, output string) (structure.Score, error) {
+	var blocks [2][]extract.Block
+	for i, text := range []string{reference, output} {
+		err := md.New().Blocks(ctx, text, func(b extract.Block) error {
+			blocks[i] = append(blocks[i], b)
+			return nil
+		})
+		if err != nil {
+			return structure.Score{}, fmt.Errorf("read Markdown: %w", err)
+		}
+	}
+	best := structure.Parts(blocks[0], blocks[1])
+	for shift := -maxShift; shift <= maxShift; shift++ {
+		if s := structure.Parts(blocks[0], shifted(blocks[1], shift)); s.Headings.Right > best.Headings.Right {
+			best = s
+		}
+	}
+	return best, nil
+}
+
+// shifted returns the blocks with other levels of headings.
+func shifted(blocks []extract.Block, by int) []extract.Block {
+	moved := slices.Clone(blocks)
+	for i := range moved {
+		if moved[i].Kind == extract.Heading {
+			moved[i].Level = min(max(moved[i].Level+by, 1), 6)
+		}
+	}
+	return moved
+}
+
 func markdown(ctx context.Context, router extract.Runner, path string) (string, extract.Info, error) {
 	src, err := extract.Open(path, filepath.Base(path))
 	if err != nil {
 		return "", extract.Info{}, err
 	}
 	var out strings.Builder
-	md := extract.NewMarkdownWriter(&out)
-	info, err := router.Extract(ctx, src, extract.Limits{}, md.Write)
-	err = errors.Join(err, md.Close())
+	w := extract.NewMarkdownWriter(&out)
+	info, err := router.Extract(ctx, src, extract.Limits{}, w.Write)
+	err = errors.Join(err, w.Close())
 	return out.String(), info, err
 }

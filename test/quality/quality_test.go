@@ -97,6 +97,9 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}
 	}
+	if s := results[0].parts; s.Headings.F1() != 1 {
+		t.Errorf("%+v", s)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := measure(ctx, router, dir); err == nil {

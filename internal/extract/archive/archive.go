@@ -121,8 +121,7 @@ func (a *Archive) Part(name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("part %q: %w", name, fs.ErrNotExist)
 	}
 	if f.Flags&1 != 0 {
-		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
-			"the file is protected by a password: remove the protection and upload it again")
+		return nil, taskerr.PasswordProtected("the file")
 	}
 	if f.UncompressedSize64 > uint64(a.limits.Bytes) {
 		return nil, a.tooLarge()

@@ -140,6 +140,21 @@ func TestPartRefuses(t *testing.T) {
 }
 
 // TestDirectoryDeclaresTooMuch: a declared total above the limit is refused before anything is unpacked.
+// TestPassword: a sound entry that is encrypted is not corruption.
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	content := packed(t, 1, "text")
+	content[bytes.Index(content, []byte("PK\x01\x02"))+8] |= 1
+	a, err := open(t, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Part("word/part0.xml")
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.CodeFor("ingest") != "INGEST_PASSWORD_PROTECTED" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDirectoryDeclaresTooMuch(t *testing.T) {
 	t.Parallel()
 	together := packed(t, 40, strings.Repeat("0123456789abcdefghij", 5000))

@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,7 @@ type Score struct {
 	Items     Tally // of lists: text
 	Cells     Tally // of tables: text, at its row and column
 	Shapes    Tally // tables with the right number of rows and columns
+	Links     Tally // text and target
 	Words     float64
 	Order     float64
 }
@@ -44,14 +46,21 @@ func (s *Score) Add(o Score) {
 	s.Items.add(o.Items)
 	s.Cells.add(o.Cells)
 	s.Shapes.add(o.Shapes)
+	s.Links.add(o.Links)
 	s.Words += o.Words
 	s.Order += o.Order
 }
 
 // Compare scores what was found against the reference.
 func Compare(want, got []extract.Block) Score {
-	s := Score{Documents: 1}
+	s := Parts(want, got)
 	s.Words, s.Order = score.Score(markdown(want), markdown(got))
+	return s
+}
+
+// Parts scores the parts that were found against the reference, without the words and their order.
+func Parts(want, got []extract.Block) Score {
+	s := Score{Documents: 1}
 	heading := func(b extract.Block) (string, bool) { return plain(b.Text), b.Kind == extract.Heading }
 	s.Levels = match(want, got, heading)
 	s.Headings = match(want, got, func(b extract.Block) (string, bool) {
@@ -60,7 +69,33 @@ func Compare(want, got []extract.Block) Score {
 	})
 	s.Items = match(want, got, func(b extract.Block) (string, bool) { return plain(b.Text), b.Kind == extract.ListItem })
 	s.Cells, s.Shapes = matchTables(tables(want), tables(got))
+	s.Links = bag(links(want), links(got))
 	return s
+}
+
+// links returns the text and the target of each link, in a form in which equal addresses are equal.
+func links(blocks []extract.Block) (all []string) {
+	add := func(text string, links []extract.Link) {
+		for _, l := range links {
+			target, err := url.PathUnescape(l.Target)
+			if err != nil {
+				target = l.Target
+			}
+			all = append(all, plain(text[l.Start:l.End])+" "+strings.TrimSuffix(target, "/"))
+		}
+	}
+	for _, b := range blocks {
+		add(b.Text, b.Links)
+		if b.Table == nil {
+			continue
+		}
+		for _, row := range b.Table.Rows {
+			for _, cell := range row {
+				add(cell.Text, cell.Links)
+			}
+		}
+	}
+	return all
 }
 
 // plain is a text without what no reader can be asked for: the width of blanks, and compatibility forms. Blanks are
@@ -74,22 +109,30 @@ func plain(text string) string {
 	}, norm.NFKC.String(text))
 }
 
-// match compares two bags of keys.
-func match(want, got []extract.Block, key func(extract.Block) (string, bool)) (t Tally) {
-	left := map[string]int{}
-	for _, b := range want {
-		if k, ok := key(b); ok {
-			left[k]++
-			t.Wanted++
-		}
-	}
-	for _, b := range got {
-		if k, ok := key(b); ok {
-			t.Found++
-			if left[k] > 0 {
-				left[k]--
-				t.Right++
+// match compares the keys of blocks.
+func match(want, got []extract.Block, key func(extract.Block) (string, bool)) Tally {
+	keys := func(blocks []extract.Block) (all []string) {
+		for _, b := range blocks {
+			if k, ok := key(b); ok {
+				all = append(all, k)
 			}
+		}
+		return all
+	}
+	return bag(keys(want), keys(got))
+}
+
+// bag compares two bags of keys.
+func bag(want, got []string) Tally {
+	left := map[string]int{}
+	for _, k := range want {
+		left[k]++
+	}
+	t := Tally{Wanted: len(want), Found: len(got)}
+	for _, k := range got {
+		if left[k] > 0 {
+			left[k]--
+			t.Right++
 		}
 	}
 	return t

@@ -42,14 +42,11 @@ func (r *reader) imported(start xml.StartElement, emit extract.Emit) error {
 		i.miss("documents within such documents are not read, and at most 100 in one")
 		return nil
 	}
-	path, size, err := r.saved(part)
-	if path != "" {
-		defer func() { _ = os.Remove(path) }() // a temporary file
+	err := r.runImported(part, emit)
+	if reason, ok := errors.AsType[unreadable](err); ok {
+		i.miss(string(reason))
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	err = r.runImported(path, part, size, emit)
 	if e, ok := errors.AsType[*taskerr.Error](err); ok &&
 		(e.Class == taskerr.CorruptionDetected || e.Class == taskerr.UnsupportedFormat) {
 		i.miss(e.Message)
@@ -58,7 +55,19 @@ func (r *reader) imported(start xml.StartElement, emit extract.Emit) error {
 	return err
 }
 
-func (r *reader) runImported(path, part string, size int64, emit extract.Emit) error {
+// unreadable is why an imported document was not read.
+type unreadable string
+
+func (u unreadable) Error() string { return string(u) }
+
+func (r *reader) runImported(part string, emit extract.Emit) error {
+	path, size, err := r.saved(part)
+	if path != "" {
+		defer func() { _ = os.Remove(path) }() // a temporary file
+	}
+	if err != nil {
+		return err
+	}
 	i := &r.imports
 	src, err := extract.Open(path, part)
 	if err != nil {
@@ -69,7 +78,7 @@ func (r *reader) runImported(path, part string, size int64, emit extract.Emit) e
 	limits.ZipBytes = min(i.unpack, int64(limits.ZipRatio)*max(size, 1<<20))
 	if src.Format == extract.DOCX {
 		if limits.ZipBytes <= 0 {
-			return taskerr.Errorf(taskerr.UnsupportedFormat, "the documents before it were too large when unpacked")
+			return unreadable("those before it were too large when unpacked")
 		}
 		i.unpack -= limits.ZipBytes
 	}
@@ -81,11 +90,11 @@ func (r *reader) runImported(path, part string, size int64, emit extract.Emit) e
 // saved copies a part to a temporary file. Of a web archive it copies the page.
 func (r *reader) saved(part string) (path string, size int64, err error) {
 	rc, err := r.pkg.Part(part)
-	if err := ooxml.Optional(err); err != nil {
+	if ooxml.Optional(err) != nil {
 		return "", 0, err
 	}
 	if err != nil {
-		return "", 0, taskerr.Errorf(taskerr.CorruptionDetected, "the file lacks it")
+		return "", 0, unreadable("the file lacks it")
 	}
 	defer func() { _ = rc.Close() }() // read-only
 	file, err := os.CreateTemp(r.imports.temp, "imported-")
@@ -114,7 +123,7 @@ func unpackError(err error) error {
 	if _, ok := errors.AsType[*os.PathError](err); ok {
 		return fmt.Errorf("write a temporary file: %w", err)
 	}
-	return taskerr.Errorf(taskerr.CorruptionDetected, "it is damaged")
+	return unreadable("it is damaged")
 }
 
 func (i *imports) miss(reason string) {

@@ -17,7 +17,7 @@ func TestRefuses(t *testing.T) {
 	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
 		{
 			What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest),
-			Class: taskerr.CorruptionDetected, Message: "password",
+			Class: taskerr.UnsupportedFormat, Message: "password: remove it",
 		},
 		{
 			What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"),

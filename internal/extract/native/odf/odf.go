@@ -58,8 +58,7 @@ func refuseEncrypted(ctx context.Context, pkg *ooxml.Package) error {
 	err := pkg.Read(ctx, "META-INF/manifest.xml", func(d *ooxml.Decoder) error {
 		return d.Each(func(start xml.StartElement) error {
 			if start.Name.Local == "encryption-data" {
-				return taskerr.Errorf(taskerr.CorruptionDetected,
-					"the OpenDocument file is protected by a password: remove the protection and upload it again")
+				return taskerr.PasswordProtected("the OpenDocument file")
 			}
 			return nil
 		})

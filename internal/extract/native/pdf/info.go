@@ -31,9 +31,7 @@ func (p poppler) info(ctx context.Context) (pdfInfo, error) {
 	case result.OK():
 		return parseInfo(string(text)), nil
 	case strings.Contains(result.Stderr, "Incorrect password"):
-		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
-			"the PDF is protected by a password; remove the protection, and send it under a new task_id or with "+
-				"hints.force")
+		return nil, taskerr.PasswordProtected("the PDF")
 	case strings.Contains(result.Stderr, "encrypt"), strings.Contains(result.Stderr, "security handler"):
 		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
 			"the PDF is encrypted in a way that can't be read; save it without protection, and send it under a new "+

@@ -250,6 +250,9 @@ func (c *chart) blocks(like extract.Block) ([]extract.Block, error) {
 		}
 	}
 	add(extract.Caption, c.title)
+	c.values = slices.DeleteFunc(c.values, func(title string) bool { // the table has it
+		return title == c.title || slices.ContainsFunc(c.series, func(s series) bool { return s.name == title })
+	})
 	if len(c.values) > 0 && c.kind != "" {
 		c.kind += " (" + strings.Join(c.values, ", ") + ")"
 	}
