@@ -19,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/doctor"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -241,6 +242,7 @@ func (d *opening) machine(cfg config.Config) {
 		}
 		return err
 	}
+	m.Office = soffice.Missing
 	c := child.Confine()
 	m.Sandbox = doctor.Sandbox{Landlock: c.Landlock, Without: c.NoLandlock, NoSeccomp: c.NoSeccomp}
 	if cfg.OCREngine == config.OCRTesseract {

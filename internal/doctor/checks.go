@@ -103,6 +103,7 @@ func Checks() []Check {
 		{"disk", Machine, "free space in the folder for temporary files", "an empty file, removed at once", nothing},
 		{"poppler", Machine, "pdfinfo, pdftotext, pdftohtml, pdftoppm, pdfimages run", nothing, nothing},
 		{"tesseract", Machine, "tesseract runs, and has data for languages", nothing, nothing},
+		{"libreoffice", Machine, "LibreOffice and its modules are installed", nothing, nothing},
 		{
 			"sandbox", Machine, "the kernel can sandbox parsers: Landlock, filters of system calls", nothing,
 			nothing,
