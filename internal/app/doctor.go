@@ -234,7 +234,7 @@ func (d *opening) machine(cfg config.Config) {
 	m := &d.worker.Machine
 	m.TempDir = cmp.Or(cfg.CacheDir, os.TempDir())
 	m.NeedBytes = int64(cfg.Concurrency) * cfg.MaxBlobBytes
-	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages"}
+	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages", "pdfdetach"}
 	m.Run = func(ctx context.Context, program string) error {
 		result, err := child.Run(ctx, child.Command{Program: program, Package: "poppler-utils", Args: []string{"-v"}})
 		if err == nil && !result.OK() {
