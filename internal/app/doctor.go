@@ -19,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/doctor"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -233,7 +234,7 @@ func (d *opening) machine(cfg config.Config) {
 	m := &d.worker.Machine
 	m.TempDir = cmp.Or(cfg.CacheDir, os.TempDir())
 	m.NeedBytes = int64(cfg.Concurrency) * cfg.MaxBlobBytes
-	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages"}
+	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages", "pdfdetach"}
 	m.Run = func(ctx context.Context, program string) error {
 		result, err := child.Run(ctx, child.Command{Program: program, Package: "poppler-utils", Args: []string{"-v"}})
 		if err == nil && !result.OK() {
@@ -241,6 +242,7 @@ func (d *opening) machine(cfg config.Config) {
 		}
 		return err
 	}
+	m.Office = soffice.Missing
 	c := child.Confine()
 	m.Sandbox = doctor.Sandbox{Landlock: c.Landlock, Without: c.NoLandlock, NoSeccomp: c.NoSeccomp}
 	if cfg.OCREngine == config.OCRTesseract {

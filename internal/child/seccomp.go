@@ -103,7 +103,7 @@ func newFilter(signals, listens bool) (filter, error) {
 		}
 	}
 	if listens {
-		f.unlessArgument(unix.SYS_SOCKET, 0, unix.AF_UNIX)
+		f.unixStreams()
 		f.whenArgument(unix.SYS_ACCESS, 1, unix.W_OK)
 		f.whenArgument(unix.SYS_FACCESSAT, 2, unix.W_OK)
 		f.whenArgument(unix.SYS_FACCESSAT2, 2, unix.W_OK)
@@ -179,6 +179,19 @@ func (f *filter) argument(call uint32, argument int, test uint16, refused bool, 
 		f.put(unix.BPF_JMP|test|unix.BPF_K, value, yes, no)
 		f.end(refuse)
 	}
+	f.end(unix.SECCOMP_RET_ALLOW)
+}
+
+// unixStreams denies to make a socket unless it is a UNIX socket of a stream: datagrams are sent without connect.
+func (f *filter) unixStreams() {
+	const typeMask = 0xF // the rest are flags
+	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_SOCKET, 0, 8)
+	f.load(offsetArgs)
+	f.unless(unix.AF_UNIX, refuse)
+	f.load(offsetArgs + 8)
+	f.put(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, typeMask, 0, 0)
+	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SOCK_STREAM, 1, 0)
+	f.end(refuse)
 	f.end(unix.SECCOMP_RET_ALLOW)
 }
 

@@ -69,17 +69,24 @@ func (v thief) attempts() map[string]func() error {
 		"a file outside": func() error {
 			return os.WriteFile(filepath.Join(v.outside, "left behind"), nil, 0o600)
 		},
-		"another's file away":    func() error { return os.Rename(v.otherBlob, v.otherBlob) },
-		"another's file cut":     func() error { return os.Truncate(v.otherBlob, 3) },
-		"another's rights":       func() error { return os.Chmod(v.outside, 0o700) },
-		"another's owner":        func() error { return os.Lchown(v.otherBlob, os.Getuid(), -1) },
-		"another's times":        func() error { return os.Chtimes(v.otherBlob, time.Time{}, time.Unix(0, 0)) },
-		"another's attributes":   func() error { return unix.Setxattr(v.otherBlob, "user.thief", []byte("x"), 0) },
-		"what others do":         watch(v.outside),
-		"TCP on loopback":        dial("tcp", v.tcp),
-		"UDP":                    dial("udp", "127.0.0.1:53"),
-		"a Unix socket":          dial("unix", v.unix),
-		"an abstract socket":     dial("unix", v.abstract),
+		"another's file away":  func() error { return os.Rename(v.otherBlob, v.otherBlob) },
+		"another's file cut":   func() error { return os.Truncate(v.otherBlob, 3) },
+		"another's rights":     func() error { return os.Chmod(v.outside, 0o700) },
+		"another's owner":      func() error { return os.Lchown(v.otherBlob, os.Getuid(), -1) },
+		"another's times":      func() error { return os.Chtimes(v.otherBlob, time.Time{}, time.Unix(0, 0)) },
+		"another's attributes": func() error { return unix.Setxattr(v.otherBlob, "user.thief", []byte("x"), 0) },
+		"what others do":       watch(v.outside),
+		"TCP on loopback":      dial("tcp", v.tcp),
+		"UDP":                  dial("udp", "127.0.0.1:53"),
+		"a Unix socket":        dial("unix", v.unix),
+		"an abstract socket":   dial("unix", v.abstract),
+		"a datagram socket": func() error {
+			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+			if err == nil {
+				_ = unix.Close(fd)
+			}
+			return err
+		},
 		"a signal to the worker": call(unix.SYS_KILL, uintptr(parent), 0, 0),
 		"a signal to its thread": call(unix.SYS_TGKILL, uintptr(parent), uintptr(parent), 0),
 		"a signal to a sibling":  call(unix.SYS_KILL, uintptr(v.sibling), 0, 0),

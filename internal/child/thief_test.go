@@ -61,8 +61,8 @@ func scene(t *testing.T) (program, own string, v thief) {
 	return program, own, v
 }
 
-// rob runs the thief beside another child, and returns what it got and what it was denied.
-func rob(t *testing.T, trusted bool) (got, refused []string) {
+// rob runs the thief beside another child, both changed by change, and returns what it got and what it was denied.
+func rob(t *testing.T, change func(*child.Command)) (got, refused []string) {
 	t.Helper()
 	program, own, v := scene(t)
 	leaked, err := unix.Open(v.envFile, unix.O_RDONLY, 0) // as if the worker had inherited it
@@ -73,23 +73,25 @@ func rob(t *testing.T, trusted bool) (got, refused []string) {
 	hold, release := io.Pipe()
 	pid, ended := make(chan int, 1), make(chan error, 1)
 	go func() {
-		_, err := child.Run(t.Context(), child.Command{
-			Program: program, Args: []string{"wait"}, Dir: t.TempDir(), Stdin: hold, Trusted: trusted,
+		sibling := child.Command{
+			Program: program, Args: []string{"wait"}, Dir: t.TempDir(), Stdin: hold,
 			Stdout: func(r io.Reader) error {
 				line, err := bufio.NewReader(r).ReadString('\n')
 				n, _ := strconv.Atoi(strings.TrimSpace(line))
 				pid <- n
 				return err
 			},
-		})
+		}
+		change(&sibling)
+		_, err := child.Run(t.Context(), sibling)
 		ended <- err
 	}()
 	v.sibling = <-pid
 	var out string
 	c := child.Command{
 		Program: program, Args: append([]string{own}, v.args()...), Files: []string{own}, Dir: t.TempDir(),
-		Trusted: trusted,
 	}
+	change(&c)
 	c.Stdout = func(r io.Reader) error {
 		b, err := io.ReadAll(r)
 		out = string(b)
@@ -124,19 +126,21 @@ func TestThief(t *testing.T) {
 	if child.Confine().Landlock == 0 {
 		t.Skip("there is no Landlock here: ", child.Confine().NoLandlock)
 	}
-	got, refused := rob(t, false)
-	if len(got) > 0 {
-		t.Errorf("it got %q", got)
+	for _, listens := range []bool{false, true} {
+		got, refused := rob(t, func(c *child.Command) { c.Listens = listens })
+		if len(got) > 0 {
+			t.Errorf("listens %t: it got %q", listens, got)
+		}
+		if most := len(thief{}.attempts()); len(refused) != most {
+			t.Errorf("listens %t: %d of %d thefts were denied", listens, len(refused), most)
+		}
+		t.Logf("%d thefts denied, %d not", len(refused), len(got))
 	}
-	if most := len(thief{}.attempts()); len(refused) != most {
-		t.Errorf("%d of %d thefts were denied", len(refused), most)
-	}
-	t.Logf("%d thefts denied, %d not", len(refused), len(got))
 }
 
 // TestThiefUnconfined: the thefts are real. Without a sandbox nearly all of them succeed.
 func TestThiefUnconfined(t *testing.T) {
-	got, refused := rob(t, true)
+	got, refused := rob(t, func(c *child.Command) { c.Trusted = true })
 	for _, name := range []string{
 		"the worker's environment", "the worker's descriptors", "the credentials", "the environment file",
 		"another task's blob",

@@ -61,8 +61,8 @@ func nextExtract(err error) string {
 		(e.Class != taskerr.UnsupportedFormat || e.Suffix != "" || strings.Contains(e.Message, "what can be read is")) {
 		return ""
 	}
-	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, " +
-		"images and plain text"
+	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, XML, Markdown, CSV, e-mail, " +
+		"zip archives, images and plain text, and with LibreOffice other office documents"
 }
 
 // takeInput copies standard input to a file, which remove deletes.

@@ -101,8 +101,9 @@ func Checks() []Check {
 		{"storage clock", Clock, "the Date of the storage account's answers", nothing, "1 request without a key"},
 		{"store clock", Store, "the database's clock", nothing, "the same call"},
 		{"disk", Machine, "free space in the folder for temporary files", "an empty file, removed at once", nothing},
-		{"poppler", Machine, "pdfinfo, pdftotext, pdftohtml, pdftoppm, pdfimages run", nothing, nothing},
+		{"poppler", Machine, "pdfinfo, pdftotext, pdftohtml, pdftoppm, pdfimages, pdfdetach run", nothing, nothing},
 		{"tesseract", Machine, "tesseract runs, and has data for languages", nothing, nothing},
+		{"libreoffice", Machine, "LibreOffice and its modules are installed", nothing, nothing},
 		{
 			"sandbox", Machine, "the kernel can sandbox parsers: Landlock, filters of system calls", nothing,
 			nothing,

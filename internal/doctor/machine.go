@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func machine(ctx context.Context, w *Worker) []Result {
-	return []Result{w.disk(), w.poppler(ctx), w.tesseract(ctx), w.sandbox()}
+	return []Result{w.disk(), w.poppler(ctx), w.tesseract(ctx), w.office(), w.sandbox()}
 }
 
 // disk checks the free space, and whether this user may write.
@@ -83,6 +85,25 @@ func (w *Worker) tesseract(ctx context.Context) Result {
 		}
 	}
 	return ok(check, "version %s reads %s", version, strings.Join(languages, ", "))
+}
+
+// office reports whether LibreOffice converts documents. It is optional.
+func (w *Worker) office() Result {
+	const check = "libreoffice"
+	if w.Machine.Office == nil {
+		return Result{Check: check, State: Skipped, Seen: "not looked for"}
+	}
+	if err := w.Machine.Office(); err != nil {
+		remedy := ""
+		if e, ok := errors.AsType[*taskerr.Error](err); ok {
+			remedy = "; " + e.Hint
+		}
+		return Result{
+			Check: check, State: Skipped, Seen: "not installed, so DOC, XLS, PPT and documents of other office programs are " +
+				"refused" + remedy,
+		}
+	}
+	return ok(check, "converts documents of older and other office programs")
 }
 
 // sandbox reports what a parser that a document has taken over could reach.

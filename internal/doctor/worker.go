@@ -62,7 +62,9 @@ type Computer struct {
 	Run func(ctx context.Context, program string) error
 	// Tesseract is nil if another engine reads pages.
 	Tesseract func(ctx context.Context) (version string, languages []string, err error)
-	Sandbox   Sandbox
+	// Office is why documents of older and other office programs can't be read; nil: they can.
+	Office  func() error
+	Sandbox Sandbox
 }
 
 // Sandbox is how the machine can confine parsers.

@@ -67,6 +67,10 @@ var words = map[string][]string{
 		"=?utf-8?B?w6Q=?= ", "=?utf-8?Q?=", "=?x-unknown?q?a?=", " ", "\t", "=\n", "=FF", "begin 644 a\n",
 		"Content-Disposition: attachment; filename*=utf-8''%41\n", "Subject: ", "From: ", ";", "\"", "<", "(", "\r\n",
 	},
+	"mbox": {
+		"From a@example.com Tue Mar  3 10:00:00 2026\n", "\n\n", ">From ", "From ", "\r\n", "Subject: ", "--b\n",
+		"Content-Type: message/rfc822\n", "Content-Type: application/octet-stream; name=\"a.mbox\"\n",
+	},
 	"rtf": {
 		"{", "}", "{\\*", "\\", "\\par ", "\\trowd ", "\\cellx100", "\\intbl ", "\\cell ", "\\row ", "\\nestcell ",
 		"\\nestrow ", "\\itap2 ", "\\bin99999999 ", "\\bin4 abcd", "\\u-10187?", "\\u56320?",

@@ -17,7 +17,7 @@ func TestMutantsAreMadeAgain(t *testing.T) {
 	}
 	for _, format := range []string{
 		"docx", "pptx", "xlsx", "odf", "epub", "html", "markdown", "csv", "text", "eml",
-		"rtf", "image",
+		"rtf", "image", "mbox", "msg", "zip", "xml", "doc", "xls", "ppt",
 	} {
 		if len(seeds[format]) == 0 {
 			t.Errorf("there is no sample of %s", format)

@@ -31,8 +31,8 @@ func Mutant(format string, seeds []Seed, seed uint64, n int) (name string, conte
 }
 
 var (
-	markup = map[string]bool{"html": true}
-	lines  = map[string]bool{"markdown": true, "csv": true, "text": true, "eml": true, "rtf": true}
+	markup = map[string]bool{"html": true, "xml": true}
+	lines  = map[string]bool{"markdown": true, "csv": true, "text": true, "eml": true, "mbox": true, "rtf": true}
 )
 
 // mutator changes contents by its random numbers.

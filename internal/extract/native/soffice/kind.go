@@ -63,8 +63,7 @@ func guess(path string) string {
 // unreadable is the error of a document that LibreOffice can't convert.
 func unreadable(src extract.Source) error {
 	if protected(src) {
-		return taskerr.Errorf(taskerr.CorruptionDetected,
-			"the Office file is protected by a password: remove the protection and upload it again")
+		return taskerr.PasswordProtected("the Office file")
 	}
 	return taskerr.Errorf(taskerr.CorruptionDetected,
 		"LibreOffice can't read the document: it is damaged, or of an unknown kind; save it in a modern format (DOCX, XLSX, "+
