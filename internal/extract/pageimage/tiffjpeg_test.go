@@ -72,9 +72,15 @@ func tiffOf(order binary.AppendByteOrder, big bool, compression uint32, strips [
 		value     uint64
 	}
 	entries := []entry{
-		{256, short, 1, 64}, {257, short, 1, 64}, {258, short, 1, 8}, {259, short, 1, uint64(compression)},
-		{262, short, 1, 1}, {273, offsetType, uint64(len(strips)), uint64(offsetsAt)}, {277, short, 1, 1},
-		{278, short, 1, 32}, {279, offsetType, uint64(len(strips)), uint64(countsAt)},
+		{256, short, 1, 64},
+		{257, short, 1, 64},
+		{258, short, 1, 8},
+		{259, short, 1, uint64(compression)},
+		{262, short, 1, 1},
+		{273, offsetType, uint64(len(strips)), uint64(offsetsAt)},
+		{277, short, 1, 1},
+		{278, short, 1, 32},
+		{279, offsetType, uint64(len(strips)), uint64(countsAt)},
 	}
 	if big {
 		out = order.AppendUint64(out, uint64(len(entries)))

@@ -36,7 +36,7 @@ func DOCX(w io.Writer, d *Document) error {
 			escape(d.Foot) + `</w:t></w:r><w:r><w:tab/></w:r><w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r>` +
 			`</w:fldSimple></w:p></w:ftr>`},
 		{"word/numbering.xml", declared + numberings(d)},
-		{"word/document.xml", declared + body(d)},
+		{"word/document.xml", declared + wordLinks(body(marked(d)))},
 	} {
 		f, err := z.Create(part.name)
 		if err == nil {

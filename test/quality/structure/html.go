@@ -10,6 +10,7 @@ import (
 
 // HTML returns a document as a web page.
 func HTML(d *Document) string {
+	d = marked(d)
 	var b strings.Builder
 	direction := "ltr"
 	if d.RightToLeft() {
@@ -26,7 +27,7 @@ func HTML(d *Document) string {
 		htmlPart(&b, p)
 	}
 	b.WriteString("</body>\n</html>\n")
-	return b.String()
+	return htmlLinks(b.String())
 }
 
 func style(d *Document) string {

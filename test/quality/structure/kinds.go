@@ -32,6 +32,7 @@ var kinds = []struct {
 	{"lists", lists},
 	{"code", code},
 	{"references", references},
+	{"links", links},
 	{"leads", leads},
 	{"taxes", taxes},
 	{"contents", contents},

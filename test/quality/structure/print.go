@@ -49,7 +49,8 @@ func FindTools(venv string) (t Tools, err error) {
 //go:embed print.py
 var printer string
 
-// Write writes all documents into a folder: as DOCX, HTML, Markdown, ODT and RTF, and as PDF by each program.
+// Write writes all documents into a folder: as DOCX, HTML, Markdown, EPUB, PPTX, XLSX, ODT, RTF, ODP
+// and ODS, and as PDF by each program.
 func (t Tools) Write(ctx context.Context, dir string, docs []*Document) ([]File, error) {
 	var files []File
 	for _, d := range docs {
@@ -59,7 +60,7 @@ func (t Tools) Write(ctx context.Context, dir string, docs []*Document) ([]File,
 		}
 		files = append(files, written...)
 	}
-	for _, step := range []func(context.Context, string, []*Document) ([]File, error){t.office, t.browser, t.python} {
+	for _, step := range []func(context.Context, string, []*Document) ([]File, error){t.office, t.packages, t.browser, t.python} {
 		written, err := step(ctx, dir, docs)
 		if err != nil {
 			return nil, err
@@ -126,8 +127,11 @@ func Sources(dir string, d *Document) ([]File, error) {
 
 // office converts the DOCX files by LibreOffice. Its profile is in the folder: it belongs to nobody else.
 func (t Tools) office(ctx context.Context, dir string, docs []*Document) ([]File, error) {
+	return t.officeFormats(ctx, dir, docs, "pdf", "odt", "rtf")
+}
+func (t Tools) officeFormats(ctx context.Context, dir string, docs []*Document, formats ...string) ([]File, error) {
 	var files []File
-	for _, format := range []string{"pdf", "odt", "rtf"} {
+	for _, format := range formats {
 		args := []string{
 			"-env:UserInstallation=file://" + filepath.Join(dir, "profile"), "--headless", "--convert-to", format,
 			"--outdir", filepath.Join(dir, "libreoffice"),

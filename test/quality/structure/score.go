@@ -69,19 +69,23 @@ func Parts(want, got []extract.Block) Score {
 	})
 	s.Items = match(want, got, func(b extract.Block) (string, bool) { return plain(b.Text), b.Kind == extract.ListItem })
 	s.Cells, s.Shapes = matchTables(tables(want), tables(got))
-	s.Links = bag(links(want), links(got))
+	s.Links = bag(linksOf(want), linksOf(got))
 	return s
 }
 
-// links returns the text and the target of each link, in a form in which equal addresses are equal.
-func links(blocks []extract.Block) (all []string) {
+// linksOf returns the text and the target of each link, in a form in which equal addresses are equal. An address that is
+// written out does not count: it is a link in some formats, and text in others.
+func linksOf(blocks []extract.Block) (all []string) {
 	add := func(text string, links []extract.Link) {
 		for _, l := range links {
 			target, err := url.PathUnescape(l.Target)
 			if err != nil {
 				target = l.Target
 			}
-			all = append(all, plain(text[l.Start:l.End])+" "+strings.TrimSuffix(target, "/"))
+			target, text := strings.TrimSuffix(target, "/"), plain(text[l.Start:l.End])
+			if !strings.HasSuffix(target, strings.TrimSuffix(text, "/")) {
+				all = append(all, text+" "+target)
+			}
 		}
 	}
 	for _, b := range blocks {

@@ -22,13 +22,17 @@ func TestSourcesAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			results, err := structure.Measure(t.Context(), reader, files)
+			packages, err := structure.Packages(t.TempDir(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, err := structure.Measure(t.Context(), reader, append(files, packages...))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range results {
 				if r.Err != nil || r.Headings.F1() < 1 || r.Items.F1() < 1 || r.Cells.F1() < 0.97 ||
-					r.Shapes.F1() < 1 || r.Words < 0.97 || r.Order < 0.97 {
+					r.Shapes.F1() < 1 || r.Links.F1() < 0.97 || r.Words < 0.97 || r.Order < 0.97 {
 					t.Errorf("%s: %+v, %v", r.Name(), r.Score, r.Err)
 				}
 			}

@@ -38,8 +38,10 @@ func unwrap(object *compound.File) (content io.Reader, name string, err error) {
 	case object.Has("Equation Native"):
 		return nil, "", errEquation
 	}
-	for _, document := range []string{"WordDocument", "Workbook", "Book", "PowerPoint Document", "VisioDocument",
-		"__properties_version1.0"} {
+	for _, document := range []string{
+		"WordDocument", "Workbook", "Book", "PowerPoint Document", "VisioDocument",
+		"__properties_version1.0",
+	} {
 		if object.Has(document) {
 			return nil, "", errDocument
 		}

@@ -18,7 +18,7 @@ import (
 func (r *Reader) unreadable(err error) (*taskerr.Error, bool) {
 	e, ok := errors.AsType[*taskerr.Error](err)
 	if !ok || r.stopped || r.ctx.Err() != nil || e.Class == taskerr.InternalBug {
-		return nil, false
+		return nil, false //nolint:nilerr // the caller has it
 	}
 	coarse := taskerr.Classes[e.Class].Coarse
 	return e, coarse == "validation" || coarse == "permanent"

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +73,18 @@ func FuzzLayout(f *testing.F) {
 		70, 18, 9, 0,
 	})
 	f.Add(bytes.Repeat([]byte{10, 60, 3, 0, 200, 61, 3, 8}, 40))
+	for seed := range uint64(60) { // lines and words anywhere, and on a grid
+		r := rand.New(rand.NewPCG(seed, 0))
+		grid := []byte{0, 7, 15, 31}[seed%4]
+		page := make([]byte, 4*(1+r.IntN(300)))
+		for i := range page {
+			page[i] = byte(r.IntN(256)) &^ grid
+			if i%4 > 1 {
+				page[i] = byte(r.IntN(256))
+			}
+		}
+		f.Add(page)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := &page{number: 1, width: 600, height: 800}
 		var want []string

@@ -42,8 +42,10 @@ func find() (installation, error) {
 		program: program, build: build(filepath.Join(folder, "versionrc")),
 		// The configuration and the cache of extensions of Debian's packages; the user's home folder; an installation in
 		// /opt.
-		files: []string{"/etc/libreoffice", "/var/spool/libreoffice", "/var/lib/libreoffice", "/etc/passwd",
-			filepath.Dir(folder)},
+		files: []string{
+			"/etc/libreoffice", "/var/spool/libreoffice", "/var/lib/libreoffice", "/etc/passwd",
+			filepath.Dir(folder),
+		},
 	}, nil
 }
 
