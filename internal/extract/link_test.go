@@ -168,7 +168,9 @@ func TestCellOf(t *testing.T) {
 	t.Parallel()
 	at := []Link{{0, 1, "#t"}}
 	got := CellOf([]Block{
-		{Text: " a ", Links: []Link{{1, 2, "#t"}}}, {Kind: ListItem, Marker: "2.", Text: "b", Links: at}, {},
+		{Text: " a ", Links: []Link{{1, 2, "#t"}}},
+		{Kind: ListItem, Marker: "2.", Text: "b", Links: at},
+		{},
 		{Table: &Table{Rows: [][]Cell{{{Text: "c"}, {}, {Text: "d", Links: at}}, {{}}}}},
 	})
 	want := Cell{Text: "a\n2. b\nc | d", Links: []Link{{0, 1, "#t"}, {5, 6, "#t"}, {11, 12, "#t"}}}

@@ -129,6 +129,7 @@ func Sources(dir string, d *Document) ([]File, error) {
 func (t Tools) office(ctx context.Context, dir string, docs []*Document) ([]File, error) {
 	return t.officeFormats(ctx, dir, docs, "pdf", "odt", "rtf")
 }
+
 func (t Tools) officeFormats(ctx context.Context, dir string, docs []*Document, formats ...string) ([]File, error) {
 	var files []File
 	for _, format := range formats {

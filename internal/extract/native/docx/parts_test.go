@@ -82,11 +82,13 @@ func TestParts(t *testing.T) {
 			"| a | b |\n| - | - |\n\nOn a\n",
 		},
 		{
-			"an imported page", x + chunk0 + x, []string{"aFChunk", "part.htm", `<html><body><h2>H</h2><p>t</p></body></html>`},
+			"an imported page", x + chunk0 + x,
+			[]string{"aFChunk", "part.htm", `<html><body><h2>H</h2><p>t</p></body></html>`},
 			"x\n\n## H\n\nt\n\nx\n",
 		},
 		{
-			"an imported page without a root", chunk0, []string{"aFChunk", "part.htm", `<p>t</p><p>u</p>`},
+			"an imported page without a root", chunk0,
+			[]string{"aFChunk", "part.htm", `<p>t</p><p>u</p>`},
 			"t\n\nu\n",
 		},
 		{
@@ -97,14 +99,16 @@ func TestParts(t *testing.T) {
 			"an imported document", chunk0, []string{"aFChunk", "part.docx", string(document(t, p("berschrift2", "H")))}, "## H\n",
 		},
 		{
-			"an imported web archive", chunk0, []string{"aFChunk", "part.mht", "MIME-Version: 1.0\r\nContent-Type: multipart/related; " +
+			"an imported web archive", chunk0,
+			[]string{"aFChunk", "part.mht", "MIME-Version: 1.0\r\nContent-Type: multipart/related; " +
 				"boundary=\"=b\"; type=\"text/html\"\r\n\r\n--=b\r\nContent-Type: text/html; charset=\"iso-8859-1\"\r\n" +
 				"Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>caf=E9 =3D</p>\r\n--=b\r\nContent-Type: image/png\r\n\r\nx\r\n--=b--\r\n"},
 			"café =\n",
 		},
 		{
 			"an import in a cell", `<w:tbl><w:tr>` + tc("", p("", "a")) + tc("", chunk0) + `</w:tr></w:tbl>`,
-			[]string{"aFChunk", "part.htm", `<p>t</p>`}, "| a | t |\n| - | - |\n",
+			[]string{"aFChunk", "part.htm", `<p>t</p>`},
+			"| a | t |\n| - | - |\n",
 		},
 		{
 			"formulas apart", `<w:p><w:r><w:t>sum</w:t></w:r><m:oMath><m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub>` +

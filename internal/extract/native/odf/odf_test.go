@@ -236,8 +236,10 @@ func TestSlideTitles(t *testing.T) {
 		{"side by side", box("1cm", "big", "a") + box("1cm", "big", "b"), "a\n\nb\n"},
 		{"alone", box("1cm", "big", "a"), "a\n"},
 		{"without a place", box("", "big", "a") + box("", "small", "b"), "a\n\nb\n"},
-		{"a long text", box("1cm", "big", strings.Repeat("long ", 30)) + box("5cm", "small", "b"),
-			strings.Repeat("long ", 29) + "long\n\nb\n"},
+		{
+			"a long text", box("1cm", "big", strings.Repeat("long ", 30)) + box("5cm", "small", "b"),
+			strings.Repeat("long ", 29) + "long\n\nb\n",
+		},
 	} {
 		file := nativetest.Zip(t, "content.xml", `<office:document-content`+namespaces+` xmlns:svg="svg" xmlns:fo="fo">`+
 			styles+`<office:body>`+deck(`<draw:page>`+tt.body+`</draw:page>`)+`</office:body></office:document-content>`)

@@ -59,8 +59,10 @@ func (p *page) edgesOf(b box) []rule {
 		return nil
 	}
 	return []rule{
-		{box: box{b.left, b.top, b.right, b.top}}, {box: box{b.left, b.bottom, b.right, b.bottom}},
-		{box: box{b.left, b.top, b.left, b.bottom}}, {box: box{b.right, b.top, b.right, b.bottom}},
+		{box: box{b.left, b.top, b.right, b.top}},
+		{box: box{b.left, b.bottom, b.right, b.bottom}},
+		{box: box{b.left, b.top, b.left, b.bottom}},
+		{box: box{b.right, b.top, b.right, b.bottom}},
 	}
 }
 

@@ -221,8 +221,10 @@ func (f *File) predict(r io.Reader, params Dict) (io.Reader, error) {
 	if row > maxRow || bits > 256 || kind == 2 && bits%8 != 0 {
 		return nil, fmt.Errorf("%w: a stream has a predictor that can't be undone", errSyntax)
 	}
-	return &predicted{in: bufio.NewReader(r), kind: kind, pixel: max(1, bits/8), last: make([]byte, row),
-		row: make([]byte, row)}, nil
+	return &predicted{
+		in: bufio.NewReader(r), kind: kind, pixel: max(1, bits/8), last: make([]byte, row),
+		row: make([]byte, row),
+	}, nil
 }
 
 type predicted struct {
