@@ -57,7 +57,7 @@ func newSheet(p *page, before *sheet) *sheet {
 	return s
 }
 
-// edge returns the edgeRows of the lines that are near the edge. lines go from the edge inwards.
+// edge returns the edgeRows of the lines that are near the edge, up to the first table. lines go from the edge inwards.
 func edge(lines []line, near func(line) bool) []edgeRow {
 	alone := 1e6
 	var out []edgeRow
@@ -69,7 +69,7 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 		return max(a.top, b.top) - min(a.bottom, b.bottom)
 	}
 	for i := range lines[:min(len(lines), edgeRows)] {
-		if !near(lines[i]) {
+		if !near(lines[i]) || lines[i].drawn() {
 			break
 		}
 		usual, h := alone, lines[i].height()

@@ -178,3 +178,20 @@ func TestRuledTableOnTurnedPage(t *testing.T) {
 		}
 	}
 }
+
+// Tables at the same place of several pages are no running heads.
+func TestTablesAtTheSamePlace(t *testing.T) {
+	t.Parallel()
+	m := &maker{}
+	var want []string
+	for i := range 4 {
+		head := fmt.Sprintf("Section %c of the book", 'A'+i)
+		m.page().text(72, 80, regular, 10, head+" begins with a sentence.").
+			grid(72, 120, "Site|Depth|Remarks", fmt.Sprintf("North|%d|none", i)).
+			text(72, 800, regular, 10, "The book of the harbour")
+		m.text(72, 400, regular, 10, "The page ends with another sentence.")
+		want = append(want, "paragraph "+head+" begins with a sentence.",
+			fmt.Sprintf("table 1 Site|Depth|Remarks / North|%d|none", i), "paragraph The page ends with another sentence.")
+	}
+	assertBlocks(t, m, want...)
+}

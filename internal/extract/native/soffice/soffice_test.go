@@ -80,7 +80,7 @@ func TestRefuses(t *testing.T) {
 	whole := sample(t, "dredger.doc")
 	all := native.Extractors(nil, nil)
 	nativetest.RefusesAll(t, all[extract.DOC], extract.DOC, []nativetest.Refusal{
-		{What: "password", Content: locked, Class: taskerr.CorruptionDetected, Message: "password"},
+		{What: "password", Content: locked, Class: taskerr.UnsupportedFormat, Message: "password"},
 		{What: "cut off", Content: whole[:3000], Class: taskerr.CorruptionDetected, Message: "LibreOffice can't read"},
 	})
 	_, err := nativetest.Extract(t, all[extract.DOC], extract.DOC, whole, extract.Limits{Time: 1})
