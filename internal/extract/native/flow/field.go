@@ -36,18 +36,18 @@ func Hyperlink(instruction string) string {
 func fieldWords(instruction string) []string {
 	var words []string
 	var word strings.Builder
-	quoted, any := false, false
+	quoted, begun := false, false
 	end := func() {
-		if any {
+		if begun {
 			words = append(words, word.String())
 		}
 		word.Reset()
-		any = false
+		begun = false
 	}
 	for i := 0; i < len(instruction); i++ {
 		switch c := instruction[i]; {
 		case c == '"':
-			quoted, any = !quoted, true
+			quoted, begun = !quoted, true
 		case quoted && c == '\\' && i+1 < len(instruction) && (instruction[i+1] == '\\' || instruction[i+1] == '"'):
 			i++
 			word.WriteByte(instruction[i])
@@ -55,7 +55,7 @@ func fieldWords(instruction string) []string {
 			end()
 		default:
 			word.WriteByte(c)
-			any = true
+			begun = true
 		}
 	}
 	end()

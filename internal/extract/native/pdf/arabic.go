@@ -3,6 +3,7 @@ package pdf
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -130,10 +131,10 @@ func logicalGlyphs(glyphs []string) string {
 
 // withoutDoubleAlef mends words whose glyphs are unknown: no word has an alef before another, so a lam
 // after both belongs between them.
-var withoutDoubleAlef = func() *strings.Replacer {
+var withoutDoubleAlef = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, alef := range "آأإا" {
 		pairs = append(pairs, "ا"+string(alef)+"ل", "ال"+string(alef))
 	}
 	return strings.NewReplacer(pairs...)
-}()
+})

@@ -52,7 +52,7 @@ func TestPageThatNeedsMuchMemory(t *testing.T) {
 func TestPageThatTakesForEver(t *testing.T) {
 	t.Parallel()
 	src := extract.Source{Path: nativetest.Stalling(t, "Before", "After"), Format: extract.PDF}
-	doc, err := extract.Collect(t.Context(), pdf.New(), src, extract.Limits{PageTime: 2 * time.Second})
+	doc, err := extract.Collect(t.Context(), pdf.New(), src, extract.Limits{PageTime: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func logical(s string) string {
 		parts[i] = string(c)
 	}
 	reverseNumbers(parts)
-	return withoutDoubleAlef.Replace(norm.NFKC.String(strings.Join(parts, "")))
+	return withoutDoubleAlef().Replace(norm.NFKC.String(strings.Join(parts, "")))
 }
 
 // reverseNumbers reverses the runs of numbers and of Latin letters among reversed characters. Separators within a

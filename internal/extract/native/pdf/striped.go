@@ -18,7 +18,7 @@ const (
 	narrowCell    = 0.6  // of the table's width: a wider line is text across it
 	stripeGap     = 0.5  // between cells, in font sizes: less than without lines, which show where the table is
 	pageStart     = 0.3  // of the page's height: above that a table may go on from the page before
-	pageEnd       = 0.75 // of the page's height: below that a table may go on on the next page, without a last line
+	pageEnd       = 0.75 // of the page's height: below that a table may continue on the next page, without a last line
 )
 
 // stripedTables finds the tables with lines between rows only. across and down are the lines of the

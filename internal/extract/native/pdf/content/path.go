@@ -19,7 +19,8 @@ const thin = 3.0
 // build adds to the path (8.5.2). Of a curve only its end counts.
 func (in *interpreter) build(op object.Operator) {
 	v := in.args()
-	if in.corners += 1; in.corners > maxPath {
+	in.corners++
+	if in.corners > maxPath {
 		return
 	}
 	at := func(i int) point { return in.state.matrix.apply(v[i], v[i+1]) }

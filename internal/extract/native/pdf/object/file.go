@@ -172,7 +172,7 @@ func (f *File) objectAt(offset int64) (number int, o Object, err error) {
 		return ref.Object, o, nil
 	}
 	if word, err := l.Next(); err != nil || word != Operator("stream") {
-		return ref.Object, dict, nil //nolint:nilerr // the dictionary is complete
+		return ref.Object, dict, nil // the dictionary is complete
 	}
 	// The keyword ends with a line feed, alone or after a carriage return.
 	if c, err := l.next(); err == nil && c == '\r' {

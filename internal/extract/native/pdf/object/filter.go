@@ -121,8 +121,7 @@ func (f *File) filter(r io.Reader, name Name, params Dict) (io.Reader, error) {
 			return nil, fmt.Errorf("read a stream: %w", err)
 		}
 		text, _, _ := bytes.Cut(data, []byte(">"))
-		o, err := NewLexer(bytes.NewReader(append(text, '>'))).hexAll()
-		return bytes.NewReader(o), err
+		return bytes.NewReader(NewLexer(bytes.NewReader(append(text, '>'))).hexAll()), nil
 	case "ASCII85Decode", "A85":
 		data, err := io.ReadAll(io.LimitReader(r, maxPacked))
 		if err != nil {
@@ -149,17 +148,14 @@ func (l lenient) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hexAll reads hexadecimal digits up to ">".
-func (l *Lexer) hexAll() ([]byte, error) {
-	var out []byte
-	for {
-		o, err := l.hex()
-		if err != nil {
-			return out, nil //nolint:nilerr // what was read counts
-		}
-		s, _ := o.(String)
-		return append(out, s...), nil
+// hexAll reads hexadecimal digits up to ">". Of what is none, it returns what was read before.
+func (l *Lexer) hexAll() []byte {
+	o, err := l.hex()
+	if err != nil {
+		return nil
 	}
+	s, _ := o.(String)
+	return []byte(s)
 }
 
 // runLength decodes runs (7.4.5).

@@ -15,7 +15,7 @@ const (
 )
 
 // inherited is what pages inherit (7.7.3.4).
-var inherited = [...]Name{"MediaBox", "Rotate", "Resources"} //nolint:gochecknoglobals // a table
+var inherited = [...]Name{"MediaBox", "Rotate", "Resources"}
 
 // Pages returns a function that returns the pages one after the other, and false after the last one.
 func (f *File) Pages() func() (*Page, bool) {

@@ -1,0 +1,45 @@
+package child
+
+import (
+	"errors"
+	"io"
+	"os"
+	"testing"
+	"time"
+)
+
+// What is in the pipe of an ended program is read even if this process was held up until after the deadline; only a
+// pipe that another process holds open is an error.
+func TestOutputAfterTheDeadline(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	o := newOutput(r, DefaultLimits, &group{})
+	defer o.programEnded()
+	buffer := make([]byte, 16)
+	read := func() (string, error) {
+		if err := r.SetReadDeadline(time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := o.Read(buffer)
+		return string(buffer[:n]), err
+	}
+	if _, err := w.WriteString("the last words"); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := read(); text != "the last words" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if text, err := read(); text != "" || !errors.Is(err, errLeft) {
+		t.Errorf("of an open pipe: %q, %v", text, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := read(); text != "" || !errors.Is(err, io.EOF) {
+		t.Errorf("of a closed pipe: %q, %v", text, err)
+	}
+}
