@@ -106,7 +106,9 @@ func (o *output) readWithoutWaiting(b []byte) (n int, err error) {
 	}
 	_ = o.file.SetReadDeadline(time.Time{}) // it would be the first thing that the next read looks at
 	if e := raw.Read(func(fd uintptr) bool {
-		for n, err = unix.Read(int(fd), b); errors.Is(err, unix.EINTR); n, err = unix.Read(int(fd), b) {
+		n, err = unix.Read(int(fd), b)
+		for errors.Is(err, unix.EINTR) {
+			n, err = unix.Read(int(fd), b)
 		}
 		return true
 	}); e != nil {

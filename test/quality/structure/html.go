@@ -59,7 +59,7 @@ ol.letters { list-style: letters }
 		b.WriteString("body { text-align: justify; hyphens: auto }\n")
 	}
 	if d.Symbols {
-		b.WriteString("ul { list-style: '■ ' } li ul { list-style: '➢ ' } li li ul { list-style: '✓ ' }\n")
+		b.WriteString("ul { list-style: '■ ' } ul > li ul { list-style: '➢ ' } li ul > li ul { list-style: '✓ ' }\n")
 	}
 	if d.Columns > 1 {
 		fmt.Fprintf(&b, "body { columns: %d; column-gap: 9mm; text-align: justify } h1 { column-span: all }\n", d.Columns)

@@ -43,29 +43,30 @@ func TestOMML(t *testing.T) {
 	e := func(name, s string) string { return "<m:" + name + ">" + s + "</m:" + name + ">" }
 	frac := e("f", e("num", r("a+b"))+e("den", r("c")))
 	sub := e("sSub", e("e", r("x"))+e("sub", r("i")))
-	for source, want := range map[string]string{
-		frac:                   "(a+b)/c",
-		r("2") + frac + r("d"): "2(a+b)/c d",
-		r("si") + r("n"):       "sin",
-		sub + sub:              "x_i x_i",
-		e("sSup", e("e", r("x"))+e("sup", r("-1"))):                    "x^(-1)",
-		e("sSubSup", e("e", r("x"))+e("sub", r("i"))+e("sup", r("2"))): "x_i^2",
-		e("rad", e("deg", "")+e("e", r("x+1"))):                        "√(x+1)",
-		e("rad", e("deg", r("3"))+e("e", r("x"))):                      "∛(x)",
-		e("rad", e("deg", r("n"))+e("e", r("x"))):                      "√[n](x)",
-		`<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>` + e("sub", r("i=1")) + e("sup", r("n")) + e("e", sub) + "</m:nary>": "∑_(i=1)^n x_i",
-		"<m:nary>" + e("sub", r("0")) + e("sup", r("∞")) + e("e", r("f(x)dx")) + "</m:nary>":                                  "∫_0^∞ f(x)dx",
-		e("d", e("e", r("a"))+e("e", r("b"))):                                                       "(a|b)",
-		`<m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val=""/></m:dPr>` + e("e", r("a")) + "</m:d>": "[a",
-		e("func", e("fName", r("sin"))+e("e", r("x"))):                                              "sin x",
-		e("func", e("fName", e("limLow", e("e", r("lim"))+e("lim", r("n→∞"))))+e("e", sub)):         "lim_(n→∞) x_i",
-		e("acc", e("e", r("x"))): "x\u0302",
-		`<m:bar><m:barPr><m:pos m:val="top"/></m:barPr>` + e("e", r("xy")) + "</m:bar>":                       "xy\u0305",
-		e("d", e("e", e("m", e("mr", e("e", r("a"))+e("e", r("b")))+e("mr", e("e", r("c"))+e("e", r("d")))))): "(a, b; c, d)",
-		`<m:f><m:fPr><m:type m:val="noBar"/></m:fPr>` + e("num", r("n")) + e("den", r("k")) + "</m:f>":        "n¦k",
-		e("eqArr", e("e", r("x&amp;=1"))+e("e", r("y&amp;=2"))):                                               "x=1; y=2",
-		e("sPre", e("sub", r("2"))+e("sup", r("4"))+e("e", r("He"))):                                          "_2^4 He",
+	for _, c := range [][2]string{
+		{frac, "(a+b)/c"},
+		{r("2") + frac + r("d"), "2(a+b)/c d"},
+		{r("si") + r("n"), "sin"},
+		{sub + sub, "x_i x_i"},
+		{e("sSup", e("e", r("x"))+e("sup", r("-1"))), "x^(-1)"},
+		{e("sSubSup", e("e", r("x"))+e("sub", r("i"))+e("sup", r("2"))), "x_i^2"},
+		{e("rad", e("deg", "")+e("e", r("x+1"))), "√(x+1)"},
+		{e("rad", e("deg", r("3"))+e("e", r("x"))), "∛(x)"},
+		{e("rad", e("deg", r("n"))+e("e", r("x"))), "√[n](x)"},
+		{`<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>` + e("sub", r("i=1")) + e("sup", r("n")) + e("e", sub) + "</m:nary>", "∑_(i=1)^n x_i"},
+		{"<m:nary>" + e("sub", r("0")) + e("sup", r("∞")) + e("e", r("f(x)dx")) + "</m:nary>", "∫_0^∞ f(x)dx"},
+		{e("d", e("e", r("a"))+e("e", r("b"))), "(a|b)"},
+		{`<m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val=""/></m:dPr>` + e("e", r("a")) + "</m:d>", "[a"},
+		{e("func", e("fName", r("sin"))+e("e", r("x"))), "sin x"},
+		{e("func", e("fName", e("limLow", e("e", r("lim"))+e("lim", r("n→∞"))))+e("e", sub)), "lim_(n→∞) x_i"},
+		{e("acc", e("e", r("x"))), "x\u0302"},
+		{`<m:bar><m:barPr><m:pos m:val="top"/></m:barPr>` + e("e", r("xy")) + "</m:bar>", "xy\u0305"},
+		{e("d", e("e", e("m", e("mr", e("e", r("a"))+e("e", r("b")))+e("mr", e("e", r("c"))+e("e", r("d")))))), "(a, b; c, d)"},
+		{`<m:f><m:fPr><m:type m:val="noBar"/></m:fPr>` + e("num", r("n")) + e("den", r("k")) + "</m:f>", "n¦k"},
+		{e("eqArr", e("e", r("x&amp;=1"))+e("e", r("y&amp;=2"))), "x=1; y=2"},
+		{e("sPre", e("sub", r("2"))+e("sup", r("4"))+e("e", r("He"))), "_2^4 He"},
 	} {
+		source, want := c[0], c[1]
 		got, err := build(t, `<m:oMath xmlns:m="m">`+source+"</m:oMath>")
 		if err != nil || got != want {
 			t.Errorf("%s\ngot %q, want %q (%v)", source, got, want, err)
