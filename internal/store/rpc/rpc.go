@@ -47,9 +47,6 @@ type Options struct {
 	OnUnanswered func() // called once, when the first call has had no answer for answerGrace; nil: not called
 }
 
-// answerGrace is how long the first call may take before OnUnanswered is called.
-const answerGrace = 3 * time.Second
-
 // client is a store.Store over a Caller.
 type client struct {
 	caller     Caller
@@ -117,7 +114,7 @@ func callBy[A any](ctx context.Context, c *client, by send, fn string, args any)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ctx, end := tracing.Call(ctx, fn)
-	listened := c.listen()
+	ctx, listened := c.listen(ctx)
 	raw, err := by(ctx, fn, Clean(p))
 	listened()
 	end(err)
@@ -186,22 +183,6 @@ type (
 	}
 )
 
-// listen calls OnUnanswered unless heard is called within answerGrace of the first call.
-func (c *client) listen() (heard func()) {
-	if c.options.OnUnanswered == nil || c.heard.Load() {
-		return func() {}
-	}
-	late := time.AfterFunc(answerGrace, func() {
-		if !c.heard.Load() {
-			c.unanswered.Do(c.options.OnUnanswered)
-		}
-	})
-	return func() {
-		late.Stop()
-		c.heard.Store(true)
-	}
-}
-
 // blame classifies the error of a call, and attributes it to the database.
 func blame(ctx context.Context, fn string, err error) error {
 	if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
@@ -238,6 +219,12 @@ type busy struct {
 func classify(ctx context.Context, fn string, err error) error {
 	raised, ok := errors.AsType[*SQLError](err)
 	if !ok {
+		if hang, ok := errors.AsType[*hangError](context.Cause(ctx)); ok {
+			return &taskerr.Error{
+				Class: taskerr.TransientStorage, Message: "the database did not answer " + fn + " " + hang.Error(),
+				Cause: hang,
+			}
+		}
 		if ctx.Err() != nil {
 			return &taskerr.Error{
 				Class: taskerr.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(),
