@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -31,21 +30,10 @@ func (w *interrupting) Write(b []byte) (int, error) {
 	return w.said.Write(b)
 }
 
-// mute is the address of a server that accepts connections and never answers.
-func mute(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return l.Addr().String()
-}
-
 // A command soon prints what it is waiting for, and the address.
 func TestHungDatabaseIsTold(t *testing.T) {
 	t.Parallel()
-	address := mute(t)
+	address := silent(t)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	w := &interrupting{at: "has not answered yet", end: end}
@@ -79,7 +67,7 @@ func TestHungDatabaseEndsCommands(t *testing.T) {
 		} {
 			t.Run(database+" "+command, func(t *testing.T) {
 				t.Parallel()
-				address := mute(t)
+				address := silent(t)
 				var out, errOut bytes.Buffer
 				p := &program{
 					env: testEnv(fmt.Sprintf(setting, address)), stdin: strings.NewReader(""), stdout: &out,
