@@ -133,30 +133,6 @@ func TestModelSettings(t *testing.T) {
 	}
 }
 
-func TestInstalledAfterTheLockFile(t *testing.T) {
-	t.Parallel()
-	dev := t.TempDir()
-	write := func(name string, at time.Time) {
-		path := filepath.Join(dev, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644),
-			os.Chtimes(path, at, at)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expect := func(want bool, when string) {
-		if got, err := installed(dev); err != nil || got != want {
-			t.Errorf("%s: installed is %v (%v), want %v", when, got, err, want)
-		}
-	}
-	now := time.Now()
-	write("package-lock.json", now)
-	expect(false, "without node_modules")
-	write("node_modules/.package-lock.json", now.Add(time.Minute))
-	expect(true, "installed after")
-	write("package-lock.json", now.Add(time.Hour))
-	expect(false, "the lock file changed since")
-}
-
 func TestReceiverTakesOnlyWhatIsSigned(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
