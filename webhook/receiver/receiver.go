@@ -72,7 +72,7 @@ func Open(o Options) (*Receiver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the webhook secret: %w", err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for webhooks: %w", err)
 	}

@@ -52,8 +52,8 @@ func classify(ctx context.Context, fn string, err error) error {
 	if !ok {
 		if hang, ok := errors.AsType[*hangError](context.Cause(ctx)); ok {
 			return &taskerr.Error{
-				Class: taskerr.TransientStorage, Message: "the database did not answer " + fn + " " + hang.Error(),
-				Cause: hang,
+				Class:   taskerr.TransientStorage,
+				Message: "the database did not answer " + fn + " within " + hang.patience.String(), Cause: hang,
 			}
 		}
 		if ctx.Err() != nil {
