@@ -75,7 +75,7 @@ func TestPatience(t *testing.T) {
 		"answered":         {patience, late{time.Second, time.Hour}, time.Second, ""},
 		"slow":             {patience, late{time.Minute, time.Second}, time.Minute, ""},
 		"hangs":            {patience, late{time.Hour, time.Hour}, patience, "the database did not answer aw_jobs within 8s"},
-		"hangs, patiently": {0, late{time.Hour, 0}, 90 * time.Second, "aw_jobs was given up"},
+		"hangs, patiently": {0, late{time.Hour, 0}, 90 * time.Second, "aw_jobs was stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
