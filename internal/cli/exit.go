@@ -33,7 +33,6 @@ type usageError struct {
 }
 
 func (e *usageError) Error() string { return e.err.Error() }
-
 func (e *usageError) Unwrap() error { return e.err }
 
 func badUsage(next, format string, args ...any) error {
@@ -51,7 +50,6 @@ type failure struct {
 func (e *failure) Error() string {
 	return e.doing + ": " + strings.TrimPrefix(e.err.Error(), "store: ")
 }
-
 func (e *failure) Unwrap() error { return e.err }
 
 // What to do when a service does not answer.
@@ -93,8 +91,7 @@ func fileError(doing, path string, err error) error {
 // missingFileError is a file that does not exist.
 type missingFileError struct{ err error }
 
-func (*missingFileError) Error() string { return "there is no such file" }
-
+func (*missingFileError) Error() string   { return "there is no such file" }
 func (e *missingFileError) Unwrap() error { return e.err }
 
 // nextService is what to do when the database or the storage account failed a command that needs both.
@@ -144,5 +141,4 @@ func (p *program) printMessage(w io.Writer, mark, text string) {
 type reportedError struct{ err error }
 
 func (e *reportedError) Error() string { return e.err.Error() }
-
 func (e *reportedError) Unwrap() error { return e.err }

@@ -110,7 +110,8 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 // one follows a job until it finishes.
 func (f follower) one(ctx context.Context, id string, d display) (store.Job, error) {
 	var seen int64
-	wait, failures := f.min, 0
+	waits, failures := retry.Backoff{First: f.min, Max: f.max}.Waits(), 0
+	waits.Next() // after a look without news the wait is longer already
 	for {
 		before := seen
 		j, err := f.look(ctx, id, &seen, d)
@@ -126,11 +127,9 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 			failures = 0
 		}
 		if seen > before {
-			wait = f.min
-		} else {
-			wait = min(2*wait, f.max)
+			waits.Reset()
 		}
-		if retry.Sleep(ctx, wait) != nil {
+		if retry.Sleep(ctx, waits.Next()) != nil {
 			return j, fmt.Errorf("watch job %s: %w", id, ctx.Err())
 		}
 	}

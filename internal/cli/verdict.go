@@ -25,8 +25,7 @@ type verdict struct {
 	next string // empty: the error says it
 }
 
-// verdictOf returns the consequence of an error. The first match counts: a type, a sentinel, the class of a service's
-// error.
+// verdictOf turns an error into an exit code and advice. The first match counts.
 func verdictOf(err error) verdict {
 	var next string
 	if f, ok := errors.AsType[*failure](err); ok {
@@ -35,9 +34,9 @@ func verdictOf(err error) verdict {
 	if v, ok := verdictOfType(err, next); ok {
 		return v
 	}
-	for _, s := range sentinels() {
-		if errors.Is(err, s.is) {
-			return s.verdict
+	for _, known := range knownErrors() {
+		if errors.Is(err, known.target) {
+			return known.verdict
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -50,8 +49,8 @@ func verdictOf(err error) verdict {
 	return verdict{code, next}
 }
 
-// verdictOfType returns the consequence of an error by its type; next is what its command advises.
-func verdictOfType(err error, next string) (v verdict, ok bool) {
+// verdictOfType is for errors that a type distinguishes.
+func verdictOfType(err error, next string) (verdict, bool) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return verdict{exitUsage, u.next}, true
 	}
@@ -79,7 +78,7 @@ func verdictOfType(err error, next string) (v verdict, ok bool) {
 		return verdict{d.code(), ""}, true
 	}
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
-		return verdictOfSettings(problems), true
+		return verdict{exitConfig, nextSettings(problems)}, true
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
 		return verdict{
@@ -101,54 +100,50 @@ func verdictOfType(err error, next string) (v verdict, ok bool) {
 	return verdict{}, false
 }
 
-func verdictOfSettings(problems *config.Errors) verdict {
+// nextSettings is what to do about wrong settings.
+func nextSettings(problems *config.Errors) string {
 	if problems.Has(config.SigningName) { // its remedy is enough, and check-config does not show it
-		return verdict{exitConfig, ""}
+		return ""
 	}
 	next := "fix these settings; async-worker check-config shows what is in force"
 	if problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING") {
 		next += "; or add a tenant to this machine: sudo async-worker tenant add NAME"
 	}
-	return verdict{exitConfig, next}
+	return next
 }
 
-// sentinel is an error that errors.Is finds, and its consequence.
-type sentinel struct {
-	is error
+// knownError is an error with a verdict of its own.
+type knownError struct {
+	target error
 	verdict
 }
 
-func sentinels() []sentinel {
-	return []sentinel{
+func knownErrors() []knownError {
+	return []knownError{
 		{context.Canceled, verdict{exitInterrupted, ""}},
-		{store.ErrUnexposed, verdict{
-			exitConfig, "set DB_SCHEMA to one that it exposes; or let it expose this one (Supabase: Settings, API, " +
-				"exposed schemas; PostgREST: db-schemas)",
-		}},
-		{store.ErrSchema, verdict{
-			exitConfig, "apply it with: async-worker migrate (or paste the output of async-worker migrate --print " +
-				"into the Supabase editor)",
-		}},
+		{store.ErrUnexposed, verdict{exitConfig, "set DB_SCHEMA to one that it exposes; or let it expose this one " +
+			"(Supabase: Settings, API, exposed schemas; PostgREST: db-schemas)"}},
+		{store.ErrSchema, verdict{exitConfig, "apply it with: async-worker migrate (or paste the output of " +
+			"async-worker migrate --print into the Supabase editor)"}},
 		{store.ErrLogin, verdict{exitPermission, nextPermission}},
 		{store.ErrForbidden, verdict{
-			exitPermission, "use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one",
+			exitPermission,
+			"use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one",
 		}},
 		{store.ErrNotFound, verdict{exitFailed, nextUnknownJob}},
 		{store.ErrConflict, verdict{
-			exitFailed, "choose another id: this id already belongs to a task with another payload",
+			exitFailed,
+			"choose another id: this id already belongs to a task with another payload",
 		}},
-		{store.ErrReplayed, verdict{
-			exitFailed, "look at that job with async-worker jobs get; to repeat the task anyway: dlq " +
-				"replay --again, or jobs retry --force",
-		}},
+		{store.ErrReplayed, verdict{exitFailed, "look at that job with async-worker jobs get; to repeat the task " +
+			"anyway: dlq replay --again, or jobs retry --force"}},
 		{store.ErrExhausted, verdict{exitFailed, "to reset its attempts: async-worker jobs retry --force"}},
 		{store.ErrNotFailed, verdict{
-			exitFailed, "async-worker jobs get shows its state; to repeat a finished task, enqueue it with --force",
+			exitFailed,
+			"async-worker jobs get shows its state; to repeat a finished task, enqueue it with --force",
 		}},
 		{store.ErrNotResendable, verdict{exitFailed, "async-worker webhooks list shows its state"}},
-		{store.ErrDelivered, verdict{
-			exitFailed, "to send it again anyway: async-worker webhooks resend --delivered",
-		}},
+		{store.ErrDelivered, verdict{exitFailed, "to send it again anyway: async-worker webhooks resend --delivered"}},
 		{store.ErrTerminal, verdict{exitFailed, "the job has finished; async-worker jobs get shows how"}},
 		{fs.ErrPermission, verdict{exitPermission, "grant this user access, or run as another user"}},
 		{fs.ErrNotExist, verdict{exitFailed, "check the path"}},

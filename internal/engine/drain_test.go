@@ -3,12 +3,14 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 // A shutdown lets running tasks finish, takes no more, and costs no attempt (I9).
@@ -76,4 +78,18 @@ func TestDrainReleasesTheUnstarted(t *testing.T) {
 			t.Errorf("the message is not visible at once: %v, %v", msgs, err)
 		}
 	})
+}
+
+// slowQueue answers a receive only when told to.
+type slowQueue struct {
+	queue.Queue
+	once      sync.Once
+	receiving chan struct{}
+	answer    chan struct{}
+}
+
+func (q *slowQueue) Receive(ctx context.Context, n int, d time.Duration) ([]*queue.Message, error) {
+	q.once.Do(func() { close(q.receiving) })
+	<-q.answer
+	return q.Queue.Receive(ctx, n, d)
 }

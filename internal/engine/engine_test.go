@@ -2,14 +2,16 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -58,6 +60,115 @@ func TestRedeliveryIsAnsweredDone(t *testing.T) {
 			t.Errorf("the handler ran %d times and committed %d times, want once", runs.Load(), w.row("t1").Commits)
 		}
 	})
+}
+
+func TestConflictIsDeadLettered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(done)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":2},"webhook_url":"https://example.com/other"}`)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1) // I5: the job that has the id is untouched
+		if out := w.row("t1").Outbox; len(out) != 1 || out[0].Event != "task.rejected" ||
+			out[0].URL != "https://example.com/other" {
+			t.Errorf("the webhooks are %+v", out)
+		}
+		w.expectBuried("conflict")
+	})
+}
+
+func TestBadMessagesAreDeadLettered(t *testing.T) {
+	for name, c := range map[string]struct{ text, reason string }{
+		"no JSON":         {"certainly not JSON", "malformed"},
+		"no type":         {`{"task_id":"t1","payload":{}}`, "invalid_field"},
+		"other client":    {`{"task_id":"t1","task_type":"test","payload":{},"client_id":"other"}`, "wrong_client"},
+		"unknown type":    {`{"task_id":"t1","task_type":"dance","payload":{}}`, "unknown_type"},
+		"refused payload": {message("t1", `,"refuse":true`), "invalid_payload"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+					t.Error("the handler ran")
+					return handlers.Outcome{}, nil
+				})
+				w.send(w.queues.Normal, c.text)
+				w.settled(time.Minute)
+				w.expectDepth(w.queues.Normal, 0)
+				if env := w.expectBuried(c.reason); env.Original != c.text ||
+					env.ErrorClass != string(taskerr.ValidationError) {
+					t.Errorf("the envelope is %+v", env)
+				}
+			})
+		})
+	}
+}
+
+// expectBuried checks that there is one dead letter, as row and as copy, and returns the copy.
+func (w *world) expectBuried(reason string) engine.Envelope {
+	w.Helper()
+	rows := w.store.DeadLetters()
+	copies, err := w.queues.DeadLetter.Peek(w.Context(), queue.MaxBatch)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if len(rows) != 1 || len(copies) != 1 {
+		w.Fatalf("there are %d dead letters and %d copies, want one each", len(rows), len(copies))
+	}
+	var env engine.Envelope
+	if err := json.Unmarshal([]byte(copies[0].Text), &env); err != nil {
+		w.Fatal(err)
+	}
+	if rows[0].Reason != reason || !rows[0].Sent || env.Reason != reason || env.ID != rows[0].ID {
+		w.Errorf("row %+v and copy %+v, want the reason %s in both", rows[0], env, reason)
+	}
+	return env
+}
+
+func TestErrorsBySort(t *testing.T) {
+	for name, c := range map[string]struct {
+		err      error
+		panics   bool
+		attempts int
+		class    taskerr.Class
+		reason   string
+	}{
+		"permanent": {
+			err: taskerr.Errorf(taskerr.CorruptionDetected, "broken"), attempts: 1,
+			class: taskerr.CorruptionDetected, reason: "permanent",
+		},
+		"retryable": {
+			err: taskerr.Errorf(taskerr.ModelOverloaded, "busy"), attempts: 3,
+			class: taskerr.ModelOverloaded, reason: "exhausted",
+		},
+		"unknown": {err: errors.New("who knows"), attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
+		"panic":   {panics: true, attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
+		"wrapped": {
+			err: fmt.Errorf("deep: %w", taskerr.Errorf(taskerr.AIRateLimit, "slow down")), attempts: 3,
+			class: taskerr.AIRateLimit, reason: "exhausted",
+		},
+		"call's timeout": {
+			err: context.DeadlineExceeded, attempts: 3, class: taskerr.NetworkTimeout,
+			reason: "exhausted",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+					if c.panics {
+						panic("a bug")
+					}
+					return handlers.Outcome{}, c.err
+				})
+				w.send(w.queues.Normal, message("t1", ""))
+				w.settled(5 * time.Minute)
+				w.expectState("t1", job.Failed, c.attempts)
+				if env := w.expectBuried(c.reason); env.ErrorClass != string(c.class) || env.Attempts != c.attempts {
+					t.Errorf("the envelope is %+v", env)
+				}
+			})
+		})
+	}
 }
 
 func TestRetrySucceedsLater(t *testing.T) {
@@ -156,67 +267,5 @@ func TestStaleFence(t *testing.T) {
 			t.Errorf("%d commits, want one", w.row("t1").Commits)
 		}
 		w.expectDepth(w.queues.Normal, 0)
-	})
-}
-
-// slowQueue answers a receive only when told to.
-type slowQueue struct {
-	queue.Queue
-	once      sync.Once
-	receiving chan struct{}
-	answer    chan struct{}
-}
-
-func (q *slowQueue) Receive(ctx context.Context, n int, d time.Duration) ([]*queue.Message, error) {
-	q.once.Do(func() { close(q.receiving) })
-	<-q.answer
-	return q.Queue.Receive(ctx, n, d)
-}
-
-func TestPriorities(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.cfg.Concurrency = 1
-		for _, q := range []queue.Queue{w.queues.Low, w.queues.Normal, w.queues.High} {
-			for i := range 3 {
-				w.send(q, message(fmt.Sprintf("%s.%d", q.Name(), i), ""))
-			}
-		}
-		var mu sync.Mutex
-		var order []string
-		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			order = append(order, strings.Split(c.Task.ID, ".")[0])
-			return done(ctx, c)
-		})
-		w.settled(5 * time.Minute)
-		want := "acme-tasks-high acme-tasks-high acme-tasks-high acme-tasks acme-tasks acme-tasks acme-tasks-low " +
-			"acme-tasks-low acme-tasks-low"
-		if got := strings.Join(order, " "); got != want {
-			t.Errorf("served %s", got)
-		}
-	})
-}
-
-// No more is received than there are free slots.
-func TestConcurrencyIsTheLimit(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var now, most atomic.Int32
-		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			if n := now.Add(1); n > most.Load() {
-				most.Store(n)
-			}
-			time.Sleep(time.Second)
-			now.Add(-1)
-			return done(ctx, c)
-		})
-		for i := range 50 {
-			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
-		}
-		w.settled(time.Minute)
-		w.expectDepth(w.queues.Normal, 0)
-		if most.Load() != 4 {
-			t.Errorf("%d tasks ran at a time, want 4", most.Load())
-		}
 	})
 }

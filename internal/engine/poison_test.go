@@ -110,7 +110,7 @@ func TestProbeThatLies(t *testing.T) {
 }
 
 // What waits for a service that never comes back fails with a class that says so: a job that was begun, and one whose
-// message is held back each time (I11).
+// message is not admitted each time (I11).
 func TestWaitsHaveAnEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
@@ -121,13 +121,13 @@ func TestWaitsHaveAnEnd(t *testing.T) {
 		s.down.Store(true)
 		w.send(w.queues.Normal, message("tried", ""))
 		w.settled(time.Minute)
-		w.send(w.queues.Normal, message("held-back", ""))
+		w.send(w.queues.Normal, message("not-admitted", ""))
 		w.settled(6*time.Hour - 10*time.Minute)
 		if r := w.row("tried"); r.State != job.Pending || r.Attempts != 0 {
 			t.Errorf("before its time it is %s after %d attempts", r.State, r.Attempts)
 		}
 		w.settled(6*time.Hour + 30*time.Minute)
-		for _, id := range []string{"tried", "held-back"} {
+		for _, id := range []string{"tried", "not-admitted"} {
 			if r := w.row(id); r.State != job.Failed || taskerr.Class(r.Error.Class) != taskerr.WaitExceeded ||
 				r.Error.Retryable {
 				t.Errorf("I11: %s is %s after %v (%+v)", id, r.State, time.Since(r.WaitingFrom), r.Error)

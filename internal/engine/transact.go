@@ -35,7 +35,7 @@ func (e *Engine) transact(
 ) (store.Settlement, error) {
 	began, failed, renewed := time.Now(), 0, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
-	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits()
+	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits().Next
 	for {
 		settled, err := e.bounded(ctx, commit)
 		wait := next()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // bed is a machine, its host, and the test of both.
@@ -46,7 +46,7 @@ func (b *bed) add(client string, more map[string]string) {
 	settings := b.settings(more)
 	maps.Copy(settings, map[string]string{
 		"AZURE_STORAGE_CONNECTION_STRING": "'" + b.h.azure + "'", "SUPABASE_KEY": b.h.supabase.TenantKey(b.T, client),
-		"WEBHOOK_SECRET": webhooktest.Secret, "OPENAI_API_KEY": llmtest.Key,
+		"WEBHOOK_SECRET": receiver.Secret, "OPENAI_API_KEY": llmtest.Key,
 	})
 	b.m.pipe(lines(settings), "async-worker", "tenant", "add", client, "--force", "--env-file=-")
 }

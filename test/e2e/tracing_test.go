@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // collector is an OpenTelemetry collector that keeps what it receives.
@@ -159,7 +159,7 @@ func TestTrace(t *testing.T) {
 		attributeOf(spans.who, "async_worker.client_id"); got != "async-worker "+b.client {
 		t.Errorf("the resource is %v", spans.who)
 	}
-	for _, private := range []string{"secretname", "AccountKey", webhooktest.Secret, "Bearer", "sig="} {
+	for _, private := range []string{"secretname", "AccountKey", receiver.Secret, "Bearer", "sig="} {
 		if bytes.Contains(spans.raw, []byte(private)) {
 			t.Errorf("the spans have %q", private)
 		}

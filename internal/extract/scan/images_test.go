@@ -48,7 +48,9 @@ func TestImages(t *testing.T) {
 		"jpeg":        encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, img, nil) }),
 		"sideways": withEXIF(encoded(t,
 			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Rotation(3).Of(ocr.Image{Gray: img}), nil) }), 6),
-		"gif": encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
+		"gif": encoded(t, func(b *bytes.Buffer) error {
+			return gif.Encode(b, &image.Paletted{Pix: img.Pix, Stride: img.Stride, Rect: img.Rect, Palette: grays()}, nil)
+		}),
 		"bmp": encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
 		"tiff": encoded(t, func(b *bytes.Buffer) error {
 			return tiff.Encode(b, img,
@@ -96,7 +98,7 @@ func TestOrientation(t *testing.T) {
 			e := scan.NewImages(engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
 				got = img.Gray
 				return ocr.Page{}, nil
-			}), scan.Options{})
+			}), unhurried)
 			if _, err := nativetest.Extract(t, e, extract.Image, content, extract.Limits{}); err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +111,7 @@ func TestOrientation(t *testing.T) {
 
 func TestImagesRefused(t *testing.T) {
 	t.Parallel()
-	e := scan.NewImages(reads("x"), scan.Options{})
+	e := scan.NewImages(reads("x"), unhurried)
 	bomb := pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10)))
 	binary.BigEndian.PutUint32(bomb[16:], 100_000)
 	binary.BigEndian.PutUint32(bomb[20:], 100_000)
@@ -157,7 +159,7 @@ func TestSizes(t *testing.T) {
 	e := scan.NewImages(engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
 		got = img.Rect
 		return ocr.Page{}, nil
-	}), scan.Options{Pixels: 500_000})
+	}), scan.Options{PageTime: unhurried.PageTime, Pixels: 500_000})
 	small := image.NewGray16(image.Rect(0, 0, 300, 200))
 	small.SetGray16(0, 0, color.Gray16{Y: 60000})
 	for x := range 100 {
@@ -181,7 +183,7 @@ func TestImageThatStaysUnread(t *testing.T) {
 	t.Parallel()
 	e := scan.NewImages(engine(func(context.Context, ocr.Image) (ocr.Page, error) {
 		return ocr.Page{}, errors.New("the engine stumbled")
-	}), scan.Options{})
+	}), unhurried)
 	doc, err := nativetest.Extract(t, e, extract.Image, pngOf(t, corner()), extract.Limits{})
 	if err != nil || doc.Properties["unread_pages"] != "1" || doc.Properties["unread_reason"] != "the engine stumbled" {
 		t.Errorf("%v %+v", err, doc)
@@ -198,7 +200,7 @@ func TestImageEndsWithTheTask(t *testing.T) {
 	errEnough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errEnough)
-	_, err := scan.NewImages(reads("x"), scan.Options{}).Extract(ctx, extract.Source{Path: path}, extract.Limits{},
+	_, err := scan.NewImages(reads("x"), unhurried).Extract(ctx, extract.Source{Path: path}, extract.Limits{},
 		func(extract.Block) error { return nil })
 	if !errors.Is(err, errEnough) {
 		t.Errorf("got %v", err)
@@ -211,7 +213,7 @@ func TestWebP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := nativetest.Extract(t, scan.NewImages(reads("x"), scan.Options{}), extract.Image, pixel,
+	doc, err := nativetest.Extract(t, scan.NewImages(reads("x"), unhurried), extract.Image, pixel,
 		extract.Limits{})
 	if err != nil || doc.Pages != 1 || len(doc.Blocks) != 0 {
 		t.Errorf("%v %+v", err, doc)
@@ -226,7 +228,7 @@ func FuzzImages(f *testing.F) {
 	f.Add(withEXIF(encoded(f, func(b *bytes.Buffer) error { return jpeg.Encode(b, small, nil) }), 5))
 	f.Add(encoded(f, func(b *bytes.Buffer) error { return gif.Encode(b, small, nil) }))
 	f.Add([]byte("RIFF" + strings.Repeat("\x00", 40)))
-	e := scan.NewImages(reads("text"), scan.Options{Pixels: 100_000})
+	e := scan.NewImages(reads("text"), scan.Options{PageTime: unhurried.PageTime, Pixels: 100_000})
 	f.Fuzz(func(t *testing.T, content []byte) {
 		nativetest.Fuzz(t, e, extract.Image, content)
 	})
@@ -239,7 +241,7 @@ func TestImageReadAsMarkdown(t *testing.T) {
 		p, err := reads("Harbour hour")(t.Context(), ocr.Image{})
 		p.Markdown = "# Harbour\n\n| ship | hour |\n| - | - |\n| Ada | 7 |"
 		return p, err
-	}), scan.Options{})
+	}), unhurried)
 	doc, err := nativetest.Extract(t, e, extract.Image, pngOf(t, corner()), extract.Limits{})
 	if err != nil || len(doc.Blocks) != 2 || doc.Blocks[0].Kind != extract.Heading || doc.Blocks[1].Table == nil ||
 		doc.Blocks[1].Page != 1 {

@@ -50,6 +50,12 @@ type busy struct {
 func classify(ctx context.Context, fn string, err error) error {
 	raised, ok := errors.AsType[*SQLError](err)
 	if !ok {
+		if hang, ok := errors.AsType[*hangError](context.Cause(ctx)); ok {
+			return &taskerr.Error{
+				Class:   taskerr.TransientStorage,
+				Message: "the database did not answer " + fn + " within " + hang.patience.String(), Cause: hang,
+			}
+		}
 		if ctx.Err() != nil {
 			return &taskerr.Error{
 				Class: taskerr.TransientStorage, Message: fn + " was stopped: " + ctx.Err().Error(),

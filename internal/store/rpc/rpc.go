@@ -44,9 +44,6 @@ type Options struct {
 	OnUnanswered func() // called once, when the first call has had no answer for answerGrace; nil: not called
 }
 
-// answerGrace is how long the first call may take before OnUnanswered is called.
-const answerGrace = 3 * time.Second
-
 // client is a store.Store over a Caller.
 type client struct {
 	caller     Caller
@@ -113,8 +110,10 @@ func callBy[A any](ctx context.Context, c *client, by send, fn string, args any)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
 	ctx, end := tracing.Call(ctx, fn)
-	listened := c.listen()
+	listened := c.listen(ctx, abort)
 	raw, err := by(ctx, fn, Clean(p))
 	listened()
 	end(err)
@@ -182,22 +181,6 @@ type (
 		Removed int `json:"removed"`
 	}
 )
-
-// listen calls OnUnanswered unless heard is called within answerGrace of the first call.
-func (c *client) listen() (heard func()) {
-	if c.options.OnUnanswered == nil || c.heard.Load() {
-		return func() {}
-	}
-	late := time.AfterFunc(answerGrace, func() {
-		if !c.heard.Load() {
-			c.unanswered.Do(c.options.OnUnanswered)
-		}
-	})
-	return func() {
-		late.Stop()
-		c.heard.Store(true)
-	}
-}
 
 // orNil returns nil for a JSON null, which a RawMessage would keep as the text null.
 func orNil(raw json.RawMessage) json.RawMessage {

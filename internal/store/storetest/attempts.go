@@ -12,6 +12,82 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
+func testBegin(t *testing.T, b *bench) {
+	m := message(func(m *store.Begin) { m.RequestedBy, m.Priority = "user-17", "high" })
+	begun := b.begin(m, store.Run)
+	if begun.Fence < 1 || begun.Attempt != 1 || begun.MaxAttempts != 3 || begun.State != "running" ||
+		begun.Checkpoint != nil {
+		t.Errorf("begun: %+v", begun)
+	}
+	j := b.job(m.JobID)
+	if j.Status != "running" || j.Type != "ingest" || j.Attempts != 1 || j.Priority != "high" ||
+		j.RequestedBy != "user-17" ||
+		j.ClientID != b.client || j.StartedAt == nil || j.CompletedAt != nil {
+		t.Errorf("row: %+v", j)
+	}
+	leased := b.begin(m, store.Leased)
+	if leased.Wait <= hour/2 || leased.Wait > hour {
+		t.Errorf("a live lease: wait %s", leased.Wait)
+	}
+	if leased.Worker != m.Worker || leased.Fence != begun.Fence {
+		t.Errorf("a live lease: worker %q, fence %d; want %q, %d", leased.Worker, leased.Fence, m.Worker,
+			begun.Fence)
+	}
+	b.history(m.JobID)
+}
+
+func testDecisions(t *testing.T, b *bench) {
+	m, h := b.run()
+	b.complete(h)
+	if begun := b.begin(m, store.Done); begun.State != "succeeded" || begun.DeadLetter != nil {
+		t.Errorf("succeeded: %+v", begun)
+	}
+
+	m, h = b.run()
+	settled := b.fail(h, m)
+	begun := b.begin(m, store.Done)
+	if begun.State != "failed" || begun.DeadLetter == nil || begun.DeadLetter.Sent ||
+		*begun.DeadLetter != *settled.DeadLetter {
+		t.Errorf("failed: %+v, settled %+v", begun, settled)
+	}
+	if err := b.DeadLetterSent(b.ctx(), settled.DeadLetter.ID); err != nil {
+		t.Fatal(err)
+	}
+	if begun := b.begin(m, store.Done); !begun.DeadLetter.Sent {
+		t.Error("begin does not return that the dead letter's copy was sent")
+	}
+
+	m, h = b.run()
+	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.begin(m, store.Dropped)
+}
+
+func testConflict(t *testing.T, b *bench) {
+	m, h := b.run()
+	other := m
+	other.Fingerprint, other.Payload, other.Force = "f2", json.RawMessage(`{"filename":"b.pdf"}`), true
+	other.Source.MessageID = uuid.NewString()
+	before := b.job(m.JobID)
+	b.begin(other, store.Conflict)
+	if after := b.job(m.JobID); !after.UpdatedAt.Equal(before.UpdatedAt) ||
+		string(after.Payload) != string(before.Payload) {
+		t.Error("I5: a conflict changed the job")
+	}
+	b.complete(h)
+	b.begin(other, store.Conflict)
+	_, err := b.Submit(b.ctx(), store.Submission{
+		Task: store.Task{
+			JobID: m.JobID, Type: "ingest", Payload: other.Payload, Fingerprint: "f2", MaxAttempts: 3,
+		},
+		Queue: "q", Message: "{}",
+	})
+	if !errors.Is(err, store.ErrConflict) {
+		t.Errorf("submit of another payload: %v", err)
+	}
+}
+
 // testFence tries every writer with a stale fence and with one that was never given out (I4).
 func testFence(t *testing.T, b *bench) {
 	m, old := b.run()

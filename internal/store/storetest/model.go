@@ -31,7 +31,6 @@ type model struct {
 }
 
 const modelMax = 3 // attempts
-
 // RunModel drives one job through random sequences of everything that can happen to it, against the
 // reference, and checks I2 to I9 after each step. -rapid.checks sets how many sequences.
 func RunModel(t *testing.T, open Open) {

@@ -4,64 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
-
-func (b *bench) outlines(set, document string) []store.DocumentOutline {
-	b.t.Helper()
-	all, err := b.Outlines(b.ctx(), set, document)
-	if err != nil {
-		b.t.Fatalf("outlines: %v", err)
-	}
-	return all
-}
-
-// testDocumentDetails: a listing with details has the warnings of the version's job, and whether another job replaces
-// the version.
-func testDocumentDetails(t *testing.T, b *bench) {
-	b.ingest("quiet.pdf", "text")
-	_, h := b.run()
-	s, err := b.StageDocument(b.ctx(), staging(h, "scan.pdf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.stage(h, s, "text")
-	if _, err := b.Complete(b.ctx(), store.Completion{
-		Holder:  h,
-		Result:  json.RawMessage(`{"warnings":["2 of 3 pages have no text"]}`),
-		Effects: []store.Effect{activate(s, 1)},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	details := func() string {
-		var all []string
-		for _, d := range b.documents(store.DocumentQuery{Details: true, Limit: 10}) {
-			if d.JobID == "" {
-				t.Errorf("no job: %+v", d)
-			}
-			all = append(all, d.Filename+" "+d.State+" "+strings.Join(d.Warnings, "; "))
-		}
-		return strings.Join(all, ", ")
-	}
-	const before = "quiet.pdf active , scan.pdf active 2 of 3 pages have no text"
-	if got := details(); got != before {
-		t.Errorf("%q", got)
-	}
-	m, h := b.run()
-	if _, err := b.StageDocument(b.ctx(), staging(h, "scan.pdf")); err != nil {
-		t.Fatal(err)
-	}
-	if got := details(); got != strings.Replace(before, "scan.pdf active", "scan.pdf replacing", 1) {
-		t.Errorf("while another version is made: %q", got)
-	}
-	b.fail(h, m)
-	if got := details(); got != before {
-		t.Errorf("after that failed: %q", got)
-	}
-}
 
 // testOutlines: a document is found by its name or id. Headings have their chunks, also in a document without an
 // outline.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
+	"image/color"
 	"image/png"
 	"testing"
 )
@@ -56,10 +57,9 @@ func encoded(t testing.TB, encode func(*bytes.Buffer) error) []byte {
 // corner is a white image with a black rectangle at its top left.
 func corner() *image.Gray {
 	img := image.NewGray(image.Rect(0, 0, 1200, 1600))
-	for i := range img.Pix {
-		if img.Pix[i] = 255; i%1200 < 300 && i/1200 < 100 {
-			img.Pix[i] = 0
-		}
+	img.Pix = bytes.Repeat([]byte{255}, len(img.Pix))
+	for y := range 100 {
+		clear(img.Pix[y*img.Stride:][:300])
 	}
 	return img
 }
@@ -93,4 +93,13 @@ func tiffBomb() []byte {
 		}
 	}
 	return b
+}
+
+// grays are the shades of an image.Gray as a palette, so that gif.Encode need not choose one.
+func grays() color.Palette {
+	var p color.Palette
+	for y := range 256 {
+		p = append(p, color.Gray{Y: uint8(y)})
+	}
+	return p
 }
