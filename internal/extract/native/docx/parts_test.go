@@ -136,12 +136,12 @@ func TestImportsAreLimited(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		got := ""
+		var got strings.Builder
 		for _, b := range doc.Blocks {
-			got += b.Text
+			got.WriteString(b.Text)
 		}
-		if got != text || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], warning) {
-			t.Errorf("%s: got %.100q and %q", what, got, doc.Warnings)
+		if got.String() != text || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], warning) {
+			t.Errorf("%s: got %.100q and %q", what, got.String(), doc.Warnings)
 		}
 	}
 	warns("imports in an import", withParts(t, chunk0+x, "aFChunk", "part.docx",

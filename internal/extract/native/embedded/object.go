@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/charmap"
@@ -38,13 +39,11 @@ func unwrap(object *compound.File) (content io.Reader, name string, err error) {
 	case object.Has("Equation Native"):
 		return nil, "", errEquation
 	}
-	for _, document := range []string{
+	if slices.ContainsFunc([]string{
 		"WordDocument", "Workbook", "Book", "PowerPoint Document", "VisioDocument",
 		"__properties_version1.0",
-	} {
-		if object.Has(document) {
-			return nil, "", errDocument
-		}
+	}, object.Has) {
+		return nil, "", errDocument
 	}
 	return nil, "", errUnknown
 }

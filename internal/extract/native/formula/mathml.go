@@ -59,11 +59,12 @@ func (n *node) mathML() part {
 
 // token returns the text of a token element, which may have elements around its characters.
 func (n *node) token() string {
-	text := n.text.String()
+	var text strings.Builder
+	text.WriteString(n.text.String())
 	for _, c := range n.children {
-		text += c.token()
+		text.WriteString(c.token())
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return strings.Join(strings.Fields(text.String()), " ")
 }
 
 // invisible are the operators that are not drawn: function application, times, separator, plus.

@@ -218,12 +218,13 @@ func TestSlides(t *testing.T) {
 // TestSlideTitles: without a placeholder, the title is the short line above all other text, unless that is larger.
 func TestSlideTitles(t *testing.T) {
 	t.Parallel()
-	styles := `<office:automatic-styles>`
+	var styles strings.Builder
+	styles.WriteString(`<office:automatic-styles>`)
 	for name, size := range map[string]string{"big": "32pt", "small": "12pt"} {
-		styles += `<style:style style:name="` + name + `" style:family="text"><style:text-properties fo:font-size="` + size +
-			`"/></style:style>`
+		styles.WriteString(`<style:style style:name="` + name + `" style:family="text"><style:text-properties fo:font-size="` + size +
+			`"/></style:style>`)
 	}
-	styles += `</office:automatic-styles>`
+	styles.WriteString(`</office:automatic-styles>`)
 	box := func(y, style, text string) string {
 		return `<draw:frame svg:y="` + y + `"><draw:text-box>` +
 			p(`<text:span text:style-name="`+style+`">`+text+`</text:span>`) + `</draw:text-box></draw:frame>`
@@ -242,7 +243,7 @@ func TestSlideTitles(t *testing.T) {
 		},
 	} {
 		file := nativetest.Zip(t, "content.xml", `<office:document-content`+namespaces+` xmlns:svg="svg" xmlns:fo="fo">`+
-			styles+`<office:body>`+deck(`<draw:page>`+tt.body+`</draw:page>`)+`</office:body></office:document-content>`)
+			styles.String()+`<office:body>`+deck(`<draw:page>`+tt.body+`</draw:page>`)+`</office:body></office:document-content>`)
 		if got := nativetest.Markdown(t, odf.New(), extract.ODF, file); got != tt.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
 		}

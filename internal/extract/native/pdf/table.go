@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -322,11 +323,11 @@ func plausible(cells []cell, columns, lines int) bool {
 // isMarker reports whether words are the marker of a list item, which may be printed in parts: "( a )".
 func isMarker(words []word) bool {
 	const most = 3
-	text := ""
+	var text strings.Builder
 	for _, w := range words[:min(len(words), most+1)] {
-		text += w.text
+		text.WriteString(w.text)
 	}
-	return len(words) == 1 && isBullet(words[0]) || len(words) <= most && ordinal.MatchString(text)
+	return len(words) == 1 && isBullet(words[0]) || len(words) <= most && ordinal.MatchString(text.String())
 }
 
 // regular reports whether rows form a table: most have several cells, and each column has some.

@@ -70,11 +70,12 @@ type extractor struct {
 
 // Name covers the extractors of the targets.
 func (e *extractor) Name() string {
-	name := "native/libreoffice"
+	var name strings.Builder
+	name.WriteString("native/libreoffice")
 	for _, t := range formats[e.format].targets {
-		name += "+" + strings.TrimPrefix(e.all.Version(t.format), "native/")
+		name.WriteString("+" + strings.TrimPrefix(e.all.Version(t.format), "native/"))
 	}
-	return name
+	return name.String()
 }
 
 func (*extractor) Version() int { return version }

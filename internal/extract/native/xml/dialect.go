@@ -2,6 +2,7 @@ package xml
 
 import (
 	"encoding/xml"
+	"maps"
 	"strings"
 )
 
@@ -93,9 +94,7 @@ var (
 func merged(all ...dialect) dialect {
 	out := dialect{}
 	for _, d := range all {
-		for name, role := range d {
-			out[name] = role
-		}
+		maps.Copy(out, d)
 	}
 	return out
 }
