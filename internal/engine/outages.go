@@ -7,12 +7,17 @@ import (
 	"time"
 )
 
-// outages records when the store last failed a call of the engine itself: a begin, a heartbeat, a query for cancel
-// requests or a commit. A task whose own call failed at such a time is not to blame.
+// heldUp is how long the store may take for a call of the engine. Such a call is small: one that takes longer was held
+// up, even if it was answered in the end. The store's client may hide why: it waits for a connection while all of them
+// hang, and replaces one that was cut off.
+const heldUp = time.Second
+
+// outages records when the store last failed or held up a call of the engine itself: a begin, a heartbeat, a query for
+// cancel requests or a commit. A task whose own call failed at such a time is not to blame.
 type outages struct {
 	mu    sync.Mutex
 	last  time.Time
-	calls map[chan struct{}]struct{} // in flight; each is closed when its call has ended
+	calls map[chan struct{}]time.Time // in flight, with their start; each is closed when its call has ended
 }
 
 // call records the start of a call. The returned function records its end, and whether the store failed it.
@@ -20,43 +25,43 @@ func (a *outages) call() (over func(failed bool)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.calls == nil {
-		a.calls = map[chan struct{}]struct{}{}
+		a.calls = map[chan struct{}]time.Time{}
 	}
-	ended := make(chan struct{})
-	a.calls[ended] = struct{}{}
+	ended, began := make(chan struct{}), time.Now()
+	a.calls[ended] = began
 	return func(failed bool) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if failed {
-			a.last = time.Now()
+		if now := time.Now(); failed || now.Sub(began) >= heldUp {
+			a.last = now
 		}
 		delete(a.calls, ended)
 		close(ended)
 	}
 }
 
-// happenedSince reports whether there was an outage after t. It waits for the engine's calls in flight, for at most
-// probeTime: a store that cuts all connections fails them in the same instant as the task's, and may then answer again.
+// happenedSince reports whether there was an outage after t. It waits for the engine's calls in flight, until each has
+// ended or is held up: a store that cuts all connections fails them in the same instant as the task's, and may then
+// answer again.
 func (a *outages) happenedSince(t time.Time) bool {
 	a.mu.Lock()
-	calls := slices.Collect(maps.Keys(a.calls))
+	calls := maps.Clone(a.calls)
 	a.mu.Unlock()
-	patience := time.NewTimer(probeTime)
-	defer patience.Stop()
-	for _, ended := range calls {
-		if a.seenSince(t) {
-			return true
-		}
+	for _, ended := range slices.SortedFunc(maps.Keys(calls), func(x, y chan struct{}) int {
+		return calls[x].Compare(calls[y])
+	}) {
+		patience := time.NewTimer(time.Until(calls[ended].Add(heldUp)))
 		select {
 		case <-ended:
+			patience.Stop()
 		case <-patience.C:
-			return a.seenSince(t)
+			return true
 		}
 	}
 	return a.seenSince(t)
 }
 
-// seenSince reports whether a call is known to have failed after t.
+// seenSince reports whether a call is known to have failed, or to have been held up, after t.
 func (a *outages) seenSince(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

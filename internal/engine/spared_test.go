@@ -115,16 +115,19 @@ func TestLateFailureIsSpared(t *testing.T) {
 }
 
 // A database that hangs fails its connections in one instant, and may answer again in the next. A task whose failure is
-// judged in between, before the engine's own calls have come back, is spared; so is none when those were answered.
+// judged in between, before the engine's own calls have come back, is spared; so is none when those were answered
+// quickly. A call that was held up is as good as a failed one: the store's client may have sent it again.
 func TestFailureIsJudgedAfterTheEnginesCalls(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes time.Duration
 		down  bool
 		want  int // attempts
 	}{
-		"the engine's call fails after the task's": {takes: 2 * time.Second, down: true, want: 1},
-		"it is answered":         {takes: 2 * time.Second, want: 2},
-		"it comes back too late": {takes: time.Minute, down: true, want: 2},
+		"the engine's call fails after the task's": {takes: 700 * time.Millisecond, down: true, want: 1},
+		"it is answered":               {takes: 700 * time.Millisecond, want: 2},
+		"it is held up, and fails":     {takes: time.Minute, down: true, want: 1},
+		"it is held up, and answered":  {takes: time.Minute, want: 1},
+		"it was held up, and answered": {takes: 1200 * time.Millisecond, want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -136,13 +139,46 @@ func TestFailureIsJudgedAfterTheEnginesCalls(t *testing.T) {
 					if s.called(call.Task.ID) > 0 {
 						return done(ctx, call)
 					}
-					_ = s.use(call.Task.ID, time.Second) // the engine asks for cancel requests meanwhile
+					took := time.Second // the engine asks for cancel requests meanwhile
+					if c.takes > time.Second && c.takes < time.Minute {
+						took = 2 * time.Second
+					}
+					_ = s.use(call.Task.ID, took)
 					return handlers.Outcome{}, taskerr.Blame(taskerr.Database,
 						taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 				})
 				w.send(w.queues.Normal, message("t1", ""))
 				w.settled(5 * time.Minute)
 				w.expectState("t1", job.Succeeded, c.want)
+			})
+		})
+	}
+}
+
+// A connection that is cut off costs no attempt, although the database answers everything else: that is what a restart
+// between two calls of the engine looks like. A task that it happens to each time ends.
+func TestCutOffIsSpared(t *testing.T) {
+	cut := taskerr.Blame(taskerr.Database, &taskerr.Error{
+		Class: taskerr.TransientStorage, Message: "no answer", Cause: store.ErrCutOff,
+	})
+	for name, probes := range map[string]engine.Probes{
+		"probe": {taskerr.Database: func(context.Context) error { return nil }}, "no probe": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				w.probes = probes
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if _ = s.use(c.Task.ID, 0); c.Task.ID == "once" && s.called("once") > 1 {
+						return done(ctx, c)
+					}
+					return handlers.Outcome{}, cut
+				})
+				w.send(w.queues.Normal, message("once", ""))
+				w.send(w.queues.Normal, message("poison0", ""))
+				w.settled(2 * time.Minute)
+				w.expectState("once", job.Succeeded, 1)
+				w.expectPoisoned(&s, 1, 3+2)
 			})
 		})
 	}

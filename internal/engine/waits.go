@@ -119,16 +119,21 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
 }
 
 // failed records a failure caused by a dependency, and returns whether the attempt counts. known: the dependency was
-// down during the attempt, and may be up again.
+// down during the attempt, and may be up again. A connection to the database that was cut off is never the task's own
+// failure, but the task may be what brings the database down.
 func (b *breakers) failed(ctx context.Context, a *attempt, failure *taskerr.Error, known bool) verdict {
 	c := b.of(failure.Dependency)
-	if !known && !slices.Contains(a.spec.Needs, failure.Dependency) && c.probe() == nil {
+	cut := errors.Is(failure, store.ErrCutOff)
+	if !known && !cut && !slices.Contains(a.spec.Needs, failure.Dependency) && c.probe() == nil {
 		if c.waits() > 0 {
 			return spared
 		}
 		return counted // the breaker would hold back no other task
 	}
 	v := c.fails(ctx, a.task.ID, failure, known || c.downAfter(a.started))
+	if v == counted && cut {
+		v = c.blames(a.task.ID)
+	}
 	if v == blamed && !a.suspicious() {
 		v = spared
 	}

@@ -28,6 +28,9 @@ var (
 	ErrUnexposed error = unexposed{}
 	// ErrTerminal means that the job has succeeded, failed or been canceled already (I3).
 	ErrTerminal = errors.New("store: the job is already over")
+	// ErrCutOff means that the connection could not be made, or ended before the answer. The cause is the database's
+	// server, the network, or a call that brings the server down. A *taskerr.Error wraps it.
+	ErrCutOff = errors.New("store: the connection to the database was cut off")
 )
 
 // BusyError means that another running job holds the document. Waiting for it costs no attempt.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,9 +108,12 @@ func TestHugePagesAreBounded(t *testing.T) {
 	huge, narrow, normal := scan1, scan1, scan1
 	huge.Points, narrow.Points = [2]float64{14400, 14400}, [2]float64{14400, 3}
 	const most = 1_000_000
+	var mu sync.Mutex
 	var sizes []int
 	e := scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+		mu.Lock()
 		sizes = append(sizes, len(img.Pix))
+		mu.Unlock()
 		return reads("read")(ctx, img)
 	}), scan.Options{PageTime: unhurried.PageTime, Pixels: most})
 	doc := collect(t, e, ocrtest.Write(t, huge, narrow, normal))

@@ -39,6 +39,11 @@ type refusal struct {
 func (e *refusal) Error() string   { return e.sentinel.Error() + ": " + e.raised.Message }
 func (e *refusal) Unwrap() []error { return []error{e.sentinel, e.raised} }
 
+// cutOff is an error of the connection: Postgres closes it, has none left or starts up, or PostgREST has none.
+type cutOff struct{ error }
+
+func (e cutOff) Unwrap() []error { return []error{store.ErrCutOff, e.error} }
+
 // busy is the message of AW007.
 type busy struct {
 	JobID      string `json:"job_id"`
@@ -65,7 +70,9 @@ func classify(ctx context.Context, fn string, err error) error {
 		if redirect, ok := errors.AsType[*httpurl.RedirectError](err); ok {
 			return taskerr.Errorf(taskerr.TransientStorage, "the database: %w", redirect)
 		}
-		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer " + fn, Cause: err}
+		return &taskerr.Error{
+			Class: taskerr.TransientStorage, Message: "the database did not answer " + fn, Cause: cutOff{err},
+		}
 	}
 	switch raised.State {
 	case "AW001":
@@ -137,7 +144,11 @@ func classifyState(fn string, e *SQLError) error {
 			Class: taskerr.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e,
 		}
 	}
+	var cause error = e
+	if has("08", "57P", "53300", "PGRST000", "PGRST001", "PGRST003") {
+		cause = cutOff{e}
+	}
 	return &taskerr.Error{
-		Class: taskerr.TransientStorage, Message: "the database could not run " + fn + " (" + e.State + ")", Cause: e,
+		Class: taskerr.TransientStorage, Message: "the database could not run " + fn + " (" + e.State + ")", Cause: cause,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -76,6 +77,39 @@ func TestUnmarshalable(t *testing.T) {
 	})
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.InternalBug || len(r.calls) != 0 {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestCutOff: the engine tells a connection that ended from a call that the database refused or could not run.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no answer":              {io.ErrUnexpectedEOF, true},
+		"shut down":              {&rpc.SQLError{State: "57P01"}, true},
+		"starting up":            {&rpc.SQLError{State: "57P03"}, true},
+		"broken":                 {&rpc.SQLError{State: "08006"}, true},
+		"too many":               {&rpc.SQLError{State: "53300"}, true},
+		"PostgREST has none":     {&rpc.SQLError{State: "PGRST001"}, true},
+		"took too long":          {&rpc.SQLError{State: "57014"}, false},
+		"no memory":              {&rpc.SQLError{State: "53200"}, false},
+		"a value does not fit":   {&rpc.SQLError{State: "22001"}, false},
+		"stopped by its context": {context.Canceled, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			if errors.Is(c.err, context.Canceled) {
+				cancel()
+			}
+			defer cancel()
+			_, err := rpc.New(&recorder{err: c.err}, "a", rpc.Options{}).Job(ctx, "x")
+			if err == nil || errors.Is(err, store.ErrCutOff) != c.want || !errors.Is(err, c.err) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
