@@ -151,8 +151,18 @@ func inTheEngine() []Sabotage {
 		{
 			Name: "failure-is-judged-before-the-engines-calls", Breaks: []string{"I9"},
 			Dir: engine, Func: "outages.happenedSince",
-			Old: "for _, ended := range calls {", New: "for _, ended := range calls[:0] {",
+			Old: "calls := maps.Clone(a.calls)", New: "calls := map[chan struct{}]time.Time{}",
 			Suites: onEngine, Tests: by("TestFailureIsJudgedAfterTheEnginesCalls"),
+		},
+		{
+			Name: "call-that-was-held-up-is-fine", Breaks: []string{"I9"}, Dir: engine, Func: "outages.call",
+			Old: "failed || now.Sub(began) >= heldUp", New: "failed",
+			Suites: onEngine, Tests: by("TestFailureIsJudgedAfterTheEnginesCalls"),
+		},
+		{
+			Name: "cut-off-connection-is-the-tasks-fault", Breaks: []string{"I9"}, Dir: engine, Func: "breakers.failed",
+			Old: "v = c.blames(a.task.ID)", New: "_ = c.blames(a.task.ID)",
+			Suites: onEngine, Tests: by("TestCutOffIsSpared"),
 		},
 		{
 			Name: "suspicion-outlives-its-series", Breaks: []string{"I9"}, Dir: engine, Func: "attempt.suspicious",
