@@ -57,9 +57,9 @@ func aroundParsers() []Sabotage {
 		},
 		{
 			Name: "layout-that-looks-at-a-table-for-each-word", Breaks: []string{"parsers"},
-			Dir: "internal/extract/native/pdf", Func: "bandsAt",
-			Old:    "if run, ok := runs.of[s.box]; ok && acrossX[run] {",
-			New:    "if run, ok := runs.of[s.box]; ok && acrossX[run] && runs.across(x, e)[run] {",
+			Dir: "internal/extract/native/pdf", Func: "cutter.bandsAt",
+			Old:    "if run := c.runs.of[i]; run >= 0 && c.across[run] {",
+			New:    "if run := c.runs.of[i]; run >= 0 && c.across[run] && c.runs.across(nil, x, c.effort)[run] {",
 			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestEffortGrowsWithThePage"),
 		},
 		{
