@@ -42,7 +42,7 @@ func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing) 
 		}
 	}()
 	if d.file == nil && d.failed == nil {
-		d.failed = d.open()
+		d.failed = d.open(ctx)
 	}
 	if d.failed != nil {
 		return nil
@@ -67,7 +67,7 @@ func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing) 
 	return found
 }
 
-func (d *drawings) open() error {
+func (d *drawings) open(ctx context.Context) error {
 	in, err := os.Open(d.path)
 	if err != nil {
 		return fmt.Errorf("open the PDF: %w", err)
@@ -77,7 +77,7 @@ func (d *drawings) open() error {
 	if err != nil {
 		return fmt.Errorf("open the PDF: %w", err)
 	}
-	if d.file, err = object.Open(in, stat.Size()); err != nil {
+	if d.file, err = object.Open(ctx, in, stat.Size()); err != nil {
 		return fmt.Errorf("open the PDF: %w", err)
 	}
 	d.next = d.file.Pages()

@@ -3,6 +3,7 @@ package object
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,13 +31,14 @@ type File struct {
 	packed  []*packed
 	depth   int   // of calls that read objects to read an object
 	decoded int64 // bytes that streams were decoded to
+	lexed   int64 // bytes that were read to read objects, see spend
 }
 
 // errDamaged wraps the reasons why a file can't be read.
 var errDamaged = errors.New("the objects of the PDF can't be read")
 
-// Open reads the cross-reference table of a file.
-func Open(in io.ReaderAt, size int64) (*File, error) {
+// Open reads the cross-reference table of a file, or searches the file for its objects, until ctx ends.
+func Open(ctx context.Context, in io.ReaderAt, size int64) (*File, error) {
 	f := &File{in: in, size: size}
 	head := make([]byte, min(size, 1024))
 	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -44,7 +46,7 @@ func Open(in io.ReaderAt, size int64) (*File, error) {
 	}
 	f.start = max(0, int64(bytes.Index(head, []byte("%PDF-"))))
 	if err := f.readTables(); err != nil || !f.hasPages() {
-		if err := f.search(); err != nil {
+		if err := f.search(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -131,6 +133,22 @@ func (f *File) read(ref Ref, at place) (Object, error) {
 	return o, err
 }
 
+// All objects of a file together may take as many bytes to read as the sum of leastLexed and lexedRatio times the
+// file's size. Otherwise a small file could have a million objects each of which goes on to the file's end.
+const (
+	leastLexed = 64 << 20
+	lexedRatio = 4
+	lexerCost  = 512 // bytes, for the start of reading an object
+)
+
+var errLexed = errors.New("the objects of the PDF overlap or are too many")
+
+// spend counts bytes that were read to read an object.
+func (f *File) spend(bytes int64) { f.lexed += bytes + lexerCost }
+
+// spent reports whether no more objects may be read.
+func (f *File) spent() bool { return f.lexed > leastLexed+lexedRatio*f.size }
+
 // lexer returns a Lexer of the file from an offset on. The caller frees it.
 func (f *File) lexer(offset int64) (*Lexer, func()) {
 	var l *Lexer
@@ -140,11 +158,17 @@ func (f *File) lexer(offset int64) (*Lexer, func()) {
 		l = &Lexer{in: bufio.NewReaderSize(nil, 2<<10)}
 	}
 	l.reset(io.NewSectionReader(f.in, offset, max(0, f.size-offset)), true)
-	return l, func() { f.lexers = append(f.lexers, l) }
+	return l, func() {
+		f.spend(l.pos)
+		f.lexers = append(f.lexers, l)
+	}
 }
 
 // objectAt reads "12 0 obj … endobj" and returns its number.
 func (f *File) objectAt(offset int64) (number int, o Object, err error) {
+	if f.spent() {
+		return 0, nil, errLexed
+	}
 	l, free := f.lexer(offset)
 	defer free()
 	var head [2]float64
@@ -208,8 +232,13 @@ func (f *File) unpack(stream, number int) (Object, error) {
 	if !ok || at > len(p.data) {
 		return nil, errSyntax
 	}
+	if f.spent() {
+		return nil, errLexed
+	}
 	l := &Lexer{in: bufio.NewReaderSize(bytes.NewReader(p.data[at:]), 512), refs: true}
-	return l.Next()
+	o, err := l.Next()
+	f.spend(l.pos)
+	return o, err
 }
 
 func (f *File) packedAt(stream int) (*packed, error) {

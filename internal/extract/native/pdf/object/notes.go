@@ -41,7 +41,7 @@ const (
 // Scan looks for the comments on the pages of a file, and for signs of files within it. A damaged file is not an error:
 // what is found in it is returned.
 func Scan(ctx context.Context, in io.ReaderAt, size int64) (found Found, err error) {
-	f, openErr := Open(in, size)
+	f, openErr := Open(ctx, in, size)
 	if openErr != nil {
 		found.Partly = true
 		return found, nil //nolint:nilerr // the reader of the pages reports it

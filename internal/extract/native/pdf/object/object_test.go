@@ -2,6 +2,7 @@ package object_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -59,8 +60,8 @@ func withTable(body string) string {
 }
 
 // content opens a file and returns its first page and what it draws.
-func content(file string) (*object.Page, string, error) {
-	f, err := object.Open(strings.NewReader(file), int64(len(file)))
+func content(ctx context.Context, file string) (*object.Page, string, error) {
+	f, err := object.Open(ctx, strings.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, "", err
 	}
@@ -107,7 +108,7 @@ func TestFilesAreRead(t *testing.T) {
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, text, err := content(file)
+			p, text, err := content(t.Context(), file)
 			if err != nil || !strings.HasPrefix(text, drawn) {
 				t.Fatalf("it draws %q, %v", text, err)
 			}
@@ -140,7 +141,7 @@ func TestLyingFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, text, err := content(file)
+			_, text, err := content(t.Context(), file)
 			if err == nil && len(text) > 1000 {
 				t.Errorf("it draws %d bytes", len(text))
 			}
@@ -198,8 +199,8 @@ func FuzzFile(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		file, err := object.Open(bytes.NewReader(data), int64(len(data)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := object.Open(t.Context(), bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}

@@ -1,0 +1,75 @@
+package object_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
+)
+
+// counter counts what is read, and fails beyond a limit.
+type counter struct {
+	io.ReaderAt
+	left int64
+}
+
+func (c *counter) ReadAt(p []byte, at int64) (int, error) {
+	if c.left -= int64(len(p)); c.left < 0 {
+		return 0, errors.New("too much is read")
+	}
+	return c.ReaderAt.ReadAt(p, at)
+}
+
+// TestObjectsThatOverlap: a file of half a megabyte, each of whose objects goes on to its end, would be read for 10 GB.
+func TestObjectsThatOverlap(t *testing.T) {
+	t.Parallel()
+	numbered := func(i int, rest string) string { return fmt.Sprintf("%d 0 obj%s ", i, rest) }
+	for name, piece := range map[string]func(int) string{
+		"strings":     func(i int) string { return numbered(i, "(") },
+		"hex strings": func(i int) string { return numbered(i, "<") },
+		"comments":    func(i int) string { return numbered(i, "%") },
+		"arrays":      func(i int) string { return numbered(i, "[") },
+		"trailers":    func(int) string { return "trailer(" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			b.WriteString("%PDF-1.4\n")
+			for i := 1; b.Len() < 500_000; i++ {
+				b.WriteString(piece(i))
+			}
+			in := &counter{strings.NewReader(b.String()), 300 << 20}
+			if _, err := object.Open(t.Context(), in, int64(b.Len())); err == nil || in.left < 0 {
+				t.Errorf("%v, %d MB are left", err, in.left>>20)
+			}
+		})
+	}
+}
+
+// TestPackedObjectsThatOverlap is the same within a stream of objects, whose reads are not seen from outside.
+func TestPackedObjectsThatOverlap(t *testing.T) {
+	t.Parallel()
+	var pairs []string
+	for i := range 20_000 {
+		pairs = append(pairs, fmt.Sprint(100+i), "(")
+	}
+	pairs = append(pairs, "99", strings.Repeat(")", 20_000))
+	file := "%PDF-1.5\n" + packed(pairs...) + tree + "3 0 obj <</Type/Page>> endobj\n4 0 obj <</Type/Page>> endobj\n" +
+		"trailer <</Root 1 0 R>>\n"
+	f, err := object.Open(t.Context(), strings.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for i := range 20_000 {
+		if f.Resolve(object.Ref{Object: 100 + i}) != nil {
+			read++
+		}
+	}
+	if read == 0 || read > 10_000 {
+		t.Errorf("%d of 20,000 objects of up to 60 KB were read", read)
+	}
+}
