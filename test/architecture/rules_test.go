@@ -123,6 +123,11 @@ func rules() []rule {
 			[]string{"internal/store", taskWords},
 			"it keeps any store small",
 		},
+		{
+			"internal/feed/...",
+			[]string{"internal/store", taskErrors},
+			"it hands out what any store has",
+		},
 		{"webhook/signing", nil, "settings and receivers read secrets, too"},
 		{
 			"webhook/...",
@@ -182,7 +187,7 @@ func rules() []rule {
 			[]string{
 				"internal/app/...", "internal/config", "internal/logging", "internal/store", "internal/store/schema",
 				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey",
-				"internal/replay", "internal/blob", "internal/extract",
+				"internal/replay", "internal/blob", "internal/extract", "internal/feed",
 				"queue", "webhook", "webhook/signing", "systemd", taskWords, jobWords, taskErrors,
 			},
 			"commands get back ends from internal/app",
