@@ -44,6 +44,7 @@ func (e *BusyError) Error() string {
 // *taskerr.Error, mostly of the class transient_storage.
 type Store interface {
 	Jobs
+	Submissions
 	Documents
 	Derivations
 	Pages
@@ -52,6 +53,7 @@ type Store interface {
 	Backlog
 	Reader
 	Feeds
+	Results
 	Passages
 	Replays
 	Resends

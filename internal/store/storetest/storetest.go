@@ -128,6 +128,12 @@ var otherTests = []suiteTest{
 	{"purge", testPurge},
 	{"retry by hand", testRequeue},
 	{"retry by hand beside others", testRequeueAfter},
+	{"submit once", testSubmitOnce},
+	{"submit once, all together", testSubmitTogether},
+	{"submit for a busy document", testSubmitBusy},
+	{"submit for later", testRunAt},
+	{"jobs by filter", testJobFilters},
+	{"rows of results", testResults},
 	{"two tenants, one id", testTwoTenants},
 	{"check", testCheck},
 }
