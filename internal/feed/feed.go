@@ -98,6 +98,9 @@ func (f *Feed) Close() {
 	f.done.Wait()
 }
 
+// Keep is how old a position may be; zero: any age.
+func (f *Feed) Keep() time.Duration { return f.cfg.Keep }
+
 // Listeners returns how many listeners there are.
 func (f *Feed) Listeners() int {
 	f.mu.Lock()

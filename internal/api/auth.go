@@ -1,0 +1,182 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Scope is what a caller may do. A greater one includes the lesser ones.
+type Scope int
+
+// The scopes.
+const (
+	ScopeRead    Scope = iota + 1 // see jobs, documents and results
+	ScopeSubmit                   // and submit and cancel jobs
+	ScopeOperate                  // and retry, replay, delete
+)
+
+func (s Scope) String() string {
+	return map[Scope]string{ScopeRead: "read", ScopeSubmit: "submit", ScopeOperate: "operate"}[s]
+}
+
+// ParseScope reads the name of a scope.
+func ParseScope(name string) (Scope, bool) {
+	for _, s := range []Scope{ScopeRead, ScopeSubmit, ScopeOperate} {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// Principal is who calls.
+type Principal struct {
+	Subject string // for audit, and as the requester of jobs: a token's name, or a user's id
+	Scope   Scope
+	Expires time.Time // of the right to call; zero: not known
+	jwt     string    // of a user whose reads the database can decide; empty: the worker's own key reads
+}
+
+// Auth is who may call.
+type Auth struct {
+	Tokens []Token
+	JWT    *JWTConfig // nil: no JWT is accepted
+	// Local returns the subject of a caller on this machine who may do everything, as the kernel knows him; nil: nobody.
+	Local func(*http.Request) (subject string, ok bool)
+	// AsCaller opens the store with a caller's JWT, so that row-level security decides what he reads; nil: it does not.
+	AsCaller func(jwt string) (store.Store, error)
+}
+
+// Token is a token that was handed out.
+type Token struct {
+	Name  string
+	Scope Scope
+	Hash  [sha256.Size]byte
+}
+
+// errUnknown is the one answer to a missing, wrong or expired token: it does not tell which.
+var errUnknown = errors.New("api: not authorized")
+
+// authenticator finds out who calls.
+type authenticator struct {
+	auth     Auth
+	verifier *verifier // nil: no JWT is accepted
+}
+
+func newAuthenticator(d Deps) (*authenticator, error) {
+	a := &authenticator{auth: d.Auth}
+	if d.Auth.JWT != nil {
+		v, err := newVerifier(*d.Auth.JWT, d.ClientID)
+		if err != nil {
+			return nil, err
+		}
+		a.verifier = v
+	}
+	return a, nil
+}
+
+// authenticate finds out who sends a request.
+func (a *authenticator) authenticate(r *http.Request) (Principal, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	if token == "" || !strings.EqualFold(scheme, "Bearer") {
+		if r.Header.Get("Authorization") == "" && a.auth.Local != nil {
+			if subject, ok := a.auth.Local(r); ok {
+				return Principal{Subject: subject, Scope: ScopeOperate}, nil
+			}
+		}
+		return Principal{}, errUnknown
+	}
+	if t, ok := a.known(token); ok {
+		return Principal{Subject: t.Name, Scope: t.Scope}, nil
+	}
+	if a.verifier == nil || strings.Count(token, ".") != 2 {
+		return Principal{}, errUnknown
+	}
+	return a.verifier.verify(r.Context(), token)
+}
+
+// known compares a token with all that were handed out, in a time that tells nothing about them.
+func (a *authenticator) known(token string) (found Token, ok bool) {
+	sum := sha256.Sum256([]byte(token))
+	for _, t := range a.auth.Tokens {
+		if subtle.ConstantTimeCompare(sum[:], t.Hash[:]) == 1 {
+			found, ok = t, true
+		}
+	}
+	return found, ok
+}
+
+type principalKey struct{}
+
+func principalFrom(ctx context.Context) Principal {
+	p, _ := ctx.Value(principalKey{}).(Principal)
+	return p
+}
+
+// authorize lets a request through whose caller may make it.
+func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	p, err := a.auth.authenticate(r)
+	if err != nil {
+		if holder, ok := a.tickets.redeem(r); ok {
+			p, err = holder, nil
+		}
+	}
+	if err != nil {
+		problem(http.StatusUnauthorized, "UNAUTHORIZED", "send a valid token as: Authorization: Bearer TOKEN").write(w)
+		return
+	}
+	if wait := a.limits.take(p.Subject); wait > 0 {
+		limited := problem(http.StatusTooManyRequests, "RATE_LIMITED", "too many requests with this token")
+		limited.retryAfter = wait
+		limited.write(w)
+		return
+	}
+	if need, _ := ctx.Operation().Metadata[scopeKey].(Scope); p.Scope < need || need == 0 {
+		problem(http.StatusForbidden, "FORBIDDEN", fmt.Sprintf("this needs the scope %s, the token has %s", need,
+			p.Scope)).write(w)
+		return
+	}
+	next(huma.WithValue(ctx, principalKey{}, p))
+}
+
+// audit logs a change, and who made it.
+func (a *API) audit(ctx context.Context, did string, details ...any) {
+	p := principalFrom(ctx)
+	a.deps.Log.InfoContext(ctx, "API: "+did, append(details, "by", p.Subject, "scope", p.Scope.String())...)
+}
+
+// reader reads as the caller, where the database can decide what he may read, else with the worker's own key.
+func (a *API) reader(ctx context.Context) store.Store {
+	p := principalFrom(ctx)
+	if p.jwt == "" || a.deps.Auth.AsCaller == nil {
+		return a.deps.Store
+	}
+	s, err := a.deps.Auth.AsCaller(p.jwt)
+	if err != nil {
+		a.deps.Log.Warn("a caller's own key can't be used to read", "error", err)
+		return nobody{}
+	}
+	return s
+}
+
+// mayRead asks the database whether the caller may read at all: what a stream shows was read for all its listeners.
+func (a *API) mayRead(ctx context.Context) error {
+	if principalFrom(ctx).jwt == "" {
+		return nil
+	}
+	_, err := a.reader(ctx).Jobs(ctx, store.JobFilter{Limit: 1})
+	return err
+}
