@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
@@ -23,7 +24,6 @@ import (
 // Deps are what the API works with. All fields are required unless a zero value is explained.
 type Deps struct {
 	ClientID string // the tenant
-	Version  string // of the program
 	Store    store.Store
 	Feed     *feed.Feed
 	Bucket   blob.Bucket // for large messages
@@ -88,8 +88,8 @@ func New(deps Deps) (*API, error) {
 	if a.spec, err = json.MarshalIndent(a.huma.OpenAPI(), "", "  "); err != nil {
 		return nil, err
 	}
-	a.mux.HandleFunc("GET /openapi.json", a.serveSpec)
-	a.mux.HandleFunc("GET /docs", a.serveDocs)
+	a.mux.HandleFunc("GET /openapi.json", a.described(a.serveSpec))
+	a.mux.HandleFunc("GET /docs", a.described(a.serveDocs))
 	a.handler = a.allowOrigins(http.HandlerFunc(a.route))
 	return a, nil
 }
@@ -181,7 +181,7 @@ func (a *API) config() huma.Config {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
-				Title: "async-worker", Version: a.deps.Version,
+				Title: "async-worker", Version: "1",
 				Description: "Submits document tasks, follows them, and reads what they made. Times are RFC 3339, by the " +
 					"database's clock. Errors are problem+json with a code.",
 			},
@@ -208,7 +208,7 @@ type call struct {
 	id           string // of the operation
 	summary      string
 	tag          string
-	scope        Scope
+	scope        apitoken.Scope
 	status       int                       // of success; zero: 200
 	body         int64                     // the largest body; zero: MaxBody
 	responses    map[string]*huma.Response // beside the ones that the types give

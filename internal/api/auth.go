@@ -8,61 +8,32 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
-
-// Scope is what a caller may do. A greater one includes the lesser ones.
-type Scope int
-
-// The scopes.
-const (
-	ScopeRead    Scope = iota + 1 // see jobs, documents and results
-	ScopeSubmit                   // and submit and cancel jobs
-	ScopeOperate                  // and retry, replay, delete
-)
-
-func (s Scope) String() string {
-	return map[Scope]string{ScopeRead: "read", ScopeSubmit: "submit", ScopeOperate: "operate"}[s]
-}
-
-// ParseScope reads the name of a scope.
-func ParseScope(name string) (Scope, bool) {
-	for _, s := range []Scope{ScopeRead, ScopeSubmit, ScopeOperate} {
-		if s.String() == name {
-			return s, true
-		}
-	}
-	return 0, false
-}
 
 // Principal is who calls.
 type Principal struct {
 	Subject string // for audit, and as the requester of jobs: a token's name, or a user's id
-	Scope   Scope
+	Scope   apitoken.Scope
 	Expires time.Time // of the right to call; zero: not known
 	jwt     string    // of a user whose reads the database can decide; empty: the worker's own key reads
 }
 
 // Auth is who may call.
 type Auth struct {
-	Tokens []Token
+	Tokens []apitoken.Token
 	JWT    *JWTConfig // nil: no JWT is accepted
 	// Local returns the subject of a caller on this machine who may do everything, as the kernel knows him; nil: nobody.
 	Local func(*http.Request) (subject string, ok bool)
 	// AsCaller opens the store with a caller's JWT, so that row-level security decides what he reads; nil: it does not.
 	AsCaller func(jwt string) (store.Store, error)
-}
-
-// Token is a token that was handed out.
-type Token struct {
-	Name  string
-	Scope Scope
-	Hash  [sha256.Size]byte
 }
 
 // errUnknown is the one answer to a missing, wrong or expired token: it does not tell which.
@@ -71,11 +42,13 @@ var errUnknown = errors.New("api: not authorized")
 // authenticator finds out who calls.
 type authenticator struct {
 	auth     Auth
+	tokens   atomic.Pointer[[]apitoken.Token]
 	verifier *verifier // nil: no JWT is accepted
 }
 
 func newAuthenticator(d Deps) (*authenticator, error) {
 	a := &authenticator{auth: d.Auth}
+	a.tokens.Store(&d.Auth.Tokens)
 	if d.Auth.JWT != nil {
 		v, err := newVerifier(*d.Auth.JWT, d.ClientID)
 		if err != nil {
@@ -86,6 +59,12 @@ func newAuthenticator(d Deps) (*authenticator, error) {
 	return a, nil
 }
 
+// open reports whether there is a token with which one may call.
+func (a *authenticator) open() bool { return a.verifier != nil || len(*a.tokens.Load()) > 0 }
+
+// SetTokens replaces the tokens that are accepted.
+func (a *API) SetTokens(tokens []apitoken.Token) { a.auth.tokens.Store(&tokens) }
+
 // authenticate finds out who sends a request.
 func (a *authenticator) authenticate(r *http.Request) (Principal, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -93,7 +72,7 @@ func (a *authenticator) authenticate(r *http.Request) (Principal, error) {
 	if token == "" || !strings.EqualFold(scheme, "Bearer") {
 		if r.Header.Get("Authorization") == "" && a.auth.Local != nil {
 			if subject, ok := a.auth.Local(r); ok {
-				return Principal{Subject: subject, Scope: ScopeOperate}, nil
+				return Principal{Subject: subject, Scope: apitoken.Operate}, nil
 			}
 		}
 		return Principal{}, errUnknown
@@ -108,9 +87,9 @@ func (a *authenticator) authenticate(r *http.Request) (Principal, error) {
 }
 
 // known compares a token with all that were handed out, in a time that tells nothing about them.
-func (a *authenticator) known(token string) (found Token, ok bool) {
+func (a *authenticator) known(token string) (found apitoken.Token, ok bool) {
 	sum := sha256.Sum256([]byte(token))
-	for _, t := range a.auth.Tokens {
+	for _, t := range *a.tokens.Load() {
 		if subtle.ConstantTimeCompare(sum[:], t.Hash[:]) == 1 {
 			found, ok = t, true
 		}
@@ -125,6 +104,10 @@ func principalFrom(ctx context.Context) Principal {
 	return p
 }
 
+func unauthorized() *Problem {
+	return problem(http.StatusUnauthorized, "UNAUTHORIZED", "send a valid token as: Authorization: Bearer TOKEN")
+}
+
 // authorize lets a request through whose caller may make it.
 func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
@@ -135,7 +118,7 @@ func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 		}
 	}
 	if err != nil {
-		problem(http.StatusUnauthorized, "UNAUTHORIZED", "send a valid token as: Authorization: Bearer TOKEN").write(w)
+		unauthorized().write(w)
 		return
 	}
 	if wait := a.limits.take(p.Subject); wait > 0 {
@@ -144,7 +127,7 @@ func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 		limited.write(w)
 		return
 	}
-	if need, _ := ctx.Operation().Metadata[scopeKey].(Scope); p.Scope < need || need == 0 {
+	if need, _ := ctx.Operation().Metadata[scopeKey].(apitoken.Scope); p.Scope < need || need == 0 {
 		problem(http.StatusForbidden, "FORBIDDEN", fmt.Sprintf("this needs the scope %s, the token has %s", need,
 			p.Scope)).write(w)
 		return

@@ -19,6 +19,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -76,14 +77,14 @@ func TestWhoMay(t *testing.T) {
 	}
 	tokens := map[string]struct {
 		token string
-		scope api.Scope
+		scope apitoken.Scope
 	}{
 		"none": {"", 0}, "wrong": {"Bearer aw_wrong", 0}, "no scheme": {b.tokens["operate"], 0},
 		"basic": {"Basic " + b.tokens["operate"], 0},
-		"read":  {"Bearer " + b.tokens["read"], api.ScopeRead}, "submit": {"bearer " + b.tokens["submit"], api.ScopeSubmit},
-		"operate": {"Bearer " + b.tokens["operate"], api.ScopeOperate},
-		"user":    {"Bearer " + hs(), api.ScopeSubmit}, "reading user": {"Bearer " + scoped("read"), api.ScopeRead},
-		"operator": {"Bearer " + scoped("operate"), api.ScopeOperate}, "user of another scope": {"Bearer " + scoped("root"), 0},
+		"read":  {"Bearer " + b.tokens["read"], apitoken.Read}, "submit": {"bearer " + b.tokens["submit"], apitoken.Submit},
+		"operate": {"Bearer " + b.tokens["operate"], apitoken.Operate},
+		"user":    {"Bearer " + hs(), apitoken.Submit}, "reading user": {"Bearer " + scoped("read"), apitoken.Read},
+		"operator": {"Bearer " + scoped("operate"), apitoken.Operate}, "user of another scope": {"Bearer " + scoped("root"), 0},
 		"expired": {"Bearer " + hs(with("exp", time.Now().Add(-time.Minute).Unix())), 0},
 		"other tenant's": {
 			"Bearer " + hs(with("app_metadata", map[string]any{"client_id": "northhaven", "async_worker": "operate"})), 0,
@@ -101,8 +102,8 @@ func TestWhoMay(t *testing.T) {
 	for path, methods := range spec.Paths {
 		for method, op := range methods {
 			calls++
-			var need api.Scope
-			for _, s := range []api.Scope{api.ScopeRead, api.ScopeSubmit, api.ScopeOperate} {
+			var need apitoken.Scope
+			for _, s := range []apitoken.Scope{apitoken.Read, apitoken.Submit, apitoken.Operate} {
 				if strings.Contains(op.Description, "the scope "+s.String()) {
 					need = s
 				}
@@ -354,34 +355,5 @@ func TestOrigins(t *testing.T) {
 	if r := newBench(t).ask("GET", "/v1/jobs", "", "Origin", "https://app.example"); r.header.Get(
 		"Access-Control-Allow-Origin") != "" {
 		t.Errorf("without a list: %v", r.header)
-	}
-}
-
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	text, one, err := api.NewToken("frontend", api.ScopeSubmit)
-	if err != nil || len(text) != 46 || !strings.HasPrefix(text, "aw_") || strings.Contains(one.String(), text) {
-		t.Fatalf("%q, %s, %v", text, one, err)
-	}
-	_, two, err := api.NewToken("ops@example.org", api.ScopeOperate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, list := range []string{one.String() + "," + two.String(), "\n" + one.String() + "\n\n " + two.String() + "\n"} {
-		if got, err := api.ParseTokens(list); err != nil || len(got) != 2 || got[0] != one || got[1] != two {
-			t.Errorf("%q: %+v, %v", list, got, err)
-		}
-	}
-	hash := strings.Repeat("ab", 32)
-	for _, bad := range []string{
-		text, "a:read", "a:all:" + hash, "a:read:" + hash[1:], "a:read:" + hash + "0", ":read:" + hash, "a b:read:" + hash,
-		"a:read:" + hash + ",a:submit:" + strings.Repeat("cd", 32), "a:read:" + hash + ",b:read:" + hash,
-	} {
-		if got, err := api.ParseTokens(bad); err == nil || strings.Contains(err.Error(), text) || strings.Contains(err.Error(), hash) {
-			t.Errorf("%q: %+v, %v", bad, got, err)
-		}
-	}
-	if _, _, err := api.NewToken("a:b", api.ScopeRead); err == nil {
-		t.Error("a name with a colon was taken")
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
@@ -130,14 +131,14 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	queueOf := func(p task.Priority) queue.Queue { return open[b.queues.For(p)] }
 	attempts := func(task.Type) int { return 3 }
 	b.deps = api.Deps{
-		ClientID: tenant, Version: "test", Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
+		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
 		MaxAttempts: attempts, Log: log, Search: b.store.Search,
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,
 		},
 	}
-	for _, scope := range []api.Scope{api.ScopeRead, api.ScopeSubmit, api.ScopeOperate} {
-		text, token, err := api.NewToken(scope.String()+"er", scope)
+	for _, scope := range []apitoken.Scope{apitoken.Read, apitoken.Submit, apitoken.Operate} {
+		text, token, err := apitoken.New(scope.String()+"er", scope)
 		if err != nil {
 			t.Fatal(err)
 		}

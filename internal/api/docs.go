@@ -16,6 +16,17 @@ var docsText string
 // docsPage is compiled once; it is a part of the program.
 var docsPage = template.Must(template.New("docs").Parse(docsText))
 
+// described serves the description of the API where anybody may call it: without tokens, this machine's callers alone.
+func (a *API) described(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, err := a.auth.authenticate(r); err != nil && !a.auth.open() {
+			unauthorized().write(w)
+			return
+		}
+		h(w, r)
+	}
+}
+
 func (a *API) serveSpec(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/openapi+json")
 	_, _ = w.Write(a.spec) // an error means that the client is gone

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -128,7 +129,7 @@ type DocumentInput struct {
 func (a *API) registerDocuments() {
 	get := func(path, id, summary string) call {
 		return call{
-			method: http.MethodGet, path: "/v1/documents" + path, id: id, tag: "documents", scope: ScopeRead, summary: summary,
+			method: http.MethodGet, path: "/v1/documents" + path, id: id, tag: "documents", scope: apitoken.Read, summary: summary,
 		}
 	}
 	register(a, get("", "list-documents", "List documents by name"), a.listDocuments)
@@ -141,10 +142,10 @@ func (a *API) registerDocuments() {
 	register(a, markdown, a.documentMarkdown)
 	register(a, call{
 		method: http.MethodDelete, path: "/v1/documents/{id}", id: "delete-document", tag: "documents",
-		scope: ScopeOperate, summary: "Remove a document from the index, by a job", status: http.StatusAccepted,
+		scope: apitoken.Operate, summary: "Remove a document from the index, by a job", status: http.StatusAccepted,
 	}, a.deleteDocument)
 	register(a, call{
-		method: http.MethodPost, path: "/v1/search", id: "search", tag: "documents", scope: ScopeRead,
+		method: http.MethodPost, path: "/v1/search", id: "search", tag: "documents", scope: apitoken.Read,
 		summary: "Find chunks by words and by meaning",
 	}, a.search)
 }

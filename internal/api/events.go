@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -91,15 +92,15 @@ func (a *API) registerEvents() {
 		}
 	}
 	register(a, call{
-		method: http.MethodGet, path: "/v1/jobs/{id}/events", id: "job-events", tag: "events", scope: ScopeRead,
+		method: http.MethodGet, path: "/v1/jobs/{id}/events", id: "job-events", tag: "events", scope: apitoken.Read,
 		summary: "The events of a job, as a list or as they come", responses: both(),
 	}, a.jobEvents)
 	register(a, call{
-		method: http.MethodGet, path: "/v1/events", id: "events", tag: "events", scope: ScopeRead,
+		method: http.MethodGet, path: "/v1/events", id: "events", tag: "events", scope: apitoken.Read,
 		summary: "The events of all jobs, as a list or as they come", responses: both(),
 	}, a.allEvents)
 	register(a, call{
-		method: http.MethodPost, path: "/v1/tickets", id: "new-ticket", tag: "events", scope: ScopeRead,
+		method: http.MethodPost, path: "/v1/tickets", id: "new-ticket", tag: "events", scope: apitoken.Read,
 		summary: "A ticket for one stream, for EventSource, which sends no header", status: http.StatusCreated,
 	}, func(ctx context.Context, _ *struct{}) (*bodyOf[Ticket], error) {
 		return body(a.tickets.issue(principalFrom(ctx))), nil

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/memory"
@@ -26,7 +27,7 @@ func FuzzRequests(f *testing.F) {
 		Queue: func(p task.Priority) queue.Queue { return service.Queue(string(p)) },
 		Check: func(task.Task) error { return store.ErrConflict },
 		Auth: Auth{
-			Tokens: []Token{{"x", ScopeOperate, sha256.Sum256([]byte("aw_x"))}},
+			Tokens: []apitoken.Token{{Name: "x", Scope: apitoken.Operate, Hash: sha256.Sum256([]byte("aw_x"))}},
 			JWT:    &JWTConfig{Issuer: "https://project.supabase.co/auth/v1", Secret: "a secret of tests, of at least 32 characters"},
 		},
 	})

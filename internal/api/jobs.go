@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -42,11 +43,11 @@ type accepted struct {
 func (a *API) registerJobs() {
 	a.registerSubmit()
 	register(a, call{
-		method: http.MethodGet, path: "/v1/jobs", id: "list-jobs", tag: "jobs", scope: ScopeRead,
+		method: http.MethodGet, path: "/v1/jobs", id: "list-jobs", tag: "jobs", scope: apitoken.Read,
 		summary: "List jobs, the newest first",
 	}, a.listJobs)
 	register(a, call{
-		method: http.MethodGet, path: "/v1/jobs/{id}", id: "get-job", tag: "jobs", scope: ScopeRead, summary: "Get a job",
+		method: http.MethodGet, path: "/v1/jobs/{id}", id: "get-job", tag: "jobs", scope: apitoken.Read, summary: "Get a job",
 	}, func(ctx context.Context, in *JobInput) (*bodyOf[Job], error) {
 		j, err := a.reader(ctx).Job(ctx, in.ID)
 		if err != nil {
@@ -55,11 +56,11 @@ func (a *API) registerJobs() {
 		return body(jobOf(j)), nil
 	})
 	register(a, call{
-		method: http.MethodPost, path: "/v1/jobs/{id}/cancel", id: "cancel-job", tag: "jobs", scope: ScopeSubmit,
+		method: http.MethodPost, path: "/v1/jobs/{id}/cancel", id: "cancel-job", tag: "jobs", scope: apitoken.Submit,
 		summary: "Cancel a job: a pending one at once, a running one at its next safe point", status: http.StatusAccepted,
 	}, a.cancel)
 	register(a, call{
-		method: http.MethodPost, path: "/v1/jobs/{id}/retry", id: "retry-job", tag: "jobs", scope: ScopeOperate,
+		method: http.MethodPost, path: "/v1/jobs/{id}/retry", id: "retry-job", tag: "jobs", scope: apitoken.Operate,
 		summary: "Queue a failed job again, under its id", status: http.StatusAccepted,
 	}, a.retry)
 }

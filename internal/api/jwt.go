@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"strings"
 	"time"
 
@@ -90,10 +91,10 @@ func (v *verifier) verify(ctx context.Context, token string) (Principal, error) 
 	if client != v.client { // I10
 		return Principal{}, errUnknown
 	}
-	p := Principal{Subject: claims.Subject, Scope: ScopeSubmit, Expires: claims.ExpiresAt.Add(clockSkew)}
+	p := Principal{Subject: claims.Subject, Scope: apitoken.Submit, Expires: claims.ExpiresAt.Add(clockSkew)}
 	if claims.App.Scope != "" {
 		var ok bool
-		if p.Scope, ok = ParseScope(claims.App.Scope); !ok {
+		if p.Scope, ok = apitoken.ParseScope(claims.App.Scope); !ok {
 			return Principal{}, errUnknown
 		}
 	}

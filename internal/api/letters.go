@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -68,12 +69,12 @@ type BulkReplayed struct {
 
 func (a *API) registerLetters() {
 	register(a, call{
-		method: http.MethodGet, path: "/v1/dead-letters", id: "list-dead-letters", tag: "dead letters", scope: ScopeRead,
+		method: http.MethodGet, path: "/v1/dead-letters", id: "list-dead-letters", tag: "dead letters", scope: apitoken.Read,
 		summary: "List dead letters, the newest first",
 	}, a.listLetters)
 	register(a, call{
 		method: http.MethodGet, path: "/v1/dead-letters/{id}", id: "get-dead-letter", tag: "dead letters",
-		scope: ScopeRead, summary: "Get a dead letter",
+		scope: apitoken.Read, summary: "Get a dead letter",
 	}, func(ctx context.Context, in *LetterInput) (*bodyOf[DeadLetter], error) {
 		d, err := a.deps.Store.DeadLetter(ctx, in.ID)
 		if err != nil {
@@ -83,15 +84,15 @@ func (a *API) registerLetters() {
 	})
 	register(a, call{
 		method: http.MethodPost, path: "/v1/dead-letters/{id}/replay", id: "replay-dead-letter", tag: "dead letters",
-		scope: ScopeOperate, summary: "Do a dead letter's task again, as a new job", status: http.StatusAccepted,
+		scope: apitoken.Operate, summary: "Do a dead letter's task again, as a new job", status: http.StatusAccepted,
 	}, a.replayLetter)
 	register(a, call{
 		method: http.MethodPost, path: "/v1/dead-letters/replay", id: "replay-dead-letters", tag: "dead letters",
-		scope: ScopeOperate, summary: "Replay dead letters by filter, the oldest first", status: http.StatusAccepted,
+		scope: apitoken.Operate, summary: "Replay dead letters by filter, the oldest first", status: http.StatusAccepted,
 	}, a.replayLetters)
 	register(a, call{
 		method: http.MethodDelete, path: "/v1/dead-letters/{id}", id: "delete-dead-letter", tag: "dead letters",
-		scope: ScopeOperate, summary: "Remove a dead letter for good", status: http.StatusNoContent,
+		scope: apitoken.Operate, summary: "Remove a dead letter for good", status: http.StatusNoContent,
 	}, a.deleteLetter)
 }
 

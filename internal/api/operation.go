@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -65,11 +66,11 @@ type resendInput struct {
 func (a *API) registerOperation() {
 	register(a, call{
 		method: http.MethodGet, path: "/v1/webhook-deliveries", id: "list-webhook-deliveries", tag: "operation",
-		scope: ScopeRead, summary: "List webhooks, the newest first",
+		scope: apitoken.Read, summary: "List webhooks, the newest first",
 	}, a.listDeliveries)
 	register(a, call{
 		method: http.MethodPost, path: "/v1/webhook-deliveries/{id}/resend", id: "resend-webhook", tag: "operation",
-		scope: ScopeOperate, summary: "Send a webhook again", status: http.StatusAccepted,
+		scope: apitoken.Operate, summary: "Send a webhook again", status: http.StatusAccepted,
 	}, func(ctx context.Context, in *resendInput) (*bodyOf[Delivery], error) {
 		d, err := a.deps.Store.ResendDelivery(ctx, store.DeliveryResend{ID: in.ID, Delivered: in.Force})
 		if err != nil {
@@ -79,11 +80,11 @@ func (a *API) registerOperation() {
 		return body(deliveryOf(d)), nil
 	})
 	register(a, call{
-		method: http.MethodGet, path: "/v1/queues", id: "list-queues", tag: "operation", scope: ScopeRead,
+		method: http.MethodGet, path: "/v1/queues", id: "list-queues", tag: "operation", scope: apitoken.Read,
 		summary: "List the queues",
 	}, a.listQueues)
 	register(a, call{
-		method: http.MethodGet, path: "/v1/stats", id: "stats", tag: "operation", scope: ScopeRead,
+		method: http.MethodGet, path: "/v1/stats", id: "stats", tag: "operation", scope: apitoken.Read,
 		summary: "Count jobs by type and status",
 	}, func(ctx context.Context, _ *struct{}) (*bodyOf[Stats], error) {
 		counts, err := a.reader(ctx).Stats(ctx, 24*time.Hour)

@@ -55,6 +55,7 @@ func (p *Problem) GetHeaders() http.Header {
 	}
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="async-worker"`)
+		h.Set("Connection", "close") // an unauthorized client must not hold a connection
 	}
 	return h
 }

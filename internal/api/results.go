@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -62,7 +63,7 @@ type resultInput struct {
 
 func (a *API) registerResults() {
 	get := func(path, id, summary string) call {
-		return call{method: http.MethodGet, path: path, id: id, tag: "results", scope: ScopeRead, summary: summary}
+		return call{method: http.MethodGet, path: path, id: id, tag: "results", scope: apitoken.Read, summary: summary}
 	}
 	register(a, get("/v1/summaries/{id}", "get-summary", "Get a summary"),
 		func(ctx context.Context, in *resultInput) (*bodyOf[Summary], error) {

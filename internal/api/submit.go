@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -69,7 +70,7 @@ type submitOutput struct {
 func (a *API) registerSubmit() {
 	job := huma.SchemaFromType(a.huma.OpenAPI().Components.Schemas, typeOf[Job]())
 	register(a, call{
-		method: http.MethodPost, path: "/v1/jobs", id: "submit-job", tag: "jobs", scope: ScopeSubmit,
+		method: http.MethodPost, path: "/v1/jobs", id: "submit-job", tag: "jobs", scope: apitoken.Submit,
 		summary: "Submit a job", status: http.StatusCreated,
 		responses: map[string]*huma.Response{"200": {
 			Description: "The same request was made before; this is its job.",

@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto/rand"
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"net/http"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ func newTickets() *tickets { return &tickets{issued: map[string]ticketHolder{}} 
 
 // issue makes a ticket with the holder's right to read.
 func (t *tickets) issue(holder Principal) Ticket {
-	holder.Scope = ScopeRead
+	holder.Scope = apitoken.Read
 	now := time.Now()
 	out := Ticket{Ticket: rand.Text() + rand.Text(), ExpiresAt: now.Add(ticketLife).UTC()}
 	t.mu.Lock()

@@ -1,4 +1,6 @@
-package api
+// Package apitoken makes the bearer tokens of the HTTP API, and reads the entries that are kept of them. An entry has a
+// hash of its token alone.
+package apitoken
 
 import (
 	"crypto/rand"
@@ -15,8 +17,42 @@ const tokenPrefix = "aw_"
 
 var tokenName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
-// NewToken makes a token of 256 random bits, and the entry that is kept of it.
-func NewToken(name string, scope Scope) (text string, t Token, err error) {
+// Scope is what a caller may do. A greater one includes the lesser ones.
+type Scope int
+
+// The scopes.
+const (
+	Read    Scope = iota + 1 // see jobs, documents and results
+	Submit                   // and submit and cancel jobs
+	Operate                  // and retry, replay, delete
+)
+
+// Scopes are all scopes.
+func Scopes() []Scope { return []Scope{Read, Submit, Operate} }
+
+func (s Scope) String() string {
+	return map[Scope]string{Read: "read", Submit: "submit", Operate: "operate"}[s]
+}
+
+// ParseScope reads the name of a scope.
+func ParseScope(name string) (Scope, bool) {
+	for _, s := range Scopes() {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// Token is the entry of a token.
+type Token struct {
+	Name  string
+	Scope Scope
+	Hash  [sha256.Size]byte
+}
+
+// New makes a token of 256 random bits, and the entry that is kept of it.
+func New(name string, scope Scope) (text string, t Token, err error) {
 	if !tokenName.MatchString(name) {
 		return "", Token{}, fmt.Errorf("the name %q is not 1 to 64 of A-Z, a-z, 0-9 and . _ @ -, beginning with a letter "+
 			"or digit", name)
@@ -32,8 +68,8 @@ func (t Token) String() string {
 	return t.Name + ":" + t.Scope.String() + ":" + hex.EncodeToString(t.Hash[:])
 }
 
-// ParseTokens reads entries, separated by commas or lines. The error names an entry by its number: it may hold a token.
-func ParseTokens(text string) (tokens []Token, err error) {
+// Parse reads entries, separated by commas or lines. The error names an entry by its number: it may hold a token.
+func Parse(text string) (tokens []Token, err error) {
 	names, hashes := map[string]bool{}, map[[sha256.Size]byte]bool{}
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n\r", r) }) {
 		entry = strings.TrimSpace(entry)
