@@ -30,6 +30,9 @@ type stream struct {
 	rc  *http.ResponseController
 	buf bytes.Buffer
 	err error // of the first write that failed
+	// begun: the first events were read. Nothing is sent before: when a client sees that the stream has begun, its
+	// position is known, and what happens from then on is in the stream.
+	begun bool
 }
 
 // stream answers with what do writes, until it returns. Who may read was decided before: once it has begun, only its
@@ -72,9 +75,12 @@ func nothingMore() *huma.StreamResponse {
 // next sends what was written, and waits for the next events, with heartbeats.
 func (s *stream) next(l *feed.Listener) ([]*feed.Event, error) {
 	for {
-		if err := s.flush(); err != nil {
-			return nil, err
+		if s.begun {
+			if err := s.flush(); err != nil {
+				return nil, err
+			}
 		}
+		s.begun = true
 		within, cancel := context.WithTimeout(s.ctx, heartbeat)
 		events, err := l.Next(within)
 		cancel()

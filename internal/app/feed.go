@@ -2,14 +2,18 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 )
 
+// keepEvents is how old a position in the stream of events may be.
+const keepEvents = 7 * 24 * time.Hour
+
 // NewFeed returns a feed of the tenant's events. It needs config.Store; the caller must close it.
 func (t *Tenant) NewFeed() *feed.Feed {
-	cfg := feed.Config{Store: t.Store, Log: t.log}
+	cfg := feed.Config{Store: t.Store, Log: t.log, Keep: keepEvents}
 	if url := t.Config.DatabaseURL.Reveal(); url != "" {
 		cfg.Listen = func(ctx context.Context, woken func([]string)) error {
 			return postgres.Listen(ctx, url, postgres.Options{ClientID: t.Config.ClientID}, woken)
