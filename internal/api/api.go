@@ -232,7 +232,7 @@ func register[I, O any](a *API, c call, do func(context.Context, *I) (*O, error)
 	op.Responses["default"] = &huma.Response{
 		Description: "Error",
 		Content: map[string]*huma.MediaType{"application/problem+json": {
-			Schema: huma.SchemaFromType(a.huma.OpenAPI().Components.Schemas, typeOf[Problem]()),
+			Schema: schemaOf[Problem](a),
 		}},
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {

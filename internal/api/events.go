@@ -67,7 +67,7 @@ func camelKeys(object json.RawMessage) json.RawMessage {
 
 // StreamInput says what of the events is wanted, and how.
 type StreamInput struct {
-	Accept      string `header:"Accept" doc:"text/event-stream: as they come; else a list."`
+	Accept      string `header:"Accept" hidden:"true"` // text/event-stream: as they come; else a list
 	LastEventID string `header:"Last-Event-ID" maxLength:"512" doc:"The stream goes on after it."`
 	Ticket      string `query:"ticket" maxLength:"64" doc:"Of POST /v1/tickets, instead of the header Authorization."`
 	ListInput
@@ -81,7 +81,7 @@ type jobEventsInput struct {
 }
 
 func (a *API) registerEvents() {
-	list := huma.SchemaFromType(a.huma.OpenAPI().Components.Schemas, typeOf[Page[JobEvent]]())
+	list := schemaOf[Page[JobEvent]](a)
 	both := func() map[string]*huma.Response {
 		return map[string]*huma.Response{
 			"200": {Description: "A list, or a stream of server-sent events: event: job with a JobEvent as data, or event: " +

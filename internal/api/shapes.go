@@ -11,7 +11,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
+// schemaOf is the reference to a type's schema.
+func schemaOf[T any](a *API) *huma.Schema {
+	t := reflect.TypeFor[T]()
+	return a.huma.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
+}
 
 // encode is the JSON of a value of this package, none of which fails.
 func encode(v any) []byte {

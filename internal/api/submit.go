@@ -68,7 +68,7 @@ type submitOutput struct {
 }
 
 func (a *API) registerSubmit() {
-	job := huma.SchemaFromType(a.huma.OpenAPI().Components.Schemas, typeOf[Job]())
+	job := schemaOf[Job](a)
 	register(a, call{
 		method: http.MethodPost, path: "/v1/jobs", id: "submit-job", tag: "jobs", scope: apitoken.Submit,
 		summary: "Submit a job", status: http.StatusCreated,
