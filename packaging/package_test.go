@@ -100,7 +100,7 @@ func TestPackage(t *testing.T) {
 		}
 		if strings.HasPrefix(name, "etc/") && len(e.body) > 0 &&
 			!slices.Contains(strings.Fields(string(control["conffiles"].body)), "/"+name) {
-			t.Errorf("%s is no conffile: an upgrade would write it over", name)
+			t.Errorf("%s is not a conffile: an upgrade would overwrite it", name)
 		}
 	}
 	for _, script := range []string{"postinst", "prerm", "postrm"} {

@@ -50,8 +50,10 @@ const (
 	maxLease      = time.Minute
 	maxHeld       = time.Minute     // that a claimed delivery waits for a free place
 	countEvery    = 5 * time.Second // between two counts of what is due
-	maxBackoff    = time.Minute     // between claims while the store is down
 )
+
+// claimWaits are the waits between claims while the store is down.
+var claimWaits = retry.Backoff{First: time.Second, Max: time.Minute, Jitter: 0.25}
 
 // errStopping ends attempts that outlive the grace of a shutdown.
 var errStopping = errors.New("the worker stopped before the receiver answered")
@@ -120,6 +122,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		done: make(chan finished, l.cfg.Concurrency), flying: map[string]store.DeliveryClaim{},
 		kept:   make(chan renewal, 1),
 		health: &health{},
+		waits:  claimWaits.Waits(),
 	}
 	renew := time.NewTicker(l.cfg.Lease / 3)
 	defer renew.Stop()

@@ -30,7 +30,8 @@ type round struct {
 	counted time.Time     // when due was last read
 	look    bool          // the outbox may hold something due
 	next    time.Time     // when to look again at the latest
-	backoff time.Duration // after an error of the store; zero: it answered
+	failing bool          // the store did not answer the last claim
+	waits   *retry.Waits  // between claims that fail
 }
 
 type held struct {
@@ -52,7 +53,7 @@ func (r *round) advance(ctx context.Context) time.Duration {
 		r.look = true
 	}
 	r.startHeld()
-	for r.look && (r.backoff == 0 || !now.Before(r.next)) && r.room() > 0 && ctx.Err() == nil {
+	for r.look && (!r.failing || !now.Before(r.next)) && r.room() > 0 && ctx.Err() == nil {
 		r.claim(ctx)
 	}
 	if r.room() <= 0 {
@@ -88,7 +89,8 @@ func (r *round) claim(ctx context.Context) {
 		r.stumble(err)
 		return
 	}
-	r.backoff = 0
+	r.failing = false
+	r.waits.Reset()
 	r.next = time.Now().Add(retry.Jitter(r.Poll, 0.25))
 	if claimed.Next > 0 {
 		r.sooner(claimed.Next)
@@ -117,10 +119,10 @@ func (r *round) full() []string {
 	return hosts
 }
 
-// stumble delays the next claim: by 1 s at first, doubling each time, by a minute at most.
+// stumble delays the next claim, by claimWaits.
 func (r *round) stumble(err error) {
-	r.backoff = min(max(2*r.backoff, time.Second), maxBackoff)
-	wait := retry.Jitter(r.backoff, 0.25)
+	r.failing = true
+	wait := r.waits.Next()
 	r.next = time.Now().Add(wait)
 	r.Log.Warn("can't read the webhook outbox, will try again", "error", err, "after",
 		wait.Round(time.Millisecond).String())
@@ -192,7 +194,7 @@ func (r *round) attempt(d store.Delivery) finished {
 	if is.Status != "" { // a store of the version before says nothing
 		o.Status = is.Status
 	}
-	r.tell(d, o, a, is)
+	r.log(d, o, a, is)
 	if r.Observe != nil {
 		r.Observe(Observation{Status: o.Status, ResponseStatus: a.Status, Attempt: d.Attempts + 1, Latency: a.Latency})
 	}

@@ -131,7 +131,7 @@ func TestCheck(t *testing.T) {
 		"long history": {fmt.Sprintf(`{"prompt":"x","history":[{"role":"user","content":%q}]}`,
 			strings.Repeat("x", 300000)), "leave out the oldest"},
 		"schema":         {`{"prompt":"x","response_schema":[1]}`, "is not an object"},
-		"no schema":      {`{"prompt":"x","response_schema":{"type":"thing"}}`, "is no JSON Schema"},
+		"no schema":      {`{"prompt":"x","response_schema":{"type":"thing"}}`, "is not a JSON Schema"},
 		"foreign schema": {`{"prompt":"x","response_schema":{"$ref":"file:///etc/passwd"}}`, "outside of the schema"},
 		"large schema": {
 			fmt.Sprintf(`{"prompt":"x","response_schema":{"title":%q}}`, strings.Repeat("x", 40000)),

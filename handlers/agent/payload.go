@@ -127,7 +127,7 @@ func (p *Payload) readSchema() (err error) {
 		return handlers.Invalid(field, "has %d bytes; %d are allowed", len(raw), maxSchema)
 	}
 	if p.shape, err = newShape(raw); err != nil {
-		return handlers.Invalid(field, "is no JSON Schema: %s", err)
+		return handlers.Invalid(field, "is not a JSON Schema: %s", err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	r.stream.enterStage()
 	a := answer{ended: endRetrieved, retrieved: true}
 	var b strings.Builder
-	b.WriteString("No model is set up: this is no answer, but what the documents say about it, word for word.\n")
+	b.WriteString("No model is set up: this is not an answer, but what the documents say about it, word for word.\n")
 	last := -1
 	for _, q := range r.quotations(found) {
 		p := found[q.of]

@@ -86,7 +86,7 @@ func (r *run) toolbox() []tool {
 		define("read_chunks", "Read passages by their chunk ids, and on request those before and after each.",
 			`{"type":"object","properties":{
 			"ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20,"description":"chunk ids from other results"},
-			"neighbours":{"type":"integer","minimum":0,"maximum":3,"description":"so many passages before and after each as well (0)"}},
+			"neighbours":{"type":"integer","minimum":0,"maximum":3,"description":"how many passages before and after each to read as well (0)"}},
 			"required":["ids"],"additionalProperties":false}`, r.readChunks),
 		define("outline", "The headings of a document, with the chunk that each begins in.",
 			`{"type":"object","properties":{

@@ -86,7 +86,7 @@ func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, sp
 	}
 }
 
-// once makes one call, if the task may use so many tokens.
+// once makes one call, if the task has enough tokens left.
 func (w *work) once(ctx context.Context, q llm.Question, spent *store.Partial) (llm.Answer, error) {
 	size := w.tokens(q) + q.MaxTokens
 	for _, turn := range q.Turns {

@@ -58,7 +58,7 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 	if p.Language != "" {
 		tag, err := language.Parse(p.Language)
 		if err != nil || tag == language.Und {
-			return p, handlers.Invalid("payload.language", "is no BCP 47 tag such as en, de or pt-BR")
+			return p, handlers.Invalid("payload.language", "is not a BCP 47 tag such as en, de or pt-BR")
 		}
 		p.Language = tag.String()
 	}

@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 		`{"filename":"a","blob":"/b"}`:        "payload.blob is refused",
 		`{"filename":7}`:                      "wrong type",
 		`{"filename":"a","style":"poem"}`:     "payload.style is none of brief, detailed, bullets",
-		`{"filename":"a","language":"Kling"}`: "payload.language is no BCP 47 tag",
+		`{"filename":"a","language":"Kling"}`: "payload.language is not a BCP 47 tag",
 		`{"filename":"a","max_words":9}`:      "payload.max_words is 9; it goes from 10 to 5000",
 		`{"filename":"a","max_words":10.5}`:   "wrong type",
 		`{"filename":"a","max_words":"many"}`: "wrong type",

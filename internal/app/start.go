@@ -60,7 +60,7 @@ type starter struct {
 // name, a schema that is too old) ends the wait at once, and so does ctx.
 func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 	began := time.Now()
-	next := startWaits.Waits()
+	next := startWaits.Waits().Next
 	for attempt := 1; ; attempt++ {
 		var err error
 		checks, err = askAll(ctx, checks)

@@ -9,6 +9,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 // QueueService returns a client of the account's queues.
@@ -45,6 +47,12 @@ func (c *Credentials) Container(name string, options azcore.ClientOptions) (*con
 	default:
 		return container.NewClientWithNoCredential(endpoint+"?"+c.sas.Encode(), o)
 	}
+}
+
+// Client returns the client for the SDK's requests over a transport. It sends no key and no signature to another host:
+// a redirect, which Azure Storage never answers with, is an error.
+func Client(over http.RoundTripper) *http.Client {
+	return &http.Client{Transport: httpurl.SameOrigin(over, "AZURE_STORAGE_CONNECTION_STRING")}
 }
 
 // idleConnection is how long an unused connection is kept: less than servers keep it (Azurite 5 s). A dequeue is never

@@ -6,13 +6,13 @@ package azure
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/naming"
 )
 
 // Service is one of a storage account's services.
@@ -66,8 +66,6 @@ const (
 	developmentAccount = "devstoreaccount1"
 	developmentKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
-
-var accountName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 
 // FromConnectionString parses a storage connection string: an account with its key, a shared access signature, or
 // UseDevelopmentStorage=true with an optional DevelopmentStorageProxyUri (which the SDK's parser doesn't support). An
@@ -150,7 +148,7 @@ func endpointsOf(parts map[string]string) (map[Service]string, error) {
 		endpoint := parts[string(s)+"endpoint"]
 		switch {
 		case endpoint != "":
-		case accountName.MatchString(account):
+		case naming.StorageAccount(account):
 			endpoint = fmt.Sprintf("%s://%s.%s.%s", scheme, account, s, suffix)
 		case account != "":
 			return nil, badConnectionString(

@@ -8,6 +8,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"github.com/seed-7227ef26/async-worker/internal/naming"
 )
 
 // azureChassis is the chassis asset tag of every virtual machine in Azure.
@@ -18,7 +20,7 @@ const azureChassis = "7783-7084-3265-9085-8269-3286-77"
 // otherwise the SDK's default chain (environment, workload identity, Azure CLI, …). String names it. It requests no
 // token yet.
 func FromIdentity(account string) (*Credentials, error) {
-	if !accountName.MatchString(account) {
+	if !naming.StorageAccount(account) {
 		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: not a storage account's name (3-24 lower-case letters and " +
 			"digits, no address)")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -99,6 +100,10 @@ func (c *Credentials) explainNoResponse(s Service, err error) (*Problem, taskerr
 		p.Kind, p.cause = Permission, errors.New("no token from Microsoft Entra")
 		p.Hint = "the worker is " + c.how +
 			"; give the machine a managed identity with a role on the account, or set AZURE_STORAGE_CONNECTION_STRING"
+		return p, taskerr.DependencyUnavailable
+	}
+	if redirect, ok := errors.AsType[*httpurl.RedirectError](err); ok {
+		p.Kind, p.cause = Setting, redirect
 		return p, taskerr.DependencyUnavailable
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {

@@ -52,7 +52,7 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 		t.Errorf("bars: %q", out.String())
 	}
 	out.Reset()
-	if err := printStory(&out, jobStory{Job: answering().jobs[0], Events: answering().events["ask"]}); err != nil ||
+	if err := printHistory(&out, jobHistory{Job: answering().jobs[0], Events: answering().events["ask"]}); err != nil ||
 		!strings.Contains(out.String(), "\nANSWER\n  At 22 m/s [1].\n") ||
 		!strings.Contains(out.String(), "an answer, below") || !strings.Contains(out.String(), "» (restarted) At") {
 		t.Errorf("%v: %s", err, out.String())
@@ -60,9 +60,9 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 	one := &bar{}
 	for _, c := range []struct{ metadata, want string }{
 		{`{"delta":"` + strings.Repeat("word ", 30) + `"}`, "…"},
-		{`{"delta":"anew","restart":true}`, "anew"},
-		{`{"delta":" more"}`, "anew more"},
-		{`null`, "anew more"},
+		{`{"delta":"again","restart":true}`, "again"},
+		{`{"delta":" more"}`, "again more"},
+		{`null`, "again more"},
 	} {
 		got := one.update(store.JobEvent{Stage: "s", Metadata: json.RawMessage(c.metadata)})
 		if !strings.HasPrefix(got, c.want) || len([]rune(got)) > 62 {

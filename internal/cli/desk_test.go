@@ -124,7 +124,7 @@ func (d *desk) refuse(reason, text string) (letter string) {
 	s, err := d.Store.Reject(d.Context(), store.Rejection{
 		Reason: reason, Original: text, Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
 		Error: store.ErrorInfo{
-			Type: "ValidationError", Class: "validation_error", Code: "VALIDATION_ERROR", Message: "it is no task",
+			Type: "ValidationError", Class: "validation_error", Code: "VALIDATION_ERROR", Message: "it is not a task",
 		},
 	})
 	if err != nil {

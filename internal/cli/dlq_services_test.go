@@ -75,7 +75,7 @@ func TestReplayRefuses(t *testing.T) {
 	foreign := d.refuse("wrong_client", `{"task_id":"w1","task_type":"ingest","payload":{},"client_id":"somebody-else"}`)
 	gone := d.refuse("content_missing", `{"claim_check":{"blob":"tasks/gone.json"}}`)
 	all := d.command("dlq", "replay", "--all")
-	all.want(t, exitFailed, malformed+" is not replayed", "is no task", foreign+" is not replayed", "another client's",
+	all.want(t, exitFailed, malformed+" is not replayed", "is not a task", foreign+" is not replayed", "another client's",
 		gone+" is not replayed", "claim check", "3 refused")
 	if d.depth(d.Queues.Normal) != 0 || d.depth(d.Queues.DeadLetter) != 3 {
 		t.Error("a refused replay did something")

@@ -236,7 +236,7 @@ func TestDoctorNamesAMissingMember(t *testing.T) { //nolint:paralleltest // see 
 }
 
 // TestDoctorNamesWhatTheKeyLacks: one thing at a time is taken from the key in the database (storetest.RunLacks does
-// that with every single one), and the statement that is told gives it back.
+// that with every single one), and the reported statement gives it back.
 func TestDoctorNamesWhatTheKeyLacks(t *testing.T) {
 	t.Parallel()
 	w := newWard(t)

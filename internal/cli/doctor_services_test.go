@@ -36,7 +36,7 @@ func newWard(t *testing.T) ward {
 	database := stacktest.Postgres(t)
 	api := stacktest.PostgREST(t, database)
 	client := stacktest.UniqueName("w")
-	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) // supabase-go has no other
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) // postgrest-go uses it
 	return ward{client, stacktest.Azurite(t), database, api.TenantKey(t, client), api.URL}
 }
 
@@ -108,7 +108,7 @@ func TestDoctorFindsNothing(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out.String(), errOut.String())
 	}
 	if !strings.Contains(out.String(), "3 of 4 queues; "+task.QueueNames(w.client).Normal+": tasks wait") {
-		t.Errorf("a waiting task is not told of:\n%s", out.String())
+		t.Errorf("a waiting task is not reported:\n%s", out.String())
 	}
 	peeked, err := normal.PeekMessages(t.Context(), nil)
 	if err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].DequeueCount != 0 {

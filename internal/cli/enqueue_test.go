@@ -234,7 +234,7 @@ func TestEnqueueWatch(t *testing.T) {
 
 // A mistake in the arguments is reported before settings that are missing, and a database that is down without the
 // queue.
-func TestEnqueueSaysWhatIsWrong(t *testing.T) {
+func TestEnqueueRefusals(t *testing.T) {
 	t.Parallel()
 	for args, text := range map[string]string{
 		"--type ingst --payload {}":                           `unknown task_type "ingst"`,

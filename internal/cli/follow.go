@@ -120,7 +120,7 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 func (f follower) one(ctx context.Context, id string, d display) (store.Job, error) {
 	w := &watch{follower: f, id: id, d: d, listener: f.feed.Watch(id, 0)}
 	defer func() { w.listener.Close() }()
-	wait, failures := f.min, 0
+	waits, failures := retry.Backoff{First: f.min, Max: f.max}.Waits(), 0
 	for {
 		before := w.seen
 		j, err := w.look(ctx)
@@ -135,16 +135,16 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 			d.ended(j)
 			return j, nil
 		default:
-			failures, wait = 0, f.min
+			failures = 0
+			waits.Reset()
 			continue
 		}
 		if w.seen > before {
-			wait = f.min
+			waits.Reset()
 		}
-		if retry.Sleep(ctx, wait) != nil {
+		if retry.Sleep(ctx, waits.Next()) != nil {
 			return j, fmt.Errorf("watch job %s: %w", id, ctx.Err())
 		}
-		wait = min(2*wait, f.max)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestPlainLinesFollowAJobToItsEnd(t *testing.T) {
 	})
 }
 
-// A database that is away for a while does not end a watch; one that stays away does.
+// A database that is down for a while does not end a watch; one that stays down does.
 func TestWatchBearsTroubleForAWhile(t *testing.T) {
 	t.Parallel()
 	trouble := taskerr.Errorf(taskerr.TransientStorage, "connection refused")
@@ -98,7 +98,7 @@ func TestWatchBearsTroubleForAWhile(t *testing.T) {
 	}
 }
 
-func TestWatchStopsWhenTold(t *testing.T) {
+func TestWatchStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -32,8 +32,8 @@ func (p *program) newJobsCommand() *cobra.Command {
 	return cmd
 }
 
-// jobStory is the JSON of jobs get: the row, its events and its deliveries.
-type jobStory struct {
+// jobHistory is the JSON of jobs get: the row, its events and its deliveries.
+type jobHistory struct {
 	store.Job
 	Events     []store.JobEvent       `json:"events"`
 	Deliveries []store.DeliveryStatus `json:"webhook_deliveries"`
@@ -46,14 +46,14 @@ func (p *program) newJobsGetCommand() *cobra.Command {
 		Args: oneArg("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
-				story, err := readStory(ctx, t.Store, args[0])
+				history, err := readHistory(ctx, t.Store, args[0])
 				if err != nil {
 					return &failure{"get job " + strconv.Quote(args[0]), nextStore, err}
 				}
 				if out == asJSON {
-					return printJSON(p.stdout, story)
+					return printJSON(p.stdout, history)
 				}
-				return printStory(p.stdout, story)
+				return printHistory(p.stdout, history)
 			})
 		}),
 	}
@@ -62,29 +62,29 @@ func (p *program) newJobsGetCommand() *cobra.Command {
 	return cmd
 }
 
-func readStory(ctx context.Context, r store.Reader, id string) (jobStory, error) {
+func readHistory(ctx context.Context, r store.Reader, id string) (jobHistory, error) {
 	const page = 500
 	j, err := r.Job(ctx, id)
 	if err != nil {
-		return jobStory{}, err
+		return jobHistory{}, err
 	}
-	story := jobStory{Job: j, Events: []store.JobEvent{}}
+	history := jobHistory{Job: j, Events: []store.JobEvent{}}
 	for after, more := int64(0), true; more; {
 		events, err := r.Events(ctx, id, after, page)
 		if err != nil {
-			return story, err
+			return history, err
 		}
-		story.Events = append(story.Events, events...)
+		history.Events = append(history.Events, events...)
 		if more = len(events) == page; more {
 			after = events[len(events)-1].Seq
 		}
 	}
 	deliveries, err := r.JobDeliveries(ctx, id)
-	story.Deliveries = orEmpty(deliveries)
-	return story, err
+	history.Deliveries = orEmpty(deliveries)
+	return history, err
 }
 
-func printStory(w io.Writer, s jobStory) error {
+func printHistory(w io.Writer, s jobHistory) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range [][2]string{
 		{"id", s.ID},

@@ -133,7 +133,7 @@ func ids(t *testing.T, lines string) string {
 	return strings.Join(all, " ")
 }
 
-// A database that is away for a while ends no watch; one that stays away does, and so does one that is away at first.
+// An outage of the database ends no watch unless it lasts, or was there at the first look.
 func TestListWatchBearsTroubleForAWhile(t *testing.T) {
 	t.Parallel()
 	trouble := taskerr.Errorf(taskerr.TransientStorage, "connection refused")

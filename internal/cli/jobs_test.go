@@ -82,14 +82,14 @@ func TestJobsGet(t *testing.T) {
 	t.Parallel()
 	r := invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "get", "good")
 	r.want(t, exitOK, `{"chunks":7}`, "page 1 of 9", "msg_1", "503", "Service Unavailable", "https://x.example/h")
-	var story struct {
+	var history struct {
 		ID         string
 		Events     []store.JobEvent
 		Deliveries []store.DeliveryStatus `json:"webhook_deliveries"`
 	}
 	r = invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "get", "good", "-o", "json")
-	if err := json.Unmarshal([]byte(r.out), &story); err != nil || story.ID != "good" || len(story.Events) != 1 ||
-		len(story.Deliveries) != 1 {
+	if err := json.Unmarshal([]byte(r.out), &history); err != nil || history.ID != "good" || len(history.Events) != 1 ||
+		len(history.Deliveries) != 1 {
 		t.Errorf("%v: %s", err, r.out)
 	}
 	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "get", "ghost").want(t, exitFailed, `"ghost"`,

@@ -124,7 +124,7 @@ func TestTenantOfTheMachine(t *testing.T) {
 			[]string{"southhaven", "east-bay", "not the same"},
 			"", "",
 		},
-		"what is no tenant's file": {
+		"a file of no tenant": {
 			[]string{"southhaven", ".#southhaven", "Old"},
 			nil, nil, exitOK, nil, "southhaven",
 			"https://southhaven.example",

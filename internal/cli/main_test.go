@@ -234,7 +234,7 @@ func TestHelpFits(t *testing.T) {
 }
 
 // Five mistakes are five errors, each with name, problem and remedy.
-func TestCheckConfigTellsAllMistakes(t *testing.T) {
+func TestCheckConfigReportsAllMistakes(t *testing.T) {
 	t.Parallel()
 	env := []string{
 		"CLIENT_ID=South Haven", "AZURE_STORAGE_CONNECTION_STRING=" + testConnection + "x",

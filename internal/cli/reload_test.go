@@ -18,10 +18,10 @@ import (
 // reloading is a daemon's side of reloads, whose worker takes over what it is given.
 type reloading struct {
 	reloader
-	taken []int // the concurrency of each
-	fail  error
-	told  []string
-	log   bytes.Buffer
+	taken    []int // the concurrency of each
+	fail     error
+	notified []string
+	log      bytes.Buffer
 }
 
 func newReloading(t *testing.T, env ...string) *reloading {
@@ -40,8 +40,8 @@ func newReloading(t *testing.T, env ...string) *reloading {
 			}
 			return r.fail
 		},
-		notifyReloading: func() error { r.told = append(r.told, "reloading"); return nil },
-		notifyReady:     func() error { r.told = append(r.told, "ready"); return nil },
+		notifyReloading: func() error { r.notified = append(r.notified, "reloading"); return nil },
+		notifyReady:     func() error { r.notified = append(r.notified, "ready"); return nil },
 	}
 	return r
 }
@@ -87,11 +87,11 @@ func TestReloadConversation(t *testing.T) {
 	if len(r.taken) != 1 || r.taken[0] != 7 {
 		t.Errorf("taken over were %v", r.taken)
 	}
-	if got, want := strings.Join(r.told, " "), strings.TrimSpace(strings.Repeat("reloading ready ", 3)); got != want {
-		t.Errorf("systemd was told %s, want %s", got, want)
+	if got, want := strings.Join(r.notified, " "), strings.TrimSpace(strings.Repeat("reloading ready ", 3)); got != want {
+		t.Errorf("systemd was notified of %s, want %s", got, want)
 	}
 	if strings.Contains(r.log.String(), "TopSecret") {
-		t.Errorf("the log tells a secret: %s", &r.log)
+		t.Errorf("the log holds a secret: %s", &r.log)
 	}
 }
 

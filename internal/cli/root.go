@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,13 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // program is what all subcommands share. Tests replace its parts.
@@ -28,6 +31,7 @@ type program struct {
 	systemctl      serviceManager           // nil: there is none
 	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
 
+	patience       time.Duration // with a database that has not answered anything; zero: databasePatience
 	level          slog.LevelVar // of the daemon's log; a reload changes it
 	daemon         bool          // it is run
 	tenant         string        // the machine's tenant whose settings are used; empty: none
@@ -128,6 +132,10 @@ func (p *program) action(do func(cmd *cobra.Command, args []string) error) func(
 	}
 }
 
+// databasePatience is shorter than the connection timeout of DATABASE_URL, so that all commands report a database that
+// hangs in the same words.
+const databasePatience = 8 * time.Second
+
 // withTenant loads the settings of the groups, opens the services among them, and closes these after do.
 func (p *program) withTenant(
 	cmd *cobra.Command, groups config.Group, do func(ctx context.Context, t *app.Tenant) error,
@@ -141,7 +149,7 @@ func (p *program) withTenant(
 		return &failure{"connect", nextOpen, err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	err = do(cmd.Context(), t)
+	err = do(store.WithPatience(cmd.Context(), cmp.Or(p.patience, databasePatience)), t)
 	if f, ok := errors.AsType[*failure](err); ok {
 		if more, found := strings.CutPrefix(f.next, nextStore); found {
 			f.next = fmt.Sprintf(nextStoreAt, t.DatabaseAddress()) + more

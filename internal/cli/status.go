@@ -34,8 +34,8 @@ func (p *program) newStatusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show the state of a running worker",
 		Long: `status asks a tenant's worker for its state: over its socket in /run/async-worker/<client>, which
-answers root, operators and the worker's own user, or over HTTP_ADDR with HTTP_TOKEN, if these are set and there
-is no socket. It exits with 0 when the worker is ready, and with 69 when it is not ready or not running.`,
+answers root, operators and the worker's own user, or over HTTP_ADDR with HTTP_TOKEN, if these are set and
+the socket is missing. It exits with 0 when the worker is ready, and with 69 when it is not ready or not running.`,
 		Example: `  sudo async-worker status --tenant southhaven
   sudo async-worker status --all
   async-worker status --addr 127.0.0.1:9090 -o json`,

@@ -3,10 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
-	"net"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 )
@@ -16,7 +17,7 @@ type interrupting struct {
 	at  string
 	end context.CancelFunc
 
-	mu   sync.Mutex // what is told while the command waits comes from another goroutine
+	mu   sync.Mutex // what is printed while the command waits comes from another goroutine
 	said bytes.Buffer
 }
 
@@ -30,18 +31,14 @@ func (w *interrupting) Write(b []byte) (int, error) {
 }
 
 // A command soon prints what it is waiting for, and the address.
-func TestHungDatabaseIsTold(t *testing.T) {
+func TestHungDatabaseIsReported(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() // takes connections, and never says a word
+	address := silent(t)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	w := &interrupting{at: "has not answered yet", end: end}
 	p := &program{
-		env:    testEnv("DATABASE_URL=postgres://worker:TopSecret@" + l.Addr().String() + "/db"),
+		env:    testEnv("DATABASE_URL=postgres://worker:TopSecret@" + address + "/db"),
 		stdin:  strings.NewReader(""),
 		stdout: w, stderr: w, open: app.Open,
 	}
@@ -50,7 +47,37 @@ func TestHungDatabaseIsTold(t *testing.T) {
 	defer w.mu.Unlock()
 	said := w.said.String()
 	if code != exitInterrupted || !strings.Contains(said, "has not answered yet") ||
-		!strings.Contains(said, l.Addr().String()) || strings.Contains(said, "TopSecret") {
+		!strings.Contains(said, address) || strings.Contains(said, "TopSecret") {
 		t.Errorf("exit code %d:\n%s", code, said)
+	}
+}
+
+// Every command ends after the same time, with the same sentence and the address, if the database accepts connections
+// and never answers.
+func TestHungDatabaseEndsCommands(t *testing.T) {
+	t.Parallel()
+	for database, setting := range map[string]string{
+		"supabase": "SUPABASE_URL=http://%s", "postgres": "DATABASE_URL=postgres://worker:TopSecret@%s/db",
+	} {
+		for command, call := range map[string]string{
+			"jobs list": "aw_jobs", "jobs get j": "aw_job", "jobs watch j": "aw_job", "jobs cancel j": "aw_job",
+			"jobs retry j": "aw_plan_requeue", "dlq list": "aw_dead_letters", "dlq show d": "aw_dead_letter",
+			"dlq replay d": "aw_dead_letter", "documents list": "aw_documents", "search harbour": "aw_search",
+			"webhooks list": "aw_list_deliveries",
+		} {
+			t.Run(database+" "+command, func(t *testing.T) {
+				t.Parallel()
+				address := silent(t)
+				var out, errOut bytes.Buffer
+				p := &program{
+					env: testEnv(fmt.Sprintf(setting, address)), stdin: strings.NewReader(""), stdout: &out,
+					stderr: &errOut, open: app.Open, patience: 200 * time.Millisecond,
+				}
+				code := p.run(t.Context(), strings.Fields(command))
+				result{code, out.String(), errOut.String()}.want(t, exitTemporary,
+					"the database did not answer "+call+" within 200ms",
+					"what to do: is the database up at "+address+"? check SUPABASE_URL or DATABASE_URL")
+			})
+		}
 	}
 }

@@ -90,7 +90,7 @@ func TestWebhooksResend(t *testing.T) {
 	r := d.command("webhooks", "list")
 	r.want(t, exitOK, of["a"].ID+" failed failed 1", "hook.example; answered 410", "hook.example; being sent")
 	if strings.Contains(r.out, "https://") || strings.Contains(r.out, "hook.example/") {
-		t.Errorf("it tells of an address: %s", r.out)
+		t.Errorf("it shows an address: %s", r.out)
 	}
 	d.command("webhooks", "resend", of["c"].ID).want(t, exitFailed, "is being sent", "webhooks list")
 	d.command("webhooks", "resend", of["b"].ID).want(t, exitFailed, "was delivered at", "--delivered")

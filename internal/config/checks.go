@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/netip"
-	"net/url"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 // check checks settings against each other. A setting that is wrong by itself takes part in no check, so that one
@@ -66,7 +66,7 @@ func (l *loader) checkHTTP() {
 	switch {
 	case token && !addr:
 		l.warn("HTTP_TOKEN", "it is set, but HTTP_ADDR is not: it has no effect", "set HTTP_ADDR, or unset it")
-	case !addr || err != nil || loopback(host):
+	case !addr || err != nil || httpurl.Loopback(host):
 	case !token:
 		l.problem("HTTP_ADDR", "other machines can reach it, and HTTP_TOKEN is not set",
 			"listen on 127.0.0.1:PORT, or set HTTP_TOKEN (openssl rand -hex 32) and give it to the clients, as a "+
@@ -110,8 +110,7 @@ func (l *loader) checkDocling() {
 		}
 		return
 	}
-	if u, err := url.Parse(l.cfg.Docling.URL); err == nil && u.Scheme == "http" && l.given("DOCLING_API_KEY") &&
-		!loopback(u.Hostname()) {
+	if l.given("DOCLING_API_KEY") && httpurl.Exposed(l.cfg.Docling.URL) {
 		l.warn("DOCLING_URL", "documents and the key travel unencrypted over http",
 			"use https, unless the network between them is trusted")
 	}
@@ -151,7 +150,7 @@ func (l *loader) checkStore() {
 		l.problem(name, "it is the public (anon or publishable) key, which may not write",
 			"use a tenant-scoped key or the service-role (secret) key")
 	}
-	if u, err := url.Parse(l.cfg.Supabase.URL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
+	if httpurl.Exposed(l.cfg.Supabase.URL) {
 		l.warn("SUPABASE_URL", "the key travels unencrypted over http", "use https")
 	}
 }
@@ -172,11 +171,6 @@ func publicKey(key string) bool {
 	return err == nil && json.Unmarshal(payload, &claims) == nil && claims.Role == "anon"
 }
 
-func loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || (err == nil && addr.IsLoopback())
-}
-
 func (l *loader) checkPII() {
 	for _, name := range []string{"PII_KINDS", "PII_DETECTOR_URL"} {
 		if l.given(name) && l.fine("PII_MODE") && l.cfg.PII.Mode == PIIOff {
@@ -184,7 +178,7 @@ func (l *loader) checkPII() {
 				"set PII_MODE to tag or redact, or unset it")
 		}
 	}
-	if u, err := url.Parse(l.cfg.PII.DetectorURL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
+	if httpurl.Exposed(l.cfg.PII.DetectorURL) {
 		l.warn("PII_DETECTOR_URL", "the text of documents travels unencrypted over http",
 			"use https, or a trusted network")
 	}
@@ -223,8 +217,7 @@ func (l *loader) checkOCR() {
 			"set it to the address of the service, with its /v1, or unset OCR_API_KEY")
 		return
 	}
-	if u, err := url.Parse(l.cfg.OCR.BaseURL); err == nil && address && key && u.Scheme == "http" &&
-		!loopback(u.Hostname()) {
+	if address && key && httpurl.Exposed(l.cfg.OCR.BaseURL) {
 		l.warn("OCR_BASE_URL", "pages and the key travel unencrypted over http",
 			"use https, unless the network between them is trusted")
 	}

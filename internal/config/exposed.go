@@ -2,8 +2,9 @@ package config
 
 import (
 	"net/netip"
-	"net/url"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 // metadataAddresses are services that give cloud machines their settings, some with credentials: AWS, Azure, Google
@@ -36,7 +37,7 @@ func (l *loader) checkAllowed() {
 
 // checkPlainModel warns of a model service that is called over the network without encryption.
 func (l *loader) checkPlainModel(setting, address string, key bool) {
-	if u, err := url.Parse(address); err == nil && key && u.Scheme == "http" && !loopback(u.Hostname()) {
+	if key && httpurl.Exposed(address) {
 		l.warn(setting, "texts and the key travel unencrypted over http",
 			"use https, unless the network between them is trusted")
 	}

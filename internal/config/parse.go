@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
@@ -24,10 +25,19 @@ func secret(field func(*Config) *Secret) parser {
 	}
 }
 
+// compiledOnce compiles a pattern at its first use: each command lists the settings, and few parse them.
+func compiledOnce(re string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })
+}
+
 func pattern(field func(*Config) *string, re, remedy string) parser {
-	compiled := regexp.MustCompile(re)
+	compiled := compiledOnce(re)
+	return named(field, func(s string) bool { return compiled().MatchString(s) }, remedy)
+}
+
+func named(field func(*Config) *string, valid func(string) bool, remedy string) parser {
 	return func(c *Config, s string) *fault {
-		if !compiled.MatchString(s) {
+		if !valid(s) {
 			return &fault{quoted(s) + " is not a valid name", remedy}
 		}
 		*field(c) = s
@@ -214,11 +224,11 @@ func alternatives(choices []string) string {
 
 // list reads names separated by commas or spaces that match the pattern after form has set their case.
 func list(field func(*Config) *[]string, re string, form func(string) string, remedy string) parser {
-	compiled := regexp.MustCompile(re)
+	compiled := compiledOnce(re)
 	return func(c *Config, s string) *fault {
 		var out []string
 		for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ' ' }) {
-			if part = form(part); !compiled.MatchString(part) {
+			if part = form(part); !compiled().MatchString(part) {
 				return &fault{quoted(part) + " is not a valid name", remedy}
 			}
 			if !slices.Contains(out, part) {

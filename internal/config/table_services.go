@@ -1,9 +1,11 @@
 package config
 
+import (
+	"github.com/seed-7227ef26/async-worker/internal/naming"
+)
+
 const (
 	containerPattern = `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
-	schemaPattern    = `^[a-z_][a-z0-9_]{0,62}$`
-	accountPattern   = `^[a-z0-9]{3,24}$`
 	modelPattern     = `^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$`
 	versionPattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?$`
 )
@@ -30,7 +32,7 @@ func services() []Setting {
 		{
 			Name: "AZURE_STORAGE_ACCOUNT", Shown: "none; this or a connection string is required", Groups: Queue | Blob,
 			Help: "the storage account's name, used with a managed identity instead of a connection string",
-			parse: pattern(func(c *Config) *string { return &c.Azure.Account }, accountPattern,
+			parse: named(func(c *Config) *string { return &c.Azure.Account }, naming.StorageAccount,
 				"use the account's name alone: 3 to 24 of a-z and 0-9"),
 		},
 		{
@@ -71,7 +73,7 @@ func services() []Setting {
 		{
 			Name: "DB_SCHEMA", Default: "public", Groups: Store | Schema,
 			Help: "the Postgres schema that holds the tables",
-			parse: pattern(func(c *Config) *string { return &c.DBSchema }, schemaPattern,
+			parse: named(func(c *Config) *string { return &c.DBSchema }, naming.Schema,
 				"use up to 63 of a-z, 0-9 and _, not beginning with a digit"),
 		},
 	}

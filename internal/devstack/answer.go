@@ -41,12 +41,12 @@ func (d *dev) askAgent(ctx context.Context, t *app.Tenant, stamp string) error {
 	if err := d.follow(ctx, t.Store, id); err != nil { // a model may take its time
 		return fmt.Errorf("ask the agent (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")), err)
 	}
-	got, err := d.receiver.await(ctx, id)
+	got, err := d.webhook(ctx, id)
 	if err != nil {
 		return err
 	}
 	var a answer
-	if err := json.Unmarshal(got.Result, &a); err != nil || got.Type != "task.completed" {
+	if err := decodeResult(got, &a); err != nil || got.Type != "task.completed" {
 		return fmt.Errorf("the webhook of the agent task is %s", got.Type)
 	}
 	if len(a.Citations) == 0 || a.Citations[0].Filename == "" || a.Citations[0].Quote == "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // clientID is the tenant of the local stack.
@@ -74,7 +75,7 @@ type dev struct {
 	out      *printer
 	parts    *parts
 	env      settings
-	receiver *receiver
+	receiver *receiver.Receiver
 	azure    string // connection string
 	database string // the URL of its owner
 }

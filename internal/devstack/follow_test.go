@@ -15,7 +15,7 @@ func (chatty) Events(context.Context, string, int64, int) ([]store.JobEvent, err
 }
 
 // A terminal gets each event of a job, a log its end alone.
-func TestFollowTellsALogTheEndsAlone(t *testing.T) {
+func TestFollowLogsOnlyEnds(t *testing.T) {
 	t.Parallel()
 	for _, redraws := range []bool{true, false} {
 		events := -1

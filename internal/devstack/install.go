@@ -2,6 +2,7 @@ package devstack
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -45,17 +46,44 @@ func checkPoppler() error {
 	return nil
 }
 
-// installed reports whether dev/node_modules is newer than the lock file.
-func installed(dev string) (bool, error) {
-	lock, err := os.Stat(filepath.Join(dev, "package-lock.json"))
-	if err != nil {
-		return false, fmt.Errorf("look at the lock file of dev/: %w", err)
+// lockFile is the part of a package-lock.json that tells what is installed. npm writes one with what it has installed to
+// node_modules/.package-lock.json. Source: https://docs.npmjs.com/cli/configuring-npm/package-lock-json
+type lockFile struct {
+	Packages map[string]lockedPackage `json:"packages"` // by folder; "" is the project
+}
+
+type lockedPackage struct {
+	Version   string `json:"version"`
+	Integrity string `json:"integrity"`
+	Optional  bool   `json:"optional"` // npm leaves it out on another platform
+}
+
+func readLock(path string) (l lockFile, err error) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &l)
 	}
-	made, err := os.Stat(filepath.Join(dev, "node_modules", ".package-lock.json"))
+	return l, err
+}
+
+// installed reports whether dev/node_modules has the packages of the lock file, in the same versions. Times of files
+// say nothing: a checkout makes the lock file the newer one.
+func installed(dev string) (bool, error) {
+	lock, err := readLock(filepath.Join(dev, "package-lock.json"))
+	if err != nil {
+		return false, fmt.Errorf("read the lock file of dev/: %w", err)
+	}
+	made, err := readLock(filepath.Join(dev, "node_modules", ".package-lock.json"))
 	if err != nil {
 		return false, nil //nolint:nilerr // missing or incomplete: install again
 	}
-	return !made.ModTime().Before(lock.ModTime()), nil
+	for folder, want := range lock.Packages {
+		got, there := made.Packages[folder]
+		if folder != "" && (there || !want.Optional) && (got.Version != want.Version || got.Integrity != want.Integrity) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // install runs npm ci in dev/ unless it is installed.

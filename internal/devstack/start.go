@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // startTimeout bounds the start of a part, on a slow and busy machine.
@@ -115,11 +116,22 @@ func (d *dev) startReceiver(context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.receiver, err = startReceiver(d.env["WEBHOOK_SECRET"], d.showWebhook, log)
+	d.receiver, err = receiver.Open(receiver.Options{
+		Secret: d.env["WEBHOOK_SECRET"],
+		Reject: func(id string, problem error) {
+			d.out.bad("webhook", fmt.Sprintf("%q is refused: %v", id, problem))
+		},
+		Accept: func(w receiver.Delivery, first bool) {
+			fmt.Fprintf(log, "%s\n", w.Body)
+			if first {
+				d.showWebhook(w)
+			}
+		},
+	})
 	if err != nil {
 		return err
 	}
-	d.parts.add("webhooks", d.receiver.stop)
+	d.parts.add("webhooks", d.receiver.Close)
 	d.out.done("webhooks", "received at "+d.receiver.URL+", signatures checked with the reference library")
 	return nil
 }

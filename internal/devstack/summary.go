@@ -55,12 +55,12 @@ func (d *dev) summarize(ctx context.Context, t *app.Tenant, stamp string) error 
 	if err := d.follow(ctx, t.Store, id); err != nil { // a model may take its time
 		return fmt.Errorf("summarize a sample (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")), err)
 	}
-	got, err := d.receiver.await(ctx, id)
+	got, err := d.webhook(ctx, id)
 	if err != nil {
 		return err
 	}
 	var s summary
-	if err := json.Unmarshal(got.Result, &s); err != nil || got.Type != "task.completed" || s.Summary == "" {
+	if err := decodeResult(got, &s); err != nil || got.Type != "task.completed" || s.Summary == "" {
 		return fmt.Errorf("the webhook of the summarize task is %s (the worker's log is %s)", got.Type,
 			d.home.rel(d.home.logPath("worker")))
 	}

@@ -42,7 +42,7 @@ func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
 	}
 	d.out.section("All of it worked")
 	d.out.done("tour", fmt.Sprintf("%s in %s, %s, 1 dead letter, 1 search, 1 answer, 1 summary, in %.1f s",
-		count(len(samples), "document"), count(chunks, "chunk"), count(d.receiver.verified(), "verified webhook"),
+		count(len(samples), "document"), count(chunks, "chunk"), count(d.receiver.Count(), "verified webhook"),
 		time.Since(began).Seconds()))
 	return nil
 }
@@ -66,14 +66,18 @@ func (d *dev) ingestSamples(ctx context.Context, t *app.Tenant, stamp string) (c
 			err)
 	}
 	for _, id := range ids {
-		got, err := d.receiver.await(ctx, id)
+		got, err := d.webhook(ctx, id)
 		if err != nil {
 			return 0, err
 		}
 		if got.Type != "task.completed" {
 			return 0, fmt.Errorf("the webhook of task %s is %s", id, got.Type)
 		}
-		chunks += readResult(got).Chunks
+		var r ingested
+		if err := decodeResult(got, &r); err != nil {
+			return 0, fmt.Errorf("read the webhook of task %s: %w", id, err)
+		}
+		chunks += r.Chunks
 	}
 	return chunks, nil
 }
@@ -118,7 +122,7 @@ func (d *dev) failOne(ctx context.Context, t *app.Tenant, stamp string) error {
 	if _, err := t.Queues.Normal.Send(ctx, string(message), queue.SendOptions{}); err != nil {
 		return fmt.Errorf("send the bad task: %w", err)
 	}
-	got, err := d.receiver.await(ctx, id)
+	got, err := d.webhook(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -165,34 +169,4 @@ type ingested struct {
 	Pages     int    `json:"pages"`
 	Chunks    int    `json:"chunks"`
 	Unchanged bool   `json:"unchanged"`
-}
-
-func readResult(t receivedWebhook) ingested {
-	var r ingested
-	_ = json.Unmarshal(t.Result, &r) // empty for other task types
-	return r
-}
-
-// showWebhook prints a webhook when it arrives.
-func (d *dev) showWebhook(t receivedWebhook) {
-	if !t.Verified {
-		d.out.bad("webhook", fmt.Sprintf("%q has a wrong signature: refused", t.ID))
-		return
-	}
-	about := []string{t.TaskID}
-	switch r := readResult(t); {
-	case t.Error != nil:
-		about = append(about, t.Error.Code+": "+t.Error.Message)
-	case r.Filename != "":
-		if r.Pages > 0 {
-			about = append(about, count(r.Pages, "page"))
-		}
-		if r.Chunks > 0 {
-			about = append(about, count(r.Chunks, "chunk"))
-		}
-		if r.Unchanged {
-			about = append(about, "unchanged since last time")
-		}
-	}
-	d.out.done("webhook", fmt.Sprintf("%s, signature verified: %s", t.Type, strings.Join(about, ", ")))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // The tour counts one thing as one, and repeats no sentence.
@@ -14,9 +15,9 @@ func TestWordsOfTheTour(t *testing.T) {
 	t.Parallel()
 	out := &bytes.Buffer{}
 	d := &dev{out: &printer{w: out}}
-	d.showWebhook(receivedWebhook{
-		Type: "task.completed", TaskID: "a", Verified: true,
-		Result: json.RawMessage(`{"filename": "a.pdf", "pages": 1, "chunks": 1}`),
+	d.showWebhook(receiver.Delivery{
+		Type: "task.completed", TaskID: "a",
+		Body: []byte(`{"result": {"filename": "a.pdf", "pages": 1, "chunks": 1}}`),
 	})
 	var s summary
 	if err := json.Unmarshal([]byte(`{"summary": "Cranes are parked.", "model": "offline", "extractive": true,

@@ -165,29 +165,27 @@ func (v *conversion) failed(ctx context.Context, s Status) error {
 	return taskFailed(s.Failure, s.Error)
 }
 
-// Intervals of polling a task, and of retrying a request.
-const (
-	pollFirst  = 200 * time.Millisecond
-	pollMost   = 5 * time.Second
-	pollGrowth = 1.5
-	retryWait  = time.Second // after the first failure of a read request
-)
+// polls are the intervals of polling a task.
+var polls = retry.Backoff{First: 200 * time.Millisecond, Max: 5 * time.Second, Factor: 1.5}
 
-// retryPolicy is the policy of read requests.
+const retryWait = time.Second // after the first failure of a read request
+
+// retryPolicy is the policy of read requests. A retry includes the body of the answer, which an HTTP transport that
+// sends requests again can't: it has returned when the body breaks off.
 func retryPolicy() retry.Policy {
 	return retry.Policy{Backoff: retry.Backoff{First: retryWait, Max: 4 * retryWait}, Tries: 4, Retryable: retryable}
 }
 
 // wait polls until the task has ended.
 func (v *conversion) wait(ctx context.Context) (Status, error) {
-	for every := pollFirst; ; every = min(time.Duration(float64(every)*pollGrowth), pollMost) {
+	for waits := polls.Waits(); ; {
 		asked := time.Now()
 		s, err := retry.Do(ctx, retryPolicy(), func() (Status, error) { return v.status(ctx, v.state.Task, pollWait) })
 		if err != nil || s.finished() {
 			return s, err
 		}
 		// A server that waited is polled again at once.
-		if err := retry.Sleep(ctx, every-time.Since(asked)); err != nil {
+		if err := retry.Sleep(ctx, waits.Next()-time.Since(asked)); err != nil {
 			return s, err
 		}
 	}

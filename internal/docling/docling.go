@@ -28,7 +28,7 @@ type Options struct {
 	// tasks from each other. Empty: none.
 	Tenant string
 	// HTTP is the client to use; nil: a new one. Redirects are never followed, because the key would be sent
-	// along.
+	// along; one to another origin is an error that names DOCLING_URL.
 	HTTP *http.Client
 	// MaxResult limits one result's JSON, in bytes. Default 512 MiB.
 	MaxResult int64
@@ -74,6 +74,7 @@ func New(o Options) (*Client, error) {
 		// not shared, so that CloseIdle closes only its own connections
 		client.Transport = tracing.Transport(t.Clone(), "docling")
 	}
+	client.Transport = httpurl.SameOrigin(client.Transport, "DOCLING_URL")
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{o: o, base: base, http: client}, nil
 }

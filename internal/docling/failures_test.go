@@ -61,7 +61,7 @@ func TestRefusals(t *testing.T) {
 				Header: http.Header{"Location": {"http://elsewhere.invalid/"}},
 			},
 			taskerr.DependencyUnavailable,
-			taskerr.Docling, "no docling-serve", 0,
+			taskerr.Docling, "redirect to http://elsewhere.invalid; set DOCLING_URL", 0,
 		},
 		"too large": {doclingtest.Fault{Status: 413}, taskerr.QuotaExceeded, "", "HTTP 413", 0},
 		"refused, a text": {

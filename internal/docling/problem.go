@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -34,6 +35,10 @@ func down(class taskerr.Class, hint, format string, args ...any) *taskerr.Error 
 func transport(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if redirect, ok := errors.AsType[*httpurl.RedirectError](err); ok {
+		return down(taskerr.DependencyUnavailable, "set DOCLING_URL to the final address of docling-serve",
+			"docling-serve: %w", redirect)
 	}
 	const hint = "is docling-serve running, and DOCLING_URL its address? docling-serve's own log and GET /ready say " +
 		"more"

@@ -133,18 +133,17 @@ func (e *Engine) reportLoop(ctx context.Context) {
 			return
 		}
 		longest := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
-		waits := retry.Backoff{First: 200 * time.Millisecond, Max: longest, Jitter: 0.1}
-		next, failing := waits.Waits(), false
-		for wait := next(); retry.Sleep(ctx, wait) == nil; {
+		waits, failing := retry.Backoff{First: 200 * time.Millisecond, Max: longest, Jitter: 0.1}.Waits(), false
+		for wait := waits.Next(); retry.Sleep(ctx, wait) == nil; {
 			some, err := e.reportUnanswered(ctx)
 			if !some {
 				break
 			}
 			wait = e.cfg.Lease / 3
 			if err != nil {
-				wait = next()
+				wait = waits.Next()
 			} else {
-				next = waits.Waits()
+				waits.Reset()
 			}
 			if err != nil && !failing && ctx.Err() == nil {
 				e.log.Warn("can't report begins that the database did not answer; retrying until it works", "error", err)

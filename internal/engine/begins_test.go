@@ -60,7 +60,7 @@ func TestUnansweredBeginOfAnotherWorker(t *testing.T) {
 	}
 }
 
-// So it does when the store is away for longer than the lease.
+// So it does when the store does not answer for longer than the lease.
 func TestUnansweredBeginAfterItsLease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		began := time.Now()

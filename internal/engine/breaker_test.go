@@ -147,7 +147,7 @@ func TestDatabaseOutageCostsNoAttempt(t *testing.T) {
 	})
 }
 
-// What was held in hand while the database was away is committed within a poll interval of its return.
+// What was held in hand while the database did not answer is committed within a poll interval of its return.
 func TestCommitsResumeWithinAPoll(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.cfg.PollMax = 2 * time.Second
@@ -167,7 +167,7 @@ func TestCommitsResumeWithinAPoll(t *testing.T) {
 	})
 }
 
-// After an outage of the model the work goes on within a poll interval. Besides those that opened the circuit
+// After an outage of the model the work goes on within a poll interval. Apart from those that opened the circuit
 // breaker no attempt is lost to it, and those that waited don't wait for another pause.
 func TestWorkResumesWithinAPollInterval(t *testing.T) {
 	for _, outage := range []time.Duration{60 * time.Second, 63 * time.Second, 66 * time.Second, 69 * time.Second} {
@@ -233,7 +233,7 @@ func TestBreakerSlowsPolling(t *testing.T) {
 	})
 }
 
-// A task that was turned away while another one tried the model is found soon after that one succeeded,
+// A task that was not admitted while another one tried the model is found soon after that one succeeded,
 // however seldom idle queues are looked at.
 func TestBreakerWakesPolling(t *testing.T) {
 	for _, probe := range []time.Duration{time.Second, 6 * time.Second} { // shorter and longer than the wait for it
@@ -299,7 +299,7 @@ func TestBreakerIgnoresWhoDoesNotNeedIt(t *testing.T) {
 			out.Unused = []taskerr.Dependency{taskerr.Model}
 			return out, err
 		}))
-		for i := range 3 { // so many are evidence where there is no probe
+		for i := range 3 { // three are evidence where there is no probe
 			w.send(w.queues.Normal, message(fmt.Sprint("needs-it", i), ""))
 		}
 		for i := range 30 { // between any two attempts of the others

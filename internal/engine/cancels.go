@@ -39,9 +39,9 @@ type watched struct {
 	end   context.CancelCauseFunc
 }
 
-func newWatch(s store.Jobs, log *slog.Logger, away *outages) *watch {
+func newWatch(s store.Jobs, log *slog.Logger, o *outages) *watch {
 	return &watch{
-		store: s, log: log, outages: away, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1),
+		store: s, log: log, outages: o, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1),
 		pause: askEvery,
 	}
 }

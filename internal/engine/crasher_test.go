@@ -99,7 +99,7 @@ func TestDatabaseCrashersEnd(t *testing.T) {
 }
 
 // A task that takes the database down when it is committed ends also when nobody else writes: a renewal of its own
-// lease tells that the database is up.
+// lease shows that the database is up.
 func TestLoneDatabaseCrasherEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service

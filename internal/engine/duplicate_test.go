@@ -16,7 +16,7 @@ import (
 // sentAgain is message("t1", "") as somebody sends it who wants to hear of it.
 const sentAgain = `{"task_id":"t1","task_type":"test","payload":{"n":1},"webhook_url":"https://example.com/again"}`
 
-// wantDuplicates is how often the job's story has to say that the task was sent again after it had failed.
+// wantDuplicates is how often the job's events have to say that the task was sent again after it had failed.
 func (w *world) wantDuplicates(r storememory.Row) int {
 	if w.resent.IsZero() || r.State != job.Failed || !w.resent.After(r.Ended) {
 		return 0
@@ -24,13 +24,13 @@ func (w *world) wantDuplicates(r storememory.Row) int {
 	return 1
 }
 
-// expectDuplicates checks that a message which was sent after its job failed is told of once, and a redelivery never.
+// expectDuplicates checks that a message which was sent after its job failed is reported once, and a redelivery never.
 func (w *world) expectDuplicates(r storememory.Row) {
 	w.Helper()
-	told, hooks := 0, 0
+	reported, hooks := 0, 0
 	for _, e := range r.Events {
 		if strings.Contains(string(e.Metadata), "duplicate_message_id") {
-			told++
+			reported++
 		}
 	}
 	for _, hook := range r.Outbox {
@@ -38,8 +38,8 @@ func (w *world) expectDuplicates(r storememory.Row) {
 			hooks++
 		}
 	}
-	if want := w.wantDuplicates(r); told != want || hooks != want {
-		w.Errorf("%d events and %d webhooks tell of duplicates, want %d", told, hooks, want)
+	if want := w.wantDuplicates(r); reported != want || hooks != want {
+		w.Errorf("%d events and %d webhooks report duplicates, want %d", reported, hooks, want)
 	}
 }
 

@@ -142,7 +142,7 @@ func floods(t *testing.T, f func(u *underFlood)) {
 	}
 }
 
-// A message of normal that comes at any time gets its turn.
+// A message of normal is begun, whenever it comes.
 func TestFloodOfHighLetsOneNormalPass(t *testing.T) {
 	floods(t, func(u *underFlood) {
 		u.start(u.handle)

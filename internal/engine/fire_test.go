@@ -87,8 +87,8 @@ func TestPanicInResult(t *testing.T) {
 	})
 }
 
-// What the handler told is in the story even when the commit had to be tried again (I8).
-func TestRetriedCommitKeepsTheStory(t *testing.T) {
+// The handler's events are written even when the commit had to be repeated (I8).
+func TestRetriedCommitKeepsEvents(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var tries atomic.Int32
 		h := w.hook()
@@ -107,14 +107,14 @@ func TestRetriedCommitKeepsTheStory(t *testing.T) {
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(time.Minute)
 		w.expectState("t1", job.Succeeded, 1)
-		told := 0
+		written := 0
 		for _, e := range w.row("t1").Events {
 			if e.Stage == "second" {
-				told++
+				written++
 			}
 		}
-		if told != 1 {
-			t.Errorf("the stage is told %d times, want once", told)
+		if written != 1 {
+			t.Errorf("the stage was written %d times, want once", written)
 		}
 	})
 }
@@ -188,7 +188,7 @@ func (brokenQueue) Receive(context.Context, int, time.Duration) ([]*queue.Messag
 	return nil, queue.ErrNotFound
 }
 
-// While the database is away the work goes on, for nobody else can begin it; it is done once.
+// While the database does not answer the work goes on, for nobody else can begin it; it is done once.
 func TestStoreOutage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var down atomic.Bool

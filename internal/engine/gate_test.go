@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/engine"
@@ -35,6 +36,8 @@ type gate struct {
 	what  fault         // of that call
 	odds  func() *fault // for each call, instead of at; nil: none
 	dead  bool          // the process has ended: nothing of it reaches a back end
+
+	pending atomic.Int32 // calls under way
 }
 
 // next says what befalls a call.
@@ -62,6 +65,8 @@ var errLost = errors.Join(errDown, queue.ErrUncertain)
 
 func through[T any](ctx context.Context, g *gate, name string, call func(context.Context) (T, error)) (T, error) {
 	var none T
+	g.pending.Add(1)
+	defer g.pending.Add(-1)
 	switch g.next(name) {
 	case "":
 		return call(ctx)
@@ -202,8 +207,8 @@ func (l gatedLease) Delete(ctx context.Context) error {
 	return err
 }
 
-// behind puts the gate before everything that the next engine works with, and returns how to take it away.
-func (w *world) behind(g *gate) (away func()) {
+// behind puts the gate before everything that the next engine works with, until remove is called.
+func (w *world) behind(g *gate) (remove func()) {
 	jobs, queues := w.jobs, w.queues
 	w.jobs = gatedStore{jobs, g}
 	w.queues = engine.Queues{

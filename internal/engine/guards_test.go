@@ -167,7 +167,7 @@ func (q deafQueue) Receive(ctx context.Context, n int, visibility time.Duration)
 	return q.Queue.Receive(ctx, n, visibility)
 }
 
-// A job failed in two series, no dead letter could be copied, and of its messages one is left, which begin tells of
+// A job failed in two series, no dead letter could be copied, and of its messages one is left, which begin reports
 // the first alone: both are copied (I6). Found by the simulation, seed 3215663480.
 func TestBothDeadLettersAreCopied(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -188,7 +188,7 @@ func TestDatabaseRestartIsSeen(t *testing.T) {
 	})
 }
 
-// The health tells of slots, draining and open circuit breakers, as JSON too, and repeats no error's text.
+// The health has slots, draining and open circuit breakers, as JSON too, and repeats no error's text.
 func TestHealth(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const secret = "hunter2"

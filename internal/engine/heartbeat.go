@@ -138,12 +138,12 @@ func (b *beat) write(ctx context.Context) error {
 		return store.ErrFenced // for a goroutine that outlived its handler
 	}
 	asked := time.Now()
-	told := b.journal.take()
+	taken := b.journal.take()
 	var pulse store.HeartbeatAnswer
 	over := b.engine.outages.call()
 	err := b.bounded(ctx, func(ctx context.Context) (err error) {
 		pulse, err = b.engine.deps.Store.Heartbeat(ctx, store.Heartbeat{
-			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: told.all(), Checkpoint: told.checkpoint,
+			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: taken.all(), Checkpoint: taken.checkpoint,
 		})
 		return err
 	})
@@ -161,7 +161,7 @@ func (b *beat) write(ctx context.Context) error {
 		b.end(ErrLeaseLost)
 		return nil
 	}
-	b.journal.untake(told)
+	b.journal.untake(taken)
 	b.engine.obs.Renewed("job", "failed")
 	// While this worker holds the message no other one begins the job, and the fence handles duplicates: an outage of
 	// the store alone does not end work.

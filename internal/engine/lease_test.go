@@ -44,8 +44,8 @@ func TestLostLeaseStopsTheHandler(t *testing.T) {
 	})
 }
 
-// What the handler told is in the story even when a heartbeat could not write it (I8).
-func TestFailedHeartbeatKeepsTheStory(t *testing.T) {
+// The handler's events are written even when a heartbeat could not write them (I8).
+func TestFailedHeartbeatKeepsEvents(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var tries atomic.Int32
 		w.hook().heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
@@ -64,14 +64,14 @@ func TestFailedHeartbeatKeepsTheStory(t *testing.T) {
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(time.Minute)
 		w.expectState("t1", job.Succeeded, 1)
-		told := 0
+		written := 0
 		for _, e := range w.row("t1").Events {
 			if e.Stage == "second" {
-				told++
+				written++
 			}
 		}
-		if told != 1 {
-			t.Errorf("the stage is told %d times, want once", told)
+		if written != 1 {
+			t.Errorf("the stage was written %d times, want once", written)
 		}
 	})
 }

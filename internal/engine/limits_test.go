@@ -146,7 +146,7 @@ func TestLimitRecoversInQuiet(t *testing.T) {
 
 // What is not the type's fault halves nothing: bad documents, waiting for another job, a dependency whose
 // circuit breaker is open.
-func TestLimitIgnoresWhatSaysNothing(t *testing.T) {
+func TestLimitIgnoresOtherSamples(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"validation_error":    func() error { return taskerr.Errorf(taskerr.ValidationError, "bad") },
 		"unsupported_format":  func() error { return taskerr.Errorf(taskerr.UnsupportedFormat, "bad") },

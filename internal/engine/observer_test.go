@@ -18,17 +18,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// witness is an observer that writes down what it is told of tasks.
+// witness is an observer that writes down its calls.
 type witness struct {
 	engine.NopObserver
-	mu   sync.Mutex
-	told []string
+	mu    sync.Mutex
+	calls []string
 }
 
 func (w *witness) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, fmt.Sprintf(format, args...))
+	w.calls = append(w.calls, fmt.Sprintf(format, args...))
 }
 
 func (w *witness) Accepted(t task.Type) { w.note("%s came", t) }
@@ -51,7 +51,7 @@ func (w *witness) Finished(t task.Type, e engine.Ending) {
 }
 
 // What the observer is told of each life: once that it came, and of every attempt that it started and ended.
-func TestObserverIsTold(t *testing.T) {
+func TestObserver(t *testing.T) {
 	busy := work(2*time.Second, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 		if c.Attempt == 1 {
 			return handlers.Outcome{}, taskerr.Errorf(taskerr.ModelOverloaded, "busy")
@@ -118,8 +118,8 @@ func TestObserverIsTold(t *testing.T) {
 				w.settled(time.Minute)
 				seen.mu.Lock()
 				defer seen.mu.Unlock()
-				if !slices.Equal(seen.told, c.want) {
-					t.Errorf("it was told\n%q, want\n%q", seen.told, c.want)
+				if !slices.Equal(seen.calls, c.want) {
+					t.Errorf("its calls are\n%q, want\n%q", seen.calls, c.want)
 				}
 			})
 		})
@@ -152,19 +152,19 @@ func TestRefusalCountsOnce(t *testing.T) {
 		w.start(done)
 		w.send(w.queues.Normal, `tea, please`)
 		w.settled(5 * time.Minute)
-		if len(seen.told) != 0 || broken.tries.Load() < 3 {
-			t.Errorf("after %d tries it was told %q", broken.tries.Load(), seen.told)
+		if len(seen.calls) != 0 || broken.tries.Load() < 3 {
+			t.Errorf("after %d tries its calls are %q", broken.tries.Load(), seen.calls)
 		}
 		broken.down.Store(false)
 		w.settled(time.Minute)
-		if len(seen.told) != 1 {
-			t.Errorf("it was told %q", seen.told)
+		if len(seen.calls) != 1 {
+			t.Errorf("its calls are %q", seen.calls)
 		}
 	})
 }
 
 // A success that deserves a look says so: to the observer and in the log, which must not quote the document.
-func TestWarningsAreTold(t *testing.T) {
+func TestWarningsAreReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		seen := &witness{}
 		w.observer = seen
@@ -177,8 +177,8 @@ func TestWarningsAreTold(t *testing.T) {
 		w.settled(5 * time.Second)
 		w.expectState("t1", job.Succeeded, 1)
 		w.expectLog("task done", "warnings=2", "async-worker jobs get t1")
-		if !slices.Contains(seen.told, "test has 2 warnings") || strings.Contains(w.logs.String(), "TopSecret") {
-			t.Errorf("told %q, and logged\n%s", seen.told, w.logs)
+		if !slices.Contains(seen.calls, "test has 2 warnings") || strings.Contains(w.logs.String(), "TopSecret") {
+			t.Errorf("calls %q, and logged\n%s", seen.calls, w.logs)
 		}
 	})
 }

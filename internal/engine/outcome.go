@@ -94,7 +94,7 @@ func (e *Engine) giveBack(
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
 	wait := e.policy(a.spec).Wait(a.begun.Attempt, a.begun.LastWait, failure.RetryAfter,
 		rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
-	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settlement, error) {
+	outage, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settlement, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settlement{}, err
 		}
@@ -102,7 +102,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) 
 			Holder: a.holder, Error: a.describe(failure), After: wait, Events: a.journal.rest().all(),
 		})
 	})
-	if away {
+	if outage {
 		return e.await(ctx, a, taskerr.Database, true)
 	}
 	if err != nil {
@@ -116,14 +116,14 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) 
 
 func (e *Engine) fail(ctx context.Context, a *attempt, failure *taskerr.Error, reason string) (string, taskerr.Class) {
 	var settled store.Settlement
-	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settlement, err error) {
+	outage, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settlement, err error) {
 		settled, err = e.deps.Store.Fail(ctx, store.Failure{
 			Holder: a.holder, Error: a.describe(failure), Reason: reason,
 			Source: a.source(), Original: a.msg.Text, Events: a.journal.rest().all(),
 		})
 		return settled, err
 	})
-	if away {
+	if outage {
 		return e.await(ctx, a, taskerr.Database, true)
 	}
 	if err != nil {
@@ -198,9 +198,9 @@ func classify(err error) *taskerr.Error {
 
 // describe converts the attempt's failure, with its stage and duration.
 func (a *attempt) describe(failure *taskerr.Error) store.ErrorInfo {
-	told := describe(failure, a.task.Type)
-	told.ProcessingMS = time.Since(a.started).Milliseconds()
-	return told
+	described := describe(failure, a.task.Type)
+	described.ProcessingMS = time.Since(a.started).Milliseconds()
+	return described
 }
 
 // describe converts an error into the form of rows and webhooks.

@@ -185,7 +185,7 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 	t, err := message.Task(s.Recorded, e.cfg.ClientID)
 	if err != nil {
-		return t, taskerr.Errorf(taskerr.ValidationError, "its row does not make a message: %v", err)
+		return t, taskerr.Errorf(taskerr.ValidationError, "a message can't be made from its row: %v", err)
 	}
 	t.Hints.Force = false // it would begin another series if the job ended before the message comes
 	h, ok := e.deps.Handlers[t.Type]
@@ -193,7 +193,7 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 		return t, taskerr.Errorf(taskerr.ValidationError, "this worker does not take tasks of that type")
 	}
 	if task.Fingerprint(t) != s.Fingerprint {
-		return t, taskerr.Errorf(taskerr.ValidationError, "its payload has characters that the database can't keep")
+		return t, taskerr.Errorf(taskerr.ValidationError, "its payload has characters that the database can't store")
 	}
 	if _, err := safely(e.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
 		return t, taskerr.Classify(err)

@@ -89,9 +89,9 @@ func TestLostMessageIsSentAgain(t *testing.T) {
 			task.Fingerprint(c.Task) != task.Fingerprint(want.Task) {
 			t.Errorf("the task is %+v", c.Task)
 		}
-		told := fmt.Sprintf("%+v", r.Events)
-		if r.Commits != 1 || !strings.Contains(told, "worker_lost") || !strings.Contains(told, "sent again") {
-			t.Errorf("%d commits, events %s", r.Commits, told)
+		events := fmt.Sprintf("%+v", r.Events)
+		if r.Commits != 1 || !strings.Contains(events, "worker_lost") || !strings.Contains(events, "sent again") {
+			t.Errorf("%d commits, events %s", r.Commits, events)
 		}
 		w.settled(24 * time.Hour)
 		if len(*texts) != 1 || w.row("t1").Series != 1 {
@@ -240,9 +240,9 @@ func TestSweepMakesTheQueue(t *testing.T) {
 func TestEveryCallOfTheSweepFails(t *testing.T) {
 	live := func(w *world, g *gate) {
 		w.begun(message("t1", ""), 3)
-		away := w.behind(g)
+		pass := w.behind(g)
 		w.start(done)
-		away()
+		pass()
 		first := *w
 		defer first.shutdown()
 		w.stop = nil

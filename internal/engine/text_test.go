@@ -121,21 +121,21 @@ func TestTextIsWrittenAsItComes(t *testing.T) {
 	})
 }
 
-// beats is a store whose heartbeats fail while it is away.
+// beats is a store whose heartbeats fail during an outage.
 type beats struct {
 	store.Jobs
 	mu    sync.Mutex
-	away  time.Time
+	until time.Time
 	calls int
 }
 
 func (b *beats) Heartbeat(ctx context.Context, beat store.Heartbeat) (store.HeartbeatAnswer, error) {
 	b.mu.Lock()
 	b.calls++
-	away := time.Now().Before(b.away)
+	down := time.Now().Before(b.until)
 	b.mu.Unlock()
-	if away {
-		return store.HeartbeatAnswer{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "away"))
+	if down {
+		return store.HeartbeatAnswer{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "down"))
 	}
 	return b.Jobs.Heartbeat(ctx, beat)
 }
@@ -145,7 +145,7 @@ func (b *beats) Heartbeat(ctx context.Context, beat store.Heartbeat) (store.Hear
 func TestSave(t *testing.T) {
 	for name, c := range map[string]struct {
 		outage time.Duration
-	}{"up": {}, "away for a while": {outage: 20 * time.Second}, "away for long": {outage: 3 * time.Minute}} {
+	}{"up": {}, "a short outage": {outage: 20 * time.Second}, "a long outage": {outage: 3 * time.Minute}} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				b := &beats{Jobs: w.store}
@@ -160,9 +160,9 @@ func TestSave(t *testing.T) {
 					}
 					for ; step < 3; step++ {
 						steps = append(steps, step)
-						if step == 1 && b.away.IsZero() {
+						if step == 1 && b.until.IsZero() {
 							b.mu.Lock()
-							b.away = time.Now().Add(c.outage)
+							b.until = time.Now().Add(c.outage)
 							b.mu.Unlock()
 						}
 						call.Progress.Checkpoint(step + 1)
@@ -224,8 +224,8 @@ func TestSaveStops(t *testing.T) {
 	})
 }
 
-// What is told of pages goes with the events, as fields.
-func TestPagesAreInTheStory(t *testing.T) {
+// The counts of pages are fields of the events.
+func TestPagesAreInEvents(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			c.Progress.Pages(0, 0)
@@ -243,7 +243,7 @@ func TestPagesAreInTheStory(t *testing.T) {
 			got[e.Stage+" "+e.Message] = string(e.Metadata)
 		}
 		if got["first "] != `{"pages_completed":0}` || got["first page 4"] != `{"pages_completed":3,"total_pages":7}` {
-			t.Errorf("the story is %q", got)
+			t.Errorf("the events are %q", got)
 		}
 	})
 }

@@ -91,7 +91,7 @@ func TestFullOutboxSlowsTheWorker(t *testing.T) {
 	})
 }
 
-// A moment in which the database is away is one trouble, however many messages meet it.
+// A moment in which the database does not answer is one trouble, however many messages meet it.
 func TestOneTroubleIsWaitedForOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service

@@ -35,7 +35,7 @@ func (e *Engine) transact(
 ) (store.Settlement, error) {
 	began, failed, renewed := time.Now(), 0, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
-	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits()
+	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits().Next
 	for {
 		settled, err := e.bounded(ctx, commit)
 		wait := next()
@@ -73,17 +73,17 @@ func (e *Engine) patience() (most time.Duration, shortened <-chan struct{}) {
 // so is one that ran each time that the database went down (I11).
 func (e *Engine) blame(
 	ctx context.Context, a *attempt, failure *taskerr.Error, commit func(context.Context) (store.Settlement, error),
-) (away bool, err error) {
+) (outage bool, err error) {
 	if failure.Dependency != taskerr.Database || a.verdict == blamed {
 		_, err = e.transact(ctx, a, commit)
 		return false, err
 	}
-	away = e.outages.happenedSince(a.started)
-	if !away {
+	outage = e.outages.happenedSince(a.started)
+	if !outage {
 		_, err = e.bounded(ctx, commit)
-		away = transient(err)
+		outage = transient(err)
 	}
-	if !away {
+	if !outage {
 		return false, err
 	}
 	if c := e.breakers.of(taskerr.Database); c.blames(a.task.ID) == spared || !a.suspicious() {

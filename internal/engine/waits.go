@@ -37,7 +37,7 @@ const (
 	blamed                 // a service is down because of the task, repeatedly: the attempt counts in any case
 )
 
-// errDatabaseGone is the failure of an attempt whose lease was lost while the database was away.
+// errDatabaseGone is the failure of an attempt whose lease was lost during an outage of the database.
 var errDatabaseGone = &taskerr.Error{
 	Class: taskerr.TransientStorage, Dependency: taskerr.Database,
 	Message: "the database went down each time that the task ran",

@@ -95,15 +95,15 @@ func TestAliveWhileItWaits(t *testing.T) {
 // An outage of queue and store is not a reason to restart the worker: the loops move, and back off.
 func TestAliveInAnOutage(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var away atomic.Bool
+		var down atomic.Bool
 		w.queues.Normal = &failingQueue{w.queues.Normal, func() error {
-			if away.Load() {
+			if down.Load() {
 				return taskerr.Errorf(taskerr.NetworkTimeout, "no answer")
 			}
 			return nil
 		}, func() {}}
 		w.start(done)
-		away.Store(true)
+		down.Store(true)
 		if after, err := w.watched(10 * time.Minute); err != nil {
 			t.Errorf("after %v: %v", after, err)
 		}

@@ -65,7 +65,7 @@ func TestCatalogIsComplete(t *testing.T) {
 			t.Errorf("docs/logging.md does not list %s with its id", e.Name)
 		}
 		if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(string(e.ID)) {
-			t.Errorf("%s: %q is no id", e.Name, e.ID)
+			t.Errorf("%s: %q is not an id", e.Name, e.ID)
 		}
 		if other, taken := named[e.ID]; taken {
 			t.Errorf("%s and %s have one id", other, e.Name)

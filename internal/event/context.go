@@ -8,7 +8,7 @@ import (
 
 type key struct{}
 
-// With returns a context whose records bear attrs besides those that ctx has already: the fields of the task whose
+// With returns a context whose records have attrs, in addition to those of ctx: the fields of the task whose
 // work is done in it. A slog.LogValuer among them is asked at each record.
 func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 	return context.WithValue(ctx, key{}, append(slices.Clip(From(ctx)), attrs...))

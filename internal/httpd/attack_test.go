@@ -48,7 +48,7 @@ func answerTo(t *testing.T, to net.Addr, path string) int {
 }
 
 // Connections that are held open, idle or in the middle of a header, do not keep a probe out.
-func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
+func TestHeldConnectionsBlockNoOther(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(*testing.T, net.Addr){
 		"idle behind a probe": func(t *testing.T, to net.Addr) {

@@ -6,10 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 // guard authorizes requests over TCP.
@@ -94,6 +95,5 @@ func ownName(hostport string) bool {
 	if err != nil {
 		host = strings.Trim(hostport, "[]")
 	}
-	addr, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
+	return httpurl.Loopback(host)
 }

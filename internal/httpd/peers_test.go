@@ -102,8 +102,8 @@ func many() (groups []uint32) {
 	return groups
 }
 
-// TestStrangersKeepNobodyOut: an unauthorized user who holds as many connections as possible blocks nobody.
-func TestStrangersKeepNobodyOut(t *testing.T) {
+// TestStrangersBlockNoOther: an unauthorized user who holds as many connections as possible blocks nobody.
+func TestStrangersBlockNoOther(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to run as other users")

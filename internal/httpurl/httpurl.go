@@ -3,7 +3,9 @@ package httpurl
 
 import (
 	"errors"
+	"net/netip"
 	"net/url"
+	"strings"
 )
 
 // The errors of Parse. They don't hold the address, which may contain a password.
@@ -25,4 +27,17 @@ func Parse(address string) (*url.URL, error) {
 		return nil, ErrHost
 	}
 	return u, nil
+}
+
+// Loopback reports whether a host, without its port, is this machine by a name or an address that no DNS decides.
+func Loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
+}
+
+// Exposed reports whether requests to an address cross a network without encryption: by http, to another machine. An
+// address that is not a URL is not.
+func Exposed(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "http" && !Loopback(u.Hostname())
 }

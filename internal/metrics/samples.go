@@ -15,11 +15,11 @@ import (
 // sampleAge is the shortest time between two samples of one value.
 const sampleAge = 30 * time.Second
 
-// samples are values that need requests to services. Each scrape takes one sample, in turn, so that an idle tenant pays
+// samples are values that need requests to services. Each scrape takes the next sample, so that an idle tenant pays
 // for one request, plus those of what was busy at the last sample. Without scrapes there are no requests.
 type samples struct {
 	asking sync.Mutex // held by the scrape that takes samples; others skip sampling
-	turn   int        // index of the next sample in turn
+	next   int        // index of the sample that the next scrape takes
 
 	mu  sync.Mutex
 	all []*sample
@@ -131,7 +131,7 @@ func (s *samples) refresh(ctx context.Context) {
 	}
 }
 
-// due returns the samples of what is busy, and the one in turn.
+// due returns the samples of what is busy, and the next of the others.
 func (s *samples) due() (now []*sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +142,8 @@ func (s *samples) due() (now []*sample) {
 		}
 	}
 	for range s.all {
-		one := s.all[s.turn%len(s.all)]
-		s.turn++
+		one := s.all[s.next%len(s.all)]
+		s.next++
 		if one.busy || !old(one) {
 			continue
 		}

@@ -5,6 +5,7 @@ package ocr
 import (
 	"context"
 	"image"
+	"regexp"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -70,6 +71,12 @@ func (p Preferences) Side() int {
 	}
 	return min(max(p.Resolution, leastSide), mostSide)
 }
+
+var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
+
+// ValidLanguage reports whether s has the form of a language that an engine may know: a code such as eng, en, chi_sim
+// or zh-Hans, or a word.
+func ValidLanguage(s string) bool { return language.MatchString(s) }
 
 // Identity names everything of an engine that decides its readings, except its program's version, for example
 // "tesseract:deu+eng" or "openai:gpt-4o-mini".

@@ -118,7 +118,7 @@ func TestRemoveCopiesIsBounded(t *testing.T) {
 			t.Errorf("%d messages are visible, want %d", n, len(texts)-1)
 		}
 
-		// An interruption puts all back as well, and is told.
+		// An interruption puts all back as well, and is reported.
 		ctx, interrupt := context.WithTimeout(t.Context(), 15*time.Second)
 		defer interrupt()
 		q = newQueue(t, texts...)

@@ -32,7 +32,7 @@ func (r Replayer) taskOf(ctx context.Context, d store.DeadLetter, o Options) (ta
 		case ok && (invalid.Reason == task.WrongClient || invalid.Known.OtherClient):
 			return t, wrongClient(d.ID)
 		case ok:
-			return t, &Refusal{fmt.Sprintf("the message of dead letter %s is no task: %v", d.ID, invalid), mendIt}
+			return t, &Refusal{fmt.Sprintf("the message of dead letter %s is not a task: %v", d.ID, invalid), mendIt}
 		case errors.Is(err, blob.ErrNotFound):
 			return t, &Refusal{
 				fmt.Sprintf("the blob with the message of dead letter %s (a claim check) is not there", d.ID),

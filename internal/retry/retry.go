@@ -3,6 +3,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -31,22 +32,32 @@ func Jitter(d time.Duration, fraction float64) time.Duration {
 	return d + time.Duration((2*rand.Float64()-1)*fraction*float64(d))
 }
 
-// Backoff is a series of waits, each twice as long as the one before.
+// Backoff is a series of waits, each longer than the one before by a factor.
 type Backoff struct {
 	First  time.Duration // the first wait
 	Max    time.Duration // the longest wait, jitter apart
+	Factor float64       // zero: 2
 	Jitter float64       // a fraction in [0,1] by which each wait varies in either direction
 }
 
 func (b Backoff) exponential() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{
-		InitialInterval: b.First, MaxInterval: max(b.Max, b.First), Multiplier: 2, RandomizationFactor: b.Jitter,
+		InitialInterval: b.First, MaxInterval: max(b.Max, b.First), Multiplier: cmp.Or(b.Factor, 2),
+		RandomizationFactor: b.Jitter,
 	}
 }
 
-// Waits starts the series. The returned function gives the next wait each time it is called; it is not safe for
-// concurrent use.
-func (b Backoff) Waits() (next func() time.Duration) { return b.exponential().NextBackOff }
+// Waits is a series of waits that has begun. It is not safe for concurrent use.
+type Waits struct{ series *backoff.ExponentialBackOff }
+
+// Waits starts the series.
+func (b Backoff) Waits() *Waits { return &Waits{b.exponential()} }
+
+// Next returns the next wait.
+func (w *Waits) Next() time.Duration { return w.series.NextBackOff() }
+
+// Reset starts the series again: the next wait is the first.
+func (w *Waits) Reset() { w.series.Reset() }
 
 // Policy says how often a function is called again, and when.
 type Policy struct {

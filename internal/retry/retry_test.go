@@ -101,12 +101,34 @@ func TestCanceled(t *testing.T) {
 
 func TestJitter(t *testing.T) {
 	t.Parallel()
-	next := retry.Backoff{First: time.Second, Max: time.Second, Jitter: 0.25}.Waits()
+	waits := retry.Backoff{First: time.Second, Max: time.Second, Jitter: 0.25}.Waits()
 	for range 1000 {
-		for _, d := range []time.Duration{next(), retry.Jitter(time.Second, 0.25)} {
+		for _, d := range []time.Duration{waits.Next(), retry.Jitter(time.Second, 0.25)} {
 			if d < 750*time.Millisecond || d > 1250*time.Millisecond {
 				t.Fatalf("%v is not within a quarter of a second", d)
 			}
+		}
+	}
+}
+
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		backoff retry.Backoff
+		want    []time.Duration
+	}{
+		{retry.Backoff{First: 1, Max: 5}, []time.Duration{1, 2, 4, 5, 5}},
+		{retry.Backoff{First: 100, Max: 300, Factor: 1.5}, []time.Duration{100, 150, 225, 300, 300}},
+		{retry.Backoff{First: 7}, []time.Duration{7, 7}}, // no Max: no growth
+	} {
+		waits := c.backoff.Waits()
+		for range 2 {
+			for i, want := range c.want {
+				if got := waits.Next(); got != want {
+					t.Errorf("wait %d of %+v is %d, want %d", i, c.backoff, got, want)
+				}
+			}
+			waits.Reset()
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestAzuriteStartsServesAndStops(t *testing.T) {
 	}
 }
 
-func TestAzuriteSaysWhatIsMissing(t *testing.T) {
+func TestAzuriteNamesMissingParts(t *testing.T) {
 	t.Parallel()
 	_, err := stack.StartAzurite(context.Background(), stack.AzuriteOptions{Root: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "npm ci") {

@@ -54,7 +54,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		span.SetStatus(codes.Error, "no answer")
 		return nil, err
 	}
-	told(span, answer.StatusCode)
+	setStatus(span, answer.StatusCode)
 	return answer, nil
 }
 
@@ -72,8 +72,8 @@ func hostOf(r *http.Request, service string) []attribute.KeyValue {
 	return attrs
 }
 
-// told records the status of a response; from 400 on it is an error, as in the conventions.
-func told(span trace.Span, status int) {
+// setStatus records the status of a response; from 400 on it is an error, as in the conventions.
+func setStatus(span trace.Span, status int) {
 	span.SetAttributes(attribute.Int("http.response.status_code", status))
 	if status >= http.StatusBadRequest {
 		span.SetAttributes(attribute.String("error.type", strconv.Itoa(status)))
@@ -100,7 +100,7 @@ func (t *Tracer) Webhook(r *http.Request, taskTraceParent, taskID string) (end f
 		if status == 0 {
 			span.SetStatus(codes.Error, "no answer")
 		} else {
-			told(span, status)
+			setStatus(span, status)
 		}
 		span.End()
 	}

@@ -3,6 +3,7 @@ package tracing
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,6 +51,7 @@ func newCollector(o Options) (*collector, error) {
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		c.client.Transport = t.Clone()
 	}
+	c.client.Transport = httpurl.SameOrigin(c.client.Transport, "OTEL_EXPORTER_OTLP_ENDPOINT")
 	return c, nil
 }
 
@@ -117,6 +119,9 @@ func (c *collector) post(ctx context.Context, body []byte) (again bool, err erro
 	r.Header = c.headers.Clone()
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	answer, err := c.client.Do(r)
+	if redirect, ok := errors.AsType[*httpurl.RedirectError](err); ok {
+		return false, redirect
+	}
 	if err != nil {
 		return true, err
 	}

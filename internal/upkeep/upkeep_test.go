@@ -95,7 +95,7 @@ func TestStops(t *testing.T) {
 	})
 }
 
-// readings is a store with so many old readings of pages.
+// readings is a store with this number of old readings of pages.
 type readings struct {
 	store.Pages
 	rows      int
@@ -119,7 +119,7 @@ func TestReadingsGo(t *testing.T) {
 	})
 }
 
-// partials is a store with so many old answers of models.
+// partials is a store with this number of old answers of models.
 type partials struct {
 	store.Summaries
 	rows      int

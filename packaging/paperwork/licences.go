@@ -24,7 +24,6 @@ type module struct {
 	folder        string // its source
 	texts         []text // its licences and notices
 	licences      []string
-	unstated      string // why there are none
 }
 
 type text struct {
@@ -39,14 +38,6 @@ var allowed = []string{
 
 // grants give more than a licence does.
 var grants = []string{"GooglePatentClause", "GooglePatentsFile"}
-
-// unstated are modules whose authors have not said under which licence they give them, and why we go on all the same.
-// The copyright file says so too.
-func unstated() map[string]string {
-	return map[string]string{
-		"github.com/supabase-community/storage-go": "no licence stated (github.com/supabase-community/storage-go/issues/38); linked by supabase-go, which is MIT, and not called",
-	}
-}
 
 var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|copyright|patents)([-._].*)?$`)
 
@@ -119,8 +110,7 @@ func (m *module) readLicences() error {
 			return err
 		}
 	}
-	m.unstated = unstated()[m.path]
-	if len(m.licences) == 0 && m.unstated == "" {
+	if len(m.licences) == 0 {
 		return fmt.Errorf("none is known in %s", m.folder)
 	}
 	slices.Sort(m.licences)
@@ -163,11 +153,7 @@ Comment:
  their copyright notices, are in third-party-notices.gz beside this file.
 `)
 	for _, m := range modules {
-		licence := strings.Join(m.licences, ", ")
-		if m.unstated != "" {
-			licence = m.unstated
-		}
-		fmt.Fprintf(w, " .\n %s %s: %s\n", m.path, m.version, licence)
+		fmt.Fprintf(w, " .\n %s %s: %s\n", m.path, m.version, strings.Join(m.licences, ", "))
 	}
 	_, err := fmt.Fprintf(w, `
 Files: *

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		return writeChangelog(w, o)
 	case "copyright", "notices", "sbom":
 	default:
-		return fmt.Errorf("%q is no paper; %s", args[0], usage)
+		return fmt.Errorf("%q is not a paper; %s", args[0], usage)
 	}
 	info, err := buildinfo.ReadFile(o.binary)
 	if err != nil {

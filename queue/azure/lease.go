@@ -20,7 +20,7 @@ type lease struct {
 	id       string
 	deadline atomic.Pointer[time.Time] // readable during a request
 
-	turn chan struct{} // a semaphore of 1; its holder owns the fields below
+	busy chan struct{} // holds the one token of a semaphore; who took it owns the fields below
 	// receipt is the current pop receipt.
 	receipt string
 	// unknown: an update got no response. If it was carried out, receipt is invalid and the new one is lost, although
@@ -39,9 +39,9 @@ const (
 )
 
 func newLease(q *azureQueue, id, receipt string, deadline time.Time) *lease {
-	l := &lease{queue: q, id: id, receipt: receipt, turn: make(chan struct{}, 1)}
+	l := &lease{queue: q, id: id, receipt: receipt, busy: make(chan struct{}, 1)}
 	l.deadline.Store(&deadline)
-	l.turn <- struct{}{}
+	l.busy <- struct{}{}
 	return l
 }
 
@@ -123,9 +123,9 @@ func (l *lease) locked(ctx context.Context, op operation, request func() error) 
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("%s queue %q: %w", doing, l.queue.name, context.Cause(ctx))
-	case <-l.turn:
+	case <-l.busy:
 	}
-	defer func() { l.turn <- struct{}{} }()
+	defer func() { l.busy <- struct{}{} }()
 	if l.ended != held {
 		if l.ended == deleted && op == opDelete {
 			return nil

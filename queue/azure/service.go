@@ -58,7 +58,7 @@ func Open(creds *storage.Credentials, o Options) (queue.Service, error) {
 	}
 	client, err := creds.QueueService(azcore.ClientOptions{
 		Retry:           policy.RetryOptions{MaxRetries: -1}, // see try, which knows what may be retried
-		Transport:       &http.Client{Transport: tracing.Transport(wire{o.Transport}, "queue")},
+		Transport:       storage.Client(tracing.Transport(wire{o.Transport}, "queue")),
 		PerCallPolicies: []policy.Policy{bodyPolicy{}},
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 		queuetest.Options{Virtual: true})
 }
 
-func TestAFullQueueSaysSo(t *testing.T) {
+func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	q := memory.New(memory.Options{MaxMessages: 1}).Queue("q")
 	if err := q.Ensure(t.Context()); err != nil {

@@ -21,6 +21,9 @@ const waiting = "internal/retry"
 // addresses is how an address of a service is parsed. Everything but the shared packages may import it.
 const addresses = "internal/httpurl"
 
+// naming is the rules for names that others define. Everything but the shared packages may import it.
+const naming = "internal/naming"
+
 // rules are the arrows of ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob, extract,
 // chunk, llm) → (task, job).
 func rules() []rule {
@@ -38,6 +41,8 @@ func rules() []rule {
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
 		{addresses, nil, "anything may call a service"},
+		{naming, nil, "anything may name what others define"},
+		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
 		{"internal/apitoken", nil, "it makes tokens, and knows nothing of calls"},
@@ -130,6 +135,7 @@ func rules() []rule {
 			"it hands out what any store has",
 		},
 		{"webhook/signing", nil, "settings and receivers read secrets, too"},
+		{"webhook/receiver", []string{}, "it knows webhooks as a frontend does"},
 		{
 			"webhook/...",
 			[]string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", taskWords},
@@ -177,7 +183,7 @@ func rules() []rule {
 			[]string{
 				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store",
 				"internal/store/schema", "internal/engine",
-				"internal/blob", "queue", "webhook", taskWords,
+				"internal/blob", "queue", "webhook", "webhook/receiver", taskWords,
 			},
 			"it shows the worker on a local stack",
 		},
@@ -241,6 +247,7 @@ func upper() []string {
 func unshipped() []string {
 	return []string{
 		module + "/internal/devstack/...", module + "/internal/stack/...", module + "/internal/llm/llmtest",
+		module + "/webhook/receiver",
 		"github.com/cpuguy83/go-md2man/...", "github.com/spf13/cobra/doc",
 	}
 }

@@ -5,19 +5,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // newHooks receives webhooks, and fails the test at one that is signed wrong.
-func newHooks(t *testing.T) *webhooktest.Receiver {
+func newHooks(t *testing.T) *receiver.Receiver {
 	t.Helper()
-	r := webhooktest.Open(nil, func(problem error) { t.Error(problem) })
+	r, err := receiver.Open(receiver.Options{Reject: func(_ string, problem error) { t.Error(problem) }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
 
 // webhook waits for the first webhook of a task.
-func (h *host) webhook(t *testing.T, task string) webhooktest.Delivery {
+func (h *host) webhook(t *testing.T, task string) receiver.Delivery {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

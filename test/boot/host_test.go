@@ -19,7 +19,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // host has the services of the tenants: they are on the host, whose network the machine uses.
@@ -30,7 +30,7 @@ type host struct {
 	supabase stacktest.Supabase
 	gate     *gate // in front of supabase
 	model    *llmtest.Server
-	hooks    *webhooktest.Receiver
+	hooks    *receiver.Receiver
 }
 
 func newHost(t *testing.T) *host {

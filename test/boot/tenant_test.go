@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // bed is a machine, its host, and the test of both.
@@ -40,13 +40,13 @@ func (b *bed) figure(format string, args ...any) {
 // unit is the service of a tenant.
 func unit(client string) string { return "async-worker@" + client + ".service" }
 
-// add creates or changes a tenant as an operator does. more are settings besides those that lead to the host.
+// add creates or changes a tenant as an operator does. more are added to the settings that lead to the host.
 func (b *bed) add(client string, more map[string]string) {
 	b.Helper()
 	settings := b.settings(more)
 	maps.Copy(settings, map[string]string{
 		"AZURE_STORAGE_CONNECTION_STRING": "'" + b.h.azure + "'", "SUPABASE_KEY": b.h.supabase.TenantKey(b.T, client),
-		"WEBHOOK_SECRET": webhooktest.Secret, "OPENAI_API_KEY": llmtest.Key,
+		"WEBHOOK_SECRET": receiver.Secret, "OPENAI_API_KEY": llmtest.Key,
 	})
 	b.m.pipe(lines(settings), "async-worker", "tenant", "add", client, "--force", "--env-file=-")
 }

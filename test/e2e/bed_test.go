@@ -21,7 +21,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // bed is one tenant with services of its own, and access to observe it from outside.
@@ -34,7 +34,7 @@ type bed struct {
 	api      string // PostgREST's address
 	reader   string // a frontend's key
 	env      []string
-	hooks    *webhooktest.Receiver
+	hooks    *receiver.Receiver
 }
 
 // newBed returns a tenant. The worker reaches its rows with a key for this tenant alone.
@@ -52,7 +52,7 @@ func newBed(t *testing.T, env ...string) *bed {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + t.TempDir(),
 		"CLIENT_ID=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure,
 		"SUPABASE_URL=" + api.URL, "SUPABASE_KEY=" + api.TenantKey(t, b.client),
-		"WEBHOOK_SECRET=" + webhooktest.Secret, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8", "POLL_MAX_MS=500", "LOG_FORMAT=text",
+		"WEBHOOK_SECRET=" + receiver.Secret, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8", "POLL_MAX_MS=500", "LOG_FORMAT=text",
 	}, env...)
 	blobs, err := azblob.NewClientFromConnectionString(b.azure, nil)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/test/corpus"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // only keeps the paths with one of the extensions.
@@ -20,7 +20,7 @@ func only(paths []string, extensions ...string) []string {
 }
 
 // ingestAll uploads and enqueues files, and returns the webhook of each.
-func (b *bed) ingestAll(paths []string) map[string]webhooktest.Delivery {
+func (b *bed) ingestAll(paths []string) map[string]receiver.Delivery {
 	b.t.Helper()
 	for _, path := range paths {
 		name := filepath.Base(path)
@@ -31,7 +31,7 @@ func (b *bed) ingestAll(paths []string) map[string]webhooktest.Delivery {
 		b.upload(name, content)
 		b.send(b.ingest(name, name))
 	}
-	outcomes := map[string]webhooktest.Delivery{}
+	outcomes := map[string]receiver.Delivery{}
 	for _, path := range paths {
 		name := filepath.Base(path)
 		outcomes[name] = b.await(b.ctx, name)

@@ -89,7 +89,7 @@ func TestDevOnce(t *testing.T) {
 		`1\. harbour-handbook\.pdf · page 4 · .*4\.3 Storm`,
 		`summary .*(offline-\S+|sentences of the document)`,
 		`(?s)A summary of harbour-handbook\.pdf.*· .+ \(page \d`,
-		`(?s)same question for the agent.*No model is set up.*“At 45 knots .*\[1\] harbour-handbook\.pdf, page 4: “`,
+		`(?s)same question for the agent.*No model is set up.*“At 45 knots .*\[1\] harbour-handbook\.pdf, page 4\n`,
 		`answer .*offline-\S+, without a model: \d quotations?`,
 		`8 verified webhooks, 1 dead letter`,
 	} {

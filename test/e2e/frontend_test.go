@@ -16,7 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // snippet is a block of docs/frontend.md that begins with the name of its file.
@@ -58,13 +58,13 @@ type frontend struct {
 		Result    map[string]any `json:"result"`
 		ErrorType string         `json:"error_type"`
 	} `json:"job"`
-	Stages     []string             `json:"stages"`
-	Hits       []map[string]any     `json:"hits"`
-	Webhook    webhooktest.Delivery `json:"webhook"`
-	Forged     string               `json:"forged"`     // why a changed webhook was refused
-	Secretless string               `json:"secretless"` // why a receiver without a secret to speak of takes nothing
-	Overwrite  string               `json:"overwrite"`  // why a second upload was refused
-	Unasked    string               `json:"unasked"`    // why a call that is not a reader's was refused
+	Stages     []string          `json:"stages"`
+	Hits       []map[string]any  `json:"hits"`
+	Webhook    receiver.Delivery `json:"webhook"`
+	Forged     string            `json:"forged"`     // why a changed webhook was refused
+	Secretless string            `json:"secretless"` // why a receiver without a secret to speak of takes nothing
+	Overwrite  string            `json:"overwrite"`  // why a second upload was refused
+	Unasked    string            `json:"unasked"`    // why a call that is not a reader's was refused
 }
 
 const inJavaScript = `
@@ -191,7 +191,7 @@ func TestFrontend(t *testing.T) {
 		cmd.Env = []string{
 			"PATH=" + os.Getenv("PATH"), "TENANT=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure,
 			"QUEUE_ADDRESS=" + address,
-			"SUPABASE_URL=" + b.api, "READER_KEY=" + b.reader, "WEBHOOK_SECRET=" + webhooktest.Secret,
+			"SUPABASE_URL=" + b.api, "READER_KEY=" + b.reader, "WEBHOOK_SECRET=" + receiver.Secret,
 		}
 		var problems bytes.Buffer
 		cmd.Stderr = &problems

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // collector is an OpenTelemetry collector that keeps what it receives.
@@ -159,15 +159,15 @@ func TestTrace(t *testing.T) {
 		attributeOf(spans.who, "async_worker.client_id"); got != "async-worker "+b.client {
 		t.Errorf("the resource is %v", spans.who)
 	}
-	for _, private := range []string{"secretname", "AccountKey", webhooktest.Secret, "Bearer", "sig="} {
+	for _, private := range []string{"secretname", "AccountKey", receiver.Secret, "Bearer", "sig="} {
 		if bytes.Contains(spans.raw, []byte(private)) {
 			t.Errorf("the spans have %q", private)
 		}
 	}
 }
 
-// TestTraceToNobody: a collector that is down delays neither a task nor, for long, the end of the worker.
-func TestTraceToNobody(t *testing.T) {
+// TestTraceWithoutCollector: a collector that is down delays neither a task nor, for long, the end of the worker.
+func TestTraceWithoutCollector(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1")
 	b.upload("a.md", []byte("# A\n\nText."))

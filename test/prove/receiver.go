@@ -3,12 +3,12 @@ package main
 import (
 	"sync"
 
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	hooks "github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // receiver is the frontend's end of the webhooks.
 type receiver struct {
-	*webhooktest.Receiver
+	*hooks.Receiver
 
 	mu    sync.Mutex
 	wrong []string // webhooks that should never come
@@ -20,14 +20,15 @@ type received struct {
 	times int
 }
 
-func newReceiver() *receiver {
+func newReceiver() (*receiver, error) {
 	r := &receiver{}
-	r.Receiver = webhooktest.Open(nil, func(problem error) {
+	var err error
+	r.Receiver, err = hooks.Open(hooks.Options{Reject: func(_ string, problem error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.wrong = append(r.wrong, problem.Error())
-	})
-	return r
+	}})
+	return r, err
 }
 
 // of returns what came of a task, by webhook-id.

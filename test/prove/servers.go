@@ -71,7 +71,10 @@ func newServers(ctx context.Context, keep bool) (g *servers, err error) {
 	if err = g.startDatabase(ctx, keep); err != nil {
 		return g, err
 	}
-	g.hooks, g.model = newReceiver(), newModel()
+	if g.hooks, err = newReceiver(); err != nil {
+		return g, err
+	}
+	g.model = newModel()
 	g.closers = append(g.closers, g.hooks.Close, g.model.close)
 	return g, nil
 }

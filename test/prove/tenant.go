@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/task"
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	hooks "github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
 // tenant is one client of the worker, with queues, a container and rows of its own. The checks compare them with
@@ -83,7 +83,7 @@ func (t *tenant) environment(at addresses, more ...string) ([]string, error) {
 	env := []string{
 		"PATH=/nonexistent", // no OCR engine is found: the documents are text
 		"TMPDIR=" + t.dir, "CLIENT_ID=" + t.client, "AZURE_STORAGE_CONNECTION_STRING=" + at.azure,
-		fmt.Sprintf("EMBEDDING_DIMENSIONS=%d", dimensions), "WEBHOOK_SECRET=" + webhooktest.Secret,
+		fmt.Sprintf("EMBEDDING_DIMENSIONS=%d", dimensions), "WEBHOOK_SECRET=" + hooks.Secret,
 		"WEBHOOK_ALLOW_CIDRS=127.0.0.0/8",
 		"WORKER_CONCURRENCY=2", "WORKER_LEASE_TTL_SEC=5", "POLL_MIN_MS=50", "POLL_MAX_MS=300", "RETRY_BACKOFF_MS=100",
 		"OPENAI_BASE_URL=" + at.model, "OPENAI_API_KEY=" + modelKey, "LOG_FORMAT=text", "DRAIN_MAX_SEC=20",

@@ -48,7 +48,7 @@ func (r Row) CheckLimits() error {
 	return nil
 }
 
-// Measure ingests the book of a seed, and then again after each kind of change, each upon the last. It calls report
+// Measure ingests the book of a seed, and then again after each kind of change, each on top of the last. It calls report
 // with each row.
 func Measure(ctx context.Context, r *Rig, f Format, seed uint64, report func(Row) error) error {
 	book := NewBook(seed)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
@@ -133,7 +134,7 @@ func (r *Rig) Ingest(ctx context.Context, filename string) (Cost, error) {
 	holder := store.Holder{JobID: id, Fence: begun.Fence}
 	out, err := r.handler.Handle(ctx, handlers.Call{
 		Task: task.Task{ID: id, Type: task.Ingest, Payload: payload}, Holder: holder, Attempt: begun.Attempt,
-		Progress: quiet{},
+		Progress: &handlertest.Progress{},
 	})
 	if err != nil {
 		return Cost{}, err
@@ -163,16 +164,6 @@ func (r *Rig) rows(ctx context.Context) (n int64, err error) {
 	err = r.super.QueryRow(ctx, "select case when is_called then last_value else 0 end from chunk_writes").Scan(&n)
 	return n, err
 }
-
-// quiet is a Progress without readers.
-type quiet struct{}
-
-func (quiet) Stage(string) error         { return nil }
-func (quiet) Report(float64, string)     {}
-func (quiet) Checkpoint(any)             {}
-func (quiet) Delta(string, bool)         {}
-func (quiet) Pages(int, int)             {}
-func (quiet) Save(context.Context) error { return nil }
 
 // countingModel is the offline provider with a latency.
 type countingModel struct {

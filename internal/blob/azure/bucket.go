@@ -60,7 +60,7 @@ func Open(creds *storage.Credentials, containerName string, o Options) (*Bucket,
 		o.Transport = storage.Transport(o.Concurrency)
 	}
 	client, err := creds.Container(containerName, azcore.ClientOptions{
-		Transport: &http.Client{Transport: tracing.Transport(o.Transport, "blob")},
+		Transport: storage.Client(tracing.Transport(o.Transport, "blob")),
 		// All requests are idempotent: a read, or a write of the same bytes to the same name.
 		Retry: policy.RetryOptions{MaxRetries: 3, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 5 * time.Second},
 	})

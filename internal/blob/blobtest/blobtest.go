@@ -38,7 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Bucket) {
 		{"a stream is of one version", true, overwriteWhileReading},
 		{"a failed write leaves the old version", true, failedWrite},
 		{"a removed blob is gone", true, removed},
-		{"ensuring twice is no error", true, ensureTwice},
+		{"ensuring twice succeeds", true, ensureTwice},
 		{"a canceled context ends a call", true, canceled},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {

@@ -131,7 +131,7 @@ func check(cells []docling.Cell, columns int) (int, error) {
 		c := &cells[i]
 		if c.Row < 0 || c.Column < 0 || c.Row >= maxRows || c.Column >= maxColumns {
 			return 0, taskerr.Errorf(taskerr.CorruptionDetected,
-				"a table has a cell outside of any sheet (row %d, column %d)", c.Row, c.Column)
+				"a table has a cell outside of every sheet (row %d, column %d)", c.Row, c.Column)
 		}
 		c.RowEnd = min(max(c.RowEnd, c.Row+1), maxRows)
 		c.ColumnEnd = min(max(c.ColumnEnd, c.Column+1), maxColumns)

@@ -32,6 +32,9 @@ type About struct {
 	Letters       int     // in its own text; counting stops soon after the requested number
 }
 
+// ErrTooSlow is the error of a page that takes longer than its program's limits allow.
+var ErrTooSlow = errors.New("it took too long")
+
 // ProgramLimits returns the limits of a program that renders one page to its standard output.
 func ProgramLimits(time time.Duration, memory int64, maxPixels int) child.Limits {
 	return child.Limits{Wait: time, CPU: time, Memory: memory, Output: int64(maxPixels) + 1<<20, File: 1 << 20}
@@ -53,6 +56,8 @@ func (r PDF) run(ctx context.Context, program string, memory int64, out func(io.
 	switch {
 	case err != nil:
 		return err
+	case result.End == child.WaitLimit, result.End == child.CPULimit:
+		return fmt.Errorf("%s was ended: %w", program, ErrTooSlow)
 	case result.End != child.Exited:
 		return fmt.Errorf("%s ended by %s", program, result.End)
 	case result.ExitCode != 0:

@@ -10,7 +10,6 @@ import (
 	"image/color"
 	"image/gif"
 	"image/jpeg"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,81 +27,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
-
-// tiffFile is a TIFF of gray pages without compression; with loop, the last directory links to the first.
-func tiffFile(loop bool, orientation int, pages ...*image.Gray) []byte {
-	b := []byte("II*\x00\x00\x00\x00\x00")
-	link := 4 // offset of the link to the next directory
-	for _, p := range pages {
-		pixels := len(b)
-		b = append(b, p.Pix...)
-		binary.LittleEndian.PutUint32(b[link:], uint32(len(b)))
-		entries := [][2]int{
-			{256, p.Rect.Dx()},
-			{257, p.Rect.Dy()},
-			{258, 8},
-			{259, 1},
-			{262, 1},
-			{273, pixels},
-			{274, orientation},
-			{277, 1},
-			{278, p.Rect.Dy()},
-			{279, len(p.Pix)},
-		}
-		b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))
-		for _, e := range entries {
-			b = binary.LittleEndian.AppendUint16(b, uint16(e[0]))
-			b = binary.LittleEndian.AppendUint16(b, 4)
-			b = binary.LittleEndian.AppendUint32(b, 1)
-			b = binary.LittleEndian.AppendUint32(b, uint32(e[1]))
-		}
-		link = len(b)
-		b = binary.LittleEndian.AppendUint32(b, 0)
-	}
-	if loop {
-		copy(b[link:], b[4:8])
-	}
-	return b
-}
-
-func encoded(t testing.TB, encode func(*bytes.Buffer) error) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// corner is a white image with a black rectangle at its top left.
-func corner() *image.Gray {
-	img := image.NewGray(image.Rect(0, 0, 1200, 1600))
-	for i := range img.Pix {
-		if img.Pix[i] = 255; i%1200 < 300 && i/1200 < 100 {
-			img.Pix[i] = 0
-		}
-	}
-	return img
-}
-
-func pngOf(t testing.TB, img image.Image) []byte {
-	return encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, img) })
-}
-
-// withEXIF adds an orientation to a JPEG.
-func withEXIF(jpg []byte, orientation byte) []byte {
-	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"),
-		orientation, 0, 0, 0, 0, 0, 0)
-	segment := append([]byte{0xFF, 0xD8, 0xFF, 0xE1, 0, byte(len(exif) + 2)}, exif...)
-	return append(segment, jpg[2:]...)
-}
-
-// top is the upper fifth of a page: images of few pixels are soon encoded.
-func top(page *image.Gray) *image.Gray {
-	bounds := page.Rect
-	bounds.Max.Y /= 5
-	return &image.Gray{Pix: page.Pix[:bounds.Max.Y*page.Stride], Stride: page.Stride, Rect: bounds}
-}
 
 // Every kind of image is read, with the real engine.
 func TestImages(t *testing.T) {
@@ -124,7 +48,9 @@ func TestImages(t *testing.T) {
 		"jpeg":        encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, img, nil) }),
 		"sideways": withEXIF(encoded(t,
 			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Rotation(3).Of(ocr.Image{Gray: img}), nil) }), 6),
-		"gif": encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
+		"gif": encoded(t, func(b *bytes.Buffer) error {
+			return gif.Encode(b, &image.Paletted{Pix: img.Pix, Stride: img.Stride, Rect: img.Rect, Palette: grays()}, nil)
+		}),
 		"bmp": encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
 		"tiff": encoded(t, func(b *bytes.Buffer) error {
 			return tiff.Encode(b, img,
@@ -172,7 +98,7 @@ func TestOrientation(t *testing.T) {
 			e := scan.NewImages(engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
 				got = img.Gray
 				return ocr.Page{}, nil
-			}), scan.Options{})
+			}), unhurried)
 			if _, err := nativetest.Extract(t, e, extract.Image, content, extract.Limits{}); err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +111,7 @@ func TestOrientation(t *testing.T) {
 
 func TestImagesRefused(t *testing.T) {
 	t.Parallel()
-	e := scan.NewImages(reads("x"), scan.Options{})
+	e := scan.NewImages(reads("x"), unhurried)
 	bomb := pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10)))
 	binary.BigEndian.PutUint32(bomb[16:], 100_000)
 	binary.BigEndian.PutUint32(bomb[20:], 100_000)
@@ -226,18 +152,6 @@ func TestImagesRefused(t *testing.T) {
 		extract.Limits{}, taskerr.UnsupportedFormat, "install tesseract-ocr")
 }
 
-// tiffBomb declares ten thousand million pixels.
-func tiffBomb() []byte {
-	b := tiffFile(false, 1, image.NewGray(image.Rect(0, 0, 10, 10)))
-	for i := 0; i+4 <= len(b); i++ {
-		if tag := binary.LittleEndian.Uint16(b[i:]); (tag == 256 || tag == 257) && i+12 <= len(b) &&
-			binary.LittleEndian.Uint16(b[i+2:]) == 4 {
-			binary.LittleEndian.PutUint32(b[i+8:], 100_000)
-		}
-	}
-	return b
-}
-
 // Large images are shrunk, small ones enlarged.
 func TestSizes(t *testing.T) {
 	t.Parallel()
@@ -245,7 +159,7 @@ func TestSizes(t *testing.T) {
 	e := scan.NewImages(engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
 		got = img.Rect
 		return ocr.Page{}, nil
-	}), scan.Options{Pixels: 500_000})
+	}), scan.Options{PageTime: unhurried.PageTime, Pixels: 500_000})
 	small := image.NewGray16(image.Rect(0, 0, 300, 200))
 	small.SetGray16(0, 0, color.Gray16{Y: 60000})
 	for x := range 100 {
@@ -269,7 +183,7 @@ func TestImageThatStaysUnread(t *testing.T) {
 	t.Parallel()
 	e := scan.NewImages(engine(func(context.Context, ocr.Image) (ocr.Page, error) {
 		return ocr.Page{}, errors.New("the engine stumbled")
-	}), scan.Options{})
+	}), unhurried)
 	doc, err := nativetest.Extract(t, e, extract.Image, pngOf(t, corner()), extract.Limits{})
 	if err != nil || doc.Properties["unread_pages"] != "1" || doc.Properties["unread_reason"] != "the engine stumbled" {
 		t.Errorf("%v %+v", err, doc)
@@ -286,7 +200,7 @@ func TestImageEndsWithTheTask(t *testing.T) {
 	errEnough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errEnough)
-	_, err := scan.NewImages(reads("x"), scan.Options{}).Extract(ctx, extract.Source{Path: path}, extract.Limits{},
+	_, err := scan.NewImages(reads("x"), unhurried).Extract(ctx, extract.Source{Path: path}, extract.Limits{},
 		func(extract.Block) error { return nil })
 	if !errors.Is(err, errEnough) {
 		t.Errorf("got %v", err)
@@ -299,7 +213,7 @@ func TestWebP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := nativetest.Extract(t, scan.NewImages(reads("x"), scan.Options{}), extract.Image, pixel,
+	doc, err := nativetest.Extract(t, scan.NewImages(reads("x"), unhurried), extract.Image, pixel,
 		extract.Limits{})
 	if err != nil || doc.Pages != 1 || len(doc.Blocks) != 0 {
 		t.Errorf("%v %+v", err, doc)
@@ -314,7 +228,7 @@ func FuzzImages(f *testing.F) {
 	f.Add(withEXIF(encoded(f, func(b *bytes.Buffer) error { return jpeg.Encode(b, small, nil) }), 5))
 	f.Add(encoded(f, func(b *bytes.Buffer) error { return gif.Encode(b, small, nil) }))
 	f.Add([]byte("RIFF" + strings.Repeat("\x00", 40)))
-	e := scan.NewImages(reads("text"), scan.Options{Pixels: 100_000})
+	e := scan.NewImages(reads("text"), scan.Options{PageTime: unhurried.PageTime, Pixels: 100_000})
 	f.Fuzz(func(t *testing.T, content []byte) {
 		nativetest.Fuzz(t, e, extract.Image, content)
 	})
@@ -327,7 +241,7 @@ func TestImageReadAsMarkdown(t *testing.T) {
 		p, err := reads("Harbour hour")(t.Context(), ocr.Image{})
 		p.Markdown = "# Harbour\n\n| ship | hour |\n| - | - |\n| Ada | 7 |"
 		return p, err
-	}), scan.Options{})
+	}), unhurried)
 	doc, err := nativetest.Extract(t, e, extract.Image, pngOf(t, corner()), extract.Limits{})
 	if err != nil || len(doc.Blocks) != 2 || doc.Blocks[0].Kind != extract.Heading || doc.Blocks[1].Table == nil ||
 		doc.Blocks[1].Page != 1 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -75,7 +76,7 @@ func (r *record) explain(err error) string {
 		return ""
 	case errors.Is(err, errTooMany):
 		return fmt.Sprintf("at most %d pages of a document are read by OCR", r.opts.Pages)
-	case errors.Is(err, pages.ErrPageTime):
+	case errors.Is(err, pages.ErrPageTime), errors.Is(err, pageimage.ErrTooSlow):
 		return fmt.Sprintf("a page took longer than %s", r.opts.PageTime)
 	}
 	if gone, ok := errors.AsType[*ocr.UnavailableError](err); ok {

@@ -132,7 +132,7 @@ func TestMixedDocument(t *testing.T) {
 
 func TestTextNeedsNoOCR(t *testing.T) {
 	t.Parallel()
-	e := scan.New(pdf.New(), reads("never"), scan.Options{})
+	e := scan.New(pdf.New(), reads("never"), unhurried)
 	doc := collect(t, e, ocrtest.Write(t, ocrtest.Page{Lines: []string{"A short page"}}, written("Everything"),
 		ocrtest.Page{}))
 	if doc.Extractor != "native/pdf" || strings.Contains(outline(doc), "never") || doc.Properties["ocr_pages"] != "" {
@@ -157,7 +157,7 @@ func TestStampedScan(t *testing.T) {
 			return ocr.Paragraph{l}
 		}
 		return ocr.Page{Paragraphs: []ocr.Paragraph{line(0.096, "N0."), line(0.5, "what", "the", "image", "says")}}, nil
-	}), scan.Options{})
+	}), unhurried)
 	stamped := scanned(t, 0, "", "", "", "A scan that bears", "a number as text", "has some more lines")
 	stamped.Lines = []string{"No. 4711"}
 	doc := collect(t, e, ocrtest.Write(t, written("One"), stamped))
@@ -179,8 +179,8 @@ func TestStampedScan(t *testing.T) {
 func TestNameAndVersionReflectOCR(t *testing.T) {
 	t.Parallel()
 	bare := pdf.New()
-	without := scan.Without(bare, errors.New("no engine"), scan.Options{})
-	with := scan.New(bare, reads("x"), scan.Options{})
+	without := scan.Without(bare, errors.New("no engine"), unhurried)
+	with := scan.New(bare, reads("x"), unhurried)
 	if without.Name() != bare.Name() || without.Version() != bare.Version() {
 		t.Errorf("without: %s %d", without.Name(), without.Version())
 	}
@@ -197,7 +197,7 @@ func TestStopsWithTheTask(t *testing.T) {
 	_, err := extractFile(ctx, t, scan.New(pdf.New(), engine(func(ctx context.Context, _ ocr.Image) (ocr.Page, error) {
 		cancel(errEnough)
 		return ocr.Page{}, context.Cause(ctx)
-	}), scan.Options{}), path)
+	}), unhurried), path)
 	if !errors.Is(err, errEnough) {
 		t.Errorf("got %v", err)
 	}
@@ -208,7 +208,7 @@ func TestStopsOnAnErrorOfEmit(t *testing.T) {
 	ocrtest.Need(t, "pdftotext")
 	path := ocrtest.Write(t, scanned(t, 0, "A page"))
 	errFull := errors.New("full")
-	_, err := scan.New(pdf.New(), reads("x"), scan.Options{}).Extract(t.Context(), extract.Source{Path: path},
+	_, err := scan.New(pdf.New(), reads("x"), unhurried).Extract(t.Context(), extract.Source{Path: path},
 		extract.Limits{},
 		func(extract.Block) error { return errFull })
 	if !errors.Is(err, errFull) {
@@ -235,7 +235,7 @@ func TestWithoutTesseract(t *testing.T) {
 	if err == nil {
 		t.Fatal("tesseract was found")
 	}
-	doc := collect(t, scan.Without(pdf.New(), err, scan.Options{}), path)
+	doc := collect(t, scan.Without(pdf.New(), err, unhurried), path)
 	if len(doc.Blocks) != 0 || doc.Properties["unread_pages"] != "1" ||
 		!strings.Contains(doc.Properties["unread_reason"], "install tesseract-ocr") {
 		t.Errorf("%+v", doc)

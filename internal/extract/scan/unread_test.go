@@ -3,6 +3,7 @@ package scan_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func TestPagesThatStayUnread(t *testing.T) {
 		reason              string
 	}{
 		"no engine": {
-			scan.Without(pdf.New(), errors.New("tesseract is not installed; install tesseract-ocr"), scan.Options{}),
+			scan.Without(pdf.New(), errors.New("tesseract is not installed; install tesseract-ocr"), unhurried),
 			"3", "2,4-5", "", "tesseract is not installed; install tesseract-ocr",
 		},
 		"an engine that fails on a page": {
@@ -36,17 +37,19 @@ func TestPagesThatStayUnread(t *testing.T) {
 					return ocr.Page{}, errors.New("the engine stumbled")
 				}
 				return reads("read")(ctx, img)
-			}), scan.Options{Budget: pages.NewBudget(1)}),
+			}), scan.Options{PageTime: unhurried.PageTime, Budget: pages.NewBudget(1)}),
 			"1", "4", "2 read\n5 read", "the engine stumbled",
 		},
 		"an engine that went away": {
 			scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
 				return ocr.Page{}, &ocr.UnavailableError{Reason: "it was uninstalled"}
-			}), scan.Options{Budget: pages.NewBudget(1)}),
+			}), scan.Options{PageTime: unhurried.PageTime, Budget: pages.NewBudget(1)}),
 			"4", "2-5", "", "it was uninstalled",
 		},
 		"more pages than are read": {
-			scan.New(pdf.New(), reads("read"), scan.Options{Pages: 1, Budget: pages.NewBudget(1)}),
+			scan.New(pdf.New(), reads("read"), scan.Options{
+				PageTime: unhurried.PageTime, Pages: 1, Budget: pages.NewBudget(1),
+			}),
 			"2", "4-5", "2 read", "at most 1 pages of a document are read by OCR",
 		},
 	} {
@@ -65,16 +68,21 @@ func TestPagesThatStayUnread(t *testing.T) {
 	}
 }
 
+// A page takes too long in the engine, or already when a program draws it.
 func TestPageThatTakesTooLong(t *testing.T) {
 	t.Parallel()
-	e := scan.New(pdf.New(), engine(func(ctx context.Context, _ ocr.Image) (ocr.Page, error) {
-		<-ctx.Done()
-		return ocr.Page{}, context.Cause(ctx)
-	}), scan.Options{PageTime: time.Second})
-	doc := collect(t, e, ocrtest.Write(t, scanned(t, 0, "A page"), written("The rest")))
-	if p := doc.Properties; p["unread_list"] != "1" || p["unread_reason"] != "a page took longer than 1s" ||
-		!strings.HasPrefix(outline(doc), "2 The rest") {
-		t.Errorf("%+v %q", p, outline(doc))
+	path := ocrtest.Write(t, scanned(t, 0, "A page"), written("The rest"))
+	for _, most := range []time.Duration{time.Second, time.Nanosecond} {
+		e := scan.New(pdf.New(), engine(func(ctx context.Context, _ ocr.Image) (ocr.Page, error) {
+			<-ctx.Done()
+			return ocr.Page{}, context.Cause(ctx)
+		}), scan.Options{PageTime: most})
+		doc := collect(t, e, path)
+		if p := doc.Properties; p["unread_list"] != "1" ||
+			p["unread_reason"] != fmt.Sprintf("a page took longer than %v", most) ||
+			!strings.HasPrefix(outline(doc), "2 The rest") {
+			t.Errorf("%v: %+v %q", most, p, outline(doc))
+		}
 	}
 }
 
@@ -86,7 +94,7 @@ func TestGivesUpAfterFailuresInARow(t *testing.T) {
 	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
 		calls++
 		return ocr.Page{}, errors.New("no")
-	}), scan.Options{Budget: pages.NewBudget(1)})
+	}), scan.Options{PageTime: unhurried.PageTime, Budget: pages.NewBudget(1)})
 	if doc := collect(t, e, ocrtest.Write(t, made...)); calls != 5 || doc.Properties["unread_pages"] != "8" {
 		t.Errorf("%d calls, %+v", calls, doc.Properties)
 	}
@@ -103,7 +111,7 @@ func TestHugePagesAreBounded(t *testing.T) {
 	e := scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 		sizes = append(sizes, len(img.Pix))
 		return reads("read")(ctx, img)
-	}), scan.Options{Pixels: most})
+	}), scan.Options{PageTime: unhurried.PageTime, Pixels: most})
 	doc := collect(t, e, ocrtest.Write(t, huge, narrow, normal))
 	if len(sizes) < 2 || doc.Properties["unread_pages"] != "" {
 		t.Fatalf("%v %+v", sizes, doc.Info)

@@ -132,7 +132,7 @@ func checkTools(r ChatRequest, bad refuse) *Fault {
 func schemaProblem(raw json.RawMessage, strict bool) string {
 	var top map[string]any
 	if err := json.Unmarshal(raw, &top); err != nil {
-		return "it is no JSON object"
+		return "it is not a JSON object"
 	}
 	if top["type"] != "object" {
 		return "schema must be a JSON Schema of 'type: \"object\"'"

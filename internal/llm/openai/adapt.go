@@ -132,7 +132,7 @@ func (a *asking) adaptParameter(r *api.APIError) error {
 		return a.without("max_tokens", forGood, func(d *dialect) { d.completionTokens = true })
 	case (about(r, "max_tokens") || about(r, "max_completion_tokens")) && limit != nil && d.mostTokens == 0:
 		most, _ := strconv.Atoi(limit[1]) // digits only
-		return a.without("so many tokens", forGood, func(d *dialect) { d.mostTokens = most })
+		return a.without("a larger max_tokens", forGood, func(d *dialect) { d.mostTokens = most })
 	case about(r, "temperature") && !d.noTemperature:
 		return a.without("temperature", forGood, func(d *dialect) { d.noTemperature = true })
 	case about(r, "stream_options") && !d.noUsage && a.q.Stream != nil:

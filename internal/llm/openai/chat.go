@@ -52,7 +52,7 @@ func NewChat(c Config) (*Chat, error) {
 	if c.Counter == nil {
 		c.Counter = token.For(c.Model)
 	}
-	client.HTTPClient = recorder{c.httpClient()}
+	client.HTTPClient = recorder{c.httpClient(names.url)}
 	return &Chat{counter: c.Counter, dependency: cmp.Or(c.Dependency, taskerr.Chat), service: service{
 		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter,
 		urgency: c.Urgency, names: names,

@@ -113,7 +113,7 @@ func New(c Config) (*Embedder, error) {
 	if c.Counter == nil {
 		c.Counter = token.New()
 	}
-	client.HTTPClient = recorder{c.httpClient()}
+	client.HTTPClient = recorder{c.httpClient(names.url)}
 	return &Embedder{
 		service: service{
 			client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter,
@@ -126,13 +126,18 @@ func New(c Config) (*Embedder, error) {
 	}, nil
 }
 
-func (c Config) httpClient() *http.Client {
+// httpClient returns the client of a service whose address is in the setting url.
+func (c Config) httpClient(url string) *http.Client {
+	client := new(http.Client)
 	if c.HTTPClient != nil {
-		return c.HTTPClient
+		*client = *c.HTTPClient
+	} else {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = c.Concurrency
+		client.Transport = tracing.Transport(transport, "model")
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = c.Concurrency
-	return &http.Client{Transport: tracing.Transport(transport, "model")}
+	client.Transport = httpurl.SameOrigin(client.Transport, url)
+	return client
 }
 
 // service converts the configuration to that of the client library.

@@ -12,6 +12,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -89,6 +90,9 @@ func (s *service) transport(ctx context.Context, err error, r *record) *failure 
 			Class: taskerr.NetworkTimeout, Message: fmt.Sprintf("%s did not answer within %v", s.names.what, s.timeout),
 			Cause: err,
 		}}
+	}
+	if redirect, ok := errors.AsType[*httpurl.RedirectError](err); ok {
+		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable, "%s: %w", s.names.what, redirect)}
 	}
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)

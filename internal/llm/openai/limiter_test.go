@@ -186,7 +186,7 @@ func flood(ctx context.Context, l *Limiter, u Urgency, model string, workers int
 
 // A request passes a never-ending stream of the other urgency: at most one bulk request precedes a prompt one, at
 // most three prompt ones precede a bulk one. That holds whether permits or the service's budget are scarce.
-func TestLimiterStarvesNobody(t *testing.T) {
+func TestLimiterStarvesNoRequest(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		flood, one Urgency
@@ -258,7 +258,7 @@ func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
 }
 
 // Models with different limits don't wait for each other. Models with equal limits do, and so does an unknown model.
-func TestLimiterTellsModelsApart(t *testing.T) {
+func TestLimiterSeparatesModels(t *testing.T) {
 	t.Parallel()
 	spent := func(limit string) http.Header {
 		return headers("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests", "0",

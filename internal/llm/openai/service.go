@@ -33,7 +33,7 @@ type service struct {
 // demands. try returns how long it took, without the wait for the limiter.
 func (s *service) persist(ctx context.Context, try func() (time.Duration, *failure)) *failure {
 	var spent time.Duration
-	next := waits.Waits()
+	next := waits.Waits().Next
 	for n := 1; ; {
 		took, failure := try()
 		if failure != nil && failure.adapted && ctx.Err() == nil { // each takes something away, so they come to an end

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"image/png"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -65,15 +64,12 @@ func (e *Engine) Abilities() ocr.Abilities {
 	return ocr.Abilities{Markdown: true, DPI: defaultDPI, Side: e.side, Service: taskerr.Docling}
 }
 
-// language matches the language codes of the server's OCR engines: eng, en, ch, chi_sim, zh-Hans.
-var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
-
 // For implements ocr.Engine. Languages are passed to the server unchanged: their names are those of its OCR
 // engine.
 func (e *Engine) For(p ocr.Preferences) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range p.Languages {
-		if !language.MatchString(l) {
+		if !ocr.ValidLanguage(l) {
 			return nil, taskerr.Errorf(taskerr.ValidationError,
 				"languages: each must be a code that docling-serve's OCR knows, such as eng or en")
 		}

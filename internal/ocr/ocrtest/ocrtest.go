@@ -59,9 +59,7 @@ func Scan(t testing.TB, rotation ocr.Rotation, lines ...string) ocr.Image {
 // Blank returns an image of white paper.
 func Blank() ocr.Image {
 	img := image.NewGray(image.Rect(0, 0, 595*DPI/72, 842*DPI/72))
-	for i := range img.Pix {
-		img.Pix[i] = 255
-	}
+	img.Pix = bytes.Repeat([]byte{255}, len(img.Pix))
 	return ocr.Image{Gray: img, DPI: DPI}
 }
 
@@ -149,8 +147,8 @@ func (p Page) contents(size [2]float64) []byte {
 
 func deflate(data []byte) []byte {
 	var b bytes.Buffer
-	w := zlib.NewWriter(&b)
-	_, _ = w.Write(data) // to memory
+	w, _ := zlib.NewWriterLevel(&b, zlib.BestSpeed) // the level is valid
+	_, _ = w.Write(data)                            // to memory
 	_ = w.Close()
 	return b.Bytes()
 }

@@ -5,7 +5,6 @@
 package vision
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -67,14 +66,11 @@ func (e *Engine) Abilities() ocr.Abilities {
 	return ocr.Abilities{Markdown: true, Rotation: e.dialect.frontMatter, Side: e.opts.Side, Service: taskerr.OCR}
 }
 
-// language matches a language by its code (de, deu, zh-Hans, chi_sim) or a word.
-var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
-
 // For implements ocr.Engine. A model is paid by image size, so images are at most mostSide.
 func (e *Engine) For(p ocr.Preferences) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range p.Languages {
-		if !language.MatchString(l) {
+		if !ocr.ValidLanguage(l) {
 			return nil, taskerr.Errorf(taskerr.ValidationError, "%q is not a language code such as eng or deu",
 				clip(l))
 		}

@@ -91,6 +91,7 @@ func New(c Config) (*Detector, error) {
 		}
 	}
 	d.client = retryPolicy.Client(d.client)
+	d.client.Transport = httpurl.SameOrigin(d.client.Transport, "PII_DETECTOR_URL")
 	return d, nil
 }
 

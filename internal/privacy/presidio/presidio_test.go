@@ -141,7 +141,7 @@ func TestFailures(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error()+e.Hint, "SECRET") {
-			t.Errorf("%s: the error tells the text: %v", what, err)
+			t.Errorf("%s: the error holds the text: %v", what, err)
 		}
 	}
 	reason := errors.New("the reason")

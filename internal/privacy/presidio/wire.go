@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -85,6 +86,9 @@ func (d *Detector) transport(ctx context.Context, err error) error {
 		}
 	case cause != nil:
 		return cause
+	}
+	if redirect, ok := errors.AsType[*httpurl.RedirectError](err); ok {
+		return taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data: %w", redirect)
 	}
 	return &taskerr.Error{
 		Class: taskerr.DependencyUnavailable, Cause: err,

@@ -174,9 +174,9 @@ func TestNoAdvisoryLocks(t *testing.T) {
 	}
 }
 
-// TestReportOfUnansweredBeginsWaitsForNobody: a job that somebody has locked does not hold up the report of others, and
+// TestReportOfUnansweredBeginsDoesNotWait: a job that somebody has locked does not hold up the report of others, and
 // the report locks no job that a real attempt has.
-func TestReportOfUnansweredBeginsWaitsForNobody(t *testing.T) {
+func TestReportOfUnansweredBeginsDoesNotWait(t *testing.T) {
 	t.Parallel()
 	l := newLocks(t)
 	live := l.begin("live")

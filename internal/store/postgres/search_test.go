@@ -99,22 +99,26 @@ func (l *library) near(v []float32, by float64) []float32 {
 
 func vector(v []float32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ",") }
 
-// as returns a session of a role that is bound to a client. Its plans are written to notices.
+// as returns a session of a role that is bound to a client. Its plans are written to notices, unless that is nil.
 func (l *library) as(t *testing.T, role, client string, notices *strings.Builder) *pgx.Conn {
 	t.Helper()
 	config, err := pgx.ParseConfig(l.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices.WriteString(n.Message + "\n") }
+	var plans string
+	if notices != nil {
+		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices.WriteString(n.Message + "\n") }
+		plans = `load 'auto_explain'; set auto_explain.log_min_duration = 0;
+			set auto_explain.log_nested_statements = on; set client_min_messages = log;`
+	}
 	conn, err := pgx.ConnectConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	if _, err := conn.Exec(t.Context(), `load 'auto_explain'; set auto_explain.log_min_duration = 0;
-		set auto_explain.log_nested_statements = on; set client_min_messages = log;
-		select set_config('role', $2, false), set_config('app.client_id', $1, false)`, pgx.QueryExecModeSimpleProtocol, client, role); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		plans+"select set_config('role', $2, false), set_config('app.client_id', $1, false)", pgx.QueryExecModeSimpleProtocol, client, role); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -154,9 +158,8 @@ func TestSearchAmongMany(t *testing.T) {
 // testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95
 // of 100 are those of an exhaustive search.
 func (l *library) testRecall(t *testing.T) {
-	var plans strings.Builder
 	for _, client := range []string{"a", "b"} {
-		conn := l.as(t, "async_worker", client, &plans)
+		conn := l.as(t, "async_worker", client, nil)
 		for _, set := range []string{"", "large", "tenth", "hundredth"} {
 			for _, n := range []int{1, 10, 100} {
 				found, wanted := 0, 0

@@ -6,11 +6,8 @@ package rpc
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,9 +43,6 @@ type Options struct {
 	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
 	OnUnanswered func() // called once, when the first call has had no answer for answerGrace; nil: not called
 }
-
-// answerGrace is how long the first call may take before OnUnanswered is called.
-const answerGrace = 3 * time.Second
 
 // client is a store.Store over a Caller.
 type client struct {
@@ -116,8 +110,10 @@ func callBy[A any](ctx context.Context, c *client, by send, fn string, args any)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
 	ctx, end := tracing.Call(ctx, fn)
-	listened := c.listen()
+	listened := c.listen(ctx, abort)
 	raw, err := by(ctx, fn, Clean(p))
 	listened()
 	end(err)
@@ -126,7 +122,7 @@ func callBy[A any](ctx context.Context, c *client, by send, fn string, args any)
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return answer, &taskerr.Error{
-			Class: taskerr.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err,
+			Class: taskerr.TransientStorage, Message: "the answer of " + fn + " can't be read", Cause: err,
 		}
 	}
 	return answer, nil
@@ -185,143 +181,6 @@ type (
 		Removed int `json:"removed"`
 	}
 )
-
-// listen calls OnUnanswered unless heard is called within answerGrace of the first call.
-func (c *client) listen() (heard func()) {
-	if c.options.OnUnanswered == nil || c.heard.Load() {
-		return func() {}
-	}
-	late := time.AfterFunc(answerGrace, func() {
-		if !c.heard.Load() {
-			c.unanswered.Do(c.options.OnUnanswered)
-		}
-	})
-	return func() {
-		late.Stop()
-		c.heard.Store(true)
-	}
-}
-
-// blame classifies the error of a call, and attributes it to the database.
-func blame(ctx context.Context, fn string, err error) error {
-	if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
-		return err // the caller canceled it: the database is not to blame
-	}
-	return taskerr.Blame(taskerr.Database, err)
-}
-
-// SQLError is an error raised by the database (a SQLSTATE) or by PostgREST (PGRST…).
-type SQLError struct {
-	State   string
-	Message string
-}
-
-func (e *SQLError) Error() string { return fmt.Sprintf("(%s) %s", e.State, e.Message) }
-
-// refusal is one of the store's sentinels, as the database raised it.
-type refusal struct {
-	sentinel error
-	raised   *SQLError
-}
-
-func (e *refusal) Error() string   { return e.sentinel.Error() + ": " + e.raised.Message }
-func (e *refusal) Unwrap() []error { return []error{e.sentinel, e.raised} }
-
-// busy is the message of AW007.
-type busy struct {
-	JobID      string `json:"job_id"`
-	RetryAfter millis `json:"retry_after_ms"`
-}
-
-// classify converts errors of the database to the store's. It includes only messages of our own functions: others may
-// quote a row, and so a document.
-func classify(ctx context.Context, fn string, err error) error {
-	raised, ok := errors.AsType[*SQLError](err)
-	if !ok {
-		if ctx.Err() != nil {
-			return &taskerr.Error{
-				Class: taskerr.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(),
-				Cause: errors.Join(ctx.Err(), context.Cause(ctx), err),
-			}
-		}
-		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer " + fn, Cause: err}
-	}
-	switch raised.State {
-	case "AW001":
-		return &refusal{store.ErrFenced, raised}
-	case "AW002":
-		return &refusal{store.ErrNotFound, raised}
-	case "AW003":
-		return &refusal{store.ErrConflict, raised}
-	case "AW004":
-		return &refusal{store.ErrForbidden, raised}
-	case "AW005":
-		return &refusal{store.ErrTerminal, raised}
-	case "AW007":
-		var b busy
-		if err := json.Unmarshal([]byte(raised.Message), &b); err != nil {
-			return &taskerr.Error{
-				Class: taskerr.TransientStorage, Message: "another job works on this document", Cause: err,
-			}
-		}
-		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfter)}
-	case "AW012":
-		return &refusal{store.ErrReplayed, raised}
-	case "AW013":
-		return &refusal{store.ErrExhausted, raised}
-	case "AW014":
-		return &refusal{store.ErrNotFailed, raised}
-	case "AW015":
-		return &refusal{store.ErrNotResendable, raised}
-	case "AW016":
-		return &refusal{store.ErrDelivered, raised}
-	case "AW017":
-		return &refusal{store.ErrKeyUsed, raised}
-	case "AW006", "AW008", "AW010", "AW011":
-		return &taskerr.Error{Class: taskerr.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
-	}
-	return classifyState(fn, raised)
-}
-
-// vectorWidth matches pgvector's complaints, which quote nothing but numbers.
-var vectorWidth = regexp.MustCompile(`^(expected \d+ dimensions, not \d+|different \w+ dimensions \d+ and \d+)$`)
-
-// classifyState converts errors that PostgreSQL and PostgREST raise by themselves.
-func classifyState(fn string, e *SQLError) error {
-	has := func(prefixes ...string) bool {
-		for _, p := range prefixes {
-			if strings.HasPrefix(e.State, p) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has("28"): // the message has the login, the host and the database, but no password
-		return fmt.Errorf("%w: %s (%s)", store.ErrLogin, e.Message, e.State)
-	case has("42501", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
-		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role "+
-			"async_worker or service_role",
-			store.ErrForbidden, e.State, fn)
-	case has("PGRST106"):
-		return fmt.Errorf("%w: %s", store.ErrUnexposed, e.Message) // the message names the exposed schemas
-	case has("42883", "42P01", "42703", "42704", "3F000", "PGRST202", "PGRST203", "404"):
-		return fmt.Errorf("%w (%s in %s)", store.ErrSchema, e.State, fn)
-	case has("22", "54"):
-		message := "a value can't be stored (" + e.State + " in " + fn + ")"
-		if vectorWidth.MatchString(e.Message) {
-			message = "the embedding does not fit the schema: " + e.Message
-		}
-		return &taskerr.Error{Class: taskerr.ValidationError, Message: message, Cause: e}
-	case has("42", "23", "P0", "21", "AW"):
-		return &taskerr.Error{
-			Class: taskerr.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e,
-		}
-	}
-	return &taskerr.Error{
-		Class: taskerr.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e,
-	}
-}
 
 // orNil returns nil for a JSON null, which a RawMessage would keep as the text null.
 func orNil(raw json.RawMessage) json.RawMessage {

@@ -197,7 +197,7 @@ func TestEveryTable(t *testing.T) {
 		"what a tenant's worker may call as himself": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
 			and proname like 'aw\_%' and prorettype <> 'trigger'::regtype and has_function_privilege('async_worker', p.oid, 'execute')
 			and not prosecdef and proname not in ('aw_bound', 'aw_caller', 'aw_unbound')`,
-		"what a reader may call beside what tells": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
+		"what a reader may call apart from the reading functions": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
 			and proname like 'aw\_%' and prorettype <> 'trigger'::regtype and has_function_privilege('async_worker_reader', p.oid, 'execute')
 			and provolatile = 'v'`,
 		"views of a tenant's rows that anybody may read": `select c.relname || ' ' || r from pg_class c, unnest(array['anon', 'authenticated']) r

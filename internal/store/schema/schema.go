@@ -20,6 +20,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/tern/v2/migrate"
+
+	"github.com/seed-7227ef26/async-worker/internal/naming"
 )
 
 //go:embed migrations/*.sql functions/*.sql
@@ -61,8 +63,6 @@ func (r Report) String() string {
 		strings.Join(r.Applied, ", "))
 }
 
-var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
-
 // check fills in defaults and refuses what can't be.
 func (o Options) check() (Options, error) {
 	if o.Schema == "" {
@@ -71,7 +71,7 @@ func (o Options) check() (Options, error) {
 	if o.Dimensions == 0 {
 		o.Dimensions = DefaultDimensions
 	}
-	if !schemaName.MatchString(o.Schema) {
+	if !naming.Schema(o.Schema) {
 		return o, fmt.Errorf("schema name %q: use lower-case letters, digits and underscores", o.Schema)
 	}
 	if o.Dimensions < 1 || o.Dimensions > MaxDimensions {

@@ -58,6 +58,6 @@ func TestViewsGrow(t *testing.T) {
 	if err := conn.QueryRow(t.Context(),
 		"select concat_ws(' ', error_type, retry_count, worker_id, cancel_requested) from own_jobs").
 		Scan(&text); err != nil || text != "timeout 2 w f" {
-		t.Errorf("the failure is told as %q, %v", text, err)
+		t.Errorf("the failure is shown as %q, %v", text, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func derivation(blob string) store.DerivedRecord {
+func derivedRecord(blob string) store.DerivedRecord {
 	confidence := 0.5
 	return store.DerivedRecord{
 		SourceFilename: "scan.pdf", SourceBlob: "in/scan.pdf", SourceSHA256: "sha", Recipe: "tesseract", Blob: blob,
@@ -49,7 +49,7 @@ func testDerived(t *testing.T, b *bench) {
 	if found := b.derived(q); found.Same != nil || found.OfJob != 0 {
 		t.Errorf("before: %+v", found)
 	}
-	if v := b.derive(h, derivation("derived/1")); v != 1 {
+	if v := b.derive(h, derivedRecord("derived/1")); v != 1 {
 		t.Errorf("the first is version %d", v)
 	}
 	found := b.derived(q)
@@ -60,7 +60,7 @@ func testDerived(t *testing.T, b *bench) {
 		t.Errorf("found %+v", found.Same)
 	}
 	_, h = b.run()
-	bare := derivation("derived/2")
+	bare := derivedRecord("derived/2")
 	bare.MeanConfidence, bare.UnreadPages = nil, nil
 	if v := b.derive(h, bare); v != 2 {
 		t.Errorf("the second is version %d", v)
@@ -99,7 +99,7 @@ func testDerivedTogether(t *testing.T, b *bench) {
 		var all sync.WaitGroup
 		for i, worker := range workers {
 			_, h := b.run()
-			all.Go(func() { got[i] = worker.derive(h, derivation("derived/x")) })
+			all.Go(func() { got[i] = worker.derive(h, derivedRecord("derived/x")) })
 		}
 		all.Wait()
 		versions = append(versions, got...)

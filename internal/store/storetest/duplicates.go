@@ -235,14 +235,14 @@ func aboutDuplicate(e store.JobEvent) bool {
 	return e.Stage == "" && json.Unmarshal(e.Metadata, &about) == nil && about.ID != ""
 }
 
-// tell counts msg if it is a duplicate of a failed job that the store reports, and returns whether it is.
-func (m *model) tell(msg store.Begin) bool {
+// report counts msg if it is a duplicate of a failed job that the store reports, and returns whether it is.
+func (m *model) report(msg store.Begin) bool {
 	id := msg.Source.MessageID
 	if m.state != "failed" || msg.Source.InsertedAt.IsZero() || slices.Contains(m.consumed, id) || m.ender == id ||
-		m.told == maxDuplicates {
+		m.reported == maxDuplicates {
 		return false
 	}
-	m.told, m.notes, m.webhooks = m.told+1, m.notes+1, m.webhooks+1
+	m.reported, m.notes, m.webhooks = m.reported+1, m.notes+1, m.webhooks+1
 	m.consumed = append(m.consumed, id)
 	return true
 }

@@ -49,8 +49,8 @@ func testExamine(t *testing.T, b *bench) {
 	}
 }
 
-// lack is one right that is revoked, and the finding that Examine has to return.
-type lack struct {
+// missing is one right that is revoked, and the finding that Examine has to return.
+type missing struct {
 	sql     string
 	about   store.About
 	subject string
@@ -67,8 +67,8 @@ type callable struct {
 
 // lacks returns the single rights of a role and of the role that runs the functions, and some excessive rights of each
 // kind.
-func lacks(rights []held, functions []callable, role string, thorough bool) []lack {
-	var all []lack
+func lacks(rights []held, functions []callable, role string, thorough bool) []missing {
+	var all []missing
 	some := []string{"aw_begin", "aw_bound", "aw_client", "aw_examine", "aw_examine_policies", "aw_append_events"}
 	for _, fn := range functions {
 		if !thorough && !slices.Contains(some, fn.Name) {
@@ -79,27 +79,27 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []la
 			from = append(from, role)
 		}
 		for _, from := range from {
-			all = append(all, lack{"do $$ declare f regprocedure; begin for f in select oid::regprocedure from " +
+			all = append(all, missing{"do $$ declare f regprocedure; begin for f in select oid::regprocedure from " +
 				"pg_proc where proname = '" + fn.Name + `' loop
 				execute format('revoke execute on function %s from ` + from + "', f); end loop; end $$", store.AboutFunction, fn.Name})
 		}
 	}
 	for _, r := range rights {
-		all = append(all, lack{
+		all = append(all, missing{
 			"revoke " + r.Privilege + " on " + r.Table + " from aw_owner", store.AboutTable, r.Table,
 		})
 	}
 	all = append(all,
-		lack{"revoke usage on schema public from " + role + ", public", store.AboutSchema, "public"},
-		lack{"revoke usage on schema public from aw_owner, public", store.AboutSchema, "public"},
-		lack{"revoke select on documents from aw_searcher", store.AboutTable, "documents"},
-		lack{"revoke select on document_chunks from aw_searcher", store.AboutTable, "document_chunks"},
-		lack{"revoke execute on function aw_client from aw_searcher", store.AboutFunction, "aw_client"},
-		lack{"revoke execute on function aw_matching from aw_searcher", store.AboutFunction, "aw_matching"},
-		lack{"grant select (id) on jobs to async_worker_reader", store.AboutPolicy, "jobs"},
-		lack{"grant execute on function aw_begin to async_worker_reader", store.AboutPolicy, "aw_begin"},
-		lack{"grant create on schema public to public", store.AboutCreate, "public"},
-		lack{"grant create on schema public to async_worker", store.AboutCreate, "public"},
+		missing{"revoke usage on schema public from " + role + ", public", store.AboutSchema, "public"},
+		missing{"revoke usage on schema public from aw_owner, public", store.AboutSchema, "public"},
+		missing{"revoke select on documents from aw_searcher", store.AboutTable, "documents"},
+		missing{"revoke select on document_chunks from aw_searcher", store.AboutTable, "document_chunks"},
+		missing{"revoke execute on function aw_client from aw_searcher", store.AboutFunction, "aw_client"},
+		missing{"revoke execute on function aw_matching from aw_searcher", store.AboutFunction, "aw_matching"},
+		missing{"grant select (id) on jobs to async_worker_reader", store.AboutPolicy, "jobs"},
+		missing{"grant execute on function aw_begin to async_worker_reader", store.AboutPolicy, "aw_begin"},
+		missing{"grant create on schema public to public", store.AboutCreate, "public"},
+		missing{"grant create on schema public to async_worker", store.AboutCreate, "public"},
 	)
 	policied := Tables[:1]
 	if thorough {
@@ -108,14 +108,14 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []la
 	for _, table := range policied {
 		all = append(
 			all,
-			lack{"grant select on " + table + " to async_worker", store.AboutPolicy, table},
-			lack{"grant insert, update on " + table + " to async_worker", store.AboutPolicy, table},
-			lack{"alter table " + table + " disable row level security", store.AboutPolicy, table},
-			lack{"drop policy tenant on " + table, store.AboutPolicy, table},
-			lack{"alter policy tenant on " + table + " using (true)", store.AboutPolicy, table},
-			lack{"alter policy tenant on " + table + " with check (true)", store.AboutPolicy, table},
-			lack{"create policy everything on " + table + " for select using (true)", store.AboutPolicy, table},
-			lack{
+			missing{"grant select on " + table + " to async_worker", store.AboutPolicy, table},
+			missing{"grant insert, update on " + table + " to async_worker", store.AboutPolicy, table},
+			missing{"alter table " + table + " disable row level security", store.AboutPolicy, table},
+			missing{"drop policy tenant on " + table, store.AboutPolicy, table},
+			missing{"alter policy tenant on " + table + " using (true)", store.AboutPolicy, table},
+			missing{"alter policy tenant on " + table + " with check (true)", store.AboutPolicy, table},
+			missing{"create policy everything on " + table + " for select using (true)", store.AboutPolicy, table},
+			missing{
 				"create policy everything on " + table + " to async_worker using (client_id is not null)",
 				store.AboutPolicy, table,
 			},

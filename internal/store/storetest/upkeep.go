@@ -73,8 +73,8 @@ func testCollectStaged(t *testing.T, b *bench) {
 	if err != nil || len(s.StagedKeys) != 0 {
 		t.Fatalf("staged again: %+v, %v", s, err)
 	}
-	b.stage(lost, s, "anew")
+	b.stage(lost, s, "again")
 	b.complete(lost, activate(s, 1))
-	b.wantFound("anew", 1)
+	b.wantFound("again", 1)
 	b.collect(now, store.CollectAnswer{})
 }

@@ -1,18 +1,19 @@
-// Package supabase opens a store over Supabase's API (PostgREST), through supabase-go. Each call is one request to
+// Package supabase opens a store over Supabase's API (PostgREST), through postgrest-go. Each call is one request to
 // /rest/v1/rpc/<function>, which PostgREST runs as one transaction.
 package supabase
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 
 	"github.com/supabase-community/postgrest-go"
-	"github.com/supabase-community/supabase-go"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -43,42 +44,37 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 	if o.Schema == "" {
 		o.Schema = schema.DefaultSchema
 	}
-	from, err := newClient(strings.TrimRight(rawURL, "/"), key, o.GatewayKey, o.Schema)
+	client, err := newClient(strings.TrimRight(rawURL, "/"), key, o.GatewayKey, o.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
-	return rpc.New(&caller{from: from, schema: o.Schema, role: roleOf(key)}, o.ClientID,
+	return rpc.New(&caller{client: client, schema: o.Schema, role: roleOf(key)}, o.ClientID,
 		rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
 }
 
-// newClient returns the From of a client. supabase-go always sends the key in both headers. Supabase's new keys are not
-// JWTs and are refused in Authorization, so for them newClient uses postgrest-go directly.
-func newClient(baseURL, key, gatewayKey, schema string) (func(table string) *postgrest.QueryBuilder, error) {
-	var headers map[string]string
-	switch {
-	case strings.HasPrefix(key, "sb_"):
-		headers = map[string]string{"apikey": key}
-	case gatewayKey != "":
-		headers = map[string]string{"apikey": gatewayKey, "Authorization": "Bearer " + key}
+// restPath is where a Supabase project serves PostgREST.
+const restPath = "/rest/v1"
+
+// newClient returns the client of the project's PostgREST. It does not use supabase-go, whose client follows redirects
+// to other hosts with the key, and can't be given a transport. Supabase's new keys (sb_…) are not JWTs and are refused
+// in Authorization.
+func newClient(baseURL, key, gatewayKey, schema string) (*postgrest.Client, error) {
+	headers := map[string]string{"apikey": key}
+	if !strings.HasPrefix(key, "sb_") {
+		headers = map[string]string{"apikey": cmp.Or(gatewayKey, key), "Authorization": "Bearer " + key}
 	}
-	if headers != nil {
-		client, err := postgrest.NewClientWithError(baseURL+supabase.REST_URL, schema, headers)
-		if err != nil {
-			return nil, err
-		}
-		return client.From, nil
-	}
-	client, err := supabase.NewClient(baseURL, key, &supabase.ClientOptions{Schema: schema})
+	client, err := postgrest.NewClientWithError(baseURL+restPath, schema, headers)
 	if err != nil {
 		return nil, err
 	}
-	return client.From, nil
+	client.Transport.Parent = httpurl.SameOrigin(http.DefaultTransport, "SUPABASE_URL")
+	return client, nil
 }
 
-// caller is an rpc.Caller over supabase-go. It uses only From: the client's Rpc ignores the HTTP status, has no
+// caller is an rpc.Caller over postgrest-go. It uses only From: the client's Rpc ignores the HTTP status, has no
 // context, and keeps its first error for good.
 type caller struct {
-	from         func(table string) *postgrest.QueryBuilder
+	client       *postgrest.Client
 	schema, role string // of Grantee
 }
 
@@ -90,7 +86,7 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (answer
 		}
 	}()
 	args := map[string]json.RawMessage{"p": p}
-	body, _, err := c.from("rpc/"+fn).Insert(args, false, "", "representation", "").ExecuteWithContext(ctx)
+	body, _, err := c.client.From("rpc/"+fn).Insert(args, false, "", "representation", "").ExecuteWithContext(ctx)
 	if err != nil {
 		return nil, decodeError(fn, err)
 	}

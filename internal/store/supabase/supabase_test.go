@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	stacktest.Main(m, func() error {
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // supabase-go has no other
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // postgrest-go uses it
 		return goleak.Find()
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
@@ -53,6 +54,9 @@ const (
 	Unclear = "unclear" // the error has no class
 )
 
+// parserMemory is the least PARSER_MEMORY_MB that a worker takes. A step of a program gets two thirds of it.
+const parserMemory = 384 << 20
+
 // Serve reads files as the worker does, up to their chunks, one for each task on in, and replies on out. It returns
 // at the end of in.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -62,6 +66,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	quick := extract.NewRouter(native.Extractors(scan.New(pdf.New(), word{}, scan.Options{Pages: 3}),
 		scan.NewImages(word{}, scan.Options{})))
+	pool := child.NewPool(parserMemory)
+	full, quick = full.WithPool(pool), quick.WithPool(pool)
 	counter := token.New()
 	tasks, replies := bufio.NewScanner(in), json.NewEncoder(out)
 	for tasks.Scan() {

@@ -52,7 +52,7 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestHeartbeatEndsBeforeSettling"),
 		},
 		{
-			Name: "retried-for-ever", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.retryOrFail",
+			Name: "retried-forever", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.retryOrFail",
 			Old: "if a.begun.Attempt >= a.begun.MaxAttempts {", New: "if a.begun.Attempt > a.begun.MaxAttempts {",
 			Suites: onEngine, Tests: by("TestErrorsBySort"),
 		},
@@ -63,17 +63,17 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestErrorsBySort"),
 		},
 		{
-			Name: "letter-copied-each-time", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.buryAgain",
+			Name: "dead-letter-copied-each-time", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.buryAgain",
 			Old: "if ref == nil || ref.Sent {", New: "if ref == nil {",
 			Suites: onEngine, Tests: by("TestDeadLetterIsCopiedOnce"),
 		},
 		{
-			Name: "second-letter-is-forgotten", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.buryAgain",
+			Name: "second-dead-letter-is-lost", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.buryAgain",
 			Old: "a.putBack(ctx, 0)", New: "a.acknowledge(ctx)",
 			Suites: onEngine, Tests: by("TestBothDeadLettersAreCopied"),
 		},
 		{
-			Name: "letter-not-copied", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.copyLetter",
+			Name: "dead-letter-not-copied", Breaks: []string{"I6"}, Dir: engine, Func: "Engine.copyLetter",
 			Old:    "if err := e.sendEnvelope(ctx, env); err != nil {",
 			New:    "if err := ctx.Err(); err != nil || env.ID == \"\" {",
 			Suites: onEngine, Tests: by("TestErrorsBySort", "TestBadMessagesAreDeadLettered"),
@@ -90,8 +90,8 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "failed-heartbeat-forgets-events", Breaks: []string{"I8"}, Dir: engine, Func: "beat.write",
-			Old: "b.journal.untake(told)", New: "",
-			Suites: onEngine, Tests: by("TestFailedHeartbeatKeepsTheStory"),
+			Old: "b.journal.untake(taken)", New: "",
+			Suites: onEngine, Tests: by("TestFailedHeartbeatKeepsEvents"),
 		},
 		{
 			Name: "more-than-free-slots", Breaks: []string{"I9"}, Dir: engine, Func: "slots.tryTake",
@@ -124,7 +124,7 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestOutageIsProbed"),
 		},
 		{
-			Name: "probe-is-believed-for-ever", Breaks: []string{"I9"}, Dir: engine, Func: "circuit.fails",
+			Name: "probe-is-believed-forever", Breaks: []string{"I9"}, Dir: engine, Func: "circuit.fails",
 			Old: "case len(c.failed) >= breakerDoubts:", New: "case false:",
 			Suites: onEngine, Tests: by("TestProbeThatLies"),
 		},
@@ -136,7 +136,7 @@ func inTheEngine() []Sabotage {
 		{
 			Name: "probe-is-not-believed", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.probeDecides",
 			Old: "return c.probe() != nil && !c.doubted", New: "return false",
-			Suites: onEngine, Tests: by("TestPoisonEndsAndHoldsUpNobody", "TestOutageIsProbed"),
+			Suites: onEngine, Tests: by("TestPoisonEndsAndBlocksNoOther", "TestOutageIsProbed"),
 		},
 		{
 			Name: "pauses-don't-grow", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.longest",
@@ -144,7 +144,7 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestCrasherWithoutAProbe"),
 		},
 		{
-			Name: "crashers-are-spared-for-ever", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.spare",
+			Name: "crashers-are-spared-forever", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.spare",
 			Old: "if s.times >= suspectAfter && c.up.After(s.at) {", New: "if s.times < 0 {",
 			Suites: onEngine, Tests: by("TestCrashersEnd", "TestDatabaseCrashersEnd"),
 		},
@@ -165,7 +165,7 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
 		},
 		{
-			Name: "turned-away-for-ever", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.handle",
+			Name: "held-back-forever", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.handle",
 			Old: "deferred.down != \"\" && e.outdated(d)", New: "false",
 			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
 		},
@@ -175,7 +175,7 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestReleasesHaveAnEnd"),
 		},
 		{
-			Name: "commit-is-tried-for-ever", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.transact",
+			Name: "commit-is-tried-forever", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.transact",
 			Old: "if failed >= commitTries {", New: "if false {",
 			Suites: onEngine, Tests: by("TestDatabaseCrashersEnd", "TestLoneDatabaseCrasherEnds"),
 		},
@@ -195,7 +195,7 @@ func inTheEngine() []Sabotage {
 			Suites: onPostgres, Tests: cases("releases are counted"),
 		},
 		{
-			Name: "crowd-comes-back-at-once", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.refuse",
+			Name: "released-tasks-return-at-once", Breaks: []string{"I11"}, Dir: engine, Func: "circuit.refuse",
 			Old: "if crowd := len(c.waiting) - crowdSize; crowd > 0 {", New: "if crowd := 0; crowd > 0 {",
 			Suites: onEngine, Tests: by("TestOthersRunWhileManyWait"),
 		},

@@ -4,13 +4,13 @@ package sabotage
 func inTheStore() []Sabotage {
 	return []Sabotage{
 		{
-			Name: "unsent-is-forgotten", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
+			Name: "unsent-is-never-swept", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
 			Old:    "client_id = v_client and message is not null and sent_at is null",
 			New:    "client_id = v_client and message is not null and sent_at > now()",
 			Suites: onPostgres, Tests: cases("submit", "sweep", "retry by hand"),
 		},
 		{
-			Name: "stalled-is-forgotten", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
+			Name: "stalled-is-never-swept", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
 			Old: "j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)", New: "false",
 			Suites: onPostgres, Tests: cases("sweep", "sweep of unstarted jobs"),
 		},
@@ -59,7 +59,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("replay", "replays at once"),
 		},
 		{
-			Name: "another-task-is-told-failed", Breaks: []string{"I5"}, Dir: functions, Func: "aw_rejection_state",
+			Name: "other-task-is-reported-failed", Breaks: []string{"I5"}, Dir: functions, Func: "aw_rejection_state",
 			Old: "else 'rejected' end;", New: "else 'failed' end;",
 			Suites: onPostgres, Tests: cases("reject a taken id"),
 		},
@@ -76,7 +76,7 @@ func inTheStore() []Sabotage {
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions"),
 		},
 		{
-			Name: "the-ended-are-held", Breaks: []string{"I3", "I7"}, Dir: functions, Func: "aw_holding",
+			Name: "ended-jobs-are-held", Breaks: []string{"I3", "I7"}, Dir: functions, Func: "aw_holding",
 			Old: "j.id is null or j.status <> 'running' or j.lease_expires_at is null", New: "j.id is null",
 			Suites: onModel, Tests: with(cases("stale fence", "cancel", "complete"), model),
 		},
@@ -140,7 +140,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("reject", "workers at once"),
 		},
 		{
-			Name: "two-letters-of-one-end", Breaks: []string{"I6"}, Dir: migrations, Func: "dead_letters_once_per_job",
+			Name: "two-dead-letters-of-one-end", Breaks: []string{"I6"}, Dir: migrations, Func: "dead_letters_once_per_job",
 			Old:    "create unique index dead_letters_once_per_job on",
 			New:    "create index dead_letters_once_per_job on",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
@@ -157,7 +157,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("cancel requests"),
 		},
 		{
-			Name: "cancel-is-not-told", Breaks: []string{"I7"}, Dir: functions, Func: "aw_heartbeat",
+			Name: "cancel-is-not-reported", Breaks: []string{"I7"}, Dir: functions, Func: "aw_heartbeat",
 			Old:    "jsonb_build_object('cancel', j.cancel_requested_at is not null)",
 			New:    "jsonb_build_object('cancel', false)",
 			Suites: onPostgres, Tests: cases("cancel"),
@@ -174,7 +174,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
-			Name: "events-told-twice", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
+			Name: "events-recorded-twice", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
 			Old: "aw_append_events.seq + 1, (e ->> 'id')::uuid,", New: "aw_append_events.seq + 1, gen_random_uuid(),",
 			Suites: onPostgres, Tests: cases("events"),
 		},
@@ -206,7 +206,7 @@ func inTheStore() []Sabotage {
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
-			Name: "words-of-all-tenants", Breaks: []string{"I10"}, Dir: functions, Func: "aw_matching_own",
+			Name: "search-words-of-all-tenants", Breaks: []string{"I10"}, Dir: functions, Func: "aw_matching_own",
 			Old:    "from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words",
 			New:    "from {{ .schema }}.aw_matching(null, all_words",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
@@ -228,23 +228,23 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("complete", "fail", "cancel"),
 		},
 		{
-			Name: "canceled-told-twice", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_report_canceled",
+			Name: "cancel-reported-twice", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_report_canceled",
 			Old: "and placeholder and webhook_url is null", New: "and placeholder",
 			Suites: onPostgres, Tests: cases("canceled before its message"),
 		},
 		{
-			Name: "redelivery-is-told", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_sent_after_failure",
+			Name: "redelivery-is-reported", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_sent_after_failure",
 			Old: "return v_message_id <> all (j.message_ids) and v_inserted", New: "return v_inserted",
 			Suites: onModel, Tests: with(cases("sent again is reported once"), model),
 		},
 		{
-			Name: "message-that-ended-the-job-is-told", Breaks: []string{"webhooks"},
+			Name: "message-that-ended-the-job-is-reported", Breaks: []string{"webhooks"},
 			Dir: functions, Func: "aw_sent_after_failure",
 			Old: "and d.message_id = v_message_id);", New: "and false);",
 			Suites: onModel, Tests: with(cases("sent again is reported once"), model),
 		},
 		{
-			Name: "duplicates-are-told-for-ever", Breaks: []string{"webhooks"},
+			Name: "duplicates-are-reported-for-ever", Breaks: []string{"webhooks"},
 			Dir: functions, Func: "aw_report_duplicate",
 			Old: "if v_reported >= c_most then", New: "if false then",
 			Suites: onPostgres, Tests: cases("sent again and again"),
@@ -280,7 +280,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("what speaks for others"),
 		},
 		{
-			Name: "an-answer-silences-a-host", Breaks: []string{"webhooks"},
+			Name: "an-answer-starts-an-outage", Breaks: []string{"webhooks"},
 			Dir: functions, Func: "aw_settle_delivery",
 			Old: "interval '0'), make_interval(mins => 5));", New: "interval '0'), make_interval(hours => 24));",
 			Suites: onPostgres, Tests: cases("what speaks for others"),

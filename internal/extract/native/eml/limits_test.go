@@ -24,9 +24,9 @@ func TestRefused(t *testing.T) {
 		"encrypted")
 	refuses(head+"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx", extract.Limits{},
 		taskerr.CorruptionDetected, "encrypted")
-	refuses("no head at all", extract.Limits{}, taskerr.CorruptionDetected, "no head")
+	refuses("no head at all", extract.Limits{}, taskerr.CorruptionDetected, "no e-mail header")
 	refuses("Subject: "+strings.Repeat("x", 2<<20)+"\n\n", extract.Limits{}, taskerr.CorruptionDetected,
-		"head of the message is larger")
+		"header of the message is larger")
 	refuses(head+multi("mixed", "b", strings.Repeat("\n--b\n", 3000)), extract.Limits{}, taskerr.QuotaExceeded,
 		"more than 2000 parts")
 	refuses(head+"\n"+strings.Repeat("word ", 100), extract.Limits{Characters: 200}, taskerr.QuotaExceeded,

@@ -124,7 +124,7 @@ func TestRefuses(t *testing.T) {
 		},
 		{
 			What: "a missing page", Content: nativetest.Zip(t, "META-INF/container.xml", container, "OPS/book.opf", opf),
-			Class: taskerr.CorruptionDetected, Message: "is missing",
+			Class: taskerr.CorruptionDetected, Message: "does not have",
 		},
 		{
 			What: "deep nesting", Content: book(t, strings.Repeat("<div>", 10_000)), Class: taskerr.CorruptionDetected,

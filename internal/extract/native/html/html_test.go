@@ -23,7 +23,7 @@ func TestExtract(t *testing.T) {
 		{"definitions", "<dl><dt>Term<dd>Meaning</dl><dl><dd>indented</dl>", "- Term\n    - Meaning\n\nindented\n"},
 		{"code", "<pre><code>a\n  b</code><br>c</pre>", "```\na\n  b\nc\n```\n"},
 		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
-		{"what is no text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
+		{"elements without text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
 		{
 			"text before the first heading",
 			`<header>Shop<p>Best prices of all, always</p></header><div><a href=/>Home</a> | <a href=/a>All articles</a></div><p>An introduction with a <a href=/b>link</a>.</p><h1>T</h1><p><a href=/>only a link</a></p>`, "An introduction with a link.\n\n# T\n\nonly a link\n",

@@ -98,7 +98,7 @@ func TestSlide(t *testing.T) {
 			sp("", at(500_000, 0), p("", "right")) + sp("", at(0, 40_000), p("", "left")), "left\n\nright\n\nbelow\n"},
 		{"a placeholder's position from its layout", sp("", at(0, 600_000), p("", "below")) +
 			sp(body, "", p("", "item")) + sp("", at(0, 400_000), p("", "above")), "above\n\n- item\n\nbelow\n"},
-		{"prompts are no content", sp(body, "", "") + sp("", at(0, 0), "<a:p><a:endParaRPr/></a:p>") +
+		{"prompts are not content", sp(body, "", "") + sp("", at(0, 0), "<a:p><a:endParaRPr/></a:p>") +
 			sp(title, "", ""), ""},
 		{
 			"bullets of master, layout, shape and paragraph", sp(body, "",

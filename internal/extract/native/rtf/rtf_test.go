@@ -40,7 +40,7 @@ func TestExtract(t *testing.T) {
 		{"Unicode without them", `\u228\par b`, "ä\n\nb\n"},
 		{"a symbol font", `{\f1 a = 5 \'b7}`, "α = 5 •\n"},
 		{"characters", `a\tab b\line c\~d\_e\-f\{\}\\\lquote g\rquote\emdash h\'`, "a b  \nc d-ef{}\\\\‘g’—h\n"},
-		{"what is no text", `a{\v secret}{\deleted gone}{\*\unknown no{x}}{\pict\bin3 }}}00}{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}{\xe no}{\*\annotation no}b\v0`, "alinkb\n"},
+		{"groups without text", `a{\v secret}{\deleted gone}{\*\unknown no{x}}{\pict\bin3 }}}00}{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}{\xe no}{\*\annotation no}b\v0`, "alinkb\n"},
 		{"two versions of a text", `{\upr{no}{\*\ud yes {x}}}!`, "yes x!\n"},
 		{"labels of lists", `\pard\ls1{\listtext\pard\plain\f1\'b7\tab}\ls1 a\par{\listtext\tab 1.)\tab}\pard\ls1\ilvl1 b\par{\pntext\f0 2.\tab}c\par\pard d\par`, "- a\n    - 1.) b\n    2. c\n\nd\n"},
 		{
@@ -59,7 +59,7 @@ func TestExtract(t *testing.T) {
 			"| a | b |\n| - | - |\n|  | c |\n",
 		},
 		{"a table in a table", `\trowd\cellx1000\cellx2000\pard\intbl a\cell\pard\intbl\itap2 b\nestcell c\nestcell{\*\nesttableprops\trowd\cellx500\cellx900\nestrow}{\nonesttables\par}\pard\intbl\itap1\cell\row\pard x`, "| a | b \\| c |\n| - | - |\n\nx\n"},
-		{"a frame is no table", `\trowd\cellx1000\pard\intbl\s1 H\par\pard\intbl x\cell\row\pard`, "# H\n\nx\n"},
+		{"a frame is not a table", `\trowd\cellx1000\pard\intbl\s1 H\par\pard\intbl x\cell\row\pard`, "# H\n\nx\n"},
 		{
 			"a row without its end", `\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\pard x`,
 			"| a | b |\n| - | - |\n\nx\n",

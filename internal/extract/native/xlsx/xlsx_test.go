@@ -101,7 +101,7 @@ func TestSheet(t *testing.T) {
 		},
 		{"a merged title", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")) +
 			merged("A1:B1"), "Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n"},
-		{"a column is no title", data(line("1", "a"), line("2", "b"), line("3", "c")), "| a |\n| - |\n| b |\n| c |\n"},
+		{"a column is not a title", data(line("1", "a"), line("2", "b"), line("3", "c")), "| a |\n| - |\n| b |\n| c |\n"},
 		{"merged cells", data(line("1", "h", "no", "i"), line("2", "v", "a", "b"), line("3", "no", "c", "d")) +
 			merged("A1:B1", "A2:A3", "Z9", "C9:A1"), "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | c | d |\n"},
 		{

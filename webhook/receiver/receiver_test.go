@@ -1,4 +1,4 @@
-package webhooktest_test
+package receiver_test
 
 import (
 	"context"
@@ -9,10 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
+	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // post sends a body as the webhook with this id and returns the status.
 func post(t *testing.T, url, secret, id, body string) int {
@@ -33,7 +37,8 @@ func post(t *testing.T, url, secret, id, body string) int {
 	req.Header.Set(standardwebhooks.HeaderWebhookID, id)
 	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
-	resp, err := http.DefaultClient.Do(req)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,24 +49,38 @@ func post(t *testing.T, url, secret, id, body string) int {
 func TestReceiver(t *testing.T) {
 	t.Parallel()
 	var rejected []string // requests come one after the other
-	r := webhooktest.Open(func(body []byte) error {
+	firsts := 0
+	r, err := receiver.Open(receiver.Options{Check: func(body []byte) error {
 		if strings.Contains(string(body), "forbidden") {
 			return errors.New("forbidden word")
 		}
 		return nil
-	}, func(problem error) { rejected = append(rejected, problem.Error()) })
-	defer r.Close()
+	}, Reject: func(id string, problem error) {
+		rejected = append(rejected, id+": "+problem.Error())
+	}, Accept: func(_ receiver.Delivery, first bool) {
+		if first {
+			firsts++
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	const other = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 	for _, c := range []struct {
 		secret, id, body string
 		status           int
 	}{
-		{webhooktest.Secret, "msg_1", `{"type":"task.failed","task_id":"t","client_id":"a"}`, 204},
-		{webhooktest.Secret, "msg_1", `{"type":"task.failed","task_id":"t","client_id":"a"}`, 204},
-		{webhooktest.Secret, "msg_2", `{"type":"task.completed","task_id":"t","client_id":"b"}`, 204},
+		{receiver.Secret, "msg_1", `{"type":"task.failed","task_id":"t","client_id":"a"}`, 204},
+		{receiver.Secret, "msg_1", `{"type":"task.failed","task_id":"t","client_id":"a"}`, 204},
+		{receiver.Secret, "msg_2", `{"type":"task.completed","task_id":"t","client_id":"b"}`, 204},
 		{other, "msg_3", `{"type":"task.completed","task_id":"t"}`, 401},
-		{webhooktest.Secret, "msg_4", `{`, 401},
-		{webhooktest.Secret, "msg_5", `{"type":"forbidden","task_id":"t"}`, 401},
+		{receiver.Secret, "msg_4", `{`, 401},
+		{receiver.Secret, "msg_5", `{"type":"forbidden","task_id":"t"}`, 401},
 	} {
 		if got := post(t, r.URL, c.secret, c.id, c.body); got != c.status {
 			t.Errorf("%s %s: status %d, want %d", c.id, c.body, got, c.status)
@@ -70,6 +89,9 @@ func TestReceiver(t *testing.T) {
 	if len(rejected) != 3 || !strings.Contains(rejected[0], "signature") || !strings.Contains(rejected[1], "decode") ||
 		!strings.Contains(rejected[2], "forbidden word") {
 		t.Errorf("rejected: %q", rejected)
+	}
+	if firsts != 2 || r.Count() != 2 || !strings.HasPrefix(rejected[0], "msg_3: ") {
+		t.Errorf("%d of %d webhook-ids are new, rejected: %q", firsts, r.Count(), rejected)
 	}
 	if d, err := r.Await(t.Context(), "t"); err != nil || d.ID != "msg_1" || d.Type != "task.failed" {
 		t.Errorf("awaited %+v, %v", d, err)

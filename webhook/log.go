@@ -8,9 +8,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// tell logs the result of an attempt; of an outage it logs the start and the end, once each. It omits the URL's path
+// log logs the result of an attempt; of an outage it logs the start and the end, once each. It omits the URL's path
 // and query, which may hold a token.
-func (c *Config) tell(d store.Delivery, o store.DeliveryOutcome, a Attempt, is store.Receiver) {
+func (c *Config) log(d store.Delivery, o store.DeliveryOutcome, a Attempt, is store.Receiver) {
 	name := host(d.URL)
 	log := c.Log.With("task_id", d.JobID, "delivery", d.ID, "host", name, "attempt", d.Attempts+1,
 		"latency_ms", a.Latency.Milliseconds())
