@@ -32,8 +32,8 @@ type Deps struct {
 	// Check returns why a worker of this version refuses a task; nil: it does not.
 	Check       func(task.Task) error
 	MaxAttempts func(task.Type) int
-	// Search finds chunks; the query has no embedding yet.
-	Search func(context.Context, store.Query) ([]store.Hit, error)
+	// Search finds chunks in the caller's store; the query has no embedding yet.
+	Search func(context.Context, store.Store, store.Query) ([]store.Hit, error)
 	// Submitted is called after a message was sent. StartsAt is called for a job that waits for its time. Both may be nil.
 	Submitted func()
 	StartsAt  func(time.Time)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,7 +25,22 @@ type Principal struct {
 	Scope   apitoken.Scope
 	Expires time.Time // of the right to call; zero: not known
 	jwt     string    // of a user whose reads the database can decide; empty: the worker's own key reads
+	kind    kind
+	hash    [sha256.Size]byte // of a token
 }
+
+// kind is how a caller proves who he is. Subjects of different kinds are different callers: a user's id may be the name
+// of a token.
+type kind string
+
+const (
+	byToken kind = "token"
+	byJWT   kind = "jwt"
+	byPeer  kind = "peer" // the kernel
+)
+
+// identity tells callers apart.
+func (p Principal) identity() string { return string(p.kind) + "\x00" + p.Subject }
 
 // Auth is who may call.
 type Auth struct {
@@ -72,13 +88,13 @@ func (a *authenticator) authenticate(r *http.Request) (Principal, error) {
 	if token == "" || !strings.EqualFold(scheme, "Bearer") {
 		if r.Header.Get("Authorization") == "" && a.auth.Local != nil {
 			if subject, ok := a.auth.Local(r); ok {
-				return Principal{Subject: subject, Scope: apitoken.Operate}, nil
+				return Principal{Subject: subject, Scope: apitoken.Operate, kind: byPeer}, nil
 			}
 		}
 		return Principal{}, errUnknown
 	}
 	if t, ok := a.known(token); ok {
-		return Principal{Subject: t.Name, Scope: t.Scope}, nil
+		return Principal{Subject: t.Name, Scope: t.Scope, kind: byToken, hash: t.Hash}, nil
 	}
 	if a.verifier == nil || strings.Count(token, ".") != 2 {
 		return Principal{}, errUnknown
@@ -97,6 +113,11 @@ func (a *authenticator) known(token string) (found apitoken.Token, ok bool) {
 	return found, ok
 }
 
+// valid reports whether the token of a caller is still accepted. The right of a user ends by itself.
+func (a *authenticator) valid(p Principal) bool {
+	return p.kind != byToken || slices.ContainsFunc(*a.tokens.Load(), func(t apitoken.Token) bool { return t.Hash == p.hash })
+}
+
 type principalKey struct{}
 
 func principalFrom(ctx context.Context) Principal {
@@ -113,7 +134,7 @@ func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	p, err := a.auth.authenticate(r)
 	if err != nil {
-		if holder, ok := a.tickets.redeem(r); ok {
+		if holder, ok := a.tickets.redeem(r); ok && a.auth.valid(holder) {
 			p, err = holder, nil
 		}
 	}
@@ -121,7 +142,7 @@ func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 		unauthorized().write(w)
 		return
 	}
-	if wait := a.limits.take(p.Subject); wait > 0 {
+	if wait := a.limits.take(p.identity()); wait > 0 {
 		limited := problem(http.StatusTooManyRequests, "RATE_LIMITED", "too many requests with this token")
 		limited.retryAfter = wait
 		limited.write(w)

@@ -28,6 +28,9 @@ const (
 	jwtSecret = "a secret of tests, of at least 32 characters"
 )
 
+// noID is of nothing.
+const noID = "00000000-0000-4000-8000-000000000000"
+
 // user are the claims of a user of the tenant.
 func user(edit ...func(jwt.MapClaims)) jwt.MapClaims {
 	c := jwt.MapClaims{
@@ -298,6 +301,12 @@ func TestReadsAsTheCaller(t *testing.T) {
 		for _, accept := range []string{"application/json", "text/event-stream"} {
 			b.want(b.ask("GET", path, "", "Authorization", "Bearer "+text, "Accept", accept), http.StatusForbidden, "FORBIDDEN")
 		}
+	}
+	for _, path := range []string{"/v1/stats", "/v1/summaries/" + noID, "/v1/agent-runs/" + noID, "/v1/derived-contents/" + noID} {
+		b.want(b.ask("GET", path, "", "Authorization", "Bearer "+text), http.StatusForbidden, "FORBIDDEN")
+	}
+	for path, body := range map[string]string{"/v1/search": `{"query":"x"}`, "/v1/jobs/" + id + "/cancel": ""} {
+		b.want(b.ask("POST", path, body, "Authorization", "Bearer "+text), http.StatusForbidden, "FORBIDDEN")
 	}
 	if len(asked) == 0 || asked[0] != text {
 		t.Errorf("opened with %q", asked)

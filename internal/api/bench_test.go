@@ -132,7 +132,8 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	attempts := func(task.Type) int { return 3 }
 	b.deps = api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
-		MaxAttempts: attempts, Log: log, Search: b.store.Search,
+		MaxAttempts: attempts, Log: log,
+		Search: func(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) { return s.Search(ctx, q) },
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,
 		},

@@ -277,7 +277,7 @@ func (a *API) search(ctx context.Context, in *bodyOf[Question]) (*bodyOf[Page[Hi
 	if q.Limit == 0 {
 		q.Limit = 10
 	}
-	hits, err := a.deps.Search(ctx, q)
+	hits, err := a.deps.Search(ctx, a.reader(ctx), q)
 	if err != nil {
 		return nil, err
 	}

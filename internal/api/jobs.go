@@ -81,8 +81,8 @@ func (a *API) listJobs(ctx context.Context, in *jobsInput) (*bodyOf[Page[Job]], 
 }
 
 func (a *API) cancel(ctx context.Context, in *JobInput) (*accepted, error) {
-	// A cancel of an unknown id would record it as canceled.
-	if _, err := a.deps.Store.Job(ctx, in.ID); err != nil {
+	// A cancel of an unknown id would record it as canceled. A caller cancels only what he may see.
+	if _, err := a.reader(ctx).Job(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	j, err := a.deps.Store.RequestCancel(ctx, in.ID, principalFrom(ctx).Subject)
@@ -99,6 +99,9 @@ type retryInput struct {
 }
 
 func (a *API) retry(ctx context.Context, in *retryInput) (*accepted, error) {
+	if _, err := a.reader(ctx).Job(ctx, in.ID); err != nil {
+		return nil, err
+	}
 	j, _, err := a.deps.Replayer.Retry(ctx, in.ID, principalFrom(ctx).Subject, in.Force)
 	if err != nil && (j.ID == "" || j.Status != "pending") { // else it is recorded, and a sweep sends it
 		return nil, err

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 )
 
 // JWTConfig is how JWTs of a Supabase project are verified.
@@ -91,7 +92,7 @@ func (v *verifier) verify(ctx context.Context, token string) (Principal, error) 
 	if client != v.client { // I10
 		return Principal{}, errUnknown
 	}
-	p := Principal{Subject: claims.Subject, Scope: apitoken.Submit, Expires: claims.ExpiresAt.Add(clockSkew)}
+	p := Principal{Subject: claims.Subject, Scope: apitoken.Submit, Expires: claims.ExpiresAt.Add(clockSkew), kind: byJWT}
 	if claims.App.Scope != "" {
 		var ok bool
 		if p.Scope, ok = apitoken.ParseScope(claims.App.Scope); !ok {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -12,6 +13,14 @@ type nobody struct{ store.Store }
 func (nobody) Job(context.Context, string) (store.Job, error) { return store.Job{}, store.ErrForbidden }
 
 func (nobody) Jobs(context.Context, store.JobFilter) ([]store.Job, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Search(context.Context, store.Query) ([]store.Hit, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Stats(context.Context, time.Duration) ([]store.JobCount, error) {
 	return nil, store.ErrForbidden
 }
 

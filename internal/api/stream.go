@@ -33,6 +33,7 @@ type stream struct {
 	// begun: the first events were read. Nothing is sent before: when a client sees that the stream has begun, its
 	// position is known, and what happens from then on is in the stream.
 	begun bool
+	valid func() bool // the caller may still read
 }
 
 // stream answers with what do writes, until it returns. Who may read was decided before: once it has begun, only its
@@ -54,7 +55,7 @@ func (a *API) stream(ctx context.Context, l *feed.Listener, do func(*stream) err
 		}
 		defer cancel()
 		r, w := humago.Unwrap(hc)
-		s := &stream{ctx: ctx, w: w, rc: http.NewResponseController(w)}
+		s := &stream{ctx: ctx, w: w, rc: http.NewResponseController(w), valid: func() bool { return a.auth.valid(by) }}
 		h := w.Header()
 		h.Set("Content-Type", eventStream)
 		h.Set("X-Accel-Buffering", "no") // nginx would collect events
@@ -66,6 +67,9 @@ func (a *API) stream(ctx context.Context, l *feed.Listener, do func(*stream) err
 		}
 	}}, nil
 }
+
+// errRevoked reports that the token of a stream was taken away.
+var errRevoked = errors.New("api: the token is no longer accepted")
 
 // nothingMore tells EventSource not to connect again.
 func nothingMore() *huma.StreamResponse {
@@ -84,6 +88,9 @@ func (s *stream) next(l *feed.Listener) ([]*feed.Event, error) {
 		within, cancel := context.WithTimeout(s.ctx, heartbeat)
 		events, err := l.Next(within)
 		cancel()
+		if !s.valid() {
+			return nil, errRevoked
+		}
 		if !errors.Is(err, context.DeadlineExceeded) || s.ctx.Err() != nil {
 			return events, err
 		}

@@ -33,7 +33,7 @@ func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := feed.New(feed.Config{Store: memory.Reader{Store: memory.New()}})
 		defer f.Close()
-		a := &API{deps: Deps{Feed: f, Log: slog.New(slog.DiscardHandler)}, limits: newLimits()}
+		a := &API{deps: Deps{Feed: f, Log: slog.New(slog.DiscardHandler)}, limits: newLimits(), auth: &authenticator{}}
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/events", nil)
 		hc := humago.NewContext(&huma.Operation{}, r, w)
@@ -69,7 +69,7 @@ func TestStreamLimit(t *testing.T) {
 	t.Parallel()
 	f := feed.New(feed.Config{Store: memory.Reader{Store: memory.New()}})
 	defer f.Close()
-	a := &API{deps: Deps{Feed: f}, limits: newLimits()}
+	a := &API{deps: Deps{Feed: f}, limits: newLimits(), auth: &authenticator{}}
 	for range maxStreams {
 		if !a.limits.beginStream() {
 			t.Fatal("no room")

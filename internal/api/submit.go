@@ -90,6 +90,9 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 	if err != nil {
 		return nil, err
 	}
+	if by.Scope < apitoken.Operate && removes(t) {
+		return nil, problem(http.StatusForbidden, "FORBIDDEN", "a job that removes a document needs the scope operate")
+	}
 	runAt, err := startOf(in.Body.RunAt)
 	if err != nil {
 		return nil, err
@@ -103,7 +106,7 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 	}
 	s.RunAt = runAt
 	if key != "" {
-		s.Key = hash(by.Subject, key)
+		s.Key = hash(by.identity(), key)
 		s.Request = task.Fingerprint(task.Task{Type: "request", Payload: in.RawBody})
 		s.KeepKey = KeepKey
 	}
@@ -125,6 +128,16 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 		a.deps.StartsAt(runAt)
 	}
 	return out, nil
+}
+
+// removes reports whether a task takes a document out of the index.
+func removes(t task.Task) bool {
+	var payload map[string]json.RawMessage // a struct would take a member of another case for it
+	if t.Type != task.Ingest || json.Unmarshal(t.Payload, &payload) != nil {
+		return false
+	}
+	value, ok := payload["delete"]
+	return ok && string(value) != "false"
 }
 
 // hash identifies a key and whose it is.

@@ -2,11 +2,12 @@ package api
 
 import (
 	"crypto/rand"
-	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 )
 
 const (

@@ -72,14 +72,14 @@ func checkTask(what task.Task) error {
 	return h.Check(what)
 }
 
-// search embeds the query, and finds chunks.
-func (t *Tenant) search(ctx context.Context, q store.Query) ([]store.Hit, error) {
+// search embeds the query, and finds chunks in a store, which may be that of a caller.
+func (t *Tenant) search(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) {
 	embedded, err := t.Embedder.Embed(ctx, []string{store.PositiveTerms(q.Text)})
 	if err != nil {
 		return nil, err
 	}
 	q.Embedding = embedded.Vectors[0]
-	return t.Store.Search(ctx, q)
+	return s.Search(ctx, q)
 }
 
 // localCaller knows root and the worker's own user, who may do everything over the socket.
