@@ -183,7 +183,7 @@ func rules() []rule {
 			[]string{
 				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store",
 				"internal/store/schema", "internal/engine",
-				"internal/blob", "queue", "webhook", "webhook/receiver", taskWords,
+				"internal/apitoken", "internal/blob", "queue", "webhook", "webhook/receiver", taskWords,
 			},
 			"it shows the worker on a local stack",
 		},
