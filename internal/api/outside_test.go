@@ -105,7 +105,7 @@ const text = await new Response(stream.data as ReadableStream).text()
 for (const line of text.split('\n')) {
   if (line.startsWith('data: ')) {
     const event: components['schemas']['JobEvent'] = JSON.parse(line.slice(6))
-    console.log('event', event.stage)
+    if (event.stage) console.log('event', event.stage) // else a note
   }
 }
 const ended = await api.GET('/v1/jobs/{id}', { params: { path } })
