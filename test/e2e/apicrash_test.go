@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"context"
 	"net/http"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // TestAPICrash: a job that was recorded, and whose worker died before it sent the message, runs once when a worker starts
@@ -28,8 +31,20 @@ func TestAPICrash(t *testing.T) {
 	if err := w.exit(); err == nil {
 		t.Error("the worker ended well")
 	}
-	expect(b, "the job, not sent", 1, `update jobs set run_at = null, updated_at = now() - interval '1 hour'
-		where id = 'crashed' and message is not null and sent_at is null returning 1`)
+	conn, err := pgx.Connect(b.ctx, b.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for _, sql := range []string{
+		"set session_replication_role = replica", // no trigger sets updated_at
+		"update jobs set run_at = null, updated_at = now() - interval '1 hour' where id = 'crashed' and sent_at is null",
+	} {
+		done, err := conn.Exec(b.ctx, sql)
+		if err != nil || done.Update() && done.RowsAffected() != 1 {
+			t.Fatalf("%s: %v, %v", sql, done, err)
+		}
+	}
 	b.start()
 	events, stop := b.atSocket(dir).follow("/v1/jobs/crashed/events")
 	defer stop()
