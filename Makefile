@@ -117,7 +117,7 @@ boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, a
 	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
 
 .PHONY: bench
-bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel or stream
+bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream or feed
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
 .PHONY: quality
