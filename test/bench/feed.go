@@ -28,7 +28,7 @@ const (
 	feedWatchers  = 490 // each of one job of its own, as browsers
 	feedFollowers = 10  // of all jobs, as dashboards
 	feedTasks     = 600 // in a round
-	feedRounds    = 5   // each without listeners and with them
+	feedRounds    = 3   // each without listeners and with them
 	feedAim       = 2   // percent of tasks a second that listeners may cost
 )
 
