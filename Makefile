@@ -102,6 +102,11 @@ vulncheck: $(GOVULNCHECK)
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@.ci/fuzz $(FUZZTIME)
 
+.PHONY: api-check
+api-check: test-deps ## Try the HTTP API with programs that are not ours: schemathesis and a generated client; API_CHECK_EXAMPLES=n
+	@dev/install-api-check.sh
+	@API_CHECK=1 go test ./internal/api -count=1 -v -run 'TestSchemathesis|TestGeneratedClient'
+
 .PHONY: prove
 prove: test-deps ## Prove under faults that nothing is lost or done twice; KINDS=name,name (KINDS=? lists them) SEED=n RUN=name SHORT=1
 	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
@@ -112,7 +117,7 @@ boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, a
 	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
 
 .PHONY: bench
-bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel or stream
+bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream or feed
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
 .PHONY: quality

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
@@ -46,6 +47,7 @@ const Everything = config.Queue | config.Blob | config.Store | config.Models
 type Tenant struct {
 	Config   config.Config
 	Store    store.Store
+	Feed     *feed.Feed // of the store's events
 	Queues   engine.Queues
 	Bucket   blob.Bucket
 	Embedder llm.Embedder

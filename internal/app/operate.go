@@ -100,9 +100,13 @@ func (w *Worker) liveness() []httpd.Check {
 
 // listen opens the socket and the TCP address for operators' requests.
 func (w *Worker) listen(ctx context.Context) (err error) {
+	if err := w.openAPI(); err != nil {
+		return err
+	}
 	c, routes := w.tenant.Config, w.routes()
 	cfg := httpd.Config{
-		Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: routes.Handler(), Open: routes.Open, Log: w.tenant.log,
+		Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: routes.Handler(), Open: routes.Open, Own: routes.Own,
+		Log: w.tenant.log,
 	}
 	if c.RuntimeDir != "" {
 		cfg.Socket, cfg.Group = filepath.Join(c.RuntimeDir, SocketName), tenants.Operators
@@ -124,7 +128,7 @@ func (w *Worker) routes() httpd.Routes {
 	return httpd.Routes{
 		Name:  "async-worker",
 		About: "version " + Version + ", tenant " + w.tenant.Config.ClientID,
-		Endpoints: []httpd.Endpoint{
+		Endpoints: append([]httpd.Endpoint{
 			// A supervisor or load balancer needs only yes or no.
 			{
 				Pattern: "GET /livez", Access: httpd.OpenBrief, Handler: livez,
@@ -142,7 +146,7 @@ func (w *Worker) routes() httpd.Routes {
 				Pattern: "GET /metrics", Access: httpd.WithToken, Handler: w.tenant.metrics.Handler(),
 				For: "metrics for Prometheus",
 			},
-		},
+		}, w.apiEndpoints()...),
 	}
 }
 

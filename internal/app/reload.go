@@ -49,6 +49,7 @@ func (w *Worker) takeOver(ctx context.Context, next *Tenant) error {
 		return err
 	}
 	w.sender.replace(sender)
+	w.api.SetTokens(next.Config.API.Tokens)
 	return nil
 }
 

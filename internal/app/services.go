@@ -75,6 +75,6 @@ func (t *Tenant) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
-	t.closers = append(t.closers, func() error { t.Store.Close(); return nil })
+	t.announce()
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -25,6 +26,7 @@ type Worker struct {
 	sender *senders
 	outbox *webhook.Loop
 	http   *httpd.Server
+	api    *api.API
 	temp   *tempDir
 	tracer *tracing.Tracer // nil: no spans are made
 	// replaced owns what the last reload opened; it is empty before the first.
@@ -166,7 +168,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() {
 		s := w.tenant.Store
 		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s),
-			upkeep.Partials(s))
+			upkeep.Partials(s), upkeep.Keys(s))
 	})
 	err := w.engine.Run(ctx)
 	stop() // attempts in flight finish; the rest stays in the outbox

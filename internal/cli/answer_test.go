@@ -30,7 +30,7 @@ func answering() *rows {
 func TestWatchShowsTheAnswer(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := newFollower(answering()).all(t.Context(), []string{"ask"}, &plainLines{w: &out}); err != nil {
+	if err := followerOf(answering()).all(t.Context(), []string{"ask"}, &plainLines{w: &out}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -44,7 +44,7 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 	}
 	out.Reset()
 	b := newBars(&out, false, 200)
-	if err := newFollower(answering()).all(t.Context(), []string{"ask"}, b); err != nil {
+	if err := followerOf(answering()).all(t.Context(), []string{"ask"}, b); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(out.String(), "\n  At 22 m/s [1].\n  Or so.\n  [1] a.pdf, page 3: “at 22 m/s”\n  warning: "+

@@ -24,7 +24,7 @@ func (c Console) Redraws() bool { return c.p.terminal(c.p.stdout) }
 
 // Follow shows the progress of jobs until all have ended. It fails when one of them did not succeed.
 func (c Console) Follow(ctx context.Context, reader store.Reader, ids []string) error {
-	return newFollower(reader).all(ctx, ids, c.p.newDisplay(asTable))
+	return followerOf(reader).all(ctx, ids, c.p.newDisplay(asTable))
 }
 
 // Report prints an error, if there is one, with what was being done and what to do next. It returns the exit code.

@@ -97,7 +97,7 @@ func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submissi
 	if !watch {
 		return nil
 	}
-	return newFollower(t.Store).all(ctx, ids, p.newDisplay(out))
+	return newFollower(t.Store, t.NewFeed()).all(ctx, ids, p.newDisplay(out))
 }
 
 func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueued, error) {

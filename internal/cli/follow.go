@@ -4,26 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// follower polls the store for the events of jobs, faster while events come.
+// follower shows the events of jobs as they come.
 type follower struct {
 	reader      store.Reader
-	min, max    time.Duration // between two polls
+	feed        *feed.Feed
+	min, max    time.Duration // between two looks at a job's row without an event about its end
 	maxFailures int           // retryable errors in a row that are tolerated
 }
 
-func newFollower(r store.Reader) follower {
-	return follower{reader: r, min: 200 * time.Millisecond, max: 2 * time.Second, maxFailures: 10}
+func newFollower(r store.Reader, f *feed.Feed) follower {
+	return follower{reader: r, feed: f, min: 200 * time.Millisecond, max: 2 * time.Second, maxFailures: 10}
+}
+
+// followerOf follows jobs by reading them alone.
+func followerOf(r store.Reader) follower {
+	return newFollower(r, feed.New(feed.Config{Store: feed.OfReader(r), Log: slog.New(slog.DiscardHandler)}))
 }
 
 // display shows what a follower reads. It is safe for concurrent use.
@@ -77,6 +85,7 @@ func shellQuoted(word string) string {
 
 // all follows jobs until they finish. Its error is errUnsuccessful when one of them did not succeed.
 func (f follower) all(ctx context.Context, ids []string, d display) error {
+	defer f.feed.Close()
 	errs := make([]error, len(ids))
 	var following sync.WaitGroup
 	for i, id := range ids {
@@ -109,13 +118,15 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 
 // one follows a job until it finishes.
 func (f follower) one(ctx context.Context, id string, d display) (store.Job, error) {
-	var seen int64
+	w := &watch{follower: f, id: id, d: d, listener: f.feed.Watch(id, 0)}
+	defer func() { w.listener.Close() }()
 	waits, failures := retry.Backoff{First: f.min, Max: f.max}.Waits(), 0
-	waits.Next() // after a look without news the wait is longer already
 	for {
-		before := seen
-		j, err := f.look(ctx, id, &seen, d)
+		before := w.seen
+		j, err := w.look(ctx)
 		switch {
+		case err != nil && ctx.Err() != nil:
+			return j, fmt.Errorf("watch job %s: %w", id, ctx.Err())
 		case err != nil && retryable(err) && failures < f.maxFailures:
 			failures++
 		case err != nil:
@@ -125,8 +136,10 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 			return j, nil
 		default:
 			failures = 0
+			waits.Reset()
+			continue
 		}
-		if seen > before {
+		if w.seen > before {
 			waits.Reset()
 		}
 		if retry.Sleep(ctx, waits.Next()) != nil {
@@ -135,26 +148,70 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 	}
 }
 
-// look shows the events after *seen. It reads the job first: the last event of a finished job is committed with it
-// (I8), so the events read afterwards are complete, except for later duplicates.
-func (f follower) look(ctx context.Context, id string, seen *int64, d display) (store.Job, error) {
-	const page = 200
-	j, err := f.reader.Job(ctx, id)
+// watch follows one job.
+type watch struct {
+	follower
+	id       string
+	d        display
+	listener *feed.Listener
+	seen     int64 // the last event that was shown
+}
+
+// look reads the job and shows its events until one ends it, or for a while. It returns the job as it was before. The
+// last event of a finished job is committed with it (I8), so the events that are read afterwards are complete, except
+// for later duplicates.
+func (w *watch) look(ctx context.Context) (store.Job, error) {
+	j, err := w.reader.Job(ctx, w.id)
 	if err != nil {
 		return j, err
 	}
-	for {
-		events, err := f.reader.Events(ctx, id, *seen, page)
+	if job.State(j.Status).Terminal() {
+		return j, w.rest(ctx, j)
+	}
+	within, cancel := context.WithTimeout(ctx, w.max)
+	defer cancel()
+	for ended := false; !ended; {
+		events, err := w.listener.Next(within)
+		if err != nil && within.Err() != nil {
+			return j, ctx.Err()
+		}
 		if err != nil {
+			w.listener.Close()
+			w.listener = w.feed.Watch(w.id, w.seen)
+			if errors.Is(err, feed.ErrSlow) {
+				continue
+			}
 			return j, err
 		}
 		for _, e := range events {
-			d.event(j, e)
-			*seen = e.Seq
+			w.show(j, e.JobEvent)
+			ended = ended || job.IsEnd(e.Stage)
+		}
+	}
+	return j, nil
+}
+
+// rest shows the remaining events of a finished job.
+func (w *watch) rest(ctx context.Context, j store.Job) error {
+	const page = 200
+	for {
+		events, err := w.reader.Events(ctx, w.id, w.seen, page)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			w.show(j, e)
 		}
 		if len(events) < page {
-			return j, nil
+			return nil
 		}
+	}
+}
+
+func (w *watch) show(j store.Job, e store.JobEvent) {
+	if e.Seq > w.seen {
+		w.d.event(j, e)
+		w.seen = e.Seq
 	}
 }
 

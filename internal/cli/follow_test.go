@@ -26,7 +26,7 @@ func watched(ids ...string) *rows {
 // start follows ids in a goroutine of the bubble; the returned function waits for its end.
 func start(ctx context.Context, r *rows, out *bytes.Buffer, ids ...string) func() error {
 	ended := make(chan error, 1)
-	go func() { ended <- newFollower(r).all(ctx, ids, &plainLines{w: out}) }()
+	go func() { ended <- followerOf(r).all(ctx, ids, &plainLines{w: out}) }()
 	return func() error { return <-ended }
 }
 
@@ -129,7 +129,7 @@ func TestWatchBacksOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		counted := &counting{rows: watched("a")}
-		f := newFollower(counted)
+		f := followerOf(counted)
 		ended := make(chan error, 1)
 		go func() { ended <- f.all(t.Context(), []string{"a"}, &plainLines{w: &bytes.Buffer{}}) }()
 		time.Sleep(time.Hour)
@@ -166,7 +166,7 @@ func TestBars(t *testing.T) {
 	r := someRows()
 	r.events["bad"] = []store.JobEvent{{Seq: 1, Stage: "parsing", Progress: 12, Message: "x"}}
 	b := newBars(&out, true, 120)
-	err := newFollower(r).all(t.Context(), []string{"good", "bad"}, b)
+	err := followerOf(r).all(t.Context(), []string{"good", "bad"}, b)
 	if !errors.Is(err, errUnsuccessful) {
 		t.Errorf("got %v", err)
 	}

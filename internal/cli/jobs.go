@@ -190,7 +190,7 @@ event, and JSON lines with -o json. It exits with 0 when all succeeded, else wit
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
-				return newFollower(t.Store).all(ctx, args, p.newDisplay(out))
+				return newFollower(t.Store, t.NewFeed()).all(ctx, args, p.newDisplay(out))
 			})
 		}),
 	}

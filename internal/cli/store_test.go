@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -90,6 +91,10 @@ func (r *rows) Events(_ context.Context, id string, after int64, limit int) ([]s
 		}
 	}
 	return out, r.trouble()
+}
+
+func (r *rows) Feed(ctx context.Context, q store.FeedQuery) (store.FeedPage, error) {
+	return feed.OfReader(r).Feed(ctx, q)
 }
 
 func (r *rows) JobDeliveries(context.Context, string) ([]store.DeliveryStatus, error) {

@@ -24,8 +24,8 @@ type signedToken struct {
 }
 
 func (p *program) newTokenCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "Make keys for the tenant", Args: needsSubcommand, RunE: showHelp}
-	cmd.AddCommand(p.newTokenSignCommand())
+	cmd := &cobra.Command{Use: "token", Short: "Make tokens for the tenant's HTTP API, and keys for its database", Args: needsSubcommand, RunE: showHelp}
+	cmd.AddCommand(p.newTokenAddCommand(), p.newTokenListCommand(), p.newTokenRemoveCommand(), p.newTokenSignCommand())
 	return cmd
 }
 

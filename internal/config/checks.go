@@ -58,6 +58,10 @@ func (l *loader) checkHTTP() {
 	if !l.fine("HTTP_ADDR", "HTTP_TOKEN") {
 		return
 	}
+	if l.given(SigningName) {
+		l.warn(SigningName, "it can make keys to every tenant of the project, and this worker has it",
+			"use asymmetric keys in the project (Supabase: JWT Keys), and unset it: the public keys are read then")
+	}
 	host, _, err := net.SplitHostPort(l.cfg.HTTPAddr)
 	switch {
 	case token && !addr:

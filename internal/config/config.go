@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 )
 
 // Config is the settings of one tenant's worker or command. Load reads the requested groups only; the others hold
@@ -84,6 +86,7 @@ type Config struct {
 	HTTPAddr string
 	// HTTPToken (HTTP_TOKEN) is the bearer token of requests to HTTPAddr; unset: no token is needed.
 	HTTPToken Secret
+	API       API
 	// RuntimeDir ($RUNTIME_DIRECTORY, from systemd) is where the socket http.sock goes; empty: no socket.
 	RuntimeDir string
 	// CacheDir ($CACHE_DIRECTORY, from systemd) is for scratch files; empty: the system's temporary folder.
@@ -190,6 +193,20 @@ type OCR struct {
 type Retry struct {
 	MaxAttempts int           // RETRY_MAX_ATTEMPTS, 0-100, the first try included
 	Backoff     time.Duration // RETRY_BACKOFF_MS, 0-600000: the first wait
+}
+
+// API is the HTTP API on HTTPAddr and the socket.
+type API struct {
+	// Tokens (API_TOKENS) are the entries of the bearer tokens that are accepted. Default none.
+	Tokens []apitoken.Token
+	// JWTSecret (SUPABASE_JWT_SECRET) verifies the JWTs of the project's users; unset: the project's public keys do, if
+	// there is a SUPABASE_URL.
+	JWTSecret Secret
+	// AllowOrigins (API_ALLOW_ORIGINS) are the origins of pages that may call the API. Default none.
+	AllowOrigins []string
+	// HighWatermark (QUEUE_HIGH_WATERMARK) is the depth of the queues, in messages, from which on no job is accepted.
+	// Default 10000.
+	HighWatermark int
 }
 
 // Tracing is where OpenTelemetry spans are sent.

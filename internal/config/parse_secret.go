@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/webhook/signing"
 )
 
@@ -37,6 +38,39 @@ func bearerToken(c *Config, s string) *fault {
 		return &fault{fmt.Sprintf("it has only %d characters, and can be guessed", len(s)), remedy}
 	}
 	c.HTTPToken = NewSecret(s)
+	return nil
+}
+
+// apiTokens reads the entries of tokens. Faults never quote one: it may be a token.
+func apiTokens(c *Config, s string) *fault {
+	tokens, err := apitoken.Parse(s)
+	if err != nil {
+		return &fault{err.Error(), "make entries with: async-worker token add NAME --scope read --print"}
+	}
+	c.API.Tokens = tokens
+	return nil
+}
+
+// jwtSecret checks the length of an HS256 secret (RFC 7518, section 3.2).
+func jwtSecret(c *Config, s string) *fault {
+	if len(s) < 32 {
+		return &fault{"it is shorter than 32 bytes, so tokens could be forged", "use the project's JWT secret as a whole"}
+	}
+	c.API.JWTSecret = NewSecret(s)
+	return nil
+}
+
+// origins reads a list of origins of pages.
+func origins(c *Config, s string) *fault {
+	c.API.AllowOrigins = nil
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		u, err := url.Parse(part)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != part ||
+			strings.Contains(part, "*") {
+			return &fault{quoted(part) + " is not an origin", "list origins as browsers send them, e.g. https://app.example.org"}
+		}
+		c.API.AllowOrigins = append(c.API.AllowOrigins, part)
+	}
 	return nil
 }
 

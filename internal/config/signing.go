@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// SigningName is the setting with the secret that signs tenants' keys. It is not in Settings: it makes keys to every
-// tenant, so no worker may have it, and it does not belong in a tenant's files (I10).
+// SigningName is the setting with the secret that signs tenants' keys, and verifies those of the project's users at the
+// HTTP API. It makes keys to every tenant: a worker that has it is warned, and verifies with public keys without it (I10).
 const SigningName = "SUPABASE_JWT_SECRET"
 
 // SigningSecret reads the project's JWT secret from a file or the environment. The error is an *Errors.

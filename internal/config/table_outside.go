@@ -28,6 +28,28 @@ func outside() []Setting {
 			parse: bearerToken,
 		},
 		{
+			Name: "API_TOKENS", Secret: true, Groups: HTTP, Live: true,
+			Help: "the entries NAME:SCOPE:HASH of the tokens that may call the HTTP API, separated by commas or lines; " +
+				"async-worker token add makes them",
+			parse: apiTokens,
+		},
+		{
+			Name: SigningName, Secret: true, Groups: HTTP,
+			Help: "the secret that verifies JWTs of the Supabase project's users at the HTTP API; unset: the project's " +
+				"public keys verify them",
+			parse: jwtSecret,
+		},
+		{
+			Name: "API_ALLOW_ORIGINS", Groups: HTTP,
+			Help:  "the origins of pages that may call the HTTP API (CORS), separated by commas",
+			parse: origins,
+		},
+		{
+			Name: "QUEUE_HIGH_WATERMARK", Default: "10000", Unit: "messages", Groups: HTTP,
+			Help:  "the depth of the queues from which on the HTTP API accepts no job, 1 to 1000000",
+			parse: integer(func(c *Config) *int { return &c.API.HighWatermark }, 1, 1_000_000),
+		},
+		{
 			Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Groups: Worker,
 			Help: "an OpenTelemetry collector (OTLP over HTTP) that receives the spans of tasks (docs/tracing.md); " +
 				"unset: no spans",

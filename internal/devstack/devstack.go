@@ -78,6 +78,7 @@ type dev struct {
 	receiver *receiver.Receiver
 	azure    string // connection string
 	database string // the URL of its owner
+	api      access
 }
 
 func (d *dev) run(ctx context.Context) error {

@@ -10,6 +10,7 @@ func (d *dev) printNext() {
 			"--watch",
 		program + " search \"how much is a night in the marina\"",
 		program + " enqueue --prompt \"How much is a night in the marina?\" --document-set harbour --watch",
+		d.api.curl(),
 		program + " jobs list",
 		program + " dlq list",
 		"psql \"$DEV_DATABASE_URL\" -c 'select filename, active_version, pages from documents'",

@@ -149,8 +149,11 @@ func (d *dev) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if d.api, err = newAccess(); err != nil {
+		return err
+	}
 	const drainSeconds = 20
-	env := append(d.env.environ(),
+	env := append(d.env.environ(), "HTTP_ADDR="+d.api.addr, "API_TOKENS="+d.api.entry,
 		"PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "TMPDIR="+d.home.tmp, "NOTIFY_SOCKET="+manager.address,
 		"LOG_FORMAT=text", "POLL_MAX_MS=1000", fmt.Sprintf("DRAIN_MAX_SEC=%d", drainSeconds))
 	worker, err := stack.Start(ctx, stack.Command{
@@ -170,10 +173,14 @@ func (d *dev) startWorker(ctx context.Context) error {
 		model = "with the offline provider: no key, no network, search finds words and not meaning"
 	}
 	d.out.done("worker", fmt.Sprintf("async-worker run, client %s, %s", clientID, model))
+	d.out.done("http", "the HTTP API is at "+d.api.url()+", its calls at "+d.api.url()+"/docs")
 	return nil
 }
 
 // extras are variables for the user, beside the settings.
 func (d *dev) extras() settings {
-	return settings{"DEV_WEBHOOK_URL": d.receiver.URL, "DEV_DATABASE_URL": d.database}
+	return settings{
+		"DEV_WEBHOOK_URL": d.receiver.URL, "DEV_DATABASE_URL": d.database, "DEV_API_URL": d.api.url(),
+		"DEV_API_TOKEN": d.api.token,
+	}
 }

@@ -94,6 +94,7 @@ type Engine struct {
 	watchdog        *watchdog
 	tally           *tally
 	wake            chan struct{}
+	nextStart       nextStart
 	draining        atomic.Bool
 
 	stopTasks context.CancelCauseFunc // ends every running task, see Abort
@@ -123,6 +124,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		throttle:      newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
 		queueTroubles: newQueueTroubles(deps.Log), begins: newBegins(), uncommittedJobs: newUncommittedJobs(),
 		watchdog: newWatchdog(), wake: make(chan struct{}, 1),
+		nextStart: nextStart{changed: make(chan struct{}, 1)},
 	}
 	e.watch = newWatch(deps.Store, deps.Log, &e.outages)
 	e.live.Store(&tuning)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/message"
@@ -33,28 +34,93 @@ var overdue = store.SweepAges{
 
 func (e *Engine) sweepLoop(ctx context.Context) {
 	// At the start the messages of many jobs are still on the queue: process those first.
-	for revive := false; ; revive = true {
-		if err := e.sweep(ctx, revive); err != nil && ctx.Err() == nil {
+	revive := false
+	round := time.Now().Add(jittered(sweepEvery))
+	for {
+		due, err := e.sweep(ctx, revive)
+		if err != nil && ctx.Err() == nil {
 			e.log.Warn("can't find or resend lost messages; retrying later", "error", err)
 		}
-		if retry.Sleep(ctx, jittered(sweepEvery)) != nil {
+		e.StartsAt(due)
+		if e.awaitSweep(ctx, round) != nil {
 			return
+		}
+		if revive = !time.Now().Before(round); revive {
+			round = time.Now().Add(jittered(sweepEvery))
 		}
 	}
 }
 
-// sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others.
-func (e *Engine) sweep(ctx context.Context, revive bool) error {
+// StartsAt makes the sweep send the message of a job that waits for that time; zero: of none.
+func (e *Engine) StartsAt(t time.Time) {
+	if t.IsZero() {
+		return
+	}
+	e.nextStart.Lock()
+	defer e.nextStart.Unlock()
+	if e.nextStart.at.IsZero() || t.Before(e.nextStart.at) {
+		e.nextStart.at = t
+		signal(e.nextStart.changed)
+	}
+}
+
+// nextStart is the earliest time of a job that waits for it.
+type nextStart struct {
+	sync.Mutex
+	at      time.Time     // zero: none is known
+	changed chan struct{} // capacity 1
+}
+
+// shortestSweep is the least time between two sweeps.
+const shortestSweep = time.Second
+
+// awaitSweep waits for the next round, or for the time of a job.
+func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
+	if err := retry.Sleep(ctx, shortestSweep); err != nil {
+		return err
+	}
+	for {
+		e.nextStart.Lock()
+		until := round
+		if at := e.nextStart.at; !at.IsZero() && at.Before(round) {
+			until = at
+		}
+		e.nextStart.Unlock()
+		timer := time.NewTimer(time.Until(until))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-e.nextStart.changed:
+			timer.Stop()
+		case <-timer.C:
+			e.nextStart.Lock()
+			e.nextStart.at = time.Time{} // the sweep finds the next one
+			e.nextStart.Unlock()
+			return nil
+		}
+	}
+}
+
+// sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others. It
+// returns when the next job is due that waits for its time; zero: none is known.
+func (e *Engine) sweep(ctx context.Context, revive bool) (due time.Time, err error) {
 	for {
 		found, err := e.deps.Store.Sweep(ctx, overdue, sweepBatch)
 		if err != nil {
-			return err
+			return due, err
+		}
+		if found.DueIn > 0 {
+			due = time.Now().Add(found.DueIn)
 		}
 		for _, u := range found.Unsent {
 			err = errors.Join(err, e.sendUnsent(ctx, u))
 		}
 		if !revive {
-			return err
+			if err != nil || len(found.Unsent) < sweepBatch {
+				return due, err
+			}
+			continue
 		}
 		settled := 0
 		for _, s := range found.Stalled {
@@ -65,7 +131,7 @@ func (e *Engine) sweep(ctx context.Context, revive bool) error {
 			}
 		}
 		if err != nil || settled == 0 || len(found.Stalled) < sweepBatch {
-			return err
+			return due, err
 		}
 	}
 }

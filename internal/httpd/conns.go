@@ -5,15 +5,30 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 )
 
 // Limits of each listener.
 const (
-	maxConns = 128 // at a time
-	// maxServed is how many requests other than probes are served at a time; the rest of maxConns is for probes.
-	maxServed = maxConns - 32
+	// maxServed is how many requests are served at a time, except for probes and streams.
+	maxServed = 96
+	// maxStreams is how many responses may stream events at a time.
+	maxStreams = 640
+	maxConns   = maxServed + maxStreams + 32 // at a time; the rest is for probes
 )
+
+// kind is a sort of request, with a room of its own.
+type kind int
+
+const (
+	request kind = iota
+	stream
+	probe
+)
+
+// room is how many of each kind are served at a time; probes find room in the connections.
+var room = map[kind]int{request: maxServed, stream: maxStreams, probe: maxConns} //nolint:gochecknoglobals // constant
 
 // errFull rejects a connection while maxConns are being served.
 var errFull = errors.New("httpd: too many connections")
@@ -25,7 +40,7 @@ type conns struct {
 
 	mu     sync.Mutex
 	open   []*conn // oldest first; a connection moves to the end after a response
-	served int     // requests being served, without probes
+	served map[kind]int
 }
 
 // conn is a connection; serving: a request has been read and not yet answered.
@@ -95,27 +110,26 @@ func (c *conns) remove(gone *conn) {
 }
 
 // begin marks a connection as serving, and reports whether there is room for its request.
-func (c *conns) begin(on *conn, probe bool) bool {
+func (c *conns) begin(on *conn, of kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !probe && c.served >= maxServed {
+	if c.served[of] >= room[of] {
 		return false
 	}
 	on.serving = true
-	if !probe {
-		c.served++
+	if c.served == nil {
+		c.served = map[kind]int{}
 	}
+	c.served[of]++
 	return true
 }
 
 // end releases the room, and makes the connection the youngest of the waiting ones.
-func (c *conns) end(on *conn, probe bool) {
+func (c *conns) end(on *conn, of kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	on.serving = false
-	if !probe {
-		c.served--
-	}
+	c.served[of]--
 	for i, o := range c.open {
 		if o == on {
 			c.open = append(append(c.open[:i], c.open[i+1:]...), on)
@@ -131,25 +145,36 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// limit serves at most maxServed requests at a time, and probes in addition.
-func (c *conns) limit(next http.Handler, probe func(*http.Request) bool) http.Handler {
+// kindOf tells streams by what their clients accept.
+func kindOf(r *http.Request, open bool) kind {
+	switch {
+	case open:
+		return probe
+	case strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
+		return stream
+	}
+	return request
+}
+
+// limit serves at most maxServed requests at a time, and streams and probes in addition.
+func (c *conns) limit(next http.Handler, isOpen func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		on, ok := r.Context().Value(connKey{}).(*conn)
 		if !ok { // from another listener
 			next.ServeHTTP(w, r)
 			return
 		}
-		open := probe(r)
-		if open {
+		of := kindOf(r, isOpen(r))
+		if of == probe {
 			w.Header().Set("Connection", "close")
 		}
-		if !c.begin(on, open) {
+		if !c.begin(on, of) {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "too many requests at a time", http.StatusServiceUnavailable)
 			return
 		}
-		defer c.end(on, open)
+		defer c.end(on, of)
 		next.ServeHTTP(w, r)
 	})
 }

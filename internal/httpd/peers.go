@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/user"
 	"slices"
@@ -129,4 +130,18 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 			return nil, errno
 		}
 	}
+}
+
+// PeerUID returns the user at the other end of a request over the Unix socket, as the kernel recorded him when he
+// connected. It returns false for a request over TCP.
+func PeerUID(r *http.Request) (uid uint32, ok bool) {
+	on, ok := r.Context().Value(connKey{}).(*conn)
+	if !ok {
+		return 0, false
+	}
+	peer, _, err := peerOf(on.Conn)
+	if err != nil {
+		return 0, false
+	}
+	return peer.Uid, true
 }

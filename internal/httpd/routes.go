@@ -16,16 +16,18 @@ const (
 	WithToken Access = iota
 	OpenBrief        // no token, except for ?verbose
 	Open             // no token
+	Own              // the handler decides
 )
 
 // words returns the Access as the index shows it.
 func (a Access) words() string {
-	return map[Access]string{WithToken: "with the token", OpenBrief: "open; ?verbose with the token", Open: "open"}[a]
+	return map[Access]string{WithToken: "with the token", OpenBrief: "open; ?verbose with the token", Open: "open",
+		Own: "with a token of its own"}[a]
 }
 
 // Endpoint is one route.
 type Endpoint struct {
-	Pattern string // of http.ServeMux, with a method: "GET /livez"
+	Pattern string // of http.ServeMux: "GET /livez"; "/v1/" are all methods and all paths below
 	For     string // its purpose, in a few words
 	Access  Access
 	Handler http.Handler
@@ -35,8 +37,15 @@ type Endpoint struct {
 const index = "/"
 
 func (e Endpoint) path() string {
-	_, path, _ := strings.Cut(e.Pattern, " ")
+	_, path, found := strings.Cut(e.Pattern, " ")
+	if !found {
+		return e.Pattern
+	}
 	return path
+}
+
+func (e Endpoint) serves(path string) bool {
+	return path == e.path() || strings.HasSuffix(e.path(), "/") && strings.HasPrefix(path, e.path())
 }
 
 // Routes is the table of routes. Its Handler serves them, with an index at "/"; Open is for Config.Open.
@@ -55,6 +64,16 @@ func (s Routes) Open(r *http.Request) bool {
 	for _, e := range s.Endpoints {
 		if e.path() == r.URL.Path {
 			return e.Access == Open || e.Access == OpenBrief && !Verbose(r)
+		}
+	}
+	return false
+}
+
+// Own reports whether the handler of a request's endpoint authorizes it by itself.
+func (s Routes) Own(r *http.Request) bool {
+	for _, e := range s.Endpoints {
+		if e.Access == Own && e.serves(r.URL.Path) {
+			return true
 		}
 	}
 	return false

@@ -28,6 +28,9 @@ type Config struct {
 	// Open reports which requests need no token: probes. A part of the connections is reserved for them, and their
 	// connections are closed after the response. Nil: none.
 	Open func(*http.Request) bool
+	// Own reports which requests the Handler authorizes by itself: over TCP they need no Token, and may name any host. Nil:
+	// none.
+	Own func(*http.Request) bool
 	// Handler serves the requests. Over the socket it gets every request.
 	Handler http.Handler
 	Log     *slog.Logger

@@ -82,3 +82,9 @@ func (s State) Wire() string {
 	}
 	return string(s)
 }
+
+// IsEnd reports whether an event's stage ends a series of attempts. A later event is of another series, or reports a
+// duplicate of a failed job's message.
+func IsEnd(stage string) bool {
+	return stage == "completed" || stage == string(Failed) || stage == string(Canceled)
+}

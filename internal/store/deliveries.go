@@ -127,9 +127,16 @@ type Resends interface {
 
 // DeliveryFilter narrows a listing of deliveries, newest first. Zero fields don't narrow.
 type DeliveryFilter struct {
-	Status string `json:"status,omitempty"`
-	JobID  string `json:"job_id,omitempty"`
-	Limit  int    `json:"limit"` // 1-1000
+	Status string          `json:"status,omitempty"`
+	JobID  string          `json:"job_id,omitempty"`
+	After  *DeliveryCursor `json:"after,omitempty"` // for the next page
+	Limit  int             `json:"limit"`           // 1-1000
+}
+
+// DeliveryCursor is a place in a listing of deliveries.
+type DeliveryCursor struct {
+	At time.Time `json:"at"`
+	ID string    `json:"id"`
 }
 
 // DeliveryEntry is a delivery of a listing. It has only the host of its address: path and query may hold a token.

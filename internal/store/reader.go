@@ -30,6 +30,7 @@ type Job struct {
 	ParentJobID  string          `json:"parent_job_id,omitempty"`
 	Replay       int             `json:"replay,omitempty"` // its number as a replay; 0: it is none
 	CancelAsked  bool            `json:"cancel_requested,omitempty"`
+	RunAt        *time.Time      `json:"run_at,omitempty"` // its message is not sent before; nil: at once
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
 	StartedAt    *time.Time      `json:"started_at,omitempty"`
@@ -53,9 +54,24 @@ type JobEvent struct {
 type JobFilter struct {
 	Status string    `json:"status,omitempty"`
 	Type   string    `json:"type,omitempty"`
-	Before time.Time `json:"before,omitzero"` // created before; for paging
-	Limit  int       `json:"limit"`           // 1-1000
+	Before time.Time `json:"before,omitzero"` // created before
+	Since  time.Time `json:"since,omitzero"`  // created at or after
+	// RequestedBy is the requester as a whole; DocumentSet that of the payload.
+	RequestedBy string     `json:"requested_by,omitempty"`
+	DocumentSet string     `json:"document_set,omitempty"`
+	Text        string     `json:"text,omitempty"`  // a part of the id or the payload's filename, whatever its case
+	After       *JobCursor `json:"after,omitempty"` // for the next page
+	Limit       int        `json:"limit"`           // 1-1000
 }
+
+// JobCursor is a place in a listing of jobs.
+type JobCursor struct {
+	At time.Time `json:"at"`
+	ID string    `json:"id"`
+}
+
+// Cursor returns the place of j in a listing, for JobFilter.After.
+func (j Job) Cursor() *JobCursor { return &JobCursor{At: j.CreatedAt, ID: j.ID} }
 
 // DeadLetter is a row of dead_letters.
 type DeadLetter struct {

@@ -47,6 +47,7 @@ func (e *BusyError) Error() string {
 // *taskerr.Error, mostly of the class transient_storage.
 type Store interface {
 	Jobs
+	Submissions
 	Documents
 	Derivations
 	Pages
@@ -54,6 +55,8 @@ type Store interface {
 	Deliveries
 	Backlog
 	Reader
+	Feeds
+	Results
 	Passages
 	Replays
 	Resends
@@ -206,6 +209,15 @@ type Reader interface {
 	JobDeliveries(ctx context.Context, jobID string) ([]DeliveryStatus, error)
 	// Search combines full text and vectors by reciprocal rank fusion.
 	Search(ctx context.Context, q Query) ([]Hit, error)
+}
+
+// Feeds reads events as they come.
+type Feeds interface {
+	// Feed reads on in the stream of all events of the tenant, and in single jobs. The stream has the events of
+	// transactions that are older than each one still open, so that none is missed, however late it commits.
+	Feed(ctx context.Context, q FeedQuery) (FeedPage, error)
+	// Wake tells other processes' listeners that jobs have new events; no ids: any job.
+	Wake(ctx context.Context, jobIDs []string) error
 }
 
 type unexposed struct{}

@@ -19,6 +19,8 @@ type SweepAges struct {
 type SweepAnswer struct {
 	Unsent  []Unsent  `json:"unsent"`
 	Stalled []Stalled `json:"stalled"`
+	// DueIn is the time until the next job that waits for its time is due, and Unsent; zero: there is none.
+	DueIn time.Duration `json:"-"`
 }
 
 // Unsent is a message that a sweep sends again.

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -103,4 +105,32 @@ func (e Edit) ChangedBy(text string) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Secret returns a credential of a tenant; unset: there is none.
+func (m *Machine) Secret(name, setting string) (config.Secret, error) {
+	if err := checkName(name); err != nil {
+		return config.Secret{}, err
+	}
+	raw, err := m.root.ReadFile(path.Join(secretsPath(name), setting))
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.Secret{}, nil
+	} else if err != nil {
+		return config.Secret{}, fmt.Errorf("read a credential of %s: %w", name, err)
+	}
+	return config.NewSecret(strings.TrimSpace(string(raw))), nil
+}
+
+// RemoveSecret removes a credential of a tenant, if there is one.
+func (m *Machine) RemoveSecret(name, setting string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	err := m.root.Remove(path.Join(secretsPath(name), setting))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("remove a credential of %s: %w", name, err)
+	}
+	return m.sync(secretsPath(name))
 }

@@ -20,6 +20,9 @@ const (
 
 	// partialsFor is how long a model's answers to the parts of a document are kept: for its next versions.
 	partialsFor = 30 * 24 * time.Hour
+
+	// keysFor is longer than a key is remembered.
+	keysFor = 48 * time.Hour
 )
 
 // Documents removes versions of documents that were replaced longer than keep ago, what abandoned jobs have staged,
@@ -35,6 +38,14 @@ func Documents(s store.Upkeep, keep time.Duration) Chore {
 func Readings(s store.Pages) Chore {
 	return Chore{Name: "what OCR has read of pages", Every: every, Do: func(ctx context.Context) (int, bool, error) {
 		n, err := s.ExpirePageResults(ctx, readingsFor, batch)
+		return n, n == batch, err
+	}}
+}
+
+// Keys removes the idempotency keys of requests that nobody repeats any more.
+func Keys(s store.Submissions) Chore {
+	return Chore{Name: "idempotency keys", Every: every, Do: func(ctx context.Context) (int, bool, error) {
+		n, err := s.ForgetKeys(ctx, keysFor, batch)
 		return n, n == batch, err
 	}}
 }

@@ -45,7 +45,8 @@ func rules() []rule {
 		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
-		{"internal/config/...", []string{"webhook/signing", taskWords}, "settings are read before anything is built"},
+		{"internal/apitoken", nil, "it makes tokens, and knows nothing of calls"},
+		{"internal/config/...", []string{"webhook/signing", "internal/apitoken", taskWords}, "settings are read before anything is built"},
 		{
 			"internal/tenants/...",
 			[]string{"internal/config"},
@@ -128,6 +129,11 @@ func rules() []rule {
 			[]string{"internal/store", taskWords},
 			"it keeps any store small",
 		},
+		{
+			"internal/feed/...",
+			[]string{"internal/store", taskErrors},
+			"it hands out what any store has",
+		},
 		{"webhook/signing", nil, "settings and receivers read secrets, too"},
 		{"webhook/receiver", []string{}, "it knows webhooks as a frontend does"},
 		{
@@ -160,6 +166,14 @@ func rules() []rule {
 			"it replays what commands request, and knows interfaces, but no back end",
 		},
 		{
+			"internal/api/...",
+			[]string{
+				"queue", "internal/store", "internal/feed", "internal/blob", "internal/message", "internal/replay",
+				"internal/apitoken", taskWords, jobWords, taskErrors,
+			},
+			"it serves interfaces over HTTP, and knows no back end and no engine",
+		},
+		{
 			"internal/doctor/...",
 			[]string{"queue", "internal/store", "internal/blob", "internal/llm", "internal/azure", taskErrors},
 			"it tries interfaces, and knows of a back end only the names of its rights",
@@ -169,7 +183,7 @@ func rules() []rule {
 			[]string{
 				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store",
 				"internal/store/schema", "internal/engine",
-				"internal/blob", "queue", "webhook", "webhook/receiver", taskWords,
+				"internal/apitoken", "internal/blob", "queue", "webhook", "webhook/receiver", taskWords,
 			},
 			"it shows the worker on a local stack",
 		},
@@ -188,7 +202,7 @@ func rules() []rule {
 			[]string{
 				"internal/app/...", "internal/config", "internal/logging", "internal/store", "internal/store/schema",
 				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey",
-				"internal/replay", "internal/blob", "internal/extract",
+				"internal/replay", "internal/blob", "internal/extract", "internal/feed", "internal/apitoken",
 				"queue", "webhook", "webhook/signing", "systemd", taskWords, jobWords, taskErrors,
 			},
 			"commands get back ends from internal/app",
@@ -266,7 +280,9 @@ func owners() []owner {
 			[]string{"internal/store/...", "internal/stack/...", "internal/cli", "test/..."},
 		},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
-		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey"}},
+		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey", "internal/api"}},
+		{"github.com/danielgtaylor/huma", []string{"internal/api"}},
+		{"github.com/rs/cors", []string{"internal/api"}},
 		{"github.com/cenkalti/backoff", []string{waiting}},
 		{"github.com/hashicorp/go-retryablehttp", []string{waiting}},
 		{"github.com/jackc/tern", []string{"internal/store/schema/..."}},

@@ -67,6 +67,7 @@ func parts(index *indexOptions) []part {
 		{"bombs", "how soon they are refused, and the cost of costly files", measureBombs},
 		{"cancel", "how soon it ends the reading of a huge element", measureCancel},
 		{"stream", "from the model's first piece to the first event", measureStream},
+		{"feed", "500 streams of events over HTTP: memory, delay, tasks a second", measureFeed},
 	}
 }
 

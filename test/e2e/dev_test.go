@@ -92,6 +92,7 @@ func TestDevOnce(t *testing.T) {
 		`(?s)same question for the agent.*No model is set up.*“At 45 knots .*\[1\] harbour-handbook\.pdf, page 4\n`,
 		`answer .*offline-\S+, without a model: \d quotations?`,
 		`8 verified webhooks, 1 dead letter`,
+		`the HTTP API is at http://127\.0\.0\.1:\d+,`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("it did not show %s", want)

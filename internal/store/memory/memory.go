@@ -23,6 +23,7 @@ type Jobs struct {
 	order       []string // ids in order of creation
 	deadLetters []*DeadLetter
 	byMessage   map[source]*DeadLetter // of rejected messages
+	feed        []store.FeedEvent      // all events, in order
 	// OnEffect executes an effect of a completion; nil accepts and ignores effects.
 	OnEffect func(h store.Holder, e store.Effect) error
 }
@@ -32,6 +33,7 @@ type source struct{ queue, id string }
 
 // Row is a job.
 type Row struct {
+	of          *Jobs
 	store.Begin // of the message that made the row, or of its submission
 	State       job.State
 	Stage       string
@@ -108,7 +110,7 @@ func (s *Jobs) DeadLetters() []DeadLetter {
 // add makes a row.
 func (s *Jobs) add(b store.Begin) *Row {
 	now := time.Now()
-	r := &Row{Begin: b, State: job.Pending, Series: 1, Consumed: map[string]bool{}, Created: now, Updated: now}
+	r := &Row{of: s, Begin: b, State: job.Pending, Series: 1, Consumed: map[string]bool{}, Created: now, Updated: now}
 	s.rows[b.JobID] = r
 	s.order = append(s.order, b.JobID)
 	return r
@@ -147,6 +149,9 @@ func (r *Row) tell(events ...store.Event) {
 			ID: e.ID, Seq: int64(len(r.Events)) + 1, JobID: r.JobID, At: r.at(e.At), Stage: e.Stage,
 			Progress: r.Progress,
 			Attempt:  r.Attempts, Message: e.Message, Metadata: e.Metadata,
+		})
+		r.of.feed = append(r.of.feed, store.FeedEvent{
+			JobEvent: r.Events[len(r.Events)-1], Tx: uint64(len(r.of.feed)) + 1,
 		})
 		r.Updated = time.Now()
 	}

@@ -16,7 +16,10 @@ type Reader struct {
 	ClientID string
 }
 
-var _ store.Reader = Reader{}
+var (
+	_ store.Reader = Reader{}
+	_ store.Feeds  = Reader{}
+)
 
 // job returns the row as people see it.
 func (r *Row) job() store.Job {

@@ -103,6 +103,8 @@ func classify(ctx context.Context, fn string, err error) error {
 		return &refusal{store.ErrNotResendable, raised}
 	case "AW016":
 		return &refusal{store.ErrDelivered, raised}
+	case "AW017":
+		return &refusal{store.ErrKeyUsed, raised}
 	case "AW006", "AW008", "AW010", "AW011":
 		return &taskerr.Error{Class: taskerr.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
 	}

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -19,10 +20,15 @@ func sweepAgesOf(o store.SweepAges) sweepAges {
 }
 
 func (c *client) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
-	found, err := call[store.SweepAnswer](ctx, c, "aw_sweep", struct {
+	answer, err := call[struct {
+		store.SweepAnswer
+		DueIn millis `json:"due_in_ms"`
+	}](ctx, c, "aw_sweep", struct {
 		sweepAges
 		Limit int `json:"limit"`
 	}{sweepAgesOf(o), limit})
+	found := answer.SweepAnswer
+	found.DueIn = time.Duration(answer.DueIn)
 	for i := range found.Stalled {
 		found.Stalled[i].Job = tidy(found.Stalled[i].Job)
 	}

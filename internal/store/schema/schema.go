@@ -91,7 +91,7 @@ var (
 	// reads run as their owner, and are the reader's too.
 	reads = []string{
 		"aw_find_own", "aw_search", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job",
-		"aw_jobs", "aw_events",
+		"aw_jobs", "aw_events", "aw_feed", "aw_result", "aw_stats",
 		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs",
 		"aw_own_derived_contents",
 	}

@@ -40,6 +40,9 @@ func TestUpgrade(t *testing.T) {
 				  drop column processing_time_ms cascade, drop column worker_id cascade;
 				drop table page_results, page_result_jobs, partials, webhook_outages, webhook_locks;
 				alter table webhook_deliveries drop column waits_for cascade;
+				alter table job_events drop column tx cascade;
+				alter table jobs drop column run_at cascade, drop column document cascade;
+				drop table idempotency_keys;
 				drop index document_versions_by_content;
 				alter type document_chunk_hit drop attribute matched cascade;
 				alter table summaries drop column blob, drop column source_sha256, drop column style, drop column language, drop column max_words,

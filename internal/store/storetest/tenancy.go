@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -16,7 +17,7 @@ import (
 var Tables = []string{
 	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
 	"summaries", "agent_runs", "derived_contents", "page_results", "page_result_jobs", "partials", "webhook_outages",
-	"webhook_locks",
+	"webhook_locks", "idempotency_keys",
 }
 
 // Victim is a tenant with rows in every table, and a running job.
@@ -30,6 +31,8 @@ type Victim struct {
 	Delivery store.Delivery
 	Document string // id of one
 	Chunk    string // and of its chunk
+	Summary  string // id of one
+	Key      string // of an idempotent request
 }
 
 // NewVictim fills the tables of a tenant. superuser is a connection that bypasses the policies.
@@ -57,15 +60,19 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 		[]store.Partial{{Key: "k", Answer: json.RawMessage(`"secret"`)}}); err != nil {
 		t.Fatal(err)
 	}
+	request := once()
+	v.Key = request.Key
+	b.submitOnce(request)
+	v.Summary = uuid.NewString()
 	_, err = superuser.Exec(b.ctx(), fmt.Sprintf(`
-		insert into summaries (client_id, job_id, filename, summary, model) values ('%[1]s', 'j', 'f', 'secret', 'm');
+		insert into summaries (client_id, id, job_id, filename, summary, model) values ('%[1]s', '%[2]s', 'j', 'f', 'secret', 'm');
 		insert into agent_runs (client_id, job_id, prompt, answer, model) values ('%[1]s', 'j', 'p', 'secret', 'm');
 		insert into derived_contents (client_id, job_id, source_filename, source_sha256, recipe, blob, format, engine)
 			values ('%[1]s', 'j', 'f', 'sha', 'r', 'secret', 'md', 'e');
 		insert into page_result_jobs (client_id, job_id, source, filename) values ('%[1]s', 'j', 's', 'secret.pdf');
 		insert into webhook_outages (client_id, receiver, since, probe_at) values ('%[1]s', 'secret.example', now(), now() + interval '1 day');
 		insert into webhook_locks (client_id) values ('%[1]s')`,
-		v.Client))
+		v.Client, v.Summary))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,6 +180,16 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_settle_delivery": args(map[string]any{
 			"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered",
 		}),
+		"aw_feed": args(map[string]any{
+			"after": store.FeedPosition{Tx: 1}, "limit": 10, "jobs": []store.JobPosition{{JobID: v.Running.JobID}},
+		}),
+		"aw_wake": args(map[string]any{"jobs": []string{v.Running.JobID}}),
+		"aw_submit_once": args(with(job, map[string]any{
+			"idempotency": map[string]any{"key": v.Key, "fingerprint": "r", "keep_ms": 3600000},
+		})),
+		"aw_forget_keys":       args(map[string]any{"older_than_ms": 0, "limit": 10}),
+		"aw_result":            args(map[string]any{"kind": "summary", "id": v.Summary}),
+		"aw_stats":             args(map[string]any{"within_ms": 3600000}),
 		"aw_outbox":            args(map[string]any{}),
 		"aw_job":               args(map[string]any{"id": v.Running.JobID}),
 		"aw_jobs":              args(map[string]any{"limit": 10}),

@@ -187,6 +187,7 @@ func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 		"page_result_jobs": {"job_id": "j", "source": "s"},
 		"webhook_outages":  {"receiver": "r", "since": "2026-01-01T00:00:00Z", "probe_at": "2026-01-01T00:00:00Z"},
 		"webhook_locks":    {},
+		"idempotency_keys": {"key": "k", "fingerprint": "f", "job_id": "j"},
 		"partials": {
 			"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j",
 			"series": 1,

@@ -208,6 +208,14 @@ func (w countedStore) Passages(ctx context.Context, q store.PassageQuery) ([]sto
 	return call(w.c, "store.Passages", func() ([]store.Passage, error) { return w.s.Passages(ctx, q) })
 }
 
+func (w countedStore) Feed(ctx context.Context, q store.FeedQuery) (store.FeedPage, error) {
+	return call(w.c, "store.Feed", func() (store.FeedPage, error) { return w.s.Feed(ctx, q) })
+}
+
+func (w countedStore) Wake(ctx context.Context, ids []string) error {
+	return call0(w.c, "store.Wake", func() error { return w.s.Wake(ctx, ids) })
+}
+
 func (w countedStore) Close() { w.s.Close() }
 
 var _ store.Store = countedStore{}

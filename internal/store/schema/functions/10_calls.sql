@@ -7,6 +7,7 @@
 --   AW011 fence or progress would fall (a guard's)              AW012 replayed already
 --   AW013 no attempt is left       AW014 the job has not failed
 --   AW015 the delivery can't be sent again                      AW016 the delivery was delivered
+--   AW017 the idempotency key was used for another request
 
 -- aw_tenant is the tenant of a call. It refuses a session that is bound to another tenant, and one that is bound to
 -- none without the right to act for every tenant (I10).
@@ -85,6 +86,14 @@ language plpgsql set search_path = {{ .path }} as $$
 begin
   perform from {{ .schema }}.jobs where client_id = j.client_id and id = j.id for update;
 end $$;
+
+-- aw_document_key identifies the document that a job works on, as far as jobs of one document must not work at once: a
+-- hash, null for other types. A part of jobs' columns.
+create or replace function {{ .schema }}.aw_document_key(type text, payload jsonb) returns text
+language sql immutable
+return case when type in ('ingest', 'convert', 'export') then md5(jsonb_build_array(
+    type, payload -> 'document_set', payload -> 'deck_id',
+    coalesce(payload -> 'filename', payload -> 'blob', payload -> 'source_uri'))::text) end;
 
 -- aw_interval is a number of milliseconds as an interval.
 create or replace function {{ .schema }}.aw_interval(ms jsonb) returns interval

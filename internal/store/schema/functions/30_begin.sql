@@ -157,14 +157,15 @@ begin
     insert into {{ .schema }}.jobs (
       client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by, fingerprint,
       fence, lease_expires_at, worker, webhook_url, traceparent, started_at, series_started_at, message_ids, sent_at,
-      event_seq, begin_id)
+      event_seq, begin_id, document)
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
            clock_timestamp() + {{ .schema }}.aw_interval(m -> 'lease_ms'), m ->> 'worker',
            nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
-           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id'
+           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id',
+           {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload')
     from requested order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning id, status, fence, attempts, max_attempts, progress, worker

@@ -9,11 +9,12 @@ declare
 begin
   insert into {{ .schema }}.jobs (
     client_id, id, type, max_attempts, priority, payload, hints, requested_by, fingerprint, webhook_url, traceparent,
-    queue, message)
+    queue, message, document)
   values (v_client, p ->> 'job_id', p ->> 'type', (p ->> 'max_attempts')::int,
           coalesce(nullif(p ->> 'priority', ''), 'normal'), coalesce(nullif(p -> 'payload', 'null'), '{}'),
           coalesce(nullif(p -> 'hints', 'null'), '{}'), nullif(p ->> 'requested_by', ''), p ->> 'fingerprint',
-          nullif(p ->> 'webhook_url', ''), nullif(p ->> 'traceparent', ''), p ->> 'queue', p ->> 'message')
+          nullif(p ->> 'webhook_url', ''), nullif(p ->> 'traceparent', ''), p ->> 'queue', p ->> 'message',
+          {{ .schema }}.aw_document_key(p ->> 'type', p -> 'payload'))
   on conflict (client_id, id) do nothing
   returning * into j;
   if found then

@@ -26,9 +26,15 @@ begin
         jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
       from (select * from {{ .schema }}.jobs
             where client_id = v_client and message is not null and sent_at is null
-              -- Nothing has changed since it was recorded.
-              and updated_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')
+              -- Nothing has changed since it was recorded. One with a time is sent when that has come.
+              and case when run_at is null
+                  then updated_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')
+                  else run_at <= clock_timestamp() end
             order by created_at limit v_limit) u), '[]'),
+    'due_in_ms', (
+      select case when count(*) > 0 then {{ .schema }}.aw_ms_until(min(run_at)) end
+      from {{ .schema }}.jobs
+      where client_id = v_client and message is not null and sent_at is null and run_at > clock_timestamp()),
     'stalled', coalesce((
       select jsonb_agg(jsonb_build_object('job', {{ .schema }}.aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
         'traceparent', (s.j).traceparent, 'fingerprint', (s.j).fingerprint, 'fence', (s.j).fence,

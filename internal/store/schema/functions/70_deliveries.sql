@@ -295,6 +295,8 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_status text := nullif(p ->> 'status', '');
   v_job text := nullif(p ->> 'job_id', '');
+  v_at timestamptz := coalesce((p #>> '{after,at}')::timestamptz, 'infinity');
+  v_id text := coalesce(p #>> '{after,id}', '');
   v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
 begin
   return coalesce((
@@ -302,7 +304,7 @@ begin
                      order by x.created_at desc, x.id desc)
     from (select w.* from {{ .schema }}.webhook_deliveries w
           where w.client_id = v_client and (v_status is null or w.status = v_status)
-            and (v_job is null or w.job_id = v_job)
+            and (v_job is null or w.job_id = v_job) and (w.created_at, w.id) < (v_at, v_id)
           order by w.created_at desc, w.id desc limit v_limit) x), '[]');
 end $$;
 

@@ -11,6 +11,7 @@ return jsonb_build_object('id', j.id, 'client_id', j.client_id, 'type', j.type, 
   'retry_count', coalesce(j.retry_count, greatest(j.attempts - 1, 0)), 'processing_time_ms', j.processing_time_ms,
   'worker_id', coalesce(j.worker_id, j.worker), 'result', j.result, 'requested_by', j.requested_by,
   'parent_job_id', j.parent_job_id, 'replay', j.replay, 'cancel_requested', j.cancel_requested_at is not null,
+  'run_at', j.run_at,
   'created_at', j.created_at, 'updated_at', j.updated_at, 'started_at', j.started_at, 'completed_at', j.completed_at);
 
 create or replace function {{ .schema }}.aw_job(p jsonb) returns jsonb
@@ -38,6 +39,13 @@ begin
             and (p ->> 'status' is null or j.status = p ->> 'status')
             and (p ->> 'type' is null or j.type = p ->> 'type')
             and (p ->> 'before' is null or j.created_at < (p ->> 'before')::timestamptz)
+            and (p ->> 'since' is null or j.created_at >= (p ->> 'since')::timestamptz)
+            and (p ->> 'requested_by' is null or j.requested_by = p ->> 'requested_by')
+            and (p ->> 'document_set' is null or j.payload ->> 'document_set' = p ->> 'document_set')
+            and (p ->> 'text' is null or strpos(lower(j.id), lower(p ->> 'text')) > 0
+                 or strpos(lower(j.payload ->> 'filename'), lower(p ->> 'text')) > 0)
+            and (p ->> 'after' is null
+                 or (j.created_at, j.id) < ((p #>> '{after,at}')::timestamptz, p #>> '{after,id}'))
           order by j.created_at desc, j.id desc
           limit least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000)) x), '[]');
 end $$;

@@ -11,7 +11,7 @@ language sql immutable set search_path = {{ .path }} as $$
     ('page_results', 'select, insert, update, delete'), ('page_result_jobs', 'select, insert, update, delete'),
     ('summaries', 'select, insert, delete'), ('agent_runs', 'select, insert'),
     ('derived_contents', 'select, insert, delete'), ('partials', 'select, insert, update, delete'),
-    ('aw_schema_version', 'select')
+    ('idempotency_keys', 'select, insert, update, delete'), ('aw_schema_version', 'select')
 $$;
 
 -- aw_exposed is what a tenant's role could do without the functions. The planner's estimates come from the statistics

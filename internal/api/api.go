@@ -1,0 +1,245 @@
+// Package api is the HTTP API of a tenant's worker: jobs, their events as they come, dead letters, documents, search
+// and results. Its OpenAPI document describes all calls. It decides who may call, and serves any listener.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/feed"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// Deps are what the API works with. All fields are required unless a zero value is explained.
+type Deps struct {
+	ClientID string // the tenant
+	Store    store.Store
+	Feed     *feed.Feed
+	Bucket   blob.Bucket // for large messages
+	Queue    func(task.Priority) queue.Queue
+	Replayer replay.Replayer
+	// Check returns why a worker of this version refuses a task; nil: it does not.
+	Check       func(task.Task) error
+	MaxAttempts func(task.Type) int
+	// Search finds chunks in the caller's store; the query has no embedding yet.
+	Search func(context.Context, store.Store, store.Query) ([]store.Hit, error)
+	// Submitted is called after a message was sent. StartsAt is called for a job that waits for its time. Both may be nil.
+	Submitted func()
+	StartsAt  func(time.Time)
+	// HighWatermark is the depth of the queues from which on no job is accepted; zero: DefaultHighWatermark.
+	HighWatermark int
+	Auth          Auth
+	AllowOrigins  []string // of pages that may call the API (CORS)
+	Log           *slog.Logger
+}
+
+// DefaultHighWatermark is the depth of the queues, in messages, from which on no job is accepted.
+const DefaultHighWatermark = 10_000
+
+// MaxBody is the largest body of a request, in bytes.
+const MaxBody = 1 << 20
+
+// API serves the calls of one tenant.
+type API struct {
+	deps    Deps
+	huma    huma.API
+	mux     *http.ServeMux
+	auth    *authenticator
+	limits  *limits
+	depth   *depth
+	tickets *tickets
+	spec    []byte // the OpenAPI document
+	handler http.Handler
+}
+
+// New returns the API.
+func New(deps Deps) (*API, error) {
+	useProblems()
+	if deps.HighWatermark == 0 {
+		deps.HighWatermark = DefaultHighWatermark
+	}
+	auth, err := newAuthenticator(deps)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{
+		deps: deps, mux: http.NewServeMux(), auth: auth, limits: newLimits(), tickets: newTickets(),
+		depth: newDepth(deps.Queue),
+	}
+	a.huma = humago.New(a.mux, a.config())
+	a.huma.UseMiddleware(a.authorize)
+	a.registerJobs()
+	a.registerEvents()
+	a.registerLetters()
+	a.registerDocuments()
+	a.registerResults()
+	a.registerOperation()
+	if a.spec, err = json.MarshalIndent(a.huma.OpenAPI(), "", "  "); err != nil {
+		return nil, err
+	}
+	a.mux.HandleFunc("GET /openapi.json", a.described(a.serveSpec))
+	a.mux.HandleFunc("GET /docs", a.described(a.serveDocs))
+	a.handler = a.allowOrigins(http.HandlerFunc(a.route))
+	return a, nil
+}
+
+// Spec returns the OpenAPI document.
+func (a *API) Spec() []byte { return a.spec }
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+// route answers requests without a route with a problem.
+func (a *API) route(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if _, pattern := a.mux.Handler(r); pattern == "" {
+		a.unrouted(w, r)
+		return
+	}
+	begun := &begun{ResponseWriter: w}
+	defer a.recovered(begun, r)
+	a.mux.ServeHTTP(begun, r)
+}
+
+// unrouted answers a path or a method that there is not.
+func (a *API) unrouted(w http.ResponseWriter, r *http.Request) {
+	probe := &headerOnly{header: http.Header{}}
+	a.mux.ServeHTTP(probe, r)
+	p := problem(http.StatusNotFound, codeNotFound, "there is no such call; see /docs")
+	if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", allow)
+		p = problem(http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "this path allows "+allow)
+	}
+	p.write(w)
+}
+
+// headerOnly keeps the status and the header of a response.
+type headerOnly struct {
+	header http.Header
+	status int
+}
+
+func (h *headerOnly) Header() http.Header          { return h.header }
+func (h *headerOnly) WriteHeader(status int)       { h.status = status }
+func (*headerOnly) Write(body []byte) (int, error) { return len(body), nil }
+
+// recovered turns a panic into a 500. The library panics when a response can't be written, also because its client has
+// gone.
+func (a *API) recovered(w *begun, r *http.Request) {
+	cause := recover()
+	switch {
+	case cause == nil:
+		return
+	case cause == http.ErrAbortHandler: //nolint:errorlint // as net/http compares it
+		panic(cause)
+	case r.Context().Err() != nil:
+		return // nobody waits for the response
+	}
+	a.deps.Log.Error("a request failed", "path", r.Pattern, "error", cause)
+	if w.written {
+		panic(http.ErrAbortHandler) // the client sees that the response is not complete
+	}
+	problem(http.StatusInternalServerError, "INTERNAL_ERROR", "the request could not be done").write(w)
+}
+
+// begun is a response that knows whether it has begun.
+type begun struct {
+	http.ResponseWriter
+	written bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (b *begun) WriteHeader(status int) {
+	b.written = true
+	b.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (b *begun) Write(body []byte) (int, error) {
+	b.written = true
+	return b.ResponseWriter.Write(body)
+}
+
+// Unwrap is for http.ResponseController.
+func (b *begun) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+
+func (a *API) config() huma.Config {
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "async-worker", Version: "1",
+				Description: "Submits document tasks, follows them, and reads what they made. Times are RFC 3339, by the " +
+					"database's clock. Errors are problem+json with a code.",
+			},
+			Components: &huma.Components{
+				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {
+					Type: "http", Scheme: "bearer",
+					Description: "A token of `async-worker token add`, or a JWT of the Supabase project.",
+				}},
+			},
+			Security: []map[string][]string{{"bearer": {}}},
+		},
+		Formats: map[string]huma.Format{
+			"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat, // of application/problem+json
+		},
+		DefaultFormat:                "application/json",
+		RejectUnknownQueryParameters: true,
+	}
+}
+
+// call describes an operation.
+type call struct {
+	method, path string
+	id           string // of the operation
+	summary      string
+	tag          string
+	scope        apitoken.Scope
+	status       int                       // of success; zero: 200
+	body         int64                     // the largest body; zero: MaxBody
+	responses    map[string]*huma.Response // beside the ones that the types give
+}
+
+const scopeKey = "scope"
+
+// register adds a call. Its errors are answered as problems.
+func register[I, O any](a *API, c call, do func(context.Context, *I) (*O, error)) {
+	op := huma.Operation{
+		Method: c.method, Path: c.path, OperationID: c.id, Summary: c.summary, Tags: []string{c.tag},
+		DefaultStatus: c.status, MaxBodyBytes: c.body, Metadata: map[string]any{scopeKey: c.scope},
+		Responses: c.responses, Description: "Needs the scope " + c.scope.String() + ".",
+	}
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = MaxBody
+	}
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	op.Responses["default"] = &huma.Response{
+		Description: "Error",
+		Content: map[string]*huma.MediaType{"application/problem+json": {
+			Schema: schemaOf[Problem](a),
+		}},
+	}
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, a.answer(ctx, c.id, err)
+		}
+		return out, nil
+	})
+}

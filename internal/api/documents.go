@@ -1,0 +1,285 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// Document is a document in the index.
+type Document struct {
+	ID          string    `json:"id"`
+	DocumentSet string    `json:"documentSet"`
+	Filename    string    `json:"filename"`
+	Title       string    `json:"title,omitempty"`
+	Language    string    `json:"language,omitempty"`
+	Pages       int       `json:"pages,omitempty" doc:"Left out: the format has none."`
+	Version     int       `json:"version"`
+	Chunks      int       `json:"chunks"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	Headings    []Heading `json:"headings,omitempty" doc:"Of a single document."`
+}
+
+// Heading is a heading of a document.
+type Heading struct {
+	Level   int    `json:"level"`
+	Text    string `json:"text"`
+	Page    int    `json:"page,omitempty"`
+	ChunkID string `json:"chunkId,omitempty"`
+}
+
+// Chunk is a chunk of a document.
+type Chunk struct {
+	ID          string   `json:"id"`
+	Position    int      `json:"position"`
+	Kind        string   `json:"kind"`
+	Pages       []int    `json:"pages" nullable:"false"`
+	HeadingPath []string `json:"headingPath" nullable:"false"`
+	Content     string   `json:"content"`
+}
+
+// Hit is a found chunk.
+type Hit struct {
+	ChunkID     string   `json:"chunkId"`
+	DocumentID  string   `json:"documentId"`
+	DocumentSet string   `json:"documentSet"`
+	Filename    string   `json:"filename"`
+	Version     int      `json:"version"`
+	Pages       []int    `json:"pages" nullable:"false"`
+	HeadingPath []string `json:"headingPath" nullable:"false"`
+	Content     string   `json:"content"`
+	Boxes       []Box    `json:"boxes,omitempty" doc:"Where on the pages, from 0 to 1."`
+	Score       float64  `json:"score" doc:"Higher is better."`
+	Similarity  *float64 `json:"similarity,omitempty" doc:"Cosine; left out: only the words matched."`
+}
+
+// Box is a place on a page.
+type Box struct {
+	Page   int     `json:"page"`
+	Left   float64 `json:"left"`
+	Top    float64 `json:"top"`
+	Right  float64 `json:"right"`
+	Bottom float64 `json:"bottom"`
+}
+
+// Question is a search.
+type Question struct {
+	Query       string `json:"query" minLength:"1" maxLength:"2000"`
+	DocumentSet string `json:"documentSet,omitempty" maxLength:"256"`
+	Limit       int    `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"Default: 10."`
+	Mode        string `json:"mode,omitempty" enum:"hybrid" doc:"hybrid: by words and by meaning."`
+}
+
+func documentOf(d store.DocumentEntry) Document {
+	return Document{
+		ID: d.DocumentID, DocumentSet: d.DocumentSet, Filename: d.Filename, Title: d.Title, Language: d.Language,
+		Pages: d.Pages, Version: d.Version, Chunks: d.Chunks, UpdatedAt: d.UpdatedAt.UTC(),
+	}
+}
+
+func chunkOf(p store.Passage) Chunk {
+	return Chunk{
+		ID: p.ChunkID, Position: p.Position, Kind: p.Kind, Pages: some(p.Pages), HeadingPath: some(p.HeadingPath),
+		Content: p.Content,
+	}
+}
+
+// some is a list that is not null as JSON.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func hitOf(h store.Hit) Hit {
+	out := Hit{
+		ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename,
+		Version: h.Version, Pages: some(h.Pages), HeadingPath: some(h.HeadingPath), Content: h.Content, Score: h.Score,
+	}
+	if h.Similarity != 0 {
+		out.Similarity = &h.Similarity
+	}
+	for _, b := range h.Boxes {
+		out.Boxes = append(out.Boxes, Box(b))
+	}
+	return out
+}
+
+type documentsInput struct {
+	ListInput
+	DocumentSet string `query:"documentSet" maxLength:"256"`
+	Text        string `query:"q" maxLength:"256" doc:"A part of the filename or title, in any case."`
+}
+
+// DocumentInput names a document.
+type DocumentInput struct {
+	ID string `path:"id" format:"uuid" doc:"Of the document."`
+}
+
+func (a *API) registerDocuments() {
+	get := func(path, id, summary string) call {
+		return call{
+			method: http.MethodGet, path: "/v1/documents" + path, id: id, tag: "documents", scope: apitoken.Read, summary: summary,
+		}
+	}
+	register(a, get("", "list-documents", "List documents by name"), a.listDocuments)
+	register(a, get("/{id}", "get-document", "Get a document with its headings"), a.getDocument)
+	register(a, get("/{id}/chunks", "document-chunks", "The chunks of a document, in order"), a.documentChunks)
+	markdown := get("/{id}/markdown", "document-markdown", "The text of a document, as Markdown")
+	markdown.responses = map[string]*huma.Response{"200": {
+		Description: "The text", Content: map[string]*huma.MediaType{"text/markdown": {Schema: &huma.Schema{Type: "string"}}},
+	}}
+	register(a, markdown, a.documentMarkdown)
+	register(a, call{
+		method: http.MethodDelete, path: "/v1/documents/{id}", id: "delete-document", tag: "documents",
+		scope: apitoken.Operate, summary: "Remove a document from the index, by a job", status: http.StatusAccepted,
+	}, a.deleteDocument)
+	register(a, call{
+		method: http.MethodPost, path: "/v1/search", id: "search", tag: "documents", scope: apitoken.Read,
+		summary: "Find chunks by words and by meaning",
+	}, a.search)
+}
+
+func (a *API) listDocuments(ctx context.Context, in *documentsInput) (*bodyOf[Page[Document]], error) {
+	after, err := placeOf[store.DocumentCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.reader(ctx).Documents(ctx, store.DocumentQuery{
+		DocumentSet: in.DocumentSet, Filter: in.Text, After: after, Limit: in.Limit + 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return body(page(found, in.Limit, documentOf, func(d store.DocumentEntry) string {
+		return cursorOf(store.DocumentCursor{Filename: d.Filename, DocumentSet: d.DocumentSet})
+	})), nil
+}
+
+// outline finds a document by its id.
+func (a *API) outline(ctx context.Context, id string) (store.DocumentOutline, error) {
+	found, err := a.reader(ctx).Outlines(ctx, "", id)
+	if err != nil {
+		return store.DocumentOutline{}, err
+	}
+	for _, d := range found {
+		if d.DocumentID == strings.ToLower(id) { // another may have it as its filename
+			return d, nil
+		}
+	}
+	return store.DocumentOutline{}, store.ErrNotFound
+}
+
+func (a *API) getDocument(ctx context.Context, in *DocumentInput) (*bodyOf[Document], error) {
+	d, err := a.outline(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := documentOf(d.DocumentEntry)
+	for _, h := range d.Headings {
+		out.Headings = append(out.Headings, Heading{Level: h.Level, Text: h.Text, Page: h.Page, ChunkID: h.ChunkID})
+	}
+	return body(out), nil
+}
+
+type chunksInput struct {
+	DocumentInput
+	ListInput
+}
+
+func (a *API) documentChunks(ctx context.Context, in *chunksInput) (*bodyOf[Page[Chunk]], error) {
+	if _, err := a.outline(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	from, err := placeOf[int](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	q := store.DocumentPassageQuery{DocumentID: in.ID, Limit: in.Limit + 1}
+	if from != nil {
+		q.From = max(*from, 0)
+	}
+	found, err := a.reader(ctx).DocumentPassages(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return body(page(found, in.Limit, chunkOf, func(p store.Passage) string { return cursorOf(p.Position + 1) })), nil
+}
+
+// documentMarkdown writes the chunks one after the other, page by page of chunks, so that a large document needs little
+// memory.
+func (a *API) documentMarkdown(ctx context.Context, in *DocumentInput) (*huma.StreamResponse, error) {
+	if _, err := a.outline(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	reader := a.reader(ctx)
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "text/markdown; charset=utf-8")
+		for from := 0; ; {
+			found, err := reader.DocumentPassages(hc.Context(), store.DocumentPassageQuery{
+				DocumentID: in.ID, From: from, Limit: 200,
+			})
+			if err != nil {
+				panic(http.ErrAbortHandler) // the client sees that the text is not complete
+			}
+			for _, p := range found {
+				if _, err := hc.BodyWriter().Write([]byte(p.Content + "\n\n")); err != nil {
+					return
+				}
+				from = p.Position + 1
+			}
+			if len(found) < 200 {
+				return
+			}
+		}
+	}}, nil
+}
+
+func (a *API) deleteDocument(ctx context.Context, in *DocumentInput) (*accepted, error) {
+	d, err := a.outline(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.taskOf(NewJob{Type: string(task.Ingest), ID: uuid.NewString(), Payload: encode(map[string]any{
+		"filename": d.Filename, "document_set": d.DocumentSet, "delete": true,
+	})}, principalFrom(ctx))
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.submission(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.deps.Store.SubmitOnce(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "submitted the removal of a document", "task_id", answer.Job.ID, "document", d.DocumentID)
+	a.send(ctx, t.Priority, s.Submission)
+	return &accepted{"/v1/jobs/" + answer.Job.ID, jobOf(answer.Job)}, nil
+}
+
+func (a *API) search(ctx context.Context, in *bodyOf[Question]) (*bodyOf[Page[Hit]], error) {
+	q := store.Query{Text: strings.TrimSpace(in.Body.Query), DocumentSet: in.Body.DocumentSet, Limit: in.Body.Limit}
+	if q.Text == "" {
+		return nil, invalid("body.query", "has no word")
+	}
+	if q.Limit == 0 {
+		q.Limit = 10
+	}
+	hits, err := a.deps.Search(ctx, a.reader(ctx), q)
+	if err != nil {
+		return nil, err
+	}
+	return body(page(hits, len(hits), hitOf, nil)), nil
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// ListInput is how a list is paged. Inputs are exported because the library reads embedded ones.
+type ListInput struct {
+	Cursor string `query:"cursor" doc:"nextCursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"The most items of a page."`
+}
+
+// JobInput names a job.
+type JobInput struct {
+	ID string `path:"id" maxLength:"128" doc:"Of the job."`
+}
+
+type jobsInput struct {
+	ListInput
+	Status      string    `query:"status" enum:"pending,running,succeeded,failed,canceled"`
+	Type        string    `query:"type" maxLength:"64"`
+	Text        string    `query:"q" maxLength:"256" doc:"A part of the id or of the payload's filename, in any case."`
+	DocumentSet string    `query:"documentSet" maxLength:"256"`
+	RequestedBy string    `query:"requestedBy" maxLength:"256"`
+	Since       time.Time `query:"since" doc:"Made at or after."`
+}
+
+type bodyOf[T any] struct{ Body T }
+
+func body[T any](v T) *bodyOf[T] { return &bodyOf[T]{v} }
+
+// accepted is the answer to a request that is done soon.
+type accepted struct {
+	Location string `header:"Location"`
+	Body     Job
+}
+
+func (a *API) registerJobs() {
+	a.registerSubmit()
+	register(a, call{
+		method: http.MethodGet, path: "/v1/jobs", id: "list-jobs", tag: "jobs", scope: apitoken.Read,
+		summary: "List jobs, the newest first",
+	}, a.listJobs)
+	register(a, call{
+		method: http.MethodGet, path: "/v1/jobs/{id}", id: "get-job", tag: "jobs", scope: apitoken.Read, summary: "Get a job",
+	}, func(ctx context.Context, in *JobInput) (*bodyOf[Job], error) {
+		j, err := a.reader(ctx).Job(ctx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return body(jobOf(j)), nil
+	})
+	register(a, call{
+		method: http.MethodPost, path: "/v1/jobs/{id}/cancel", id: "cancel-job", tag: "jobs", scope: apitoken.Submit,
+		summary: "Cancel a job: a pending one at once, a running one at its next safe point", status: http.StatusAccepted,
+	}, a.cancel)
+	register(a, call{
+		method: http.MethodPost, path: "/v1/jobs/{id}/retry", id: "retry-job", tag: "jobs", scope: apitoken.Operate,
+		summary: "Queue a failed job again, under its id", status: http.StatusAccepted,
+	}, a.retry)
+}
+
+func (a *API) listJobs(ctx context.Context, in *jobsInput) (*bodyOf[Page[Job]], error) {
+	after, err := placeOf[store.JobCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.reader(ctx).Jobs(ctx, store.JobFilter{
+		Status: in.Status, Type: in.Type, Text: in.Text, DocumentSet: in.DocumentSet, RequestedBy: in.RequestedBy,
+		Since: in.Since, After: after, Limit: in.Limit + 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return body(page(found, in.Limit, jobOf, func(j store.Job) string { return cursorOf(j.Cursor()) })), nil
+}
+
+func (a *API) cancel(ctx context.Context, in *JobInput) (*accepted, error) {
+	// A cancel of an unknown id would record it as canceled. A caller cancels only what he may see.
+	if _, err := a.reader(ctx).Job(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	j, err := a.deps.Store.RequestCancel(ctx, in.ID, principalFrom(ctx).Subject)
+	if err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "canceled a job", "task_id", j.ID)
+	return &accepted{"/v1/jobs/" + j.ID, jobOf(j)}, nil
+}
+
+type retryInput struct {
+	JobInput
+	Force bool `query:"force" doc:"Begin the attempts anew, and ignore that its dead letter was replayed."`
+}
+
+func (a *API) retry(ctx context.Context, in *retryInput) (*accepted, error) {
+	if _, err := a.reader(ctx).Job(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	j, _, err := a.deps.Replayer.Retry(ctx, in.ID, principalFrom(ctx).Subject, in.Force)
+	if err != nil && (j.ID == "" || j.Status != "pending") { // else it is recorded, and a sweep sends it
+		return nil, err
+	}
+	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "force", in.Force)
+	return &accepted{"/v1/jobs/" + j.ID, jobOf(j)}, nil
+}

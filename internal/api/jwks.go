@@ -1,0 +1,157 @@
+package api
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+const (
+	jwksPath    = "/.well-known/jwks.json"
+	jwksKeep    = 10 * time.Minute
+	jwksAgain   = 30 * time.Second // at the earliest, for a key that is not known
+	jwksLimit   = 10 * time.Second // for a request
+	maxJWKS     = 256 << 10        // bytes
+	maxKeys     = 50
+	minRSA      = 2048 // bits
+	maxRSA      = 8192 // bits
+	maxExponent = 1 << 31
+)
+
+var errNoKey = errors.New("api: no such key")
+
+// jwks are the public keys of a project, read again from time to time.
+type jwks struct {
+	url   string
+	fetch func(ctx context.Context, url string) ([]byte, error)
+
+	mu    sync.Mutex // held while fetching, so that others wait for that
+	at    time.Time  // of the last fetch, successful or not
+	read  time.Time  // of the last successful one
+	known map[string]publicKey
+}
+
+// publicKey is a key and the one algorithm that it is for.
+type publicKey struct {
+	alg string
+	key any
+}
+
+func newJWKS(cfg JWTConfig) *jwks {
+	k := &jwks{url: cfg.Issuer + jwksPath, fetch: cfg.Fetch}
+	if k.fetch == nil {
+		client := &http.Client{Timeout: jwksLimit}
+		k.fetch = func(ctx context.Context, url string) ([]byte, error) { return get(ctx, client, url) }
+	}
+	return k
+}
+
+func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("read the project's keys: %w", err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("read the project's keys: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("read the project's keys: %s", resp.Status)
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, maxJWKS))
+}
+
+// key returns a key by its id and algorithm. Old keys stay valid while new ones can't be read.
+func (k *jwks) key(ctx context.Context, kid, alg string) (any, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found, ok := k.known[kid]
+	old := time.Since(k.read) > jwksKeep
+	if (!ok || old) && (k.at.IsZero() || time.Since(k.at) > jwksAgain) {
+		k.at = time.Now()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jwksLimit)
+		raw, err := k.fetch(ctx, k.url)
+		cancel()
+		if err == nil {
+			if known, err := parseJWKS(raw); err == nil {
+				k.known, k.read = known, time.Now()
+			}
+		}
+		found, ok = k.known[kid]
+	}
+	if !ok || found.alg != alg {
+		return nil, errNoKey
+	}
+	return found.key, nil
+}
+
+// parseJWKS reads a JSON Web Key Set (RFC 7517). Keys of other kinds, and for other uses, are left out.
+func parseJWKS(raw []byte) (map[string]publicKey, error) {
+	var set struct {
+		Keys []jwk `json:"keys"`
+	}
+	if err := json.Unmarshal(raw, &set); err != nil {
+		return nil, fmt.Errorf("read the project's keys: %w", err)
+	}
+	known := map[string]publicKey{}
+	for _, k := range set.Keys[:min(len(set.Keys), maxKeys)] {
+		if key, ok := k.public(); ok && k.ID != "" && (k.Use == "" || k.Use == "sig") && (k.Alg == "" || k.Alg == key.alg) {
+			known[k.ID] = key
+		}
+	}
+	return known, nil
+}
+
+type jwk struct {
+	ID    string `json:"kid"`
+	Type  string `json:"kty"`
+	Use   string `json:"use"`
+	Alg   string `json:"alg"`
+	Curve string `json:"crv"`
+	N     string `json:"n"`
+	E     string `json:"e"`
+	X     string `json:"x"`
+	Y     string `json:"y"`
+}
+
+func (k jwk) public() (publicKey, bool) {
+	switch {
+	case k.Type == "RSA":
+		n, e := number(k.N), number(k.E)
+		if n.BitLen() < minRSA || n.BitLen() > maxRSA || !e.IsInt64() || e.Int64() < 3 || e.Int64() >= maxExponent {
+			return publicKey{}, false
+		}
+		return publicKey{jwt.SigningMethodRS256.Alg(), &rsa.PublicKey{N: n, E: int(e.Int64())}}, true
+	case k.Type == "EC" && k.Curve == "P-256":
+		x, xErr := base64.RawURLEncoding.DecodeString(k.X)
+		y, yErr := base64.RawURLEncoding.DecodeString(k.Y)
+		if xErr != nil || yErr != nil || len(x) != 32 || len(y) != 32 {
+			return publicKey{}, false
+		}
+		key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append(append([]byte{4}, x...), y...))
+		return publicKey{jwt.SigningMethodES256.Alg(), key}, err == nil
+	}
+	return publicKey{}, false
+}
+
+// number decodes a Base64urlUInt (RFC 7518); 0: it is none.
+func number(text string) *big.Int {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return new(big.Int)
+	}
+	return new(big.Int).SetBytes(raw)
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+)
+
+// JWTConfig is how JWTs of a Supabase project are verified.
+type JWTConfig struct {
+	// Issuer is the project's address with /auth/v1, which tokens must name.
+	Issuer string
+	// Secret verifies HS256; empty: the keys at Issuer/.well-known/jwks.json verify RS256 and ES256.
+	Secret string
+	// Fetch gets the keys; nil: over HTTPS.
+	Fetch func(ctx context.Context, url string) ([]byte, error)
+}
+
+const (
+	clockSkew  = 30 * time.Second
+	maxJWT     = 8 << 10 // bytes
+	minSecret  = 32      // bytes
+	readerRole = "async_worker_reader"
+)
+
+// userClaims are what a token says of its user. user_metadata is not read: users write it.
+type userClaims struct {
+	jwt.RegisteredClaims
+	Role     string `json:"role"`
+	ClientID string `json:"client_id"`
+	App      struct {
+		ClientID string `json:"client_id"`
+		Scope    string `json:"async_worker"`
+	} `json:"app_metadata"`
+}
+
+// verifier verifies JWTs of one tenant.
+type verifier struct {
+	cfg    JWTConfig
+	client string
+	keys   *jwks // nil: the secret verifies
+	parser *jwt.Parser
+}
+
+func newVerifier(cfg JWTConfig, clientID string) (*verifier, error) {
+	if cfg.Issuer == "" {
+		return nil, errors.New("api: JWTs need the project's address (SUPABASE_URL)")
+	}
+	v := &verifier{cfg: cfg, client: clientID}
+	// The algorithm is pinned: with a secret HS256 alone, else that of the key.
+	methods := []string{jwt.SigningMethodHS256.Alg()}
+	if cfg.Secret == "" {
+		methods = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg()}
+		v.keys = newJWKS(cfg)
+	} else if len(cfg.Secret) < minSecret {
+		return nil, fmt.Errorf("api: the JWT secret is shorter than %d bytes", minSecret)
+	}
+	v.parser = jwt.NewParser(jwt.WithValidMethods(methods), jwt.WithIssuer(cfg.Issuer), jwt.WithExpirationRequired(),
+		jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew), jwt.WithStrictDecoding())
+	return v, nil
+}
+
+// verify returns whose token it is. Whatever is wrong with it, the error is the same.
+func (v *verifier) verify(ctx context.Context, token string) (Principal, error) {
+	if len(token) > maxJWT {
+		return Principal{}, errUnknown
+	}
+	var claims userClaims
+	_, err := v.parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
+		if v.keys == nil {
+			return []byte(v.cfg.Secret), nil
+		}
+		kid, _ := t.Header["kid"].(string)
+		return v.keys.key(ctx, kid, t.Method.Alg())
+	})
+	if err != nil || claims.Subject == "" || len(claims.Subject) > 256 || strings.ContainsFunc(claims.Subject, isControl) {
+		return Principal{}, errUnknown
+	}
+	client := claims.App.ClientID
+	if claims.ClientID != "" {
+		if client != "" && client != claims.ClientID {
+			return Principal{}, errUnknown
+		}
+		client = claims.ClientID
+	}
+	if client != v.client { // I10
+		return Principal{}, errUnknown
+	}
+	p := Principal{Subject: claims.Subject, Scope: apitoken.Submit, Expires: claims.ExpiresAt.Add(clockSkew), kind: byJWT}
+	if claims.App.Scope != "" {
+		var ok bool
+		if p.Scope, ok = apitoken.ParseScope(claims.App.Scope); !ok {
+			return Principal{}, errUnknown
+		}
+	}
+	if claims.Role == readerRole && claims.ClientID == v.client { // what row-level security goes by
+		p.jwt = token
+	}
+	return p, nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// DeadLetter is a task that failed for good.
+type DeadLetter struct {
+	ID           string     `json:"id"`
+	JobID        string     `json:"jobId,omitempty" doc:"Left out: the message named no job."`
+	TaskType     string     `json:"taskType,omitempty"`
+	Reason       string     `json:"reason"`
+	ErrorClass   string     `json:"errorClass"`
+	ErrorCode    string     `json:"errorCode,omitempty"`
+	ErrorMessage string     `json:"errorMessage"`
+	Attempts     int        `json:"attempts"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	ReplayedAt   *time.Time `json:"replayedAt,omitempty"`
+	ReplayedAs   string     `json:"replayedAs,omitempty" doc:"The id of the job that replays it."`
+	Original     string     `json:"originalMessage"`
+}
+
+func letterOf(d store.DeadLetter) DeadLetter {
+	return DeadLetter{
+		ID: d.ID, JobID: d.JobID, TaskType: d.TaskType, Reason: d.Reason, ErrorClass: d.ErrorClass, ErrorCode: d.ErrorCode,
+		ErrorMessage: d.ErrorMessage, Attempts: d.Attempts, CreatedAt: d.CreatedAt.UTC(), ReplayedAt: utc(d.ReplayedAt),
+		ReplayedAs: d.ReplayedAs, Original: d.Original,
+	}
+}
+
+type lettersInput struct {
+	ListInput
+	JobID  string    `query:"jobId" maxLength:"128"`
+	Type   string    `query:"type" maxLength:"64"`
+	Class  string    `query:"class" maxLength:"64"`
+	Reason string    `query:"reason" maxLength:"64"`
+	Since  time.Time `query:"since"`
+}
+
+// LetterInput names a dead letter.
+type LetterInput struct {
+	ID string `path:"id" maxLength:"64" doc:"Of the dead letter."`
+}
+
+// BulkReplay selects dead letters to replay. Those that were replayed before are left out unless force is set.
+type BulkReplay struct {
+	Type      string     `json:"type,omitempty" maxLength:"64"`
+	Class     string     `json:"class,omitempty" maxLength:"64"`
+	Reason    string     `json:"reason,omitempty" maxLength:"64"`
+	OlderThan *time.Time `json:"olderThan,omitempty"`
+	NewerThan *time.Time `json:"newerThan,omitempty"`
+	Limit     int        `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"Default: 50."`
+	DryRun    bool       `json:"dryRun,omitempty" doc:"Tell what would be replayed, and replay nothing."`
+	Force     bool       `json:"force,omitempty" doc:"Also what was replayed before."`
+}
+
+// BulkReplayed is what became of a BulkReplay.
+type BulkReplayed struct {
+	Matched  int   `json:"matched"`
+	Replayed int   `json:"replayed"`
+	Jobs     []Job `json:"jobs" nullable:"false" doc:"The new jobs."`
+}
+
+func (a *API) registerLetters() {
+	register(a, call{
+		method: http.MethodGet, path: "/v1/dead-letters", id: "list-dead-letters", tag: "dead letters", scope: apitoken.Read,
+		summary: "List dead letters, the newest first",
+	}, a.listLetters)
+	register(a, call{
+		method: http.MethodGet, path: "/v1/dead-letters/{id}", id: "get-dead-letter", tag: "dead letters",
+		scope: apitoken.Read, summary: "Get a dead letter",
+	}, func(ctx context.Context, in *LetterInput) (*bodyOf[DeadLetter], error) {
+		d, err := a.deps.Store.DeadLetter(ctx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return body(letterOf(d)), nil
+	})
+	register(a, call{
+		method: http.MethodPost, path: "/v1/dead-letters/{id}/replay", id: "replay-dead-letter", tag: "dead letters",
+		scope: apitoken.Operate, summary: "Do a dead letter's task again, as a new job", status: http.StatusAccepted,
+	}, a.replayLetter)
+	register(a, call{
+		method: http.MethodPost, path: "/v1/dead-letters/replay", id: "replay-dead-letters", tag: "dead letters",
+		scope: apitoken.Operate, summary: "Replay dead letters by filter, the oldest first", status: http.StatusAccepted,
+	}, a.replayLetters)
+	register(a, call{
+		method: http.MethodDelete, path: "/v1/dead-letters/{id}", id: "delete-dead-letter", tag: "dead letters",
+		scope: apitoken.Operate, summary: "Remove a dead letter for good", status: http.StatusNoContent,
+	}, a.deleteLetter)
+}
+
+func (a *API) listLetters(ctx context.Context, in *lettersInput) (*bodyOf[Page[DeadLetter]], error) {
+	after, err := placeOf[store.DeadLetterCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.deps.Store.DeadLetters(ctx, store.DeadLetterFilter{
+		JobID: in.JobID, Type: in.Type, Class: in.Class, Reason: in.Reason, Since: in.Since, After: after,
+		Limit: in.Limit + 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return body(page(found, in.Limit, letterOf, func(d store.DeadLetter) string { return cursorOf(d.Cursor()) })), nil
+}
+
+type replayInput struct {
+	LetterInput
+	Force bool `query:"force" doc:"Even if it was replayed before."`
+}
+
+func (a *API) replayLetter(ctx context.Context, in *replayInput) (*accepted, error) {
+	j, err := a.replay(ctx, in.ID, in.Force)
+	if err != nil {
+		return nil, err
+	}
+	return &accepted{"/v1/jobs/" + j.ID, j}, nil
+}
+
+// replay replays one dead letter, and returns the new job.
+func (a *API) replay(ctx context.Context, id string, force bool) (Job, error) {
+	done, err := a.deps.Replayer.Replay(ctx, id, replay.Options{By: principalFrom(ctx).Subject, Again: force})
+	if err != nil && done.JobID == "" { // else it is recorded, and a sweep sends it
+		return Job{}, err
+	}
+	a.audit(ctx, "replayed a dead letter", "dead_letter", id, "task_id", done.JobID)
+	j, err := a.deps.Store.Job(ctx, done.JobID)
+	return jobOf(j), err
+}
+
+func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyOf[BulkReplayed], error) {
+	b := in.Body
+	f := store.DeadLetterFilter{Type: b.Type, Class: b.Class, Reason: b.Reason, Limit: b.Limit}
+	if f.Limit == 0 {
+		f.Limit = 50
+	}
+	if !b.Force {
+		f.Replayed = "no"
+	}
+	if b.OlderThan != nil {
+		f.Before = *b.OlderThan
+	}
+	if b.NewerThan != nil {
+		f.Since = *b.NewerThan
+	}
+	letters, err := a.deps.Store.DeadLetters(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	out := BulkReplayed{Matched: len(letters), Jobs: []Job{}}
+	for i := len(letters) - 1; i >= 0 && !b.DryRun; i-- {
+		j, err := a.replay(ctx, letters[i].ID, b.Force)
+		switch {
+		case err == nil:
+			out.Replayed++
+			out.Jobs = append(out.Jobs, j)
+		case describe(err) == nil: // a refusal of one does not hold up the others
+			return nil, err
+		}
+	}
+	return body(out), nil
+}
+
+// unsentFor is how old a dead letter is whose message can't come again.
+const unsentFor = 24 * time.Hour
+
+func (a *API) deleteLetter(ctx context.Context, in *LetterInput) (*struct{}, error) {
+	gone, err := a.deps.Store.Purge(ctx, []string{in.ID}, unsentFor)
+	if err != nil {
+		return nil, err
+	}
+	if len(gone) == 0 {
+		if _, err := a.deps.Store.DeadLetter(ctx, in.ID); err != nil {
+			return nil, err
+		}
+		return nil, problem(http.StatusConflict, "STILL_IN_USE", "its message may still be on its queue; try again later")
+	}
+	a.audit(ctx, "removed a dead letter", "dead_letter", in.ID)
+	return nil, nil
+}

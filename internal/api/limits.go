@@ -1,0 +1,72 @@
+package api
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Requests of one caller.
+const (
+	requestsPerSecond = 100
+	requestBurst      = 1000
+	maxCallers        = 10_000 // whose requests are counted; with more, the idle ones are forgotten
+)
+
+// limits bound what one caller, and all together, can ask for.
+type limits struct {
+	mu      sync.Mutex
+	callers map[string]*rate.Limiter
+	streams int
+}
+
+func newLimits() *limits { return &limits{callers: map[string]*rate.Limiter{}} }
+
+// take counts a request; positive: how long the caller has to wait.
+func (l *limits) take(subject string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.callers[subject]
+	if c == nil {
+		if len(l.callers) >= maxCallers {
+			l.forget()
+		}
+		c = rate.NewLimiter(requestsPerSecond, requestBurst)
+		l.callers[subject] = c
+	}
+	if r := c.Reserve(); r.Delay() > 0 {
+		wait := r.Delay()
+		r.Cancel()
+		return wait
+	}
+	return 0
+}
+
+// forget removes callers that have made no request lately, or all if there are none of these.
+func (l *limits) forget() {
+	for subject, c := range l.callers {
+		if c.Tokens() >= requestBurst {
+			delete(l.callers, subject)
+		}
+	}
+	if len(l.callers) >= maxCallers {
+		clear(l.callers)
+	}
+}
+
+func (l *limits) beginStream() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.streams >= maxStreams {
+		return false
+	}
+	l.streams++
+	return true
+}
+
+func (l *limits) endStream() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.streams--
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// nobody is the store of a caller who may read nothing. The API calls no other method of a reader.
+type nobody struct{ store.Store }
+
+func (nobody) Job(context.Context, string) (store.Job, error) { return store.Job{}, store.ErrForbidden }
+
+func (nobody) Jobs(context.Context, store.JobFilter) ([]store.Job, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Search(context.Context, store.Query) ([]store.Hit, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Stats(context.Context, time.Duration) ([]store.JobCount, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Events(context.Context, string, int64, int) ([]store.JobEvent, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Feed(context.Context, store.FeedQuery) (store.FeedPage, error) {
+	return store.FeedPage{}, store.ErrForbidden
+}
+
+func (nobody) Documents(context.Context, store.DocumentQuery) ([]store.DocumentEntry, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Outlines(context.Context, string, string) ([]store.DocumentOutline, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) DocumentPassages(context.Context, store.DocumentPassageQuery) ([]store.Passage, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) SummaryRow(context.Context, string) (store.SummaryRow, error) {
+	return store.SummaryRow{}, store.ErrForbidden
+}
+
+func (nobody) AgentRunRow(context.Context, string) (store.AgentRunRow, error) {
+	return store.AgentRunRow{}, store.ErrForbidden
+}
+
+func (nobody) DerivedContentRow(context.Context, string) (store.DerivedContentRow, error) {
+	return store.DerivedContentRow{}, store.ErrForbidden
+}

@@ -1,0 +1,107 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Summary is a summary of a document.
+type Summary struct {
+	ID          string    `json:"id"`
+	JobID       string    `json:"jobId"`
+	Filename    string    `json:"filename"`
+	Summary     string    `json:"summary"`
+	KeyPoints   Array     `json:"keyPoints"`
+	Style       string    `json:"style,omitempty"`
+	Language    string    `json:"language,omitempty"`
+	Model       string    `json:"model"`
+	Unverified  Array     `json:"unverified" doc:"What of the summary is not in the text that it cites."`
+	LeftOut     Array     `json:"leftOut" doc:"What of the document is not in the summary."`
+	RequestedBy string    `json:"requestedBy,omitempty"`
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+// AgentRun is an answer of the agent.
+type AgentRun struct {
+	ID               string    `json:"id"`
+	JobID            string    `json:"jobId"`
+	Type             string    `json:"type,omitempty"`
+	DocumentSet      string    `json:"documentSet,omitempty"`
+	Prompt           string    `json:"prompt"`
+	Answer           string    `json:"answer"`
+	Citations        Array     `json:"citations"`
+	Steps            Array     `json:"steps"`
+	Model            string    `json:"model"`
+	PromptTokens     int64     `json:"promptTokens"`
+	CompletionTokens int64     `json:"completionTokens"`
+	RequestedBy      string    `json:"requestedBy,omitempty"`
+	CreatedAt        time.Time `json:"createdAt"`
+}
+
+// DerivedContent is a document derived from a document, a blob of the tenant's container.
+type DerivedContent struct {
+	ID             string    `json:"id"`
+	JobID          string    `json:"jobId"`
+	SourceFilename string    `json:"sourceFilename"`
+	Blob           string    `json:"blob"`
+	Version        int       `json:"version"`
+	Format         string    `json:"format"`
+	Engine         string    `json:"engine"`
+	PageCount      int       `json:"pageCount"`
+	MeanConfidence *float64  `json:"meanConfidence,omitempty"`
+	UnreadPages    []int     `json:"unreadPages" nullable:"false"`
+	CreatedAt      time.Time `json:"createdAt"`
+}
+
+type resultInput struct {
+	ID string `path:"id" format:"uuid"`
+}
+
+func (a *API) registerResults() {
+	get := func(path, id, summary string) call {
+		return call{method: http.MethodGet, path: path, id: id, tag: "results", scope: apitoken.Read, summary: summary}
+	}
+	register(a, get("/v1/summaries/{id}", "get-summary", "Get a summary"),
+		func(ctx context.Context, in *resultInput) (*bodyOf[Summary], error) {
+			s, err := a.reader(ctx).SummaryRow(ctx, in.ID)
+			return body(summaryOf(s)), err
+		})
+	register(a, get("/v1/agent-runs/{id}", "get-agent-run", "Get an answer of the agent with its citations"),
+		func(ctx context.Context, in *resultInput) (*bodyOf[AgentRun], error) {
+			r, err := a.reader(ctx).AgentRunRow(ctx, in.ID)
+			return body(runOf(r)), err
+		})
+	register(a, get("/v1/derived-contents/{id}", "get-derived-content", "Get what was derived from a document"),
+		func(ctx context.Context, in *resultInput) (*bodyOf[DerivedContent], error) {
+			d, err := a.reader(ctx).DerivedContentRow(ctx, in.ID)
+			return body(derivedOf(d)), err
+		})
+}
+
+func summaryOf(s store.SummaryRow) Summary {
+	return Summary{
+		ID: s.ID, JobID: s.JobID, Filename: s.Filename, Summary: s.Summary, KeyPoints: Array(s.KeyPoints), Style: s.Style,
+		Language: s.Language, Model: s.Model, Unverified: Array(s.Unverified), LeftOut: Array(s.LeftOut),
+		RequestedBy: s.RequestedBy, CreatedAt: s.CreatedAt.UTC(),
+	}
+}
+
+func runOf(r store.AgentRunRow) AgentRun {
+	return AgentRun{
+		ID: r.ID, JobID: r.JobID, Type: r.TaskType, DocumentSet: r.DocumentSet, Prompt: r.Prompt, Answer: r.Answer,
+		Citations: Array(r.Citations), Steps: Array(r.Steps), Model: r.Model, PromptTokens: r.PromptTokens,
+		CompletionTokens: r.CompletionTokens, RequestedBy: r.RequestedBy, CreatedAt: r.CreatedAt.UTC(),
+	}
+}
+
+func derivedOf(d store.DerivedContentRow) DerivedContent {
+	return DerivedContent{
+		ID: d.ID, JobID: d.JobID, SourceFilename: d.SourceFilename, Blob: d.Blob, Version: d.Version, Format: d.Format,
+		Engine: d.Engine, PageCount: d.PageCount, MeanConfidence: d.MeanConfidence, UnreadPages: some(d.UnreadPages),
+		CreatedAt: d.CreatedAt.UTC(),
+	}
+}

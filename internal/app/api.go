@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+// openAPI makes the HTTP API of the tenant.
+func (w *Worker) openAPI() (err error) {
+	t := w.tenant
+	c := t.Config
+	w.api, err = api.New(api.Deps{
+		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For, Replayer: t.Replayer(),
+		Check: checkTask, MaxAttempts: t.maxAttempts, Search: t.search, Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt,
+		HighWatermark: c.API.HighWatermark, AllowOrigins: c.API.AllowOrigins, Log: t.log,
+		Auth: api.Auth{Tokens: c.API.Tokens, JWT: t.jwtConfig(), Local: localCaller, AsCaller: t.asCaller()},
+	})
+	if err != nil {
+		return fmt.Errorf("open the HTTP API: %w", err)
+	}
+	return nil
+}
+
+// jwtConfig is how users' JWTs are verified; nil without a project.
+func (t *Tenant) jwtConfig() *api.JWTConfig {
+	if t.Config.Supabase.URL == "" {
+		return nil
+	}
+	return &api.JWTConfig{
+		Issuer: strings.TrimRight(t.Config.Supabase.URL, "/") + "/auth/v1", Secret: t.Config.API.JWTSecret.Reveal(),
+	}
+}
+
+// asCaller opens the store with a caller's JWT; nil on a direct connection, where there is no such thing.
+func (t *Tenant) asCaller() func(string) (store.Store, error) {
+	c := t.Config
+	if c.DatabaseURL.IsSet() {
+		return nil
+	}
+	gateway := c.Supabase.AnonKey.Reveal()
+	if gateway == "" {
+		gateway = c.Supabase.Key.Reveal() // Supabase's gateway wants one of the project's own
+	}
+	return func(jwt string) (store.Store, error) {
+		return supabase.Open(c.Supabase.URL, jwt, supabase.Options{
+			ClientID: c.ClientID, Schema: c.DBSchema, GatewayKey: gateway,
+		})
+	}
+}
+
+// checkTask returns why workers of this version refuse a task.
+func checkTask(what task.Task) error {
+	all, err := unequipped()
+	if err != nil {
+		return err
+	}
+	h, ok := all[what.Type]
+	if !ok {
+		return taskerr.Errorf(taskerr.ValidationError, "type is not one that this worker takes")
+	}
+	return h.Check(what)
+}
+
+// search embeds the query, and finds chunks in a store, which may be that of a caller.
+func (t *Tenant) search(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) {
+	embedded, err := t.Embedder.Embed(ctx, []string{store.PositiveTerms(q.Text)})
+	if err != nil {
+		return nil, err
+	}
+	q.Embedding = embedded.Vectors[0]
+	return s.Search(ctx, q)
+}
+
+// localCaller knows root and the worker's own user, who may do everything over the socket.
+func localCaller(r *http.Request) (subject string, ok bool) {
+	uid, ok := httpd.PeerUID(r)
+	if !ok || uid != 0 && int(uid) != os.Geteuid() {
+		return "", false
+	}
+	return "local:uid-" + strconv.Itoa(int(uid)), true
+}
+
+// apiEndpoints are the API's routes. It authorizes its callers itself.
+func (w *Worker) apiEndpoints() []httpd.Endpoint {
+	return []httpd.Endpoint{
+		{Pattern: "/v1/", Access: httpd.Own, Handler: w.api, For: "the HTTP API"},
+		{Pattern: "GET /openapi.json", Access: httpd.Own, Handler: w.api, For: "the API's OpenAPI document"},
+		{Pattern: "GET /docs", Access: httpd.Own, Handler: w.api, For: "the API's calls, to read"},
+	}
+}
