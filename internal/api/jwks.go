@@ -37,9 +37,11 @@ type jwks struct {
 	url   string
 	fetch func(ctx context.Context, url string) ([]byte, error)
 
-	mu    sync.Mutex // held while fetching, so that others wait for that
-	at    time.Time  // of the last fetch, successful or not
-	read  time.Time  // of the last successful one
+	fetching sync.Mutex // one fetches; who needs a key that is not known waits for it
+	at       time.Time  // of the last fetch, successful or not
+
+	mu    sync.Mutex
+	read  time.Time // of the last successful fetch
 	known map[string]publicKey
 }
 
@@ -74,28 +76,50 @@ func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, maxJWKS))
 }
 
-// key returns a key by its id and algorithm. Old keys stay valid while new ones can't be read.
+// key returns a key by its id and algorithm. Old keys stay valid while new ones can't be read, or while another call
+// reads them. A key that is known and not old waits for nothing, whatever other tokens name.
 func (k *jwks) key(ctx context.Context, kid, alg string) (any, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	found, ok := k.known[kid]
-	old := time.Since(k.read) > jwksKeep
-	if (!ok || old) && (k.at.IsZero() || time.Since(k.at) > jwksAgain) {
-		k.at = time.Now()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jwksLimit)
-		raw, err := k.fetch(ctx, k.url)
-		cancel()
-		if err == nil {
-			if known, err := parseJWKS(raw); err == nil {
-				k.known, k.read = known, time.Now()
-			}
+	found, fresh := k.find(kid)
+	if !fresh && (found.key == nil || k.fetching.TryLock()) {
+		if found.key == nil {
+			k.fetching.Lock()
 		}
-		found, ok = k.known[kid]
+		k.refresh(ctx, kid)
+		found, _ = k.find(kid)
 	}
-	if !ok || found.alg != alg {
+	if found.key == nil || found.alg != alg {
 		return nil, errNoKey
 	}
 	return found.key, nil
+}
+
+// find returns a key, and whether it is not old.
+func (k *jwks) find(kid string) (found publicKey, fresh bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found, ok := k.known[kid]
+	return found, ok && time.Since(k.read) <= jwksKeep
+}
+
+// refresh reads the keys unless another call has found the key meanwhile, or the last fetch was a moment ago. The caller
+// holds fetching, which it unlocks.
+func (k *jwks) refresh(ctx context.Context, kid string) {
+	defer k.fetching.Unlock()
+	if _, fresh := k.find(kid); fresh || !k.at.IsZero() && time.Since(k.at) <= jwksAgain {
+		return
+	}
+	k.at = time.Now()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jwksLimit)
+	defer cancel()
+	raw, err := k.fetch(ctx, k.url)
+	if err != nil {
+		return
+	}
+	if known, err := parseJWKS(raw); err == nil {
+		k.mu.Lock()
+		k.known, k.read = known, time.Now()
+		k.mu.Unlock()
+	}
 }
 
 // parseJWKS reads a JSON Web Key Set (RFC 7517). Keys of other kinds, and for other uses, are left out.
