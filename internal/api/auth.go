@@ -159,7 +159,7 @@ func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 // audit logs a change, and who made it.
 func (a *API) audit(ctx context.Context, did string, details ...any) {
 	p := principalFrom(ctx)
-	a.deps.Log.InfoContext(ctx, "API: "+did, append(details, "by", p.Subject, "scope", p.Scope.String())...)
+	a.deps.Log.InfoContext(ctx, "a change by the API", append(details, "did", did, "by", p.Subject, "scope", p.Scope.String())...)
 }
 
 // reader reads as the caller, where the database can decide what he may read, else with the worker's own key.

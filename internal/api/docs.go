@@ -14,7 +14,7 @@ import (
 var docsText string
 
 // docsPage is compiled once; it is a part of the program.
-var docsPage = template.Must(template.New("docs").Parse(docsText))
+var docsPage = template.Must(template.New("docs").Parse(docsText)) //nolint:gochecknoglobals // it does not change
 
 // described serves the description of the API where anybody may call it: without tokens, this machine's callers alone.
 func (a *API) described(h http.HandlerFunc) http.HandlerFunc {

@@ -184,9 +184,9 @@ func (a *API) resumeJob(ctx context.Context, id, lastID string) (after int64, kn
 	if lastID == "" {
 		return 0, true, nil
 	}
-	after, err = strconv.ParseInt(lastID, 10, 64)
-	if err != nil || after < 0 {
-		return 0, false, nil
+	after, parseErr := strconv.ParseInt(lastID, 10, 64)
+	if parseErr != nil || after < 0 {
+		return 0, false, nil //nolint:nilerr // an id that is not known
 	}
 	if after == 0 {
 		return 0, true, nil

@@ -45,7 +45,7 @@ func (b *bench) connect(path string, header ...string) *connection {
 	b.Helper()
 	ctx, cut := context.WithCancel(b.Context())
 	b.Cleanup(cut)
-	req, err := http.NewRequestWithContext(ctx, "GET", b.server.URL+path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+path, http.NoBody)
 	if err != nil {
 		b.Fatal(err)
 	}

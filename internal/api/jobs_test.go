@@ -342,9 +342,12 @@ func TestDeadLetters(t *testing.T) {
 		body              string
 		matched, replayed int
 	}{
-		{`{"class":"corruption_detected","dryRun":true}`, 2, 0}, {`{"type":"ocr"}`, 0, 0},
-		{`{"olderThan":"2020-01-01T00:00:00Z"}`, 0, 0}, {`{"limit":1}`, 1, 1},
-		{`{"newerThan":"2020-01-01T00:00:00Z","reason":"permanent"}`, 1, 1}, {`{}`, 0, 0},
+		{`{"class":"corruption_detected","dryRun":true}`, 2, 0},
+		{`{"type":"ocr"}`, 0, 0},
+		{`{"olderThan":"2020-01-01T00:00:00Z"}`, 0, 0},
+		{`{"limit":1}`, 1, 1},
+		{`{"newerThan":"2020-01-01T00:00:00Z","reason":"permanent"}`, 1, 1},
+		{`{}`, 0, 0},
 	} {
 		r := b.want(b.ask("POST", "/v1/dead-letters/replay", c.body), http.StatusAccepted, "")
 		if err := json.Unmarshal([]byte(r.text), &done); err != nil || done.Matched != c.matched ||

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -87,7 +88,7 @@ var codes = map[int]string{
 
 // useProblems makes the library answer with a Problem. It has no other way than this variable, which all APIs of the
 // process share.
-var useProblems = sync.OnceFunc(func() {
+var useProblems = sync.OnceFunc(func() { //nolint:gochecknoglobals // as its comment says
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		if status == http.StatusUnprocessableEntity {
 			status = http.StatusBadRequest
@@ -98,7 +99,7 @@ var useProblems = sync.OnceFunc(func() {
 		}
 		p := problem(status, code, message)
 		for _, err := range errs {
-			if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // as the library has it
+			if d, ok := err.(huma.ErrorDetailer); ok {
 				p.Errors = append(p.Errors, ProblemField{d.ErrorDetail().Location, wordsOf(d.ErrorDetail().Message)})
 			}
 		}
@@ -218,9 +219,7 @@ func invalidPayload(message string) *Problem {
 
 // write writes a problem outside of the library.
 func (p *Problem) write(w http.ResponseWriter) {
-	for name, values := range p.GetHeaders() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
 	_, _ = fmt.Fprintln(w, string(encode(p))) // an error means that the client is gone

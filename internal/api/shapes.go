@@ -161,7 +161,9 @@ func resultRef(result json.RawMessage) string {
 		return ""
 	}
 	for _, r := range [][2]string{
-		{"summary_id", "summaries"}, {"run_id", "agent-runs"}, {"derived_content_id", "derived-contents"},
+		{"summary_id", "summaries"},
+		{"run_id", "agent-runs"},
+		{"derived_content_id", "derived-contents"},
 		{"document_id", "documents"},
 	} {
 		if id, ok := ids[r[0]].(string); ok && id != "" {

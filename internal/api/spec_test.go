@@ -17,7 +17,7 @@ func TestSpec(t *testing.T) {
 	const file = "../../docs/schemas/openapi.json"
 	spec := newBench(t).api.Spec()
 	if *update {
-		if err := os.WriteFile(file, append(spec, '\n'), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(file, append(spec, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,11 +43,11 @@ type Config struct {
 // Waits between two reads of the database.
 const (
 	gap         = 40 * time.Millisecond // after any read
-	pollMin     = 200 * time.Millisecond
+	pollFirst   = 200 * time.Millisecond
 	pollMax     = 2 * time.Second
 	pollBackup  = 15 * time.Second // while notifications arrive
 	relisten    = 10 * time.Second
-	heldMin     = 10 * time.Millisecond // while events wait for an open transaction
+	heldFirst   = 10 * time.Millisecond // while events wait for an open transaction
 	maxFailures = 10                    // retryable errors in a row
 	pageSize    = 200                   // events
 	maxAsked    = 500                   // jobs in one read
@@ -213,7 +213,7 @@ func (f *Feed) setNotified(ctx context.Context, to bool) {
 
 // loop reads for all listeners until ctx ends.
 func (f *Feed) loop(ctx context.Context) {
-	w := waits{poll: pollMin, held: heldMin}
+	w := waits{poll: pollFirst, held: heldFirst}
 	failures := 0
 	timer := time.NewTimer(w.poll)
 	defer timer.Stop()
@@ -258,7 +258,7 @@ func (f *Feed) next(got outcome, w *waits) time.Duration {
 		f.wake()
 	}
 	if got.events > 0 || got.more {
-		w.poll = pollMin
+		w.poll = pollFirst
 	} else {
 		w.poll = min(2*w.poll, pollMax)
 	}
@@ -266,7 +266,7 @@ func (f *Feed) next(got outcome, w *waits) time.Duration {
 		w.held = min(2*w.held, pollMax)
 		return w.held
 	}
-	w.held = heldMin
+	w.held = heldFirst
 	if f.notified {
 		return pollBackup
 	}

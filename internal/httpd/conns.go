@@ -28,7 +28,7 @@ const (
 )
 
 // room is how many of each kind are served at a time; probes find room in the connections.
-var room = map[kind]int{request: maxServed, stream: maxStreams, probe: maxConns} //nolint:gochecknoglobals // constant
+var room = map[kind]int{request: maxServed, stream: maxStreams, probe: maxConns}
 
 // errFull rejects a connection while maxConns are being served.
 var errFull = errors.New("httpd: too many connections")

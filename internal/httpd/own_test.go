@@ -3,14 +3,13 @@ package httpd_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"log/slog"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 )

@@ -21,8 +21,10 @@ const (
 
 // words returns the Access as the index shows it.
 func (a Access) words() string {
-	return map[Access]string{WithToken: "with the token", OpenBrief: "open; ?verbose with the token", Open: "open",
-		Own: "with a token of its own"}[a]
+	return map[Access]string{
+		WithToken: "with the token", OpenBrief: "open; ?verbose with the token", Open: "open",
+		Own: "with a token of its own",
+	}[a]
 }
 
 // Endpoint is one route.

@@ -34,7 +34,7 @@ func Listen(ctx context.Context, url string, o Options, woken func(jobIDs []stri
 	if err != nil {
 		return errors.New("can't connect to the database to listen")
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it is of no use any more
+	defer conn.Close(context.WithoutCancel(ctx))
 	channel := "async_worker:" + o.ClientID
 	if _, err := conn.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize()); err != nil {
 		return fmt.Errorf("listen to the database: %w", err)
