@@ -24,7 +24,8 @@ begin
   return v_row;
 end $$;
 
--- aw_stats counts jobs by type and status: the active ones, and those that ended within p.within_ms.
+-- aw_stats counts jobs by type and status: the active ones, and those made within p.within_ms that have
+-- ended.
 create or replace function {{ .schema }}.aw_stats(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
