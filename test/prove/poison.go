@@ -191,7 +191,7 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 	}
 	var healthy []time.Duration
 	var last, begun time.Duration
-	calls, tries := 0, 0
+	calls, tries, worst := 0, 0, ""
 	for _, j := range jobs {
 		took := j.At.Sub(p.sent[j.ID])
 		if strings.HasPrefix(j.ID, "healthy") {
@@ -202,7 +202,10 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 			}
 			continue
 		}
-		last, tries, calls = max(last, took), max(tries, j.Tries), max(calls, p.toxin.calls(j.ID))
+		if j.Tries > tries {
+			tries, worst = j.Tries, j.ID
+		}
+		last, calls = max(last, took), max(calls, p.toxin.calls(j.ID))
 	}
 	slices.Sort(healthy)
 	p95 := healthy[(len(healthy)*95+99)/100-1]
@@ -216,8 +219,8 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 	}
 	if calls > poisonCalls || tries > poisonStarts {
 		found = append(found, fmt.Sprintf(
-			"I11 poison ends: a task made %d calls and was begun %d times, at most %d and %d", calls, tries,
-			poisonCalls, poisonStarts))
+			"I11 poison ends: a task made %d calls and was begun %d times, at most %d and %d; the events of %s:\n%s",
+			calls, tries, poisonCalls, poisonStarts, worst, p.events(ctx, worst)))
 	}
 	round := func(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 	p.report.add("poison tasks", poisonTasks)
@@ -227,6 +230,15 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		p.name(), poisonTasks, round(last), tries, calls, len(healthy), round(healthy[len(healthy)/2]), round(p95),
 		round(healthy[len(healthy)-1]), round(begun))
 	return found, nil
+}
+
+// events lists the events of a job, one in a line.
+func (p *poisonRun) events(ctx context.Context, id string) (list string) {
+	if err := p.db.QueryRow(ctx, `select coalesce(string_agg(format('%s %s attempt %s: %s', at, stage, attempt, message),
+		e'\n' order by seq), '') from job_events where client_id = $1 and job_id = $2`, p.client, id).Scan(&list); err != nil {
+		return err.Error()
+	}
+	return list
 }
 
 // markdownTask ingests a document that names its task.
