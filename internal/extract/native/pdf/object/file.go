@@ -280,7 +280,9 @@ func (f *File) packedAt(stream int) (*packed, error) {
 		if !ok1 || !ok2 || offset < 0 || first < 0 {
 			return nil, errSyntax
 		}
-		p.offsets[int(number)] = int(offset + first)
+		if offset+first <= maxPacked { // the rest was not read
+			p.offsets[int(number)] = int(offset + first)
+		}
 	}
 	if f.packed = append(f.packed, p); len(f.packed) > packedAtOnce {
 		f.packed = append(f.packed[:0], f.packed[1:]...)
