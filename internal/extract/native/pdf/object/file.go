@@ -30,7 +30,7 @@ type File struct {
 	lexers  []*Lexer // that are free
 	packed  []*packed
 	depth   int   // of calls that read objects to read an object
-	decoded int64 // bytes that streams were decoded to
+	decoded int64 // bytes of streams that were read and decoded, see budgeted
 	lexed   int64 // bytes that were read to read objects, see spend
 }
 
