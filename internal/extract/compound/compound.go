@@ -20,6 +20,7 @@ const Signature = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
 const (
 	maxEntries = 1 << 16 // of the directory
 	maxDepth   = 32      // nested storages; deeper ones are not read
+	maxNames   = 8 << 20 // bytes of the paths of all entries
 	maxTable   = 8 << 20 // entries of the allocation table: of 4 GB in sectors of 512 bytes
 
 	headerSize = 512
@@ -215,6 +216,7 @@ func (f *File) loadDirectory(sectors []uint32) error {
 		depth  int
 	}
 	todo := []place{{root.child, "", 0}}
+	names := 0 // bytes
 	for len(todo) > 0 {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -224,6 +226,9 @@ func (f *File) loadDirectory(sectors []uint32) error {
 		seen[p.id] = true
 		e := all[p.id]
 		name := p.folder + e.name
+		if names += len(name); names > maxNames {
+			return errDamaged
+		}
 		if _, twice := f.entries[name]; !twice {
 			f.entries[name] = e
 			f.names = append(f.names, name)

@@ -3,9 +3,11 @@ package compound_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/compound"
@@ -52,6 +54,25 @@ func TestStreams(t *testing.T) {
 	if !f.Has("storage/deep") || f.Has("deep") || len(f.Names()) != 8 {
 		t.Errorf("%q", f.Names())
 	}
+}
+
+// TestLongPaths: a file of a few megabytes must not have names of hundreds.
+func TestLongPaths(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(strings.Repeat("名", 30)+"/", 30)
+	streams := map[string][]byte{}
+	for i := range 10_000 {
+		streams[fmt.Sprint(deep, i)] = nil
+	}
+	f, err := open(t, compoundtest.File(streams))
+	if err != nil {
+		return
+	}
+	sum := 0
+	for _, name := range f.Names() {
+		sum += len(name)
+	}
+	t.Errorf("%d names take %d MB", len(f.Names()), sum>>20)
 }
 
 // A damaged file is an error or lacks something; it never loops.

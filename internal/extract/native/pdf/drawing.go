@@ -32,6 +32,7 @@ type drawings struct {
 	number int   // of page
 	failed error // nothing more is read
 	dense  []int // pages that draw too much
+	lost   []int // pages whose content can't be read, or costs too much
 }
 
 // at returns the drawing of a page, or nil if it can't be read. Pages are read in order.
@@ -58,13 +59,15 @@ func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing) 
 		return nil
 	}
 	found, err := content.Read(ctx, d.file, d.page)
-	if errors.Is(err, content.ErrTooMuch) {
+	switch {
+	case err == nil:
+		return found
+	case errors.Is(err, content.ErrTooMuch):
 		d.dense = append(d.dense, number)
+	case ctx.Err() == nil:
+		d.lost = append(d.lost, number)
 	}
-	if err != nil {
-		return nil
-	}
-	return found
+	return nil
 }
 
 func (d *drawings) open(ctx context.Context) error {
@@ -91,15 +94,18 @@ func (d *drawings) close() {
 }
 
 // warnings returns warnings about pages whose lines are not known.
-func (d *drawings) warnings() []string {
+func (d *drawings) warnings() (all []string) {
 	const effect = "tables there are found only by the alignment of their text"
-	switch {
-	case d.failed != nil:
+	if d.failed != nil {
 		return []string{"the lines that the PDF draws could not be read: " + effect}
-	case len(d.dense) > 0:
-		return []string{fmt.Sprintf("page %s draws too many lines: %s", extract.PageRanges(d.dense), effect)}
 	}
-	return nil
+	if len(d.dense) > 0 {
+		all = append(all, fmt.Sprintf("page %s draws too many lines: %s", extract.PageRanges(d.dense), effect))
+	}
+	if len(d.lost) > 0 {
+		all = append(all, fmt.Sprintf("the lines of page %s could not be read: %s", extract.PageRanges(d.lost), effect))
+	}
+	return all
 }
 
 // draw adds the drawing to the page unless it is that of another size: then the positions would not fit.

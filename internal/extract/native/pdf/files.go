@@ -58,7 +58,7 @@ func (w *withFiles) Extract(
 			return extract.Info{}, failure(err)
 		}
 	}
-	if found.Partly {
+	if found.Partly || len(margin.notes) > 0 { // those left are on pages that poppler doesn't count
 		info.Warnings = append(info.Warnings, "comments on pages may be missing: not all objects of the PDF could be read")
 	}
 	files.Finish(&info)

@@ -115,3 +115,19 @@ func TestComments(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestCommentsBeyondTheCount: of a document that counts fewer pages than it has, the comments of the others are missing.
+func TestCommentsBeyondTheCount(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	m.text(72, 100, regular, 11, "The first page.")
+	m.page()
+	m.text(72, 100, regular, 11, "The second page.")
+	content := bytes.Replace(m.bytes(), []byte("/Count 2"), []byte("/Count 1"), 1)
+	at := []byte("/Contents 13 0 R")
+	content = bytes.Replace(content, at, append(at, " /Annots [<< /Subtype /Text /Contents (lost) >>]"...), 1)
+	doc, err := nativetest.Extract(t, withFiles(), extract.PDF, content, extract.Limits{})
+	if err != nil || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "comments on pages may be missing") {
+		t.Errorf("%v, %q", err, doc.Warnings)
+	}
+}

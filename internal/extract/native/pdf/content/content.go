@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
 )
@@ -47,7 +46,8 @@ const (
 	maxForms     = 12 // within each other
 	maxStates    = 200
 	maxOperands  = 64
-	maxPath      = 40_000 // corners
+	maxHeld      = 16 << 20 // bytes of memory, about: of the operands of an operator
+	maxPath      = 40_000   // corners
 	maxLines     = 30_000
 )
 
@@ -59,14 +59,7 @@ func Read(ctx context.Context, f *object.File, p *object.Page) (*Drawing, error)
 	m, width, height := pageMatrix(p)
 	in := &interpreter{ctx: ctx, file: f, out: &Drawing{Width: width, Height: height}}
 	in.state = state{matrix: m, clip: Box{0, 0, width, height}, lineWidth: 1}
-	streams := f.Contents(p)
-	readers := make([]io.Reader, 0, 2*len(streams))
-	for _, s := range streams {
-		if r, err := f.Reader(s); err == nil {
-			readers = append(readers, r, strings.NewReader("\n"))
-		}
-	}
-	if err := in.run(io.MultiReader(readers...), p.Resources); err != nil {
+	if err := in.run(&streams{file: f, left: f.Contents(p)}, p.Resources); err != nil {
 		return nil, err
 	}
 	return in.out, nil
@@ -110,9 +103,9 @@ func (in *interpreter) run(r io.Reader, resources object.Dict) error {
 	outer := in.resources
 	in.resources = resources
 	defer func() { in.resources = outer }()
-	l := object.NewLexer(r)
+	l := object.NewLexer(&whileRunning{in.ctx, r})
 	in.operands = in.operands[:0]
-	for {
+	for held := 0; ; {
 		o, err := l.Next()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
@@ -124,9 +117,14 @@ func (in *interpreter) run(r io.Reader, resources object.Dict) error {
 		if !ok {
 			if len(in.operands) < maxOperands {
 				in.operands = append(in.operands, o)
+				held += l.Held()
+			}
+			if held > maxHeld {
+				return ErrTooMuch
 			}
 			continue
 		}
+		held = 0
 		if in.operators++; in.operators > maxOperators {
 			return ErrTooMuch
 		}

@@ -21,7 +21,7 @@ func draw(ctx context.Context, stream, form, page string) (*content.Drawing, err
 		"4 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n"+
 		"5 0 obj\n<< /Subtype /Form /BBox [0 0 50 50] /Matrix [1 0 0 1 100 0] /Length %d >>\nstream\n%s\nendstream\nendobj\n",
 		page, len(stream), stream, len(form), form)
-	f, err := object.Open(ctx, strings.NewReader(file), int64(len(file)))
+	f, err := object.Open(context.WithoutCancel(ctx), strings.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, err
 	}

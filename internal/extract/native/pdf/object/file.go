@@ -30,7 +30,7 @@ type File struct {
 	lexers  []*Lexer // that are free
 	packed  []*packed
 	depth   int   // of calls that read objects to read an object
-	decoded int64 // bytes that streams were decoded to
+	decoded int64 // bytes of streams that were read and decoded, see budgeted
 	lexed   int64 // bytes that were read to read objects, see spend
 }
 
@@ -280,7 +280,9 @@ func (f *File) packedAt(stream int) (*packed, error) {
 		if !ok1 || !ok2 || offset < 0 || first < 0 {
 			return nil, errSyntax
 		}
-		p.offsets[int(number)] = int(offset + first)
+		if offset+first <= maxPacked { // the rest was not read
+			p.offsets[int(number)] = int(offset + first)
+		}
 	}
 	if f.packed = append(f.packed, p); len(f.packed) > packedAtOnce {
 		f.packed = append(f.packed[:0], f.packed[1:]...)

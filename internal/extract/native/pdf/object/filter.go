@@ -13,14 +13,12 @@ import (
 	tifflzw "golang.org/x/image/tiff/lzw"
 )
 
-// maxFilters is how many filters a stream may have.
-const maxFilters = 4
-
-// All streams of a file together may decode to the larger of leastBudget bytes and budgetRatio times the file's
-// size: that bounds the time.
+// All streams of a file together may take the larger of leastBudget bytes and budgetRatio times the file's size: their
+// own bytes, and what each filter decodes, also for the next one. That bounds the time.
 const (
 	leastBudget = 512 << 20
 	budgetRatio = 50 // of the file's size
+	maxFilters  = 4  // of a stream
 )
 
 var errBudget = errors.New("the streams of the PDF are too large")
@@ -30,7 +28,7 @@ func (f *File) Reader(s *Stream) (io.Reader, error) { return f.reader(s, true) }
 
 // reader returns the decoded bytes of a stream; encrypted: unless it is the table of objects, which never is.
 func (f *File) reader(s *Stream, encrypted bool) (io.Reader, error) {
-	var r io.Reader = io.NewSectionReader(f.in, s.offset, f.length(s))
+	var r io.Reader = &budgeted{io.NewSectionReader(f.in, s.offset, f.length(s)), f}
 	names, params := f.filters(s)
 	if encrypted && f.crypt != nil && s.Dict["Type"] != Name("XRef") {
 		var err error
@@ -46,12 +44,12 @@ func (f *File) reader(s *Stream, encrypted bool) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		r = decoded
+		r = &budgeted{decoded, f}
 	}
-	return &budgeted{r, f}, nil
+	return r, nil
 }
 
-// budgeted counts the decoded bytes.
+// budgeted counts the bytes that are read.
 type budgeted struct {
 	io.Reader
 	file *File
@@ -59,11 +57,14 @@ type budgeted struct {
 
 func (b *budgeted) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
-	if b.file.decoded += int64(n); b.file.decoded > max(leastBudget, budgetRatio*b.file.size) {
+	if b.file.decoded += int64(n); b.file.decodedAll() {
 		return 0, errBudget
 	}
 	return n, err
 }
+
+// decodedAll reports whether no more streams may be decoded.
+func (f *File) decodedAll() bool { return f.decoded > max(leastBudget, budgetRatio*f.size) }
 
 // length returns the number of bytes of a stream, up to the end of the file if it isn't known.
 func (f *File) length(s *Stream) int64 {
@@ -216,6 +217,9 @@ func (f *File) predict(r io.Reader, params Dict) (io.Reader, error) {
 	row := (bits*of("Columns", 1) + 7) / 8
 	if row > maxRow || bits > 256 || kind == 2 && bits%8 != 0 {
 		return nil, fmt.Errorf("%w: a stream has a predictor that can't be undone", errSyntax)
+	}
+	if f.decoded += 2 * int64(row); f.decodedAll() {
+		return nil, errBudget
 	}
 	return &predicted{
 		in: bufio.NewReader(r), kind: kind, pixel: max(1, bits/8), last: make([]byte, row),

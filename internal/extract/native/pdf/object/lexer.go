@@ -13,7 +13,9 @@ const (
 	maxDepth  = 48
 	maxItems  = 200_000 // of an object, at all depths
 	maxString = 64 << 10
-	maxWord   = 256 // bytes of a name, a number or an operator
+	maxWord   = 256      // bytes of a name, a number or an operator
+	maxHeld   = 16 << 20 // bytes of memory, about: of an object
+	itemHeld  = 48       // of those, for an item without its text
 )
 
 var errSyntax = errors.New("the PDF has an object that is not well-formed")
@@ -26,6 +28,7 @@ type Lexer struct {
 	in    *bufio.Reader
 	pos   int64 // bytes that were read
 	items int   // of the object that is read
+	held  int   // its memory, about
 	refs  bool  // "1 0 R" is a reference: not so in content streams
 	word  []byte
 }
@@ -86,16 +89,20 @@ func (l *Lexer) skip() (byte, error) {
 
 // Next returns the next object or Operator. The error is io.EOF at the end.
 func (l *Lexer) Next() (Object, error) {
-	l.items = 0
+	l.items, l.held = 0, 0
 	return l.object(0)
 }
+
+// Held returns about how many bytes of memory the last object takes.
+func (l *Lexer) Held() int { return l.held }
 
 func (l *Lexer) object(depth int) (Object, error) {
 	c, err := l.skip()
 	if err != nil {
 		return nil, err
 	}
-	if l.items++; l.items > maxItems || depth > maxDepth {
+	l.items++
+	if l.held += itemHeld; l.items > maxItems || l.held > maxHeld || depth > maxDepth {
 		return nil, fmt.Errorf("%w: it is too large", errSyntax)
 	}
 	switch c {

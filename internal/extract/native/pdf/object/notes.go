@@ -58,6 +58,7 @@ func Scan(ctx context.Context, in io.ReaderAt, size int64) (found Found, err err
 		}
 		page, ok := next()
 		if !ok {
+			found.Partly = f.spent() || f.decodedAll()
 			return found, nil
 		}
 		for _, o := range f.Array(page.Dict["Annots"]) {

@@ -188,6 +188,15 @@ func TestSkipImage(t *testing.T) {
 	}
 }
 
+// TestLargeObject: an object is bounded in bytes, not only in the number of its items.
+func TestLargeObject(t *testing.T) {
+	t.Parallel()
+	item := "(" + strings.Repeat("a", 64<<10) + ")"
+	if _, err := object.NewLexer(strings.NewReader("[" + strings.Repeat(item, 400) + "]")).Next(); err == nil {
+		t.Error("25 MB are one object")
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	f.Add([]byte(withTable(plain)))
 	f.Add([]byte(plain))

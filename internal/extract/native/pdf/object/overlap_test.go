@@ -73,3 +73,24 @@ func TestPackedObjectsThatOverlap(t *testing.T) {
 		t.Errorf("%d of 20,000 objects of up to 60 KB were read", read)
 	}
 }
+
+// TestOffsetsBeyondNumbers: an offset that no integer holds must not become a negative one.
+func TestOffsetsBeyondNumbers(t *testing.T) {
+	t.Parallel()
+	content := "8 0 (text)"
+	for name, first := range map[string]string{"huge": strings.Repeat("9", 40), "more than memory": "9223372036854775000"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := fmt.Sprintf("%%PDF-1.5\n%s3 0 obj <</Type/Page>> endobj\n4 0 obj <</Type/Page>> endobj\n"+
+				"9 0 obj <</Type/ObjStm/N 1/First %s/Length %d>>stream\n%s\nendstream endobj trailer <</Root 1 0 R>>",
+				tree, first, len(content), content)
+			f, err := object.Open(t.Context(), strings.NewReader(file), int64(len(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := f.Resolve(object.Ref{Object: 8}); o != nil {
+				t.Errorf("got %v", o)
+			}
+		})
+	}
+}

@@ -1,5 +1,7 @@
 package object
 
+import "slices"
+
 // Page is a page with what it inherits from the tree of pages.
 type Page struct {
 	Dict
@@ -21,20 +23,26 @@ var inherited = [...]Name{"MediaBox", "Rotate", "Resources"}
 func (f *File) Pages() func() (*Page, bool) {
 	type level struct {
 		kids Array
-		from Dict // what its kids inherit
+		from Dict   // what its kids inherit
+		of   Object // whose kids they are
 	}
-	tree := []level{{Array{f.Root()["Pages"]}, Dict{}}}
-	nodes := 0
+	tree := []level{{Array{f.Root()["Pages"]}, Dict{}, nil}}
+	within := map[Object]bool{} // the references of the levels
+	nodes, waiting := 0, 1      // waiting: kids of all levels
 	return func() (*Page, bool) {
 		for len(tree) > 0 {
 			top := &tree[len(tree)-1]
 			if nodes++; len(top.kids) == 0 || nodes > 2*maxPages {
+				waiting -= len(top.kids)
+				delete(within, top.of)
 				tree = tree[:len(tree)-1]
 				continue
 			}
+			ref, _ := top.kids[0].(Ref)
 			kid := f.Dict(top.kids[0])
 			top.kids = top.kids[1:]
-			if kid == nil {
+			waiting--
+			if kid == nil || within[ref] {
 				continue // as poppler does
 			}
 			from := Dict{}
@@ -48,7 +56,10 @@ func (f *File) Pages() func() (*Page, bool) {
 				return f.page(kid, from), true
 			}
 			if len(tree) < maxTree {
-				tree = append(tree, level{kids, from})
+				kids = slices.Clone(kids[:min(len(kids), max(0, 2*maxPages-nodes-waiting))]) // more are never reached
+				waiting += len(kids)
+				within[ref] = ref != Ref{}
+				tree = append(tree, level{kids, from, ref})
 			}
 		}
 		return nil, false

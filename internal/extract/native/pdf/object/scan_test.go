@@ -117,6 +117,33 @@ func TestLengths(t *testing.T) {
 	}
 }
 
+// TestPagesInALoop: a branch of the tree within itself is left out, so that the numbers of the pages after it are right.
+func TestPagesInALoop(t *testing.T) {
+	t.Parallel()
+	found := scan(t, "%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Kids[3 0 R 2 0 R 4 0 R]>> endobj\n"+
+		"3 0 obj <</Type/Page>> endobj\n4 0 obj <</Type/Page/Annots[<</Subtype/Text/Contents(a)>>]>> endobj\n")
+	if len(found.Notes) != 1 || found.Notes[0].Page != 2 {
+		t.Errorf("got %+v", found.Notes)
+	}
+}
+
+// TestBudgetIsReported: comments that are missing because the file costs too much are not missing silently.
+func TestBudgetIsReported(t *testing.T) {
+	t.Parallel()
+	var pairs []string
+	var refs strings.Builder
+	for i := range 20_000 {
+		pairs = append(pairs, fmt.Sprint(100+i), "(")
+		fmt.Fprintf(&refs, "%d 0 R ", 100+i)
+	}
+	pairs = append(pairs, "99", strings.Repeat(")", 20_000))
+	found := scan(t, "%PDF-1.5\n"+packed(pairs...)+tree+"3 0 obj <</Type/Page/Annots[5 0 R]>> endobj\n4 0 obj <</Type/Page"+
+		"/Annots["+refs.String()+"]>> endobj\n5 0 obj <</Subtype/Text/Contents(lost)>> endobj trailer <</Root 1 0 R>>\n")
+	if len(found.Notes) == 0 && !found.Partly {
+		t.Error("the comment is missing, and nothing says so")
+	}
+}
+
 func FuzzScan(f *testing.F) {
 	f.Add([]byte(tree + "3 0 obj <</Type/Page/Annots[5 0 R]>> endobj 5 0 obj<</Subtype/Text/Contents(\\(a\\)\\041)>>endobj"))
 	f.Add([]byte(packed("5", "<</Type /Filespec /EF <</F 6 0 R>> /A [[[<41>]]] /B#20C 1.5 >>")))

@@ -18,6 +18,7 @@ func (l *Lexer) text() (Object, error) {
 			open++
 		case ')':
 			if open--; open == 0 {
+				l.held += len(out)
 				return String(out), nil
 			}
 		case '\\':
@@ -87,6 +88,7 @@ func (l *Lexer) hex() (Object, error) {
 			if half {
 				out = append(out, high<<4)
 			}
+			l.held += len(out)
 			return String(out), nil
 		case c >= '0' && c <= '9':
 			v = c - '0'

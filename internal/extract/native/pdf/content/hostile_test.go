@@ -1,0 +1,65 @@
+package content_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/content"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
+)
+
+// TestOperands: what waits for its operator is bounded in bytes. 24 KB, packed, took half a gigabyte of memory.
+func TestOperands(t *testing.T) {
+	t.Parallel()
+	stream := strings.Repeat("["+strings.Repeat("1 ", 190_000)+"]", 20) + "n"
+	if _, err := draw(t.Context(), stream, "", ""); !errors.Is(err, content.ErrTooMuch) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// counter counts what is read.
+type counter struct {
+	io.ReaderAt
+	read int64
+}
+
+func (c *counter) ReadAt(p []byte, at int64) (int, error) {
+	c.read += int64(len(p))
+	return c.ReaderAt.ReadAt(p, at)
+}
+
+// TestContentsOneByOne: a stream of a page is opened when the one before it has ended. Ten thousand open ones would
+// hold gigabytes.
+func TestContentsOneByOne(t *testing.T) {
+	t.Parallel()
+	many, spaces := strings.Repeat("n ", 300_000), strings.Repeat(" ", 1<<20)
+	file := fmt.Sprintf("%%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Kids[3 0 R]>> endobj\n"+
+		"3 0 obj <</Type/Page/Contents[4 0 R %s]>> endobj\n4 0 obj <</Length %d>>stream\n%s\nendstream endobj\n"+
+		"5 0 obj <</Filter/ASCIIHexDecode/Length %d>>stream\n%s\nendstream endobj\n",
+		strings.Repeat("5 0 R ", 300), len(many), many, len(spaces), spaces)
+	in := &counter{ReaderAt: strings.NewReader(file)}
+	f, err := object.Open(t.Context(), in, int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := f.Pages()()
+	in.read = 0
+	if _, err := content.Read(t.Context(), f, page); !errors.Is(err, content.ErrTooMuch) || in.read > 50<<20 {
+		t.Errorf("%v after %d MB", err, in.read>>20)
+	}
+}
+
+// TestCanceledBetweenOperators: a page without operators ends with its task, too.
+func TestCanceledBetweenOperators(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("the task was canceled")
+	cancel(stop)
+	if _, err := draw(ctx, strings.Repeat(" ", 100_000), "", ""); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+}
