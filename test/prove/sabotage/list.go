@@ -26,6 +26,8 @@ var (
 	onPool     = []Suite{{Package: "internal/child", Run: "^TestPool", Flags: []string{"-rapid.nofailfile"}}}
 	onPictures = []Suite{{Package: "internal/extract/pageimage"}}
 	onLayout   = []Suite{{Package: "internal/extract/native/pdf"}}
+	onAPI      = []Suite{{Package: "internal/api", Run: "^Test(WhoMay|JWTs|Tickets|SubmitCannotRemove|KnownKey)"}}
+	onFeed     = []Suite{{Package: "internal/store/postgres", Run: "^TestFeed"}}
 	onAgent    = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
 )
 
@@ -86,12 +88,19 @@ func Invariants() []Invariant {
 			{"handlers/agent", "TestHostileDocuments"},
 			{"test/e2e", "TestAgentKilled"},
 		}},
+		{"api", "a repeated request makes one job, a stream misses no event, and a caller does what his token is for", []Test{
+			{"internal/api", "TestIdempotencyAtOnce"},
+			{"internal/api", "TestResumedStreams"},
+			{"internal/feed", "TestNothingIsMissed"},
+			{"test/e2e", "TestAPICrash"},
+		}},
 	}
 }
 
 // All is the list, in the order of the invariants.
 func All() []Sabotage {
-	return slices.Concat(inTheStore(), inTheRights(), inTheEngine(), atTheEdges(), aroundParsers(), inTheAgent())
+	return slices.Concat(inTheStore(), inTheRights(), inTheEngine(), atTheEdges(), aroundParsers(), inTheAgent(),
+		ofTheAPI())
 }
 
 // cases are cases of the conformance suite of stores.

@@ -5,8 +5,8 @@ func inTheStore() []Sabotage {
 	return []Sabotage{
 		{
 			Name: "unsent-is-never-swept", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
-			Old:    "client_id = v_client and message is not null and sent_at is null",
-			New:    "client_id = v_client and message is not null and sent_at > now()",
+			Old:    "sent_at is null and case when run_at is null",
+			New:    "sent_at > now() and case when run_at is null",
 			Suites: onPostgres, Tests: cases("submit", "sweep", "retry by hand"),
 		},
 		{
