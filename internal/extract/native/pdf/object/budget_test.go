@@ -55,8 +55,10 @@ func TestStreamsWithoutOutput(t *testing.T) {
 		"two filters": {160, "/Filter[/FlateDecode/ASCII85Decode]", zipped.Bytes()},
 		"stored":      {600, "/Filter/ASCII85Decode", bytes.Repeat([]byte("~"), 1<<20)},
 		"wide rows":   {300, "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 1000000>>", []byte("?")},
-		"several filters": {100, "/Filter[/LZW/LZW/LZW/LZW]/DecodeParms[" + strings.Repeat("<</Predictor 12/Columns 1000000>>", 4) + "]",
-			[]byte("?")},
+		"several filters": {
+			100, "/Filter[/LZW/LZW/LZW/LZW]/DecodeParms[" + strings.Repeat("<</Predictor 12/Columns 1000000>>", 4) + "]",
+			[]byte("?"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
