@@ -7,6 +7,9 @@ const maxGrid = 1024
 // small file could become an endless one.
 const maxRepeat = 200
 
+// maxPositions limits the positions of a table in which cells are repeated. The rows after those have each cell once.
+const maxPositions = 1 << 18
+
 // Grid expands the table's cells: row r of the result has the text of each column of row r. A cell that spans
 // several positions is repeated in each, so that every row can be read by itself; a long one is only in the
 // first. Rows may differ in length.
@@ -19,10 +22,25 @@ func (t *Table) Grid() [][]string {
 func (t *Table) grid(first func(Cell) string, again func(string) string) [][]string {
 	grid := make([][]string, len(t.Rows))
 	open := map[int]*span{} // by column: cells of earlier rows that extend into this one
+	repeats := 0
 	for r, row := range t.Rows {
+		if repeats > maxPositions {
+			grid[r] = once(row, first)
+			continue
+		}
 		grid[r] = spread(row, open, first, again)
+		repeats += len(grid[r]) - len(row)
 	}
 	return grid
+}
+
+// once returns the cells of a row without their spans.
+func once(row []Cell, first func(Cell) string) []string {
+	line := make([]string, len(row))
+	for i, cell := range row {
+		line[i] = first(cell)
+	}
+	return line
 }
 
 // span is the rest of a cell that extends downward.

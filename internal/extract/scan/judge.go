@@ -41,6 +41,9 @@ const (
 	muchGarbage = 0.1
 	// fewRead letters from OCR in addition to, or instead of, a page's own text are not a gain.
 	fewRead = 10
+	// fewOf is the fraction of a page's own letters that OCR must read at least to replace them: otherwise it hardly
+	// sees them, such as tiny part numbers.
+	fewOf = 1.0 / 20
 	// sureBeside is the confidence required of words beside a page's own text; pictures are misread as words
 	// with less.
 	sureBeside = 0.6
@@ -105,7 +108,8 @@ func decide(p pdf.PageText, own assessment, text ocr.Page) (extract.PageDecision
 		return extract.PageDecision{
 			Method: extract.PageEmpty, Confidence: 0.5, Reason: reasonNothing,
 		}, pdf.Answer{Drop: true}, ocr.Page{}
-	case own.letters == 0 || read > own.quality && text.Letters() >= fewRead:
+	case own.letters == 0 || read > own.quality && text.Letters() >= fewRead &&
+		(own.reason != reasonImplausible || p.Layer || float64(text.Letters()) >= fewOf*float64(own.letters)):
 		answer := pdf.Answer{Drop: true, Read: linesOf(text)}
 		if answer.Read == nil {
 			answer.Blocks = blocks(p.Number, text)

@@ -75,6 +75,11 @@ func TestDecisions(t *testing.T) {
 			bad, extract.PageNative,
 			"implausible words; OCR was no better", "7KH",
 		},
+		"much text, of which OCR reads next to nothing": {
+			ocrtest.Page{Lines: slices.Concat(soup, soup, soup, soup, soup, soup, soup)},
+			good, extract.PageNative,
+			"implausible words; OCR was no better", "7KH",
+		},
 		"a scan": {ocrtest.Page{Image: picture}, good, extract.PageOCR, "no text", read},
 		"a scan with a good layer": {
 			ocrtest.Page{Image: picture, Lines: letter, Hidden: true},

@@ -21,12 +21,15 @@ import (
 )
 
 // Extractor reads Markdown.
-type Extractor struct{ parser parser.Parser }
+type Extractor struct{ parser, withoutTables parser.Parser }
 
 // New returns an Extractor.
 func New() Extractor {
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList))
-	return Extractor{parser: md.Parser()}
+	plain := goldmark.New(goldmark.WithExtensions(
+		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
+	))
+	return Extractor{md.Parser(), plain.Parser()}
 }
 
 // Name implements extract.Extractor.
@@ -87,7 +90,30 @@ func (e Extractor) blocks(ctx context.Context, source []byte, links []parser.Ref
 	for _, link := range links {
 		known.AddReference(link)
 	}
-	root := e.parser.Parse(text.NewReader(source), parser.WithContext(known))
+	p := e.parser
+	if cells(source) > maxCells {
+		p = e.withoutTables
+	}
+	root := p.Parse(text.NewReader(source), parser.WithContext(known))
 	w := &walker{ctx: ctx, source: source, emit: emit}
 	return w.blocks(root, 0)
+}
+
+// maxCells is how many cells the tables of a slice may have.
+const maxCells = 100_000
+
+// cells returns how many cells the tables of a text have at most. The parser fills up each row to the columns of the
+// line below the header: with empty rows, 64 KB would be a hundred million cells.
+func cells(source []byte) (sum int) {
+	columns := 0
+	for line := range bytes.Lines(source) {
+		switch line = bytes.Trim(line, " \t\r\n"); {
+		case len(line) == 0:
+			columns = 0
+		case len(bytes.Trim(line, " \t\r\f\v-|:>")) == 0:
+			columns = max(columns, bytes.Count(line, []byte("|"))+1)
+		}
+		sum += columns
+	}
+	return sum
 }

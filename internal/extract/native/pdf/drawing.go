@@ -108,6 +108,23 @@ func (d *drawings) warnings() (all []string) {
 	return all
 }
 
+// beyond returns a warning if the file has more pages than it claims. Poppler doesn't read those.
+func (d *drawings) beyond(claimed int) (all []string) {
+	defer func() {
+		if p := recover(); p != nil {
+			all = nil
+		}
+	}()
+	if d.failed != nil || d.next == nil || d.number != claimed {
+		return nil
+	}
+	if _, more := d.next(); !more {
+		return nil
+	}
+	return []string{fmt.Sprintf("the PDF claims to have %d pages and has more, which were not read: it is damaged; "+
+		"print it to a new PDF", claimed)}
+}
+
 // draw adds the drawing to the page unless it is that of another size: then the positions would not fit.
 func (p *page) draw(d *content.Drawing) {
 	if d == nil {

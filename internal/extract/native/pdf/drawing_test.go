@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
 // TestDrawingThatIsLost: a page whose lines can't be read is named in a warning, and the pages after it keep theirs.
@@ -30,5 +32,26 @@ func TestDrawingThatIsLost(t *testing.T) {
 	}
 	if w := d.warnings(); len(w) != 1 || !strings.Contains(w[0], "page 1") {
 		t.Errorf("got %q", w)
+	}
+}
+
+// TestPagesBeyondTheCount: poppler reads as many pages as a file claims to have; the others are not lost in silence.
+func TestPagesBeyondTheCount(t *testing.T) {
+	t.Parallel()
+	for claimed, want := range map[int]int{1: 1, 2: 0} {
+		file := fmt.Sprintf("%%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n"+
+			"2 0 obj <</Type/Pages/Count %d/Kids[3 0 R 4 0 R]/MediaBox[0 0 200 200]/Resources<</Font<</F 7 0 R>>>>>> endobj\n"+
+			"3 0 obj <</Type/Page/Parent 2 0 R/Contents 5 0 R>> endobj\n4 0 obj <</Type/Page/Parent 2 0 R/Contents 6 0 R>> endobj\n"+
+			"5 0 obj <</Length 35>>stream\nBT /F 12 Tf 9 9 Td (First page) Tj ET\nendstream endobj\n"+
+			"6 0 obj <</Length 36>>stream\nBT /F 12 Tf 9 9 Td (Second page) Tj ET\nendstream endobj\n"+
+			"7 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj\ntrailer <</Root 1 0 R/Size 8>>\n", claimed)
+		path := filepath.Join(t.TempDir(), "a.pdf")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		doc, err := extract.Collect(t.Context(), New(), extract.Source{Path: path}, extract.Limits{})
+		if err != nil || doc.Pages != claimed || len(doc.Warnings) != want {
+			t.Errorf("%d claimed: %d pages, warnings %q, %v", claimed, doc.Pages, doc.Warnings, err)
+		}
 	}
 }

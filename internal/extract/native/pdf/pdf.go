@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -93,7 +94,7 @@ func (Extractor) ExtractRouted(
 	if len(damaged) > 0 {
 		info.Properties["pages_unreadable"] = strings.Join(damaged, ",")
 	}
-	info.Warnings = append(program.warnings(), d.warnings()...)
+	info.Warnings = slices.Concat(program.warnings(), d.warnings(), program.drawn.beyond(info.Pages))
 	return info, nil
 }
 
