@@ -51,7 +51,7 @@ func TestReader(t *testing.T) {
 
 	reads := []string{
 		"aw_job", "aw_jobs", "aw_events", "aw_search", "aw_documents", "aw_outlines", "aw_passages",
-		"aw_document_passages",
+		"aw_document_passages", "aw_feed", "aw_result", "aw_stats",
 	}
 	for fn, args := range victim.Calls() {
 		_, err := reader.Exec(t.Context(), "select "+fn+"($1::jsonb)", string(args))
