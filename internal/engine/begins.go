@@ -111,13 +111,13 @@ func (b *begins) reported(report []store.UnansweredBegins, at time.Time) {
 
 // callBegin calls store.Begin. A call without an answer may still be executed, so it is remembered even when a later
 // one is answered.
-func (e *Engine) callBegin(ctx context.Context, a *attempt) (store.BeginAnswer, error) {
+func (e *Engine) callBegin(ctx context.Context, a *attempt) (b store.BeginAnswer, err error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = uuid.NewString(), e.begins.of(a.task.ID)
 	a.calledAt = time.Now()
 	over := e.outages.call()
-	b, err := e.deps.Store.Begin(ctx, asking)
-	over(err != nil && !invalid(err))
+	defer func() { over(err != nil && !invalid(err)) }() // also when it panics
+	b, err = e.deps.Store.Begin(ctx, asking)
 	if transient(err) {
 		e.begins.lost(a.task.ID, asking.ID)
 	}

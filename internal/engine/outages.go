@@ -16,7 +16,8 @@ const heldUp = time.Second
 // cancel requests or a commit. A task whose own call failed at such a time is not to blame.
 type outages struct {
 	mu    sync.Mutex
-	last  time.Time
+	last  time.Time                   // when a call last failed
+	slow  time.Time                   // when one that was held up last ended
 	calls map[chan struct{}]time.Time // in flight, with their start; each is closed when its call has ended
 }
 
@@ -32,8 +33,12 @@ func (a *outages) call() (over func(failed bool)) {
 	return func(failed bool) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if now := time.Now(); failed || now.Sub(began) >= heldUp {
+		now := time.Now()
+		if failed {
 			a.last = now
+		}
+		if now.Sub(began) >= heldUp {
+			a.slow = now
 		}
 		delete(a.calls, ended)
 		close(ended)
@@ -42,8 +47,8 @@ func (a *outages) call() (over func(failed bool)) {
 
 // happenedSince reports whether there was an outage after t. It waits for the engine's calls in flight, until each has
 // ended or is held up: a store that cuts all connections fails them in the same instant as the task's, and may then
-// answer again.
-func (a *outages) happenedSince(t time.Time) bool {
+// answer again. held: none failed, but one was held up.
+func (a *outages) happenedSince(t time.Time) (failed, held bool) {
 	a.mu.Lock()
 	calls := maps.Clone(a.calls)
 	a.mu.Unlock()
@@ -53,15 +58,22 @@ func (a *outages) happenedSince(t time.Time) bool {
 		patience := time.NewTimer(time.Until(calls[ended].Add(heldUp)))
 		select {
 		case <-ended:
-			patience.Stop()
 		case <-patience.C:
-			return true
+			select {
+			case <-ended:
+			default:
+				held = true
+			}
 		}
+		patience.Stop()
 	}
-	return a.seenSince(t)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	failed = a.last.After(t)
+	return failed, !failed && (held || a.slow.After(t))
 }
 
-// seenSince reports whether a call is known to have failed, or to have been held up, after t.
+// seenSince reports whether a call is known to have failed after t.
 func (a *outages) seenSince(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

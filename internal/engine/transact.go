@@ -78,7 +78,10 @@ func (e *Engine) blame(
 		_, err = e.transact(ctx, a, commit)
 		return false, err
 	}
-	outage = e.outages.happenedSince(a.started)
+	outage, held := e.outages.happenedSince(a.started)
+	if !outage && held && a.excused() == spared {
+		return true, nil
+	}
 	if !outage {
 		_, err = e.bounded(ctx, commit)
 		outage = transient(err)
@@ -97,12 +100,12 @@ func (e *Engine) blame(
 
 func (e *Engine) bounded(
 	ctx context.Context, commit func(context.Context) (store.Settlement, error),
-) (store.Settlement, error) {
+) (settled store.Settlement, err error) {
 	ctx, done := settling(ctx)
 	defer done()
 	over := e.outages.call()
-	settled, err := commit(ctx)
-	over(transient(err))
+	defer func() { over(transient(err)) }()
+	settled, err = commit(ctx)
 	if !transient(err) {
 		e.breakers.of(taskerr.Database).seen()
 	}

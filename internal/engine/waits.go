@@ -48,7 +48,7 @@ var errDatabaseGone = &taskerr.Error{
 func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdict {
 	switch {
 	case errors.Is(cause, ErrLeaseLost) && e.outages.seenSince(a.started):
-		return e.breakers.failed(ctx, a, errDatabaseGone, true)
+		return e.breakers.failed(ctx, a, errDatabaseGone, true, false)
 	case err == nil || cause != nil || errors.Is(err, store.ErrFenced):
 		return counted
 	}
@@ -59,8 +59,11 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 	if failure.Dependency == "" || !taskerr.Classes[failure.Class].Retryable {
 		return counted
 	}
-	return e.breakers.failed(ctx, a, failure, failure.Dependency == taskerr.Database &&
-		e.outages.happenedSince(a.started))
+	if failure.Dependency != taskerr.Database {
+		return e.breakers.failed(ctx, a, failure, false, false)
+	}
+	known, held := e.outages.happenedSince(a.started)
+	return e.breakers.failed(ctx, a, failure, known, held || errors.Is(failure, store.ErrCutOff))
 }
 
 // await releases a job uncounted because a service is down, or fails it when it has waited for too long. tried: its
@@ -119,28 +122,34 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
 }
 
 // failed records a failure caused by a dependency, and returns whether the attempt counts. known: the dependency was
-// down during the attempt, and may be up again. A connection to the database that was cut off is never the task's own
-// failure, but the task may be what brings the database down.
-func (b *breakers) failed(ctx context.Context, a *attempt, failure *taskerr.Error, known bool) verdict {
+// down during the attempt, and may be up again. doubtful: it may have been, because the task's connection was cut off or
+// a call of the engine was held up; that excuses a job's first suspectAfter failures, on whatever worker.
+func (b *breakers) failed(ctx context.Context, a *attempt, failure *taskerr.Error, known, doubtful bool) verdict {
 	c := b.of(failure.Dependency)
-	cut := errors.Is(failure, store.ErrCutOff)
-	if !known && !cut && !slices.Contains(a.spec.Needs, failure.Dependency) && c.probe() == nil {
+	var v verdict
+	if !known && !slices.Contains(a.spec.Needs, failure.Dependency) && c.probe() == nil {
+		v = counted // the breaker would hold back no other task
 		if c.waits() > 0 {
-			return spared
+			v = spared
 		}
-		return counted // the breaker would hold back no other task
-	}
-	v := c.fails(ctx, a.task.ID, failure, known || c.downAfter(a.started))
-	if v == counted && cut {
-		v = c.blames(a.task.ID)
-	}
-	if v == blamed && !a.suspicious() {
-		v = spared
-	}
-	if v == spared {
+	} else if v = c.fails(ctx, a.task.ID, failure, known || c.downAfter(a.started)); v == spared {
 		a.spares = c
 	}
+	if v == blamed && !a.suspicious() {
+		a.spares, v = c, spared
+	}
+	if v == counted && doubtful {
+		return a.excused()
+	}
 	return v
+}
+
+// excused is the verdict on an attempt that failed although nothing shows that the service was down.
+func (a *attempt) excused() verdict {
+	if a.suspicious() {
+		return blamed
+	}
+	return spared
 }
 
 // suspicious reports whether the job was released often enough in this series to be blamed. A circuit breaker may

@@ -156,13 +156,18 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "call-that-was-held-up-is-fine", Breaks: []string{"I9"}, Dir: engine, Func: "outages.call",
-			Old: "failed || now.Sub(began) >= heldUp", New: "failed",
+			Old: "if now.Sub(began) >= heldUp {", New: "if false {",
 			Suites: onEngine, Tests: by("TestFailureIsJudgedAfterTheEnginesCalls"),
 		},
 		{
-			Name: "cut-off-connection-is-the-tasks-fault", Breaks: []string{"I9"}, Dir: engine, Func: "breakers.failed",
-			Old: "v = c.blames(a.task.ID)", New: "_ = c.blames(a.task.ID)",
+			Name: "cut-off-connection-is-the-tasks-fault", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.judge",
+			Old: "held || errors.Is(failure, store.ErrCutOff)", New: "held",
 			Suites: onEngine, Tests: by("TestCutOffIsSpared"),
+		},
+		{
+			Name: "doubt-excuses-forever", Breaks: []string{"I11"}, Dir: engine, Func: "attempt.excused",
+			Old: "if a.suspicious() {", New: "if false {",
+			Suites: onEngine, Tests: by("TestDoubtEndsOverRestarts", "TestDoubtEndsOverWorkers"),
 		},
 		{
 			Name: "suspicion-outlives-its-series", Breaks: []string{"I9"}, Dir: engine, Func: "attempt.suspicious",
