@@ -18,14 +18,15 @@ import (
 // toxin is a service at which some tasks are poison.
 type toxin struct {
 	mu    sync.Mutex
-	made  map[string]int // calls, by task
+	made  map[string]int             // calls, by task
+	runs  map[string]map[string]bool // the fences that made them, by task; where the calls name them
 	stops []func()
 	dead  bool
 	died  int // the number of deaths
 	dying sync.WaitGroup
 }
 
-func newToxin() *toxin { return &toxin{made: map[string]int{}} }
+func newToxin() *toxin { return &toxin{made: map[string]int{}, runs: map[string]map[string]bool{}} }
 
 // poisonName matches the name of a poison task in a request.
 var poisonName = regexp.MustCompile(`poison-\d+`)
@@ -39,6 +40,29 @@ func (t *toxin) isPoison(task string) bool {
 	defer t.mu.Unlock()
 	t.made[task]++
 	return true
+}
+
+// poisonFence matches the name of a poison task with its fence.
+var poisonFence = regexp.MustCompile(`(poison-\d+)"[^{}]*?"fence":\s?(\d+)`)
+
+// noteRun records which runs of poison tasks made a call.
+func (t *toxin) noteRun(request []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, found := range poisonFence.FindAllSubmatch(request, -1) {
+		task := string(found[1])
+		if t.runs[task] == nil {
+			t.runs[task] = map[string]bool{}
+		}
+		t.runs[task][string(found[2])] = true
+	}
+}
+
+// reached is how many runs of a task made a call.
+func (t *toxin) reached(task string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.runs[task])
 }
 
 func (t *toxin) calls(task string) int {
@@ -150,6 +174,7 @@ func toxicDatabase(dies bool) func(*poisonRun, *addresses) (*toxin, []string, er
 			if !strings.HasPrefix(call, "complete") || !t.isPoison(string(poisonName.Find(group))) {
 				return false
 			}
+			t.noteRun(group)
 			if dies {
 				t.die(p)
 			}
