@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -26,7 +27,7 @@ type Deps struct {
 	ClientID string // the tenant
 	Store    store.Store
 	Feed     *feed.Feed
-	Bucket   blob.Bucket // for large messages
+	Bucket   blob.Bucket // for large messages, and for uploads
 	Queue    func(task.Priority) queue.Queue
 	Replayer replay.Replayer
 	// Check returns why a worker of this version refuses a task; nil: it does not.
@@ -39,13 +40,18 @@ type Deps struct {
 	StartsAt  func(time.Time)
 	// HighWatermark is the depth of the queues from which on no job is accepted; zero: DefaultHighWatermark.
 	HighWatermark int
-	Auth          Auth
-	AllowOrigins  []string // of pages that may call the API (CORS)
-	Log           *slog.Logger
+	// MaxBlob is the largest document, in bytes; zero: DefaultMaxBlob.
+	MaxBlob      int64
+	Auth         Auth
+	AllowOrigins []string // of pages that may call the API (CORS)
+	Log          *slog.Logger
 }
 
 // DefaultHighWatermark is the depth of the queues, in messages, from which on no job is accepted.
 const DefaultHighWatermark = 10_000
+
+// DefaultMaxBlob is the largest document, in bytes.
+const DefaultMaxBlob = 512 << 20
 
 // MaxBody is the largest body of a request, in bytes.
 const MaxBody = 1 << 20
@@ -59,7 +65,9 @@ type API struct {
 	limits  *limits
 	depth   *depth
 	tickets *tickets
-	spec    []byte // the OpenAPI document
+	maxBlob atomic.Int64
+	puts    chan struct{} // has an element for each blob that is being written
+	spec    []byte        // the OpenAPI document
 	handler http.Handler
 }
 
@@ -69,20 +77,25 @@ func New(deps Deps) (*API, error) {
 	if deps.HighWatermark == 0 {
 		deps.HighWatermark = DefaultHighWatermark
 	}
+	if deps.MaxBlob == 0 {
+		deps.MaxBlob = DefaultMaxBlob
+	}
 	auth, err := newAuthenticator(deps)
 	if err != nil {
 		return nil, err
 	}
 	a := &API{
 		deps: deps, mux: http.NewServeMux(), auth: auth, limits: newLimits(), tickets: newTickets(),
-		depth: newDepth(deps.Queue),
+		depth: newDepth(deps.Queue), puts: make(chan struct{}, maxPuts),
 	}
+	a.maxBlob.Store(deps.MaxBlob)
 	a.huma = humago.New(a.mux, a.config())
 	a.huma.UseMiddleware(a.authorize)
 	a.registerJobs()
 	a.registerEvents()
 	a.registerLetters()
 	a.registerDocuments()
+	a.registerUploads()
 	a.registerResults()
 	a.registerOperation()
 	if a.spec, err = json.MarshalIndent(a.huma.OpenAPI(), "", "  "); err != nil {
@@ -211,6 +224,7 @@ type call struct {
 	scope        apitoken.Scope
 	status       int                       // of success; zero: 200
 	body         int64                     // the largest body; zero: MaxBody
+	request      *huma.RequestBody         // of a call that reads its body by itself
 	responses    map[string]*huma.Response // beside the ones that the types give
 }
 
@@ -221,7 +235,7 @@ func register[I, O any](a *API, c call, do func(context.Context, *I) (*O, error)
 	op := huma.Operation{
 		Method: c.method, Path: c.path, OperationID: c.id, Summary: c.summary, Tags: []string{c.tag},
 		DefaultStatus: c.status, MaxBodyBytes: c.body, Metadata: map[string]any{scopeKey: c.scope},
-		Responses: c.responses, Description: "Needs the scope " + c.scope.String() + ".",
+		RequestBody: c.request, Responses: c.responses, Description: "Needs the scope " + c.scope.String() + ".",
 	}
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = MaxBody

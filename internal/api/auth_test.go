@@ -111,7 +111,7 @@ func TestWhoMay(t *testing.T) {
 					need = s
 				}
 			}
-			url := strings.NewReplacer("{id}", "00000000-0000-4000-8000-000000000000").Replace(path)
+			url := strings.NewReplacer("{id}", noID, "{name}", noID).Replace(path)
 			var refused string
 			for name, c := range tokens {
 				r := b.ask(strings.ToUpper(method), url, "", "Authorization", c.token)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -154,6 +155,9 @@ var refusals = []struct {
 	{store.ErrReplayed, http.StatusConflict, "ALREADY_REPLAYED", "it was replayed before; force=true replays it again"},
 	{store.ErrDelivered, http.StatusConflict, "ALREADY_DELIVERED", "the webhook was delivered; force=true sends it again"},
 	{store.ErrNotResendable, http.StatusConflict, "NOT_RESENDABLE", "the webhook is still pending, or can't be signed"},
+	{blob.ErrExists, http.StatusConflict, "BLOB_EXISTS", "there is a blob with this name, and it was not changed; use a new name"},
+	{blob.ErrUnsigned, http.StatusConflict, "NO_UPLOAD_ADDRESS", "the worker's key for the storage can't sign addresses; " +
+		"use PUT /v1/blobs"},
 	{store.ErrForbidden, http.StatusForbidden, "FORBIDDEN", "the database does not allow it"},
 }
 

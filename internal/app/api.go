@@ -23,7 +23,7 @@ func (w *Worker) openAPI() (err error) {
 	w.api, err = api.New(api.Deps{
 		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For, Replayer: t.Replayer(),
 		Check: checkTask, MaxAttempts: t.maxAttempts, Search: t.search, Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt,
-		HighWatermark: c.API.HighWatermark, AllowOrigins: c.API.AllowOrigins, Log: t.log,
+		HighWatermark: c.API.HighWatermark, MaxBlob: c.MaxBlobBytes, AllowOrigins: c.API.AllowOrigins, Log: t.log,
 		Auth: api.Auth{Tokens: c.API.Tokens, JWT: t.jwtConfig(), Local: localCaller, AsCaller: t.asCaller()},
 	})
 	if err != nil {

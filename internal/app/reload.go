@@ -50,6 +50,7 @@ func (w *Worker) takeOver(ctx context.Context, next *Tenant) error {
 	}
 	w.sender.replace(sender)
 	w.api.SetTokens(next.Config.API.Tokens)
+	w.api.SetMaxBlob(next.Config.MaxBlobBytes)
 	return nil
 }
 

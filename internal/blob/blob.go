@@ -14,6 +14,10 @@ var (
 	ErrNotFound = errors.New("blob: not found")
 	// ErrChanged reports that the blob was overwritten while it was read.
 	ErrChanged = errors.New("blob: changed while it was read")
+	// ErrExists reports that there is a blob with this name.
+	ErrExists = errors.New("blob: there is one with this name")
+	// ErrUnsigned reports that a bucket's credentials can't sign an address for somebody else.
+	ErrUnsigned = errors.New("blob: the credentials can't sign addresses")
 	// ErrUnchanged reports that the blob still has the ETag that the caller knows.
 	ErrUnchanged = errors.New("blob: unchanged")
 )
@@ -42,6 +46,23 @@ type Bucket interface {
 	OpenChanged(ctx context.Context, name, etag string) (Properties, io.ReadCloser, error)
 	// Put writes a blob atomically, replacing an existing one.
 	Put(ctx context.Context, name string, body io.Reader, contentType string) (Properties, error)
+	// PutNew is Put, but returns ErrExists, and writes nothing, if there is a blob with this name.
+	PutNew(ctx context.Context, name string, body io.Reader, contentType string) (Properties, error)
 	// Remove removes a blob, or returns ErrNotFound.
 	Remove(ctx context.Context, name string) error
+}
+
+// Upload is an address to which somebody without credentials can write one new blob.
+type Upload struct {
+	URL     string // holds a signature
+	Method  string
+	Header  map[string]string // to send with the content
+	Expires time.Time
+}
+
+// Signer is a Bucket that signs upload addresses.
+type Signer interface {
+	// SignUpload returns an address that creates the named blob, and overwrites none, for d from now on. It returns
+	// ErrUnsigned if the bucket's credentials are a signature themselves.
+	SignUpload(ctx context.Context, name, contentType string, d time.Duration) (Upload, error)
 }

@@ -44,6 +44,7 @@ type Bucket struct {
 	client    *container.Client
 	transport http.RoundTripper
 	stall     time.Duration
+	signing   delegation
 }
 
 var _ blob.Bucket = (*Bucket)(nil)
@@ -142,11 +143,26 @@ func (b *Bucket) OpenChanged(ctx context.Context, name, etag string) (blob.Prope
 
 // Put implements blob.Bucket: a small blob is one request, a larger one is blocks and their commit.
 func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, contentType string) (blob.Properties, error) {
+	return b.put(ctx, name, body, contentType, nil)
+}
+
+// PutNew implements blob.Bucket, with If-None-Match. A request that is repeated after its answer got lost finds its own
+// blob: that is ErrExists, too.
+func (b *Bucket) PutNew(ctx context.Context, name string, body io.Reader, contentType string) (blob.Properties, error) {
+	anything := azcore.ETagAny
+	return b.put(ctx, name, body, contentType, &sdk.AccessConditions{
+		ModifiedAccessConditions: &sdk.ModifiedAccessConditions{IfNoneMatch: &anything},
+	})
+}
+
+func (b *Bucket) put(
+	ctx context.Context, name string, body io.Reader, contentType string, only *sdk.AccessConditions,
+) (blob.Properties, error) {
 	if err := blob.CheckName(name); err != nil {
 		return blob.Properties{}, err
 	}
 	counted := &countingReader{r: body}
-	options := &blockblob.UploadStreamOptions{BlockSize: blockSize, Concurrency: blocks}
+	options := &blockblob.UploadStreamOptions{BlockSize: blockSize, Concurrency: blocks, AccessConditions: only}
 	if contentType != "" {
 		options.HTTPHeaders = &sdk.HTTPHeaders{BlobContentType: &contentType}
 	}
@@ -184,6 +200,8 @@ func (b *Bucket) explain(doing string, err error) error {
 		case answer.ErrorCode == "ContainerNotFound": // a setting, not a blob that is missing
 		case answer.StatusCode == http.StatusNotFound:
 			return fmt.Errorf("%s: %w", doing, blob.ErrNotFound)
+		case answer.ErrorCode == "BlobAlreadyExists":
+			return fmt.Errorf("%s: %w", doing, blob.ErrExists)
 		case answer.StatusCode == http.StatusPreconditionFailed:
 			return fmt.Errorf("%s: %w", doing, blob.ErrChanged)
 		}

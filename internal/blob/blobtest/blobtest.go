@@ -26,6 +26,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Bucket) {
 		{"a bad name is refused", true, badNames},
 		{"a missing blob is not found", true, notFound},
 		{"a new version replaces the old one", true, overwrite},
+		{"a new blob replaces none", true, putNew},
 		{"an unchanged blob is not sent again", true, openChanged},
 		{"a stream is of one version", true, overwriteWhileReading},
 		{"a failed write leaves the old version", true, failedWrite},
@@ -153,6 +154,22 @@ func overwrite(t *testing.T, b blob.Bucket) {
 	}
 }
 
+func putNew(t *testing.T, b blob.Bucket) {
+	for name, content := range map[string]string{"small.txt": "first", "large.txt": strings.Repeat("first", 2<<20)} {
+		p, err := b.PutNew(t.Context(), name, strings.NewReader(content), "text/plain")
+		must(t, err)
+		if _, err := b.PutNew(t.Context(), name, strings.NewReader("2"+content), ""); !errors.Is(err, blob.ErrExists) {
+			t.Errorf("%s, again: %v", name, err)
+		}
+		if now, got := read(t, b, name); got != content || now.ETag != p.ETag || p.Size != int64(len(content)) {
+			t.Errorf("%s: read %d bytes of %+v, wrote %+v", name, len(got), now, p)
+		}
+	}
+	if _, err := b.PutNew(t.Context(), "../a.txt", strings.NewReader("x"), ""); err == nil ||
+		errors.Is(err, blob.ErrExists) {
+		t.Errorf("a bad name: %v", err)
+	}
+}
 func ensureTwice(t *testing.T, b blob.Bucket) {
 	put(t, b, "a.txt", "kept")
 	must(t, b.Ensure(t.Context()))

@@ -84,6 +84,23 @@ func (b *Bucket) OpenChanged(ctx context.Context, name, etag string) (blob.Prope
 
 // Put implements blob.Bucket. It does not keep the content type; readers get one from the name's extension.
 func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, _ string) (blob.Properties, error) {
+	return b.put(ctx, name, body, func(root *os.Root, temporary string) error { return root.Rename(temporary, name) })
+}
+
+// PutNew implements blob.Bucket: a link, unlike a rename, replaces nothing.
+func (b *Bucket) PutNew(ctx context.Context, name string, body io.Reader, _ string) (blob.Properties, error) {
+	return b.put(ctx, name, body, func(root *os.Root, temporary string) error {
+		if err := root.Link(temporary, name); err != nil {
+			return err
+		}
+		return root.Remove(temporary)
+	})
+}
+
+// put writes a temporary file, which finish gives its name.
+func (b *Bucket) put(
+	ctx context.Context, name string, body io.Reader, finish func(root *os.Root, temporary string) error,
+) (blob.Properties, error) {
 	doing := fmt.Sprintf("write blob %q", name)
 	root, err := b.open(ctx, name, doing)
 	if err != nil {
@@ -107,7 +124,7 @@ func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, _ string)
 	p, statErr := properties(name, file)
 	err = errors.Join(err, statErr, file.Close())
 	if err == nil {
-		err = root.Rename(temporary, name)
+		err = finish(root, temporary)
 	}
 	if err != nil {
 		return blob.Properties{}, trouble(doing, errors.Join(err, root.Remove(temporary)))
@@ -186,6 +203,8 @@ func trouble(doing string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s: %w", doing, blob.ErrExists)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENXIO):
 		return fmt.Errorf("%s: %w", doing, blob.ErrNotFound)
 	case strings.Contains(err.Error(), "path escapes"): // os.Root exports no error for a link that leads out
