@@ -99,6 +99,12 @@ func (q *counting) Send(ctx context.Context, text string, o queue.SendOptions) (
 	return q.Queue.Send(ctx, text, o)
 }
 
+func (q *counting) setDepth(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.depth = n
+}
+
 func (q *counting) messages() []string {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -256,8 +257,8 @@ func (a *API) deleteDocument(ctx context.Context, in *DocumentInput) (*accepted,
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.submission(ctx, t)
-	if err != nil {
+	s := a.record(t)
+	if s.Message, err = message.Write(ctx, a.deps.Bucket, t); err != nil {
 		return nil, err
 	}
 	answer, err := a.deps.Store.SubmitOnce(ctx, s)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -171,9 +172,7 @@ func TestSubmitRefuses(t *testing.T) {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *api.Deps) { d.HighWatermark = 10 })
-	b.queue.mu.Lock()
-	b.queue.depth = 10
-	b.queue.mu.Unlock()
+	b.queue.setDepth(10)
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -190,6 +189,37 @@ func TestOverload(t *testing.T) {
 	if looks > 3 {
 		t.Errorf("%d looks at the queue for 20 requests", looks)
 	}
+}
+
+// A request that was accepted before is answered again also while the queues are full; nothing is recorded of others.
+func TestOverloadReplay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	byKey, byID := newFile(), strings.Replace(newFile(), "{", `{"id":"known",`, 1)
+	first := b.want(b.ask("POST", "/v1/jobs", byKey, "Idempotency-Key", "k"), http.StatusCreated, "")
+	b.submitted(byID)
+	b.deps.HighWatermark = 10
+	full, err := api.New(b.deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.queue.setDepth(10)
+	calm := b.server
+	b.server = httptest.NewServer(full)
+	again := b.want(b.ask("POST", "/v1/jobs", byKey, "Idempotency-Key", "k"), http.StatusOK, "")
+	if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("replayed %s, was %s", again.text, first.text)
+	}
+	if r := b.want(b.ask("POST", "/v1/jobs", byID), http.StatusOK, ""); r.field("id") != "known" {
+		t.Errorf("replayed %s", r.text)
+	}
+	b.want(b.ask("POST", "/v1/jobs", newFile(), "Idempotency-Key", "k"), http.StatusConflict, "IDEMPOTENCY_CONFLICT")
+	fresh := newFile()
+	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
+	b.want(b.ask("POST", "/v1/jobs", newFile()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
+	b.server.Close()
+	b.server = calm // the refused one left no key
+	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusCreated, "")
 }
 
 // A message that can't be sent does not fail the submission: a sweep sends it.

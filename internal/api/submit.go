@@ -97,12 +97,15 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 	if err != nil {
 		return nil, err
 	}
-	if err := a.admit(ctx); err != nil {
-		return nil, err
+	overloaded := a.admit(ctx)
+	if overloaded != nil && key == "" && in.Body.ID == "" {
+		return nil, overloaded
 	}
-	s, err := a.submission(ctx, t)
-	if err != nil {
-		return nil, err
+	s := a.record(t)
+	if s.Repeated = overloaded != nil; !s.Repeated {
+		if s.Message, err = message.Write(ctx, a.deps.Bucket, t); err != nil {
+			return nil, err
+		}
 	}
 	s.RunAt = runAt
 	if key != "" {
@@ -111,6 +114,9 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 		s.KeepKey = KeepKey
 	}
 	answer, err := a.deps.Store.SubmitOnce(ctx, s)
+	if s.Repeated && errors.Is(err, store.ErrNotFound) {
+		return nil, overloaded
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -230,19 +236,14 @@ func hintsOf(h NewHints) map[string]any {
 	return hints
 }
 
-// submission is a task as it is recorded, with its message.
-func (a *API) submission(ctx context.Context, t task.Task) (store.OnceSubmission, error) {
-	text, err := message.Write(ctx, a.deps.Bucket, t)
-	if err != nil {
-		return store.OnceSubmission{}, err
-	}
-	s := store.OnceSubmission{
+// record is a task as it is recorded, without its message.
+func (a *API) record(t task.Task) store.OnceSubmission {
+	return store.OnceSubmission{
 		Submission: store.Submission{
-			Task: message.Record(t, a.deps.MaxAttempts(t.Type)), Queue: a.deps.Queue(t.Priority).Name(), Message: text,
+			Task: message.Record(t, a.deps.MaxAttempts(t.Type)), Queue: a.deps.Queue(t.Priority).Name(),
 		},
 		MostActive: mostActive[t.Type],
 	}
-	return s, nil
 }
 
 // send sends a recorded message. The job is accepted even if that fails: a sweep sends it then.

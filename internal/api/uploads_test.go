@@ -48,12 +48,12 @@ func TestPutBlob(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"../a", "a/../b", "/a", "a/", `a\b`, "a\x00b", "a\nb", ".", "..", "./a", "\xff", strings.Repeat("x", 1025),
+		"../a", "a/../b", "/a", "a/", `a\b`, "a\x00b", "a\nb", "./a", "\xff", strings.Repeat("x", 1025),
 		"tasks/a.json", "derived/docling/0.json.gz", "decks/d.json", "exports/e.pptx",
 	} {
 		b.want(b.ask("PUT", "/v1/blobs/"+url.PathEscape(name), "x", as...), http.StatusBadRequest, "VALIDATION_ERROR")
 	}
-	for _, path := range []string{"", "%2e%2e%2fx", "a/b", "%2e%2e", "..%2f..%2fx", "%252e%252e%252fx/y"} {
+	for _, path := range []string{"", "%2e%2e%2fx", "a/b", ".", "..", "%2e", "%2e%2e", "..%2f..%2fx", "%252e%252e%252fx/y"} {
 		if r := b.ask("PUT", "/v1/blobs/"+path, "x", as...); r.status < 400 || r.status >= 500 {
 			t.Errorf("%s: %d %s", path, r.status, r.text)
 		}

@@ -13,7 +13,8 @@ var ErrKeyUsed = errors.New("store: the idempotency key was used for another req
 type Submissions interface {
 	// SubmitOnce records a pending job as Submit does, unless the request was made before; then it returns the job of
 	// that time. A second caller with the key waits until the first one's job is recorded. ErrKeyUsed; ErrConflict if a
-	// job with another payload has the id; *BusyError if the document has MostActive active jobs.
+	// job with another payload has the id; *BusyError if the document has MostActive active jobs; ErrNotFound if the request is only
+	// to be Repeated.
 	SubmitOnce(ctx context.Context, s OnceSubmission) (OnceAnswer, error)
 	// ForgetKeys removes idempotency keys older than olderThan, at most limit (10,000). It returns how many.
 	ForgetKeys(ctx context.Context, olderThan time.Duration, limit int) (int, error)
@@ -27,6 +28,7 @@ type OnceSubmission struct {
 	KeepKey    time.Duration // how long Key is remembered
 	RunAt      time.Time     // a sweep sends the message then; zero: the caller sends it
 	MostActive int           // jobs of the same type and document; zero: any number
+	Repeated   bool          // the request was made before, or ErrNotFound: nothing is recorded
 }
 
 // OnceAnswer is the answer to SubmitOnce.

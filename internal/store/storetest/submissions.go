@@ -71,6 +71,17 @@ func testSubmitOnce(t *testing.T, b *bench) {
 	if _, err := b.SubmitOnce(b.ctx(), other); !errors.Is(err, store.ErrKeyUsed) {
 		t.Errorf("another request with the key: %v", err)
 	}
+	fresh := once()
+	fresh.Repeated, again.Repeated = true, true
+	if answer := b.submitOnce(again); answer.Created || answer.Job.ID != s.JobID {
+		t.Errorf("repeated: %+v", answer)
+	}
+	if _, err := b.SubmitOnce(b.ctx(), fresh); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a new request that was to be a repeated one: %v", err)
+	}
+	if fresh.Repeated = false; !b.submitOnce(fresh).Created {
+		t.Error("its key was kept")
+	}
 	// Without the key, the id tells.
 	byID := s
 	byID.Key = ""

@@ -5,7 +5,7 @@
 --     for the first one's transaction.
 --   p.run_at: the job's message is not sent before.
 --   p.most: how many active jobs of its document there may be; left out: any number.
---   p.most_types: the types of these.
+--   p.repeated: nothing is recorded, only a request that was made before is recognized; AW002 if it was not.
 -- It returns {created, sent, job}; job is the job as it was when it was recorded. If the same job was recorded without the
 -- key, it is as it is now.
 create or replace function {{ .schema }}.aw_submit_once(p jsonb) returns jsonb
@@ -34,6 +34,9 @@ begin
   end if;
 
   select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
+  if not found and p ? 'repeated' then
+    raise exception 'the request was not made before' using errcode = 'AW002';
+  end if;
   if not found and p ? 'most' and v_document is not null then
     -- Submissions of one document follow each other: the row is their lock.
     insert into {{ .schema }}.idempotency_keys as o (client_id, key, fingerprint, job_id)
