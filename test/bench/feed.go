@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,16 +22,16 @@ import (
 )
 
 const (
-	feedWatchers  = 490 // each of one job of its own, as browsers
-	feedFollowers = 10  // of all jobs, as dashboards
+	feedWatchers  = 490  // each of one job of its own, as browsers
+	feedFollowers = 10   // of all jobs, as dashboards
 	feedTasks     = 600 // in a round
-	feedRounds    = 3   // each without listeners and with them
-	feedAim       = 2   // percent of tasks a second that listeners may cost
+	feedRounds    = 3    // each without listeners and with them
+	feedAim       = 2    // percent of tasks a second that listeners may cost
 )
 
 // measureFeed prints what 500 streams of events over HTTP cost: memory, the delay of an event, and tasks a second, beside
-// the same without them. Readers run in this process: their part is in the memory and in the lost tasks. One follower
-// measures the delay.
+// the same without them. The listeners are a process of its own, on the same machine: tasks a second suffer from what it
+// takes, the CPU time of the worker does not. One follower measures the delay.
 func measureFeed(ctx context.Context, out io.Writer) (err error) {
 	azurite, err := stack.StartAzurite(ctx, stack.AzuriteOptions{})
 	if err != nil {
@@ -59,36 +56,84 @@ func measureFeed(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer h.close()
-	var alone, listened, share []float64
+	var f feedFigures
 	for round := range feedRounds {
-		without, err := workerRound(ctx, azurite.ConnectionString, jobs, feedTasks, 2*round)
-		if err != nil {
+		if err := f.round(ctx, out, azurite.ConnectionString, jobs, h, round); err != nil {
 			return err
 		}
+	}
+	return f.print(out)
+}
+
+// feedFigures are those of all rounds.
+type feedFigures struct {
+	alone, listened, share []float64 // tasks a second, and percent less
+	cpuAlone, cpuListened  []float64 // of this process, ms a task
+	cpuShare               []float64 // percent more
+	perEvent               []float64 // µs of this process for an event and listener
+	readers                []float64 // ms of the listeners' process, a task
+	delays                 []time.Duration
+}
+
+// round measures tasks without listeners and with them, in an order that changes.
+func (f *feedFigures) round(
+	ctx context.Context, out io.Writer, azurite string, jobs store.Store, h *house, round int,
+) error {
+	var without, with figures
+	var came listenReport
+	var readers time.Duration
+	alone := func() (err error) {
+		without, err = workerRound(ctx, azurite, jobs, feedTasks, 2*round)
+		return err
+	}
+	listened := func() error {
 		before := memoryTaken()
-		if err := h.listen(ctx); err != nil {
+		l, err := h.listen(ctx, h.tokens[round])
+		if err != nil {
 			return err
 		}
 		if round == 0 {
-			fmt.Fprintf(out, "%d listeners: %.1f KiB of memory each, its reader included\n", feedWatchers+feedFollowers,
+			fmt.Fprintf(out, "%d listeners: %.1f KiB of memory each\n", feedWatchers+feedFollowers,
 				float64(memoryTaken()-before)/1024/(feedWatchers+feedFollowers))
 		}
-		with, err := workerRound(ctx, azurite.ConnectionString, jobs, feedTasks, 2*round+1)
-		h.hangUp()
-		if err != nil {
+		if with, err = workerRound(ctx, azurite, jobs, feedTasks, 2*round+1); err != nil {
 			return err
 		}
-		a, l := feedTasks/without.took.Seconds(), feedTasks/with.took.Seconds()
-		alone, listened, share = append(alone, a), append(listened, l), append(share, 100*(1-l/a))
+		came, readers, err = l.hangUp()
+		return err
 	}
-	slices.Sort(h.delays)
-	if len(h.delays) == 0 {
+	order := []func() error{alone, listened}
+	if round%2 == 1 {
+		slices.Reverse(order)
+	}
+	for _, measure := range order {
+		if err := measure(); err != nil {
+			return err
+		}
+	}
+	a, l := feedTasks/without.took.Seconds(), feedTasks/with.took.Seconds()
+	f.alone, f.listened, f.share = append(f.alone, a), append(f.listened, l), append(f.share, 100*(1-l/a))
+	ca, cl := without.cpu.Seconds()*1000/feedTasks, with.cpu.Seconds()*1000/feedTasks
+	f.cpuAlone, f.cpuListened = append(f.cpuAlone, ca), append(f.cpuListened, cl)
+	f.cpuShare = append(f.cpuShare, 100*(cl/ca-1))
+	f.perEvent = append(f.perEvent, float64((with.cpu-without.cpu).Microseconds())/float64(max(came.Events, 1)))
+	f.readers = append(f.readers, readers.Seconds()*1000/feedTasks)
+	f.delays = append(f.delays, came.Delays...)
+	return nil
+}
+
+func (f *feedFigures) print(out io.Writer) error {
+	if len(f.delays) == 0 {
 		return fmt.Errorf("no event came")
 	}
-	fmt.Fprintf(out, "an event from its row to its reader: p50 %v, p95 %v, most %v, of %d\n", ms(h.delays[len(h.delays)/2]),
-		ms(h.delays[len(h.delays)*95/100]), ms(h.delays[len(h.delays)-1]), len(h.delays))
+	slices.Sort(f.delays)
+	fmt.Fprintf(out, "an event from its row to its reader: p50 %v, p95 %v, most %v, of %d\n", ms(f.delays[len(f.delays)/2]),
+		ms(f.delays[len(f.delays)*95/100]), ms(f.delays[len(f.delays)-1]), len(f.delays))
+	fmt.Fprintf(out, "CPU of the worker: %.2f ms a task without, %.2f with them, %.1f %% more (rounds: %.1f); "+
+		"%.1f µs an event and listener; of the listeners' own process: %.2f ms a task\n", median(f.cpuAlone),
+		median(f.cpuListened), median(f.cpuShare), f.cpuShare, median(f.perEvent), median(f.readers))
 	fmt.Fprintf(out, "tasks a second: %.0f without, %.0f with them, %.1f %% less (medians of %d rounds: %.1f; the aim is %d %%)\n",
-		median(alone), median(listened), median(share), feedRounds, share, feedAim)
+		median(f.alone), median(f.listened), median(f.share), feedRounds, f.share, feedAim)
 	return nil
 }
 
@@ -102,25 +147,25 @@ func memoryTaken() int64 {
 
 // house is the API and its listeners.
 type house struct {
-	token  string
+	tokens []string // one for each round: a token may open so many streams in a time
 	server *http.Server
 	addr   string
 	ids    []string // of the watched jobs
-
-	conns   []net.Conn
-	reading sync.WaitGroup
-	mu      sync.Mutex
-	delays  []time.Duration
 }
 
 func newHouse(ctx context.Context, jobs store.Store, events *feed.Feed) (*house, error) {
-	token, entry, err := apitoken.New("bench", apitoken.Read)
-	if err != nil {
-		return nil, err
+	var tokens []string
+	var entries []apitoken.Token
+	for round := range feedRounds {
+		token, entry, err := apitoken.New(fmt.Sprintf("bench-%d", round), apitoken.Read)
+		if err != nil {
+			return nil, err
+		}
+		tokens, entries = append(tokens, token), append(entries, entry)
 	}
 	a, err := api.New(api.Deps{
 		ClientID: client, Store: jobs, Feed: events, Log: slog.New(slog.DiscardHandler),
-		Auth: api.Auth{Tokens: []apitoken.Token{entry}},
+		Auth: api.Auth{Tokens: entries},
 	})
 	if err != nil {
 		return nil, err
@@ -129,7 +174,7 @@ func newHouse(ctx context.Context, jobs store.Store, events *feed.Feed) (*house,
 	if err != nil {
 		return nil, err
 	}
-	h := &house{token: token, addr: l.Addr().String(), server: &http.Server{Handler: a, ReadHeaderTimeout: time.Minute}}
+	h := &house{tokens: tokens, addr: l.Addr().String(), server: &http.Server{Handler: a, ReadHeaderTimeout: time.Minute}}
 	go func() { _ = h.server.Serve(l) }() // it ends with close
 	for i := range feedWatchers {
 		id := fmt.Sprintf("watched-%d", i)
@@ -146,57 +191,4 @@ func newHouse(ctx context.Context, jobs store.Store, events *feed.Feed) (*house,
 	return h, nil
 }
 
-// listen opens all streams, and returns once each has begun.
-func (h *house) listen(ctx context.Context) error {
-	for i := range feedWatchers + feedFollowers {
-		path := "/v1/events"
-		if i < feedWatchers {
-			path = "/v1/jobs/" + h.ids[i] + "/events"
-		}
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", h.addr)
-		if err != nil {
-			return err
-		}
-		h.conns = append(h.conns, conn)
-		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: bench\r\nAccept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
-			path, h.token); err != nil {
-			return err
-		}
-		lines := bufio.NewReaderSize(conn, 2048)
-		if status, err := lines.ReadString('\n'); err != nil || !strings.Contains(status, " 200 ") {
-			return fmt.Errorf("a stream answers %q, %w", status, err)
-		}
-		h.reading.Go(func() { h.read(lines, i == feedWatchers) })
-	}
-	return nil
-}
-
-// read reads a stream to its end, and measures the delays of its events.
-func (h *house) read(lines *bufio.Reader, measured bool) {
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			return
-		}
-		var e api.JobEvent
-		if data, ok := strings.CutPrefix(line, "data: "); measured && ok && json.Unmarshal([]byte(data), &e) == nil {
-			h.mu.Lock()
-			h.delays = append(h.delays, time.Since(e.Timestamp))
-			h.mu.Unlock()
-		}
-	}
-}
-
-// hangUp ends all streams.
-func (h *house) hangUp() {
-	for _, c := range h.conns {
-		_ = c.Close()
-	}
-	h.reading.Wait()
-	h.conns = nil
-}
-
-func (h *house) close() {
-	h.hangUp()
-	_ = h.server.Close()
-}
+func (h *house) close() { _ = h.server.Close() }

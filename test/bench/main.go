@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
@@ -32,20 +33,41 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "long" {
 		os.Exit(serveLong(os.Stdout, os.Stdin))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "listen" {
+		os.Exit(serveListen(os.Stdout, os.Stdin))
+	}
 	var index indexOptions
 	flag.IntVar(&index.rows, "rows", 50_000, "index: number of chunks, at least 1000")
 	flag.IntVar(&index.queries, "queries", 100, "index: number of questions")
 	flag.Uint64Var(&index.seed, "seed", 1, "index: seed of its vectors and words")
 	all := parts(&index)
 	only := flag.String("only", "", "only this part: "+partNames(all))
+	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, all, *only)
+	err := profiled(*profile, func() error { return run(ctx, os.Stdout, all, *only) })
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// profiled writes a CPU profile of do to a file; empty: none.
+func profiled(file string, do func() error) error {
+	if file == "" {
+		return do()
+	}
+	f, err := os.Create(file) //nolint:gosec // the person who runs it names it
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return do()
 }
 
 // part is measured alone, and only on request: `make bench` by itself is about the cost of a task.
