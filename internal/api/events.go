@@ -169,7 +169,8 @@ func (a *API) streamJob(ctx context.Context, j store.Job, lastID string) (*huma.
 				return err
 			}
 			for _, e := range events {
-				s.event(strconv.FormatInt(e.Seq, 10), "job", e.Encoded(encodeEvent))
+				text, _ := e.Encoded(encodeEvent)
+				s.event(strconv.FormatInt(e.Seq, 10), "job", text)
 				over = job.IsEnd(e.Stage) || over && e.Stage != "restarted"
 			}
 			if over && listener.CaughtUp() {
@@ -259,7 +260,8 @@ func (a *API) streamAll(ctx context.Context, lastID, cursor string) (*huma.Strea
 				s.id(feed.Cursor(listener.Position()))
 			}
 			for _, e := range events {
-				s.event(feed.Cursor(e.Position()), "job", e.Encoded(encodeEvent))
+				text, cursor := e.Encoded(encodeEvent)
+				s.event(cursor, "job", text)
 			}
 		}
 	})

@@ -42,7 +42,10 @@ type Config struct {
 
 // Waits between two reads of the database.
 const (
-	gap         = 40 * time.Millisecond // after any read
+	gap         = 40 * time.Millisecond // after any read, see pause
+	gapMax      = time.Second
+	giving      = 25 * time.Microsecond // about what it takes to write events to one listener
+	restFor     = 10                    // how many times as long as it works the feed rests
 	pollFirst   = 200 * time.Millisecond
 	pollMax     = 2 * time.Second
 	pollBackup  = 15 * time.Second // while notifications arrive
@@ -227,7 +230,9 @@ func (f *Feed) loop(ctx context.Context) {
 			f.all = true
 			f.mu.Unlock()
 		}
+		began := time.Now()
 		got, err := f.read(ctx)
+		rest := pause(time.Since(began), got.given)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -240,11 +245,18 @@ func (f *Feed) loop(ctx context.Context) {
 		default:
 			failures = 0
 		}
-		if retry.Sleep(ctx, gap) != nil {
+		if retry.Sleep(ctx, rest) != nil {
 			return
 		}
 		timer.Reset(f.next(got, &w))
 	}
+}
+
+// pause returns how long to rest after a read that took so long and gave events to so many listeners. While events come
+// all the time, more come with each read then, so reads and writes take a tenth of the time, however slow the database
+// and however many the listeners.
+func pause(read time.Duration, listeners int) time.Duration {
+	return min(max(gap, restFor*(read+time.Duration(listeners)*giving)), gapMax)
 }
 
 // waits are the last waits, which grow while there is nothing to read.
@@ -276,6 +288,7 @@ func (f *Feed) next(got outcome, w *waits) time.Duration {
 // outcome is what a read found.
 type outcome struct {
 	events     int
+	given      int // listeners that got some, about
 	more, held bool
 }
 
@@ -310,6 +323,10 @@ func (f *Feed) read(ctx context.Context) (outcome, error) {
 	}
 	for _, e := range page.JobEvents {
 		f.handOutLocked(&Event{FeedEvent: e}, false)
+	}
+	got.given = len(page.JobEvents)
+	if len(page.Events) > 0 {
+		got.given += len(f.followers)
 	}
 	got.more = got.more || len(f.dirty) > 0
 	return got, nil

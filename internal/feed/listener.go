@@ -16,14 +16,15 @@ const (
 // Event is an event of a job. Listeners share it.
 type Event struct {
 	store.FeedEvent
-	once sync.Once
-	text []byte
+	once   sync.Once
+	text   []byte
+	cursor string
 }
 
-// Encoded returns what encode makes of the event, which is called once for all listeners.
-func (e *Event) Encoded(encode func(store.FeedEvent) []byte) []byte {
-	e.once.Do(func() { e.text = encode(e.FeedEvent) })
-	return e.text
+// Encoded returns what encode makes of the event, which is called once for all listeners, and the cursor after it.
+func (e *Event) Encoded(encode func(store.FeedEvent) []byte) (text []byte, cursor string) {
+	e.once.Do(func() { e.text, e.cursor = encode(e.FeedEvent), Cursor(e.Position()) })
+	return e.text, e.cursor
 }
 
 // size is about how many bytes the event takes.

@@ -56,6 +56,12 @@ func (w countedBucket) Put(
 	return call(w.c, "blob.Put", func() (blob.Properties, error) { return w.b.Put(ctx, name, body, contentType) })
 }
 
+func (w countedBucket) PutNew(
+	ctx context.Context, name string, body io.Reader, contentType string,
+) (blob.Properties, error) {
+	return call(w.c, "blob.PutNew", func() (blob.Properties, error) { return w.b.PutNew(ctx, name, body, contentType) })
+}
+
 func (w countedBucket) Remove(ctx context.Context, name string) error {
 	return call0(w.c, "blob.Remove", func() error { return w.b.Remove(ctx, name) })
 }
