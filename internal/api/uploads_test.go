@@ -75,7 +75,9 @@ func TestPutBlobSizes(t *testing.T) {
 		defer conn.Close()
 		fmt.Fprintf(conn, "PUT /v1/blobs/%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%s\r\n\r\n%s", name,
 			b.tokens["submit"], header, content)
-		_ = conn.(*net.TCPConn).CloseWrite()
+		if strings.HasPrefix(name, "cut") { // else the server takes the client for gone
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +119,7 @@ func TestTooManyUploads(t *testing.T) {
 	for i := range 4 {
 		r, w := io.Pipe()
 		writers = append(writers, w)
-		req, err := http.NewRequestWithContext(t.Context(), "PUT", fmt.Sprintf("%s/v1/blobs/slow-%d", b.server.URL, i), r)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprintf("%s/v1/blobs/slow-%d", b.server.URL, i), r)
 		if err != nil {
 			t.Fatal(err)
 		}

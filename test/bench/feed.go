@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	feedWatchers  = 490  // each of one job of its own, as browsers
-	feedFollowers = 10   // of all jobs, as dashboards
+	feedWatchers  = 490 // each of one job of its own, as browsers
+	feedFollowers = 10  // of all jobs, as dashboards
 	feedTasks     = 600 // in a round
-	feedRounds    = 3    // each without listeners and with them
-	feedAim       = 2    // percent of tasks a second that listeners may cost
+	feedRounds    = 3   // each without listeners and with them
+	feedAim       = 2   // percent of tasks a second that listeners may cost
 )
 
 // measureFeed prints what 500 streams of events over HTTP cost: memory, the delay of an event, and tasks a second, beside

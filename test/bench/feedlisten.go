@@ -118,7 +118,7 @@ func (h *house) listen(ctx context.Context, token string) (*listeners, error) {
 		o.Paths = append(o.Paths, "/v1/jobs/"+id+"/events")
 	}
 	o.Paths = append(o.Paths, slices.Repeat([]string{"/v1/events"}, feedFollowers)...)
-	cmd := exec.CommandContext(ctx, os.Args[0], "listen") //nolint:gosec // this program
+	cmd := exec.CommandContext(ctx, os.Args[0], "listen")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -58,7 +58,7 @@ func profiled(file string, do func() error) error {
 	if file == "" {
 		return do()
 	}
-	f, err := os.Create(file) //nolint:gosec // the person who runs it names it
+	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}

@@ -47,8 +47,11 @@ func TestSignUpload(t *testing.T) {
 		method, address string
 		ok              bool
 	}{
-		{"PUT", strings.Replace(u.URL, "17%2F", "18%2F", 1), false}, {"PUT", u.URL, true}, {"PUT", u.URL, false},
-		{"GET", u.URL, false}, {"DELETE", u.URL, false},
+		{"PUT", strings.Replace(u.URL, "17%2F", "18%2F", 1), false},
+		{"PUT", u.URL, true},
+		{"PUT", u.URL, false},
+		{"GET", u.URL, false},
+		{"DELETE", u.URL, false},
 	} {
 		if status := send(c.method, c.address, "first"); (status == http.StatusCreated) != c.ok || !c.ok && status < 400 {
 			t.Errorf("%s: %d", c.method, status)

@@ -170,6 +170,7 @@ func putNew(t *testing.T, b blob.Bucket) {
 		t.Errorf("a bad name: %v", err)
 	}
 }
+
 func ensureTwice(t *testing.T, b blob.Bucket) {
 	put(t, b, "a.txt", "kept")
 	must(t, b.Ensure(t.Context()))
