@@ -173,21 +173,28 @@ func TestEveryTable(t *testing.T) {
 			where pronamespace = 'public'::regnamespace and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
 			and prorettype <> 'trigger'::regtype and proowner::regrole || ' ' || prosecdef <> case
 				when proname = 'aw_matching_own' then 'aw_searcher true'
+				when proname = 'aw_queue_truncate' then 'aw_keeper true'
 				when proname ~ '^aw_(own_.*|find_own|stage_vectors)$' or pg_get_function_identity_arguments(p.oid) = 'p jsonb' and prorettype = 'jsonb'::regtype then 'aw_owner true'
 				else 'aw_owner false' end`,
 		"functions that run as their owner with the log of a session": `select proname from pg_proc where pronamespace = 'public'::regnamespace
 			and prosecdef and not coalesce('client_min_messages=notice' = any (proconfig), false)`,
 		"what the functions' owners may do beside it": `
-			select rolname || ': be more than a role' from pg_roles where rolname in ('aw_owner', 'aw_searcher')
+			select rolname || ': be more than a role' from pg_roles where rolname in ('aw_owner', 'aw_searcher', 'aw_keeper')
 				and (rolsuper or rolbypassrls or rolcanlogin or rolcreaterole or rolcreatedb or rolreplication)
-			union all select member::regrole || ': be ' || roleid::regrole from pg_auth_members where member in ('aw_owner'::regrole, 'aw_searcher'::regrole)
-			union all select r || ': create in public' from unnest(array['aw_owner', 'aw_searcher']) r where has_schema_privilege(r, 'public', 'create')
+			union all select member::regrole || ': be ' || roleid::regrole from pg_auth_members where member in ('aw_owner'::regrole, 'aw_searcher'::regrole, 'aw_keeper'::regrole)
+			union all select r || ': create in public' from unnest(array['aw_owner', 'aw_searcher', 'aw_keeper']) r where has_schema_privilege(r, 'public', 'create')
 			union all select 'aw_owner: ' || x || ' ' || relname from pg_class c, unnest(array['truncate', 'references', 'trigger']) x
 				where relnamespace = 'public'::regnamespace and relkind = 'r' and has_table_privilege('aw_owner', c.oid, x)
 			union all select 'aw_searcher: change ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
 				and has_table_privilege('aw_searcher', oid, 'insert, update, delete, truncate, references, trigger')
 			union all select 'aw_searcher: read ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
 				and relname not in ('documents', 'document_chunks') and has_table_privilege('aw_searcher', oid, 'select')
+			union all select 'aw_keeper: ' || x || ' ' || relname from pg_class c, unnest(array['select', 'insert', 'update', 'delete', 'truncate']) x
+				where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and has_table_privilege('aw_keeper', c.oid, x)
+				and case when relispartition then x <> 'truncate' else x in ('update', 'truncate') or relname <> 'aw_queue_messages' end
+			union all select 'aw_keeper: call ' || proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'aw\_%'
+				and proname not in ('aw_queue_part', 'aw_queue_truncate')
+				and prorettype <> 'trigger'::regtype and has_function_privilege('aw_keeper', oid, 'execute')
 			union all select 'aw_searcher: call ' || proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'aw\_%'
 				and proname not in ('aw_client', 'aw_bound', 'aw_asked', 'aw_caller', 'aw_unbound', 'aw_matching', 'aw_matching_own')
 				and prorettype <> 'trigger'::regtype and has_function_privilege('aw_searcher', oid, 'execute')`,

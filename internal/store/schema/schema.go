@@ -91,9 +91,10 @@ var (
 	// reads run as their owner, and are the reader's too.
 	reads = []string{
 		"aw_find_own", "aw_search", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job",
-		"aw_jobs", "aw_events", "aw_feed", "aw_result", "aw_stats",
+		"aw_jobs", "aw_events", "aw_feed", "aw_result", "aw_stats", "aw_outcomes", "aw_overview", "aw_find_jobs",
+		"aw_job_counts", "aw_document_sets", "aw_document_versions",
 		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs",
-		"aw_own_derived_contents",
+		"aw_own_derived_contents", "aw_own_llm_checks", "aw_own_processing_jobs",
 	}
 	// searched are what aw_matching_own calls, which has an owner of its own.
 	searched = []string{"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching"}

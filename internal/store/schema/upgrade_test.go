@@ -38,11 +38,21 @@ func TestUpgrade(t *testing.T) {
 				  drop column worker_id cascade, drop column retry_wait_ms cascade;
 				alter table dead_letters drop column error_type cascade, drop column retry_count cascade,
 				  drop column processing_time_ms cascade, drop column worker_id cascade;
-				drop table page_results, page_result_jobs, partials, webhook_outages, webhook_locks;
+				drop table page_results, page_result_jobs, partials, webhook_outages, webhook_locks,
+				  aw_queues, aw_queue_messages;
 				alter table webhook_deliveries drop column waits_for cascade;
 				alter table job_events drop column tx cascade;
 				alter table jobs drop column run_at cascade, drop column document cascade;
-				drop table idempotency_keys;
+				drop table idempotency_keys, event_publishers, schedules, cognee_targets, cognee_documents, cognee_datasets,
+				  gateway_answers, llm_checks, decks cascade;
+				alter table jobs drop column document_fence cascade;
+				alter table jobs drop column events_removed_to cascade, drop column webhook_events cascade,
+				  drop column progress_webhook_at cascade;
+				alter table dead_letters drop column tx cascade;
+				alter table webhook_deliveries drop column once cascade, drop column attempts_before cascade;
+				alter table documents drop column source_modified cascade;
+				drop index documents_by_blob, documents_in_order, jobs_by_parent, document_versions_active_by_job;
+				drop index if exists jobs_by_end, jobs_waiting, dead_letters_open, jobs_without_events, jobs_with_events;
 				drop index document_versions_by_content;
 				alter type document_chunk_hit drop attribute matched cascade;
 				alter table summaries drop column blob, drop column source_sha256, drop column style, drop column language, drop column max_words,

@@ -16,7 +16,7 @@ begin
   for f in
     select p.oid::regprocedure as name, p.proowner::regrole as owner from pg_proc p
     where p.pronamespace = '{{ .schema }}'::regnamespace and p.proname = any ({{ .names }})
-      and pg_get_userbyid(p.proowner) not in (current_user, 'aw_owner', 'aw_searcher')
+      and pg_get_userbyid(p.proowner) not in (current_user, 'aw_owner', 'aw_searcher', 'aw_keeper')
       and p.proowner <> (select relowner from pg_class where oid = '{{ .schema }}.jobs'::regclass)
   loop
     raise exception 'function % belongs to %, which did not create this schema', f.name, f.owner

@@ -7,7 +7,11 @@
 --   AW011 fence or progress would fall (a guard's)              AW012 replayed already
 --   AW013 no attempt is left       AW014 the job has not failed
 --   AW015 the delivery can't be sent again                      AW016 the delivery was delivered
---   AW017 the idempotency key was used for another request
+--   AW017 the idempotency key was used for another request         AW018 there is no such queue
+--   AW019 the message is too large
+--   AW021 another worker publishes the events
+--   AW030 the work for Cognee is not held under this fence
+--   AW028 the deck was recorded before
 
 -- aw_tenant is the tenant of a call. It refuses a session that is bound to another tenant, and one that is bound to
 -- none without the right to act for every tenant (I10).
@@ -93,7 +97,9 @@ create or replace function {{ .schema }}.aw_document_key(type text, payload json
 language sql immutable
 return case when type in ('ingest', 'convert', 'export') then md5(jsonb_build_array(
     type, payload -> 'document_set', payload -> 'deck_id',
-    coalesce(payload -> 'filename', payload -> 'blob', payload -> 'source_uri'))::text) end;
+    coalesce(payload -> 'filename', payload -> 'blob', case when payload ->> 'source_uri' like 'blob:%'
+      then to_jsonb(substr(payload ->> 'source_uri', 6)) else payload -> 'source_uri' end,
+      payload -> 'prefix'))::text) end;
 
 -- aw_interval is a number of milliseconds as an interval.
 create or replace function {{ .schema }}.aw_interval(ms jsonb) returns interval
@@ -115,6 +121,9 @@ return jsonb_build_object('id', gen_random_uuid(), 'at', clock_timestamp(), 'sta
 
 -- aw_append_events appends events to a job that the caller has locked (I8): it numbers them without gaps, lets neither
 -- progress nor time go back, and skips an id that exists already. It returns the new values of the job's row.
+-- An event's tx is never below that of the job's event before it: a transaction that began earlier may have waited for
+-- this job, and the stream (aw_feed) has a job's events in order. Both transactions have ended when tx is older than
+-- each one still open.
 create or replace function {{ .schema }}.aw_append_events(
   j {{ .schema }}.jobs, events jsonb, out seq bigint, out progress integer, out stage text)
 language plpgsql set search_path = {{ .path }} as $$
@@ -122,6 +131,7 @@ declare
   e jsonb;
   v_progress integer;
   v_last timestamptz;
+  v_tx xid8;
   v_at timestamptz;
 begin
   seq := j.event_seq;
@@ -130,8 +140,9 @@ begin
   if events is null or jsonb_typeof(events) <> 'array' then
     return;
   end if;
-  select o.at into v_last from {{ .schema }}.job_events o
+  select o.at, o.tx into v_last, v_tx from {{ .schema }}.job_events o
     where o.job_id = j.id and o.client_id = j.client_id and o.seq = j.event_seq;
+  v_tx := greatest(v_tx, pg_current_xact_id());
   -- One by one: they are few, and a single statement for all of them takes longer to plan than to execute.
   for e in select * from jsonb_array_elements(events) loop
     v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));
@@ -141,10 +152,10 @@ begin
       case when e ? 'ago_ms' then clock_timestamp() - {{ .schema }}.aw_interval(e -> 'ago_ms')
            else (e ->> 'at')::timestamptz end));
     insert into {{ .schema }}.job_events as o (
-      client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
+      client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata, tx)
     values (j.client_id, j.id, aw_append_events.seq + 1, (e ->> 'id')::uuid, j.series,
             v_at, coalesce(e ->> 'stage', ''), v_progress, j.attempts,
-            coalesce(e ->> 'message', ''), nullif(e -> 'metadata', 'null'))
+            coalesce(e ->> 'message', ''), nullif(e -> 'metadata', 'null'), v_tx)
     on conflict on constraint job_events_id_client_id_key do nothing;
     if found then
       seq := seq + 1;

@@ -80,6 +80,63 @@ begin
   return 1;
 end $$;
 
+-- aw_webhook_events are the events of a task's course whose webhooks it asks for, null for none.
+create or replace function {{ .schema }}.aw_webhook_events(task jsonb) returns text[]
+language sql immutable
+return case when jsonb_typeof(task -> 'webhook_events') = 'array' and task ->> 'webhook_url' <> '' then (
+  select array_agg(e) from jsonb_array_elements_text(task -> 'webhook_events') e where e in ('started', 'progress')) end;
+
+-- aw_webhook_once writes a webhook of a task's course if it asks for it, event is 'started' or 'progress'. Its id comes
+-- from what it reports, so that the same is reported once (I2). It is tried once and not again. It returns the number of
+-- rows that it wrote.
+create or replace function {{ .schema }}.aw_webhook_once(
+  j {{ .schema }}.jobs, event text, attempt integer, of_event bigint, details jsonb
+) returns integer
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_written integer;
+begin
+  if j.webhook_events is null or event <> all (j.webhook_events) or coalesce(j.webhook_url, '') = '' then
+    return 0;
+  end if;
+  insert into {{ .schema }}.webhook_deliveries (client_id, id, job_id, event, url, body, next_attempt_at, once)
+  values (j.client_id, 'msg_' || md5(jsonb_build_array(j.client_id, j.id, j.series, event, of_event)::text), j.id,
+    'task.' || event, j.webhook_url,
+    concat('{"type":', to_json('task.' || event),
+      ',"timestamp":"', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"',
+      ',"task_id":', to_json(j.id), ',"task_type":', to_json(j.type), ',"client_id":', to_json(j.client_id),
+      ',"status":"running","attempt":', attempt, ',' || ltrim(nullif(details, '{}')::text, '{'),
+      case when coalesce(details, '{}') = '{}' then '}' end),
+    clock_timestamp(), true)
+  on conflict (client_id, id) do nothing;
+  get diagnostics v_written = row_count;
+  return v_written;
+end $$;
+
+-- aw_webhook_progress reports new progress of a job, whose row is j, by webhook: at most once in two seconds, and not
+-- while the last report waits to be sent. It returns the number of rows that it wrote.
+create or replace function {{ .schema }}.aw_webhook_progress(j {{ .schema }}.jobs, seq bigint) returns integer
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  e {{ .schema }}.job_events;
+  v_written integer;
+begin
+  if j.webhook_events is null or 'progress' <> all (j.webhook_events)
+     or j.progress_webhook_at > clock_timestamp() - interval '2 seconds'
+     or exists (select from {{ .schema }}.webhook_deliveries w
+                where w.client_id = j.client_id and w.job_id = j.id and w.once and w.status = 'pending'
+                  and w.event = 'task.progress') then
+    return 0;
+  end if;
+  select * into e from {{ .schema }}.job_events o
+  where o.client_id = j.client_id and o.job_id = j.id and o.seq = aw_webhook_progress.seq;
+  v_written := {{ .schema }}.aw_webhook_once(j, 'progress', j.attempts, e.seq, jsonb_build_object(
+    'stage', e.stage, 'progress', e.progress) || coalesce(jsonb_strip_nulls(jsonb_build_object(
+    'pages_completed', e.metadata -> 'pages_completed', 'total_pages', e.metadata -> 'total_pages')), '{}'));
+  update {{ .schema }}.jobs set progress_webhook_at = clock_timestamp() where client_id = j.client_id and id = j.id;
+  return v_written;
+end $$;
+
 -- aw_dead_letter_ref is a dead letter as the engine sees it.
 create or replace function {{ .schema }}.aw_dead_letter_ref(d {{ .schema }}.dead_letters) returns jsonb
 language sql stable
@@ -153,13 +210,21 @@ begin
   if state = 'failed' then
     insert into {{ .schema }}.dead_letters (
       client_id, job_id, series, rejected, task_type, reason, error_class, error_code, error_message, attempts,
-      original_message, source_queue, message_id, error_type, retry_count, processing_time_ms, worker_id)
+      original_message, source_queue, message_id, error_type, retry_count, processing_time_ms, worker_id, tx)
     values (j.client_id, j.id, j.series, false, j.type, letter ->> 'reason', error ->> 'class', error ->> 'code',
             error ->> 'message', j.attempts, coalesce(letter ->> 'original_message', ''),
             letter #>> '{source,queue}', letter #>> '{source,message_id}', v_error ->> 'error_type',
             (v_error ->> 'retry_count')::int, (v_error ->> 'processing_time_ms')::numeric::bigint,
-            v_error ->> 'worker_id')
+            v_error ->> 'worker_id',
+            (select e.tx from {{ .schema }}.job_events e -- it comes after that event in the stream
+             where e.client_id = j.client_id and e.job_id = j.id and e.seq = v_last.seq))
     returning * into d;
+  end if;
+  if 'progress' = any (j.webhook_events) then -- what has not been sent by now would come after the end
+    update {{ .schema }}.webhook_deliveries w set status = 'failed', next_attempt_at = null,
+      last_error = 'the task has ended'
+    where w.client_id = j.client_id and w.job_id = j.id and w.once and w.status = 'pending'
+      and w.event = 'task.progress' and w.lease_expires_at is null;
   end if;
   v_sent := {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,
     aw_end.result, v_error);

@@ -24,12 +24,17 @@ declare
   v_last record;
   v_message_id text := nullif(p #>> '{source,message_id}', '');
   v_first boolean := j.series_started_at is null;
+  v_sent integer := 0;
 begin
+  if j.fingerprint = '' then -- aw_enqueue recorded it
+    j.max_attempts := (p ->> 'max_attempts')::int;
+  end if;
   j.attempts := j.attempts + 1;
   select * into v_last from {{ .schema }}.aw_append_events(j, events || {{ .schema }}.aw_event('started', 0,
     format('attempt %s of %s started', j.attempts, j.max_attempts), jsonb_build_object('worker', p -> 'worker')));
   update {{ .schema }}.jobs set
-    status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker',
+    status = 'running', attempts = j.attempts, max_attempts = j.max_attempts, fence = j.fence + 1,
+    worker = p ->> 'worker', fingerprint = coalesce(nullif(fingerprint, ''), p ->> 'fingerprint'),
     begin_id = p ->> 'begin_id',
     lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'), not_before = null,
     started_at = coalesce(started_at, clock_timestamp()),
@@ -39,7 +44,10 @@ begin
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return {{ .schema }}.aw_begin_answer('run', j, jsonb_build_object('first', v_first));
+  if v_first then
+    v_sent := {{ .schema }}.aw_webhook_once(j, 'started', j.attempts, 0::bigint, null::jsonb);
+  end if;
+  return {{ .schema }}.aw_begin_answer('run', j, jsonb_build_object('first', v_first, 'deliveries', v_sent));
 end $$;
 
 -- aw_forces_new_series reports whether a message with hints.force starts another series of an ended job. "Force"
@@ -82,6 +90,7 @@ begin
     cancel_requested_at = null, cancel_requested_by = null,
     hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), priority),
     webhook_url = nullif(p ->> 'webhook_url', ''), traceparent = nullif(p ->> 'traceparent', ''),
+    webhook_events = {{ .schema }}.aw_webhook_events(p), progress_webhook_at = null,
     requested_by = coalesce(nullif(p ->> 'requested_by', ''), requested_by)
   where client_id = j.client_id and id = j.id
   returning * into j;
@@ -157,7 +166,7 @@ begin
     insert into {{ .schema }}.jobs (
       client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by, fingerprint,
       fence, lease_expires_at, worker, webhook_url, traceparent, started_at, series_started_at, message_ids, sent_at,
-      event_seq, begin_id, document)
+      event_seq, begin_id, document, webhook_events)
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
@@ -165,10 +174,10 @@ begin
            nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
            array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id',
-           {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload')
+           {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m)
     from requested order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
-    returning id, status, fence, attempts, max_attempts, progress, worker
+    returning *
   ), written as (
     insert into {{ .schema }}.job_events (client_id, job_id, seq, id, stage, progress, attempt, message, metadata)
     select v_client, f.id, 1, gen_random_uuid(), 'started', 0, 1,
@@ -176,7 +185,9 @@ begin
     from fresh f
   )
   select jsonb_agg(jsonb_build_object('n', r.n, 'decision', 'run', 'fence', f.fence, 'attempt', f.attempts,
-    'max_attempts', f.max_attempts, 'progress', f.progress, 'state', f.status, 'first', true))
+    'max_attempts', f.max_attempts, 'progress', f.progress, 'state', f.status, 'first', true, 'deliveries',
+    case when f.webhook_events is not null then {{ .schema }}.aw_webhook_once(
+      f::{{ .schema }}.jobs, 'started', 1, 0::bigint, null::jsonb) else 0 end))
   into v_answers
   from fresh f join requested r on r.m ->> 'job_id' = f.id;
   return coalesce(v_answers, '[]');
@@ -186,14 +197,18 @@ create or replace function {{ .schema }}.aw_begin(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_new jsonb := {{ .schema }}.aw_begin_new(
-    jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
+  v_new jsonb;
   j {{ .schema }}.jobs;
   d {{ .schema }}.dead_letters;
   v_orphan boolean;
   v_reported jsonb;
   v_error jsonb;
 begin
+  -- Most jobs that come here are recorded already, and an insert that fails costs more than a look.
+  if not exists (select from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id') then
+    v_new := {{ .schema }}.aw_begin_new(
+      jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
+  end if;
   if v_new is not null then
     return v_new;
   end if;
@@ -202,7 +217,7 @@ begin
   if j.placeholder then
     perform {{ .schema }}.aw_report_canceled(j, p);
     return {{ .schema }}.aw_begin_answer('canceled', j, '{}'::jsonb);
-  elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
+  elsif {{ .schema }}.aw_is_other(j, p) then -- I5
     return {{ .schema }}.aw_begin_answer('conflict', j, '{}'::jsonb);
   end if;
 

@@ -12,7 +12,8 @@ begin
     checkpoint = coalesce(nullif(p -> 'checkpoint', 'null'), checkpoint),
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id;
-  return jsonb_build_object('cancel', j.cancel_requested_at is not null);
+  return jsonb_build_object('cancel', j.cancel_requested_at is not null, 'deliveries',
+    case when v_last.seq > j.event_seq then {{ .schema }}.aw_webhook_progress(j, v_last.seq) else 0 end);
 end $$;
 
 -- aw_effect runs one effect of a handler, the function aw_effect_<kind>, and returns what to add to the result.

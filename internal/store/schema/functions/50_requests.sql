@@ -1,6 +1,7 @@
 -- What comes from outside an attempt: submissions, cancel requests, rejected messages.
 
--- aw_submit records a job with its message before the message is sent, so that a sweep can send it again (I1).
+-- aw_submit records a job with its message before the message is sent, so that a sweep can send it again (I1); one with
+-- p.send_at is sent by a sweep only, at that time.
 create or replace function {{ .schema }}.aw_submit(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -9,12 +10,13 @@ declare
 begin
   insert into {{ .schema }}.jobs (
     client_id, id, type, max_attempts, priority, payload, hints, requested_by, fingerprint, webhook_url, traceparent,
-    queue, message, document)
+    queue, message, document, webhook_events, run_at)
   values (v_client, p ->> 'job_id', p ->> 'type', (p ->> 'max_attempts')::int,
           coalesce(nullif(p ->> 'priority', ''), 'normal'), coalesce(nullif(p -> 'payload', 'null'), '{}'),
           coalesce(nullif(p -> 'hints', 'null'), '{}'), nullif(p ->> 'requested_by', ''), p ->> 'fingerprint',
           nullif(p ->> 'webhook_url', ''), nullif(p ->> 'traceparent', ''), p ->> 'queue', p ->> 'message',
-          {{ .schema }}.aw_document_key(p ->> 'type', p -> 'payload'))
+          {{ .schema }}.aw_document_key(p ->> 'type', p -> 'payload'), {{ .schema }}.aw_webhook_events(p),
+          (p ->> 'send_at')::timestamptz)
   on conflict (client_id, id) do nothing
   returning * into j;
   if found then
@@ -23,7 +25,7 @@ begin
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
   if j.placeholder then
     perform {{ .schema }}.aw_report_canceled(j, p);
-  elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
+  elsif {{ .schema }}.aw_is_other(j, p) then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
   end if;
   return jsonb_build_object('created', false, 'state', j.status, 'sent', j.queue is null or j.sent_at is not null);
@@ -181,6 +183,10 @@ begin
     update {{ .schema }}.dead_letters
     set series = {{ .schema }}.aw_record_rejected_job(v_client, p || jsonb_build_object('error', v_error))
     where client_id = v_client and id = d.id;
+    update {{ .schema }}.dead_letters l set tx = greatest(l.tx, e.tx) -- it comes after the job's events in the stream
+    from (select o.tx from {{ .schema }}.job_events o where o.client_id = v_client and o.job_id = v_job
+          order by o.seq desc limit 1) e
+    where l.client_id = v_client and l.id = d.id;
   end if;
   select * into j from {{ .schema }}.jobs where client_id = v_client and id = v_job;
   v_state := {{ .schema }}.aw_rejection_state(j, p);

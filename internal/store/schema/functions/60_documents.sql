@@ -46,7 +46,8 @@ begin
     'active', (select jsonb_build_object(
                  'version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
                  'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
-                 'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag)
+                 'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag,
+                 'source_modified', d.source_modified)
                from {{ .schema }}.document_versions v
                where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
     'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from {{ .schema }}.document_chunks c
@@ -197,6 +198,7 @@ declare
 begin
   update {{ .schema }}.documents u set
     blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
+    source_modified = nullif(args ->> 'source_modified', ''),
     metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
     where u.client_id = d.client_id and u.id = d.id
     returning * into v;
@@ -245,6 +247,7 @@ begin
   update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
   v := {{ .schema }}.aw_record_reading(d, v.version, args);
   d := {{ .schema }}.aw_record_source(d, args);
+  perform {{ .schema }}.aw_cognee_changed(client, d.id, d.document_set, v.version);
   return {{ .schema }}.aw_document_result(d, v, false)
     || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused);
 end $$;

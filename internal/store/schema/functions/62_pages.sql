@@ -17,8 +17,8 @@ begin
     return false;
   end if;
   insert into {{ .schema }}.page_result_jobs (client_id, job_id, source, filename, blob)
-  values (client, job, of_source, j.payload ->> 'filename',
-          coalesce(nullif(j.payload ->> 'blob', ''), j.payload ->> 'filename'))
+  values (client, job, of_source, {{ .schema }}.aw_payload_name(j.payload),
+          {{ .schema }}.aw_payload_blob(j.payload))
   on conflict (job_id, source, client_id) do nothing;
   return true;
 end $$;

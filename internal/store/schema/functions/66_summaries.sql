@@ -41,7 +41,7 @@ begin
   insert into {{ .schema }}.partials (
     client_id, key, answer, prompt_tokens, completion_tokens, job_id, series, filename, blob)
   select distinct on (x.key) v_client, x.key, x.answer, x.prompt_tokens, x.completion_tokens, v_job, v_series,
-         v_payload ->> 'filename', coalesce(nullif(v_payload ->> 'blob', ''), v_payload ->> 'filename')
+         {{ .schema }}.aw_payload_name(v_payload), {{ .schema }}.aw_payload_blob(v_payload)
   from jsonb_to_recordset(p -> 'partials') as x(key text, answer jsonb, prompt_tokens bigint, completion_tokens bigint)
   order by x.key
   on conflict (key, client_id) do update set answer = excluded.answer, prompt_tokens = excluded.prompt_tokens,

@@ -127,6 +127,9 @@ begin
   v_jobs := v_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
     where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id)));
   delete from {{ .schema }}.documents x where x.client_id = client and x.id = d.id;
+  if v_there then
+    perform {{ .schema }}.aw_cognee_changed(client, d.id, d.document_set, null::integer);
+  end if;
 
   return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
     'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks,

@@ -40,6 +40,12 @@ declare
   v_id text;
   r record;
 begin
+  update {{ .schema }}.webhook_deliveries w set status = 'failed', next_attempt_at = null, lease_expires_at = null,
+    last_error = 'the receiver was down, and this is sent once only'
+  where w.client_id = client and w.once and w.status = 'pending' and w.next_attempt_at <= now_at
+    and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
+    and exists (select from {{ .schema }}.webhook_outages o
+                where o.client_id = client and o.receiver = any ({{ .schema }}.aw_receivers(w.url)));
   with held as (
     select w.id, (select min(o.receiver) from {{ .schema }}.webhook_outages o
                   where o.client_id = client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))) as receiver
@@ -121,8 +127,10 @@ begin
     returning w.*
   )
   select jsonb_agg(jsonb_build_object('id', c.id, 'job_id', c.job_id, 'url', c.url, 'body', c.body,
-                                      'attempts', c.attempts, 'fence', c.fence, 'traceparent', j.traceparent,
-                                      'waiting', c.waits_for is not null) order by c.next_attempt_at)
+                                      'attempts', c.attempts - coalesce(c.attempts_before, 0), 'fence', c.fence,
+                                      'traceparent', j.traceparent,
+                                      'waiting', c.waits_for is not null, 'once', coalesce(c.once, false))
+                   order by c.next_attempt_at)
   into v_claimed from claimed c left join {{ .schema }}.jobs j on j.client_id = v_client and j.id = c.job_id;
 
   select min(greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at))) into v_next
@@ -310,7 +318,8 @@ end $$;
 
 -- aw_resend_delivery has a delivery sent again that ended without success, or, with p.delivered, one that was
 -- delivered. Its id stays, so that a receiver that has seen it recognizes it. Its schedule starts again, and so does
--- the wait for a receiver that is down: both count from created_at. The guard requires the new fence.
+-- the wait for a receiver that is down: both count from created_at. attempts goes on from where it was, so that a
+-- listing shows all of them. The guard requires the new fence.
 create or replace function {{ .schema }}.aw_resend_delivery(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -333,7 +342,7 @@ begin
       to_char(w.delivered_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"') using errcode = 'AW016';
   end if;
   update {{ .schema }}.webhook_deliveries set
-    status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts = 0,
+    status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts_before = w.attempts,
     next_attempt_at = v_now, created_at = v_now, delivered_at = null
   where client_id = v_client and id = v_id
   returning * into w;

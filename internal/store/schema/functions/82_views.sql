@@ -84,12 +84,21 @@ language sql stable rows 1000 set search_path = {{ .path }} as $$
   from {{ .schema }}.derived_contents d where d.client_id = (select {{ .schema }}.aw_bound())
 $$;
 
+create or replace function {{ .schema }}.aw_own_llm_checks()
+returns table (client_id text, id uuid, job_id text, confidence real, verdict text, findings jsonb, model text,
+  created_at timestamptz)
+language sql stable rows 1000 set search_path = {{ .path }} as $$
+  select c.client_id, c.id, c.job_id, c.confidence, c.verdict, c.findings, c.model, c.created_at
+  from {{ .schema }}.llm_checks c where c.client_id = (select {{ .schema }}.aw_bound())
+$$;
+
 do $$
 declare
   v text;
   r text;
 begin
-  foreach v in array array['jobs', 'job_events', 'documents', 'summaries', 'agent_runs', 'derived_contents'] loop
+  foreach v in array array['jobs', 'job_events', 'documents', 'summaries', 'agent_runs', 'derived_contents',
+                           'llm_checks'] loop
     execute format('create or replace view {{ .schema }}.own_%1$s as select * from {{ .schema }}.aw_own_%1$s()', v);
     foreach r in array array['anon', 'authenticated', 'service_role'] loop
       if exists (select from pg_roles where rolname = r) then

@@ -1,17 +1,24 @@
 -- aw_rights are the rights of aw_owner on each table: those that the functions need. No role gets TRUNCATE, which
--- row-level security doesn't restrict. The events of a job are only added to.
+-- row-level security doesn't restrict. The events of a job are only added to, and removed long after its end; later
+-- its deliveries and the job itself.
 create or replace function {{ .schema }}.aw_rights() returns table (name text, privileges text)
 language sql immutable set search_path = {{ .path }} as $$
   values
-    ('jobs', 'select, insert, update'), ('job_events', 'select, insert'),
+    ('jobs', 'select, insert, update, delete'), ('job_events', 'select, insert, delete'),
     ('dead_letters', 'select, insert, update, delete'),
-    ('webhook_deliveries', 'select, insert, update'), ('webhook_outages', 'select, insert, update, delete'),
+    ('webhook_deliveries', 'select, insert, update, delete'), ('webhook_outages', 'select, insert, update, delete'),
     ('webhook_locks', 'select, insert, update'), ('documents', 'select, insert, update, delete'),
     ('document_versions', 'select, insert, update, delete'), ('document_chunks', 'select, insert, update, delete'),
     ('page_results', 'select, insert, update, delete'), ('page_result_jobs', 'select, insert, update, delete'),
     ('summaries', 'select, insert, delete'), ('agent_runs', 'select, insert'),
     ('derived_contents', 'select, insert, delete'), ('partials', 'select, insert, update, delete'),
-    ('idempotency_keys', 'select, insert, update, delete'), ('aw_schema_version', 'select')
+    ('idempotency_keys', 'select, insert, update, delete'),
+    ('aw_queues', 'select, insert'), ('aw_queue_messages', 'select, insert, update, delete'),
+    ('event_publishers', 'select, insert, update'), ('schedules', 'select, insert, update, delete'),
+    ('cognee_targets', 'select, insert, update, delete'),
+    ('cognee_documents', 'select, insert, update, delete'), ('cognee_datasets', 'select, insert, update, delete'),
+    ('gateway_answers', 'select, insert, update, delete'), ('llm_checks', 'select, insert'),
+    ('decks', 'select, insert'), ('aw_schema_version', 'select')
 $$;
 
 -- aw_exposed is what a tenant's role could do without the functions. The planner's estimates come from the statistics
@@ -140,13 +147,13 @@ begin
     left join lateral (select oid, prosecdef,
                          format('%I.%I(%s)', c_schema, proname, pg_get_function_identity_arguments(oid)) as called
                        from pg_proc where pronamespace = c_schema::regnamespace and proname = n.name
-                         and pg_get_userbyid(proowner) in (current_user, 'aw_searcher')) f on true
+                         and pg_get_userbyid(proowner) in (current_user, 'aw_searcher', 'aw_keeper')) f on true
     order by n.name
   loop
     if r.oid is null then
       v_findings := v_findings || jsonb_build_object('about', 'version', 'subject', r.name,
         'problem', 'there is no such function');
-    elsif (r.prosecdef and r.name <> 'aw_matching_own' or r.name = any ({{ .open }}) or v_all)
+    elsif (r.prosecdef and r.name <> all (array['aw_matching_own', 'aw_queue_truncate']) or r.name = any ({{ .open }}) or v_all)
           and not has_function_privilege(v_caller, r.oid, 'execute') then
       v_findings := v_findings || jsonb_build_object('about', 'function', 'subject', r.name,
         'problem', 'execute is not granted',

@@ -10,12 +10,13 @@ do $$
 declare
   c_entry constant text[] := array[
     'aw_stage_vectors', 'aw_find_own', 'aw_own_jobs', 'aw_own_job_events', 'aw_own_documents', 'aw_own_summaries',
-     'aw_own_agent_runs', 'aw_own_derived_contents', 'aw_matching_own'];
+     'aw_own_agent_runs', 'aw_own_derived_contents', 'aw_own_llm_checks', 'aw_own_processing_jobs',
+    'aw_matching_own', 'aw_queue_truncate'];
   v_owner text;
   f record;
   r text;
 begin
-  grant create on schema {{ .schema }} to aw_owner, aw_searcher; -- "alter function … owner to" requires it
+  grant create on schema {{ .schema }} to aw_owner, aw_searcher, aw_keeper; -- "alter function … owner to" requires it
   for f in
     select p.oid::regprocedure as sig, p.proname as name, pg_get_userbyid(p.proowner) as owner,
            p.proname = any (c_entry)
@@ -23,10 +24,11 @@ begin
                 and p.prorettype = 'jsonb'::regtype as entry
     from pg_proc p
     where p.pronamespace = '{{ .schema }}'::regnamespace and p.proname = any ({{ .names }})
-      and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher')
+      and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher', 'aw_keeper')
            or p.proowner = (select relowner from pg_class where oid = '{{ .schema }}.jobs'::regclass))
   loop
-    v_owner := case when f.name = 'aw_matching_own' then 'aw_searcher' else 'aw_owner' end;
+    v_owner := case f.name when 'aw_matching_own' then 'aw_searcher' when 'aw_queue_truncate' then 'aw_keeper'
+                            else 'aw_owner' end;
     execute format('revoke all on function %s from public', f.sig);
     if f.owner <> v_owner then
       execute format('alter function %s owner to %I', f.sig, v_owner);
@@ -37,12 +39,12 @@ begin
       execute format('alter function %s security definer set client_min_messages = notice', f.sig);
     end if;
     foreach r in array array_remove(array['anon', 'authenticated', 'async_worker', 'async_worker_reader', 'aw_owner',
-                                          'aw_searcher', 'service_role'], v_owner) loop
+                                          'aw_searcher', 'aw_keeper', 'service_role'], v_owner) loop
       if exists (select from pg_roles where rolname = r) then
         execute format('revoke all on function %s from %I', f.sig, r);
       end if;
     end loop;
-    if f.entry and f.name <> 'aw_matching_own' or f.name = any ({{ .open }}) then
+    if f.entry and v_owner = 'aw_owner' or f.name = any ({{ .open }}) then
       execute format('grant execute on function %s to async_worker', f.sig);
     end if;
     if f.name = any ({{ .reads }}) then
@@ -50,14 +52,17 @@ begin
     end if;
     if f.name = any ({{ .searched }}) then
       execute format('grant execute on function %s to aw_searcher', f.sig); -- what aw_matching_own calls
-    elsif f.name = 'aw_matching_own' then
+    elsif v_owner <> 'aw_owner' then
       execute format('grant execute on function %s to aw_owner', f.sig);
+    end if;
+    if f.name = 'aw_queue_part' then
+      execute format('grant execute on function %s to aw_keeper', f.sig); -- what aw_queue_truncate calls
     end if;
     if exists (select from pg_roles where rolname = 'service_role') then
       execute format('grant execute on function %s to service_role', f.sig);
     end if;
   end loop;
-  revoke create on schema {{ .schema }} from aw_owner, aw_searcher;
+  revoke create on schema {{ .schema }} from aw_owner, aw_searcher, aw_keeper;
 end $$;
 
 do $$

@@ -20,7 +20,7 @@ begin
            substring(obj_description(p.oid, 'pg_proc') from '^retired at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$')::timestamptz as marked_at
     from pg_proc p
     where p.pronamespace = '{{ .schema }}'::regnamespace and p.proname = any (c_retired)
-      and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher')
+      and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher', 'aw_keeper')
            or p.proowner = (select relowner from pg_class where oid = '{{ .schema }}.jobs'::regclass))
   loop
     if f.marked_at is null then

@@ -1,0 +1,163 @@
+-- What a frontend enqueues through the database: job and message in the transaction of the caller.
+
+-- aw_task is a task message without its envelope: of a CloudEvent (structured mode) its data, in whose words job_id is
+-- task_id, tenant_id is client_id, owner_id is requested_by, content_id is payload.filename, and ocr the default type.
+create or replace function {{ .schema }}.aw_task(message jsonb) returns jsonb
+language plpgsql immutable set search_path = {{ .path }} as $$
+declare
+  d jsonb := message -> 'data';
+begin
+  if not message ? 'specversion' or jsonb_typeof(d) is distinct from 'object' then
+    return message;
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+      'task_type', 'ocr', 'task_id', d -> 'job_id', 'client_id', coalesce(d -> 'tenant_id', message -> 'client_id'),
+      'requested_by', d -> 'owner_id', 'traceparent', message -> 'traceparent'))
+    || (d - array['job_id', 'tenant_id', 'owner_id', 'content_id'])
+    || jsonb_build_object('payload',
+         case when d ? 'content_id' then jsonb_build_object('filename', d -> 'content_id') else '{}' end
+         || case jsonb_typeof(d -> 'payload') when 'object' then d -> 'payload' else '{}' end);
+end $$;
+
+-- aw_refuse_task raises what is wrong with a task message, as the worker's decoder would find it.
+create or replace function {{ .schema }}.aw_refuse_task(t jsonb) returns void
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_problem text := case
+    when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]{1,128}$' then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
+    when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' then 'task_type must be the name of a type of task'
+    when jsonb_typeof(t -> 'payload') is distinct from 'object' then 'payload must be an object'
+    when jsonb_typeof(coalesce(nullif(t -> 'hints', 'null'), '{}')) <> 'object' then 'hints must be an object'
+    when coalesce(t ->> 'priority', t #>> '{hints,priority}', 'normal') not in ('high', 'normal', 'low')
+      then 'priority must be high, normal or low'
+    when octet_length(t::text) > 65536 then 'the message has more than 65536 bytes: put it into a blob, and enqueue '
+      'a payload that names it' end;
+begin
+  if v_problem is not null then
+    raise exception '%', v_problem using errcode = 'AW006';
+  end if;
+  perform (t ->> 'run_at')::timestamptz;
+exception when datetime_field_overflow or invalid_datetime_format then
+  raise exception 'run_at is not a time: use 2026-12-01T06:00:00Z' using errcode = 'AW006';
+end $$;
+
+-- aw_enqueue takes a task message, records its job and puts the message on its queue; task_id may be left out. It
+-- returns job_id, and created: whether it is new. The same task again changes nothing, unless hints.force is set;
+-- another task under the same id is refused. A tenant whose queues are not in this database gets the message into the
+-- outbox, from which a worker's sweep sends it.
+create or replace function {{ .schema }}.aw_enqueue(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  t jsonb := jsonb_strip_nulls({{ .schema }}.aw_task(p) - 'payload')
+    || jsonb_build_object('payload', {{ .schema }}.aw_task(p) -> 'payload');
+  v_client text := {{ .schema }}.aw_tenant(
+    jsonb_build_object('client_id', coalesce(t ->> 'client_id', {{ .schema }}.aw_bound())));
+  v_priority text := coalesce(t ->> 'priority', t #>> '{hints,priority}', 'normal');
+  v_queue text := v_client || '-tasks' || case v_priority when 'normal' then '' else '-' || v_priority end;
+  v_direct boolean;
+  v_wait interval;
+  v_new boolean;
+  j {{ .schema }}.jobs;
+begin
+  if t ->> 'task_id' is null then
+    t := t || jsonb_build_object('task_id', gen_random_uuid());
+  end if;
+  perform {{ .schema }}.aw_refuse_task(t);
+  v_wait := greatest(coalesce((t ->> 'run_at')::timestamptz - clock_timestamp(), interval '0'), interval '0');
+  v_direct := exists (select from {{ .schema }}.aw_queues where client_id = v_client and name = v_queue);
+  if v_wait > interval '0' and not v_direct then
+    raise exception 'run_at needs the queue %, which a worker with QUEUE_BACKEND=postgres creates', v_queue
+      using errcode = 'AW006';
+  end if;
+  insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
+    traceparent, queue, message, sent_at)
+  values (v_client, t ->> 'task_id', t ->> 'task_type', v_priority, t -> 'payload', coalesce(t -> 'hints', '{}'),
+          nullif(t ->> 'requested_by', ''), nullif(t ->> 'webhook_url', ''), nullif(t ->> 'traceparent', ''), v_queue,
+          -- A sweep takes a message for lost some time after it was sent.
+          case when not v_direct then t::text end, case when v_direct then clock_timestamp() + v_wait end)
+  on conflict (client_id, id) do nothing
+  returning * into j;
+  v_new := found;
+  if not v_new then
+    select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = t ->> 'task_id';
+    if j.placeholder then
+      perform {{ .schema }}.aw_report_canceled(j, t || jsonb_build_object('type', t -> 'task_type'));
+    elsif j.type <> t ->> 'task_type' or j.payload <> t -> 'payload' then -- I5
+      raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
+    end if;
+  end if;
+  if v_direct and (v_new or not j.placeholder and t #>> '{hints,force}' = 'true') then
+    perform {{ .schema }}.aw_queue_put(v_client, v_queue, t::text, v_wait, null::interval, null::uuid);
+  end if;
+  return jsonb_build_object('job_id', t -> 'task_id', 'created', v_new);
+end $$;
+
+-- aw_is_other reports whether a job that exists is another task than the one in p (I5). Until a worker has begun it,
+-- what aw_enqueue recorded has no fingerprint.
+create or replace function {{ .schema }}.aw_is_other(j {{ .schema }}.jobs, p jsonb) returns boolean
+language sql immutable
+return case when j.fingerprint = '' then j.type <> p ->> 'type' or j.payload <> p -> 'payload'
+            else j.fingerprint <> p ->> 'fingerprint' end;
+
+-- The view processing_jobs, for those who know such a table: insert a row to enqueue a job, select it to see what
+-- became of it.
+create or replace function {{ .schema }}.aw_own_processing_jobs()
+returns table (client_id text, id text, type text, source_uri text, payload jsonb, hints jsonb, priority text,
+  status text, progress integer, retry_count integer, max_retries integer, error_code text, error_message text,
+  result jsonb, result_path text, leased_by text, lease_expires_at timestamptz, created_at timestamptz,
+  updated_at timestamptz, started_at timestamptz, completed_at timestamptz, failed_at timestamptz,
+  last_attempt_at timestamptz)
+language sql stable rows 1000 set search_path = {{ .path }} as $$
+  select j.client_id, j.id, j.type, j.payload ->> 'source_uri', j.payload, j.hints, j.priority,
+         case j.status when 'running' then 'processing' when 'succeeded' then 'completed' else j.status end,
+         j.progress, coalesce(j.retry_count, greatest(j.attempts - 1, 0)),
+         case when j.fingerprint <> '' then j.max_attempts - 1 end, j.error_code, j.error_message, j.result,
+         coalesce(j.result ->> 'result_path', j.result ->> 'derived_blob'),
+         case when j.lease_expires_at is not null then j.worker end, j.lease_expires_at, j.created_at, j.updated_at,
+         j.started_at, case when j.status = 'succeeded' then j.completed_at end,
+         case when j.status = 'failed' then j.completed_at end,
+         (select max(e.at) from {{ .schema }}.job_events e
+          where e.job_id = j.id and e.client_id = j.client_id and e.stage = 'started')
+  from {{ .schema }}.jobs j where j.client_id = (select {{ .schema }}.aw_bound())
+$$;
+
+-- aw_insert_processing_job enqueues an inserted row. A row whose task is there already inserts nothing.
+create or replace function {{ .schema }}.aw_insert_processing_job() returns trigger
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_answer jsonb;
+begin
+  if coalesce(new.status, 'pending') not in ('created', 'pending', 'queued') then
+    raise exception 'a new job is created, pending or queued, and not %', new.status using errcode = 'AW006';
+  end if;
+  v_answer := {{ .schema }}.aw_enqueue(jsonb_strip_nulls(jsonb_build_object('client_id', new.client_id,
+      'task_id', new.id, 'task_type', new.type, 'priority', new.priority, 'hints', new.hints))
+    || jsonb_build_object('payload', coalesce(new.payload, '{}')
+         || case when new.source_uri is null then '{}' else jsonb_build_object('source_uri', new.source_uri) end
+         || case when new.source_uri like 'blob:%' and not coalesce(new.payload, '{}') ? 'filename'
+                 then jsonb_build_object('filename', substr(new.source_uri, 6)) else '{}' end));
+  new.id := v_answer ->> 'job_id';
+  new.status := 'pending';
+  new.created_at := now();
+  return case when (v_answer ->> 'created')::boolean then new end;
+end $$;
+
+create or replace view {{ .schema }}.processing_jobs as select * from {{ .schema }}.aw_own_processing_jobs();
+create or replace trigger aw_insert instead of insert on {{ .schema }}.processing_jobs
+  for each row execute function {{ .schema }}.aw_insert_processing_job();
+do $$
+declare
+  r text;
+begin
+  revoke all on {{ .schema }}.processing_jobs from public;
+  foreach r in array array['anon', 'authenticated', 'service_role'] loop
+    if exists (select from pg_roles where rolname = r) then
+      execute format('revoke all on {{ .schema }}.processing_jobs from %I', r);
+    end if;
+  end loop;
+  grant select, insert on {{ .schema }}.processing_jobs to async_worker;
+  grant select on {{ .schema }}.processing_jobs to async_worker_reader;
+  if exists (select from pg_roles where rolname = 'service_role') then
+    grant insert on {{ .schema }}.processing_jobs to service_role;
+  end if;
+end $$;

@@ -1,0 +1,108 @@
+-- Where documents come from: addresses of the web, and the blobs of a prefix, each of which becomes a job of its own.
+
+-- aw_payload_name is the name of the document that a payload is about, as far as it says: of an address it has neither
+-- login nor query.
+create or replace function {{ .schema }}.aw_payload_name(payload jsonb) returns text
+language sql immutable
+return coalesce(nullif(payload ->> 'filename', ''), nullif(payload ->> 'blob', ''),
+  case when payload ->> 'source_uri' like 'blob:%' then substr(payload ->> 'source_uri', 6)
+       else regexp_replace(regexp_replace(payload ->> 'source_uri', '[?#].*$', ''), '^([^:/]+://)[^/]*@', '\1') end,
+  payload ->> 'prefix');
+
+-- aw_payload_blob is the blob that a payload is about, or its address as aw_payload_name has it.
+create or replace function {{ .schema }}.aw_payload_blob(payload jsonb) returns text
+language sql immutable
+return coalesce(nullif(payload ->> 'blob', ''), case when nullif(payload ->> 'source_uri', '') is not null
+    then {{ .schema }}.aw_payload_name(jsonb_build_object('source_uri', payload -> 'source_uri')) end,
+  payload ->> 'filename');
+
+-- aw_document_at is the name of the document of a set that was made of p.blob last; null: there is none.
+create or replace function {{ .schema }}.aw_document_at(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+begin
+  return jsonb_build_object('filename', (
+    select d.filename from {{ .schema }}.documents d
+    where d.client_id = v_client and d.blob = p ->> 'blob' and d.document_set = p ->> 'document_set'
+      and d.active_version is not null
+    order by d.updated_at desc limit 1));
+end $$;
+
+-- aw_child_id is the id of the job that a job submits for a thing at a version: the same in each of its attempts, and
+-- another one in its next series.
+create or replace function {{ .schema }}.aw_child_id(j {{ .schema }}.jobs, thing text, version text) returns text
+language sql immutable
+return left(j.id, 90) || '.' || md5(jsonb_build_array(j.id, j.series, thing, version)::text);
+
+-- aw_child is what is known of the job that j submits for a thing: its id; whether it is submitted; and its queue and
+-- message, if that was not sent.
+create or replace function {{ .schema }}.aw_child(j {{ .schema }}.jobs, thing text, version text) returns jsonb
+language sql stable
+return (
+  select jsonb_build_object('id', i.id, 'submitted', c.id is not null)
+    || case when c.message is not null and c.sent_at is null
+            then jsonb_build_object('queue', c.queue, 'message', c.message) else '{}' end
+  from (select {{ .schema }}.aw_child_id(j, thing, version) as id) i
+  left join {{ .schema }}.jobs c on c.client_id = j.client_id and c.id = i.id);
+
+-- aw_compare_blobs says of each of p.blobs (name, etag), for the job that the caller holds: the child that the job
+-- submits for it, and the document that p.document_set has of it, with the ETag that it was made of.
+create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
+  v_set text := p ->> 'document_set';
+begin
+  return coalesce((
+    select jsonb_agg({{ .schema }}.aw_child(j, x.name, x.etag)
+      || jsonb_build_object('filename', d.filename, 'etag', d.source_etag) order by x.n)
+    from rows from (jsonb_to_recordset(p -> 'blobs') as (name text, etag text)) with ordinality as x(name, etag, n)
+    left join lateral (
+      select o.filename, o.source_etag from {{ .schema }}.documents o
+      where o.client_id = j.client_id and o.blob = x.name and o.document_set = v_set and o.active_version is not null
+      order by o.filename = x.name desc, o.updated_at desc limit 1) d on true), '[]');
+end $$;
+
+-- aw_documents_under are the documents of p.document_set whose blobs begin with p.prefix, in the order of their ids from
+-- p.after on: at most p.limit rows are read. It returns them, each with the child that the job submits to delete it, and
+-- next: the last id that was read; null: there are no more.
+create or replace function {{ .schema }}.aw_documents_under(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
+  v_set text := p ->> 'document_set';
+  v_prefix text := p ->> 'prefix';
+  v_after uuid := coalesce(nullif(p ->> 'after', ''), '00000000-0000-0000-0000-000000000000');
+  v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
+begin
+  return (
+    select jsonb_build_object(
+      'documents', coalesce(jsonb_agg({{ .schema }}.aw_child(j, x.id::text, 'delete')
+          || jsonb_build_object('filename', x.filename, 'blob', x.blob) order by x.id)
+        filter (where starts_with(x.blob, v_prefix) and x.active_version is not null), '[]'),
+      'next', case when count(*) = v_limit then (array_agg(x.id order by x.id desc))[1] end)
+    from (select o.* from {{ .schema }}.documents o
+          where o.client_id = j.client_id and o.document_set = v_set and o.id > v_after
+          order by o.id limit v_limit) x);
+end $$;
+
+-- aw_submit_children records p.jobs, each as aw_submit does, as children of the job that the caller holds: a job that
+-- lost its right submits nothing (I4). Those that are recorded already stay as they are.
+create or replace function {{ .schema }}.aw_submit_children(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
+  v_one jsonb;
+  v_new text[] := '{}';
+begin
+  for v_one in select x from jsonb_array_elements(p -> 'jobs') x order by x ->> 'job_id' loop
+    continue when exists (
+      select from {{ .schema }}.jobs o where o.client_id = j.client_id and o.id = v_one ->> 'job_id');
+    if ({{ .schema }}.aw_submit(v_one || jsonb_build_object('client_id', j.client_id)) ->> 'created')::boolean then
+      v_new := v_new || (v_one ->> 'job_id');
+    end if;
+  end loop;
+  update {{ .schema }}.jobs c set parent_job_id = j.id where c.client_id = j.client_id and c.id = any (v_new);
+  return jsonb_build_object('created', to_jsonb(v_new));
+end $$;

@@ -1,0 +1,260 @@
+-- What the dashboard asks. No question reads more rows than it bounds, however many jobs there are: where a bound was
+-- reached, the answer says so.
+
+-- aw_outcomes is how jobs have ended in each of p.windows: {within_ms, buckets}. It reads the newest p.most ends alone.
+-- A duration is that of a series, from its first start to its end.
+create or replace function {{ .schema }}.aw_outcomes(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_now timestamptz := clock_timestamp();
+  v_most integer := least(greatest((p ->> 'most')::int, 1), 1000000);
+  v_width interval;
+  v_begin timestamptz;
+  v_all jsonb := '[]';
+  v_one jsonb;
+  w jsonb;
+begin
+  for w in select x from jsonb_array_elements(p -> 'windows') x loop
+    v_begin := v_now - {{ .schema }}.aw_interval(w -> 'within_ms');
+    v_width := {{ .schema }}.aw_interval(w -> 'within_ms') / greatest((w ->> 'buckets')::int, 1);
+    with ended as materialized (
+      select j.completed_at as at, j.status,
+        extract(epoch from j.completed_at - j.series_started_at) * 1000 as ms,
+        floor(extract(epoch from j.completed_at - v_begin) / extract(epoch from v_width))::int as bucket
+      from {{ .schema }}.jobs j
+      where j.client_id = v_client and j.progress >= 0 -- a condition of jobs_by_end
+        and j.completed_at > v_begin and j.completed_at <= v_now
+      order by j.completed_at desc limit v_most + 1)
+    select jsonb_build_object('within_ms', w -> 'within_ms', 'begin', v_begin, 'end', v_now,
+        'jobs', least(count(*), v_most), 'more', count(*) > v_most, 'oldest', min(e.at),
+        'succeeded', count(*) filter (where e.status = 'succeeded'),
+        'failed', count(*) filter (where e.status = 'failed'),
+        'canceled', count(*) filter (where e.status = 'canceled'),
+        'p50_ms', (percentile_disc(0.5) within group (order by e.ms) filter (where e.status <> 'canceled'))::bigint,
+        'p95_ms', (percentile_disc(0.95) within group (order by e.ms) filter (where e.status <> 'canceled'))::bigint,
+        'buckets', (select coalesce(jsonb_agg(jsonb_build_array(b.bucket, b.succeeded, b.failed, b.canceled)
+                                    order by b.bucket), '[]')
+                    from (select i.bucket, count(*) filter (where i.status = 'succeeded') as succeeded,
+                            count(*) filter (where i.status = 'failed') as failed,
+                            count(*) filter (where i.status = 'canceled') as canceled
+                          from ended i group by i.bucket) b))
+      into v_one from ended e;
+    v_all := v_all || v_one;
+  end loop;
+  return v_all;
+end $$;
+
+-- aw_overview is what waits, what fails and what the work has cost: for each priority how many jobs wait, at most
+-- p.most, and since when; the causes of the failures of the last p.within_ms, of the newest p.most; the tokens and
+-- chunks of the newest p.most results of that time.
+create or replace function {{ .schema }}.aw_overview(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_begin timestamptz := clock_timestamp() - {{ .schema }}.aw_interval(p -> 'within_ms');
+  v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
+  v_waiting jsonb := '[]';
+  v_one jsonb;
+  v_failures jsonb;
+  v_usage jsonb;
+  v_priority text;
+begin
+  foreach v_priority in array array['high', 'normal', 'low'] loop
+    with w as materialized (
+      select j.created_at, j.run_at from {{ .schema }}.jobs j
+      where j.client_id = v_client and j.status = 'pending' and j.priority = v_priority
+      order by j.created_at limit v_most + 1)
+    select jsonb_build_object('priority', v_priority, 'jobs', least(count(*), v_most), 'more', count(*) > v_most,
+        'later', count(*) filter (where w.run_at > clock_timestamp()),
+        'oldest', min(coalesce(w.run_at, w.created_at)) filter (where coalesce(w.run_at, w.created_at) <= clock_timestamp()))
+      into v_one from w;
+    v_waiting := v_waiting || v_one;
+  end loop;
+  with f as materialized (
+    select j.id, j.type, j.error_class, j.error_code, j.error_message, j.created_at, j.completed_at
+    from {{ .schema }}.jobs j
+    where j.client_id = v_client and j.status = 'failed' and j.created_at > v_begin
+    order by j.created_at desc limit v_most)
+  select coalesce(jsonb_agg(jsonb_build_object('type', x.type, 'error_class', x.error_class,
+      'error_code', x.error_code, 'jobs', x.jobs, 'last_at', x.last_at, 'last_job_id', x.last_id,
+      'error_message', x.message) order by x.jobs desc, x.last_at desc), '[]')
+    into v_failures
+  from (select f.type, f.error_class, f.error_code, count(*) as jobs, max(f.completed_at) as last_at,
+          (array_agg(f.id order by f.created_at desc))[1] as last_id,
+          (array_agg(f.error_message order by f.created_at desc))[1] as message
+        from f group by f.type, f.error_class, f.error_code order by count(*) desc, max(f.completed_at) desc limit 8) x;
+  with r as materialized (
+    select j.result from {{ .schema }}.jobs j
+    where j.client_id = v_client and j.status = 'succeeded' and j.created_at > v_begin
+    order by j.created_at desc limit v_most)
+  select jsonb_build_object('jobs', count(*), 'more', count(*) = v_most,
+      'prompt_tokens', coalesce(sum({{ .schema }}.aw_count(r.result -> 'prompt_tokens')), 0),
+      'completion_tokens', coalesce(sum({{ .schema }}.aw_count(r.result -> 'completion_tokens')), 0),
+      'chunks_embedded', coalesce(sum({{ .schema }}.aw_count(r.result -> 'chunks_embedded')), 0),
+      'chunks_reused', coalesce(sum({{ .schema }}.aw_count(r.result -> 'chunks_reused')), 0))
+    into v_usage from r;
+  return jsonb_build_object('waiting', v_waiting, 'failures', v_failures, 'usage', v_usage);
+end $$;
+
+-- aw_count is a number of a result, whose members are the handler's; zero if it is none.
+create or replace function {{ .schema }}.aw_count(n jsonb) returns numeric
+language sql immutable
+return case when jsonb_typeof(n) = 'number' then (n #>> '{}')::numeric else 0 end;
+
+-- aw_find_jobs lists jobs, newest first, at most p.limit, and looks at p.most rows at most. The answer has how far it
+-- came: with last, there is more after it.
+create or replace function {{ .schema }}.aw_find_jobs(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_status text := nullif(p ->> 'status', '');
+  v_type text := nullif(p ->> 'type', '');
+  v_class text := nullif(p ->> 'error_class', '');
+  v_code text := nullif(p ->> 'error_code', '');
+  v_priority text := nullif(p ->> 'priority', '');
+  v_set text := nullif(p ->> 'document_set', '');
+  v_by text := nullif(p ->> 'requested_by', '');
+  v_text text := lower(nullif(p ->> 'text', ''));
+  v_since timestamptz := coalesce((p ->> 'since')::timestamptz, '-infinity');
+  v_before timestamptz := coalesce((p ->> 'before')::timestamptz, 'infinity');
+  v_at timestamptz := coalesce((p #>> '{after,at}')::timestamptz, 'infinity');
+  v_id text := coalesce(p #>> '{after,id}', '');
+  v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
+  v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
+  v_found jsonb[] := '{}';
+  v_looked integer := 0;
+  v_more boolean := false;
+  v_last jsonb;
+  j {{ .schema }}.jobs;
+begin
+  for j in
+    select o.* from {{ .schema }}.jobs o
+    where o.client_id = v_client and (v_status is null or o.status = v_status)
+      and o.created_at >= v_since and o.created_at < v_before and o.created_at <= v_at
+      and (o.created_at, o.id) < (v_at, v_id)
+    order by o.created_at desc, o.id desc limit v_most + 1
+  loop
+    v_more := v_looked = v_most or cardinality(v_found) = v_limit;
+    exit when v_more;
+    v_looked := v_looked + 1;
+    v_last := jsonb_build_object('at', j.created_at, 'id', j.id);
+    continue when j.type is distinct from coalesce(v_type, j.type)
+      or v_class is not null and j.error_class is distinct from v_class
+      or v_code is not null and j.error_code is distinct from v_code
+      or v_priority is not null and j.priority <> v_priority
+      or v_set is not null and (j.payload ->> 'document_set') is distinct from v_set
+      or v_by is not null and j.requested_by is distinct from v_by
+      or v_text is not null and strpos(lower(j.id), v_text) = 0
+         and strpos(lower(coalesce(j.payload ->> 'filename', '')), v_text) = 0
+         and strpos(lower(coalesce(j.error_message, '')), v_text) = 0;
+    v_found := v_found || {{ .schema }}.aw_job_json(j);
+  end loop;
+  return jsonb_build_object('jobs', to_jsonb(v_found), 'looked', v_looked,
+    'last', case when v_more then v_last end);
+end $$;
+
+-- aw_job_counts is how many jobs have each status, at most p.most of each.
+create or replace function {{ .schema }}.aw_job_counts(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
+  v_status text;
+  v_n bigint;
+  v_all jsonb := '[]';
+begin
+  foreach v_status in array array['running', 'pending', 'failed', 'succeeded', 'canceled'] loop
+    select count(*) into v_n from (
+      select from {{ .schema }}.jobs j where j.client_id = v_client and j.status = v_status limit v_most + 1) x;
+    v_all := v_all || jsonb_build_object('status', v_status, 'jobs', least(v_n, v_most), 'more', v_n > v_most);
+  end loop;
+  return v_all;
+end $$;
+
+-- aw_job_context is what surrounds a job: the trace that it belongs to, its message if it is recorded, its lease, and
+-- the newest jobs that replay it.
+create or replace function {{ .schema }}.aw_job_context(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_id text := p ->> 'id';
+  j {{ .schema }}.jobs;
+begin
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = v_id;
+  if not found then
+    raise exception 'there is no job %', v_id using errcode = 'AW002';
+  end if;
+  return jsonb_build_object('message', j.message, 'queue', j.queue, 'sent_at', j.sent_at, 'traceparent', j.traceparent,
+    'lease_expires_at', j.lease_expires_at, 'not_before', j.not_before, 'series', j.series,
+    'series_started_at', j.series_started_at, 'cancel_requested_by', j.cancel_requested_by,
+    'children', coalesce((
+      select jsonb_agg({{ .schema }}.aw_job_json(x::{{ .schema }}.jobs) order by x.created_at desc)
+      from (select c.* from {{ .schema }}.jobs c where c.client_id = v_client and c.parent_job_id = v_id
+            order by c.created_at desc limit 20) x), '[]'));
+end $$;
+
+-- aw_letter_groups groups the dead letters that nobody has replayed, the newest p.most, by what they have in common.
+create or replace function {{ .schema }}.aw_letter_groups(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
+begin
+  return (
+    with d as materialized (
+      select l.reason, l.error_class, l.task_type, l.created_at from {{ .schema }}.dead_letters l
+      where l.client_id = v_client and l.replayed_at is null order by l.created_at desc limit v_most + 1)
+    select jsonb_build_object('letters', least((select count(*) from d), v_most), 'more', (select count(*) from d) > v_most,
+      'groups', coalesce(jsonb_agg(jsonb_build_object('reason', x.reason, 'error_class', x.error_class,
+          'task_type', x.task_type, 'letters', x.n, 'oldest', x.oldest, 'newest', x.newest)
+          order by x.n desc, x.newest desc), '[]'))
+    from (select d.reason, d.error_class, d.task_type, count(*) as n, min(d.created_at) as oldest,
+            max(d.created_at) as newest
+          from d group by d.reason, d.error_class, d.task_type order by count(*) desc limit 50) x);
+end $$;
+
+-- aw_document_sets are the sets of the active documents, by name, and how many each has, of the first p.most documents.
+create or replace function {{ .schema }}.aw_document_sets(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
+begin
+  return coalesce((
+    select jsonb_agg(jsonb_build_object('document_set', x.document_set, 'documents', x.n) order by x.document_set)
+    from (select d.document_set, count(*) as n
+          from (select o.document_set from {{ .schema }}.documents o
+                where o.client_id = v_client and o.active_version is not null
+                order by o.filename, o.document_set limit v_most) d
+          group by d.document_set limit 200) x), '[]');
+end $$;
+
+-- aw_document_versions are the versions of a document, the newest first, and what the last p.most of them changed.
+create or replace function {{ .schema }}.aw_document_versions(p jsonb) returns jsonb
+language plpgsql stable
+set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_id uuid := ({{ .schema }}.aw_uuids(jsonb_build_array(p -> 'id'), 1))[1];
+  v_most integer := least(greatest((p ->> 'most')::int, 1), 100);
+begin
+  return coalesce((
+    select jsonb_agg(jsonb_build_object('version', v.version, 'status', v.status, 'job_id', v.job_id, 'pages', v.pages,
+        'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor, 'created_at', v.created_at,
+        'activated_at', v.activated_at, 'superseded_at', v.superseded_at,
+        'chunks_embedded', {{ .schema }}.aw_count(j.result -> 'chunks_embedded'),
+        'chunks_reused', {{ .schema }}.aw_count(j.result -> 'chunks_reused'),
+        'warnings', case when jsonb_typeof(j.result -> 'warnings') = 'array' then j.result -> 'warnings' end)
+        order by v.version desc)
+    from (select o.* from {{ .schema }}.document_versions o
+          where o.client_id = v_client and o.document_id = v_id order by o.version desc limit v_most) v
+    left join {{ .schema }}.jobs j on j.client_id = v.client_id and j.id = v.job_id), '[]');
+end $$;
