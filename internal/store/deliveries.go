@@ -48,11 +48,14 @@ type Delivery struct {
 	JobID    string // may be empty
 	URL      string
 	Body     string // exactly what is signed and sent
-	Attempts int    // before this one
+	Attempts int    // before this one, since it was last sent again by hand
 	Fence    int64  // of this claim
 
 	// Waiting means that it probes a receiver that is down. This is not an attempt, and so never the last one.
 	Waiting bool
+
+	// Once means that it is tried once and not again.
+	Once bool
 
 	TraceParent string // the job's W3C trace context, from its sender; empty: there is none
 }
@@ -120,7 +123,7 @@ type DeliveryStatus struct {
 // Resends are the operations of people on deliveries.
 type Resends interface {
 	ListDeliveries(ctx context.Context, f DeliveryFilter) ([]DeliveryEntry, error)
-	// ResendDelivery makes an ended delivery due again under its id, like a new one. ErrNotFound, ErrNotResendable, and
+	// ResendDelivery makes an ended delivery due again under its id, with a new schedule. ErrNotFound, ErrNotResendable, and
 	// ErrDelivered unless r.Delivered.
 	ResendDelivery(ctx context.Context, r DeliveryResend) (DeliveryEntry, error)
 }
@@ -146,7 +149,7 @@ type DeliveryEntry struct {
 	Event          string     `json:"event"` // task.completed, task.failed, …
 	Host           string     `json:"host"`
 	Status         string     `json:"status"`
-	Attempts       int        `json:"attempts"`
+	Attempts       int        `json:"attempts"`  // all, also those before it was sent again by hand
 	InFlight       bool       `json:"in_flight"` // a worker is sending it
 	Waiting        bool       `json:"waiting"`   // its receiver is down
 	NextAttemptAt  *time.Time `json:"next_attempt_at,omitempty"`

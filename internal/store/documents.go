@@ -29,6 +29,8 @@ type ActiveVersion struct {
 	Format        string `json:"format"`      // as detected; empty: as above
 	Blob          string `json:"blob"`        // its source
 	SourceETag    string `json:"source_etag"` // of the blob at that time
+	// SourceModified is the header Last-Modified of a web server at that time.
+	SourceModified string `json:"source_modified"`
 }
 
 // Chunk is a row of document_chunks.
@@ -129,21 +131,25 @@ type PersonalData struct {
 // the tenant had already (chunks_reused).
 type Activation struct {
 	Reading
-	DocumentID string         `json:"document_id"`
-	Version    int            `json:"version"`
-	Chunks     int            `json:"chunks"`
-	Blob       string         `json:"blob"`
-	SourceETag string         `json:"source_etag"`
-	Metadata   map[string]any `json:"metadata,omitempty"` // of the payload
+	DocumentID string `json:"document_id"`
+	Version    int    `json:"version"`
+	Chunks     int    `json:"chunks"`
+	Blob       string `json:"blob"`
+	SourceETag string `json:"source_etag"`
+	// SourceModified is a web server's Last-Modified.
+	SourceModified string         `json:"source_modified,omitempty"`
+	Metadata       map[string]any `json:"metadata,omitempty"` // of the payload
 }
 
 // Retention are the arguments of EffectKeepDocument.
 type Retention struct {
-	DocumentID string         `json:"document_id"`
-	Version    int            `json:"version"` // the staged one to drop
-	Blob       string         `json:"blob"`
-	SourceETag string         `json:"source_etag"`
-	Metadata   map[string]any `json:"metadata,omitempty"`
+	DocumentID string `json:"document_id"`
+	Version    int    `json:"version"` // the staged one to drop
+	Blob       string `json:"blob"`
+	SourceETag string `json:"source_etag"`
+	// SourceModified is a web server's Last-Modified.
+	SourceModified string         `json:"source_modified,omitempty"`
+	Metadata       map[string]any `json:"metadata,omitempty"`
 	// of other bytes with the same text; nil: the bytes are the same
 	Reading *Reading `json:"reading,omitempty"`
 }

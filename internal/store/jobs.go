@@ -7,16 +7,19 @@ import (
 
 // Task is a task as the row of a new job records it; message.Record makes it.
 type Task struct {
-	JobID       string          `json:"job_id"`
-	Type        string          `json:"type"`
-	Payload     json.RawMessage `json:"payload"`
-	Hints       json.RawMessage `json:"hints"`
-	Priority    string          `json:"priority"`
-	WebhookURL  string          `json:"webhook_url,omitempty"`
-	RequestedBy string          `json:"requested_by,omitempty"`
-	TraceParent string          `json:"traceparent,omitempty"`
-	Fingerprint string          `json:"fingerprint"` // of type and payload (I5)
-	MaxAttempts int             `json:"max_attempts"`
+	JobID      string          `json:"job_id"`
+	Type       string          `json:"type"`
+	Payload    json.RawMessage `json:"payload"`
+	Hints      json.RawMessage `json:"hints"`
+	Priority   string          `json:"priority"`
+	WebhookURL string          `json:"webhook_url,omitempty"`
+	// WebhookEvents are started and progress, if WebhookURL is to get them, too.
+	WebhookEvents []string `json:"webhook_events,omitempty"`
+
+	RequestedBy string `json:"requested_by,omitempty"`
+	TraceParent string `json:"traceparent,omitempty"`
+	Fingerprint string `json:"fingerprint"` // of type and payload (I5)
+	MaxAttempts int    `json:"max_attempts"`
 }
 
 // Begin asks what to do with a message that could be decoded.
@@ -79,7 +82,7 @@ type BeginAnswer struct {
 	DeadLetter *DeadLetterRef // of a failed job; its copy may not have been sent yet
 	// for Done: the message was sent after the job failed, which an event and a webhook report
 	Duplicate  bool
-	Deliveries int           // for Duplicate and Spent: webhooks added to the outbox
+	Deliveries int           // for Run, Duplicate and Spent: webhooks added to the outbox
 	Releases   int           // of this series, with Waits and Tried
 	Waited     time.Duration // since the first release of this series with Waits; zero: there was none
 }
@@ -130,7 +133,8 @@ type Heartbeat struct {
 
 // HeartbeatAnswer is the answer to a heartbeat.
 type HeartbeatAnswer struct {
-	Cancel bool // a cancel of the job was requested
+	Cancel     bool `json:"cancel"`     // a cancel of the job was requested
+	Deliveries int  `json:"deliveries"` // webhooks added to the outbox
 }
 
 // Effect is what a handler commits together with its success. The SQL function
@@ -222,6 +226,8 @@ type Submission struct {
 	Task
 	Queue   string `json:"queue"`   // where the message goes
 	Message string `json:"message"` // its text, for the sweep
+	// SendAt is when a sweep sends the message; nil: the caller sends it at once.
+	SendAt *time.Time `json:"send_at,omitempty"`
 }
 
 // SubmitAnswer is the answer to Submit.

@@ -11,6 +11,7 @@ type Results interface {
 	SummaryRow(ctx context.Context, id string) (SummaryRow, error)               // ErrNotFound
 	AgentRunRow(ctx context.Context, id string) (AgentRunRow, error)             // ErrNotFound
 	DerivedContentRow(ctx context.Context, id string) (DerivedContentRow, error) // ErrNotFound
+	DeckRow(ctx context.Context, id string) (DeckRow, error)                     // ErrNotFound
 	// Stats counts the active jobs, and those that ended and were made within a time, by type and status.
 	Stats(ctx context.Context, within time.Duration) ([]JobCount, error)
 }

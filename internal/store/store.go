@@ -28,18 +28,24 @@ var (
 	ErrUnexposed error = unexposed{}
 	// ErrTerminal means that the job has succeeded, failed or been canceled already (I3).
 	ErrTerminal = errors.New("store: the job is already over")
+	// ErrNotPublisher means that another worker publishes this tenant's events. Nothing was written.
+	ErrNotPublisher = errors.New("store: another worker publishes this tenant's events")
 	// ErrCutOff means that the connection could not be made, or ended before the answer. The cause is the database's
 	// server, the network, or a call that brings the server down. A *taskerr.Error wraps it.
 	ErrCutOff = errors.New("store: the connection to the database was cut off")
 )
 
-// BusyError means that another running job holds the document. Waiting for it costs no attempt.
+// BusyError means that another running job holds the document; without a JobID that many messages wait on the queue to
+// which the job sends. Waiting costs no attempt.
 type BusyError struct {
 	JobID      string        // the job that holds the document
 	RetryAfter time.Duration // until its lease would end
 }
 
 func (e *BusyError) Error() string {
+	if e.JobID == "" {
+		return "store: many messages wait on the queue"
+	}
 	return fmt.Sprintf("store: job %s is working on this document", e.JobID)
 }
 
@@ -49,18 +55,26 @@ type Store interface {
 	Jobs
 	Submissions
 	Documents
+	Children
 	Derivations
+	Decks
 	Pages
 	Summaries
+	Answers
 	Deliveries
 	Backlog
 	Reader
 	Feeds
+	Publishing
+	Schedules
+	Cognee
 	Results
+	Overviews
 	Passages
 	Replays
 	Resends
 	Upkeep
+	Expiry
 	Examiner
 
 	// Check returns ErrSchema, ErrForbidden or another error if the store can't be used.

@@ -15,7 +15,14 @@ func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.Swe
 	var found store.SweepAnswer
 	for _, id := range s.order {
 		r := s.rows[id]
-		if r.unsent() && time.Since(r.Updated) >= o.UnsentFor {
+		ready := r.unsent() && time.Since(r.Updated) >= o.UnsentFor
+		if r.unsent() && r.Submitted.SendAt != nil {
+			left := time.Until(*r.Submitted.SendAt)
+			if ready = left <= 0; !ready && (found.DueIn == 0 || left < found.DueIn) {
+				found.DueIn = left
+			}
+		}
+		if ready {
 			found.Unsent = append(found.Unsent, store.Unsent{
 				JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message,
 			})

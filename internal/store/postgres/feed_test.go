@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -81,6 +83,46 @@ func TestFeedWaitsForOpenTransactions(t *testing.T) {
 		if !page.Held && !page.More && got != "first second " {
 			t.Fatalf("the stream has %q", got)
 		}
+	}
+}
+
+// TestFeedKeepsTheOrderOfAJob: a transaction that began earlier, and waited for a job, writes the job's later events. In
+// the stream they come later, too.
+func TestFeedKeepsTheOrderOfAJob(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	s := open(t, url, "a")
+	defer s.Close()
+	other, job := begun(t, s), begun(t, s)
+	start := end(t, s)
+	older, err := connect(t, url).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		conn interface {
+			Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+		}
+		of    store.Holder
+		stage string
+	}{{older, other, "first"}, {connect(t, url), job, "second"}, {older, job, "third"}} {
+		if _, err := step.conn.Exec(t.Context(), heartbeat("a", step.of, step.stage)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := older.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	page := feed(t, s, store.FeedQuery{After: &start, Limit: 10})
+	for page.Held {
+		page = feed(t, s, store.FeedQuery{After: &start, Limit: 10})
+	}
+	var got []string
+	for _, e := range page.Events {
+		got = append(got, e.Stage)
+	}
+	if want := "[first second third]"; fmt.Sprint(got) != want {
+		t.Errorf("the stream has %v, want %s", got, want)
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 const (
@@ -21,21 +24,46 @@ const (
 var errDeaf = errors.New("notifications do not arrive: is DATABASE_URL that of a transaction pooler? Supabase's session " +
 	"port (5432) has them")
 
-// Listen calls woken with the jobs that Wake named (none: any job), for a tenant, until ctx ends or the connection
-// fails. It takes a connection of its own, and calls woken once when it is certain that notifications arrive.
-func Listen(ctx context.Context, url string, o Options, woken func(jobIDs []string)) error {
+// listenWaits are the waits between attempts to connect again.
+var listenWaits = retry.Backoff{First: time.Second, Max: time.Minute, Jitter: 0.25}
+
+// FeedChannel is the channel of the notifications about a tenant's events.
+func FeedChannel(clientID string) string { return "async_worker:" + clientID }
+
+// KeepListening calls heard for every notification on the channel, and whenever it has connected: what was sent before
+// is lost. It connects again for ever, and returns when ctx is done. lost is told of a lost or refused connection, once
+// until it is there again.
+func KeepListening(ctx context.Context, url, channel string, heard func(), lost func(error)) {
+	waits, down := listenWaits.Waits(), false
+	for ctx.Err() == nil {
+		err := Listen(ctx, url, channel, func([]string) {
+			waits, down = listenWaits.Waits(), false
+			heard()
+		})
+		if ctx.Err() == nil && !down {
+			down = true
+			lost(err)
+		}
+		_ = retry.Sleep(ctx, waits.Next()) // the loop sees the end of ctx
+	}
+}
+
+// Listen calls woken with the words of each notification on the channel, until ctx ends or the connection fails: for
+// FeedChannel the jobs that Wake named (none: any job). It takes a connection of its own, and calls woken once, with
+// none, when it is certain that notifications arrive.
+func Listen(ctx context.Context, url, channel string, woken func(words []string)) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return errors.New("DATABASE_URL is not a connection string") // err may quote it
 	}
 	config.RuntimeParams["application_name"] = "async-worker (listener)"
 	config.ConnectTimeout = max(config.ConnectTimeout, probeTimeout)
+	maps.DeleteFunc(config.RuntimeParams, func(name, _ string) bool { return strings.HasPrefix(name, "pool_") })
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return errors.New("can't connect to the database to listen")
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	channel := "async_worker:" + o.ClientID
 	if _, err := conn.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize()); err != nil {
 		return fmt.Errorf("listen to the database: %w", err)
 	}

@@ -59,8 +59,22 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_list_deliveries('{"client_id":"a","limit":10}')`:                                                                                "webhook_deliveries_by_age",
 		`aw_release_unanswered('{"client_id":"a","begins":[{"job_id":"x","begin_ids":["b"]}]}')`:                                            "jobs_pkey",
 		`aw_outbox('{"client_id":"a"}')`: "webhook_deliveries_due",
+		`aw_outcomes('{"client_id":"a","windows":[{"within_ms":3600000,"buckets":60}],"most":100}')`:                 "jobs_by_end",
+		`aw_overview('{"client_id":"a","within_ms":1000,"most":100}')`:                                               "jobs_waiting",
+		`aw_find_jobs('{"client_id":"a","limit":10,"most":100}')`:                                                    "jobs_by_age",
+		`aw_find_jobs('{"client_id":"a","limit":10,"most":100,"status":"failed"}')`:                                  "jobs_by_status",
+		`aw_job_counts('{"client_id":"a","most":100}')`:                                                              "jobs_by_status",
+		`aw_letter_groups('{"client_id":"a","most":100}')`:                                                           "dead_letters_open",
+		`aw_document_sets('{"client_id":"a","most":100}')`:                                                           "documents_filename_document_set_client_id_key",
 		`aw_feed('{"client_id":"a","after":{"tx":"1","job_id":"x","seq":1,"at":"2026-01-01T00:00:00Z"},"jobs":[]}')`: `ROW(tx, (job_id)::text, seq) > `,
 		`aw_feed('{"client_id":"a","jobs":[{"job_id":"x","seq":1}]}')`:                                               "Index Cond: ((job_id = w.job_id)",
+		`aw_outgoing('{"client_id":"a","lease_ms":1000,"limit":10,"max_bytes":1000,"max_result_bytes":1000}'::jsonb ||
+			aw_claim_publisher('{"client_id":"a","worker":"w","lease_ms":1000}'))`: `dead_letters_by_tx`,
+		`aw_claim_cognee('{"client_id":"a","worker":"w","max":10,"lease_ms":1000,"quiet_ms":1,"gather_ms":1}')`: `cognee_documents_due`,
+		`aw_cognee_state('{"client_id":"a"}')`:                                `cognee_documents_troubled`,
+		`aw_publisher_state('{"client_id":"a"}')`:                             `event_publishers_pkey`,
+		`aw_expire_events('{"client_id":"a","keep_ms":1,"limit":10}')`:        `jobs_with_events`,
+		`aw_gateway_expire('{"client_id":"a","older_than_ms":1,"limit":10}')`: `gateway_answers_by_age`,
 	} {
 		plans.Reset()
 		if _, err := conn.Exec(t.Context(), fmt.Sprintf("begin; select %s; rollback", call)); err != nil {
@@ -69,7 +83,8 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		got := plans.String()
 		if !strings.Contains(got, "Query Text") || !strings.Contains(got, want) ||
 			strings.Contains(got, "Seq Scan on job") ||
-			strings.Contains(got, "Seq Scan on webhook_deliveries") || strings.Contains(got, "Seq Scan on document") {
+			strings.Contains(got, "Seq Scan on webhook_deliveries") || strings.Contains(got, "Seq Scan on document") ||
+			strings.Contains(got, "Seq Scan on dead_letters") {
 			t.Errorf("%s:\n%s", call, got)
 		}
 	}

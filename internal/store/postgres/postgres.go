@@ -45,6 +45,15 @@ func PoolFor(tasks int) int32 { return int32(min(tasks+2, 16)) }
 // transaction port (6543) all work. Behind a transaction pooler add default_query_exec_mode=exec to the URL, because
 // it does not keep prepared statements.
 func Open(ctx context.Context, url string, o Options) (store.Store, error) {
+	c, err := OpenCaller(ctx, url, o)
+	if err != nil {
+		return nil, err
+	}
+	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
+}
+
+// OpenCaller returns what carries Open's calls, for others of the tenant that call the functions of the schema.
+func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// err may quote the URL
@@ -66,8 +75,7 @@ func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	c := &caller{pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID}
-	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
+	return &caller{pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID}, nil
 }
 
 // caller is an rpc.Caller over a pool.

@@ -31,6 +31,7 @@ func login(t *testing.T, url string, super *pgx.Conn, role, client string) *pgx.
 // ownViews are what a tenant's roles read as tables.
 var ownViews = []string{
 	"own_jobs", "own_job_events", "own_documents", "own_summaries", "own_agent_runs", "own_derived_contents",
+	"own_llm_checks",
 }
 
 // TestReader: the reader's login of a client reads the client's documents, jobs and results. Whatever it sets, it can't
@@ -51,7 +52,8 @@ func TestReader(t *testing.T) {
 
 	reads := []string{
 		"aw_job", "aw_jobs", "aw_events", "aw_search", "aw_documents", "aw_outlines", "aw_passages",
-		"aw_document_passages", "aw_feed", "aw_result", "aw_stats",
+		"aw_document_passages", "aw_feed", "aw_result", "aw_stats", "aw_outcomes", "aw_overview",
+		"aw_find_jobs", "aw_job_counts", "aw_document_sets", "aw_document_versions",
 	}
 	for fn, args := range victim.Calls() {
 		_, err := reader.Exec(t.Context(), "select "+fn+"($1::jsonb)", string(args))

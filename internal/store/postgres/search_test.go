@@ -266,7 +266,7 @@ func (l *library) testIndexes(t *testing.T) {
 		},
 		{
 			"match_document_chunks($1::text::halfvec, 10, 'hundredth')",
-			[]string{"document_chunks_document_id_version_position_client_id_key", "documents_by_set"},
+			[]string{"document_chunks_document_id_version_position_client_id_key", "documents_in_order"},
 			[]string{"Index Scan using document_chunks_embedding", "Seq Scan on document_chunks"},
 		},
 		{

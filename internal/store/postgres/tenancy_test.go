@@ -100,7 +100,9 @@ func TestTenancy(t *testing.T) {
 	}
 
 	for _, sql := range []string{
-		"set role aw_searcher", "set role aw_owner", "set role service_role",
+		"set role aw_searcher", "set role aw_owner", "set role aw_keeper", "select aw_queue_truncate()",
+		"truncate aw_queue_messages_0", "select from aw_queue_messages",
+		"select aw_queue_put('mallory', 'q', 'x', null, null, null)", "set role service_role",
 		"alter function aw_complete owner to current_user",
 		"select aw_webhook('mallory', 'j', 't', 'https://mallory.example', 'failed', 1, null, null)",
 		"set role async_worker_reader", "alter function aw_matching_own security invoker",

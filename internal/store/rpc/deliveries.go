@@ -17,6 +17,7 @@ type claimed struct {
 		Attempts int    `json:"attempts"`
 		Fence    int64  `json:"fence"`
 		Waiting  bool   `json:"waiting"`
+		Once     bool   `json:"once"`
 
 		TraceParent string `json:"traceparent"`
 	} `json:"deliveries"`

@@ -105,6 +105,14 @@ func classify(ctx context.Context, fn string, err error) error {
 		return &refusal{store.ErrDelivered, raised}
 	case "AW017":
 		return &refusal{store.ErrKeyUsed, raised}
+	case "AW022":
+		return &refusal{store.ErrScheduleExists, raised}
+	case "AW028":
+		return &refusal{store.ErrConflict, raised}
+	case "AW021":
+		return &refusal{store.ErrNotPublisher, raised}
+	case "AW030":
+		return &refusal{store.ErrCogneeLost, raised}
 	case "AW006", "AW008", "AW010", "AW011":
 		return &taskerr.Error{Class: taskerr.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
 	}

@@ -50,13 +50,10 @@ func (c *client) MarkSent(ctx context.Context, jobID string) error {
 }
 
 func (c *client) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
-	answer, err := call[struct {
-		Cancel bool `json:"cancel"`
-	}](ctx, c, "aw_heartbeat", struct {
+	return call[store.HeartbeatAnswer](ctx, c, "aw_heartbeat", struct {
 		store.Heartbeat
 		Lease millis `json:"lease_ms"`
 	}{b, millis(b.Lease)})
-	return store.HeartbeatAnswer(answer), err
 }
 
 // Complete batches completions, see batcher. One with an effect that is not brief is sent alone, since others would

@@ -26,6 +26,10 @@ func (c *client) DerivedContentRow(ctx context.Context, id string) (store.Derive
 	return result[store.DerivedContentRow](ctx, c, "derived_content", id)
 }
 
+func (c *client) DeckRow(ctx context.Context, id string) (store.DeckRow, error) {
+	return result[store.DeckRow](ctx, c, "deck", id)
+}
+
 func (c *client) Stats(ctx context.Context, within time.Duration) ([]store.JobCount, error) {
 	return call[[]store.JobCount](ctx, c, "aw_stats", struct {
 		Within millis `json:"within_ms"`

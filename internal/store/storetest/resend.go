@@ -127,7 +127,7 @@ func testResendDelivery(t *testing.T, b *bench) {
 			resend(d.ID, false, store.ErrDelivered)
 		}
 		e := resend(d.ID, i == 2, nil)
-		if e.ID != d.ID || e.Status != store.DeliveryPending || e.Attempts != 0 || e.InFlight ||
+		if e.ID != d.ID || e.Status != store.DeliveryPending || e.Attempts != 1 || e.InFlight ||
 			e.NextAttemptAt == nil || e.DeliveredAt != nil {
 			t.Errorf("sent again: %+v", e)
 		}
@@ -152,5 +152,10 @@ func testResendDelivery(t *testing.T, b *bench) {
 			t.Errorf("under the old fence: %v", err)
 		}
 		b.settleDelivery(d, store.DeliveryDelivered, http.StatusOK)
+	}
+	for _, e := range b.deliveries(store.DeliveryFilter{Status: store.DeliveryDelivered}) {
+		if e.Attempts != 2 {
+			t.Errorf("delivered at the second attempt, %d are listed", e.Attempts)
+		}
 	}
 }

@@ -35,6 +35,15 @@ type Options struct {
 // Open returns the store of the project at rawURL (SUPABASE_URL, without /rest/v1), with a service-role key or a
 // tenant's key. It does not use the network; Store.Check does.
 func Open(rawURL, key string, o Options) (store.Store, error) {
+	c, err := OpenCaller(rawURL, key, o)
+	if err != nil {
+		return nil, err
+	}
+	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
+}
+
+// OpenCaller returns what carries Open's calls, for others of the tenant that call the functions of the schema.
+func OpenCaller(rawURL, key string, o Options) (rpc.Caller, error) {
 	if _, err := httpurl.Parse(rawURL); err != nil {
 		return nil, errors.New("SUPABASE_URL is not a URL such as https://project.supabase.co")
 	}
@@ -48,8 +57,7 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
-	return rpc.New(&caller{client: client, schema: o.Schema, role: roleOf(key)}, o.ClientID,
-		rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered}), nil
+	return &caller{client: client, schema: o.Schema, role: roleOf(key)}, nil
 }
 
 // restPath is where a Supabase project serves PostgREST.

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Decks are presentations that documents were converted to, and the right to work on a document.
+type Decks interface {
+	// HoldDocument lets the job work on its document until it ends: most jobs of its type may at once. It returns how many
+	// decks the job has made before. Errors: *BusyError, ErrFenced.
+	HoldDocument(ctx context.Context, h Holder, most int) (decks int, err error)
+}
+
+// EffectRecordDeck records a deck whose blobs are uploaded; its args are a DeckRecord. It adds deck_id and result_path to
+// the result.
+const EffectRecordDeck = "record_deck"
+
+// DeckRecord are the arguments of EffectRecordDeck.
+type DeckRecord struct {
+	ID             string `json:"id"` // a UUID
+	SourceFilename string `json:"source_filename"`
+	SourceSHA256   string `json:"source_sha256"`
+	Title          string `json:"title"`
+	Slides         int    `json:"slides"`
+	Blob           string `json:"blob"`         // the deck's JSON
+	PreviewBlob    string `json:"preview_blob"` // empty: there is none
+}
+
+// DeckRow is a row of decks.
+type DeckRow struct {
+	DeckRecord
+	JobID     string    `json:"job_id"`
+	CreatedAt time.Time `json:"created_at"`
+}

@@ -1,0 +1,116 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func (b *bench) compare(h store.Holder, blobs ...store.NamedBlob) []store.ComparedBlob {
+	b.t.Helper()
+	all, err := b.CompareBlobs(b.ctx(), store.BlobComparison{Holder: h, DocumentSet: "docs", Blobs: blobs})
+	if err != nil || len(all) != len(blobs) {
+		b.t.Fatalf("%d of %d blobs, %v", len(all), len(blobs), err)
+	}
+	return all
+}
+
+func childOf(c store.Child) store.Submission {
+	return store.Submission{Task: store.Task{
+		JobID: c.ID, Type: "ingest", Priority: "low", MaxAttempts: 3, Fingerprint: "f",
+	}, Queue: "q", Message: "the message of " + c.ID}
+}
+
+// testChildren: a job submits each child once, in whichever attempt, and none when it has lost its right (I2, I4).
+func testChildren(t *testing.T, b *bench) {
+	m, h := b.run()
+	one, two := store.NamedBlob{Name: "in/1.pdf", ETag: `"a"`}, store.NamedBlob{Name: "in/2.pdf", ETag: `"a"`}
+	found := b.compare(h, one, two)
+	if found[0].ID == found[1].ID || found[0].Submitted || found[0].Filename != "" ||
+		!strings.HasPrefix(found[0].ID, m.JobID+".") || len(found[0].ID) > 128 {
+		t.Errorf("new blobs: %+v", found)
+	}
+	if changed := b.compare(h, store.NamedBlob{Name: one.Name, ETag: `"b"`}); changed[0].ID == found[0].ID {
+		t.Error("another version has the same child")
+	}
+	for range 2 {
+		if err := b.SubmitChildren(b.ctx(), h, []store.Submission{childOf(found[0].Child)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j := b.job(found[0].ID); j.ParentJobID != m.JobID || j.Status != "pending" {
+		t.Errorf("the child: %+v", j)
+	}
+	again := b.compare(h, one, two)
+	if !again[0].Submitted || again[0].Message != "the message of "+found[0].ID || again[0].Queue != "q" || again[1].Submitted {
+		t.Errorf("recorded and not sent: %+v", again)
+	}
+	if err := b.MarkSent(b.ctx(), found[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	// The next attempt finds the same children.
+	b.loseWorker(h)
+	next := holder(m, b.begin(m, store.Run))
+	if again := b.compare(next, one); again[0].ID != found[0].ID || !again[0].Submitted || again[0].Message != "" {
+		t.Errorf("of the next attempt: %+v", again)
+	}
+	if err := b.SubmitChildren(b.ctx(), h, []store.Submission{childOf(found[1].Child)}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("I4: submitted by an attempt that lost the job: %v", err)
+	}
+	if _, err := b.CompareBlobs(b.ctx(), store.BlobComparison{Holder: h}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("compared by it: %v", err)
+	}
+	// Its next series submits others.
+	b.complete(next)
+	m.Force, m.Source.MessageID = true, event("", 0).ID
+	if forced := b.compare(holder(m, b.begin(m, store.Run)), one); forced[0].ID == found[0].ID {
+		t.Error("a forced job has the same children")
+	}
+	other := newBench(t, b.open)
+	_, foreign := other.run()
+	if err := other.SubmitChildren(b.ctx(), foreign, []store.Submission{childOf(found[0].Child)}); err != nil {
+		t.Errorf("I10: the same id in another tenant: %v", err)
+	}
+}
+
+// testBlobsOfDocuments: blobs are compared with the active documents of one set.
+func testBlobsOfDocuments(t *testing.T, b *bench) {
+	b.ingestFrom("docs", "in/1.pdf", "in/1.pdf", "1")
+	b.ingestFrom("docs", "Named.pdf", "in/2.pdf", "2")
+	b.ingestFrom("others", "in/3.pdf", "in/3.pdf", "3")
+	_, h := b.run()
+	found := b.compare(h, store.NamedBlob{Name: "in/1.pdf"}, store.NamedBlob{Name: "in/2.pdf"}, store.NamedBlob{Name: "in/3.pdf"})
+	for i, want := range []string{"in/1.pdf", "Named.pdf", ""} {
+		if found[i].Filename != want {
+			t.Errorf("blob %d is %q, want %q", i, found[i].Filename, want)
+		}
+	}
+	for blob, want := range map[string]string{"in/2.pdf": "Named.pdf", "in/3.pdf": "", "in/4.pdf": ""} {
+		if name, err := b.DocumentAt(b.ctx(), "docs", blob); err != nil || name != want {
+			t.Errorf("the document of %s is %q, %v", blob, name, err)
+		}
+	}
+	seen := map[string]bool{}
+	for after := ""; ; {
+		page, err := b.DocumentsUnder(b.ctx(), store.UnderQuery{
+			Holder: h, DocumentSet: "docs", Prefix: "in/", After: after, Limit: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range page.Documents {
+			seen[d.Blob+" "+d.Filename] = true
+			if d.ID == "" || d.Submitted {
+				t.Errorf("%+v", d)
+			}
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	if len(seen) != 2 || !seen["in/1.pdf in/1.pdf"] || !seen["in/2.pdf Named.pdf"] {
+		t.Errorf("under the prefix: %v", seen)
+	}
+}

@@ -1,0 +1,172 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// testExpireEventsInParts: a batch removes a limited number of events, also of one job, the oldest first.
+func testExpireEventsInParts(t *testing.T, b *bench) {
+	first, h := b.run()
+	for range 5 {
+		if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{
+			Holder: h, Lease: hour, Events: []store.Event{event("working", 10), event("working", 20)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.complete(h)
+	second, h := b.run()
+	b.complete(h)
+	q := store.EventExpiry{Jobs: 10, Events: 5}
+	for i, want := range []store.ExpiredEvents{
+		{Jobs: 0, Events: 5, More: true}, {Jobs: 0, Events: 5, More: true}, {Jobs: 1, Events: 4}, {},
+	} {
+		if i == 1 {
+			if left, err := b.Events(b.ctx(), first.JobID, 0, 100); err != nil || len(left) != 7 || left[0].Seq != 6 {
+				t.Errorf("%d events are left: %+v, %v", len(left), left, err)
+			}
+		}
+		gone, err := b.ExpireEvents(b.ctx(), q)
+		gone.Lost = 0
+		if i == 2 {
+			want.Jobs = 2
+		}
+		if err != nil || gone != want {
+			t.Errorf("batch %d: %+v, %v; want %+v", i, gone, err, want)
+		}
+	}
+	for _, id := range []string{first.JobID, second.JobID} {
+		if left, err := b.Events(b.ctx(), id, 0, 10); err != nil || len(left) != 0 {
+			t.Errorf("%d events of %s are left, %v", len(left), id, err)
+		}
+	}
+}
+
+// silent has no webhook.
+func silent(m *store.Begin) { m.WebhookURL = "" }
+
+// expire removes what may be removed of jobs that have ended, and returns how many jobs that were.
+func (b *bench) expire(keep time.Duration, limit int) int {
+	b.t.Helper()
+	if _, err := b.ExpireEvents(b.ctx(), store.EventExpiry{Jobs: 1000}); err != nil {
+		b.t.Fatal(err)
+	}
+	removed := 0
+	for after := (*store.EndedJob)(nil); ; {
+		gone, err := b.ExpireJobs(b.ctx(), store.JobExpiry{Keep: keep, Limit: limit, After: after})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		removed += gone.Removed
+		if after = gone.Next; after == nil {
+			return removed
+		}
+	}
+}
+
+func (b *bench) wantJobs(what string, want bool, ids ...string) {
+	b.t.Helper()
+	for _, id := range ids {
+		if _, err := b.Job(b.ctx(), id); (err == nil) != want {
+			b.t.Errorf("%s: job %s: %v", what, id, err)
+		}
+	}
+}
+
+// testExpireJobs: jobs go when they have ended long ago and nothing needs them.
+func testExpireJobs(t *testing.T, b *bench) {
+	other := newBench(t, b.open)
+	foreign, h := other.run()
+	other.complete(h)
+	var done []string
+	for range 3 {
+		m, h := b.run(silent)
+		b.complete(h)
+		done = append(done, m.JobID)
+	}
+	if gone, err := b.ExpireJobs(b.ctx(), store.JobExpiry{Limit: 10}); err != nil || gone.Removed != 0 {
+		t.Errorf("with events: %+v, %v", gone, err)
+	}
+	running, _ := b.run()
+	if n := b.expire(hour, 10); n != 0 {
+		t.Errorf("%d jobs of the last hour are gone", n)
+	}
+	if n := b.expire(0, 2); n != 3 {
+		t.Errorf("%d jobs are gone, want 3", n)
+	}
+	b.wantJobs("ended", false, done...)
+	b.wantJobs("running", true, running.JobID)
+	other.wantJobs("I10: another tenant's", true, foreign.JobID)
+	// The id is free: the same task is another job now.
+	again := running
+	again.JobID, again.Source.MessageID = done[0], event("", 0).ID
+	if got := b.begin(again, store.Run); got.Attempt != 1 {
+		t.Errorf("begun again: %+v", got)
+	}
+}
+
+// testNeededJobs: a job stays as long as a webhook, a dead letter, a job that it submitted or a document needs it.
+func testNeededJobs(t *testing.T, b *bench) {
+	hooked, h := b.run(func(m *store.Begin) { m.WebhookURL = "https://hooks.example.com/a" })
+	b.complete(h)
+	lost, letter := b.letter(silent)
+	parent, h := b.run(silent)
+	child := store.Submission{Task: store.Task{
+		JobID: "child-of-" + parent.JobID, Type: "ingest", Priority: "normal", MaxAttempts: 3, Fingerprint: "f",
+	}, Queue: "q", Message: "m"}
+	if err := b.SubmitChildren(b.ctx(), h, []store.Submission{child}); err != nil {
+		t.Fatal(err)
+	}
+	b.complete(h)
+	b.ingest("kept.pdf", "one")
+	maker := b.documents(store.DocumentQuery{Limit: 10, Details: true})[0].JobID
+
+	if n := b.expire(0, 2); n != 0 {
+		t.Errorf("%d needed jobs are gone", n)
+	}
+	b.wantJobs("needed", true, hooked.JobID, lost.JobID, parent.JobID, maker)
+
+	for _, d := range b.claimAll(hour) {
+		b.settleDelivery(d, "delivered", 200)
+	}
+	b.expire(0, 2)
+	b.wantJobs("its webhook is delivered", false, hooked.JobID)
+	b.wantJobs("needed", true, lost.JobID, parent.JobID, maker)
+	b.ingest("kept.pdf", "two")
+	if _, err := b.RequestCancel(b.ctx(), child.JobID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Purge(b.ctx(), []string{letter}, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range b.claimAll(hour) {
+		b.settleDelivery(d, "delivered", 200)
+	}
+	b.expire(0, 2)
+	b.wantJobs("not needed any more", false, lost.JobID, parent.JobID, child.JobID, maker)
+}
+
+// testExpireDeliveries: deliveries go when they were done long ago. One that is to be sent stays.
+func testExpireDeliveries(t *testing.T, b *bench) {
+	b.hooks("https://hooks.example.com/a", "https://hooks.example.com/b", "https://hooks.example.com/c")
+	claimed := b.claimAll(hour)
+	if len(claimed) != 3 {
+		t.Fatalf("%d deliveries", len(claimed))
+	}
+	b.settleDelivery(claimed[0], "delivered", 200)
+	b.settleDelivery(claimed[1], "failed", 500)
+	for _, c := range []struct {
+		keep time.Duration
+		want int
+	}{{hour, 0}, {0, 1}, {0, 1}, {0, 0}} {
+		if n, err := b.ExpireDeliveries(b.ctx(), c.keep, 1); err != nil || n != c.want {
+			t.Errorf("older than %v: %d, %v; want %d", c.keep, n, err, c.want)
+		}
+	}
+	if left := b.deliveries(store.DeliveryFilter{Limit: 10}); len(left) != 1 || left[0].ID != claimed[2].ID {
+		t.Errorf("left: %+v", left)
+	}
+}
