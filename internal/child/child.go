@@ -54,6 +54,7 @@ type Command struct {
 	Files   []string // the files it reads: absolute paths of files, or of folders with everything below them
 	Env     []string // in addition to PATH, LC_ALL, HOME and TMPDIR; nothing is inherited
 	Folders []string // existing folders that it also writes to, and that stay
+	Scratch []string // existing folders where it makes files of its own, and neither lists nor does anything else
 	Dir     string   // for its private temporary folder; empty: os.TempDir()
 	Stdin   io.Reader
 

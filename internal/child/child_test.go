@@ -235,3 +235,22 @@ func TestLowerLimitsOfTheServiceStay(t *testing.T) {
 		t.Errorf("%q %+v %v", *text, r, err)
 	}
 }
+
+// TestScratch: a program makes and removes files in such a folder, and can't do anything else there.
+func TestScratch(t *testing.T) {
+	t.Parallel()
+	if c := child.Confine(); c.NoLandlock != nil {
+		t.Skip(c.NoLandlock)
+	}
+	dir := t.TempDir()
+	c, text := sh(t, `cd "$1" && echo a > file && cat file && rm file && echo b > left; (ls . || echo no list) 2>/dev/null
+for try in "mkdir d" "ln -s /etc l" "mkfifo p"; do $try 2>/dev/null && echo "$try"; done`)
+	c.Args = append(c.Args, "sh", dir)
+	c.Scratch = []string{dir}
+	if _, err := child.Run(t.Context(), c); err != nil || *text != "a\nno list\n" {
+		t.Errorf("%q, %v", *text, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "left" {
+		t.Errorf("%v, %v", left, err)
+	}
+}

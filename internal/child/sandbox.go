@@ -99,11 +99,14 @@ func (c Command) confinement(program, dir string) (sandbox, error) {
 	if c.Trusted || b.landlock.version == 0 {
 		return b, nil
 	}
-	grants := make([]grant, 0, len(system)+len(c.Files)+len(c.Folders)+3)
+	grants := make([]grant, 0, len(system)+len(c.Files)+len(c.Folders)+len(c.Scratch)+3)
 	grants = append(grants, system...)
 	grants = append(grants, grant{program, mayRun, true}, grant{dir, write, true})
 	for _, f := range c.Folders {
 		grants = append(grants, grant{f, write, true})
+	}
+	for _, f := range c.Scratch {
+		grants = append(grants, grant{f, mayScratch, true})
 	}
 	// a program in /opt has its libraries next to it
 	if bin := filepath.Dir(program); filepath.Base(bin) == "bin" && bin != "/bin" {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
@@ -37,6 +38,11 @@ const (
 	Zip      Format = "zip"    // a zip archive of other files
 	Unknown  Format = "unknown"
 )
+
+// SelfContained reports whether a document of the format never has a page or a file in it that OCR could read.
+func (f Format) SelfContained() bool {
+	return slices.Contains([]Format{Text, Markdown, CSV, HTML, RTF}, f)
+}
 
 // Source is a local file to extract from. The extractor only reads it.
 type Source struct {
@@ -94,6 +100,7 @@ type Limits struct {
 // Within is what is left of the limits for all files within one document.
 type Within struct {
 	Files, Pages    int
+	Messages        int   // of mailboxes
 	Bytes, Unpacked int64 // of saved files; of zip-based ones, unpacked
 	// Missed records for the outermost document what was not read of a file, and the reason.
 	Missed func(name, reason string)

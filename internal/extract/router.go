@@ -227,6 +227,9 @@ func (g *guard) finish(info Info, src Source, e Extractor) Info {
 	if g.characters == 0 && len(info.Warnings) == 0 && info.Properties["unread_pages"] == "" {
 		info.Warnings = []string{NoText}
 	}
+	for i, warning := range info.Warnings {
+		info.Warnings[i] = Clean(warning)
+	}
 	info.Title = titleOf(info.Title, src.Name)
 	for name, value := range info.Properties {
 		if value = Clean(value); value == "" {

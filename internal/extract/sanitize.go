@@ -12,6 +12,19 @@ import (
 // text is trimmed.
 func Clean(text string) string { return strings.TrimSpace(fitAll(text)) }
 
+// CleanName makes the name of a file fit for a heading, a path or a warning: one line as Clean leaves it, without the
+// controls of writing direction (Unicode's Bidi_Control). With them a name shows another one: "report\u202Efdp.exe" looks
+// like "reportexe.pdf".
+func CleanName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, Clean(name))
+	return strings.Join(strings.Fields(name), " ")
+}
+
 // cleanLinked cleans a text and keeps its links at their words.
 func cleanLinked(text string, links []Link) (string, []Link) {
 	clean := Clean(text)

@@ -30,6 +30,7 @@ type Archive struct {
 	file   *os.File
 	parts  map[string]*zip.File // by lower-case name without a leading slash
 	files  []*zip.File          // the same in the directory's order
+	all    []*zip.File          // also those with the name of another
 	limits Limits
 	read   int64 // unpacked so far, over all entries
 }
@@ -72,7 +73,7 @@ func open(file *os.File, limits Limits) (*Archive, error) {
 	if err := checkSums(reader.File, uint64(info.Size()), limits); err != nil {
 		return nil, err
 	}
-	a := &Archive{file: file, parts: make(map[string]*zip.File, len(reader.File)), limits: limits}
+	a := &Archive{file: file, all: reader.File, parts: make(map[string]*zip.File, len(reader.File)), limits: limits}
 	for _, f := range reader.File {
 		// The first of two entries with the same name wins, as in Office.
 		if key := partKey(f.Name); a.parts[key] == nil {
@@ -105,12 +106,23 @@ func (a *Archive) Files() []string {
 	return names
 }
 
-// Size returns the size that an entry declares, in bytes; 0 if there is none.
-func (a *Archive) Size(name string) uint64 {
-	if f := a.parts[partKey(name)]; f != nil {
-		return f.UncompressedSize64
+// Entry is a file in an archive.
+type Entry struct {
+	Name string
+	Size uint64                        // as it declares, in bytes
+	Open func() (io.ReadCloser, error) // errors are those of Part
+}
+
+// Entries returns all files in the directory's order: also those whose names differ in the case of letters only, or not
+// at all.
+func (a *Archive) Entries() []Entry {
+	entries := make([]Entry, 0, len(a.all))
+	for _, f := range a.all {
+		if !strings.HasSuffix(f.Name, "/") {
+			entries = append(entries, Entry{f.Name, f.UncompressedSize64, func() (io.ReadCloser, error) { return a.open(f) }})
+		}
 	}
-	return 0
+	return entries
 }
 
 // Part opens an entry. The error for a missing one is fs.ErrNotExist; for one that can't be unpacked, or is a
@@ -120,6 +132,10 @@ func (a *Archive) Part(name string) (io.ReadCloser, error) {
 	if f == nil {
 		return nil, fmt.Errorf("part %q: %w", name, fs.ErrNotExist)
 	}
+	return a.open(f)
+}
+
+func (a *Archive) open(f *zip.File) (io.ReadCloser, error) {
 	if f.Flags&1 != 0 {
 		return nil, taskerr.PasswordProtected("the file")
 	}

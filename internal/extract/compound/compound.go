@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"unicode/utf16"
@@ -29,6 +28,10 @@ const (
 	miniCutoff = 4096 // smaller streams are in the mini stream
 
 	maxSector = 0xFFFFFFFA // larger numbers of sectors are marks (2.1)
+
+	// All streams together may be read for this many bytes, and these times the size of the file: many entries may have
+	// the same sectors.
+	leastBudget, budgetRatio = 64 << 20, 16
 )
 
 // Kinds of directory entries (2.6.1).
@@ -47,6 +50,7 @@ type File struct {
 	inMini  []uint32 // sectors of the mini stream
 	entries map[string]entry
 	names   []string // paths in the order of the directory's tree
+	left    int64    // bytes that may still be read, see Spent
 }
 
 type entry struct {
@@ -81,6 +85,7 @@ func (f *File) load() error {
 		return err
 	}
 	f.size = info.Size()
+	f.left = leastBudget + budgetRatio*f.size
 	header := make([]byte, headerSize)
 	if _, err := f.file.ReadAt(header, 0); err != nil || string(header[:8]) != Signature {
 		return errDamaged
@@ -253,7 +258,7 @@ func (f *File) entry(data []byte) entry {
 		child: binary.LittleEndian.Uint32(data[76:]), start: binary.LittleEndian.Uint32(data[116:]),
 		size: int64(binary.LittleEndian.Uint32(data[120:])), // streams are smaller than 4 GB here
 	}
-	e.size = min(e.size, f.size)
+	e.size = min(e.size, f.size+1) // a stream that claims to be larger has something missing
 	return e
 }
 
@@ -268,68 +273,3 @@ func (f *File) Has(path string) bool {
 
 // Names returns the paths of all streams and storages.
 func (f *File) Names() []string { return f.names }
-
-// Stream returns the content of a stream, empty if there is none. What can't be read is missing at its end.
-func (f *File) Stream(path string) io.Reader {
-	e, ok := f.entries[path]
-	if !ok || e.kind != stream {
-		return strings.NewReader("")
-	}
-	if e.size < miniCutoff {
-		chain, err := follow(f.mini, e.start, (e.size+miniSector-1)/miniSector)
-		if err != nil {
-			return strings.NewReader("")
-		}
-		return io.LimitReader(&reader{f: f, chain: chain, mini: true}, e.size)
-	}
-	chain, err := f.chain(e.start, (e.size+f.sector-1)/f.sector)
-	if err != nil {
-		return strings.NewReader("")
-	}
-	return io.LimitReader(&reader{f: f, chain: chain}, e.size)
-}
-
-// Read returns at most limit bytes from the start of a stream.
-func (f *File) Read(path string, limit int64) []byte {
-	content, _ := io.ReadAll(io.LimitReader(f.Stream(path), limit)) // see Stream
-	return content
-}
-
-// reader reads one sector after the other.
-type reader struct {
-	f     *File
-	chain []uint32
-	mini  bool
-	rest  []byte
-}
-
-func (r *reader) Read(p []byte) (int, error) {
-	if len(r.rest) == 0 {
-		if len(r.chain) == 0 {
-			return 0, io.EOF
-		}
-		data, err := r.next(r.chain[0])
-		if err != nil {
-			return 0, io.EOF // the rest is missing
-		}
-		r.chain, r.rest = r.chain[1:], data
-	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
-}
-
-func (r *reader) next(number uint32) ([]byte, error) {
-	if !r.mini {
-		return r.f.read(number)
-	}
-	at := int64(number) * miniSector
-	if index := at / r.f.sector; index < int64(len(r.f.inMini)) {
-		data, err := r.f.read(r.f.inMini[index])
-		if err != nil {
-			return nil, err
-		}
-		return data[at%r.f.sector:][:miniSector], nil
-	}
-	return nil, errDamaged
-}

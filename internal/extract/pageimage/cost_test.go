@@ -34,7 +34,7 @@ func TestCostOfDecoding(t *testing.T) { // not parallel: it counts the allocatio
 		t.Run(f.Name, func(t *testing.T) {
 			path := write(t, f)
 			pool := child.NewPool(1 << 30)
-			images, err := pageimage.OpenImages(t.Context(), path, 1, pool)
+			images, err := pageimage.OpenImages(t.Context(), path, "", 1, pool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestCostlyPicturesAreRefused(t *testing.T) {
 			continue // these fit
 		}
 		t.Run(f.Name, func(t *testing.T) {
-			images, err := pageimage.OpenImages(t.Context(), write(t, f), 1, pool)
+			images, err := pageimage.OpenImages(t.Context(), write(t, f), "", 1, pool)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,8 +37,8 @@ const (
 )
 
 // fromHEIC converts an image to PNG with libheif's program and opens the result, which has no name any more. Of several
-// images it is the first one.
-func fromHEIC(ctx context.Context, path string, pool *child.Pool) (_ *os.File, err error) {
+// images it is the first one. temp is for the result.
+func fromHEIC(ctx context.Context, path, temp string, pool *child.Pool) (_ *os.File, err error) {
 	program, err := exec.LookPath("heif-dec")
 	if err != nil {
 		program, err = exec.LookPath("heif-convert")
@@ -54,7 +54,7 @@ func fromHEIC(ctx context.Context, path string, pool *child.Pool) (_ *os.File, e
 	if err != nil {
 		return nil, fmt.Errorf("find the image: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "heic-")
+	dir, err := os.MkdirTemp(temp, "heic-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for an image: %w", err)
 	}

@@ -36,7 +36,8 @@ func TestHEIC(t *testing.T) {
 	if said, err := exec.CommandContext(t.Context(), "heif-enc", in, "-o", out).CombinedOutput(); err != nil {
 		t.Skipf("no encoder: %v: %s", err, said)
 	}
-	images, err := pageimage.OpenImages(t.Context(), out, 10, child.NewPool(768<<20))
+	temp := t.TempDir()
+	images, err := pageimage.OpenImages(t.Context(), out, temp, 10, child.NewPool(768<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +53,16 @@ func TestHEIC(t *testing.T) {
 	if err := os.WriteFile(out, content[:len(content)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = pageimage.OpenImages(t.Context(), out, 10, nil)
+	_, err = pageimage.OpenImages(t.Context(), out, temp, 10, nil)
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected ||
 		!strings.Contains(e.Message, "damaged") {
 		t.Errorf("cut off: %v", err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left in the folder for temporary files: %v, %v", left, err)
+	}
+	_, err = pageimage.OpenImages(t.Context(), out, filepath.Join(temp, "missing"), 10, nil)
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the image is not converted in the folder for temporary files: %v", err)
 	}
 }

@@ -38,8 +38,8 @@ type Images struct {
 }
 
 // OpenImages finds the pages of an image file, up to most. They are decoded within the pool, unless it is nil.
-// Call Close at the end.
-func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*Images, error) {
+// temp is for temporary files; empty: os.TempDir(). Call Close at the end.
+func OpenImages(ctx context.Context, path, temp string, most int, pool *child.Pool) (*Images, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open image: %w", err)
@@ -47,7 +47,7 @@ func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*
 	head := make([]byte, 12)
 	if n, _ := file.ReadAt(head, 0); isHEIC(head[:n]) { // what can't be read is reported below
 		_ = file.Close() // read-only
-		if file, err = fromHEIC(ctx, path, pool); err != nil {
+		if file, err = fromHEIC(ctx, path, temp, pool); err != nil {
 			return nil, explain(ctx, err)
 		}
 	}

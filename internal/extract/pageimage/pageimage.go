@@ -3,6 +3,7 @@
 package pageimage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -46,7 +47,7 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 	o.Pixels = Size{Pixels: o.Pixels}.pixels()
 	f := &File{opts: o}
 	if src.Format == extract.Image {
-		images, err := OpenImages(ctx, src.Path, limits.Pages+1, limits.Pool)
+		images, err := OpenImages(ctx, src.Path, cmp.Or(o.Temp, src.TempDir), limits.Pages+1, limits.Pool)
 		if err != nil {
 			return nil, err
 		}

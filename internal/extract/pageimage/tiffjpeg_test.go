@@ -116,7 +116,7 @@ func TestTIFF(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			images, err := pageimage.OpenImages(t.Context(), path, 10, nil)
+			images, err := pageimage.OpenImages(t.Context(), path, "", 10, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestTileBomb(t *testing.T) {
 	if err := os.WriteFile(path, tiffOf(binary.LittleEndian, false, 7, [][]byte{large.Bytes(), nil}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	images, err := pageimage.OpenImages(t.Context(), path, 10, nil)
+	images, err := pageimage.OpenImages(t.Context(), path, "", 10, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func FuzzTIFF(f *testing.F) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		images, err := pageimage.OpenImages(t.Context(), path, 10, nil)
+		images, err := pageimage.OpenImages(t.Context(), path, "", 10, nil)
 		if err != nil {
 			return
 		}

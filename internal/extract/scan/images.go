@@ -62,7 +62,9 @@ func (e Images) Extract(
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("find the image: %w", err)
 	}
-	images, err := pageimage.OpenImages(ctx, path, min(limits.Pages, e.opts.Pages)+1, limits.Pool)
+	images, err := pageimage.OpenImages(
+		ctx, path, cmp.Or(src.TempDir, e.opts.TempDir), min(limits.Pages, e.opts.Pages)+1, limits.Pool,
+	)
 	if err != nil {
 		return extract.Info{}, err
 	}

@@ -52,7 +52,7 @@ func unwrap(object *compound.File) (content io.Reader, name string, err error) {
 // that the file had, and the file ([MS-OLEDS] 2.3.6 leaves its content to the program).
 func packaged(stream io.Reader) (content io.Reader, name string, err error) {
 	head, err := io.ReadAll(io.LimitReader(stream, maxNative))
-	if err != nil {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // an end that is missing is noticed when the file is read
 		return nil, "", errUnknown
 	}
 	at := 6

@@ -25,6 +25,7 @@ type book struct {
 	contents   map[string]entry // of the table of contents, by part
 	properties map[string]string
 	nav, ncx   string // the parts of the table of contents
+	warnings   []string
 }
 
 // item is an entry of the manifest.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/charset"
@@ -43,7 +44,9 @@ func read(
 			return extract.Info{}, err
 		}
 	}
-	return extract.Info{Language: b.properties["language"], Properties: b.properties}, nil
+	return extract.Info{
+		Language: b.properties["language"], Properties: b.properties, Warnings: slices.Compact(b.warnings),
+	}, nil
 }
 
 // chapter reads one page. A page without a heading gets its title from the table of contents.
@@ -61,6 +64,7 @@ func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, 
 	if err != nil {
 		return err
 	}
+	b.warnings = append(b.warnings, page.Warnings()...)
 	entry := b.contents[part]
 	if entry.title == "" || page.HasHeading() {
 		return page.Emit(ctx, within(part), emit)

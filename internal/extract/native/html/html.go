@@ -42,11 +42,12 @@ func read(
 		return extract.Info{}, err
 	}
 	defer func() { _ = rc.Close() }() // read-only
-	root, err := html.Parse(simplify(ctx, rc, 4*limits.Characters, limits))
+	page := simplify(ctx, rc, 4*limits.Characters, limits)
+	root, err := html.Parse(page)
 	if err != nil {
 		return extract.Info{}, explain(ctx, err)
 	}
-	info := extract.Info{Properties: map[string]string{}}
+	info := extract.Info{Properties: map[string]string{}, Warnings: page.warnings()}
 	describe(root, &info)
 	w := &walker{ctx: ctx, emit: emit, chrome: hasHeading(root), resolve: relativeTo(root)}
 	if err := w.walk(root); err != nil {
@@ -55,7 +56,7 @@ func read(
 	return info, w.flush()
 }
 
-// Fragment extracts a piece of HTML from within another document. Errors are those of emit.
+// Fragment extracts a piece of HTML from within another document, of less than 256 KB. Errors are those of emit.
 func Fragment(ctx context.Context, source string, emit extract.Emit) error {
 	limits := extract.Limits{}.WithDefaults()
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}

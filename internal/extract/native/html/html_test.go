@@ -128,7 +128,7 @@ func TestRefuses(t *testing.T) {
 			"200 characters",
 		},
 		{
-			"an endless attribute", `<img src="` + strings.Repeat("A", 33<<20),
+			"an endless script", `<script>` + strings.Repeat("A", 33<<20),
 			extract.Limits{},
 			taskerr.QuotaExceeded,
 			"32 MB",
@@ -166,4 +166,22 @@ func FuzzPage(f *testing.F) {
 	f.Add("<table><tr><th colspan=2>h<tr><td rowspan=0>a<td><table><tr><td>n</table></table>")
 	f.Add("<svg><math><select><p>x<textarea><xmp></svg>&nbsp;&#0;")
 	f.Fuzz(func(t *testing.T, page string) { nativetest.Fuzz(t, html.New(), extract.HTML, []byte(page)) })
+}
+
+// TestMissingEnds: the text after a missing quote, or a missing end of a comment or a script, is part of that, which the
+// result says.
+func TestMissingEnds(t *testing.T) {
+	t.Parallel()
+	lost := strings.Repeat("<p>lost</p>", 100)
+	for page, warns := range map[string]bool{
+		`<h1>a</h1><p title="b>` + lost: true, `<h1>a</h1><p title="b>` + strings.Repeat(lost, 1000): true,
+		"<h1>a</h1><!-- b " + lost: true, "<h1>a</h1><script>" + lost: true,
+		"<h1>a</h1><!-- b " + lost + "-->": false, "<h1>a</h1><!-- b " + lost + "--!>": false,
+		"<h1>a</h1><script>" + lost + "</script>": false, "<h1>a</h1><p": false, "<h1>a</h1><style/>": true,
+	} {
+		doc, err := nativetest.Extract(t, html.New(), extract.HTML, []byte(page), extract.Limits{})
+		if err != nil || len(doc.Blocks) != 1 || warns != strings.Contains(strings.Join(doc.Info.Warnings, ", "), "ends within") {
+			t.Errorf("%.40q…: %+v, %v", page, doc, err)
+		}
+	}
 }

@@ -11,7 +11,10 @@ import (
 )
 
 // Page is an XHTML page of a larger document.
-type Page struct{ root *html.Node }
+type Page struct {
+	root     *html.Node
+	warnings []string
+}
 
 // ParsePage parses a UTF-8 page as XHTML: a self-closing element is empty even where HTML would not allow it.
 // Errors are those of Extract.
@@ -23,8 +26,11 @@ func ParsePage(ctx context.Context, r io.Reader, limits extract.Limits) (Page, e
 	if err != nil {
 		return Page{}, explain(ctx, err)
 	}
-	return Page{root}, nil
+	return Page{root, s.warnings()}, nil
 }
+
+// Warnings say what was not read of the page.
+func (p Page) Warnings() []string { return p.warnings }
 
 // HasHeading reports whether the page shows a heading outside of tables.
 func (p Page) HasHeading() bool { return hasHeading(p.root) }
@@ -53,6 +59,7 @@ func isVoid(a atom.Atom) bool {
 // empty handles a self-closing XHTML element.
 func (s *simplifier) empty(t html.Token) error {
 	s.z.NextIsNotRawText()
+	s.tags.raw = false
 	if removed[t.Data] {
 		return nil
 	}

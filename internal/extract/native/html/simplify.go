@@ -1,8 +1,10 @@
 package html
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -15,9 +17,11 @@ import (
 )
 
 const (
-	maxToken = 32 << 20  // bytes of one tag or text, for example a picture in an attribute
+	maxToken = 32 << 20  // bytes of one text
 	maxNodes = 1_000_000 // in the tree, about 130 bytes each
 	maxHref  = 2 << 10   // bytes of a link's address
+
+	maxOpenTag = 256 // bytes of a tag without its end that can hardly be text
 )
 
 // keptAttributes are the attributes that are read.
@@ -50,6 +54,7 @@ var breakout = map[string]bool{
 type simplifier struct {
 	ctx   context.Context
 	z     *html.Tokenizer
+	tags  *shortener
 	out   []byte // simplified output
 	taken int    // bytes of out that were read
 	nodes int
@@ -60,14 +65,16 @@ type simplifier struct {
 	math  *formula.Builder // the open formula; nil: none, or one with alternative text
 	last  rune             // of the text so far
 	after bool             // a formula was the last text
+	open  bool             // the page ended within a tag, a comment or a script
 }
 
 // simplify returns r without scripts, styles, comments, drawings and unused attributes. Its errors are
 // *taskerr.Error of quota_exceeded, or the context's.
 func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) *simplifier {
-	z := html.NewTokenizer(filler{ctx, r})
+	tags := &shortener{r: filler{ctx, r}}
+	z := html.NewTokenizer(tags)
 	z.SetMaxBuf(maxToken)
-	return &simplifier{ctx: ctx, z: z, bytes: bytes, limit: limits.Characters}
+	return &simplifier{ctx: ctx, z: z, tags: tags, bytes: bytes, limit: limits.Characters}
 }
 
 // filler fills large reads, because the tokenizer moves its partial token on every read. It checks the context,
@@ -86,6 +93,18 @@ func (f filler) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// warnings are those of the page that was read.
+func (s *simplifier) warnings() (all []string) {
+	if s.tags.cut {
+		all = append(all, fmt.Sprintf("attributes of more than %d KB, such as descriptions of pictures, were read in part",
+			maxValue>>10))
+	}
+	if s.open {
+		all = append(all, "the page ends within a tag, a comment or a script: the text after its beginning was not read")
+	}
+	return all
 }
 
 func (s *simplifier) Read(p []byte) (int, error) {
@@ -107,12 +126,15 @@ func (s *simplifier) next() error {
 	if err := s.ctx.Err(); err != nil {
 		return context.Cause(s.ctx)
 	}
-	switch s.z.Next() {
+	kind := s.z.Next()
+	s.tags.tokens += int64(len(s.z.Raw()))
+	s.tags.raw = false
+	switch kind {
 	case html.ErrorToken:
+		s.open = s.open || len(s.z.Raw()) > maxOpenTag || s.skip != "" && raw(s.skip)
 		if errors.Is(s.z.Err(), html.ErrBufferExceeded) {
 			return taskerr.Errorf(taskerr.QuotaExceeded,
-				"the page has a piece of more than %d MB, such as a picture within its text: it is not read",
-				maxToken>>20)
+				"the page has a text, script or comment of more than %d MB: it is not read", maxToken>>20)
 		}
 		if err := s.endFormula(); err != nil {
 			return err
@@ -121,6 +143,10 @@ func (s *simplifier) next() error {
 			return nil
 		}
 		return s.z.Err()
+	case html.CommentToken:
+		comment := string(s.z.Raw()[:min(len(s.z.Raw()), 4)]) == "<!--"
+		s.open = comment && len(s.z.Raw()) > maxOpenTag && !bytes.HasSuffix(s.z.Raw(), []byte("-->")) &&
+			!bytes.HasSuffix(s.z.Raw(), []byte("--!>"))
 	case html.TextToken:
 		if s.math != nil {
 			return s.math.Text(string(s.z.Text()))
@@ -130,6 +156,7 @@ func (s *simplifier) next() error {
 		}
 	case html.StartTagToken, html.SelfClosingTagToken:
 		t := s.z.Token()
+		s.tags.raw = rawText[t.Data]
 		if s.xhtml && t.Type == html.SelfClosingTagToken && !isVoid(t.DataAtom) {
 			return s.empty(t)
 		}

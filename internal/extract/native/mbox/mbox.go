@@ -15,10 +15,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// maxMessages is how many messages of a mailbox are read. They don't count as files within the document; what is
-// attached to them does.
-const maxMessages = 10_000
-
 // New returns an extractor of mailboxes. A message that can't be read is not an error, but a warning.
 func New(all nested.All) extract.Extractor { return nested.Container("native/mbox", 1, all, read) }
 
@@ -38,8 +34,8 @@ func read(
 		}
 		messages++
 		name := fmt.Sprintf("message %d", messages)
-		if messages > maxMessages {
-			r.Missed(name+" and those after it", fmt.Sprintf("at most %d messages of a mailbox are read", maxMessages))
+		if !r.AdmitMessage() {
+			r.Missed(name+" and those after it", fmt.Sprintf("at most %d messages of mailboxes are read", nested.MaxMessages))
 			break
 		}
 		path, err := r.Save(box)

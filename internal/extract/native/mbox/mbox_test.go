@@ -55,6 +55,33 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// All mailboxes within a document have one limit of messages together: a zip archive of 70 KB holds a million.
+func TestMailboxesOfAnArchive(t *testing.T) {
+	t.Parallel()
+	box := strings.Repeat(from+"Subject: One\n\n", 5)
+	content := nativetest.Zip(t, "a.mbox", box, "b.mbox", box, "c.mbox", box)
+	var missed []string
+	within := &extract.Within{
+		Files: 10, Pages: 10, Messages: 7, Bytes: 1 << 20, Unpacked: 1 << 20,
+		Missed: func(name, reason string) { missed = append(missed, name+": "+reason) },
+	}
+	doc, err := nativetest.Extract(t, native.Extractors(nil, nil)[extract.Zip], extract.Zip, content,
+		extract.Limits{Within: within})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := 0
+	for _, b := range doc.Blocks {
+		if b.Text == "One" {
+			messages++
+		}
+	}
+	if all := strings.Join(missed, "\n"); messages != 7 || !strings.Contains(all, "b.mbox/message 3 and those after it") ||
+		!strings.Contains(all, "c.mbox/message 1 and those after it") {
+		t.Errorf("%d messages, %s", messages, all)
+	}
+}
+
 func FuzzMailbox(f *testing.F) {
 	f.Add([]byte(from + "Subject: One\n\nText\n\n" + from + "Subject: Two\n\n>From\n"))
 	f.Add([]byte(from + "\n\nFrom \n\nFrom x\n\n"))

@@ -41,6 +41,9 @@ func read(
 	if err := r.message(m, 0); err != nil {
 		return extract.Info{}, err
 	}
+	if file.Spent() {
+		files.Missed("the rest of the message", "its parts overlap, so that together they are many times larger than the file")
+	}
 	return extract.Info{Title: m.text(pidSubject), Properties: map[string]string{
 		"author": m.author(), "recipients": r.recipients(m, 1), "cc": r.recipients(m, 2), "created": m.sent(),
 		"message_id": strings.Trim(m.text(pidMessageID), "<>"),

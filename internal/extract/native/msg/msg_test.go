@@ -166,3 +166,22 @@ func FuzzMessage(f *testing.F) {
 	e := reader()
 	f.Fuzz(func(t *testing.T, content []byte) { nativetest.Fuzz(t, e, extract.MSG, content) })
 }
+
+// TestCutOff: an attachment that is not whole is read as far as it goes, and named.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	const a0 = "__attach_version1.0_#00000000/"
+	long := strings.Repeat("Words of a note ", 1024) // whole sectors
+	content := compoundtest.File(join(message("", 32, "S"), streams{}.text(a0, 0x3707, "a.txt").
+		raw(a0, 0x3701, 0x102, []byte(long)).fixed(a0, 8, map[uint16]uint64{0x3705: 1})))
+	at := strings.LastIndex(string(content), string(wide("__substg1.0_37010102")))
+	binary.LittleEndian.PutUint32(content[at+120:], 1<<32-1)
+	doc, err := nativetest.Extract(t, reader(), extract.MSG, content, extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := doc.Blocks[len(doc.Blocks)-1].Text; last != strings.TrimSpace(long) ||
+		!strings.Contains(strings.Join(doc.Warnings, "; "), "cut off") {
+		t.Errorf("%.100q, %q", last, doc.Warnings)
+	}
+}

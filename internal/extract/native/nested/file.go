@@ -50,6 +50,12 @@ func (r *Reader) Admit(name string) bool {
 	return true
 }
 
+// AdmitMessage counts a message of a mailbox and reports whether it may be read.
+func (r *Reader) AdmitMessage() bool {
+	r.within.Messages--
+	return r.within.Messages >= 0
+}
+
 // Add reads a file within the document, under its name as a heading of the level. A file that can't be read doesn't
 // fail the document.
 func (r *Reader) Add(name string, level int, open func() (io.ReadCloser, error)) error {
@@ -58,6 +64,7 @@ func (r *Reader) Add(name string, level int, open func() (io.ReadCloser, error))
 
 // AddFrom is Add for a file that save saves and returns the path of.
 func (r *Reader) AddFrom(name string, level int, save func() (path string, err error)) error {
+	name = r.named(name)
 	if !r.Admit(name) {
 		return nil
 	}
@@ -71,6 +78,11 @@ func (r *Reader) AddFrom(name string, level int, save func() (path string, err e
 	return r.attached(path, name, level)
 }
 
+// named returns a file's name, which may come from anyone, as it is shown.
+func (r *Reader) named(name string) string {
+	return cmp.Or(extract.CleanName(name), fmt.Sprintf("attachment %d", r.files+1))
+}
+
 func (r *Reader) copy(open func() (io.ReadCloser, error)) (string, error) {
 	content, err := open()
 	if err != nil {
@@ -82,9 +94,7 @@ func (r *Reader) copy(open func() (io.ReadCloser, error)) (string, error) {
 
 // Attached is Add for a file that is saved already.
 func (r *Reader) Attached(path, name string, level int) error {
-	if name == "" {
-		name = fmt.Sprintf("attachment %d", r.files+1)
-	}
+	name = r.named(name)
 	if !r.Admit(name) {
 		return nil
 	}

@@ -24,6 +24,10 @@ const (
 	maxName = 200  // bytes of a name in it
 )
 
+// MaxMessages is how many messages of mailboxes are read. They don't count as files within the document; what is attached
+// to them does.
+const MaxMessages = 10_000
+
 // Reader reads the files within one document and emits the blocks of the document. It is used by one goroutine.
 // The caller closes it.
 type Reader struct {
@@ -57,7 +61,8 @@ func New(
 	r := &Reader{ctx: ctx, all: all, limits: limits, within: limits.Within, emit: emit}
 	if r.within == nil {
 		r.within = &extract.Within{
-			Files: limits.Files, Pages: limits.Pages, Bytes: limits.Bytes, Unpacked: limits.ZipBytes, Missed: r.add,
+			Files: limits.Files, Pages: limits.Pages, Messages: MaxMessages, Bytes: limits.Bytes, Unpacked: limits.ZipBytes,
+			Missed: r.add,
 		}
 	} else {
 		r.path = src.Name + "/"
@@ -169,7 +174,7 @@ func (w *whileRunning) Read(p []byte) (int, error) {
 
 // Missed records a file, or a part of the document, that was not read, and the reason.
 func (r *Reader) Missed(name, reason string) {
-	name = cmp.Or(name, "a message")
+	name = cmp.Or(extract.CleanName(name), "a message")
 	r.first = cmp.Or(r.first, name+" ("+reason+")")
 	r.within.Missed(r.path+name, reason)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -50,7 +51,12 @@ func read(
 	if language == "" {
 		language = properties["language"]
 	}
-	return extract.Info{Title: r.title, Language: language, Pages: r.page, Properties: properties}, nil
+	info := extract.Info{Title: r.title, Language: language, Pages: r.page, Properties: properties}
+	if r.cut {
+		info.Warnings = []string{fmt.Sprintf("rows that repeat more than %d times and cells that repeat beyond column %d "+
+			"were read in part", maxRepeats, maxColumns)}
+	}
+	return info, nil
 }
 
 // refuseEncrypted fails if the manifest lists encrypted parts (part 2, 4.8).
@@ -87,6 +93,7 @@ type reader struct {
 	size     int    // largest font of the object on the slide, in tenths of a point; 0: unknown
 	title    string // of the first paragraph in the style Title
 	titled   bool   // headings nest under a title
+	cut      bool   // repeated rows or cells were read in part
 }
 
 func (r *reader) readStyles(d *ooxml.Decoder) error {

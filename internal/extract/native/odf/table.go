@@ -2,6 +2,7 @@ package odf
 
 import (
 	"encoding/xml"
+	"math"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
@@ -105,7 +106,9 @@ func (r *reader) rows(header bool, emit func(w *row, header bool, repeats int) e
 			if err := r.row(w); err != nil {
 				return err
 			}
-			return emit(w, header, count(start, "number-rows-repeated", maxRepeats))
+			repeats := count(start, "number-rows-repeated", math.MaxInt)
+			r.cut = r.cut || w.filled > 0 && repeats > maxRepeats
+			return emit(w, header, min(repeats, maxRepeats))
 		case "table-header-rows":
 			return r.rows(true, emit)
 		case "table-rows", "table-row-group":
@@ -142,7 +145,8 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	if r.nested && c.Text == "NaN" { // a missing value of a chart
 		c.Text = ""
 	}
-	repeats := count(start, "number-columns-repeated", maxColumns)
+	all := count(start, "number-columns-repeated", math.MaxInt)
+	repeats := min(all, maxColumns)
 	columns, rows := count(start, "number-columns-spanned", maxColumns), count(start, "number-rows-spanned", maxRowSpan)
 	if c.Text == "" && rows == 1 {
 		w.gap = min(w.gap+repeats*columns, maxGap)
@@ -160,6 +164,7 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	if repeats = min(repeats, maxColumns-len(w.cells)); repeats < 1 {
 		repeats = 1
 	}
+	r.cut = r.cut || c.Text != "" && repeats < all
 	for range repeats {
 		w.cells = append(w.cells, c)
 	}

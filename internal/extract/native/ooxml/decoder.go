@@ -30,6 +30,7 @@ type Decoder struct {
 	depth  int
 	limit  int
 	tokens int
+	cut    bool // see Cut
 }
 
 func newDecoder(ctx context.Context, r io.Reader, depth int) *Decoder {
@@ -159,11 +160,20 @@ func (d *Decoder) Text(limit int) (string, error) {
 	err := d.Children(
 		func(xml.StartElement) error { return d.Skip() },
 		func(piece []byte) error {
+			if len(piece) > limit-len(out) && limit >= leastText {
+				d.Cut()
+			}
 			out = append(out, piece[:min(len(piece), limit-len(out))]...)
 			return nil
 		})
 	return string(out), err
 }
+
+// leastText is the limit of a text that is content, in bytes. Names and properties have smaller ones.
+const leastText = 32 << 10
+
+// Cut records that a text of the document is too long to be read in full.
+func (d *Decoder) Cut() { d.cut = true }
 
 // unexpected turns io.EOF within an element into io.ErrUnexpectedEOF.
 func unexpected(err error) error {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// Extractor returns an extractor that reads packages; see extract.Func.
+// Extractor returns an extractor that reads packages; see extract.Func. Texts that were cut give a warning.
 func Extractor(
 	name string, version int,
 	read func(ctx context.Context, pkg *Package, limits extract.Limits, emit extract.Emit) (extract.Info, error),
@@ -19,6 +19,10 @@ func Extractor(
 			return extract.Info{}, err
 		}
 		defer func() { _ = pkg.Close() }() // read-only
-		return read(ctx, pkg, limits, emit)
+		info, err := read(ctx, pkg, limits, emit)
+		if pkg.cut {
+			info.Warnings = append(info.Warnings, "texts of cells, charts or shapes that are too long were read in part")
+		}
+		return info, err
 	})
 }

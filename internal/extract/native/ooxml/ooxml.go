@@ -24,6 +24,7 @@ import (
 type Package struct {
 	archive *archive.Archive
 	depth   int
+	cut     bool // a text was not read in full
 }
 
 // Open opens a file. Errors are those of archive.Open.
@@ -50,6 +51,7 @@ func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) err
 	}
 	defer func() { _ = rc.Close() }() // read-only
 	d := newDecoder(ctx, rc, p.depth)
+	defer func() { p.cut = p.cut || d.cut }()
 	return explain(read(d), part, d.line())
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,6 +156,26 @@ func TestScansOfTheCorpusHaveNoText(t *testing.T) {
 		doc, err := collect(t, thirdParty(t, "documents", name))
 		if err != nil || len(doc.Blocks) != 0 || doc.Properties["text_pages"] != "0" || doc.Pages != 1 {
 			t.Errorf("%s: %+v %v", name, doc, err)
+		}
+	}
+}
+
+// TestMissingPage: a page that the document counts and does not have repeats no other page, and is named.
+func TestMissingPage(t *testing.T) {
+	t.Parallel()
+	m := &maker{}
+	m.page().text(72, 80, regular, 10, "The first page of text.")
+	m.page().text(72, 80, regular, 10, "The second page of text.")
+	for _, kids := range []string{"99 0 R 10 0 R 12 0 R", "10 0 R 99 0 R 12 0 R", "10 0 R 12 0 R 99 0 R"} {
+		content := bytes.Replace(m.bytes(), []byte("/Count 2 /Kids [10 0 R 12 0 R "), []byte("/Count 3 /Kids ["+kids), 1)
+		doc, err := nativetest.Extract(t, pdf.New(), extract.PDF, content, extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"paragraph The first page of text.", "paragraph The second page of text."}
+		if got := blocksOf(doc); !slices.Equal(got, want) ||
+			!strings.Contains(strings.Join(doc.Info.Warnings, "; "), "page 3 is missing in the file") {
+			t.Errorf("%s: %q, warnings: %q", kids, got, doc.Info.Warnings)
 		}
 	}
 }

@@ -157,17 +157,20 @@ func detach(ctx context.Context, src extract.Source, limits extract.Limits, file
 	return nil
 }
 
-// names parses the list of pdfdetach: after a line with the number of files, "1: report.xlsx" and so on.
+// names parses the list of pdfdetach: after a line with the number of files, "1: report.xlsx" and so on. A name with
+// a line break may look like another entry, so that no more are taken than there are files.
 func names(list string) []string {
 	var all []string
+	head, list, _ := strings.Cut(list, "\n")
+	count, _, _ := strings.Cut(head, " ")
+	files, _ := strconv.Atoi(count) // 0 without a list
 	for line := range strings.Lines(list) {
+		if len(all) == files {
+			break
+		}
 		number, name, found := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
 		if n, err := strconv.Atoi(strings.TrimSpace(number)); found && err == nil && n == len(all)+1 {
-			name = extract.Clean(strings.ToValidUTF8(name, ""))
-			if name == "" {
-				name = fmt.Sprintf("attachment %d", n)
-			}
-			all = append(all, name)
+			all = append(all, strings.ToValidUTF8(name, ""))
 		}
 	}
 	return all

@@ -131,3 +131,16 @@ func TestCommentsBeyondTheCount(t *testing.T) {
 		t.Errorf("%v, %q", err, doc.Warnings)
 	}
 }
+
+// TestNamesWithLineBreaks: a name that looks like the entry of another file in pdfdetach's list adds none.
+func TestNamesWithLineBreaks(t *testing.T) {
+	t.Parallel()
+	content := "%PDF-1.7\n1 0 obj <</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names[(a) 4 0 R]>>>>>> endobj\n" +
+		"2 0 obj <</Type/Pages/Count 1/Kids[3 0 R]>> endobj\n3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>> endobj\n" +
+		"4 0 obj <</Type/Filespec/F(a.txt\\n2: b.txt)/EF<</F 5 0 R>>>> endobj\n" +
+		"5 0 obj <</Type/EmbeddedFile/Length 5>>\nstream\nText.\nendstream endobj\ntrailer <</Root 1 0 R>>\n"
+	doc, err := nativetest.Extract(t, withFiles(), extract.PDF, []byte(content), extract.Limits{})
+	if err != nil || doc.Properties["attachments"] != "1" || len(doc.Warnings) > 0 {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}

@@ -147,6 +147,9 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		for open && (styles == nil || styles.number < pg.number) {
 			styles, open = <-runs
 		}
+		if pg.absent() {
+			p.plain.absent = append(p.plain.absent, pg.number)
+		}
 		if styles != nil && styles.number == pg.number {
 			pg.sizeAs(styles)
 			if pg.drawsFewer(styles) {
@@ -168,10 +171,11 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 	return result, err
 }
 
-// plainPages are the pages without styles, because pdftohtml died before them.
+// plainPages are the pages without styles, because pdftohtml died before them, or because there is nothing on them.
 type plainPages struct {
 	numbers []int
 	reason  child.End // of the first
+	absent  []int     // pages that the document counts and does not have
 }
 
 // add records a page without styles, and how pdftohtml ended.
@@ -188,6 +192,9 @@ func (l *plainPages) add(pg *page, ended child.Result) {
 // warnings returns warnings about the pages that were read without their styles or without their lines.
 func (p poppler) warnings() []string {
 	drawn := append(p.drawn.warnings(), p.packs.warnings()...)
+	if absent := p.plain.absent; len(absent) > 0 {
+		drawn = append(drawn, fmt.Sprintf("page %s is missing in the file, which is damaged", extract.PageRanges(absent)))
+	}
 	if len(p.plain.numbers) == 0 {
 		return drawn
 	}

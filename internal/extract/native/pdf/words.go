@@ -38,6 +38,9 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 				continue
 			}
 			inWord = false
+			if p.absent() {
+				continue
+			}
 			if len(p.words) >= maxWords {
 				return &tooManyWordsError{p.number}
 			}
@@ -81,3 +84,6 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 func ordered(b box) box {
 	return box{min(b.left, b.right), min(b.top, b.bottom), max(b.left, b.right), max(b.top, b.bottom)}
 }
+
+// absent reports whether the document only counts the page. pdftotext repeats the words of the page before it there.
+func (p *page) absent() bool { return p.width == 0 && p.height == 0 }

@@ -45,6 +45,11 @@ func TestExtract(t *testing.T) {
 		{"two versions of a text", `{\upr{no}{\*\ud yes {x}}}!`, "yes x!\n"},
 		{"labels of lists", `\pard\ls1{\listtext\pard\plain\f1\'b7\tab}\ls1 a\par{\listtext\tab 1.)\tab}\pard\ls1\ilvl1 b\par{\pntext\f0 2.\tab}c\par\pard d\par`, "- a\n    - 1.) b\n    2. c\n\nd\n"},
 		{
+			"labels in a symbol font that is set for complex scripts only, or has no name for the character",
+			`\pard\ls1{\listtext\pard\plain \rtlch\af1 \ltrch \u61623\'3f\tab}\ilvl0\ls1 a\par{\listtext\f1\'d8\tab}\pard\ls1\ilvl1 b\par\pard \u61623\'3f c\par`,
+			"- a\n    - b\n\nc\n",
+		},
+		{
 			"lists that count", `\pard\ls1 a\par\ilvl1 b\par c\par\ilvl0 d\par\pard\ls2 e\par`,
 			"3. a\n    - a. b\n    - b. c\n4. d\n- e\n",
 		},

@@ -44,6 +44,16 @@ func (r *reader) symbolic() bool {
 	return r.fonts[r.font].page == symbolPage && (r.to == body || r.to == label)
 }
 
+// glyph adds a character of a symbol font. In a label any is a bullet, also one that has no name or whose font is not
+// told: LibreOffice sets the font of labels for complex scripts only.
+func (r *reader) glyph(code int) error {
+	text := symbolChar(r.fonts[r.font].name, code)
+	if text == "" && r.to == label {
+		text = "•"
+	}
+	return r.put(text)
+}
+
 // coded adds a byte in the code page of its font.
 func (r *reader) coded(b byte) error {
 	if r.skip > 0 {
@@ -58,7 +68,7 @@ func (r *reader) coded(b byte) error {
 		page = f.page
 	}
 	if page == symbolPage {
-		return r.put(symbolChar(r.fonts[r.font].name, int(b)))
+		return r.glyph(int(b))
 	}
 	if page != r.raw.page || len(r.raw.bytes) >= maxRaw && !r.raw.lead {
 		if err := r.flush(); err != nil {
@@ -98,7 +108,7 @@ func (r *reader) unicode(n int) error {
 			return nil
 		}
 	case c >= 0xE000 && c <= 0xF8FF:
-		return r.put(symbolChar(r.fonts[r.font].name, int(c)))
+		return r.glyph(int(c))
 	}
 	return r.put(string(c))
 }

@@ -105,14 +105,31 @@ func build(path string) string {
 	return ""
 }
 
-// folders are folders besides its own that LibreOffice must write to. Where memory can't be made executable (systemd's
-// MemoryDenyWriteExecute), it maps a file for its generated code: in the home folder, or without an entry in
-// /etc/passwd, which a dynamic user of systemd has not, in /tmp, which is then the service's own.
-func (installation) folders() []string {
+// codeFiles match the files that LibreOffice maps for its generated code, and removes at once, unless it is killed
+// before (bridges/source/cpp_uno/shared/vtablefactory.cxx).
+const codeFiles = "/tmp/.execooo*"
+
+// scratch are folders besides its own where LibreOffice must make a file. Where memory can't be made executable
+// (systemd's MemoryDenyWriteExecute), it maps a file for its generated code: in the home folder, which is its own, or
+// without an entry in /etc/passwd, which a dynamic user of systemd has not, in /tmp. That is the service's own then, and
+// no setting changes it.
+func (installation) scratch() []string {
 	if writeExecute() || hasHome(os.Getuid()) {
 		return nil
 	}
-	return []string{"/tmp"}
+	return []string{filepath.Dir(codeFiles)}
+}
+
+// clear removes the files for generated code that a killed LibreOffice has left. One that another LibreOffice is about to
+// remove needs its name no more.
+func (o installation) clear() {
+	if o.scratch() == nil {
+		return
+	}
+	left, _ := filepath.Glob(codeFiles) // the pattern is fine
+	for _, path := range left {
+		_ = os.Remove(path) // another one may have removed it
+	}
 }
 
 // writeExecute reports whether memory may be written and executed.

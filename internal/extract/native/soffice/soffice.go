@@ -122,6 +122,39 @@ func (e *extractor) Extract(
 	return extract.Info{}, unreadable(src)
 }
 
+// Print converts a presentation to PDF, in a limited child, and returns the PDF's path, in a folder that is made in
+// tempDir. The caller removes that: the path's folder. Errors are *taskerr.Error.
+func Print(ctx context.Context, path string, size int64, limits extract.Limits, tempDir string) (pdf string, err error) {
+	office, err := find()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(tempDir, "soffice-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for LibreOffice: %w", err)
+	}
+	c := conversion{
+		office: office, src: extract.Source{Path: path, Size: size, Format: extract.PPTX}, limits: limits.WithDefaults(), dir: dir,
+		extension: "pptx",
+	}
+	if pdf, err = c.convert(ctx, target{"pdf", extract.PDF, "impress"}); err == nil && pdf == "" {
+		err = taskerr.Errorf(taskerr.InternalBug, "LibreOffice can't print the presentation")
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return pdf, nil
+}
+
+// Prints reports whether presentations can be printed: whether LibreOffice with Impress is installed.
+func Prints() error {
+	office, err := find()
+	if err != nil {
+		return err
+	}
+	return office.lacks(slides)
+}
+
 // conversion is the conversion of one document.
 type conversion struct {
 	office    installation
@@ -166,13 +199,14 @@ func (c conversion) convert(ctx context.Context, t target) (string, error) {
 				"--convert-to", t.extension, "--outdir", out, link,
 			},
 			Env:   []string{"HOME=" + c.dir, "TEMP=" + c.dir},
-			Files: append([]string{path}, c.office.files...), Folders: append([]string{c.dir}, c.office.folders()...),
+			Files: append([]string{path}, c.office.files...), Folders: []string{c.dir}, Scratch: c.office.scratch(),
 			Dir: c.dir, Listens: true,
 			Limits: child.Limits{
 				Wait: c.limits.Time, CPU: c.limits.Time, Memory: memory, Mapped: mapped, File: c.limits.Bytes,
 			},
 		}
 	}
+	defer c.office.clear()
 	result, err := c.limits.Pool.Run(ctx, command)
 	if err == nil && result.ExitCode == restart {
 		result, err = c.limits.Pool.Run(ctx, command)

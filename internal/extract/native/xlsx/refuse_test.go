@@ -70,6 +70,34 @@ func TestRefuses(t *testing.T) {
 	})
 }
 
+// TestLongText: a text of more than a megabyte, in one piece or in runs, is read from its start, which the result says.
+func TestLongText(t *testing.T) {
+	t.Parallel()
+	piece := strings.Repeat("0123456789", 1000)
+	for what, tt := range map[string]struct {
+		text string
+		cut  bool
+	}{
+		"in one piece": {"<t>" + strings.Repeat(piece, 150) + "</t>", true},
+		"in runs":      {strings.Repeat("<r><t>"+piece+"</t></r>", 150) + "<r><t>end</t></r>", true},
+		"short enough": {"<t>" + strings.Repeat(piece, 100) + "</t>", false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			doc, err := nativetest.Extract(t, xlsx.New(), extract.XLSX,
+				workbook(t, oneSheet, data(`<row><c t="inlineStr"><is>`+tt.text+"</is></c></row>")), extract.Limits{ZipRatio: 1 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := doc.Blocks[len(doc.Blocks)-1].Text
+			if whole := strings.Repeat(piece, 110); !strings.HasPrefix(whole, text) || len(text) < 1_000_000 ||
+				(len(doc.Warnings) > 0) != tt.cut {
+				t.Errorf("%d characters, %q", len(text), doc.Warnings)
+			}
+		})
+	}
+}
+
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	nativetest.Stops(t, xlsx.New(), workbook(t, oneSheet, data(strings.Repeat(line("", "a", "b"), 1000))))

@@ -66,9 +66,11 @@ func richText(d *ooxml.Decoder) (string, error) {
 			switch start.Name.Local {
 			case "t":
 				text, err := d.Text(maxText)
-				if b.Len()+len(text) <= maxText {
-					b.WriteString(text)
+				if b.Len()+len(text) > maxText {
+					text = text[:maxText-b.Len()]
+					d.Cut()
 				}
+				b.WriteString(text)
 				return err
 			case "r":
 				return walk()

@@ -5,7 +5,6 @@ package zip
 import (
 	"context"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +19,7 @@ import (
 
 // New returns an extractor of archives. A member that can't be read is not an error, but a warning; an archive none
 // of whose members can be read is an error.
-func New(all nested.All) extract.Extractor { return nested.Container("native/zip", 1, all, read) }
+func New(all nested.All) extract.Extractor { return nested.Container("native/zip", 2, all, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, r *nested.Reader,
@@ -34,15 +33,15 @@ func read(
 	defer func() { _ = a.Close() }() // read-only
 	r.Mention = "File: "
 	members := 0
-	for _, name := range a.Files() {
+	for _, entry := range a.Entries() {
 		if err := ctx.Err(); err != nil {
 			return extract.Info{}, fmt.Errorf("read an archive: %w", context.Cause(ctx))
 		}
-		if ofSystem(name) || a.Size(name) == 0 {
+		if ofSystem(entry.Name) || entry.Size == 0 {
 			continue
 		}
 		members++
-		if err := r.Add(decode(name), 1, func() (io.ReadCloser, error) { return a.Part(name) }); err != nil {
+		if err := r.Add(decode(entry.Name), 1, entry.Open); err != nil {
 			return extract.Info{}, err
 		}
 	}

@@ -37,6 +37,29 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestNamesThatAreAlike: members with one name, or with names that differ in case only, are all read.
+func TestNamesThatAreAlike(t *testing.T) {
+	t.Parallel()
+	var content bytes.Buffer
+	z := zip.NewWriter(&content)
+	for i, name := range []string{"a.txt", "a.txt", "A.TXT", "/a.txt"} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "Text %d.", i)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := nativetest.Markdown(t, reader(), extract.Zip, content.Bytes())
+	if want := "# a.txt\n\nText 0.\n\n# a.txt\n\nText 1.\n\n# A.TXT\n\nText 2.\n\n# /a.txt\n\nText 3.\n"; got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // An archive in an archive, many times, is read as deep as allowed; what is deeper is named.
 func TestDepth(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,7 @@ type File struct {
 	crypt   *crypt
 	lexers  []*Lexer // that are free
 	packed  []*packed
+	partly  bool  // objects of streams were not read
 	depth   int   // of calls that read objects to read an object
 	decoded int64 // bytes of streams that were read and decoded, see budgeted
 	lexed   int64 // bytes that were read to read objects, see spend
@@ -266,6 +267,7 @@ func (f *File) packedAt(stream int) (*packed, error) {
 	n, _ := f.Number(s.Dict["N"])
 	first, _ := f.Number(s.Dict["First"])
 	l := NewLexer(bytes.NewReader(p.data))
+	f.partly = f.partly || n > maxPackedSize
 	for range min(int(n), maxPackedSize) {
 		a, err := l.Next()
 		if err != nil {
@@ -283,6 +285,7 @@ func (f *File) packedAt(stream int) (*packed, error) {
 		if offset+first <= maxPacked { // the rest was not read
 			p.offsets[int(number)] = int(offset + first)
 		}
+		f.partly = f.partly || offset+first >= maxPacked
 	}
 	if f.packed = append(f.packed, p); len(f.packed) > packedAtOnce {
 		f.packed = append(f.packed[:0], f.packed[1:]...)

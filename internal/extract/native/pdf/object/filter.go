@@ -2,7 +2,6 @@ package object
 
 import (
 	"bufio"
-	"bytes"
 	"compress/flate"
 	"compress/lzw"
 	"encoding/ascii85"
@@ -117,19 +116,9 @@ func (f *File) filter(r io.Reader, name Name, params Dict) (io.Reader, error) {
 		}
 		return f.predict(lenient{tifflzw.NewReader(r, tifflzw.MSB, 8)}, params)
 	case "ASCIIHexDecode", "AHx":
-		data, err := io.ReadAll(io.LimitReader(r, maxPacked))
-		if err != nil {
-			return nil, fmt.Errorf("read a stream: %w", err)
-		}
-		text, _, _ := bytes.Cut(data, []byte(">"))
-		return bytes.NewReader(NewLexer(bytes.NewReader(append(text, '>'))).hexAll()), nil
+		return &hexadecimal{in: &until{bufio.NewReader(r), '>'}}, nil
 	case "ASCII85Decode", "A85":
-		data, err := io.ReadAll(io.LimitReader(r, maxPacked))
-		if err != nil {
-			return nil, fmt.Errorf("read a stream: %w", err)
-		}
-		text, _, _ := bytes.Cut(data, []byte("~"))
-		return lenient{ascii85.NewDecoder(bytes.NewReader(text))}, nil
+		return lenient{ascii85.NewDecoder(&until{bufio.NewReader(r), '~'})}, nil
 	case "RunLengthDecode", "RL":
 		return &runLength{in: bufio.NewReader(r)}, nil
 	case "Crypt":
@@ -147,16 +136,6 @@ func (l lenient) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	return n, err
-}
-
-// hexAll reads hexadecimal digits up to ">". Of what is none, it returns what was read before.
-func (l *Lexer) hexAll() []byte {
-	o, err := l.hex()
-	if err != nil {
-		return nil
-	}
-	s, _ := o.(String)
-	return []byte(s)
 }
 
 // runLength decodes runs (7.4.5).

@@ -58,7 +58,7 @@ func Scan(ctx context.Context, in io.ReaderAt, size int64) (found Found, err err
 		}
 		page, ok := next()
 		if !ok {
-			found.Partly = f.spent() || f.decodedAll()
+			found.Partly = found.Partly || f.partly || f.spent() || f.decodedAll()
 			return found, nil
 		}
 		for _, o := range f.Array(page.Dict["Annots"]) {
@@ -75,6 +75,7 @@ func Scan(ctx context.Context, in io.ReaderAt, size int64) (found Found, err err
 			found.Files = found.Files || d["Subtype"] == attachmentKind || d["AF"] != nil
 			if n, ok := f.note(d); ok && !found.Encrypted {
 				n.Page = number
+				found.Partly = found.Partly || f.cut(d)
 				text += len(n.Text)
 				found.Notes = append(found.Notes, n)
 			}
@@ -87,4 +88,10 @@ func (f *File) note(d Dict) (Note, bool) {
 	author, _ := f.Resolve(d["T"]).(String)
 	n := Note{Text: strings.TrimSpace(contents.Text()), Author: strings.TrimSpace(author.Text())}
 	return n, comments(f.Name(d["Subtype"])) && n.Text != ""
+}
+
+// cut reports whether the text of a comment is longer than strings are read.
+func (f *File) cut(d Dict) bool {
+	contents, _ := f.Resolve(d["Contents"]).(String)
+	return len(contents) >= maxString
 }

@@ -82,19 +82,15 @@ func (l *Lexer) hex() (Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		var v byte
-		switch {
-		case c == '>':
+		if c == '>' {
 			if half {
 				out = append(out, high<<4)
 			}
 			l.held += len(out)
 			return String(out), nil
-		case c >= '0' && c <= '9':
-			v = c - '0'
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			v = c | 0x20 - 'a' + 10
-		default:
+		}
+		v, ok := digit(c)
+		if !ok {
 			continue
 		}
 		if half && len(out) < maxString {
