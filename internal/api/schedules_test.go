@@ -1,0 +1,68 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/api"
+)
+
+// TestSchedules: a schedule is added, listed with its next firings, changed, paused and removed; a bad one is refused
+// with what is wrong with it.
+func TestSchedules(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const task = `{"task_type":"ingest","payload":{"filename":"a.pdf","document_set":"s"}}`
+	r := b.want(b.ask("POST", "/v1/schedules", `{"id":"nightly","cron":"30 2 * * *","timeZone":"Europe/Berlin","task":`+
+		task+`,"catchUp":2,"jitterSeconds":1.5}`), http.StatusCreated, "")
+	var s api.Schedule
+	if err := json.Unmarshal([]byte(r.text), &s); err != nil {
+		t.Fatal(err)
+	}
+	if r.header.Get("Location") != "/v1/schedules/nightly" || s.Overlap != "skip" || s.CatchUp != 2 || s.Jitter != 1.5 ||
+		s.NextAt == nil || len(s.Upcoming) != 5 || !s.Upcoming[0].Equal(*s.NextAt) {
+		t.Errorf("added %s", r.text)
+	}
+	b.want(b.ask("POST", "/v1/schedules", `{"id":"nightly","cron":"@daily","task":`+task+`}`), http.StatusConflict,
+		"SCHEDULE_EXISTS")
+	// As a job of the API is written.
+	b.want(b.ask("POST", "/v1/schedules", `{"id":"other","cron":"@hourly","task":{"type":"ingest",
+		"payload":{"filename":"a.pdf","document_set":"s"},"webhookUrl":"https://example.org/"}}`), http.StatusCreated, "")
+	for body, problem := range map[string]string{
+		`{"cron":"0 0 31 2 *","task":` + task + `}`:                                              "never fires",
+		`{"cron":"@daily","timeZone":"Nowhere","task":` + task + `}`:                             "time_zone",
+		`{"cron":"@daily","task":{"task_type":"ingest","payload":{}}}`:                           "filename",
+		`{"cron":"@daily","task":{"task_type":"nothing","payload":{}}}`:                          "type",
+		`{"cron":"@daily","task":{"task_id":"mine","task_type":"ingest","payload":{}}}`:          "task_id",
+		`{"cron":"@daily","task":{"task_type":"ingest","payload":{},"client_id":"another-one"}}`: "client",
+		`{"cron":"@daily","task":[]}`:                                                            "object",
+		`{"cron":"@daily","task":` + task + `,"catchUp":-1}`:                                     "",
+	} {
+		r := b.want(b.ask("POST", "/v1/schedules", body), http.StatusBadRequest, "VALIDATION_ERROR")
+		if !contains(r.text, problem) {
+			t.Errorf("%s: answered %s, want %q", body, r.text, problem)
+		}
+	}
+	if r := b.ask("GET", "/v1/schedules?limit=1", ""); r.field("nextCursor") == "" {
+		t.Errorf("list: %+v", r)
+	}
+	if r := b.want(b.ask("PATCH", "/v1/schedules/nightly", `{"paused":true,"catchUp":0}`), http.StatusOK, ""); !contains(
+		r.text, `"paused":true`, `"upcoming":[]`, `"catchUp":0`, `"timeZone":"Europe/Berlin"`) {
+		t.Errorf("paused: %s", r.text)
+	}
+	b.want(b.ask("PATCH", "/v1/schedules/nightly", `{"cron":"99 * * * *"}`), http.StatusBadRequest, "VALIDATION_ERROR")
+	b.want(b.ask("PATCH", "/v1/schedules/none", `{"paused":true}`), http.StatusNotFound, "NOT_FOUND")
+	b.want(b.ask("DELETE", "/v1/schedules/nightly", ""), http.StatusNoContent, "")
+	b.want(b.ask("GET", "/v1/schedules/nightly", ""), http.StatusNotFound, "NOT_FOUND")
+}
+
+func contains(text string, parts ...string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"context"
+
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/schedule"
+)
+
+// Schedules checks the tenant's schedules.
+func (t *Tenant) Schedules() schedule.Checker {
+	return schedule.Checker{ClientID: t.Config.ClientID, Check: checkTask}
+}
+
+// submitter records tasks and sends them.
+func (t *Tenant) submitter() engine.Submitter {
+	return engine.Submitter{Store: t.Store, Queues: t.Queues, MaxAttempts: t.maxAttempts}
+}
+
+// fireSchedules fires the tenant's schedules until ctx is done.
+func (w *Worker) fireSchedules(ctx context.Context) {
+	(&schedule.Runner{
+		Checker: w.tenant.Schedules(), Store: w.tenant.Store, Submit: w.tenant.submitter(), Log: w.tenant.log,
+		Observe: w.tenant.metrics.Firing, Wake: w.schedules,
+	}).Run(ctx)
+}
+
+// wakeSchedules makes the schedules be looked at now.
+func (w *Worker) wakeSchedules() {
+	select {
+	case w.schedules <- struct{}{}:
+	default: // a look is due already
+	}
+}

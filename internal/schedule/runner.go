@@ -1,0 +1,197 @@
+package schedule
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+const (
+	// lookAtMost and lookWith bound the time to the next look: without schedules, and with some. What another process
+	// changes is seen then.
+	lookAtMost = time.Minute
+	lookWith   = 15 * time.Second
+	// waitForJob is the time to the next look while a firing waits for the last job.
+	waitForJob = 5 * time.Second
+	// lookAtLeast keeps a schedule of every second from looking all the time.
+	lookAtLeast = 200 * time.Millisecond
+	batch       = 50 // schedules at a time
+)
+
+// Submitter records and sends tasks.
+type Submitter interface {
+	Submission(t task.Task) (store.Submission, error)
+	Send(ctx context.Context, recorded store.Submission) error
+}
+
+// Outcome is what became of a firing.
+type Outcome string
+
+// The outcomes.
+const (
+	Fired   Outcome = "fired"
+	Skipped Outcome = "skipped" // its last job was not over
+	Missed  Outcome = "missed"  // and it is not made up
+)
+
+// Runner fires the schedules of a tenant. Any number may run at once.
+type Runner struct {
+	Checker
+	Store  store.Schedules
+	Submit Submitter
+	Log    *slog.Logger
+	// Observe is told of outcomes, and by how much the firing was late; nil: nobody is.
+	Observe func(o Outcome, n int, late time.Duration)
+	// Wake makes it look at once; nil: nothing does.
+	Wake <-chan struct{}
+}
+
+// Run fires until ctx is done.
+func (r *Runner) Run(ctx context.Context) {
+	failures := 0
+	for ctx.Err() == nil {
+		wait, err := r.Look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			if failures++; failures == 1 {
+				r.Log.Warn("the schedules can't be read; trying again", "error", err)
+			}
+			wait = min(time.Duration(failures)*time.Second, lookAtMost)
+		default:
+			failures = 0
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.Wake:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Look fires what is due, and returns when to look again. A schedule that can't fire does not hold up the others.
+func (r *Runner) Look(ctx context.Context) (wait time.Duration, err error) {
+	due, err := r.Store.DueSchedules(ctx, batch)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range due.Due {
+		if err := r.fire(ctx, s, due.Now); err != nil {
+			if ctx.Err() != nil {
+				return 0, err
+			}
+			r.Log.Warn("a schedule could not fire; trying again", "schedule", s.ID, "error", err)
+			wait = waitForJob
+		}
+	}
+	switch {
+	case wait > 0:
+		return wait, nil
+	case len(due.Due) > 0:
+		return lookAtLeast, nil // there may be more
+	case due.Waiting:
+		return waitForJob, nil
+	case due.Next > 0:
+		return max(lookAtLeast, min(due.Next, lookWith)), nil
+	}
+	return retry.Jitter(lookAtMost, 0.2), nil
+}
+
+// fire does what is to be done about one schedule: it fires what is due, and then what it owes, one after another.
+func (r *Runner) fire(ctx context.Context, s store.Schedule, now time.Time) error {
+	calendar, err := ParseCalendar(s.Cron, s.TimeZone)
+	if err == nil {
+		_, err = r.TaskOf(s, now)
+	}
+	if err != nil { // it was written without us, or by a version that knew more
+		r.Log.Error("a schedule is paused, because it can't fire; mend it, and resume it", "schedule", s.ID, "error", err)
+		return r.Store.StopSchedule(ctx, s, err.Error())
+	}
+	var p plan
+	if s.NextAt == nil {
+		p = plan{owed: s.Owed, next: calendar.Next(now)}
+	} else {
+		p = planOf(calendar, *s.NextAt, now, s.Owed, s.CatchUp, func(at time.Time) time.Duration {
+			return Jitter(r.ClientID, s.ID, at, s.Jitter)
+		})
+	}
+	if s.NextAt == nil || !p.next.Equal(*s.NextAt) {
+		f := store.Firing{Seen: s, Owed: p.owed, Missed: p.missed, At: p.now}
+		f.NextAt, f.FiresAt = r.times(s, p.next)
+		moved, err := r.submit(ctx, f, now)
+		if err != nil || !moved {
+			return err // another worker has moved it, and fires what it owes
+		}
+		s.NextAt, s.FiresAt, s.Owed = f.NextAt, f.FiresAt, f.Owed
+	}
+	return r.makeUp(ctx, s, now)
+}
+
+// makeUp fires what a schedule owes, as long as its last job lets it.
+func (r *Runner) makeUp(ctx context.Context, s store.Schedule, now time.Time) error {
+	for len(s.Owed) > 0 {
+		f := store.Firing{
+			Seen: s, NextAt: s.NextAt, FiresAt: s.FiresAt, Owed: s.Owed[1:], At: s.Owed[0], Late: true,
+		}
+		moved, err := r.submit(ctx, f, now)
+		if err != nil || !moved {
+			return err
+		}
+		s.Owed = f.Owed
+	}
+	return nil
+}
+
+// submit carries out a firing, and sends its message.
+func (r *Runner) submit(ctx context.Context, f store.Firing, now time.Time) (moved bool, err error) {
+	if !f.At.IsZero() {
+		t, err := r.TaskOf(f.Seen, f.At)
+		if err != nil {
+			return false, err
+		}
+		job, err := r.Submit.Submission(t)
+		if err != nil {
+			return false, err
+		}
+		f.Job = &job
+	}
+	done, err := r.Store.FireSchedule(ctx, f)
+	if err != nil || !done.Moved {
+		return false, err
+	}
+	r.observe(f, done, now)
+	if done.Created {
+		if err := r.Submit.Send(ctx, *f.Job); err != nil { // it is recorded: a sweep sends it
+			r.Log.Warn("a firing is recorded, but not sent yet", "schedule", f.Seen.ID, "task_id", f.Job.JobID, "error", err)
+		}
+	}
+	return true, nil
+}
+
+func (r *Runner) observe(f store.Firing, done store.Fired, now time.Time) {
+	if f.Missed > 0 {
+		r.Log.Warn("firings of a schedule were missed, and are not made up", "schedule", f.Seen.ID, "missed", f.Missed,
+			"catch_up", f.Seen.CatchUp)
+		r.tell(Missed, f.Missed, 0)
+	}
+	switch {
+	case done.Created:
+		r.Log.Info("a schedule has fired", "schedule", f.Seen.ID, "task_id", f.Job.JobID, "at", f.At.UTC(), "late", f.Late)
+		r.tell(Fired, 1, now.Sub(f.At))
+	case done.Skipped:
+		r.Log.Warn("a firing is skipped, because the last job of the schedule is not over", "schedule", f.Seen.ID,
+			"at", f.At.UTC(), "last_job", f.Seen.LastJobID)
+		r.tell(Skipped, 1, 0)
+	}
+}
+
+func (r *Runner) tell(o Outcome, n int, late time.Duration) {
+	if r.Observe != nil {
+		r.Observe(o, n, late)
+	}
+}
