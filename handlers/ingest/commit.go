@@ -2,13 +2,14 @@ package ingest
 
 import (
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // keep returns the outcome of an unchanged document: no model call, no chunk written. reading is set if the bytes
 // differ but have the same text; nil: the bytes are the same.
-func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, error) {
+func (w *work) keep(of source.Version, reading *store.Reading) (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
@@ -31,7 +32,7 @@ func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, erro
 		Result: result,
 		Effects: []store.Effect{{Kind: store.EffectKeepDocument, Args: store.Retention{
 			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Blob: w.payload.Blob,
-			SourceETag: etag, Metadata: w.payload.Metadata, Reading: reading,
+			SourceETag: of.ETag, SourceModified: of.Modified, Metadata: w.payload.Metadata, Reading: reading,
 		}}},
 		Unused: w.unused(),
 	}, nil
@@ -81,7 +82,7 @@ func (w *work) activate() (handlers.Outcome, error) {
 		},
 		Effects: []store.Effect{{Kind: store.EffectActivateDocument, Args: store.Activation{
 			Reading: w.reading(), DocumentID: w.staged.DocumentID, Version: w.staged.Version, Chunks: w.chunks,
-			Blob: w.payload.Blob, SourceETag: w.file.ETag, Metadata: w.payload.Metadata,
+			Blob: w.payload.Blob, SourceETag: w.file.ETag, SourceModified: w.file.Modified, Metadata: w.payload.Metadata,
 		}}},
 		Unused: w.unused(),
 	}, nil

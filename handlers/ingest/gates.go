@@ -22,14 +22,14 @@ func (w *work) active() *store.ActiveVersion {
 	return w.staged.Active
 }
 
-// knownETag returns the ETag of the blob that the active version was made of, if the same version would be made of it
-// today; otherwise "". The same bytes have the same format, so the extractor is known.
-func (w *work) knownETag() string {
+// knownSource returns what the active version was made of, if the same version would be made of it today; otherwise it is
+// empty. The same bytes have the same format, so the extractor is known.
+func (w *work) knownSource() source.Version {
 	a := w.active()
 	if a == nil || a.Format == "" || a.Blob != w.payload.Blob || a.Pipeline != w.pipelineID(extract.Format(a.Format)) {
-		return ""
+		return source.Version{}
 	}
-	return a.SourceETag
+	return source.Version{ETag: a.SourceETag, Modified: a.SourceModified}
 }
 
 // sameBytes reports whether the active version was made of the same bytes in the same way.

@@ -27,6 +27,7 @@ type work struct {
 	*Handler
 	call     handlers.Call
 	payload  Payload
+	notes    *handlers.Notes
 	file     *source.File
 	source   extract.Source
 	staged   store.StagedVersion

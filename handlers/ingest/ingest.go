@@ -36,12 +36,16 @@ const (
 	stageFinalizing = "finalizing"
 )
 
-// noteExtractor is the extractor's note for the next attempt.
-const noteExtractor = "extract"
+// The notes for the next attempt.
+const (
+	noteExtractor = "extract"
+	noteName      = "name" // of the document, as its server has it
+)
 
 // Deps are the dependencies of ingest. All are required unless noted.
 type Deps struct {
 	Bucket    blob.Bucket
+	Web       *source.Web // nil: only blobs are fetched
 	Extractor Extractor
 	Documents store.Documents
 	Embedder  llm.Embedder
@@ -49,6 +53,11 @@ type Deps struct {
 	Limits    extract.Limits
 	Privacy   *privacy.Filter // nil: no search for personal data
 	TempDir   string          // for the fetched file, in a private folder for each task
+
+	// Sources and Children are for payloads with a prefix; Sources also for addresses without a filename. Nil: these are
+	// refused.
+	Sources  store.Children
+	Children Children
 
 	// Written is called with the numbers of staged chunks: with new vectors, and with known ones. It must not block. It
 	// may be nil.
@@ -129,6 +138,13 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
+	if p.Prefix != nil {
+		return h.spread(ctx, c, p)
+	}
+	notes := handlers.NewNotes(c)
+	if err := h.locate(ctx, notes, &p); err != nil {
+		return handlers.Outcome{}, stopped(ctx, err)
+	}
 	if p.Delete {
 		return h.remove(ctx, c, p)
 	}
@@ -138,7 +154,7 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	w := &work{Handler: h, call: c, payload: p, staged: staged}
+	w := &work{Handler: h, call: c, payload: p, notes: notes, staged: staged}
 	if w.title, err = h.deps.Privacy.Text(ctx, p.title()); err != nil {
 		return handlers.Outcome{}, err
 	}
@@ -160,12 +176,13 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFetching); err != nil {
 		return handlers.Outcome{}, err
 	}
-	file, err := source.Fetch(ctx, w.deps.Bucket, w.payload.Blob, source.Options{
-		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Known: w.knownETag(),
+	known := w.knownSource()
+	file, err := w.fetcher().Fetch(ctx, w.payload.place, source.Options{
+		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Known: known,
 		Progress: func(fraction float64) { w.call.Progress.Report(fraction, "") },
 	})
-	if errors.Is(err, blob.ErrUnchanged) {
-		return w.keep(w.staged.Active.SourceETag, nil)
+	if errors.Is(err, source.ErrUnchanged) {
+		return w.keep(known, nil)
 	}
 	if err != nil {
 		return handlers.Outcome{}, err
@@ -175,23 +192,23 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageDetecting); err != nil {
 		return handlers.Outcome{}, err
 	}
-	w.source, err = extract.Open(file.Path, w.payload.Filename)
+	w.source, err = extract.Open(file.Path, file.Hint(w.payload.Filename))
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
 	w.source.TempDir = file.Dir // removed at the end, with all other files of the task
 	w.source.SHA256, w.source.Fresh = file.SHA256, w.call.Task.Hints.Force
-	w.source.Memory = handlers.NewNotes(w.call).Note(noteExtractor)
+	w.source.Memory = w.notes.Note(noteExtractor)
 	w.pipeline = w.pipelineID(w.source.Format)
 	if w.sameBytes() {
-		return w.keep(file.ETag, nil)
+		return w.keep(file.Version, nil)
 	}
 	if err := w.index(ctx); err != nil {
 		return handlers.Outcome{}, stopped(ctx, err)
 	}
 	if w.sameText {
 		reading := w.reading()
-		return w.keep(file.ETag, &reading)
+		return w.keep(file.Version, &reading)
 	}
 	return w.activate()
 }

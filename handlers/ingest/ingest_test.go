@@ -53,7 +53,7 @@ func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	limits.Bytes = 1 << 20
 	b.deps = ingest.Deps{
 		Bucket: b.Bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Documents: b.Store,
-		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.Temp,
+		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.Temp, Sources: b.Store,
 	}
 	b.rebuild(edit...)
 	return b

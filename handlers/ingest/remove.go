@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -25,6 +26,17 @@ func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handl
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
+	if p.OnlyMissing && staged.Active != nil {
+		there, err := h.hasBlob(ctx, staged.Active.Blob, p.Blob)
+		if err != nil {
+			return handlers.Outcome{}, err
+		}
+		if there {
+			w := &work{Handler: h, call: c, payload: p, staged: staged}
+			w.payload.Blob, w.payload.Metadata = staged.Active.Blob, nil
+			return w.keep(source.Version{ETag: staged.Active.SourceETag, Modified: staged.Active.SourceModified}, nil)
+		}
+	}
 	if err := c.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
@@ -38,6 +50,21 @@ func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handl
 		Result:  Removal{DocumentSet: p.DocumentSet, Filename: p.Filename},
 		Effects: []store.Effect{{Kind: store.EffectDeleteDocument, Args: args}},
 	}, nil
+}
+
+// hasBlob reports whether the document's blob is there, or it is made of another one by now.
+func (h *Handler) hasBlob(ctx context.Context, active, name string) (bool, error) {
+	if active != name {
+		return true, nil
+	}
+	_, err := h.deps.Bucket.Stat(ctx, name)
+	if errors.Is(err, blob.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the document's blob: %w", err)
+	}
+	return true, nil
 }
 
 // purge removes the blobs that were derived from the document, and returns the names of those in rows. The commit

@@ -160,7 +160,7 @@ func TestRemovalIsTrueOrFalse(t *testing.T) {
 			Type: task.Ingest, Payload: json.RawMessage(`{"filename":"a","document_set":"s","delete":` + value + `}`),
 		})
 		if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != taskerr.ValidationError ||
-			!strings.Contains(failure.Message, "delete and purge are true or false") {
+			!strings.Contains(failure.Message, "delete_missing are true or false") {
 			t.Errorf("delete: %s: %v", value, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
+	"net/url"
 	"time"
 )
 
@@ -48,6 +50,9 @@ type Bucket interface {
 	Put(ctx context.Context, name string, body io.Reader, contentType string) (Properties, error)
 	// PutNew is Put, but returns ErrExists, and writes nothing, if there is a blob with this name.
 	PutNew(ctx context.Context, name string, body io.Reader, contentType string) (Properties, error)
+	// List returns the blobs whose names begin with the prefix, in any order, as it reads them: it holds a bounded number.
+	// Properties have no ContentType. An error ends it.
+	List(ctx context.Context, prefix string) iter.Seq2[Properties, error]
 	// Remove removes a blob, or returns ErrNotFound.
 	Remove(ctx context.Context, name string) error
 }
@@ -60,9 +65,26 @@ type Upload struct {
 	Expires time.Time
 }
 
-// Signer is a Bucket that signs upload addresses.
+// Download is an address from which somebody without credentials can read one blob.
+type Download struct {
+	URL     string // holds a signature
+	Expires time.Time
+}
+
+// Signer is a Bucket that signs addresses.
 type Signer interface {
+	// SignDownload returns an address of the named blob, which need not exist yet, for at least d from now on. It returns
+	// ErrUnsigned if the bucket's credentials are a signature themselves.
+	SignDownload(ctx context.Context, name string, d time.Duration) (Download, error)
 	// SignUpload returns an address that creates the named blob, and overwrites none, for d from now on. It returns
 	// ErrUnsigned if the bucket's credentials are a signature themselves.
 	SignUpload(ctx context.Context, name, contentType string, d time.Duration) (Upload, error)
+}
+
+// Locator is a Bucket whose blobs have addresses.
+type Locator interface {
+	// Locate returns the name of the blob at an address, whatever signature the address has. found is false if the
+	// address is not in the bucket's account. The error is a validation_error: the address is in the account, but in
+	// another container, or of an old version.
+	Locate(address *url.URL) (name string, found bool, err error)
 }

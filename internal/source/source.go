@@ -1,4 +1,5 @@
-// Package source downloads a task's blob to a private file on this machine.
+// Package source fetches a task's document to a private file on this machine: a blob of the tenant's container, or
+// anything at a public https address.
 package source
 
 import (
@@ -15,13 +16,32 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// File is a blob's content in a private folder. Remove it at the end.
+// ErrUnchanged reports that the document is of the known version.
+var ErrUnchanged = errors.New("source: unchanged")
+
+// Fetcher fetches the documents of a tenant. It is safe for concurrent use.
+type Fetcher struct {
+	Bucket blob.Bucket
+	Web    *Web // nil: only blobs are fetched
+}
+
+// Version identifies what was fetched of a place, so that the same is not fetched again.
+type Version struct {
+	ETag     string
+	Modified string // the header Last-Modified of a web server; empty: it sends none, or it is a blob
+}
+
+// File is a document in a private folder. Remove it at the end.
 type File struct {
+	Version
+
 	Dir    string // for other files of the task
 	Path   string
 	Size   int64  // bytes
 	SHA256 string // of the content, in hex
-	ETag   string
+	// Name is the document's name as the web server has it, a valid name of a blob; of a blob its name.
+	Name        string
+	ContentType string // only a hint; see Hint
 }
 
 // Remove removes the folder.
@@ -31,70 +51,123 @@ func (f *File) Remove() { _ = os.RemoveAll(f.Dir) } // what remains is in TempDi
 type Options struct {
 	TempDir  string                 // the folder is created in it
 	Bytes    int64                  // the largest size
-	Known    string                 // the ETag of a version that need not be fetched; empty: none
+	Known    Version                // that need not be fetched; zero: none
 	Progress func(fraction float64) // called during the download with 0-1
 }
 
-// Fetch streams the blob to disk, without holding it in memory, and hashes it. Errors: blob.ErrUnchanged if it is the
-// known version, content_missing, quota_exceeded, or a retryable class.
-func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*File, error) {
-	props, body, err := bucket.OpenChanged(ctx, name, o.Known)
-	if errors.Is(err, blob.ErrNotFound) {
-		return nil, taskerr.Errorf(taskerr.ContentMissing,
-			"the blob %q is not in the tenant's container; upload it, and send the task under a new task_id or with "+
-				"hints.force", name)
-	}
+// content is an open document.
+type content struct {
+	version     Version
+	size        int64 // bytes; negative: not known
+	name        string
+	contentType string
+	body        io.ReadCloser
+	problem     func(error) error // makes the task's error of an error of body
+}
+
+// Fetch streams the document to disk, without holding it in memory, and hashes it. Errors: ErrUnchanged if it is of the
+// known version, content_missing, quota_exceeded, validation_error for an address that may not be called, or a retryable
+// class.
+func (f Fetcher) Fetch(ctx context.Context, p Place, o Options) (*File, error) {
+	c, err := f.open(ctx, p, o.Known)
 	if err != nil {
-		return nil, fmt.Errorf("open the blob: %w", err)
+		return nil, err
 	}
-	defer body.Close()
-	if props.Size > o.Bytes {
+	defer c.body.Close()
+	if c.size > o.Bytes {
 		return nil, tooLarge(o.Bytes)
 	}
 	dir, err := os.MkdirTemp(o.TempDir, "task-")
 	if err != nil {
 		return nil, NoRoom(err)
 	}
-	f := &File{Dir: dir, Path: filepath.Join(dir, "source"), ETag: props.ETag}
-	if err := f.write(body, o.Bytes, func(
-		n int64,
-	) {
-		o.Progress(float64(n) / float64(max(props.Size, 1)))
-	}); err != nil {
-		f.Remove()
+	file := &File{
+		Dir: dir, Path: filepath.Join(dir, "source"), Version: c.version, Name: c.name, ContentType: c.contentType,
+	}
+	if err := file.write(c, o); err != nil {
+		file.Remove()
 		return nil, err
 	}
-	return f, nil
+	return file, nil
 }
 
-func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
+func (f Fetcher) open(ctx context.Context, p Place, known Version) (content, error) {
+	if p.Address == nil {
+		return f.openBlob(ctx, p.Blob, known.ETag)
+	}
+	return f.openAddress(ctx, p.Address, known)
+}
+
+// Name asks for the name of a document that is not fetched yet.
+func (f Fetcher) Name(ctx context.Context, p Place) (string, error) {
+	if p.Address == nil {
+		return p.Blob, nil
+	}
+	c, err := f.open(ctx, p, Version{})
+	if err != nil {
+		return "", err
+	}
+	return c.name, c.body.Close()
+}
+
+func (f Fetcher) openBlob(ctx context.Context, name, known string) (content, error) {
+	props, body, err := f.Bucket.OpenChanged(ctx, name, known)
+	switch {
+	case errors.Is(err, blob.ErrUnchanged):
+		return content{}, fmt.Errorf("%w: %w", ErrUnchanged, err)
+	case errors.Is(err, blob.ErrNotFound):
+		return content{}, taskerr.Errorf(taskerr.ContentMissing,
+			"the blob %q is not in the tenant's container; upload it, and send the task under a new task_id or with "+
+				"hints.force", name)
+	case err != nil:
+		return content{}, fmt.Errorf("open the blob: %w", err)
+	}
+	return content{
+		version: Version{ETag: props.ETag}, size: props.Size, name: name, contentType: props.ContentType, body: body,
+		problem: blobProblem,
+	}, nil
+}
+
+func blobProblem(err error) error {
+	if errors.Is(err, blob.ErrChanged) {
+		return &taskerr.Error{
+			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v", err),
+			Cause: err, Hint: "the sender must send the task after the upload is done",
+		}
+	}
+	return fmt.Errorf("read the blob: %w", err)
+}
+
+func (f *File) write(c content, o Options) error {
 	file, err := os.OpenFile(f.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return NoRoom(err)
 	}
 	defer file.Close()
 	sum := sha256.New()
-	counted := &counting{Writer: io.MultiWriter(file, sum), progress: progress}
-	f.Size, err = io.Copy(counted, io.LimitReader(body, limit+1))
+	counted := &counting{Writer: io.MultiWriter(file, sum), progress: func(n int64) { o.Progress(fraction(n, c.size)) }}
+	f.Size, err = io.Copy(counted, io.LimitReader(c.body, o.Bytes+1))
 	switch {
-	case errors.Is(err, blob.ErrChanged):
-		return &taskerr.Error{
-			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v",
-				err), Cause: err,
-			Hint: "the sender must send the task after the upload is done",
-		}
 	case counted.failed != nil:
 		return NoRoom(counted.failed)
+	case f.Size > o.Bytes:
+		return tooLarge(o.Bytes)
 	case err != nil:
-		return fmt.Errorf("read the blob: %w", err)
-	case f.Size > limit:
-		return tooLarge(limit)
+		return c.problem(err)
 	}
 	if err := file.Close(); err != nil {
 		return NoRoom(err)
 	}
 	f.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
+}
+
+// fraction is how much of a document is there. Of one whose size is not known it never gets to 1.
+func fraction(n, size int64) float64 {
+	if size < 0 {
+		return float64(n) / float64(n+8<<20)
+	}
+	return min(float64(n)/float64(max(size, 1)), 1)
 }
 
 // counting reports how much was written, and remembers a failure to write apart from one to read.

@@ -40,10 +40,10 @@ func (b *Bucket) signer(ctx context.Context, d time.Duration) (storage.BlobSigne
 		Transport: storage.Client(tracing.Transport(b.transport, "blob")),
 	}, keyLife+d)
 	if err != nil {
-		return nil, b.explain("get a key to sign upload addresses of", err)
+		return nil, b.explain("get a key to sign addresses of", err)
 	}
 	if sign == nil {
-		return nil, fmt.Errorf("sign an upload address: %w", blob.ErrUnsigned)
+		return nil, fmt.Errorf("sign an address: %w", blob.ErrUnsigned)
 	}
 	k.sign, k.ends = sign, ends
 	return sign, nil
@@ -58,24 +58,47 @@ func (b *Bucket) SignUpload(ctx context.Context, name, contentType string, d tim
 	if err != nil {
 		return blob.Upload{}, err
 	}
-	address, protocol := b.client.NewBlobClient(name).URL(), sas.ProtocolHTTPS
-	if strings.HasPrefix(address, "http:") { // the emulator
-		protocol = sas.ProtocolHTTPSandHTTP
-	}
 	ends := time.Now().UTC().Add(d).Truncate(time.Second)
-	signed, err := sign(sas.BlobSignatureValues{
-		Protocol: protocol, ExpiryTime: ends, ContainerName: b.name, BlobName: name,
-		Permissions: (&sas.BlobPermissions{Create: true}).String(),
-	})
+	address, err := b.signed(sign, name, sas.BlobPermissions{Create: true}, ends)
 	if err != nil {
-		return blob.Upload{}, fmt.Errorf("sign an upload address: %w", err)
+		return blob.Upload{}, err
 	}
 	u := blob.Upload{
-		URL: address + "?" + signed.Encode(), Method: http.MethodPut, Expires: ends,
+		URL: address, Method: http.MethodPut, Expires: ends,
 		Header: map[string]string{"x-ms-blob-type": "BlockBlob"},
 	}
 	if contentType != "" {
 		u.Header["Content-Type"] = contentType
 	}
 	return u, nil
+}
+
+// SignDownload implements blob.Signer.
+func (b *Bucket) SignDownload(ctx context.Context, name string, d time.Duration) (blob.Download, error) {
+	if err := blob.CheckName(name); err != nil {
+		return blob.Download{}, err
+	}
+	d += time.Minute // the caller hands the address on
+	sign, err := b.signer(ctx, d)
+	if err != nil {
+		return blob.Download{}, err
+	}
+	ends := time.Now().UTC().Add(d).Truncate(time.Second)
+	address, err := b.signed(sign, name, sas.BlobPermissions{Read: true}, ends)
+	return blob.Download{URL: address, Expires: ends}, err
+}
+
+// signed is the address of a blob with a signature.
+func (b *Bucket) signed(sign storage.BlobSigner, name string, may sas.BlobPermissions, ends time.Time) (string, error) {
+	address, protocol := b.client.NewBlobClient(name).URL(), sas.ProtocolHTTPS
+	if strings.HasPrefix(address, "http:") { // the emulator
+		protocol = sas.ProtocolHTTPSandHTTP
+	}
+	query, err := sign(sas.BlobSignatureValues{
+		Protocol: protocol, ExpiryTime: ends, ContainerName: b.name, BlobName: name, Permissions: may.String(),
+	})
+	if err != nil {
+		return "", fmt.Errorf("sign an address: %w", err)
+	}
+	return address + "?" + query.Encode(), nil
 }

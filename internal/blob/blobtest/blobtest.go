@@ -31,6 +31,8 @@ func Run(t *testing.T, open func(t *testing.T) blob.Bucket) {
 		{"a stream is of one version", true, overwriteWhileReading},
 		{"a failed write leaves the old version", true, failedWrite},
 		{"a removed blob is gone", true, removed},
+		{"blobs are listed by prefix", true, list},
+		{"a list ends when it should", true, listStops},
 		{"ensuring twice succeeds", true, ensureTwice},
 		{"a canceled context ends a call", true, canceled},
 	} {

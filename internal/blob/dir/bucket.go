@@ -42,6 +42,25 @@ func (b *Bucket) Ensure(ctx context.Context) error {
 	return nil
 }
 
+// Create creates the folder. Ensure does the same; the doctor asks for both.
+func (b *Bucket) Create(ctx context.Context) error { return b.Ensure(ctx) }
+
+// Exists returns blob.ErrNotFound unless the folder is there.
+func (b *Bucket) Exists(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	switch info, err := os.Stat(b.folder); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look at the folder of the blobs: %w", blob.ErrNotFound)
+	case err != nil:
+		return trouble("look at the folder of the blobs", err)
+	case !info.IsDir():
+		return taskerr.Errorf(taskerr.ValidationError, "the folder of the blobs is a file: %s", b.folder)
+	}
+	return nil
+}
+
 // Stat implements blob.Bucket.
 func (b *Bucket) Stat(ctx context.Context, name string) (blob.Properties, error) {
 	p, file, err := b.Open(ctx, name)
