@@ -1,5 +1,5 @@
-// Command make writes the sample documents that are not plain text: harbour-handbook.pdf and
-// pilot-boat-care.docx. Their text is in handbook.go and care.go; the other samples are written by
+// Command make writes the sample documents that are not plain text: harbour-handbook.pdf, invoice.pdf
+// and pilot-boat-care.docx. Their text is in handbook.go, invoice.go and care.go; the other samples are written by
 // hand. It uses the standard library alone and its output depends on nothing but the source:
 //
 //	go run ./dev/samples/make dev/samples
@@ -37,6 +37,7 @@ func run(args []string) error {
 // documents are the makers by file name.
 var documents = map[string]func() ([]byte, error){
 	"harbour-handbook.pdf": func() ([]byte, error) { return renderPDF(handbookTitle, handbook), nil },
+	"invoice.pdf":          func() ([]byte, error) { return renderPDF(invoiceTitle, invoice), nil },
 	"pilot-boat-care.docx": func() ([]byte, error) { return renderDOCX(careTitle, care) },
 }
 
