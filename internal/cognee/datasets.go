@@ -1,0 +1,120 @@
+package cognee
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Dataset is a dataset of Cognee.
+type Dataset struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Item is a row of a dataset.
+type Item struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // of the uploaded file, without its extension
+}
+
+// Datasets lists the datasets that the key may read.
+func (c *Client) Datasets(ctx context.Context) ([]Dataset, error) {
+	var all []Dataset
+	if err := c.get(ctx, c.at(nil, "datasets"), &all); err != nil {
+		if is(err, missing) {
+			return nil, &Error{Status: http.StatusNotFound, kind: down, what: noCognee}
+		}
+		return nil, err
+	}
+	return all, nil
+}
+
+// Probe checks that Cognee answers and accepts the key.
+func (c *Client) Probe(ctx context.Context) error {
+	_, err := c.Datasets(ctx)
+	return err
+}
+
+// Items lists the rows of a dataset, the oldest first, page by page. A row that is added meanwhile may be missing, and
+// one may come twice.
+func (c *Client) Items(ctx context.Context, datasetID string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for offset := 0; ; offset += maxItems {
+			var page []Item
+			query := url.Values{"limit": {strconv.Itoa(maxItems)}, "offset": {strconv.Itoa(offset)}}
+			if err := c.get(ctx, c.at(query, "datasets", datasetID, "data"), &page); err != nil {
+				yield(Item{}, err)
+				return
+			}
+			for _, one := range page {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if len(page) < maxItems {
+				return
+			}
+		}
+	}
+}
+
+// find looks for a document in a dataset; the zero place: it is not there.
+func (c *Client) find(ctx context.Context, dataset, documentID string) (place, error) {
+	all, err := c.Datasets(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	for _, d := range all {
+		if d.Name != dataset {
+			continue
+		}
+		for item, err := range c.Items(ctx, d.ID) {
+			if is(err, missing) {
+				break // the dataset was deleted just now
+			} else if err != nil {
+				return place{}, err
+			}
+			if id, ours := documentOf(item.Name); ours && id == documentID {
+				return place{item.ID, d.ID}, nil
+			}
+		}
+	}
+	return place{}, nil
+}
+
+// The states of a run of cognify.
+const (
+	running  = "running"
+	finished = "finished"
+	errored  = "errored"
+	unknown  = "unknown" // Cognee knows of no run
+)
+
+// Cognify asks Cognee to work what was added to a dataset into its graph, in the background.
+func (c *Client) Cognify(ctx context.Context, datasetID string) error {
+	return c.post(ctx, quickTimeout, c.at(nil, "cognify"), map[string]any{
+		"datasetIds": []string{datasetID}, "runInBackground": true,
+	}, nil)
+}
+
+// status is how far Cognee is with a dataset.
+func (c *Client) status(ctx context.Context, datasetID string) (string, error) {
+	var states map[string]string
+	if err := c.get(ctx, c.at(url.Values{"dataset": {datasetID}}, "datasets", "status"), &states); err != nil {
+		return "", err
+	}
+	switch state := strings.ToLower(strings.TrimPrefix(states[datasetID], "DATASET_PROCESSING_")); state {
+	case "completed":
+		return finished, nil
+	case "errored", "failed":
+		return errored, nil
+	case "":
+		return unknown, nil
+	default: // INITIATED, STARTED, pending, running
+		return running, nil
+	}
+}
