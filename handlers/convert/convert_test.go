@@ -1,0 +1,349 @@
+package convert_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/convert"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/decktest"
+	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+
+var errNoOCR = errors.New("there is no OCR in this test")
+
+func deps(b *handlertest.Bench) convert.Deps {
+	return convert.Deps{
+		Bucket: b.Bucket, Store: b.Store, Fonts: fonts.New(), TempDir: b.Temp, Limits: extract.DefaultLimits,
+		Extractor: extract.NewRouter(native.Extractors(scan.Without(pdf.New(), errNoOCR, scan.Options{}), scan.ImagesWithout(errNoOCR))),
+	}
+}
+
+// names are the blobs in the bucket.
+func names(b *handlertest.Bench) []string {
+	b.Helper()
+	var all []string
+	if err := filepath.WalkDir(b.Blobs, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(b.Blobs, path)
+			all = append(all, filepath.ToSlash(name))
+		}
+		return err
+	}); err != nil {
+		b.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func converted(b *handlertest.Bench, d convert.Deps, payload string) (convert.Result, *deck.Deck) {
+	b.Helper()
+	call := b.Begin(payload, task.Hints{})
+	out, err := convert.New(d).Handle(b.Context(), call)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var r convert.Result
+	b.Complete(call, out, &r)
+	got, err := deck.Read(strings.NewReader(b.Get(r.ResultPath)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if p := call.Progress.(*handlertest.Progress); strings.Join(p.Stages, " ") !=
+		"validating_input fetching_source extracting normalizing generating_preview finalizing" {
+		b.Errorf("stages %v", p.Stages)
+	}
+	return r, got
+}
+
+// TestPresentation: a presentation keeps its slides, its pictures are blobs, and a preview shows them.
+func TestPresentation(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("in/talk.pptx", string(decktest.PPTX(t, decktest.Sample(t))))
+	r, d := converted(b, deps(b), `{"filename":"talk.pptx","blob":"in/talk.pptx"}`)
+	if r.DeckID != d.ID || r.ResultPath != "decks/"+d.ID+".json" || r.Slides != len(d.Slides) || r.Slides < 4 ||
+		r.Title != "Southhaven Harbour" || r.SourceFormat != extract.PPTX || r.Pictures != 1 {
+		t.Errorf("%+v", r)
+	}
+	for key, m := range d.Media {
+		if got := b.Get(m.Blob); int64(len(got)) != m.Bytes || m.Blob != "decks/"+d.ID+"/media/"+key+".png" {
+			t.Errorf("%+v has %d bytes", m, len(got))
+		}
+	}
+	sheet, err := png.Decode(strings.NewReader(b.Get(r.PreviewPath)))
+	if err != nil || sheet.Bounds().Dx() < 640 {
+		t.Errorf("the preview: %v, warnings %q", err, r.Warnings)
+	}
+	if got := names(b); len(got) != 1+1+1+1+r.Slides {
+		t.Errorf("blobs %v", got)
+	}
+	row, err := b.Store.DeckRow(t.Context(), r.DeckID)
+	if err != nil || row.Title != r.Title || row.Slides != r.Slides || row.SourceFilename != "talk.pptx" ||
+		row.PreviewBlob != r.PreviewPath || len(row.SourceSHA256) != 64 {
+		t.Errorf("%+v, %v", row, err)
+	}
+}
+
+// TestDocument: a document becomes slides along its structure, whose notes name the pages that they are from, and no
+// word of it is lost.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	content, err := os.ReadFile("../../dev/samples/harbour-handbook.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Put("handbook.pdf", string(content))
+	_, d := converted(b, deps(b), `{"filename":"handbook.pdf"}`)
+	tables := 0
+	for i, s := range d.Slides {
+		if !strings.HasPrefix(s.Notes, "Source: handbook.pdf, page") || s.Source == nil || s.Source.Page == 0 {
+			t.Errorf("slide %d, %q, is from %+v: notes %q", i+1, s.Title, s.Source, s.Notes)
+		}
+		for _, e := range s.Elements {
+			if e.Kind == deck.TableElement {
+				tables++
+			}
+		}
+	}
+	if d.Slides[0].Layout != "title" || d.Title != "Southhaven Harbour Handbook" || tables == 0 || len(d.Slides) < 15 {
+		t.Errorf("%d slides, %d tables, title %q", len(d.Slides), tables, d.Title)
+	}
+	lost := decktest.LostWords(t, "../../dev/samples/harbour-handbook.pdf", d)
+	if len(lost) > 0 {
+		t.Errorf("lost words: %.300q", lost)
+	}
+}
+
+// TestRefuses: what can't be converted ends in one clear error, and leaves nothing.
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	whole := decktest.PPTX(t, decktest.Sample(t))
+	b.Put("cut.pptx", string(whole[:len(whole)/2]))
+	b.Put("empty.pptx", string(decktest.PPTX(t, deck.New("nothing"))))
+	b.Put("bin.pptx", "\x00\x01\x02\x03\xff\xfe\xfd")
+	b.Put("blank.md", "\n\n")
+	before := names(b)
+	for name, class := range map[string]taskerr.Class{
+		"cut.pptx": taskerr.CorruptionDetected, "empty.pptx": taskerr.ContentMissing, "bin.pptx": taskerr.UnsupportedFormat,
+		"blank.md": taskerr.ContentMissing, "gone.pptx": taskerr.ContentMissing,
+	} {
+		_, err := convert.New(deps(b)).Handle(t.Context(), b.Begin(`{"filename":"`+name+`"}`, task.Hints{}))
+		if got := taskerr.Classify(err); err == nil || got.Class != class || got.Message == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.CheckTemp()
+	if after := names(b); !slices.Equal(before, after) {
+		t.Errorf("blobs are left: %v", after)
+	}
+	for _, payload := range []string{`{}`, `{"filename":"../x"}`, `{"filename":"a","blob":"/b"}`, `{"filename":7}`} {
+		err := convert.New(convert.Deps{}).Check(task.Task{Payload: json.RawMessage(payload)})
+		if err == nil || taskerr.Classify(err).Class != taskerr.ValidationError {
+			t.Errorf("%s: %v", payload, err)
+		}
+	}
+}
+
+// failing is a bucket whose n-th Put fails.
+type failing struct {
+	blob.Bucket
+	left int
+	err  error
+	// what is written although the answer is lost
+	write bool
+}
+
+func (f *failing) Put(ctx context.Context, name string, body io.Reader, kind string) (blob.Properties, error) {
+	if f.left--; f.left == 0 {
+		if f.write {
+			_, _ = f.Bucket.Put(ctx, name, body, kind)
+		}
+		return blob.Properties{}, f.err
+	}
+	return f.Bucket.Put(ctx, name, body, kind)
+}
+
+// TestUploadFails: wherever the upload fails, nothing of the deck is left, and the next attempt makes all of it.
+func TestUploadFails(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("talk.pptx", string(decktest.PPTX(t, decktest.Sample(t))))
+	before := names(b)
+	d := deps(b)
+	down := taskerr.Errorf(taskerr.TransientStorage, "down")
+	for n := 1; n <= 4; n++ {
+		d.Bucket = &failing{Bucket: b.Bucket, left: n, err: down, write: n%2 == 0}
+		_, err := convert.New(d).Handle(t.Context(), b.Begin(`{"filename":"talk.pptx"}`, task.Hints{}))
+		var busy *store.BusyError
+		if errors.As(err, &busy) { // the attempt before holds the document
+			b.Fatal(err)
+		}
+		if !errors.Is(err, down) {
+			t.Errorf("upload %d: %v", n, err)
+		}
+		if after := names(b); !slices.Equal(before, after) {
+			t.Errorf("upload %d: %v are left", n, after)
+		}
+		handlertest.Query[bool](b, "with u as (update jobs set status = 'canceled', completed_at = now(), lease_expires_at = null where status = 'running' returning 1) select true from u limit 1")
+	}
+}
+
+// TestKilled: an attempt that ends in the middle of the upload leaves what the next one overwrites: one deck, one set of
+// blobs. A forced run makes another deck, and leaves the first.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("talk.pptx", string(decktest.PPTX(t, decktest.Sample(t))))
+	d := deps(b)
+	call := b.BeginAs("job", task.Convert, `{"filename":"talk.pptx"}`, task.Hints{})
+	d.Bucket = &killing{Bucket: b.Bucket, after: 3}
+	func() {
+		defer func() { _ = recover() }() // the process would be gone
+		_, _ = convert.New(d).Handle(t.Context(), call)
+	}()
+	partial := names(b)
+	if len(partial) < 3 {
+		t.Fatalf("the attempt was killed too early: %v", partial)
+	}
+	d.Bucket = b.Bucket
+	out, err := convert.New(d).Handle(t.Context(), handlers.Call{Task: call.Task, Holder: call.Holder, Attempt: 2, Progress: &handlertest.Progress{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r convert.Result
+	raw, _ := json.Marshal(out.Result)
+	settled, err := b.Store.Complete(t.Context(), store.Completion{Holder: call.Holder, Result: raw, Effects: out.Effects})
+	if err != nil || json.Unmarshal(settled.Result, &r) != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names(b) {
+		if strings.HasPrefix(name, "decks/") && !strings.Contains(name, r.DeckID) {
+			t.Errorf("%s belongs to no deck", name)
+		}
+	}
+	if n := handlertest.Query[int](b, "select count(*) from decks"); n != 1 {
+		t.Errorf("%d decks", n)
+	}
+	again := b.BeginAs("job", task.Convert, `{"filename":"talk.pptx"}`, task.Hints{Force: true})
+	out, err = convert.New(d).Handle(t.Context(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ = json.Marshal(out.Result)
+	var second convert.Result
+	settled, err = b.Store.Complete(t.Context(), store.Completion{Holder: again.Holder, Result: raw, Effects: out.Effects})
+	if err != nil || json.Unmarshal(settled.Result, &second) != nil || second.DeckID == r.DeckID || b.Get(r.ResultPath) == "" {
+		t.Errorf("%+v, %v", second, err)
+	}
+}
+
+// killing is a bucket in whose n-th Put the process ends.
+type killing struct {
+	blob.Bucket
+	after int
+}
+
+func (k *killing) Put(ctx context.Context, name string, body io.Reader, kind string) (blob.Properties, error) {
+	if k.after--; k.after < 0 {
+		panic("killed")
+	}
+	return k.Bucket.Put(ctx, name, body, kind)
+}
+
+// TestOneAtATime: while a job converts a document, another one of the same document waits and does nothing.
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("talk.pptx", string(decktest.PPTX(t, decktest.Sample(t))))
+	first := b.Begin(`{"filename":"talk.pptx"}`, task.Hints{})
+	if _, err := convert.New(deps(b)).Handle(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	before := names(b)
+	var busy *store.BusyError
+	_, err := convert.New(deps(b)).Handle(t.Context(), b.Begin(`{"filename":"talk.pptx"}`, task.Hints{}))
+	if !errors.As(err, &busy) || busy.JobID != first.Holder.JobID {
+		t.Errorf("the second: %v", err)
+	}
+	if !slices.Equal(before, names(b)) {
+		t.Error("the second has written blobs")
+	}
+}
+
+// TestStops: a canceled task stops, and leaves nothing.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("talk.pptx", string(decktest.PPTX(t, decktest.Sample(t))))
+	before := names(b)
+	canceled := errors.New("canceled")
+	for n := 1; n <= 6; n++ {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		call := b.Begin(`{"filename":"talk.pptx"}`, task.Hints{})
+		call.Progress = &stopping{Progress: call.Progress, after: n, stop: func() { cancel(canceled) }, err: canceled}
+		_, err := convert.New(deps(b)).Handle(ctx, call)
+		if !errors.Is(err, canceled) {
+			t.Errorf("stage %d: %v", n, err)
+		}
+		if after := names(b); !slices.Equal(before, after) {
+			t.Errorf("stage %d: %v are left", n, after)
+		}
+		b.CheckTemp()
+		handlertest.Query[bool](b, "with u as (update jobs set status = 'canceled', completed_at = now(), lease_expires_at = null where status = 'running' returning 1) select true from u limit 1")
+	}
+}
+
+// stopping cancels the task at its n-th stage.
+type stopping struct {
+	handlers.Progress
+	after int
+	stop  func()
+	err   error
+}
+
+func (s *stopping) Stage(name string) error {
+	if s.after--; s.after == 0 {
+		s.stop()
+		return s.err
+	}
+	return s.Progress.Stage(name)
+}
+
+// TestDeckIsValid: the deck's JSON is what the published schema says.
+func TestDeckIsCanonical(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("a.md", "# Berths\n\nNine berths.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
+	r, d := converted(b, deps(b), `{"filename":"a.md"}`)
+	var again bytes.Buffer
+	if err := deck.Write(&again, d); err != nil || again.String() != b.Get(r.ResultPath) {
+		t.Error("the JSON changes when it is read and written")
+	}
+}

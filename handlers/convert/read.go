@@ -1,0 +1,109 @@
+package convert
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/compose"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pptx"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/source"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+// maxCharacters is the text of a document that becomes a deck: more than a thousand slides.
+const maxCharacters = 2_000_000
+
+// read makes the deck of the document, with its pictures in the folder w.media.
+func (w *work) read(ctx context.Context) (*deck.Deck, error) {
+	w.media = filepath.Join(w.file.Dir, "media")
+	if err := os.Mkdir(w.media, 0o700); err != nil {
+		return nil, source.NoRoom(err)
+	}
+	if w.source.Format == extract.PPTX {
+		return w.presentation(ctx)
+	}
+	return w.document(ctx)
+}
+
+// presentation reads a PPTX file as it is.
+func (w *work) presentation(ctx context.Context) (*deck.Deck, error) {
+	w.unused = w.extractorOnly()
+	d, warnings, err := pptx.Read(ctx, w.file.Path, pptx.ReadOptions{
+		Limits: w.deps.Limits, Name: w.payload.Filename, Folder: w.media,
+		Progress: func(done, total int) error {
+			w.call.Progress.Pages(done, total)
+			w.call.Progress.Report(float64(done)/float64(total), "")
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Slides) == 0 {
+		return nil, noContent("the presentation has no slides")
+	}
+	w.warnings = append(w.warnings, warnings...)
+	d.Source.SHA256 = w.file.SHA256
+	return d, w.call.Progress.Stage(stageNormalizing)
+}
+
+// extractorOnly are the services that only the Extractor needs.
+func (w *work) extractorOnly() []taskerr.Dependency {
+	if d := w.deps.ExtractorNeeds; d != "" {
+		return []taskerr.Dependency{d}
+	}
+	return nil
+}
+
+func noContent(message string) error {
+	return &taskerr.Error{Class: taskerr.ContentMissing, Code: "CONVERT_NO_CONTENT", Message: message}
+}
+
+// document reads any other document, and makes slides along its structure.
+func (w *work) document(ctx context.Context) (*deck.Deck, error) {
+	doc := &extract.Document{}
+	limits := w.deps.Limits
+	limits.Characters = maxCharacters
+	pages := handlers.NewPageProgress(w.call.Progress)
+	src := w.source
+	src.Pages = pages.Total
+	var err error
+	doc.Info, err = w.deps.Extractor.Extract(ctx, src, limits, func(b extract.Block) error {
+		pages.Page(b.Page)
+		doc.Blocks = append(doc.Blocks, b)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	pages.End(doc.Pages)
+	found, err := w.pictures(ctx, doc.Info)
+	if err != nil {
+		return nil, err
+	}
+	if len(doc.Blocks) == 0 && len(found) == 0 {
+		return nil, noContent("the document has no text to make slides of" + why(doc.Info))
+	}
+	w.warnings = append(w.warnings, doc.Warnings...)
+	if err := w.call.Progress.Stage(stageNormalizing); err != nil {
+		return nil, err
+	}
+	d := compose.Document(doc, found, compose.Options{Filename: w.payload.Filename, SHA256: w.file.SHA256})
+	if len(d.Slides) > deck.MaxSlides {
+		return nil, taskerr.Errorf(taskerr.QuotaExceeded,
+			"the document would become more than %d slides: split it into smaller files", deck.MaxSlides)
+	}
+	return d, nil
+}
+
+// why is what is known about a document without text.
+func why(info extract.Info) string {
+	if reason := info.Properties["unread_reason"]; reason != "" {
+		return ": its pages are images, and could not be read by OCR (" + reason + ")"
+	}
+	return ""
+}

@@ -1,0 +1,169 @@
+package compose
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// content adds the slides of a section's blocks: its text in one body, which is divided later, and each table and
+// picture on a slide of its own, in the order of the document.
+func (c *composer) content(s section) {
+	var body []extract.Block
+	flush := func() {
+		if len(body) > 0 {
+			c.text(s, body)
+			body = nil
+		}
+	}
+	blocks := joinTables(s.blocks)
+	before := len(c.deck.Slides)
+	for i := 0; i < len(blocks); i++ {
+		b := blocks[i]
+		switch {
+		case b.Kind == extract.TableKind && b.Table != nil && len(b.Table.Rows) > 0:
+			caption := ""
+			if n := len(body); n > 0 && body[n-1].Kind == extract.Caption {
+				caption, body = body[n-1].Text, body[:n-1]
+			} else if i+1 < len(blocks) && blocks[i+1].Kind == extract.Caption {
+				caption = blocks[i+1].Text
+				i++
+			}
+			flush()
+			c.table(s, b, caption)
+		case b.Kind == extract.Picture && strings.TrimSpace(b.Text) == "":
+		default:
+			body = append(body, b)
+		}
+	}
+	flush()
+	if before == len(c.deck.Slides) && s.heading.Text != "" {
+		c.add(c.footed(deck.Slide{
+			Layout: string(deck.SectionLayout), Title: s.title, Source: c.from(s.page, s.heading.Box), Elements: []deck.Element{c.title(s)},
+		}))
+	}
+	c.place(s)
+}
+
+// joinTables joins the slices of long tables.
+func joinTables(blocks []extract.Block) []extract.Block {
+	var out []extract.Block
+	for _, b := range blocks {
+		last := len(out) - 1
+		if b.Kind == extract.TableKind && b.Table != nil && b.Table.Continued && last >= 0 && out[last].Table != nil {
+			whole := *out[last].Table
+			whole.Rows = append(append([][]extract.Cell(nil), whole.Rows...), b.Table.Rows[min(b.Table.Headers, len(b.Table.Rows)):]...)
+			out[last].Table = &whole
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// text adds a slide with blocks of text.
+func (c *composer) text(s section, blocks []extract.Block) {
+	t := &deck.Text{}
+	for _, b := range blocks {
+		if strings.TrimSpace(b.Text) != "" {
+			t.Paragraphs = append(t.Paragraphs, paragraph(b))
+		}
+	}
+	if len(t.Paragraphs) == 0 {
+		return
+	}
+	c.add(c.footed(deck.Slide{
+		Layout: string(deck.ContentLayout), Title: s.title, Source: c.from(blocks[0].Page, nil),
+		Elements: []deck.Element{
+			c.title(s),
+			{Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: t, Source: c.from(blocks[0].Page, blocks[0].Box)},
+		},
+	}))
+}
+
+// paragraph is a block of text. Items of lists keep their markers; a heading within the text is bold.
+func paragraph(b extract.Block) deck.Paragraph {
+	p := deck.Paragraph{Runs: runsOf(b.Text, b.Links), Page: b.Page}
+	none := &deck.List{Kind: deck.NoList}
+	switch b.Kind {
+	case extract.ListItem:
+		p.Level = min(max(b.Level, 0), 8)
+		if n, ok := numberOf(b.Marker); ok {
+			p.List = &deck.List{Kind: deck.NumberList, Scheme: "arabicPeriod", Start: n}
+			if strings.HasSuffix(b.Marker, ")") {
+				p.List.Scheme = "arabicParenR"
+			}
+		} else if b.Marker != "-" && b.Marker != "" {
+			p.List = none
+			p.Runs = append([]deck.Run{{Text: b.Marker + " "}}, p.Runs...)
+		}
+	case extract.Heading:
+		p.List = none
+		for i := range p.Runs {
+			p.Runs[i].Bold, p.Runs[i].Color = new(true), "accent1"
+		}
+	case extract.Code:
+		p.List = none
+		for i := range p.Runs {
+			p.Runs[i].Font, p.Runs[i].Size = "Courier New", 14
+		}
+	case extract.Caption, extract.Picture:
+		p.List = none
+		for i := range p.Runs {
+			p.Runs[i].Italic = new(true)
+		}
+	case extract.Paragraph, extract.TableKind:
+		p.List = none
+		if utf8.RuneCountInString(b.Text) > longText {
+			for i := range p.Runs {
+				p.Runs[i].Size = 18
+			}
+		}
+	}
+	return p
+}
+
+// longText is how many characters a paragraph has that is read, and not glanced at.
+const longText = 300
+
+// numberOf is the number of a marker such as "2." or "2)".
+func numberOf(marker string) (int, bool) {
+	digits := strings.TrimRight(marker, ".)")
+	if digits == "" || len(digits) > 4 || len(digits) == len(marker) {
+		return 0, false
+	}
+	n := 0
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		n = 10*n + int(d-'0')
+	}
+	return n, n > 0
+}
+
+// runsOf cuts a text by its links. A line break stays one.
+func runsOf(text string, links []extract.Link) []deck.Run {
+	var runs []deck.Run
+	at := 0
+	for _, l := range links {
+		if l.Start < at || l.End > len(text) || l.Start >= l.End {
+			continue
+		}
+		if l.Start > at {
+			runs = append(runs, deck.Run{Text: text[at:l.Start]})
+		}
+		target := extract.Target(l.Target)
+		if strings.HasPrefix(target, "#") {
+			target = "" // a place of the document that the deck does not have
+		}
+		runs = append(runs, deck.Run{Text: text[l.Start:l.End], Link: target})
+		at = l.End
+	}
+	if at < len(text) {
+		runs = append(runs, deck.Run{Text: text[at:]})
+	}
+	return runs
+}

@@ -1,0 +1,240 @@
+package compose
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+const (
+	point      = 12700
+	maxColumns = 20 // of a table on one slide; one with more is divided
+	cellSize   = 14 // points
+)
+
+// contentBox is the place below the title.
+func contentBox() deck.Box {
+	l := deck.HouseLayouts()[2]
+	return *l.Placeholder(deck.BodyRole, 1).Box
+}
+
+// maxCaption is how many lines of a caption are above a table; a longer one is text like any other.
+const maxCaption = 4
+
+// table adds a slide with a table.
+func (c *composer) table(s section, b extract.Block, caption string) {
+	above, height := c.caption(caption, b)
+	if height > maxCaption*30*point {
+		c.text(s, []extract.Block{{Kind: extract.Caption, Text: caption, Page: b.Page}})
+		above = nil
+	}
+	for _, part := range c.parts(b.Table) {
+		elements := []deck.Element{c.title(s)}
+		box := contentBox()
+		if above != nil {
+			elements = append(elements, *above)
+			box.Y, box.H = box.Y+height, box.H-height
+		}
+		t := tableOf(part, box.W)
+		total := int64(0)
+		for _, w := range t.Columns {
+			total += w
+		}
+		box.W, box.H = total, 380000*int64(len(t.Rows))
+		elements = append(elements, deck.Element{
+			Kind: deck.TableElement, Name: "Table", Box: &box, Table: t, Source: c.from(b.Page, b.Box), Alt: oneLine(caption),
+		})
+		c.add(c.footed(deck.Slide{
+			Layout: string(deck.TitleOnlyLayout), Title: s.title, Source: c.from(b.Page, b.Box), Elements: elements,
+		}))
+	}
+}
+
+// caption makes the element above a table, and says how high it is; nil without one.
+func (c *composer) caption(text string, b extract.Block) (e *deck.Element, height int64) {
+	if strings.TrimSpace(text) == "" {
+		return nil, 0
+	}
+	box := contentBox()
+	t := &deck.Text{
+		Paragraphs: []deck.Paragraph{{Runs: []deck.Run{{Text: oneLine(text), Italic: new(true)}}, Page: b.Page}},
+		Styles:     []deck.Style{{Size: 14, Color: "#43506A"}},
+	}
+	in := deck.DefaultInset
+	set := typeset.Setter{Face: typeset.Typical{}, Deck: c.deck}
+	lines := set.Text(&deck.Layout{}, &deck.Element{}, t, float64(box.W-in.Left-in.Right)/point)
+	box.H = int64(lines.Height*point) + in.Top + in.Bottom + 6*point
+	return &deck.Element{Kind: deck.TextElement, Name: "Caption", Box: &box, Source: c.from(b.Page, b.Box), Text: t}, box.H
+}
+
+// parts divides a table that is too wide: each part has the first column.
+func (c *composer) parts(t *extract.Table) []*extract.Table {
+	columns := 0
+	for _, row := range t.Grid() {
+		columns = max(columns, len(row))
+	}
+	if columns <= maxColumns {
+		return []*extract.Table{t}
+	}
+	grid := t.Grid()
+	var parts []*extract.Table
+	for from := 1; from < columns; from += maxColumns - 1 {
+		part := &extract.Table{Headers: t.Headers}
+		for _, row := range grid {
+			cells := []extract.Cell{{Text: at(row, 0)}}
+			for k := from; k < min(from+maxColumns-1, columns); k++ {
+				cells = append(cells, extract.Cell{Text: at(row, k)})
+			}
+			part.Rows = append(part.Rows, cells)
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func at(row []string, i int) string {
+	if i < len(row) {
+		return row[i]
+	}
+	return ""
+}
+
+// tableOf makes the deck's table. Columns are as wide as their texts ask for, within limits.
+func tableOf(t *extract.Table, width int64) *deck.Table {
+	out := &deck.Table{Headers: min(t.Headers, len(t.Rows)), Banded: true}
+	columns := 0
+	for _, row := range t.Grid() {
+		columns = max(columns, len(row))
+	}
+	columns = max(columns, 1)
+	for _, row := range t.Rows {
+		r := deck.Row{Height: 380000}
+		for _, cell := range row {
+			r.Cells = append(r.Cells, cellOf(cell))
+		}
+		out.Rows = append(out.Rows, r)
+	}
+	out.Columns = columnWidths(t, columns, width)
+	square(out)
+	return out
+}
+
+func cellOf(cell extract.Cell) deck.Cell {
+	p := deck.Paragraph{Runs: runsOf(cell.Text, cell.Links)}
+	for i := range p.Runs {
+		p.Runs[i].Size = cellSize
+	}
+	if numeric(cell.Text) {
+		p.Align = deck.AlignRight
+	}
+	c := deck.Cell{Text: deck.Text{Paragraphs: []deck.Paragraph{p}, Anchor: deck.AnchorMiddle}}
+	if cell.ColSpan > 1 {
+		c.ColSpan = cell.ColSpan
+	}
+	if cell.RowSpan > 1 {
+		c.RowSpan = cell.RowSpan
+	}
+	return c
+}
+
+// numeric reports whether a text is a number, maybe with a unit or a sign.
+func numeric(text string) bool {
+	digits, others := 0, 0
+	for _, r := range text {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r == '.', r == ',', r == ' ', r == '-', r == '+', r == '%', r == '€', r == '$', r == '£', r == '−', r == '\u00a0':
+		default:
+			others++
+		}
+	}
+	return digits > 0 && others == 0
+}
+
+// columnWidths shares the width among columns: each has room for its longest word, and what is left goes to those whose
+// texts are wider.
+func columnWidths(t *extract.Table, columns int, width int64) []int64 {
+	const inset = 16.0 // points, of a cell
+	least, want := make([]float64, columns), make([]float64, columns)
+	for r, row := range t.Grid() {
+		look := typeset.Look{Family: deck.HouseTheme().Fonts.Minor, Size: cellSize, Bold: r < t.Headers}
+		for k, text := range row {
+			if k >= columns || len(text) > 2000 {
+				continue
+			}
+			want[k] = max(want[k], (typeset.Typical{}).Width(text, look)+inset)
+			for word := range strings.FieldsSeq(text) {
+				least[k] = max(least[k], (typeset.Typical{}).Width(word, look)+inset)
+			}
+		}
+	}
+	room := float64(width) / point
+	sumLeast, sumWant := 0.0, 0.0
+	for k := range want {
+		least[k] = min(max(least[k], 40), room/2)
+		want[k] = min(max(want[k]*1.3, least[k]), room/2)
+		sumLeast, sumWant = sumLeast+least[k], sumWant+want[k]
+	}
+	out := make([]int64, columns)
+	for k := range out {
+		w := want[k]
+		switch {
+		case sumLeast >= room:
+			w = least[k] * room / sumLeast
+		case sumWant > room:
+			w = least[k] + (want[k]-least[k])*(room-sumLeast)/(sumWant-sumLeast)
+		}
+		out[k] = int64(math.Floor(w * point))
+	}
+	return out
+}
+
+// square makes each row cover all columns, and no cell reach over the table's edges: documents are not that careful.
+func square(t *deck.Table) {
+	covered := make([]int, len(t.Columns))
+	for r := range t.Rows {
+		cells := t.Rows[r].Cells
+		kept := cells[:0:0]
+		column := 0
+		for _, cell := range cells {
+			for column < len(covered) && covered[column] > 0 {
+				column++
+			}
+			if column >= len(covered) {
+				break
+			}
+			free := 0
+			for column+free < len(covered) && covered[column+free] == 0 {
+				free++
+			}
+			span := min(max(cell.ColSpan, 1), free)
+			rows := min(max(cell.RowSpan, 1), len(t.Rows)-r)
+			if cell.ColSpan = span; span == 1 {
+				cell.ColSpan = 0
+			}
+			if cell.RowSpan = rows; rows == 1 {
+				cell.RowSpan = 0
+			}
+			for k := column; k < column+span; k++ {
+				covered[k] = rows
+			}
+			column += span
+			kept = append(kept, cell)
+		}
+		for ; column < len(covered); column++ {
+			if covered[column] == 0 {
+				covered[column] = 1
+				kept = append(kept, deck.Cell{Text: deck.Text{Paragraphs: []deck.Paragraph{}}})
+			}
+		}
+		t.Rows[r].Cells = slices.Clip(kept)
+		for k := range covered {
+			covered[k] = max(covered[k]-1, 0)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package decktest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Python is an interpreter with python-pptx: of the environment that dev/install-deck-deps.sh makes, or DECK_PYTHON. It
+// skips the test without one.
+func Python(t testing.TB) string {
+	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	candidates := []string{os.Getenv("DECK_PYTHON"), filepath.Join(filepath.Dir(file), "../../../.tools/decks/bin/python")}
+	for _, path := range candidates {
+		if path != "" && exec.CommandContext(t.Context(), path, "-c", "import pptx").Run() == nil {
+			return path
+		}
+	}
+	t.Skip("python-pptx is not installed; run: dev/install-deck-deps.sh .tools/decks")
+	return ""
+}
+
+// Presentation is what python-pptx reads of a file.
+type Presentation struct {
+	Size   [2]int64
+	Slides []Slide
+}
+
+// Slide is what python-pptx reads of a slide.
+type Slide struct {
+	Layout string
+	Title  string
+	Shapes []Shape
+	Hidden bool
+	Notes  string
+}
+
+// Shape is what python-pptx reads of a shape.
+type Shape struct {
+	Name    string
+	Box     [4]*int64
+	Alt     string
+	Text    string
+	Levels  []int
+	Links   [][2]string
+	Table   [][]Cell
+	Chart   *ReadChart
+	Picture string
+}
+
+// Cell is what python-pptx reads of a cell.
+type Cell struct {
+	Text    string
+	Span    [2]int
+	Spanned bool
+}
+
+// ReadChart is what python-pptx reads of a chart.
+type ReadChart struct {
+	Title    string
+	Workbook bool
+	Plots    []struct {
+		Kind       string
+		Categories []any
+		Series     []struct {
+			Name   string
+			Values []*float64
+		}
+	}
+}
+
+// Oracle reads presentations by python-pptx.
+func Oracle(t testing.TB, files ...string) []Presentation {
+	t.Helper()
+	python := Python(t)
+	_, file, _, _ := runtime.Caller(0)
+	script := filepath.Join(filepath.Dir(file), "../pptx/testdata/read.py")
+	out, err := exec.CommandContext(t.Context(), python, append([]string{script}, files...)...).Output()
+	if err != nil {
+		if failed, ok := err.(*exec.ExitError); ok { //nolint:errorlint // Output returns it bare
+			t.Fatalf("python-pptx: %s", failed.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var all []Presentation
+	if err := json.Unmarshal(out, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

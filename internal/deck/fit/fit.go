@@ -1,0 +1,154 @@
+// Package fit makes the content of slides fit: text and tables that are too large for their places are made smaller,
+// within bounds, and what is too much even then goes to further slides. Nothing is cut off.
+package fit
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
+)
+
+// How small text may become, as a part of its size.
+const (
+	leastBody  = 0.7  // a body; after that it is divided
+	leastOther = 0.5  // text of shapes, and of slides that a person has laid out
+	leastTitle = 0.3  // what can't be divided
+	leastTable = 0.65 // a table; after that it is divided
+	step       = 0.05
+	maxParts   = 5000 // slides that one slide may become
+)
+
+// Fit returns the deck with all its content fitting. d is not changed.
+func Fit(d *deck.Deck, face typeset.Face) *deck.Deck {
+	out := *d
+	f := &fitter{deck: &out, set: typeset.Setter{Face: face, Deck: &out}, laid: d.Source != nil && d.Source.Method == "slides"}
+	out.Slides = nil
+	first := make([]int, len(d.Slides)) // where each slide went
+	for i := range d.Slides {
+		first[i] = len(out.Slides) + 1
+		out.Slides = append(out.Slides, f.slide(d.Slides[i])...)
+	}
+	if len(out.Slides) != len(d.Slides) {
+		relink(out.Slides, first)
+	}
+	return &out
+}
+
+type fitter struct {
+	deck *deck.Deck
+	set  typeset.Setter
+	laid bool // a person has laid out the slides
+}
+
+// slide returns the slides that a slide becomes.
+func (f *fitter) slide(s deck.Slide) []deck.Slide {
+	layout := f.deck.Layout(s.Layout)
+	if layout == nil && len(f.deck.Layouts) > 0 {
+		layout = &f.deck.Layouts[0]
+	}
+	var parts []deck.Slide
+	for rest := &s; rest != nil && len(parts) < maxParts; {
+		current := *rest
+		current.Elements = append([]deck.Element(nil), rest.Elements...)
+		rest = nil
+		for i := range current.Elements {
+			fitted, more := f.element(layout, current.Elements[i])
+			current.Elements[i] = fitted
+			if more != nil {
+				if rest == nil {
+					rest = f.continued(layout, s)
+				}
+				rest.Elements = append(rest.Elements, *more)
+			}
+		}
+		parts = append(parts, current)
+	}
+	if len(parts) > 1 {
+		for i := range parts {
+			number(&parts[i], s.Title, i+1, len(parts))
+		}
+	}
+	return parts
+}
+
+// continued is a slide for the rest of another: its title, its footers, and no content.
+func (f *fitter) continued(layout *deck.Layout, s deck.Slide) *deck.Slide {
+	next := s
+	next.Elements = nil
+	for _, e := range s.Elements {
+		switch e.Role {
+		case deck.TitleRole, deck.FooterRole, deck.DateRole, deck.NumberRole:
+			if e.Role == deck.TitleRole {
+				fitted, _ := f.element(layout, e)
+				e = fitted
+			}
+			next.Elements = append(next.Elements, e)
+		case deck.SubtitleRole, deck.BodyRole:
+		}
+	}
+	return &next
+}
+
+// number adds to the title which part of a slide this is.
+func number(s *deck.Slide, title string, part, parts int) {
+	suffix := fmt.Sprintf(" (%d/%d)", part, parts)
+	s.Title = title + suffix
+	e := s.TitleElement()
+	if e == nil || len(e.Text.Paragraphs) == 0 {
+		return
+	}
+	text := *e.Text
+	text.Paragraphs = append([]deck.Paragraph(nil), text.Paragraphs...)
+	last := &text.Paragraphs[len(text.Paragraphs)-1]
+	runs := append([]deck.Run(nil), last.Runs...)
+	if len(runs) > 0 {
+		runs[len(runs)-1].Text += suffix
+	} else {
+		runs = []deck.Run{{Text: suffix}}
+	}
+	last.Runs = runs
+	e.Text = &text
+}
+
+// relink changes links between slides to where the slides went.
+func relink(slides []deck.Slide, first []int) {
+	move := func(link string) string {
+		n, err := strconv.Atoi(strings.TrimPrefix(link, "#slide"))
+		if !strings.HasPrefix(link, "#slide") || err != nil || n < 1 || n > len(first) {
+			return link
+		}
+		return fmt.Sprintf("#slide%d", first[n-1])
+	}
+	for i := range slides {
+		for k := range slides[i].Elements {
+			e := &slides[i].Elements[k]
+			e.Link = move(e.Link)
+			if e.Text == nil || !strings.Contains(links(e.Text), "#slide") {
+				continue
+			}
+			text := *e.Text
+			text.Paragraphs = append([]deck.Paragraph(nil), text.Paragraphs...)
+			for p := range text.Paragraphs {
+				runs := append([]deck.Run(nil), text.Paragraphs[p].Runs...)
+				for r := range runs {
+					runs[r].Link = move(runs[r].Link)
+				}
+				text.Paragraphs[p].Runs = runs
+			}
+			e.Text = &text
+		}
+	}
+}
+
+func links(t *deck.Text) string {
+	var all strings.Builder
+	for _, p := range t.Paragraphs {
+		for _, r := range p.Runs {
+			all.WriteString(r.Link)
+		}
+	}
+	return all.String()
+}

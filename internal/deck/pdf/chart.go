@@ -1,0 +1,188 @@
+package pdf
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
+)
+
+const labelSize = 11.0 // points of the texts of charts
+
+// graph is a chart being drawn.
+type graph struct {
+	*writer
+	chart    *deck.Chart
+	at       area // what is left of its place
+	low      float64
+	high     float64
+	step     float64
+	sideways bool // categories run down
+}
+
+// chart draws a chart from its data.
+func (w *writer) chart(c *deck.Chart, at area) {
+	g := &graph{writer: w, chart: c, at: at, sideways: c.Kind == deck.BarChart}
+	if c.Title != "" {
+		g.label(c.Title, at.x+at.w/2, at.y+16, 14, true, 0.5)
+		g.at.y, g.at.h = g.at.y+26, g.at.h-26
+	}
+	if c.Legend != "" {
+		g.legend()
+	}
+	if g.at.w < 40 || g.at.h < 40 || len(c.Series) == 0 {
+		return
+	}
+	switch c.Kind {
+	case deck.PieChart, deck.DoughnutChart:
+		g.ring()
+	case deck.RadarChart:
+		g.radar()
+	case deck.ScatterChart, deck.BubbleChart:
+		g.scatter()
+	default:
+		g.plot()
+	}
+}
+
+// label writes a text whose place is at the part of its width: 0 left, 0.5 middle, 1 right.
+func (g *graph) label(text string, x, y, size float64, bold bool, part float64) {
+	look := typeset.Look{Family: g.deck.Theme.Family("minor"), Size: size, Bold: bold}
+	g.draw(text, x-g.faces.Width(visual(text), look)*part, y, look, "dark1", &deck.Run{})
+}
+
+func (g *graph) wide(text string) float64 {
+	return g.faces.Width(text, typeset.Look{Family: g.deck.Theme.Family("minor"), Size: labelSize})
+}
+
+// color is that of the i-th series (or slice).
+func (g *graph) color(i int, own string) string {
+	if own != "" {
+		return own
+	}
+	return fmt.Sprintf("accent%d", i%6+1)
+}
+
+// names are the entries of the legend.
+func (g *graph) names() (names, colors []string) {
+	if g.chart.Kind == deck.PieChart || g.chart.Kind == deck.DoughnutChart {
+		for i, c := range g.chart.Categories {
+			names, colors = append(names, c), append(colors, g.color(i, ""))
+		}
+		return names, colors
+	}
+	for i, s := range g.chart.Series {
+		names, colors = append(names, s.Name), append(colors, g.color(i, s.Color))
+	}
+	return names, colors
+}
+
+// legend draws the legend, and takes its place from what is left.
+func (g *graph) legend() {
+	names, colors := g.names()
+	const row, square, gap = 16.0, 8.0, 14.0
+	entry := func(i int, x, y float64) {
+		g.fill(colors[i], "accent1")
+		g.pdf.Rect(x, y+4, square, square, "F")
+		g.label(names[i], x+square+5, y+12, labelSize, false, 0)
+	}
+	widest, total := 0.0, 0.0
+	for _, n := range names {
+		width := square + 5 + g.wide(n)
+		widest, total = max(widest, width), total+width+gap
+	}
+	if g.chart.Legend == deck.LegendLeft || g.chart.Legend == deck.LegendRight {
+		widest = min(widest, g.at.w/3)
+		x := g.at.x + g.at.w - widest
+		if g.chart.Legend == deck.LegendLeft {
+			x = g.at.x
+			g.at.x += widest + gap
+		}
+		g.at.w -= widest + gap
+		y := g.at.y + max((g.at.h-row*float64(len(names)))/2, 0)
+		for i := range names {
+			entry(i, x, y+row*float64(i))
+		}
+		return
+	}
+	rows := max(math.Ceil(total/g.at.w), 1)
+	y := g.at.y + g.at.h - row*rows
+	if g.chart.Legend == deck.LegendTop {
+		y = g.at.y
+		g.at.y += row * rows
+	}
+	g.at.h -= row*rows + 4
+	x := g.at.x + max((g.at.w-total)/2, 0)
+	for i := range names {
+		width := square + 5 + g.wide(names[i]) + gap
+		if x+width > g.at.x+g.at.w+gap && x > g.at.x {
+			x, y = g.at.x, y+row
+		}
+		entry(i, x, y)
+		x += width
+	}
+}
+
+// scale chooses the ends of the axis of values, and the distance of its lines: 1, 2 or 5 times a power of ten.
+func (g *graph) scale(low, high float64) {
+	if low > 0 {
+		low = 0
+	}
+	if high < 0 {
+		high = 0
+	}
+	if high == low {
+		high = low + 1
+	}
+	raw := (high - low) / 5
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	g.step = power * 10
+	for _, m := range []float64{1, 2, 5} {
+		if raw <= m*power {
+			g.step = m * power
+			break
+		}
+	}
+	g.low, g.high = math.Floor(low/g.step)*g.step, math.Ceil(high/g.step)*g.step
+	if (g.high-g.low)/g.step > 50 || math.IsNaN(g.step) || math.IsInf(g.step, 0) {
+		g.low, g.high, g.step = 0, 1, 1
+	}
+}
+
+// value writes a value as the chart's format asks for, as far as that is simple.
+func (g *graph) value(v float64) string {
+	format := g.chart.Format
+	if strings.Contains(format, "%") {
+		return strconv.FormatFloat(math.Round(v*1000)/10, 'f', -1, 64) + "%"
+	}
+	digits := -1
+	if _, decimals, ok := strings.Cut(strings.Split(format, ";")[0], "."); ok {
+		digits = len(decimals) - len(strings.TrimLeft(decimals, "0"))
+	} else if strings.HasSuffix(format, "0") {
+		digits = 0
+	}
+	text := strconv.FormatFloat(math.Round(v*1e9)/1e9, 'f', digits, 64)
+	if strings.Contains(format, ",") {
+		text = grouped(text)
+	}
+	return text
+}
+
+// grouped puts commas between thousands.
+func grouped(text string) string {
+	whole, rest, _ := strings.Cut(text, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		rest = "." + rest
+	}
+	return sign + whole + rest
+}

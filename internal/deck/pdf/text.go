@@ -1,0 +1,199 @@
+package pdf
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
+	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
+)
+
+// area is a rectangle on the page in points.
+type area struct{ x, y, w, h float64 }
+
+func areaOf(b *deck.Box) area { return area{points(b.X), points(b.Y), points(b.W), points(b.H)} }
+
+// text draws a text in a box.
+func (w *writer) text(layout *deck.Layout, e *deck.Element, at area) {
+	t := e.Text
+	in := deck.DefaultInset
+	if t.Inset != nil {
+		in = *t.Inset
+	}
+	left, top := points(in.Left), points(in.Top)
+	width, height := at.w-left-points(in.Right), at.h-top-points(in.Bottom)
+	style := func(level int) deck.Style {
+		if len(t.Styles) > 0 {
+			return deck.StyleAt(t.Styles, level)
+		}
+		return layout.Style(e, level)
+	}
+	block := w.set.Styled(t, style, max(width, 1))
+	anchor := t.Anchor
+	if anchor == "" {
+		if p := layout.Placeholder(e.Role, e.Index); p != nil {
+			anchor = p.Anchor
+		}
+	}
+	y := at.y + top
+	switch anchor {
+	case deck.AnchorMiddle:
+		y += max((height-block.Height)/2, 0)
+	case deck.AnchorBottom:
+		y += max(height-block.Height, 0)
+	case deck.AnchorTop:
+	}
+	x := at.x + left
+	if t.NoWrap && alignOf(t, style) == deck.AlignCenter {
+		x += (width - block.Width) / 2
+	}
+	w.lines(t, block, style, x, y, width)
+}
+
+func alignOf(t *deck.Text, style func(int) deck.Style) deck.Align {
+	if len(t.Paragraphs) == 0 {
+		return ""
+	}
+	if a := t.Paragraphs[0].Align; a != "" {
+		return a
+	}
+	return style(t.Paragraphs[0].Level).Align
+}
+
+// lines draws lines of text from a place on.
+func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style, x, y, width float64) {
+	for _, l := range b.Lines {
+		p := &t.Paragraphs[l.Paragraph]
+		st := style(p.Level)
+		// The letters of most fonts take four fifths of their size above the base line.
+		base := y + l.Y + l.Height/2 + l.Size*0.32
+		if l.Marker != "" {
+			look := w.set.Look(&deck.Run{}, st, scaleOf(t))
+			if len(l.Pieces) > 0 {
+				look.Size, look.Bold = l.Pieces[0].Look.Size, false
+			}
+			color := st.Color
+			if len(p.Runs) > 0 && p.Runs[0].Color != "" {
+				color = p.Runs[0].Color
+			}
+			at := x + l.MarkerX
+			if p.RTL {
+				at = x + width - l.MarkerX - w.faces.Width(l.Marker, look)
+			}
+			w.draw(l.Marker, at, base, look, color, &deck.Run{})
+		}
+		w.line(p, l, st, x, base, p.RTL || rightToLeft(p.Plain()))
+	}
+}
+
+func scaleOf(t *deck.Text) float64 {
+	if t.Scale == 0 {
+		return 1
+	}
+	return t.Scale
+}
+
+// line draws the pieces of a line; from the right if rtl.
+func (w *writer) line(p *deck.Paragraph, l typeset.Line, st deck.Style, x, base float64, rtl bool) {
+	end := x
+	if n := len(l.Pieces); n > 0 {
+		end = x + l.Pieces[n-1].X + l.Pieces[n-1].Width
+	}
+	for _, piece := range l.Pieces {
+		r := &p.Runs[piece.Run]
+		color := r.Color
+		if color == "" {
+			color = st.Color
+		}
+		if r.Link != "" && r.Color == "" {
+			color = "link"
+		}
+		at := x + piece.X
+		if rtl {
+			at = end - (piece.X - l.Pieces[0].X) - piece.Width
+		}
+		y := base
+		switch {
+		case r.Baseline > 0:
+			y -= piece.Look.Size * 0.5
+		case r.Baseline < 0:
+			y += piece.Look.Size * 0.2
+		}
+		text := piece.Text
+		if r.Field == "slide_number" {
+			text = strconv.Itoa(w.number)
+			if a := st.Align; a == deck.AlignRight {
+				at += piece.Width - w.faces.Width(text, piece.Look)
+			}
+		}
+		w.draw(text, at, y, piece.Look, color, r)
+		if r.Link != "" {
+			w.link(r.Link, area{at, y - piece.Look.Size*0.8, piece.Width, piece.Look.Size * 1.05})
+		}
+	}
+}
+
+// draw draws text on a base line.
+func (w *writer) draw(text string, x, y float64, look typeset.Look, color string, r *deck.Run) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	w.pdf.SetTextColor(w.rgb(color, "dark1"))
+	style := ""
+	if r.Underline || r.Link != "" {
+		style += "U"
+	}
+	if r.Strike {
+		style += "S"
+	}
+	for _, s := range w.faces.stretches(visual(text), look) {
+		name := w.font(s.font)
+		if name == "" {
+			return
+		}
+		w.pdf.SetFont(name, style, look.Size)
+		w.pdf.Text(x, y, s.text)
+		for _, c := range s.text {
+			x += max(s.font.Width(c), 0) * look.Size
+		}
+	}
+}
+
+// font adds a font to the file, and returns its name there.
+func (w *writer) font(f *fonts.Font) string {
+	name := f.Name()
+	if w.added[name] {
+		return name
+	}
+	data, err := f.Bytes()
+	if err != nil {
+		w.pdf.SetError(err)
+		return ""
+	}
+	w.pdf.AddUTF8FontFromBytes(name, "", data)
+	for _, style := range []string{"U", "S", "US"} {
+		w.pdf.AddUTF8FontFromBytes(name, style, data)
+	}
+	w.added[name] = true
+	return name
+}
+
+// link makes a place lead to an address or to a slide.
+func (w *writer) link(target string, at area) {
+	place, inside := strings.CutPrefix(target, "#slide")
+	if !inside {
+		if !strings.HasPrefix(target, "#") {
+			w.pdf.LinkString(at.x, at.y, at.w, at.h, target)
+		}
+		return
+	}
+	n, err := strconv.Atoi(place)
+	if err != nil || n < 1 || n > len(w.deck.Slides) {
+		return
+	}
+	if w.links[n] == 0 {
+		w.links[n] = w.pdf.AddLink()
+	}
+	w.pdf.Link(at.x, at.y, at.w, at.h, w.links[n])
+}

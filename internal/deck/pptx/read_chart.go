@@ -1,0 +1,237 @@
+package pptx
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+const maxPoints = 500_000 // values of one chart
+
+// plots are the kinds of c:plotArea's children. That of a c:barChart depends on its direction.
+var plots = map[string]deck.ChartKind{
+	"barChart": deck.ColumnChart, "bar3DChart": deck.ColumnChart, "lineChart": deck.LineChart, "line3DChart": deck.LineChart,
+	"stockChart": deck.LineChart, "areaChart": deck.AreaChart, "area3DChart": deck.AreaChart, "pieChart": deck.PieChart,
+	"pie3DChart": deck.PieChart, "ofPieChart": deck.PieChart, "doughnutChart": deck.DoughnutChart,
+	"scatterChart": deck.ScatterChart, "bubbleChart": deck.BubbleChart, "radarChart": deck.RadarChart,
+}
+
+// chart reads a chart part; nil: it has no series.
+func (s *sheet) chart(part string) (*deck.Chart, error) {
+	root, err := parse(s.ctx, s.pkg, part)
+	if err != nil {
+		return nil, ooxml.Optional(err)
+	}
+	n := root.kid("chart")
+	area := n.kid("plotArea")
+	c := &deck.Chart{Title: title(n), Legend: legends[n.at("legend", "legendPos").attr("val")]}
+	if n.kid("legend") != nil && c.Legend == "" {
+		c.Legend = deck.LegendRight
+	}
+	points := 0
+	for _, p := range area.kids {
+		kind, known := plots[p.name()]
+		if !known {
+			continue
+		}
+		if p.kid("barDir").attr("val") == "bar" {
+			kind = deck.BarChart
+		}
+		if c.Kind == "" {
+			c.Kind, c.Grouping = kind, groupings[p.kid("grouping").attr("val")]
+			c.DataLabels = p.kid("dLbls").kid("showVal").on("val", false)
+		}
+		if strings.Contains(p.name(), "3D") {
+			s.warn("charts with depth are kept flat")
+		}
+		for _, ser := range p.all("ser") {
+			one := s.series(c, ser, kind, &points)
+			if points > maxPoints {
+				return nil, taskerr.Errorf(taskerr.QuotaExceeded, "a chart has more than %d values: it is not read", maxPoints)
+			}
+			if kind != c.Kind {
+				one.Kind = kind
+			}
+			c.Series = append(c.Series, one)
+		}
+	}
+	s.axes(c, area)
+	if len(c.Series) == 0 {
+		return nil, nil
+	}
+	return c, s.spend(strings.Join(c.Categories, ""))
+}
+
+var groupings = map[string]deck.Grouping{"stacked": deck.Stacked, "percentStacked": deck.PercentStacked}
+
+var legends = map[string]deck.Legend{
+	"r": deck.LegendRight, "tr": deck.LegendRight, "l": deck.LegendLeft, "t": deck.LegendTop, "b": deck.LegendBottom,
+}
+
+// title is the text of a c:title.
+func title(n *node) string { return strings.TrimSpace(clip(n.kid("title").words("t"), 4000)) }
+
+func (s *sheet) axes(c *deck.Chart, area *node) {
+	values := area.all("valAx")
+	switch {
+	case area.kid("catAx") != nil:
+		c.XTitle = title(area.kid("catAx"))
+	case area.kid("dateAx") != nil:
+		c.XTitle = title(area.kid("dateAx"))
+	case len(values) > 1:
+		c.XTitle = title(values[0])
+		values = values[1:]
+	}
+	if len(values) > 0 {
+		c.YTitle = title(values[0])
+	}
+}
+
+// series reads a c:ser. The categories of the first one are the chart's.
+func (s *sheet) series(c *deck.Chart, n *node, kind deck.ChartKind, points *int) deck.Series {
+	out := deck.Series{Name: textOf(n.kid("tx")), Color: s.seriesColor(n, kind)}
+	values := n.kid("val")
+	if kind == deck.ScatterChart || kind == deck.BubbleChart {
+		values = n.kid("yVal")
+		out.X, _ = numbers(n.kid("xVal"), points)
+		out.Sizes, _ = numbers(n.kid("bubbleSize"), points)
+		for i, x := range out.X { // texts in place of numbers count from 1, as PowerPoint has it
+			if x == nil && n.kid("xVal").find("strCache") != nil {
+				out.X[i] = new(float64(i + 1))
+			}
+		}
+	} else if texts, format := categories(n.kid("cat"), points); len(texts) > len(c.Categories) {
+		c.Categories, c.CategoryFormat = texts, format
+	}
+	var format string
+	if out.Values, format = numbers(values, points); c.Format == "" && format != "General" {
+		c.Format = clip(format, 100)
+	}
+	if out.Values == nil {
+		out.Values = []*float64{}
+	}
+	return out
+}
+
+func (s *sheet) seriesColor(n *node, kind deck.ChartKind) string {
+	properties := n.kid("spPr")
+	if color, _ := s.look.filling(properties, &s.deck.Theme); color != "" {
+		return color
+	}
+	if kind == deck.LineChart || kind == deck.ScatterChart || kind == deck.RadarChart {
+		color, _ := s.look.filling(properties.kid("ln"), &s.deck.Theme)
+		return color
+	}
+	return ""
+}
+
+// textOf is the text of a c:tx.
+func textOf(n *node) string {
+	if v := n.find("strCache").at("pt", "v"); v != nil {
+		return clip(v.text, 4000)
+	}
+	return clip(n.kid("v").content(), 4000)
+}
+
+// content is the element's own text.
+func (n *node) content() string {
+	if n == nil {
+		return ""
+	}
+	return n.text
+}
+
+// cached calls f for each c:pt of a cache with its index, and returns how many there are said to be.
+func cached(n *node, points *int, f func(index int, text string)) int {
+	count := int(min(max(n.kid("ptCount").num("val", 0), 0), maxPoints+1))
+	for _, pt := range n.all("pt") {
+		if i := pt.num("idx", -1); i >= 0 && i <= maxPoints {
+			count = max(count, int(i)+1)
+			f(int(i), pt.kid("v").content())
+		}
+	}
+	*points += count
+	return count
+}
+
+// numbers reads the cached values of a c:val, and their format.
+func numbers(n *node, points *int) (values []*float64, format string) {
+	cache := n.find("numCache")
+	if cache == nil {
+		if cache = n.find("numLit"); cache == nil {
+			cache = n.find("strCache")
+		}
+	}
+	if cache == nil {
+		return nil, ""
+	}
+	found := map[int]*float64{}
+	count := cached(cache, points, func(i int, text string) {
+		if v, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			found[i] = &v
+		}
+	})
+	values = make([]*float64, min(count, maxPoints))
+	for i := range values {
+		values[i] = found[i]
+	}
+	return values, cache.kid("formatCode").content()
+}
+
+// categories reads the cached texts of a c:cat. Those of several levels are joined, the outer first. format is that of
+// numbers, and "" for texts.
+func categories(n *node, points *int) (texts []string, format string) {
+	if levels := n.find("multiLvlStrCache"); levels != nil {
+		return nested(levels, points), ""
+	}
+	cache := n.find("strCache")
+	if cache == nil {
+		if cache = n.find("numCache"); cache == nil {
+			cache = n.find("strLit")
+		}
+		if format = cache.kid("formatCode").content(); format == "" && cache.name() == "numCache" {
+			format = "General"
+		}
+	}
+	if cache == nil {
+		return nil, ""
+	}
+	return fillTexts(cache, points), clip(format, 100)
+}
+
+func fillTexts(cache *node, points *int) []string {
+	found := map[int]string{}
+	count := cached(cache, points, func(i int, text string) { found[i] = clip(text, 4000) })
+	texts := make([]string, min(count, maxPoints))
+	for i := range texts {
+		texts[i] = found[i]
+	}
+	return texts
+}
+
+// nested joins the levels of categories: the first c:lvl has the innermost, and an outer one has a text where it begins.
+func nested(n *node, points *int) []string {
+	var out []string
+	count := int(min(max(n.kid("ptCount").num("val", 0), 0), maxPoints))
+	for k, lvl := range n.all("lvl") {
+		texts := fillTexts(lvl, points)
+		if k == 0 {
+			out = append(texts, make([]string, max(count-len(texts), 0))...)
+			continue
+		}
+		last := ""
+		for i := range out {
+			if i < len(texts) && texts[i] != "" {
+				last = texts[i]
+			}
+			if last != "" {
+				out[i] = last + " / " + out[i]
+			}
+		}
+	}
+	return out
+}

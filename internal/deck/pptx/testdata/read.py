@@ -1,0 +1,74 @@
+"""Prints what python-pptx reads of presentations, as JSON: python read.py FILE..."""
+import json, sys
+import pptx
+from pptx.util import Emu
+
+def table(t):
+    return [[{"text": c.text, "span": [c.span_height, c.span_width], "spanned": c.is_spanned} for c in r.cells] for r in t.rows]
+
+C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+
+def raw(p):
+    """A plot of a kind that python-pptx doesn't know, such as bars with depth."""
+    def points(ser, name):
+        cache = ser.find(f"{C}{name}//{C}ptCount/..")
+        if cache is None:
+            return []
+        out = [None] * int(cache.find(f"{C}ptCount").get("val"))
+        for pt in cache.findall(f"{C}pt"):
+            out[int(pt.get("idx"))] = pt.find(f"{C}v").text
+        return out
+    sers = p.findall(f"{C}ser")
+    return {"kind": p.tag.rsplit("}", 1)[1].replace("3D", ""), "categories": points(sers[0], "cat"),
+            "series": [{"name": points(s, "tx")[0], "values": [float(v) for v in points(s, "val")]} for s in sers]}
+
+def chart(c):
+    plots = []
+    for p in c._chartSpace.find(f"{C}chart/{C}plotArea"):
+        tag = p.tag.rsplit("}", 1)[1]
+        if not tag.endswith("Chart"):
+            continue
+        if "3D" in tag:
+            plots.append(raw(p))
+            continue
+        from pptx.chart.plot import PlotFactory
+        plot = PlotFactory(p, c)
+        xy = tag in ("scatterChart", "bubbleChart")
+        plots.append({"kind": tag, "categories": [] if xy else list(plot.categories),
+                      "series": [{"name": s.name, "values": list(s.values)} for s in plot.series]})
+    title = c._chartSpace.find(f"{C}chart/{C}title")
+    text = "" if title is None else "".join(t.text or "" for t in title.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}t"))
+    return {"title": text, "plots": plots, "workbook": c.part.chart_workbook.xlsx_part is not None}
+
+def shapes(tree):
+    for s in tree:
+        if s.shape_type is not None and s.shape_type == 6:
+            yield from shapes(s.shapes)
+        else:
+            yield s
+
+def shape(s):
+    out = {"name": s.name, "box": [s.left, s.top, s.width, s.height],
+           "alt": s._element._nvXxPr.cNvPr.get("descr", "")}
+    if s.has_text_frame and s.text_frame.text.strip():
+        out["text"] = s.text_frame.text
+        out["levels"] = [p.level for p in s.text_frame.paragraphs]
+        out["links"] = [[r.text, r.hyperlink.address] for p in s.text_frame.paragraphs for r in p.runs if r.hyperlink.address]
+    if getattr(s, "has_table", False) and s.has_table:
+        out["table"] = table(s.table)
+    if getattr(s, "has_chart", False) and s.has_chart:
+        out["chart"] = chart(s.chart)
+    if s._element.tag.endswith("}pic"):
+        out["picture"] = s.image.sha1
+    return out
+
+def slide(s):
+    return {"layout": s.slide_layout.name, "title": s.shapes.title.text_frame.text if s.shapes.title is not None else "",
+            "shapes": [shape(x) for x in shapes(s.shapes)], "hidden": s._element.get("show") == "0",
+            "notes": s.notes_slide.notes_text_frame.text if s.has_notes_slide and s.notes_slide.notes_text_frame else ""}
+
+out = []
+for name in sys.argv[1:]:
+    p = pptx.Presentation(name)
+    out.append({"size": [p.slide_width, p.slide_height], "slides": [slide(s) for s in p.slides]})
+json.dump(out, sys.stdout)

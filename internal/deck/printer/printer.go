@@ -1,0 +1,109 @@
+// Package printer prints decks as PDF files: by our own drawing, or by LibreOffice.
+package printer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/fit"
+	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pptx"
+	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+// Job is a deck to print.
+type Job struct {
+	Deck     *deck.Deck
+	Template *pptx.Template // whose look the deck has: see deck.Restyle; nil: none
+	Media    func(key string) (io.ReadCloser, error)
+	Folder   string // for temporary files, which the caller removes with it
+	// Progress is called with the number of slides that were drawn, and of all; nil: not called.
+	Progress func(done, total int) error
+}
+
+// Result is what was printed.
+type Result struct {
+	Path     string
+	Slides   int
+	Warnings []string
+}
+
+// Native prints by our own drawing.
+func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Result, error) {
+	faces, err := pdf.NewFaces(library)
+	if err != nil {
+		return Result{}, &taskerr.Error{
+			Class: taskerr.DependencyUnavailable, Message: "the worker has no font to write PDF with", Cause: err, Hint: err.Error(),
+		}
+	}
+	r := Result{Path: path}
+	err = write(path, func(w io.Writer) error {
+		fitted := fit.Fit(j.Deck, faces)
+		r.Slides = len(fitted.Slides)
+		r.Warnings, err = pdf.Write(ctx, w, fitted, pdf.Options{Faces: faces, Media: j.Media, Progress: j.Progress})
+		return err
+	})
+	return r, err
+}
+
+// PPTX writes a deck as a presentation.
+func PPTX(ctx context.Context, j Job, path string) (Result, error) {
+	r := Result{Path: path}
+	err := write(path, func(w io.Writer) (err error) {
+		fitted := fit.Fit(j.Deck, typeset.Typical{})
+		r.Slides = len(fitted.Slides)
+		r.Warnings, err = pptx.Write(ctx, w, fitted, pptx.WriteOptions{Template: j.Template, Media: j.Media, Progress: j.Progress})
+		return err
+	})
+	return r, err
+}
+
+// Soffice prints by LibreOffice, in a limited child.
+func Soffice(ctx context.Context, j Job, limits extract.Limits, path string) (r Result, err error) {
+	r, err = PPTX(ctx, j, filepath.Join(j.Folder, "print.pptx"))
+	if err != nil {
+		return r, err
+	}
+	about, err := os.Stat(r.Path)
+	if err != nil {
+		return r, fmt.Errorf("look at the presentation: %w", err)
+	}
+	printed, err := soffice.Print(ctx, r.Path, about.Size(), limits, j.Folder)
+	if err != nil {
+		return r, err
+	}
+	r.Path = path
+	if err := errors.Join(os.Rename(printed, path), os.Remove(filepath.Join(j.Folder, "print.pptx"))); err != nil {
+		return r, fmt.Errorf("keep the PDF: %w", err)
+	}
+	return r, nil
+}
+
+// write makes a file.
+func write(path string, content func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return noRoom(err)
+	}
+	if err := content(file); err != nil {
+		_ = file.Close() // it is of no use
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return noRoom(err)
+	}
+	return nil
+}
+
+func noRoom(err error) error {
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+}
