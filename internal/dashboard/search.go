@@ -1,0 +1,141 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"html/template"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+const (
+	mostQuery  = 2_000 // bytes
+	mostHits   = 20
+	hitExcerpt = 900 // runes of a hit that are shown
+)
+
+// searchPage is what the page of the search shows.
+type searchPage struct {
+	Text, Set string
+	Sets      []store.DocumentSet
+	Asked     bool
+	Hits      []store.Hit
+	Error     string // why the search did not work
+	terms     []string
+}
+
+func (p *page) search() error {
+	ctx, cancel := p.ctx()
+	defer cancel()
+	values := p.r.URL.Query()
+	v := searchPage{Text: strings.TrimSpace(values.Get("q")), Set: values.Get("set")}
+	var err error
+	if v.Sets, err = p.by.Reader(ctx).DocumentSets(ctx, mostDocuments); err != nil {
+		return err
+	}
+	if v.Text != "" {
+		v.Asked, v.terms = true, termsOf(v.Text)
+		if len(v.Text) > mostQuery {
+			return bad("The question is too long.")
+		}
+		v.Hits, err = p.by.Search(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
+		if err != nil {
+			v.Error = p.by.Describe(ctx, "search", err).Detail
+		}
+	}
+	return p.show("search", "Search", "search", v)
+}
+
+// termsOf are the words of a query that are highlighted, in lower case.
+func termsOf(text string) (terms []string) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		if utf8.RuneCountInString(word) > 2 {
+			terms = append(terms, word)
+		}
+	}
+	return terms
+}
+
+// Marked is the beginning of a text with the query's words marked.
+func (v searchPage) Marked(text string) template.HTML {
+	runes := []rune(text)
+	if len(runes) > hitExcerpt {
+		text = string(runes[:hitExcerpt]) + "…"
+	}
+	var out strings.Builder
+	for text != "" {
+		word, rest := cutWord(text)
+		escaped := template.HTMLEscapeString(word)
+		if v.hits(word) {
+			escaped = "<mark>" + escaped + "</mark>"
+		}
+		out.WriteString(escaped)
+		text = rest
+	}
+	return template.HTML(out.String()) //nolint:gosec // each word is escaped
+}
+
+// cutWord cuts off the first word, or what is before it.
+func cutWord(text string) (word, rest string) {
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	first, _ := utf8.DecodeRuneInString(text)
+	is := inWord(first)
+	for i, r := range text {
+		if inWord(r) != is {
+			return text[:i], text[i:]
+		}
+	}
+	return text, ""
+}
+
+func (v searchPage) hits(word string) bool {
+	word = strings.ToLower(word)
+	return slices.Contains(v.terms, word)
+}
+
+// askPage is what the form for a question shows.
+type askPage struct {
+	Set  string
+	Sets []store.DocumentSet
+	Key  string // makes the form's second sending the same job
+}
+
+func (p *page) askForm() error {
+	ctx, cancel := p.ctx()
+	defer cancel()
+	sets, err := p.by.Reader(ctx).DocumentSets(ctx, mostDocuments)
+	if err != nil {
+		return err
+	}
+	v := askPage{Set: p.r.URL.Query().Get("set"), Sets: sets, Key: uuid.NewString()}
+	return p.show("ask", "Ask", "ask", v)
+}
+
+// ask submits a job of the agent, and shows it: the answer appears there as it is written.
+func (p *page) ask() error {
+	prompt := strings.TrimSpace(p.r.PostFormValue("prompt"))
+	if prompt == "" {
+		return bad("There is no question.")
+	}
+	payload := map[string]string{"prompt": prompt}
+	if set := p.r.PostFormValue("set"); set != "" {
+		payload["document_set"] = set
+	}
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	j, err := p.by.Submit(p.r.Context(), api.NewJob{Type: "agent", Payload: api.Object(raw)}, clip(p.r.PostFormValue("key"), 100))
+	if err != nil {
+		return err
+	}
+	return p.goTo("jobs/"+j.ID, "")
+}

@@ -1,0 +1,61 @@
+// What a page can do beyond links and forms. Each page is complete without it.
+(() => {
+  "use strict";
+
+  // Times in relative words stay true while a page is open.
+  const words = (seconds) => {
+    const past = seconds >= 0, n = Math.abs(seconds);
+    if (n < 5) return "now";
+    const text = n < 60 ? Math.floor(n) + " s" : n < 3600 ? Math.floor(n / 60) + " min"
+      : n < 172800 ? Math.floor(n / 3600) + " h" : Math.floor(n / 86400) + " days";
+    return past ? text + " ago" : "in " + text;
+  };
+  const tick = () => document.querySelectorAll("time[datetime]").forEach((t) => {
+    const text = words((Date.now() - Date.parse(t.dateTime)) / 1000);
+    if (t.textContent !== text) t.textContent = text;
+  });
+  setInterval(tick, 10000);
+
+  // Whether the page is live.
+  const live = (on) => document.querySelectorAll(".live").forEach((e) => {
+    e.classList.toggle("on", on);
+    e.classList.toggle("off", !on);
+    e.textContent = on ? "Live" : "Reconnecting";
+  });
+  document.addEventListener("htmx:sse:after:connection", () => live(true));
+  document.addEventListener("htmx:sse:error", () => live(false));
+  document.addEventListener("htmx:sse:close", () => document.querySelectorAll(".live").forEach((e) => e.classList.remove("on", "off")));
+
+  // A job that has ended: what is around the live part shows its end, too.
+  document.addEventListener("ended", () => {
+    if (document.querySelector("[data-reload]")) location.reload();
+  });
+
+  // "/" goes to the search of the page.
+  document.addEventListener("keydown", (e) => {
+    if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return;
+    const field = document.querySelector("[data-find]");
+    if (field) { e.preventDefault(); field.focus(); field.select(); }
+  });
+
+  // One box for all rows.
+  document.addEventListener("change", (e) => {
+    if (!e.target.matches("[data-all]")) return;
+    document.querySelectorAll("input[name=id]").forEach((box) => { box.checked = e.target.checked; });
+  });
+
+  // A file may be dropped on its form.
+  const drop = document.querySelector("[data-drop]");
+  if (drop) {
+    const input = drop.querySelector("input[type=file]");
+    const over = (on) => (e) => { e.preventDefault(); drop.classList.toggle("over", on); };
+    for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, over(true));
+    for (const name of ["dragleave", "drop"]) drop.addEventListener(name, over(false));
+    drop.addEventListener("drop", (e) => { if (e.dataTransfer.files.length) input.files = e.dataTransfer.files; });
+  }
+  document.addEventListener("submit", (e) => {
+    const button = e.target.querySelector("[data-busy]");
+    if (button) setTimeout(() => { button.disabled = true; button.textContent = button.dataset.busy; }, 0);
+  });
+  addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
+})();
