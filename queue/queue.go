@@ -23,6 +23,10 @@ var (
 	ErrUncertain = errors.New("queue: outcome unknown")
 	// ErrTooLarge reports that a text does not fit into a message of this queue; send a claim check.
 	ErrTooLarge = errors.New("queue: message too large")
+	// ErrDenied reports that the service refuses the credentials, or lacks a right for them. Waiting does not help.
+	ErrDenied = errors.New("queue: access denied")
+	// ErrSetting reports that a setting is wrong, here or in the service. Waiting does not help.
+	ErrSetting = errors.New("queue: wrong setting")
 	// ErrNotFound reports that the queue does not exist.
 	ErrNotFound = errors.New("queue: no such queue")
 )

@@ -118,10 +118,10 @@ func (b *bench) receive(n int, visibility time.Duration) []*queue.Message {
 	return messages
 }
 
-// one receives exactly one message.
+// one receives exactly one message. A back end may need a moment from the answer to a sender to the receivers.
 func (b *bench) one(visibility time.Duration) *queue.Message {
 	b.Helper()
-	messages := b.receive(queue.MaxBatch, visibility)
+	messages := b.poll(queue.MaxBatch, visibility)
 	if len(messages) != 1 {
 		b.Fatalf("received %d messages, want 1", len(messages))
 	}
@@ -139,13 +139,19 @@ func (b *bench) none() {
 // await receives until a message comes; it's the message's coming that is waited for, not a time.
 func (b *bench) await(visibility time.Duration) *queue.Message {
 	b.Helper()
+	return b.poll(1, visibility)[0]
+}
+
+// poll receives until something comes.
+func (b *bench) poll(n int, visibility time.Duration) []*queue.Message {
+	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if messages := b.receive(1, visibility); len(messages) == 1 {
-			return messages[0]
+		if messages := b.receive(n, visibility); len(messages) > 0 {
+			return messages
 		}
 		select {
 		case <-tick.C:

@@ -1,0 +1,305 @@
+package nats_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-7227ef26/async-worker/queue"
+	"github.com/seed-7227ef26/async-worker/queue/nats"
+	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
+	"github.com/seed-7227ef26/async-worker/queue/queuetest"
+)
+
+func open(t *testing.T, s *natstest.Server, o nats.Options) queue.Service {
+	t.Helper()
+	service, err := nats.Open(nats.Login{URL: s.URL()}, o)
+	must(t, err)
+	return service
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, nil)
+	queuetest.Run(t, func(t *testing.T) queue.Service { return open(t, s, nats.Options{}) }, queuetest.Options{})
+}
+
+// jobs opens the normal queue of a tenant, and its messages as a foreign client sees them.
+func jobs(t *testing.T, s *natstest.Server, o nats.Options) (queue.Queue, jetstream.JetStream) {
+	t.Helper()
+	o.Subjects = map[string]string{
+		"acme-tasks": "simple-process.jobs", "acme-tasks-high": "simple-process.jobs.high",
+		"acme-tasks-low": "simple-process.jobs.low",
+	}
+	service := open(t, s, o)
+	t.Cleanup(func() { must(t, service.Close()) })
+	q := service.Queue("acme-tasks")
+	must(t, q.Ensure(t.Context()))
+	conn, err := client.Connect(s.URL())
+	must(t, err)
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	must(t, err)
+	return q, js
+}
+
+func await(t *testing.T, q queue.Queue, visibility time.Duration) *queue.Message {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, err := q.Receive(ctx, 1, visibility)
+		if len(got) == 1 {
+			return got[0]
+		}
+		if errors.Is(err, queue.ErrNotFound) {
+			t.Fatal(err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal("no message came: ", err)
+		}
+	}
+}
+
+// The three queues of a tenant are one stream with one consumer each.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	q, js := jobs(t, natstest.Start(t, nil), nats.Options{Owner: "acme"})
+	stream, err := js.Stream(t.Context(), "SIMPLE-PROCESS-JOBS")
+	must(t, err)
+	c := stream.CachedInfo().Config
+	if c.Retention != jetstream.WorkQueuePolicy || len(c.Subjects) != 3 || c.Storage != jetstream.FileStorage {
+		t.Errorf("%+v", c)
+	}
+	consumer, err := stream.Consumer(t.Context(), "ocr-workers")
+	must(t, err)
+	if got := consumer.CachedInfo().Config; got.FilterSubject != "simple-process.jobs" || got.MaxDeliver != -1 ||
+		got.AckPolicy != jetstream.AckExplicitPolicy {
+		t.Errorf("%+v", got)
+	}
+	_, err = js.Publish(t.Context(), "simple-process.jobs", []byte("from elsewhere"))
+	must(t, err)
+	if m := await(t, q, time.Minute); m.Text != "from elsewhere" {
+		t.Errorf("%q", m.Text)
+	}
+}
+
+// A stream that an administrator made is used; one that would lose or keep messages is refused, as is another client's.
+func TestForeignStreams(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config  jetstream.StreamConfig
+		refused string
+	}{
+		"any name": {jetstream.StreamConfig{
+			Name: "tasks", Subjects: []string{"simple-process.>"}, Retention: jetstream.WorkQueuePolicy,
+		}, ""},
+		"limits": {jetstream.StreamConfig{Name: "tasks", Subjects: []string{"simple-process.>"}}, "retention"},
+		"another client's": {jetstream.StreamConfig{
+			Name: "tasks", Subjects: []string{"simple-process.jobs"}, Retention: jetstream.WorkQueuePolicy,
+			Metadata: map[string]string{"async-worker-client": "southhaven"},
+		}, "southhaven"},
+		"other subjects": {jetstream.StreamConfig{
+			Name: "SIMPLE-PROCESS-JOBS", Subjects: []string{"other"}, Retention: jetstream.WorkQueuePolicy,
+		}, "add the subject"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := natstest.Start(t, nil)
+			conn, err := client.Connect(s.URL())
+			must(t, err)
+			defer conn.Close()
+			js, err := jetstream.New(conn)
+			must(t, err)
+			_, err = js.CreateStream(t.Context(), c.config)
+			must(t, err)
+			service := open(t, s, nats.Options{
+				Owner: "acme", Subjects: map[string]string{"acme-tasks": "simple-process.jobs"},
+			})
+			t.Cleanup(func() { must(t, service.Close()) })
+			err = service.Queue("acme-tasks").Ensure(t.Context())
+			_, wrong := errors.AsType[*nats.Misconfigured](err)
+			if c.refused == "" && err != nil || c.refused != "" && (!wrong || !strings.Contains(err.Error(), c.refused)) {
+				t.Errorf("got %v, want %q", err, c.refused)
+			}
+		})
+	}
+}
+
+// The messages of a worker that dies come back after the lease.
+func TestDeadWorker(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, nil)
+	q, js := jobs(t, s, nats.Options{Lease: time.Second})
+	_, err := js.Publish(t.Context(), "simple-process.jobs", []byte("x"))
+	must(t, err)
+	dying := open(t, s, nats.Options{Subjects: map[string]string{"a": "simple-process.jobs"}})
+	await(t, dying.Queue("a"), time.Second)
+	must(t, dying.Close())
+	if m := await(t, q, time.Minute); m.DequeueCount != 2 {
+		t.Errorf("received %d times, want 2", m.DequeueCount)
+	}
+}
+
+// JetStream deletes a message on a stale acknowledgement, also while another worker has it. So none is sent.
+func TestStaleAcknowledgement(t *testing.T) {
+	t.Parallel()
+	q, js := jobs(t, natstest.Start(t, nil), nats.Options{})
+	_, err := js.Publish(t.Context(), "simple-process.jobs", []byte("x"))
+	must(t, err)
+	stale := await(t, q, time.Second)
+	current := await(t, q, time.Minute)
+	for name, err := range map[string]error{
+		"extend": stale.Lease.Extend(t.Context(), time.Minute), "release": stale.Lease.Release(t.Context(), 0),
+		"delete": stale.Lease.Delete(t.Context()),
+	} {
+		if !errors.Is(err, queue.ErrLeaseLost) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if depth, err := q.Depth(t.Context()); err != nil || depth != 1 {
+		t.Errorf("depth %d, %v: the stale delete took the message", depth, err)
+	}
+	must(t, current.Lease.Delete(t.Context()))
+}
+
+// More delayed messages than a batch holds do not keep a worker from those behind them.
+func TestManyDelayed(t *testing.T) {
+	t.Parallel()
+	q, _ := jobs(t, natstest.Start(t, nil), nats.Options{})
+	for i := range 3*queue.MaxBatch + 1 {
+		_, err := q.Send(t.Context(), fmt.Sprint(i), queue.SendOptions{Delay: time.Hour})
+		must(t, err)
+	}
+	_, err := q.Send(t.Context(), "now", queue.SendOptions{})
+	must(t, err)
+	got, err := q.Receive(t.Context(), queue.MaxBatch, time.Minute)
+	must(t, err)
+	if len(got) != 1 || got[0].Text != "now" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A message whose time to live has passed is removed when its turn comes.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	q, js := jobs(t, natstest.Start(t, nil), nats.Options{})
+	m := client.NewMsg("simple-process.jobs")
+	m.Header.Set("Async-Worker-Expires-At", fmt.Sprint(time.Now().Add(-time.Minute).UnixMilli()))
+	_, err := js.PublishMsg(t.Context(), m)
+	must(t, err)
+	got, err := q.Receive(t.Context(), 1, time.Minute)
+	must(t, err)
+	if depth, err := q.Depth(t.Context()); len(got) != 0 || err != nil || depth != 0 {
+		t.Errorf("got %v, depth %d, %v", got, depth, err)
+	}
+}
+
+// A CloudEvent in binary mode is read like one in structured mode.
+func TestBinaryCloudEvents(t *testing.T) {
+	t.Parallel()
+	q, js := jobs(t, natstest.Start(t, nil), nats.Options{})
+	m := client.NewMsg("simple-process.jobs")
+	m.Header["ce-specversion"], m.Header["Ce-Id"] = []string{"1.0"}, []string{"4b1c"}
+	m.Header["ce-source"], m.Header["ce-type"] = []string{"/pages%2Fa b%20%C3%A4"}, []string{"ocr.requested"}
+	m.Data = []byte(`{"job_id": "a", "payload": {"n": 12345678901234567890}}`)
+	_, err := js.PublishMsg(t.Context(), m)
+	must(t, err)
+	var event struct {
+		SpecVersion, ID, Source, Type string
+		Data                          json.RawMessage
+	}
+	must(t, json.Unmarshal([]byte(await(t, q, time.Minute).Text), &event))
+	if event.SpecVersion != "1.0" || event.ID != "4b1c" || event.Source != "/pages/a b ä" ||
+		event.Type != "ocr.requested" || !strings.Contains(string(event.Data), "12345678901234567890") {
+		t.Errorf("%+v", event)
+	}
+}
+
+// While the server is away each request fails and may be tried again; afterwards all goes on.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, nil)
+	lost, back := make(chan struct{}, 9), make(chan struct{}, 9)
+	q, _ := jobs(t, s, nats.Options{OnConnection: func(up bool, _ error) {
+		if up {
+			back <- struct{}{}
+		} else {
+			lost <- struct{}{}
+		}
+	}})
+	<-back
+	_, err := q.Send(t.Context(), "x", queue.SendOptions{})
+	must(t, err)
+	m := await(t, q, time.Minute)
+	s.Stop()
+	<-lost
+	if err := m.Lease.Extend(t.Context(), time.Minute); !errors.Is(err, queue.ErrUncertain) {
+		t.Errorf("extend without a server: %v", err)
+	}
+	if _, err := q.Receive(t.Context(), 1, time.Minute); err == nil || errors.Is(err, queue.ErrNotFound) {
+		t.Errorf("receive without a server: %v", err)
+	}
+	s.Restart()
+	<-back
+	must(t, m.Lease.Extend(t.Context(), time.Minute))
+	must(t, m.Lease.Delete(t.Context()))
+	if depth, err := q.Depth(t.Context()); err != nil || depth != 0 {
+		t.Errorf("depth %d, %v", depth, err)
+	}
+}
+
+// What the credentials lack is named.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, func(o *server.Options) {
+		o.Users = []*server.User{
+			{Username: "admin", Password: "all"},
+			{Username: "reader", Password: "some", Permissions: &server.Permissions{
+				Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>"}},
+			}},
+		}
+	})
+	for name, c := range map[string]struct {
+		user, password, says string
+	}{
+		"password": {"reader", "wrong", "refuses the credentials"},
+		"right":    {"reader", "some", `publish to "$js.api.stream.create.simple-process-jobs"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service, err := nats.Open(nats.Login{URL: s.URL(), User: c.user, Password: c.password}, nats.Options{
+				Timeout: time.Second, Subjects: map[string]string{"acme-tasks": "simple-process.jobs"},
+			})
+			if err == nil {
+				defer service.Close()
+				err = service.Queue("acme-tasks").Ensure(t.Context())
+			}
+			if _, denied := errors.AsType[*nats.Denied](err); !denied || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+			if strings.Contains(fmt.Sprint(err), c.password) {
+				t.Errorf("the error has the password: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,224 @@
+// Package nats is the queue back end on NATS JetStream. A queue is a subject of a work-queue stream with one durable
+// pull consumer, from which any number of workers take messages.
+//
+// JetStream lets a stale acknowledgement delete a message that another worker has, and does not fail a stale renewal.
+// So a lease ends here at its deadline, by the local monotonic clock, before it ends on the server; what remains (a
+// request that was sent in time and arrives late) is what the fence of the store is for.
+//
+// Source: https://docs.nats.io/nats-concepts/jetstream, and ADR-13 and ADR-42 of
+// https://github.com/nats-io/nats-architecture-and-design.
+package nats
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// Options qualify Open.
+type Options struct {
+	// Subjects maps the names of queues to subjects, all of one stream. A queue that is not listed has its name as
+	// subject, and a stream of its own.
+	Subjects map[string]string
+	// Group begins the names of the durable consumers, as a queue group would: workers of one group share the messages.
+	// Default "ocr-workers".
+	Group string
+	// Owner is noted in stream and consumers. A queue that belongs to another owner is refused: two tenants on one
+	// subject would take each other's messages. Default: none, and nothing is refused.
+	Owner string
+	// Lease is for how long new queues hide a received message without a request of its own: the visibility that
+	// Receive and Extend are usually given. Default 60 s.
+	Lease time.Duration
+	// Timeout is the timeout of each request. Default 5 s.
+	Timeout time.Duration
+	// OnRequest is called for every request with the operation (receive, send, peek, extend, release, delete, ensure,
+	// depth) and its outcome (ok; refused; uncertain: no answer). It must not block. May be nil.
+	OnRequest func(op, outcome string)
+	// OnConnection is called when the connection is lost (up is false; err says why, and may be nil) and when it is
+	// there again. It must not block. May be nil.
+	OnConnection func(up bool, err error)
+	// OnMessage is called when a message is published to a queue that is received from. A denied right to subscribe to
+	// the queue's subject is not an error: OnMessage is not called, and OnDeaf is, once. They must not block; both may
+	// be nil.
+	OnMessage func()
+	OnDeaf    func(err error)
+}
+
+// Defaults of Options.
+const (
+	DefaultGroup = "ocr-workers"
+
+	defaultLease   = time.Minute
+	defaultTimeout = 5 * time.Second
+)
+
+type service struct {
+	Options
+	login  Login
+	opts   []nats.Option
+	denial denials
+	deaf   atomic.Bool // the right to subscribe to subjects is missing
+
+	mu     sync.Mutex
+	queues map[string]*natsQueue
+	conn   *nats.Conn // nil: not connected yet
+	js     jetstream.JetStream
+	failed error // of the last attempt to connect again
+	closed bool
+}
+
+// Open returns the service of a NATS server. It doesn't touch the network: the first request connects, and fails if
+// that fails. A connection that is lost later is made again, for ever; until then each request fails.
+func Open(login Login, o Options) (queue.Service, error) {
+	if o.Group == "" {
+		o.Group = DefaultGroup
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.OnRequest == nil {
+		o.OnRequest = func(string, string) {}
+	}
+	if o.OnConnection == nil {
+		o.OnConnection = func(bool, error) {}
+	}
+	if o.OnDeaf == nil {
+		o.OnDeaf = func(error) {}
+	}
+	opts, err := login.options()
+	if err != nil {
+		return nil, err
+	}
+	s := &service{Options: o, login: login, queues: map[string]*natsQueue{}}
+	s.opts = append(opts, s.connection()...)
+	return s, nil
+}
+
+// connect returns the connection, and makes it at the first call. It takes at most the service's timeout.
+func (s *service) connect() (*nats.Conn, jetstream.JetStream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, nil, nats.ErrConnectionClosed
+	case s.conn != nil:
+		return s.conn, s.js, nil
+	}
+	conn, err := nats.Connect(s.login.URL, s.opts...)
+	if err != nil {
+		return nil, nil, &connectError{err}
+	}
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(s.Timeout))
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	s.conn, s.js = conn, js
+	return conn, js, nil
+}
+
+// connectError is the failure of the first connection.
+type connectError struct{ err error }
+
+func (e *connectError) Error() string { return e.err.Error() }
+func (e *connectError) Unwrap() error { return e.err }
+
+// connection are the options of the client that differ from its defaults: it gives up after 60 attempts, keeps 8 MB of
+// requests while it is not connected, and prints errors.
+func (s *service) connection() []nats.Option {
+	return []nats.Option{
+		nats.Name("async-worker"),
+		nats.Timeout(s.Timeout),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(time.Second), nats.ReconnectJitter(500*time.Millisecond, time.Second),
+		nats.ReconnectBufSize(-1), // a request that can't be sent now fails now
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.ConnectHandler(func(*nats.Conn) { s.OnConnection(true, nil) }),
+		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
+			if !c.IsClosed() {
+				s.OnConnection(false, err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { s.failing(err) }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			s.denial.clear()
+			s.failing(nil)
+			s.OnConnection(true, nil)
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if deaf := s.deaf.Load(); !s.refusedListener(err) {
+				s.denial.note(err)
+			} else if !deaf {
+				s.OnDeaf(err)
+			}
+		}),
+	}
+}
+
+// Queue implements queue.Service.
+func (s *service) Queue(name string) queue.Queue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.queues[name]
+	if q == nil {
+		q = &natsQueue{service: s, name: name, subject: s.subject(name), durable: s.durable(name)}
+		s.queues[name] = q
+	}
+	return q
+}
+
+// failing notes why the connection can't be made again; nil: it was.
+func (s *service) failing(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = err
+}
+
+// failure is why there is no connection; nil: there is one, or nobody knows.
+func (s *service) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// Close implements queue.Service.
+func (s *service) Close() error {
+	s.mu.Lock()
+	conn := s.conn
+	s.closed = true
+	s.mu.Unlock()
+	if conn != nil {
+		conn.Close()
+	}
+	return nil
+}
+
+// request runs one request with the service's timeout, and counts it.
+func (s *service) request(ctx context.Context, op string, run func(context.Context, wire) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	conn, js, err := s.connect()
+	if err == nil {
+		bounded, cancel := context.WithTimeout(ctx, s.Timeout)
+		defer cancel()
+		err = run(bounded, wire{conn, js})
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // the client's error names its own
+	}
+	s.OnRequest(op, outcomeOf(err))
+	return err
+}
+
+// wire is what a request is sent with.
+type wire struct {
+	*nats.Conn
+	js jetstream.JetStream
+}

@@ -1,0 +1,175 @@
+package nats
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ownerKey is where stream and consumers note whose they are.
+const ownerKey = "async-worker-client"
+
+// subject is where a queue's messages are published.
+func (s *service) subject(name string) string {
+	if subject := s.Subjects[name]; subject != "" {
+		return subject
+	}
+	return name
+}
+
+// subjects are those of the stream that a queue is in.
+func (s *service) subjects(name string) []string {
+	if s.Subjects[name] == "" {
+		return []string{name}
+	}
+	return slices.Sorted(maps.Values(s.Subjects))
+}
+
+// durable is the name of the queue's consumer: the group, and what its subject has more than the shortest of the
+// stream's, as in ocr-workers-high.
+func (s *service) durable(name string) string {
+	subject := s.subject(name)
+	if s.Subjects[name] == "" {
+		return s.Group + "-" + plain(subject)
+	}
+	base := slices.MinFunc(slices.Collect(maps.Values(s.Subjects)), func(a, b string) int { return len(a) - len(b) })
+	if rest := plain(strings.TrimPrefix(subject, base)); rest != "" {
+		return s.Group + "-" + rest
+	}
+	return s.Group
+}
+
+// plain is a subject as part of a name: letters, digits, - and _.
+func plain(subject string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, subject), "-")
+}
+
+// streamName is the name of a stream that is created, as in SIMPLE-PROCESS-JOBS.
+func streamName(subjects []string) string {
+	return strings.ToUpper(plain(slices.MinFunc(subjects, func(a, b string) int { return len(a) - len(b) })))
+}
+
+// Ensure implements queue.Queue. A stream that captures the subject is used if it fits; else one is created.
+func (q *natsQueue) Ensure(ctx context.Context) error {
+	err := q.request(ctx, "ensure", func(ctx context.Context, w wire) error {
+		stream, err := q.findStream(ctx, w)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			stream, err = q.createStream(ctx, w)
+		}
+		if err != nil {
+			return err
+		}
+		if err := q.checkStream(stream.CachedInfo().Config); err != nil {
+			return err
+		}
+		return q.ensureConsumer(ctx, stream)
+	})
+	return q.explain(ctx, "create", err)
+}
+
+func (q *natsQueue) findStream(ctx context.Context, w wire) (jetstream.Stream, error) {
+	name, err := w.js.StreamNameBySubject(ctx, q.subject)
+	if err != nil {
+		return nil, err
+	}
+	return w.js.Stream(ctx, name)
+}
+
+// createStream creates the work-queue stream: a message is removed once it is acknowledged. A full stream refuses new
+// messages; by default only the account's limits apply.
+func (q *natsQueue) createStream(ctx context.Context, w wire) (jetstream.Stream, error) {
+	subjects := q.subjects(q.name)
+	stream, err := w.js.CreateStream(ctx, jetstream.StreamConfig{
+		Name: streamName(subjects), Subjects: subjects, Description: "tasks of async-worker",
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew,
+		AllowDirect: true, Metadata: q.metadata(),
+	})
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another worker was sooner, or it lacks a subject
+		if found, findErr := q.findStream(ctx, w); findErr == nil {
+			return found, nil
+		}
+		return nil, &Misconfigured{
+			fmt.Sprintf("create queue %q", q.name),
+			fmt.Sprintf("the stream %s exists, but does not capture the subject %s", streamName(subjects), q.subject),
+			"add the subject to it",
+		}
+	}
+	return stream, err
+}
+
+func (q *natsQueue) metadata() map[string]string {
+	if q.Owner == "" {
+		return nil
+	}
+	return map[string]string{ownerKey: q.Owner}
+}
+
+// checkStream refuses a stream that keeps done messages, loses others, or is another tenant's.
+func (q *natsQueue) checkStream(c jetstream.StreamConfig) error {
+	doing := fmt.Sprintf("create queue %q", q.name)
+	switch {
+	case c.Retention != jetstream.WorkQueuePolicy:
+		return &Misconfigured{
+			doing, fmt.Sprintf("the stream %s, which captures %s, has the retention %s", c.Name, q.subject, c.Retention),
+			"it must be workqueue: create the stream again, or use another subject",
+		}
+	case c.Metadata[ownerKey] != "" && q.Owner != "" && c.Metadata[ownerKey] != q.Owner:
+		return q.taken("stream", c.Name, c.Metadata[ownerKey])
+	}
+	return nil
+}
+
+func (q *natsQueue) taken(kind, name, owner string) error {
+	return &Misconfigured{
+		fmt.Sprintf("create queue %q", q.name),
+		fmt.Sprintf("the subject %s and its %s %s belong to the client %s", q.subject, kind, name, owner),
+		"give each client a subject of its own (NATS_SUBJECT)",
+	}
+}
+
+// ensureConsumer creates the durable consumer, or corrects it.
+func (q *natsQueue) ensureConsumer(ctx context.Context, stream jetstream.Stream) error {
+	existing, err := stream.Consumer(ctx, q.durable)
+	want := jetstream.ConsumerConfig{
+		Durable: q.durable, Description: "workers of async-worker", FilterSubject: q.subject,
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: cmp.Or(q.Lease, defaultLease),
+		// Attempts are counted in the job's row; an exhausted message would stay in the stream for ever.
+		MaxDeliver: -1,
+		// A message that waits for its retry counts as pending.
+		MaxAckPending: -1,
+		Metadata:      q.metadata(),
+	}
+	switch {
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+	case err != nil:
+		return err
+	default:
+		c := existing.CachedInfo().Config
+		if owner := c.Metadata[ownerKey]; owner != "" && q.Owner != "" && owner != q.Owner {
+			return q.taken("consumer", q.durable, owner)
+		}
+		// Others rely on it. Who wants another visibility sends it with each message.
+		want.AckWait = c.AckWait
+		if c.FilterSubject == want.FilterSubject && c.AckPolicy == want.AckPolicy && c.MaxDeliver == want.MaxDeliver && c.MaxAckPending == want.MaxAckPending {
+			q.use(stream, existing)
+			return nil
+		}
+	}
+	consumer, err := stream.CreateOrUpdateConsumer(ctx, want)
+	if err != nil {
+		return err
+	}
+	q.use(stream, consumer)
+	return nil
+}

@@ -1,0 +1,85 @@
+// Package pgmq is the queue back end on pgmq, Postgres' extension that Supabase calls Queues, over a direct connection.
+// It is queue/postgres with other SQL. It has less to offer: see docs/postgres-queue.md.
+package pgmq
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
+	"github.com/seed-7227ef26/async-worker/queue"
+	"github.com/seed-7227ef26/async-worker/queue/postgres"
+)
+
+// Options qualify Open.
+type Options struct {
+	// OnRequest is called for every request, see postgres.Options. May be nil.
+	OnRequest func(op, outcome string)
+}
+
+const (
+	maxConns = 4
+	missing  = "enable Queues in the Supabase project, or run: create extension pgmq"
+)
+
+// Open returns the queues of pgmq in the database at url. It connects at the first request.
+func Open(url string, o Options) (queue.Service, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL is not a connection string") // err may quote it
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = maxConns
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = "async-worker queues"
+	config.ConnConfig.ConnectTimeout = max(config.ConnConfig.ConnectTimeout, 10*time.Second)
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	return postgres.Open(&caller{pool}, postgres.Options{OnRequest: o.OnRequest, Missing: missing}), nil
+}
+
+// caller is an rpc.Caller that runs statements.
+type caller struct{ pool *pgxpool.Pool }
+
+// Close implements rpc.Caller.
+func (c *caller) Close() { c.pool.Close() }
+
+// Call implements rpc.Caller.
+func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
+	var args struct {
+		Queue string `json:"queue"`
+		TTL   int64  `json:"ttl_ms"`
+	}
+	if err := json.Unmarshal(p, &args); err != nil {
+		return nil, fmt.Errorf("read the arguments of %s: %w", fn, err)
+	}
+	if fn == "aw_queue_send" && args.TTL > 0 {
+		fn += "_ttl"
+	}
+	sql := statements[fn]
+	if strings.Contains(sql, "%[1]s") {
+		sql = fmt.Sprintf(sql, pgx.Identifier{"pgmq", "q_" + strings.ToLower(args.Queue)}.Sanitize())
+	}
+	var answer string
+	err := c.pool.QueryRow(ctx, strings.ReplaceAll(sql, "($1)", "($1::jsonb)"), string(p)).Scan(&answer)
+	raised, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case ok && raised.Code == "42P01" && fn != "aw_queue_ensure":
+		return nil, &rpc.SQLError{State: "AW018", Message: raised.Message}
+	case ok:
+		return nil, &rpc.SQLError{State: raised.Code, Message: raised.Message}
+	case err != nil:
+		return nil, fmt.Errorf("call %s: %w", fn, err)
+	}
+	return json.RawMessage(answer), nil
+}

@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// lease is the right to a received message: its receipt. The database checks it, so that a request may be repeated
+// after a lost answer, and one that comes too late changes nothing.
+type lease struct {
+	queue       *pgQueue
+	id, receipt string
+	deadline    atomic.Pointer[time.Time]
+	busy        chan struct{} // a semaphore of 1; its holder owns released
+	released    bool
+}
+
+func newLease(q *pgQueue, id, receipt string, deadline time.Time) *lease {
+	l := &lease{queue: q, id: id, receipt: receipt, busy: make(chan struct{}, 1)}
+	l.deadline.Store(&deadline)
+	return l
+}
+
+// settled is the answer to a request on a lease.
+type settled struct {
+	Held bool `json:"held"` // the receipt was valid
+	Gone bool `json:"gone"` // the message does not exist any more
+}
+
+// Deadline implements queue.Lease.
+func (l *lease) Deadline() time.Time { return *l.deadline.Load() }
+
+// Extend implements queue.Lease.
+func (l *lease) Extend(ctx context.Context, visibility time.Duration) error {
+	if visibility < time.Second || visibility > maxVisibility {
+		return fmt.Errorf("extend the lease of message %s: visibility %s: want 1 s to 7 days", l.id, visibility)
+	}
+	start := time.Now()
+	_, err := l.settle(ctx, "extend", arguments{Visibility: visibility.Milliseconds()})
+	if err == nil {
+		deadline := start.Add(visibility)
+		l.deadline.Store(&deadline)
+	}
+	return err
+}
+
+// Release implements queue.Lease. A delay is cut to 7 days.
+func (l *lease) Release(ctx context.Context, delay time.Duration) error {
+	_, err := l.settle(ctx, "release", arguments{Delay: max(0, min(delay, maxVisibility)).Milliseconds()})
+	return err
+}
+
+// Delete implements queue.Lease.
+func (l *lease) Delete(ctx context.Context) error {
+	answer, err := l.settle(ctx, "delete", arguments{})
+	if answer.Gone && errors.Is(err, queue.ErrLeaseLost) {
+		return nil
+	}
+	return err
+}
+
+// settle runs one request on the lease, and explains its error.
+func (l *lease) settle(ctx context.Context, op string, args arguments) (answer settled, err error) {
+	doing := fmt.Sprintf("%s message %s of", op, l.id)
+	select {
+	case <-ctx.Done():
+		return answer, fmt.Errorf("%s queue %q: %w", doing, l.queue.name, context.Cause(ctx))
+	case l.busy <- struct{}{}:
+	}
+	defer func() { <-l.busy }()
+	if l.released { // pgmq's receipts end only with the next receive
+		return answer, fmt.Errorf("%s queue %q: it was released: %w", doing, l.queue.name, queue.ErrLeaseLost)
+	}
+	args.Queue, args.ID, args.Receipt = l.queue.name, l.id, l.receipt
+	err = l.queue.call(ctx, op, args, &answer)
+	switch {
+	case err == nil && answer.Held:
+		l.released = op == "release"
+		return answer, nil
+	case err == nil:
+		return answer, fmt.Errorf("%s queue %q: %w", doing, l.queue.name, queue.ErrLeaseLost)
+	}
+	explained := l.queue.explain(ctx, doing, err)
+	switch {
+	case errors.Is(explained, queue.ErrNotFound):
+		return answer, fmt.Errorf("%w: %w", explained, queue.ErrLeaseLost)
+	case ctx.Err() == nil && outcomeOf(err) == uncertain:
+		return answer, fmt.Errorf("%w: %w", explained, queue.ErrUncertain)
+	}
+	return answer, explained
+}
