@@ -60,6 +60,20 @@ const (
 	Panic ID = "d69804e09258458f82c7d5d784e84cb1"
 	// Stuck: the poll loop or a heartbeat does not move: the watchdog is not fed.
 	Stuck ID = "938780c2c53a477e8e66244de82a3292"
+	// SinkDown: the sink of lifecycle events fails: they wait in the database.
+	SinkDown ID = "f5e9d9993c644307b6f1f684e37a1f74"
+	// SinkUp: the sink of lifecycle events takes them again.
+	SinkUp ID = "931b5fad81b741b987b1aae178d942e1"
+	// EventRefused: the sink will never take an event, which is left out.
+	EventRefused ID = "8ddf762863bf440caaa10c4ddacb86c6"
+	// EventsLost: events were removed before they were published.
+	EventsLost ID = "ede8cc844b1f446f989bcd7b4a17fea3"
+	// CogneeDown: Cognee fails: documents for it wait in the database.
+	CogneeDown ID = "5b0e3c1e7f0c4a0b9d3a2f6c8e14d7a9"
+	// CogneeUp: Cognee takes documents again.
+	CogneeUp ID = "c1f4a6d29b6e4f5f8e7a0b3d5c927e18"
+	// CogneeRefused: Cognee will not take a document, which is left out.
+	CogneeRefused ID = "7d2a94f0c3b84e61a5f8d1907be36c42"
 )
 
 // Name is an event's id and what it is called in documents.
@@ -94,5 +108,12 @@ func All() []Name {
 		{SettingsApplied, "SettingsApplied"},
 		{Panic, "Panic"},
 		{Stuck, "Stuck"},
+		{SinkDown, "SinkDown"},
+		{SinkUp, "SinkUp"},
+		{EventRefused, "EventRefused"},
+		{EventsLost, "EventsLost"},
+		{CogneeDown, "CogneeDown"},
+		{CogneeUp, "CogneeUp"},
+		{CogneeRefused, "CogneeRefused"},
 	}
 }

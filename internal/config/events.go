@@ -1,0 +1,70 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+)
+
+// natsSchemes are those of NATS's client.
+var natsSchemes = []string{"nats", "tls", "ws", "wss"}
+
+func natsScheme(address string) bool {
+	scheme, _, _ := strings.Cut(strings.TrimSpace(address), "://")
+	return slices.Contains(natsSchemes, scheme)
+}
+
+// eventsURL checks the form only: the client decides. Faults never quote the value, which may hold a password.
+func eventsURL(c *Config, s string) *fault {
+	const remedy = "set it to nats://HOST:4222 or tls://HOST:4222 (several separated by commas), or to an https address"
+	if natsScheme(s) {
+		for one := range strings.SplitSeq(s, ",") {
+			u, err := url.Parse(strings.TrimSpace(one))
+			switch {
+			case err != nil:
+				return &fault{"it is not a URL", remedy}
+			case !slices.Contains(natsSchemes, u.Scheme):
+				return &fault{"not all of its addresses are of NATS", remedy}
+			case u.Hostname() == "":
+				return &fault{"it names no host", remedy}
+			}
+		}
+		c.Events.URL = NewSecret(s)
+		return nil
+	}
+	u, err := httpurl.Parse(s)
+	switch {
+	case err != nil:
+		return &fault{"it is neither an address of NATS nor of HTTP", remedy}
+	case u.User != nil:
+		return &fault{"it holds a user name or password", "put the key into EVENTS_KEY"}
+	case u.Fragment != "":
+		return &fault{"it has a fragment", remedy}
+	}
+	c.Events.URL = NewSecret(s)
+	return nil
+}
+
+// checkEvents warns of what others could read on the way.
+func (l *loader) checkEvents() {
+	if !l.given("EVENTS_URL") {
+		if l.given("EVENTS_KEY") {
+			l.problem("EVENTS_URL", "there is an EVENTS_KEY but no address", "set it to where the events go, or unset "+
+				"EVENTS_KEY")
+		}
+		return
+	}
+	if !l.fine("EVENTS_URL") {
+		return
+	}
+	for one := range strings.SplitSeq(l.cfg.Events.URL.Reveal(), ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err == nil && slices.Contains([]string{"http", "nats", "ws"}, u.Scheme) && !httpurl.Loopback(u.Hostname()) {
+			l.warn("EVENTS_URL", "events travel unencrypted, and so does a key",
+				"use https:// or tls://, unless the network is trusted")
+			return
+		}
+	}
+}

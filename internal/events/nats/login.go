@@ -1,0 +1,77 @@
+package nats
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// errCredentials reports a key of an unknown form.
+var errCredentials = errors.New("EVENTS_KEY is neither the content of a .creds file, nor the seed of an NKey, nor a token")
+
+// login are the options of a connection with a key: the content of a .creds file (a JWT and a seed), the seed of an
+// NKey (it begins with SU), or a token.
+func login(key string) ([]nats.Option, error) {
+	switch key = strings.TrimSpace(key); {
+	case key == "":
+		return nil, nil
+	case strings.Contains(key, "BEGIN NATS USER JWT"):
+		return []nats.Option{nats.UserCredentialBytes([]byte(key))}, nil
+	case strings.HasPrefix(key, "SU") && len(key) == 58:
+		pair, err := nkeys.FromSeed([]byte(key))
+		if err != nil {
+			return nil, errCredentials
+		}
+		public, err := pair.PublicKey()
+		if err != nil {
+			return nil, errCredentials
+		}
+		return []nats.Option{nats.Nkey(public, pair.Sign)}, nil
+	case strings.ContainsAny(key, " \n"):
+		return nil, errCredentials
+	default:
+		return []nats.Option{nats.Token(key)}, nil
+	}
+}
+
+// connect connects once; a connection that is lost later is made again, for ever. Until then each request fails: what
+// is not acknowledged is sent again by the publisher, so the client keeps nothing.
+func connect(address string, timeout time.Duration, opts ...nats.Option) (*nats.Conn, error) {
+	conn, err := nats.Connect(address, append([]nats.Option{
+		nats.Name("async-worker (events)"), nats.Timeout(timeout), nats.MaxReconnects(-1),
+		nats.ReconnectWait(time.Second), nats.ReconnectJitter(500*time.Millisecond, time.Second),
+		nats.ReconnectBufSize(-1), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
+	}, opts...)...)
+	if err != nil {
+		for _, known := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrNoServers} {
+			if errors.Is(err, known) {
+				err = known // the client's error may quote the address with its password
+			}
+		}
+		return nil, fmt.Errorf("connect to NATS at %s: %w", hosts(address), bare(err))
+	}
+	return conn, nil
+}
+
+// hosts are the addresses without names and passwords.
+func hosts(addresses string) string {
+	var all []string
+	for one := range strings.SplitSeq(addresses, ",") {
+		if u, err := url.Parse(strings.TrimSpace(one)); err == nil && u.Host != "" {
+			all = append(all, u.Host)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func bare(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}

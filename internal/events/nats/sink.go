@@ -1,0 +1,288 @@
+// Package nats sends events to NATS: each to the subject of its type, structured, with its id as Nats-Msg-Id.
+//
+// If a stream of JetStream covers the subject, the event counts as sent when the stream has acknowledged it, and the
+// stream drops what it has already. Otherwise it is published for those who listen now, and counts when the server has
+// got it. Which of the two holds is asked of JetStream, and asked again after a minute: a stream without a leader does
+// not answer, as if there were none.
+//
+// Source: https://docs.nats.io/nats-concepts/jetstream, and
+// https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/nats-protocol-binding.md.
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-7227ef26/async-worker/internal/events"
+)
+
+// Options qualify New.
+type Options struct {
+	URL     string        // required: one or more addresses, separated by commas
+	Key     string        // the content of a .creds file, the seed of an NKey, or a token; empty: none, or in URL
+	Timeout time.Duration // of one request; default 5 s
+	Log     *slog.Logger  // required
+}
+
+const (
+	inFlight  = 16          // events at a time, of as many jobs
+	coverage  = time.Minute // for how long is known what covers a subject
+	headroom  = 1 << 10     // bytes of a message for subject and headers
+	structure = "application/cloudevents+json; charset=utf-8"
+)
+
+// Sink is an events.Sink.
+type Sink struct {
+	o    Options
+	opts []nats.Option
+
+	asking  sync.Mutex // held while JetStream is asked; before mu
+	mu      sync.Mutex
+	conn    *nats.Conn // nil: not connected yet
+	js      jetstream.JetStream
+	covered map[string]cover // by subject
+	denied  error            // the last refusal of a subject
+}
+
+// cover says whether a stream covers a subject.
+type cover struct {
+	stream bool
+	until  time.Time
+}
+
+// New returns a sink. It does not touch the network: the first Send connects.
+func New(o Options) (*Sink, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = 5 * time.Second
+	}
+	s := &Sink{o: o, covered: map[string]cover{}}
+	var err error
+	if s.opts, err = login(o.Key); err != nil {
+		return nil, err
+	}
+	s.opts = append(s.opts, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		if errors.Is(err, nats.ErrPermissionViolation) {
+			s.deny(err)
+		}
+	}))
+	return s, nil
+}
+
+// Close implements events.Sink.
+func (s *Sink) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		s.conn.Close()
+	}
+}
+
+func (s *Sink) deny(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.denied = err
+}
+
+// denial returns the last refusal, and forgets it.
+func (s *Sink) denial() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.denied
+	s.denied = nil
+	return err
+}
+
+func (s *Sink) connected() (*nats.Conn, jetstream.JetStream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		return s.conn, s.js, nil
+	}
+	conn, err := connect(s.o.URL, s.o.Timeout, s.opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(s.o.Timeout))
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	s.conn, s.js = conn, js
+	return conn, js, nil
+}
+
+// Send implements events.Sink. Events of one job are sent one after the other, each when the one before has arrived;
+// those of several jobs at the same time.
+func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error) {
+	conn, js, err := s.connected()
+	if err != nil {
+		return events.Sent{}, err
+	}
+	jobs := map[string][]int{}
+	var order []string
+	for i, e := range all {
+		if _, ok := jobs[e.Job]; !ok {
+			order = append(order, e.Job)
+		}
+		jobs[e.Job] = append(jobs[e.Job], i)
+	}
+	became := make([]outcome, len(all))
+	sending, ctx := errgroup.WithContext(ctx)
+	sending.SetLimit(inFlight)
+	for _, job := range order {
+		sending.Go(func() error {
+			for _, i := range jobs[job] {
+				var err error
+				if became[i], err = s.publish(ctx, conn, js, all[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err = sending.Wait()
+	if denied := s.denial(); denied != nil {
+		return events.Sent{}, fmt.Errorf("NATS at %s: %w; allow the login to publish to the subjects of the events", hosts(s.o.URL),
+			denied)
+	}
+	var sent events.Sent
+	for ; sent.Done < len(all) && became[sent.Done].settled; sent.Done++ {
+		if became[sent.Done].reduced {
+			sent.Reduced++
+		}
+		if why := became[sent.Done].refused; why != nil {
+			sent.Refused = append(sent.Refused, events.Refusal{Event: all[sent.Done], Cause: why})
+		}
+	}
+	if err != nil {
+		return sent, fmt.Errorf("NATS at %s: %w", hosts(s.o.URL), err)
+	}
+	return sent, nil
+}
+
+// outcome is what became of an event.
+type outcome struct {
+	settled bool
+	reduced bool  // its result was left out
+	refused error // it is too large even so; nil: it arrived
+}
+
+// tooLarge is JetStream's error code for a message that is larger than its stream allows.
+const tooLarge jetstream.ErrorCode = 10054
+
+// publish sends one event; without its result if it is too large with it.
+func (s *Sink) publish(
+	ctx context.Context, conn *nats.Conn, js jetstream.JetStream, e events.Event,
+) (o outcome, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	stream, err := s.covers(ctx, js, e.Type)
+	if err != nil {
+		return o, err
+	}
+	for {
+		limit := conn.MaxPayload()
+		err := errTooLarge
+		if limit <= 0 || int64(len(e.Body)) <= limit-headroom {
+			err = s.send(ctx, conn, js, e, stream)
+		}
+		refusal, _ := errors.AsType[*jetstream.APIError](err)
+		switch {
+		case err == nil:
+			o.settled = true
+			return o, nil
+		case !errors.Is(err, errTooLarge) && (refusal == nil || refusal.ErrorCode != tooLarge):
+			return o, err
+		case o.reduced:
+			o.settled, o.refused = true, err
+			return o, nil
+		}
+		if e, err = e.Reduced(); err != nil {
+			return o, err
+		}
+		o.reduced = true
+	}
+}
+
+var errTooLarge = errors.New("the event is larger than a message may be (max_payload)")
+
+func (s *Sink) send(
+	ctx context.Context, conn *nats.Conn, js jetstream.JetStream, e events.Event, stream bool,
+) error {
+	m := nats.NewMsg(e.Type)
+	m.Header.Set(jetstream.MsgIDHeader, e.ID)
+	m.Header.Set("Content-Type", structure)
+	m.Data = e.Body
+	if !stream {
+		if err := conn.PublishMsg(m); err != nil {
+			return err
+		}
+		return conn.FlushWithContext(ctx)
+	}
+	_, err := js.PublishMsg(ctx, m)
+	if errors.Is(err, jetstream.ErrNoStreamResponse) {
+		s.forget(e.Type) // it has no leader, or it was removed: the next attempt asks
+	}
+	return err
+}
+
+// covers reports whether a stream covers a subject. An error means that nobody knows.
+func (s *Sink) covers(ctx context.Context, js jetstream.JetStream, subject string) (bool, error) {
+	s.asking.Lock() // one asks for all
+	defer s.asking.Unlock()
+	s.mu.Lock()
+	known, ok := s.covered[subject]
+	s.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.stream, nil
+	}
+	_, err := js.StreamNameBySubject(ctx, subject)
+	stream := err == nil
+	switch {
+	case err == nil:
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
+		if !ok || known.stream {
+			s.o.Log.Warn("no stream of JetStream covers a subject; events reach only those who listen at the moment",
+				"subject", subject)
+		}
+	default:
+		return false, fmt.Errorf("ask which stream covers %s ($JS.API.STREAM.NAMES): %w", subject, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.covered) >= 1000 { // types of rejected messages may be anything
+		clear(s.covered)
+	}
+	s.covered[subject] = cover{stream, time.Now().Add(coverage)}
+	return stream, nil
+}
+
+func (s *Sink) forget(subject string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.covered, subject)
+}
+
+// Probe implements events.Sink: it connects, and asks JetStream for a stream.
+func (s *Sink) Probe(ctx context.Context) error {
+	conn, js, err := s.connected()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	if err := conn.FlushWithContext(ctx); err != nil {
+		return fmt.Errorf("NATS at %s: %w", hosts(s.o.URL), err)
+	}
+	_, err = s.covers(ctx, js, "ocr.job.started")
+	return err
+}
