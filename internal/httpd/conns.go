@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -15,7 +16,7 @@ const (
 	maxServed = 96
 	// maxStreams is how many responses may stream events at a time.
 	maxStreams = 640
-	maxConns   = maxServed + maxStreams + 32 // at a time; the rest is for probes
+	forProbes  = 32 // connections
 )
 
 // kind is a sort of request, with a room of its own.
@@ -27,16 +28,20 @@ const (
 	probe
 )
 
-// room is how many of each kind are served at a time; probes find room in the connections.
-var room = map[kind]int{request: maxServed, stream: maxStreams, probe: maxConns}
+// roomOf is how many of each kind are served at a time. Probes may use all connections.
+func roomOf(cfg Config) map[kind]int {
+	requests, streams := cmp.Or(cfg.Requests, maxServed), cmp.Or(cfg.Streams, maxStreams)
+	return map[kind]int{request: requests, stream: streams, probe: requests + streams + forProbes}
+}
 
-// errFull rejects a connection while maxConns are being served.
+// errFull rejects a connection while as many as there is room for are being served.
 var errFull = errors.New("httpd: too many connections")
 
-// conns keeps a listener's connections within maxConns. A new connection replaces the oldest that is not being served:
+// conns keeps a listener's connections within its room. A new connection replaces the oldest that is not being served:
 // connections held open, idle or in the middle of a header, keep nobody out.
 type conns struct {
 	net.Listener
+	room map[kind]int
 
 	mu     sync.Mutex
 	open   []*conn // oldest first; a connection moves to the end after a response
@@ -69,7 +74,7 @@ func (c *conns) Accept() (net.Conn, error) {
 func (c *conns) add(raw net.Conn) (net.Conn, error) {
 	c.mu.Lock()
 	var out *conn
-	if len(c.open) >= maxConns {
+	if len(c.open) >= c.room[probe] {
 		for i, o := range c.open {
 			if !o.serving {
 				out = o
@@ -113,7 +118,7 @@ func (c *conns) remove(gone *conn) {
 func (c *conns) begin(on *conn, of kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.served[of] >= room[of] {
+	if c.served[of] >= c.room[of] {
 		return false
 	}
 	on.serving = true
@@ -156,7 +161,7 @@ func kindOf(r *http.Request, open bool) kind {
 	return request
 }
 
-// limit serves at most maxServed requests at a time, and streams and probes in addition.
+// limit serves as many requests, streams and probes at a time as there is room for.
 func (c *conns) limit(next http.Handler, isOpen func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		on, ok := r.Context().Value(connKey{}).(*conn)

@@ -81,9 +81,19 @@ func groupID(name string) (gid uint32, known bool) {
 	return uint32(n), err == nil && n > 0
 }
 
-// mayAsk authorizes root, the worker's own user, members of its group and members of another one. The kernel recorded
+// groupIDs looks up the groups that there are.
+func groupIDs(names ...string) (gids []uint32) {
+	for _, name := range names {
+		if gid, known := groupID(name); known {
+			gids = append(gids, gid)
+		}
+	}
+	return gids
+}
+
+// mayAsk authorizes root, the worker's own user, members of its group and members of others. The kernel recorded
 // them when the client connected.
-func mayAsk(group uint32) func(net.Conn) bool {
+func mayAsk(more ...uint32) func(net.Conn) bool {
 	own, ownGroup := uint32(os.Geteuid()), uint32(os.Getegid())
 	return func(c net.Conn) bool {
 		peer, groups, err := peerOf(c)
@@ -91,7 +101,7 @@ func mayAsk(group uint32) func(net.Conn) bool {
 			return false
 		}
 		in := func(gid uint32) bool { return peer.Gid == gid || slices.Contains(groups, gid) }
-		return peer.Uid == 0 || peer.Uid == own || in(ownGroup) || in(group)
+		return peer.Uid == 0 || peer.Uid == own || in(ownGroup) || slices.ContainsFunc(more, in)
 	}
 }
 
@@ -133,10 +143,10 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 }
 
 // PeerUID returns the user at the other end of a request over the Unix socket, as the kernel recorded him when he
-// connected. It returns false for a request over TCP.
+// connected. It returns false for a request over TCP, and for one that was forwarded.
 func PeerUID(r *http.Request) (uid uint32, ok bool) {
 	on, ok := r.Context().Value(connKey{}).(*conn)
-	if !ok {
+	if !ok || !trusted(r) {
 		return 0, false
 	}
 	peer, _, err := peerOf(on.Conn)

@@ -47,7 +47,7 @@ func TestPeers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to run as other users")
 	}
-	const group, other, user = 4711, 4712, 4713
+	const group, other, user, front = 4711, 4712, 4713, 4714
 	dir := filepath.Join("/tmp", "async-worker-peers-"+rand.Text()[:10]) // other users can't enter a test's folder
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "http.sock")
-	serve(t, httpd.Config{Socket: socket, Group: strconv.Itoa(group)})
+	serve(t, httpd.Config{Socket: socket, Group: strconv.Itoa(group), Front: strconv.Itoa(front)})
 	if info, err := os.Stat(socket); err != nil || info.Mode() != fs.ModeSocket|0o666 {
 		t.Errorf("the socket: %v, %v", info.Mode(), err)
 	}
@@ -68,13 +68,14 @@ func TestPeers(t *testing.T) {
 		as   syscall.Credential
 		want int
 	}{
-		"root":                    {syscall.Credential{}, 0},
-		"a member":                {syscall.Credential{Uid: user, Gid: user, Groups: []uint32{other, group}}, 0},
-		"a member of many":        {syscall.Credential{Uid: user, Gid: user, Groups: append(many(), group)}, 0},
-		"whose first group it is": {syscall.Credential{Uid: user, Gid: group}, 0},
-		"another user":            {syscall.Credential{Uid: user, Gid: user}, 3},
-		"of another group":        {syscall.Credential{Uid: user, Gid: other, Groups: many()}, 3},
-		"as the member's uid":     {syscall.Credential{Uid: group, Gid: user}, 3},
+		"root":                                   {syscall.Credential{}, 0},
+		"a member":                               {syscall.Credential{Uid: user, Gid: user, Groups: []uint32{other, group}}, 0},
+		"a member of many":                       {syscall.Credential{Uid: user, Gid: user, Groups: append(many(), group)}, 0},
+		"whose first group it is":                {syscall.Credential{Uid: user, Gid: group}, 0},
+		"the front, whose requests need a token": {syscall.Credential{Uid: front, Gid: front}, 1},
+		"another user":                           {syscall.Credential{Uid: user, Gid: user}, 3},
+		"of another group":                       {syscall.Credential{Uid: user, Gid: other, Groups: many()}, 3},
+		"as the member's uid":                    {syscall.Credential{Uid: group, Gid: user}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

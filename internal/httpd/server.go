@@ -20,6 +20,10 @@ type Config struct {
 	// Group is the group of people who may use the socket, in addition to root and the worker's own user and group.
 	// Empty, or unknown on this machine: nobody else.
 	Group string
+	// Front is the group of the proxy that forwards other people's requests (internal/front). Its requests over the socket,
+	// and all with the header X-Forwarded-For, are authorized as those over TCP: nobody is known by the kernel's word.
+	// Empty, or unknown on this machine: only the header counts.
+	Front string
 	// Addr is a TCP address, HOST:PORT. Empty: none.
 	Addr string
 	// Token is required over TCP, as "Authorization: Bearer TOKEN", except for requests that are Open. Empty: none, and
@@ -34,6 +38,8 @@ type Config struct {
 	// Handler serves the requests. Over the socket it gets every request.
 	Handler http.Handler
 	Log     *slog.Logger
+	// Requests and Streams are how many of each are served at a time, per listener; zero: 96 and 640.
+	Requests, Streams int
 }
 
 // Limits of one request and of all. A handler that streams lifts writeLimit from its response with
@@ -51,6 +57,7 @@ const (
 type Server struct {
 	log       *slog.Logger
 	open      func(*http.Request) bool
+	room      map[kind]int
 	listeners []listener
 	closed    sync.Once
 }
@@ -76,13 +83,13 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Open == nil {
 		cfg.Open = func(*http.Request) bool { return false }
 	}
-	s := &Server{log: cfg.Log, open: cfg.Open}
+	s := &Server{log: cfg.Log, open: cfg.Open, room: roomOf(cfg)}
 	if cfg.Socket != "" {
-		l, err := listenSocket(ctx, cfg.Socket, cfg.Group)
+		l, err := listenSocket(ctx, cfg.Socket, cfg.Group, cfg.Front)
 		if err != nil {
 			return nil, err
 		}
-		s.listeners = append(s.listeners, listener{l, trust(cfg.Handler)})
+		s.listeners = append(s.listeners, listener{l, newReception(cfg)})
 	}
 	if cfg.Addr != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
@@ -111,7 +118,7 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, len(s.listeners))
 	var servers []*http.Server
 	for _, l := range s.listeners {
-		limited := &conns{Listener: l.Listener}
+		limited := &conns{Listener: l.Listener, room: s.room}
 		server := s.serverOf(ctx, limited.limit(l.handler, s.open))
 		servers = append(servers, server)
 		go func() { ended <- server.Serve(limited) }()

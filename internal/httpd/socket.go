@@ -22,8 +22,8 @@ const (
 )
 
 // listenSocket creates the socket. It removes the socket of a dead worker; a socket with a listener is an error.
-// Members of the group are authorized, too, if this machine has the group.
-func listenSocket(ctx context.Context, path, group string) (net.Listener, error) {
+// Members of the groups that this machine has may connect, too.
+func listenSocket(ctx context.Context, path string, groups ...string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("listen on %s: the path has %d bytes, the limit is %d; use a shorter folder as "+
 			"RUNTIME_DIRECTORY", path, len(path), maxSocketPath)
@@ -36,8 +36,8 @@ func listenSocket(ctx context.Context, path, group string) (net.Listener, error)
 		return nil, fmt.Errorf("listen on the socket: %w", err)
 	}
 	mode := fs.FileMode(socketMode)
-	if gid, known := groupID(group); known {
-		mode, l = peersMode, newPeers(l, mayAsk(gid))
+	if gids := groupIDs(groups...); len(gids) > 0 {
+		mode, l = peersMode, newPeers(l, mayAsk(gids...))
 	}
 	if err := os.Chmod(path, mode); err != nil {
 		return nil, errors.Join(fmt.Errorf("set the socket's mode: %w", err), l.Close())

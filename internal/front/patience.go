@@ -1,0 +1,83 @@
+package front
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A request may take long, as an upload or a stream does, if each side makes progress.
+
+// patient is a connection to a worker that may be silent for silenceLimit.
+type patient struct{ net.Conn }
+
+// Read implements net.Conn.
+func (p *patient) Read(b []byte) (int, error) {
+	if err := p.SetDeadline(time.Now().Add(silenceLimit)); err != nil {
+		return 0, err
+	}
+	return p.Conn.Read(b)
+}
+
+// Write implements net.Conn. It also gives a read that waits more time: the worker answers after it has the body. A
+// worker that refuses a request answers and closes before it has the body. Then the rest is dropped, so that the answer
+// is read: net/http would return the error of the write.
+func (p *patient) Write(b []byte) (int, error) {
+	if err := p.SetDeadline(time.Now().Add(silenceLimit)); err != nil {
+		return 0, err
+	}
+	n, err := p.Conn.Write(b)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return len(b), nil
+	}
+	return n, err
+}
+
+// slowBody is a client's body that keeps coming.
+type slowBody struct {
+	io.ReadCloser
+	rc    *http.ResponseController
+	ended atomic.Pointer[error] // why it ended too early; nil: it did not
+}
+
+// Read implements io.Reader.
+func (b *slowBody) Read(to []byte) (int, error) {
+	if err := b.rc.SetReadDeadline(time.Now().Add(readLimit)); err != nil {
+		return 0, err
+	}
+	n, err := b.ReadCloser.Read(to)
+	if err != nil {
+		_ = b.rc.SetReadDeadline(time.Time{}) // it fails only on a closed connection
+		if !errors.Is(err, io.EOF) && !errors.Is(err, http.ErrBodyReadAfterClose) {
+			b.ended.Store(&err)
+		}
+	}
+	return n, err
+}
+
+// slowWriter is a response whose client keeps reading.
+type slowWriter struct {
+	http.ResponseWriter
+	rc *http.ResponseController
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *slowWriter) WriteHeader(status int) {
+	_ = w.rc.SetWriteDeadline(time.Now().Add(writeLimit)) // it fails only on a closed connection
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *slowWriter) Write(b []byte) (int, error) {
+	if err := w.rc.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
+		return 0, err
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *slowWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
