@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -19,7 +21,7 @@ type deferral struct {
 // deferral. release has to be called when the attempt has ended.
 func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferred *deferral) {
 	t := a.task.Type
-	if wait := e.limits.enter(t); wait > 0 {
+	if wait := e.limits.enter(t, a.spec.Concurrency); wait > 0 {
 		e.throttle.reject()
 		return nil, &deferral{reason: "its type is at its limit of running tasks", wait: wait}
 	}
@@ -33,4 +35,29 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 		e.breakers.leave(a, a.spec.Needs)
 		e.limits.leave(t)
 	}, nil
+}
+
+// putOff hides the message of a deferred attempt. One that waits for a service that is down is looked at again when it
+// has waited for as long as it may.
+func (e *Engine) putOff(ctx, bounded context.Context, a *attempt, d *deferral) {
+	a.log.Debug("not started", "because", d.reason, "wait", d.wait)
+	if d.down == "" {
+		a.putBack(bounded, d.wait)
+		return
+	}
+	left := e.mayWait(a)
+	if left <= 0 {
+		e.waitOn(ctx, a, d.down)
+		return
+	}
+	a.putBack(bounded, min(d.wait, max(left, time.Second)))
+}
+
+// specOf is the description of a handler's type, with what this task needs.
+func specOf(h handlers.Handler, t task.Task) handlers.Spec {
+	spec := h.Spec()
+	if s, ok := h.(handlers.Selective); ok {
+		spec.Needs = s.Needs(t)
+	}
+	return spec
 }

@@ -141,7 +141,11 @@ func (e *Engine) commit(
 	case errors.Is(cause, ErrDraining):
 		return e.release(ctx, a, 0, "released for shutdown")
 	case errors.As(err, &busy):
-		return e.release(ctx, a, a.busyWait(busy), "waiting for another job on the same document")
+		reason := "waiting for another job on the same document"
+		if busy.JobID == "" {
+			reason = "waiting for room on the queue of the jobs that it submits"
+		}
+		return e.release(ctx, a, a.busyWait(busy), reason)
 	case errors.Is(cause, ErrTimeout):
 		a.failure = taskerr.Errorf(taskerr.Timeout, "the task exceeded its timeout (after %v)",
 			time.Since(a.started).Round(time.Second))

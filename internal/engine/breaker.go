@@ -34,6 +34,7 @@ func (b *breakers) of(d taskerr.Dependency) *circuit {
 	if b.by[d] == nil {
 		b.by[d] = &circuit{
 			of: d, probe: func() Probe { return b.tuning().Probes[d] },
+			first: func() time.Duration { return b.tuning().ProbeFirst[d] },
 			slots: func() int { return b.tuning().Concurrency },
 			most:  b.most, closes: b.closes, log: b.log,
 			state: closed, since: time.Now(), failed: map[string]bool{}, suspects: map[string]suspicion{},

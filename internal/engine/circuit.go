@@ -61,10 +61,11 @@ const (
 //     it down: the attempt is counted. Such suspects run one at a time, so that none is blamed for another.
 type circuit struct {
 	of     taskerr.Dependency
-	probe  func() Probe  // returns nil: no probe
-	most   time.Duration // the longest pause
-	slots  func() int    // of the worker
-	closes func()        // called when it closes; must not block
+	probe  func() Probe         // returns nil: no probe
+	first  func() time.Duration // Config.ProbeFirst
+	most   time.Duration        // the longest pause
+	slots  func() int           // of the worker
+	closes func()               // called when it closes; must not block
 	log    *slog.Logger
 
 	mu        sync.Mutex
@@ -94,6 +95,7 @@ func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.needed = true
+	c.probeFirst(ctx)
 	if c.state == open && !time.Now().Before(c.until) {
 		if c.inFlight != nil {
 			return c.refuse(id, 0)
@@ -115,6 +117,18 @@ func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 	}
 	delete(c.waiting, id)
 	return 0
+}
+
+// probeFirst probes a service that nobody has heard of for a while, before a task is started: its call may be expensive,
+// and the task is not even begun when the service is down. mu is held, except during the probe.
+func (c *circuit) probeFirst(ctx context.Context) {
+	age := c.first()
+	if c.state != closed || age <= 0 || !c.probeDecides() || time.Since(c.up) < age {
+		return
+	}
+	if !c.runProbe(ctx, time.Now().Add(-age)) {
+		c.trip()
+	}
 }
 
 // tryAgain probes the service after a pause; without a probe a job has to try it. mu is held, except during the probe.

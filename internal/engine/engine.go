@@ -18,6 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -48,6 +49,10 @@ type Config struct {
 	Backoff     time.Duration // base of the retry policy; zero: by task type
 	WaitMax     time.Duration // how long a job waits for services that are down (I11); zero: DefaultWaitMax
 	MaxReleases int           // uncounted runs of its handler since then; zero: DefaultMaxReleases
+	// ProbeFirst are the services that are probed before a task that needs them is started, unless they were known to be
+	// up within the time given.
+	ProbeFirst map[taskerr.Dependency]time.Duration
+	SweepEvery time.Duration // between two searches for lost messages; zero: DefaultSweepEvery
 }
 
 // Queues are the four queues of a tenant.

@@ -152,6 +152,9 @@ func (b *beat) write(ctx context.Context) error {
 	case err == nil:
 		b.until = asked.Add(b.engine.cfg.Lease)
 		b.engine.obs.Renewed("job", "ok")
+		if pulse.Deliveries > 0 {
+			b.engine.deps.Outbox()
+		}
 		if pulse.Cancel {
 			b.end(ErrCanceled)
 		}

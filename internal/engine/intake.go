@@ -56,20 +56,18 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	if decoded.Priority == "" {
 		t.Priority = e.priorityOf(d.queue.Name())
 	}
+	if e.later(bounded, d, t) {
+		return
+	}
 	if e.uncommittedJobs.contains(t.ID) {
 		d.log.Debug("not started", "because", "this worker has an uncommitted outcome of the job")
 		d.putBack(bounded, max(e.cfg.Lease/3, time.Second))
 		return
 	}
-	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
+	a := &attempt{delivery: d, task: t, handler: h, spec: specOf(h, t)}
 	release, deferred := e.admit(bounded, a)
 	if deferred != nil {
-		d.log.Debug("not started", "because", deferred.reason, "wait", deferred.wait)
-		if deferred.down != "" && e.outdated(d) {
-			e.waitOn(ctx, a, deferred.down)
-			return
-		}
-		d.putBack(bounded, deferred.wait)
+		e.putOff(ctx, bounded, a, deferred)
 		return
 	}
 	defer release()
@@ -98,6 +96,9 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	case store.Run:
 		if b.First {
 			e.obs.Accepted(a.task.Type)
+		}
+		if b.Deliveries > 0 {
+			e.deps.Outbox()
 		}
 		return true
 	case store.Leased, store.Waiting:

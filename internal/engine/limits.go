@@ -86,12 +86,16 @@ func (l *limits) of(t task.Type) *limit {
 
 // enter takes one of the places of a type. When all are taken it returns how long to hide the message: until the
 // messages deferred before it have started. So a long backlog of one type comes back at the rate at which it can be
-// processed, and leaves the queue to other types meanwhile.
-func (l *limits) enter(t task.Type) (wait time.Duration) {
+// processed, and leaves the queue to other types meanwhile. own is the type's own limit; zero: it has none.
+func (l *limits) enter(t task.Type, own int) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := l.of(t)
-	if limit.running < limit.now {
+	most := limit.now
+	if own > 0 {
+		most = min(most, own)
+	}
+	if limit.running < most {
 		limit.running++
 		return 0
 	}
@@ -99,7 +103,7 @@ func (l *limits) enter(t task.Type) (wait time.Duration) {
 	if limit.nextStart.Before(now) {
 		limit.nextStart = now
 	}
-	limit.nextStart = limit.nextStart.Add(max(limit.took, limitStep) / time.Duration(limit.now))
+	limit.nextStart = limit.nextStart.Add(max(limit.took, limitStep) / time.Duration(most))
 	if latest := now.Add(limitLongest); limit.nextStart.After(latest) {
 		limit.nextStart = latest
 	}

@@ -63,7 +63,9 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, taskerr.Class)
 // the store was down for longer than a lease) the job is released: what was not the task's fault is not counted (I9),
 // within a bound (I11).
 func (e *Engine) yield(ctx context.Context, a *attempt) (string, taskerr.Class) {
-	return e.giveBackAtMost(ctx, a, time.Second, "the right to this attempt was lost", true)
+	return e.giveBackAtMost(ctx, a, time.Second, bound{
+		reason: "the right to this attempt was lost", tried: true, waited: a.begun.Waited, most: e.tuning().WaitMax,
+	})
 }
 
 // release gives the job back without counting the attempt (I9); the message comes back after wait.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -20,32 +21,52 @@ type Submitter struct {
 }
 
 // Submit enqueues a task. A task that was submitted before with the same payload is not sent again, unless its message
-// was never sent. The error is store.ErrConflict when the id belongs to another payload.
+// was never sent. One that is to run later is sent by a sweep. The error is store.ErrConflict when the id belongs to another payload.
 func (s Submitter) Submit(ctx context.Context, t task.Task) (store.SubmitAnswer, error) {
-	text, err := task.Encode(t)
+	recorded, err := s.Submission(t)
 	if err != nil {
 		return store.SubmitAnswer{}, err
 	}
-	q := s.Queues.For(t.Priority)
-	answer, err := s.Store.Submit(ctx, store.Submission{
-		Task: message.Record(t, s.MaxAttempts(t.Type)), Queue: q.Name(), Message: text,
-	})
+	answer, err := s.Store.Submit(ctx, recorded)
 	if err != nil {
 		return answer, fmt.Errorf("record job %s: %w", t.ID, err)
 	}
-	if answer.Sent && !t.Hints.Force {
+	if answer.Sent && !t.Hints.Force || recorded.SendAt != nil {
 		return answer, nil
 	}
-	if _, err := q.Send(ctx, text, queue.SendOptions{}); err != nil {
-		return answer, fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it "+
-			"within minutes): %w", t.ID, err)
-	}
-	if err := s.Store.MarkSent(ctx, t.ID); err != nil {
-		return answer, fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as "+
-			"done): %w", t.ID, err)
+	if err := s.Send(ctx, recorded); err != nil {
+		return answer, err
 	}
 	answer.Sent = true
 	return answer, nil
+}
+
+// Submission is what the store records of a task before its message is sent.
+func (s Submitter) Submission(t task.Task) (store.Submission, error) {
+	text, err := task.Encode(t)
+	if err != nil {
+		return store.Submission{}, err
+	}
+	recorded := store.Submission{
+		Task: message.Record(t, s.MaxAttempts(t.Type)), Queue: s.Queues.For(t.Priority).Name(), Message: text,
+	}
+	if t.RunAt.After(time.Now()) {
+		recorded.SendAt = &t.RunAt
+	}
+	return recorded, nil
+}
+
+// Send sends the message of a submission that is recorded.
+func (s Submitter) Send(ctx context.Context, recorded store.Submission) error {
+	id := recorded.JobID
+	if _, err := s.Queues.For(task.Priority(recorded.Priority)).Send(ctx, recorded.Message, queue.SendOptions{}); err != nil {
+		return fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it "+
+			"within minutes): %w", id, err)
+	}
+	if err := s.Store.MarkSent(ctx, id); err != nil {
+		return fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w", id, err)
+	}
+	return nil
 }
 
 // For returns the queue of a priority.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,8 @@ import (
 // due long after their message should have come. It runs rarely, because an idle tenant must cost almost nothing: one
 // query.
 const (
-	sweepEvery = 5 * time.Minute
+	DefaultSweepEvery = 5 * time.Minute // Config.SweepEvery
+
 	sweepBatch = 50 // a message may have 1 MiB
 )
 
@@ -35,7 +37,8 @@ var overdue = store.SweepAges{
 func (e *Engine) sweepLoop(ctx context.Context) {
 	// At the start the messages of many jobs are still on the queue: process those first.
 	revive := false
-	round := time.Now().Add(jittered(sweepEvery))
+	every := cmp.Or(e.cfg.SweepEvery, DefaultSweepEvery)
+	round := time.Now().Add(jittered(every))
 	for {
 		due, err := e.sweep(ctx, revive)
 		if err != nil && ctx.Err() == nil {
@@ -46,7 +49,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 			return
 		}
 		if revive = !time.Now().Before(round); revive {
-			round = time.Now().Add(jittered(sweepEvery))
+			round = time.Now().Add(jittered(every))
 		}
 	}
 }

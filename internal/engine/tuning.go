@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Tuning is the part of Config and Deps that can be changed while an engine runs. An attempt keeps the handler and the
@@ -21,6 +22,7 @@ type Tuning struct {
 	MaxReleases      int
 	Handlers         handlers.Registry
 	Probes           Probes
+	ProbeFirst       map[taskerr.Dependency]time.Duration
 }
 
 // Tuning returns the changeable part of the Config, with handlers and the probes of their dependencies.
@@ -28,7 +30,7 @@ func (c Config) Tuning(hs handlers.Registry, probes Probes) Tuning {
 	return Tuning{
 		Concurrency: c.Concurrency, PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout,
 		DrainMax:    c.DrainMax,
-		MaxAttempts: c.MaxAttempts, Backoff: c.Backoff, Handlers: hs, Probes: probes,
+		MaxAttempts: c.MaxAttempts, Backoff: c.Backoff, Handlers: hs, Probes: probes, ProbeFirst: c.ProbeFirst,
 		WaitMax: cmp.Or(c.WaitMax, DefaultWaitMax), MaxReleases: cmp.Or(c.MaxReleases, DefaultMaxReleases),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -73,36 +74,58 @@ func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tr
 	if !tried {
 		wait = longPause
 	}
-	return e.giveBackAtMost(ctx, a, wait, "waiting for the "+string(d)+", which is down", tried)
+	waited, most := a.begun.Waited, e.longestWait(a.task)
+	if !tried && a.task.Hints.MaxWait > 0 && a.begun.Attempt == 1 && a.begun.Releases == 0 { // it never ran
+		waited = max(waited, time.Since(a.msg.InsertedAt))
+	}
+	wait = min(wait, max(most-waited, time.Second))
+	return e.giveBackAtMost(ctx, a, wait, bound{
+		reason: "waiting for the " + string(d) + ", which is down", tried: tried, waited: waited, most: most,
+		code: d.DownCode(),
+	})
+}
+
+// bound is why and within which limits a job is released uncounted.
+type bound struct {
+	reason       string
+	tried        bool          // its handler has run
+	waited, most time.Duration // how long the job has waited, and may
+	code         string        // of its failure at the limit; empty: that of the class
+}
+
+// longestWait is how long a task may wait for a service that is down.
+func (e *Engine) longestWait(t task.Task) time.Duration {
+	most := e.tuning().WaitMax
+	if hint := t.Hints.MaxWait; hint > 0 {
+		most = min(most, hint)
+	}
+	return most
 }
 
 // giveBackAtMost releases a job for a reason that is bounded.
-func (e *Engine) giveBackAtMost(
-	ctx context.Context, a *attempt, wait time.Duration, reason string, tried bool,
-) (string, taskerr.Class) {
-	t := e.tuning()
-	if a.begun.Waited < t.WaitMax && (!tried || a.begun.Releases < t.MaxReleases) {
-		outcome, class := e.giveBack(ctx, a, wait, reason, store.Release{Waits: true, Tried: tried})
+func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Duration, b bound) (string, taskerr.Class) {
+	if b.waited < b.most && (!b.tried || a.begun.Releases < e.tuning().MaxReleases) {
+		outcome, class := e.giveBack(ctx, a, wait, b.reason, store.Release{Waits: true, Tried: b.tried})
 		if outcome == Released && a.spares != nil {
 			a.spares.suspect(a.task.ID)
 		}
 		return outcome, class
 	}
 	a.failure = &taskerr.Error{
-		Class: taskerr.WaitExceeded,
+		Class: taskerr.WaitExceeded, Code: b.code,
 		Message: fmt.Sprintf("given up after waiting for %v and %d uncounted runs, last because %s: replay "+
 			"it when that is fixed",
-			a.begun.Waited.Round(time.Second), a.begun.Releases, reason),
-		Hint: "what the task needs was down for longer, or more often, than WAIT_MAX_HOURS and WAIT_MAX_RELEASES " +
-			"allow: fix it and replay the task",
+			b.waited.Round(time.Second), a.begun.Releases, b.reason),
+		Hint: "what the task needs was down for longer, or more often, than WAIT_MAX_HOURS, WAIT_MAX_RELEASES and the " +
+			"task's max_wait_seconds allow: fix it and replay the task",
 	}
 	return e.fail(ctx, a, a.failure, "exhausted")
 }
 
-// outdated reports whether a message has been on its queue for longer than a job may wait. That alone is not a reason
-// to give up: maybe no worker was running.
-func (e *Engine) outdated(d *delivery) bool {
-	return time.Since(d.msg.InsertedAt) >= e.tuning().WaitMax
+// mayWait is for how much longer a message may be on its queue before its job's row is looked at; not positive: it was
+// there for longer than a job may wait. That alone is not a reason to give up: maybe no worker was running.
+func (e *Engine) mayWait(a *attempt) time.Duration {
+	return e.longestWait(a.task) - time.Since(a.msg.InsertedAt)
 }
 
 // waitOn handles an outdated message that can't be started: from now on its job's row records how long it waits, so

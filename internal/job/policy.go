@@ -37,6 +37,7 @@ var Policies = map[task.Type]Policy{
 	task.OCR:       {4, 1 * time.Second, 8 * time.Second, FullJitter},
 	task.Agent:     {2, 1 * time.Second, 10 * time.Second, DecorrelatedJitter},
 	task.AI:        {2, 1 * time.Second, 10 * time.Second, DecorrelatedJitter},
+	task.XML:       {3, 5 * time.Second, 20 * time.Second, DecorrelatedJitter}, // 5 to 20 s
 }
 
 // DefaultPolicy is for a task type that brings none of its own.

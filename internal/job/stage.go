@@ -40,6 +40,14 @@ var Stages = map[task.Type][]Stage{
 		{"uploading_artifact", 90},
 		{"finalizing", 98},
 	},
+	task.XML: {
+		{"validating_input", 0},
+		{"fetching_source", 2},
+		{"converting", 10},
+		{"checking", 50},
+		{"uploading_artifact", 90},
+		{"finalizing", 98},
+	},
 	task.Convert: {
 		{"validating_input", 0},
 		{"fetching_source", 5},

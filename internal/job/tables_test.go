@@ -36,7 +36,8 @@ convert   3 2s 30s full
 export    3 2s 30s full
 ocr       4 1s 8s  full
 agent     2 1s 10s decorrelated
-ai        2 1s 10s decorrelated`
+ai        2 1s 10s decorrelated
+xml       3 5s 20s decorrelated`
 
 	contractStages = `
 ingest: validating_input 0, fetching_source 2, detecting 10, parsing 12, enriching 45, chunking 50, embedding 55, indexing 90, finalizing 98
@@ -45,6 +46,7 @@ agent: preparing_context 0, sending_prompt 10, streaming_response 20, finalizing
 ai: preparing_context 0, sending_prompt 10, streaming_response 20, finalizing 95
 ocr: validating_input 0, fetching_source 2, rendering 10, recognizing 15, uploading_artifact 90, finalizing 98
 convert: validating_input 0, fetching_source 5, extracting 15, normalizing 55, generating_preview 80, finalizing 90
+xml: validating_input 0, fetching_source 2, converting 10, checking 50, uploading_artifact 90, finalizing 98
 export: preparing 0, rendering_slides 10, packaging 70, uploading_artifact 90, finalizing 98`
 )
 
@@ -112,7 +114,7 @@ func TestTypes(t *testing.T) {
 	t.Parallel()
 	for _, typ := range []task.Type{
 		task.Ingest, task.Summarize, task.Agent, task.OCR, task.Convert, task.Export,
-		task.AI,
+		task.AI, task.XML,
 	} {
 		if len(job.Stages[typ]) == 0 {
 			t.Errorf("%s has no stages", typ)

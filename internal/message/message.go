@@ -48,7 +48,7 @@ func Record(t task.Task, maxAttempts int) store.Task {
 	}
 	return store.Task{
 		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
-		WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
+		WebhookURL: t.WebhookURL, WebhookEvents: t.WebhookEvents, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
 		Fingerprint: task.Fingerprint(t), MaxAttempts: maxAttempts,
 	}
 }

@@ -109,6 +109,7 @@ func (d *decoder) message() (t Task, blob string) {
 	t.Type = d.taskType(claimed)
 	t.Payload = d.payload(claimed)
 	t.WebhookURL = d.webhookURL()
+	t.WebhookEvents = d.webhookEvents()
 	d.asked = d.priority()
 	t.Hints = d.hints()
 	if t.Hints.Priority != "" {
@@ -119,6 +120,7 @@ func (d *decoder) message() (t Task, blob string) {
 	}
 	t.RequestedBy = d.alias("requested_by", "owner_id", maxRequestedBy)
 	t.TraceParent = d.traceParent()
+	t.RunAt = d.runAt()
 	return t, blob
 }
 

@@ -10,6 +10,7 @@ import (
 // Bounds on hints.
 const (
 	MaxTimeout      = 24 * time.Hour
+	MaxWait         = 365 * 24 * time.Hour
 	MaxResolution   = 100_000
 	maxOutputFormat = 64 // bytes
 )
@@ -28,6 +29,8 @@ func (d *decoder) hints() Hints {
 	h := Hints{Force: f.truth("force"), OutputFormat: f.text("output_format", maxOutputFormat), Priority: f.priority()}
 	h.TimeoutSec = f.timeout()
 	h.Timeout = time.Duration(h.TimeoutSec * float64(time.Second))
+	h.MaxWaitSec = f.maxWait()
+	h.MaxWait = time.Duration(h.MaxWaitSec * float64(time.Second))
 	h.Resolution = f.resolution()
 	if f.err != nil {
 		d.fail(f.err)
@@ -41,6 +44,16 @@ func (f *fields) timeout() float64 {
 	seconds, there := f.number("timeout_seconds", remedy)
 	if there && f.err == nil && (seconds < 0.001 || seconds > MaxTimeout.Seconds()) {
 		f.bad("timeout_seconds", "is "+strconv.FormatFloat(seconds, 'g', -1, 64), remedy)
+		return 0
+	}
+	return seconds
+}
+
+func (f *fields) maxWait() float64 {
+	const remedy = "send a number of seconds from 1 to 31536000, or leave it out"
+	seconds, there := f.number("max_wait_seconds", remedy)
+	if there && f.err == nil && (seconds < 1 || seconds > MaxWait.Seconds()) {
+		f.bad("max_wait_seconds", "is "+strconv.FormatFloat(seconds, 'g', -1, 64), remedy)
 		return 0
 	}
 	return seconds

@@ -115,6 +115,10 @@ func TestDecodeInvalid(t *testing.T) {
 			with(`"hints":{"timeout_seconds":0}`), task.InvalidField,
 			"hints.timeout_seconds is 0; send a number of seconds",
 		},
+		"wait zero": {
+			with(`"hints":{"max_wait_seconds":0.5}`), task.InvalidField,
+			"hints.max_wait_seconds is 0.5; send a number of seconds from 1",
+		},
 		"timeout negative": {
 			with(`"hints":{"timeout_seconds":"-3"}`), task.InvalidField,
 			"hints.timeout_seconds is -3",

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -188,6 +190,46 @@ func (d *decoder) webhookURL() string {
 		return ""
 	}
 	return text
+}
+
+// webhookEvents reads which events of its course the task's receiver wants. It gets outcomes in any case.
+func (d *decoder) webhookEvents() (wanted []string) {
+	const name, remedy = "webhook_events", `send a list of "started" and "progress", or leave it out`
+	raw, ok := d.take(name)
+	if !ok {
+		return nil
+	}
+	var names []string
+	if err := json.Unmarshal(raw, &names); err != nil || len(names) > 16 {
+		d.bad(name, "is not a list of a few strings", remedy)
+		return nil
+	}
+	for _, event := range names {
+		switch event {
+		case EventStarted, EventProgress:
+			wanted = append(wanted, event)
+		case "completed", "failed", "canceled", "rejected":
+		default:
+			d.bad(name, "has "+quote(event)+" in it", remedy)
+			return nil
+		}
+	}
+	slices.Sort(wanted)
+	return slices.Compact(wanted)
+}
+
+// runAt reads when the task may start.
+func (f *fields) runAt() time.Time {
+	text := f.text("run_at", maxAttribute)
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || at.Year() < 1 {
+		f.bad("run_at", "is "+quote(text)+", not a time", "use the form 2026-12-01T06:00:00Z")
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 func (f *fields) priority() Priority {

@@ -21,6 +21,13 @@ const (
 	Convert   Type = "convert"
 	Export    Type = "export"
 	AI        Type = "ai"
+	XML       Type = "xml"
+)
+
+// The events of a task's course that WebhookURL can be told of.
+const (
+	EventStarted  = "started"
+	EventProgress = "progress"
 )
 
 // Priority chooses the queue. The zero value is not valid; decoding fills in PriorityNormal.
@@ -35,15 +42,19 @@ const (
 
 // Task is one decoded, well-formed message. The handler checks its payload.
 type Task struct {
-	ID          string          // 1-128 of [A-Za-z0-9._:-]; the idempotency key
-	Type        Type            // never empty
-	Payload     json.RawMessage // a JSON object
-	WebhookURL  string          // empty: none
-	Priority    Priority
-	Hints       Hints
-	ClientID    string // from the message; may be empty
-	RequestedBy string // for audit; empty when unknown
-	TraceParent string // W3C trace context; empty when absent or malformed
+	ID         string          // 1-128 of [A-Za-z0-9._:-]; the idempotency key
+	Type       Type            // never empty
+	Payload    json.RawMessage // a JSON object
+	WebhookURL string          // empty: none
+	// WebhookEvents are EventStarted and EventProgress, if WebhookURL is to get them, too; sorted.
+	WebhookEvents []string
+	Priority      Priority
+	Hints         Hints
+	ClientID      string // from the message; may be empty
+	RequestedBy   string // for audit; empty when unknown
+	TraceParent   string // W3C trace context; empty when absent or malformed
+	// RunAt is when it may start; zero: at once. It is not in its fingerprint.
+	RunAt time.Time
 
 	// Ignored names the unknown fields and hints that decoding ignored, e.g. "colour" or "hints.colour"; the engine
 	// logs them.
@@ -57,6 +68,11 @@ type Hints struct {
 	Timeout time.Duration `json:"-"` // zero: TASK_TIMEOUT_SEC
 	// The longest that an attempt may take, in seconds. Default: TASK_TIMEOUT_SEC.
 	TimeoutSec float64 `json:"timeout_seconds,omitempty" jsonschema:"minimum=0.001,maximum=86400"`
+	// How long the task may wait for a service that is down, from when it was put on the queue, before it fails;
+	// zero: WAIT_MAX_HOURS.
+	MaxWait time.Duration `json:"-"`
+	// The longest that the task may wait for a service that is down, in seconds. Default: WAIT_MAX_HOURS.
+	MaxWaitSec float64 `json:"max_wait_seconds,omitempty" jsonschema:"minimum=1,maximum=31536000"`
 	// The longest side of a page's image for OCR, in pixels. Default: the engine's.
 	Resolution int `json:"resolution,omitempty" jsonschema:"minimum=1"`
 	// The format of what is derived. Default: markdown.

@@ -16,7 +16,17 @@ const (
 	OCR      Dependency = "ocr"   // a model that reads pages
 	Docling  Dependency = "docling"
 	Privacy  Dependency = "privacy" // what finds personal data
+	Gateway  Dependency = "gateway" // what makes XML of invoices
 )
+
+// DownCode is the error code of a job that has waited too long for the service, where the contract has one; empty: that
+// of the class.
+func (d Dependency) DownCode() string {
+	if d == Gateway {
+		return "GW_5XX"
+	}
+	return ""
+}
 
 // Blame notes whose fault a retryable Error is, unless that is known already, and returns err.
 func Blame(d Dependency, err error) error {

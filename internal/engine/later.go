@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/message"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+const (
+	// soon is how far ahead the start of a task may be for its message to wait on the queue. It is more than clocks
+	// differ: a message that a sweep has sent in time, by the database's clock, must not be recorded once more.
+	soon = time.Minute
+	// maxAhead bounds how far ahead a task may start.
+	maxAhead = 366 * 24 * time.Hour
+)
+
+// later settles the message of a task that starts later. It waits in the job's row, not on the queue, where it would
+// expire and be received again and again: a sweep sends it in time. It returns false if the task may start.
+func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
+	ahead := time.Until(t.RunAt)
+	switch {
+	case t.RunAt.IsZero() || ahead <= 0:
+		return false
+	case ahead <= soon:
+		d.putBack(ctx, ahead)
+		return true
+	case ahead > maxAhead:
+		e.refuse(ctx, d, t, taskerr.Errorf(taskerr.ValidationError,
+			"run_at is more than a year ahead; send the task when it is less"))
+		return true
+	}
+	answer, err := e.deps.Store.Submit(ctx, store.Submission{
+		Task:  message.Record(t, e.policy(e.tuning().Handlers[t.Type].Spec()).MaxAttempts),
+		Queue: d.queue.Name(), Message: d.msg.Text, SendAt: &t.RunAt,
+	})
+	switch {
+	case errors.Is(err, store.ErrConflict), err == nil && !answer.Created && answer.Sent:
+		return false // begin decides about a job that is known otherwise
+	case invalid(err):
+		e.refuse(ctx, d, t, taskerr.Classify(err))
+	case err != nil:
+		e.postpone(ctx, d, "can't record a job that starts later", err)
+	default:
+		d.log.Info("the task starts later; its message waits in the database", "run_at", t.RunAt)
+		e.StartsAt(t.RunAt)
+		d.acknowledge(ctx)
+	}
+	return true
+}

@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// TestRunsLater: a task starts at its run_at and not before, once, however often its message comes; its message waits
+// in the job's row meanwhile.
+func TestRunsLater(t *testing.T) {
+	for name, ahead := range map[string]time.Duration{
+		"past": -time.Hour, "soon": 40 * time.Second, "in hours": 5 * time.Hour, "in months": 200 * 24 * time.Hour,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				began, due := time.Now(), time.Now().Add(ahead)
+				var at []time.Time
+				w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+					at = append(at, time.Now())
+					return handlers.Outcome{}, nil
+				})
+				text := `{"task_id":"t1","task_type":"test","payload":{"n":1},"run_at":"` + due.UTC().Format(time.RFC3339) + `"}`
+				w.send(w.queues.Normal, text)
+				w.send(w.queues.Normal, text)
+				w.settled(20 * time.Second)
+				if ahead > time.Minute {
+					w.expectDepth(w.queues.Normal, 0)
+					w.expectState("t1", job.Pending, 0)
+				}
+				w.settled(max(ahead, 0) + time.Minute)
+				w.expectState("t1", job.Succeeded, 1)
+				if len(at) != 1 || at[0].Before(due.Truncate(time.Second)) || at[0].Sub(began)-max(ahead, 0) > 15*time.Second {
+					t.Errorf("run at %v, due at %v, sent at %v", at, due, began)
+				}
+				w.expectInvariants()
+			})
+		})
+	}
+}
+
+// TestRunsNever: a start that is more than a year ahead is refused.
+func TestRunsNever(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) { return handlers.Outcome{}, nil })
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"run_at":"`+
+			time.Now().AddDate(2, 0, 0).UTC().Format(time.RFC3339)+`"}`)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Failed, 0)
+		w.expectLog("run_at is more than a year ahead")
+	})
+}
