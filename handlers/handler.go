@@ -34,6 +34,15 @@ type Spec struct {
 	Policy job.Policy
 	// Needs are the services that tasks of the type need: none starts while the circuit breaker of one is open.
 	Needs []taskerr.Dependency
+	// Concurrency is how many tasks of the type run at a time in one worker; zero: as many as there are slots.
+	Concurrency int
+}
+
+// Selective is a Handler not all of whose tasks need all of the Spec's Needs.
+type Selective interface {
+	Handler
+	// Needs are the services that a task needs, in place of the Spec's. It does no I/O; the task was checked.
+	Needs(t task.Task) []taskerr.Dependency
 }
 
 // Call is one attempt at a task.

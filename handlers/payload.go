@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -35,21 +36,54 @@ func ReadPayload(raw json.RawMessage, into any, kinds string) error {
 	return nil
 }
 
-// CheckSource checks the names of a document and its blob, and sets the blob's default.
-func CheckSource(filename string, name *string) error {
-	if filename == "" {
-		return Invalid("payload.filename", "is missing; name the document")
+// CheckSource checks what a payload says about a document: its name, and its blob or its source_uri. It returns where the
+// document is, and sets the defaults of the others. The name stays empty if only the server of an address knows it; blob
+// becomes the place's key.
+func CheckSource(filename, name *string, uri string) (source.Place, error) {
+	place := source.Place{Blob: *name}
+	switch {
+	case uri != "" && *name != "":
+		return place, Invalid("payload.source_uri", "is given with payload.blob; give one of them")
+	case uri != "":
+		var problem string
+		if place, problem = source.Parse(uri); problem != "" {
+			return place, Invalid("payload.source_uri", "%s", problem)
+		}
+	case *filename == "":
+		return place, Invalid("payload.filename", "is missing; name the document")
+	case *name == "":
+		place.Blob = *filename
 	}
-	if *name == "" {
-		*name = filename
+	setDefaults(place, filename, name)
+	if *filename != "" {
+		if err := blob.CheckName(*filename); err != nil {
+			return place, Invalid("payload.filename", "is refused: %s", taskerr.Classify(err).Message)
+		}
 	}
-	if err := blob.CheckName(filename); err != nil {
-		return Invalid("payload.filename", "is refused: %s", taskerr.Classify(err).Message)
+	if place.Address == nil {
+		if err := blob.CheckName(place.Blob); err != nil {
+			return place, Invalid("payload.blob", "is refused: %s", taskerr.Classify(err).Message)
+		}
 	}
-	if err := blob.CheckName(*name); err != nil {
-		return Invalid("payload.blob", "is refused: %s", taskerr.Classify(err).Message)
+	return place, nil
+}
+
+// Locate is CheckSource's second step, when the task runs: the address of a blob in the tenant's own container becomes
+// the blob. Another container of the account is a validation_error.
+func Locate(f source.Fetcher, place source.Place, filename, name *string) (source.Place, error) {
+	place, err := f.Locate(place)
+	if err != nil {
+		return place, err
 	}
-	return nil
+	setDefaults(place, filename, name)
+	return place, nil
+}
+
+func setDefaults(place source.Place, filename, name *string) {
+	if place.Address == nil && *filename == "" {
+		*filename = place.Blob
+	}
+	*name = place.Key()
 }
 
 // Invalid returns the validation_error about a field.

@@ -31,6 +31,8 @@ func (c *Config) log(d store.Delivery, o store.DeliveryOutcome, a Attempt, is st
 			is.Probe.Round(time.Second).String())
 	case o.Status == store.DeliveryDelivered:
 		log.Info("webhook delivered", "status", a.Status)
+	case d.Once && o.Status == store.DeliveryFailed:
+		log.Info("webhook of a task's course not delivered; it is sent once only", "error", o.Error)
 	case o.Status == store.DeliveryPending:
 		log.Warn("webhook not delivered, to be tried again", "error", o.Error, "next_after",
 			o.NextAfter.Round(time.Second).String())

@@ -37,11 +37,14 @@ type Attempter interface {
 
 // Observation is an attempt as metrics see it.
 type Observation struct {
-	Status         string // of the delivery now: store.DeliveryDelivered, …
+	Status         string // of the delivery now: store.DeliveryDelivered, …; Missed
 	ResponseStatus int    // zero: no answer
 	Attempt        int    // 1 is the first
 	Latency        time.Duration
 }
+
+// Missed is the Status of an Observation: a webhook of a task's course, which is tried once, was not delivered.
+const Missed = "missed"
 
 const (
 	settleTimeout = 10 * time.Second // for one try at noting an outcome

@@ -83,7 +83,7 @@ func TestLoopOutcomes(t *testing.T) {
 			6 * time.Second, "reset",
 		},
 		"refused": {
-			webhook.Attempt{Err: &webhook.RefusedError{Problem: "p", Remedy: "r"}},
+			webhook.Attempt{Err: &webhook.RefusedError{Subject: "the receiver", Problem: "p", Remedy: "r"}},
 			store.DeliveryRefused, 0, 0, "the receiver p; r",
 		},
 		"Retry-After": {

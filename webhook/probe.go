@@ -26,7 +26,7 @@ func Probe(ctx context.Context, guard *Guard, rawURL string) (netip.AddrPort, er
 	if u.Port() != "" {
 		port = u.Port()
 	}
-	transport := guard.transport(check, nil)
+	transport := guard.Transport(check, nil)
 	defer transport.CloseIdleConnections()
 	conn, err := transport.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {

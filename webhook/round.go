@@ -196,7 +196,11 @@ func (r *round) attempt(d store.Delivery) finished {
 	}
 	r.log(d, o, a, is)
 	if r.Observe != nil {
-		r.Observe(Observation{Status: o.Status, ResponseStatus: a.Status, Attempt: d.Attempts + 1, Latency: a.Latency})
+		status := o.Status
+		if d.Once && status == store.DeliveryFailed {
+			status = Missed
+		}
+		r.Observe(Observation{Status: status, ResponseStatus: a.Status, Attempt: d.Attempts + 1, Latency: a.Latency})
 	}
 	f := finished{delivery: d, look: is.Ended}
 	switch {

@@ -70,8 +70,8 @@ func NewSender(cfg SenderConfig) *Sender {
 		cfg.Timeout = DefaultTimeout
 	}
 	s := &Sender{cfg: cfg, transports: byScheme{
-		plain:  cfg.Guard.transport(cfg.Guard.CheckPlain, cfg.Resolver),
-		secure: cfg.Guard.transport(cfg.Guard.Check, cfg.Resolver),
+		plain:  cfg.Guard.Transport(cfg.Guard.CheckPlain, cfg.Resolver),
+		secure: cfg.Guard.Transport(cfg.Guard.Check, cfg.Resolver),
 	}}
 	s.transports.secure.TLSClientConfig = cfg.TLS
 	s.client = &http.Client{
@@ -114,8 +114,8 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 	if !signable(d.ID) {
 		return Attempt{
 			Err: &RefusedError{
-				Problem: "has a delivery id that can't be signed",
-				Remedy:  "see who writes to webhook_deliveries beside the worker",
+				Subject: subject, Problem: "has a delivery id that can't be signed",
+				Remedy: "see who writes to webhook_deliveries beside the worker",
 			},
 		}
 	}
@@ -128,6 +128,9 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 	s.cfg.Signer.Sign(r.Header, d.ID, at, d.Body)
 	traced := s.cfg.Tracer.Webhook(r, d.TraceParent, d.JobID)
 	again := tries
+	if d.Once {
+		again.Tries = 1
+	}
 	again.Prepare = func(r *http.Request) error {
 		s.cfg.Signer.Sign(r.Header, d.ID, time.Now(), d.Body) // the timestamp is that of the request
 		return nil
@@ -153,8 +156,8 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 func callable(rawURL string) error {
 	if problem := task.WebhookURLProblem(rawURL); problem != "" {
 		return &RefusedError{
-			Problem: "has a URL that " + problem,
-			Remedy:  "give an absolute http or https URL without a user name as webhook_url",
+			Subject: subject, Problem: "has a URL that " + problem,
+			Remedy: "give an absolute http or https URL without a user name as webhook_url",
 		}
 	}
 	return nil

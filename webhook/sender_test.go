@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -84,6 +85,21 @@ func TestSendAgain(t *testing.T) {
 	})
 	a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), delivery(server.URL))
 	if a.Err != nil || a.Status != 200 || calls.Load() != 3 {
+		t.Errorf("%d requests: %+v", calls.Load(), a)
+	}
+}
+
+// A webhook that is sent once is one request, and has failed without a 2xx.
+func TestSendOnce(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	server := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	d := delivery(server.URL)
+	d.Once = true
+	if a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), d); a.Status != 503 || calls.Load() != 1 {
 		t.Errorf("%d requests: %+v", calls.Load(), a)
 	}
 }
@@ -214,4 +230,12 @@ func TestSendUnreachable(t *testing.T) {
 		a.Err.Error() != "we are closing" {
 		t.Errorf("got %v", a.Err)
 	}
+}
+
+func prefixes(list ...string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, s := range list {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
 }

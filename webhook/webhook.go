@@ -55,6 +55,9 @@ func outcome(d store.Delivery, a Attempt) store.DeliveryOutcome {
 		o.Status = store.DeliveryDelivered
 	case a.Status == http.StatusGone:
 		o.Status = store.DeliveryFailed
+	case d.Once:
+		o.Status = store.DeliveryFailed
+		o.Error += "; it is sent once only"
 	case d.Waiting && (a.Status == 0 || a.Status >= http.StatusInternalServerError):
 		o.Status, o.NextAfter = store.DeliveryPending, waits[1]
 	case made >= len(waits):
@@ -74,7 +77,7 @@ func (a Attempt) problem() string {
 	refused, isRefused := errors.AsType[*RefusedError](a.Err)
 	switch {
 	case isRefused:
-		return refused.public()
+		return refused.Public()
 	case a.Err != nil:
 		return a.Err.Error()
 	case a.succeeded():

@@ -57,6 +57,9 @@ const maxSource = 700
 // every attempt, and differs for every other job and for a forced one: a recorded blob is never overwritten.
 func (w *work) blobName(n int) string {
 	name := w.order.payload.Blob
+	if w.order.place.Address != nil {
+		name = w.order.payload.Filename
+	}
 	if utf8.RuneCountInString(name) > maxSource {
 		sum := sha256.Sum256([]byte(name))
 		name = hex.EncodeToString(sum[:16])

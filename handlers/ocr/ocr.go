@@ -4,6 +4,7 @@
 package ocr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,9 +32,10 @@ const (
 	stageFinalizing  = "finalizing"
 )
 
-// Deps are the dependencies of the ocr task. All but NoEngine are required.
+// Deps are the dependencies of the ocr task. All but NoEngine and Web are required.
 type Deps struct {
 	Bucket    blob.Bucket
+	Web       *source.Web // nil: only blobs are fetched
 	Store     store.Derivations
 	Reader    pages.Reader // without OCR its engine is nil
 	NoEngine  error        // why the Reader has no engine
@@ -125,7 +127,12 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	if err := w.call.Progress.Stage(stageFetching); err != nil {
 		return out, err
 	}
-	w.file, err = source.Fetch(ctx, w.deps.Bucket, w.order.payload.Blob, source.Options{
+	fetcher := source.Fetcher{Bucket: w.deps.Bucket, Web: w.deps.Web}
+	p := &w.order.payload
+	if w.order.place, err = handlers.Locate(fetcher, w.order.place, &p.Filename, &p.Blob); err != nil {
+		return out, err
+	}
+	w.file, err = fetcher.Fetch(ctx, w.order.place, source.Options{
 		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes,
 		Progress: func(fraction float64) { w.call.Progress.Report(fraction, "") },
 	})
@@ -133,7 +140,8 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 		return out, err
 	}
 	defer w.file.Remove()
-	if w.source, err = extract.Open(w.file.Path, w.order.payload.Filename); err != nil {
+	p.Filename = cmp.Or(p.Filename, w.file.Name)
+	if w.source, err = extract.Open(w.file.Path, w.file.Hint(p.Filename)); err != nil {
 		return out, err
 	}
 	w.source.TempDir = w.file.Dir

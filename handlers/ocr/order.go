@@ -8,16 +8,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/derived"
 	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Payload is what an ocr task says.
 type Payload struct {
-	// The name of the scan, image or PDF.
-	Filename string `json:"filename" jsonschema:"required,minLength=1,maxLength=1024"`
+	// The name of the scan, image or PDF. Default: that of its blob, or that its server gives it.
+	Filename string `json:"filename" jsonschema:"minLength=1,maxLength=1024"`
 	// The blob in the tenant's container that holds its bytes. Default: filename.
 	Blob string `json:"blob" jsonschema:"maxLength=1024"`
+	// In place of blob: blob:NAME, or an https address.
+	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096,pattern=^(blob:[^/].*|https://[^/?#@]+([/?#].*)?)$"`
 	// The languages of the text as the engine names them, e.g. deu and eng of tesseract. Default: the worker's.
 	Languages []string `json:"languages" jsonschema:"maxItems=16"`
 	// Pages and ranges, counted from 1, e.g. 1-3,7. Default: all.
@@ -27,6 +30,7 @@ type Payload struct {
 // order is a decoded task.
 type order struct {
 	payload Payload
+	place   source.Place // where the document is
 	pages   selection
 	format  derived.Format
 	engine  engines.Engine // with the task's options; nil: there is none
@@ -38,14 +42,15 @@ const maxLanguages = 16
 // read decodes a task, without I/O.
 func (h *Handler) read(t task.Task) (order, error) {
 	var o order
-	if err := handlers.ReadPayload(t.Payload, &o.payload,
-		"filename, blob and pages are strings, languages is a list of strings"); err != nil {
+	p := &o.payload
+	err := handlers.ReadPayload(t.Payload, p,
+		"filename, blob, source_uri and pages are strings, languages is a list of strings")
+	if err != nil {
 		return o, err
 	}
-	if err := handlers.CheckSource(o.payload.Filename, &o.payload.Blob); err != nil {
+	if o.place, err = handlers.CheckSource(&p.Filename, &p.Blob, p.SourceURI); err != nil {
 		return o, err
 	}
-	var err error
 	if o.pages, err = readSelection(o.payload.Pages); err != nil {
 		return o, err
 	}

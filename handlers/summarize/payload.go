@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 )
 
 // Style says what form a summary has.
@@ -27,25 +28,30 @@ const (
 
 // Payload is what a summarize task says.
 type Payload struct {
-	// The document's name.
-	Filename string `json:"filename" jsonschema:"required,minLength=1,maxLength=1024"`
+	// The document's name. Default: that of its blob, or that its server gives it.
+	Filename string `json:"filename" jsonschema:"minLength=1,maxLength=1024"`
 	// The blob in the tenant's container that holds its bytes. Default: filename.
 	Blob string `json:"blob" jsonschema:"maxLength=1024"`
+	// In place of blob: blob:NAME, or an https address.
+	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096,pattern=^(blob:[^/].*|https://[^/?#@]+([/?#].*)?)$"`
 	// One paragraph, several in the order of the document, or a list. Default: brief.
 	Style Style `json:"style" jsonschema:"enum=brief,enum=detailed,enum=bullets"`
 	// The language of the summary, a BCP 47 tag such as en, de or pt-BR. Default: the document's own.
 	Language string `json:"language" jsonschema:"pattern=^([A-Za-z]{2\\,8}(-[A-Za-z0-9]{1\\,8})*)?$"`
 	// The length of the summary in words, without its key points. Default: as the style asks for.
 	MaxWords *int `json:"max_words" jsonschema:"minimum=10,maximum=5000"`
+
+	place source.Place // where the document is
 }
 
 func readPayload(raw json.RawMessage) (Payload, error) {
 	var p Payload
-	if err := handlers.ReadPayload(raw, &p,
-		"filename, blob, style and language are strings, max_words is a whole number"); err != nil {
+	err := handlers.ReadPayload(raw, &p,
+		"filename, blob, source_uri, style and language are strings, max_words is a whole number")
+	if err != nil {
 		return p, err
 	}
-	if err := handlers.CheckSource(p.Filename, &p.Blob); err != nil {
+	if p.place, err = handlers.CheckSource(&p.Filename, &p.Blob, p.SourceURI); err != nil {
 		return p, err
 	}
 	switch p.Style {

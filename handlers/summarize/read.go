@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,7 +50,12 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 	if err := progress.Stage(stageFetching); err != nil {
 		return d, err
 	}
-	file, err := source.Fetch(ctx, w.deps.Bucket, w.payload.Blob, source.Options{
+	fetcher := source.Fetcher{Bucket: w.deps.Bucket, Web: w.deps.Web}
+	p := &w.payload
+	if p.place, err = handlers.Locate(fetcher, p.place, &p.Filename, &p.Blob); err != nil {
+		return d, err
+	}
+	file, err := fetcher.Fetch(ctx, p.place, source.Options{
 		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes,
 		Progress: func(fraction float64) { progress.Report(fraction, "") },
 	})
@@ -60,7 +66,8 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 	if err := progress.Stage(stageParsing); err != nil {
 		return d, err
 	}
-	src, err := extract.Open(file.Path, w.payload.Filename)
+	p.Filename = cmp.Or(p.Filename, file.Name)
+	src, err := extract.Open(file.Path, file.Hint(p.Filename))
 	if err != nil {
 		return d, err
 	}

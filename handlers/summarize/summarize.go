@@ -21,6 +21,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -42,6 +43,7 @@ const noteExtractor = "extract"
 // Deps are the dependencies of the task. All are required unless noted.
 type Deps struct {
 	Bucket    blob.Bucket
+	Web       *source.Web // nil: only blobs are fetched
 	Extractor Extractor
 	Store     store.Summaries
 	Limits    extract.Limits

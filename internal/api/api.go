@@ -38,6 +38,8 @@ type Deps struct {
 	// Submitted is called after a message was sent. StartsAt is called for a job that waits for its time. Both may be nil.
 	Submitted func()
 	StartsAt  func(time.Time)
+	// Scheduled is called after a schedule was added or changed; nil: nobody is told.
+	Scheduled func()
 	// HighWatermark is the depth of the queues from which on no job is accepted; zero: DefaultHighWatermark.
 	HighWatermark int
 	// MaxBlob is the largest document, in bytes; zero: DefaultMaxBlob.
@@ -69,6 +71,7 @@ type API struct {
 	puts    chan struct{} // has an element for each blob that is being written
 	spec    []byte        // the OpenAPI document
 	handler http.Handler
+	scopes  map[string]apitoken.Scope // by the calls' ids
 }
 
 // New returns the API.
@@ -86,7 +89,7 @@ func New(deps Deps) (*API, error) {
 	}
 	a := &API{
 		deps: deps, mux: http.NewServeMux(), auth: auth, limits: newLimits(), tickets: newTickets(),
-		depth: newDepth(deps.Queue), puts: make(chan struct{}, maxPuts),
+		depth: newDepth(deps.Queue), puts: make(chan struct{}, maxPuts), scopes: map[string]apitoken.Scope{},
 	}
 	a.maxBlob.Store(deps.MaxBlob)
 	a.huma = humago.New(a.mux, a.config())
@@ -98,6 +101,8 @@ func New(deps Deps) (*API, error) {
 	a.registerUploads()
 	a.registerResults()
 	a.registerOperation()
+	a.registerSchedules()
+	a.registerCognee()
 	if a.spec, err = json.MarshalIndent(a.huma.OpenAPI(), "", "  "); err != nil {
 		return nil, err
 	}
@@ -232,6 +237,7 @@ const scopeKey = "scope"
 
 // register adds a call. Its errors are answered as problems.
 func register[I, O any](a *API, c call, do func(context.Context, *I) (*O, error)) {
+	a.scopes[c.id] = c.scope
 	op := huma.Operation{
 		Method: c.method, Path: c.path, OperationID: c.id, Summary: c.summary, Tags: []string{c.tag},
 		DefaultStatus: c.status, MaxBodyBytes: c.body, Metadata: map[string]any{scopeKey: c.scope},

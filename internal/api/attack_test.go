@@ -23,6 +23,11 @@ func TestSubmitCannotRemove(t *testing.T) {
 		b.want(b.ask("POST", "/v1/jobs", body, "Authorization", "Bearer "+b.tokens["submit"]), http.StatusForbidden,
 			"FORBIDDEN")
 	}
+	for missing, want := range map[string]int{"true": http.StatusForbidden, "false": http.StatusCreated} {
+		r := b.ask("POST", "/v1/jobs", `{"type":"ingest","payload":{"prefix":"in/","document_set":"s","delete_missing":`+missing+`}}`,
+			"Authorization", "Bearer "+b.tokens["submit"])
+		b.want(r, want, map[string]string{"true": "FORBIDDEN"}[missing])
+	}
 	b.want(b.ask("POST", "/v1/jobs", strings.Replace(newFile(), `"payload":{`, `"payload":{"delete":false,`, 1),
 		"Authorization", "Bearer "+b.tokens["submit"]), http.StatusCreated, "")
 	b.submitted(strings.Replace(newFile(), `"payload":{`, `"payload":{"delete":true,`, 1))

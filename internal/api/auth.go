@@ -93,13 +93,18 @@ func (a *authenticator) authenticate(r *http.Request) (Principal, error) {
 		}
 		return Principal{}, errUnknown
 	}
+	return a.bearer(r.Context(), token)
+}
+
+// bearer finds out who has a token.
+func (a *authenticator) bearer(ctx context.Context, token string) (Principal, error) {
 	if t, ok := a.known(token); ok {
 		return Principal{Subject: t.Name, Scope: t.Scope, kind: byToken, hash: t.Hash}, nil
 	}
 	if a.verifier == nil || strings.Count(token, ".") != 2 {
 		return Principal{}, errUnknown
 	}
-	return a.verifier.verify(r.Context(), token)
+	return a.verifier.verify(ctx, token)
 }
 
 // known compares a token with all that were handed out, in a time that tells nothing about them.
@@ -132,6 +137,17 @@ func unauthorized() *Problem {
 // authorize lets a request through whose caller may make it.
 func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
+	need, _ := ctx.Operation().Metadata[scopeKey].(apitoken.Scope)
+	p, refused := a.mayCall(r, need)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	next(huma.WithValue(ctx, principalKey{}, p))
+}
+
+// mayCall finds out who calls, and whether he may: a nil Problem.
+func (a *API) mayCall(r *http.Request, need apitoken.Scope) (Principal, *Problem) {
 	p, err := a.auth.authenticate(r)
 	if err != nil {
 		if holder, ok := a.tickets.redeem(r); ok && a.auth.valid(holder) {
@@ -139,21 +155,32 @@ func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 		}
 	}
 	if err != nil {
-		unauthorized().write(w)
-		return
+		return p, unauthorized()
 	}
-	if wait := a.limits.take(p.identity()); wait > 0 {
-		limited := problem(http.StatusTooManyRequests, "RATE_LIMITED", "too many requests with this token")
-		limited.retryAfter = wait
-		limited.write(w)
-		return
+	if limited := a.take(p); limited != nil {
+		return p, limited
 	}
-	if need, _ := ctx.Operation().Metadata[scopeKey].(apitoken.Scope); p.Scope < need || need == 0 {
-		problem(http.StatusForbidden, "FORBIDDEN", fmt.Sprintf("this needs the scope %s, the token has %s", need,
-			p.Scope)).write(w)
-		return
+	return p, p.may(need)
+}
+
+// take counts a request; a Problem: there are too many.
+func (a *API) take(p Principal) *Problem {
+	wait := a.limits.take(p.identity())
+	if wait <= 0 {
+		return nil
 	}
-	next(huma.WithValue(ctx, principalKey{}, p))
+	limited := problem(http.StatusTooManyRequests, "RATE_LIMITED", "too many requests with this token")
+	limited.retryAfter = wait
+	return limited
+}
+
+// may returns why a caller may not do what needs a scope; nil: he may.
+func (p Principal) may(need apitoken.Scope) *Problem {
+	if p.Scope < need || need == 0 {
+		return problem(http.StatusForbidden, "FORBIDDEN", fmt.Sprintf("this needs the scope %s, the token has %s", need,
+			p.Scope))
+	}
+	return nil
 }
 
 // audit logs a change, and who made it.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -68,10 +69,24 @@ func sign(t *testing.T, method jwt.SigningMethod, kid string, key any, claims jw
 
 func bySecret(d *api.Deps) { d.Auth.JWT = &api.JWTConfig{Issuer: issuer, Secret: jwtSecret} }
 
-// Every call, with every sort of token: who may not call is told nothing about why.
+// Every call, with every sort of token: who may not call is told nothing about why. Through the proxy of a machine with
+// many tenants it is the same: what the kernel says of the proxy gives no right.
 func TestWhoMay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, bySecret)
+	t.Run("direct", func(t *testing.T) { whoMay(t, b) })
+	b = newBench(t, bySecret, func(d *api.Deps) {
+		d.Auth.Local = func(r *http.Request) (string, bool) {
+			_, ok := httpd.PeerUID(r)
+			return "local", ok
+		}
+	})
+	b.moveBehindFront()
+	t.Run("through the front", func(t *testing.T) { whoMay(t, b) })
+}
+
+func whoMay(t *testing.T, b *bench) {
+	t.Helper()
 	hs := func(edit ...func(jwt.MapClaims)) string {
 		return sign(t, jwt.SigningMethodHS256, "", []byte(jwtSecret), user(edit...))
 	}

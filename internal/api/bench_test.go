@@ -47,6 +47,7 @@ type bench struct {
 	deps   api.Deps
 	api    *api.API
 	server *httptest.Server
+	base   string            // of the addresses of calls
 	tokens map[string]string // by scope
 	log    *logbook
 	queues task.Queues
@@ -159,6 +160,7 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 		t.Fatal(err)
 	}
 	b.server = httptest.NewServer(b.api)
+	b.base = b.server.URL
 	t.Cleanup(func() {
 		b.server.CloseClientConnections()
 		b.server.Close()
@@ -202,7 +204,7 @@ func (r reply) field(name string) string {
 // ask sends a request with the operator's token, unless a header has another one.
 func (b *bench) ask(method, path, body string, header ...string) reply {
 	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(b.Context(), method, b.base+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}

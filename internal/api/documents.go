@@ -271,16 +271,20 @@ func (a *API) deleteDocument(ctx context.Context, in *DocumentInput) (*accepted,
 }
 
 func (a *API) search(ctx context.Context, in *bodyOf[Question]) (*bodyOf[Page[Hit]], error) {
-	q := store.Query{Text: strings.TrimSpace(in.Body.Query), DocumentSet: in.Body.DocumentSet, Limit: in.Body.Limit}
+	hits, err := a.find(ctx, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return body(page(hits, len(hits), hitOf, nil)), nil
+}
+
+func (a *API) find(ctx context.Context, in Question) ([]store.Hit, error) {
+	q := store.Query{Text: strings.TrimSpace(in.Query), DocumentSet: in.DocumentSet, Limit: in.Limit}
 	if q.Text == "" {
 		return nil, invalid("body.query", "has no word")
 	}
 	if q.Limit == 0 {
 		q.Limit = 10
 	}
-	hits, err := a.deps.Search(ctx, a.reader(ctx), q)
-	if err != nil {
-		return nil, err
-	}
-	return body(page(hits, len(hits), hitOf, nil)), nil
+	return a.deps.Search(ctx, a.reader(ctx), q)
 }

@@ -154,15 +154,15 @@ func (a *API) streamJob(ctx context.Context, j store.Job, lastID string) (*huma.
 		}
 	}
 	listener := a.deps.Feed.Watch(j.ID, after)
-	return a.stream(ctx, listener, func(s *stream) error {
+	return a.stream(ctx, listener, func(s *Stream) error {
 		if !known {
-			s.event("", "reset", encode(jobOf(j)))
+			s.Event("", "reset", encode(jobOf(j)))
 		}
 		over := ended
 		for {
-			events, err := s.next(listener)
+			events, err := s.Next(listener)
 			if errors.Is(err, feed.ErrSlow) { // it goes on after the last event that was sent
-				s.event("", "reset", encode(jobOf(j)))
+				s.Event("", "reset", encode(jobOf(j)))
 				return nil
 			}
 			if err != nil {
@@ -170,7 +170,7 @@ func (a *API) streamJob(ctx context.Context, j store.Job, lastID string) (*huma.
 			}
 			for _, e := range events {
 				text, _ := e.Encoded(encodeEvent)
-				s.event(strconv.FormatInt(e.Seq, 10), "job", text)
+				s.Event(strconv.FormatInt(e.Seq, 10), "job", text)
 				over = job.IsEnd(e.Stage) || over && e.Stage != "restarted"
 			}
 			if over && listener.CaughtUp() {
@@ -245,14 +245,14 @@ func (a *API) streamAll(ctx context.Context, lastID, cursor string) (*huma.Strea
 		return nil, err
 	}
 	listener := a.deps.Feed.Follow(after)
-	return a.stream(ctx, listener, func(s *stream) error {
+	return a.stream(ctx, listener, func(s *Stream) error {
 		for first := true; ; first = false {
-			events, err := s.next(listener)
+			events, err := s.Next(listener)
 			switch {
 			case errors.Is(err, feed.ErrReset), first && !known && err == nil:
-				s.event(feed.Cursor(listener.Position()), "reset", a.snapshot(s.ctx))
+				s.Event(feed.Cursor(listener.Position()), "reset", a.snapshot(s.ctx))
 			case errors.Is(err, feed.ErrSlow): // it goes on after the last event that was sent
-				s.event("", "reset", a.snapshot(s.ctx))
+				s.Event("", "reset", a.snapshot(s.ctx))
 				return nil
 			case err != nil:
 				return err
@@ -261,7 +261,7 @@ func (a *API) streamAll(ctx context.Context, lastID, cursor string) (*huma.Strea
 			}
 			for _, e := range events {
 				text, cursor := e.Encoded(encodeEvent)
-				s.event(cursor, "job", text)
+				s.Event(cursor, "job", text)
 			}
 		}
 	})

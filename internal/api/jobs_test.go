@@ -204,8 +204,9 @@ func TestOverloadReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.queue.setDepth(10)
-	calm := b.server
-	b.server = httptest.NewServer(full)
+	calm, overloaded := b.base, httptest.NewServer(full)
+	t.Cleanup(overloaded.Close)
+	b.base = overloaded.URL
 	again := b.want(b.ask("POST", "/v1/jobs", byKey, "Idempotency-Key", "k"), http.StatusOK, "")
 	if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("replayed %s, was %s", again.text, first.text)
@@ -217,8 +218,7 @@ func TestOverloadReplay(t *testing.T) {
 	fresh := newFile()
 	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
 	b.want(b.ask("POST", "/v1/jobs", newFile()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
-	b.server.Close()
-	b.server = calm // the refused one left no key
+	b.base = calm // the refused one left no key
 	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusCreated, "")
 }
 

@@ -40,6 +40,10 @@ func (nobody) Outlines(context.Context, string, string) ([]store.DocumentOutline
 	return nil, store.ErrForbidden
 }
 
+func (nobody) Passages(context.Context, store.PassageQuery) ([]store.Passage, error) {
+	return nil, store.ErrForbidden
+}
+
 func (nobody) DocumentPassages(context.Context, store.DocumentPassageQuery) ([]store.Passage, error) {
 	return nil, store.ErrForbidden
 }
@@ -54,4 +58,28 @@ func (nobody) AgentRunRow(context.Context, string) (store.AgentRunRow, error) {
 
 func (nobody) DerivedContentRow(context.Context, string) (store.DerivedContentRow, error) {
 	return store.DerivedContentRow{}, store.ErrForbidden
+}
+
+func (nobody) Outcomes(context.Context, []store.Window, int) ([]store.Outcomes, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) Overview(context.Context, time.Duration, int) (store.Overview, error) {
+	return store.Overview{}, store.ErrForbidden
+}
+
+func (nobody) FindJobs(context.Context, store.JobQuery) (store.FoundJobs, error) {
+	return store.FoundJobs{}, store.ErrForbidden
+}
+
+func (nobody) JobCounts(context.Context, int) ([]store.StatusCount, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) DocumentSets(context.Context, int) ([]store.DocumentSet, error) {
+	return nil, store.ErrForbidden
+}
+
+func (nobody) DocumentVersions(context.Context, string) ([]store.DocumentVersion, error) {
+	return nil, store.ErrForbidden
 }

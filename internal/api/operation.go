@@ -71,14 +71,7 @@ func (a *API) registerOperation() {
 	register(a, call{
 		method: http.MethodPost, path: "/v1/webhook-deliveries/{id}/resend", id: "resend-webhook", tag: "operation",
 		scope: apitoken.Operate, summary: "Send a webhook again", status: http.StatusAccepted,
-	}, func(ctx context.Context, in *resendInput) (*bodyOf[Delivery], error) {
-		d, err := a.deps.Store.ResendDelivery(ctx, store.DeliveryResend{ID: in.ID, Delivered: in.Force})
-		if err != nil {
-			return nil, err
-		}
-		a.audit(ctx, "had a webhook sent again", "delivery", in.ID, "task_id", d.JobID)
-		return body(deliveryOf(d)), nil
-	})
+	}, a.resend)
 	register(a, call{
 		method: http.MethodGet, path: "/v1/queues", id: "list-queues", tag: "operation", scope: apitoken.Read,
 		summary: "List the queues",
@@ -94,6 +87,15 @@ func (a *API) registerOperation() {
 		}
 		return body(out), err
 	})
+}
+
+func (a *API) resend(ctx context.Context, in *resendInput) (*bodyOf[Delivery], error) {
+	d, err := a.deps.Store.ResendDelivery(ctx, store.DeliveryResend{ID: in.ID, Delivered: in.Force})
+	if err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "had a webhook sent again", "delivery", in.ID, "task_id", d.JobID)
+	return body(deliveryOf(d)), nil
 }
 
 func (a *API) listDeliveries(ctx context.Context, in *deliveriesInput) (*bodyOf[Page[Delivery]], error) {

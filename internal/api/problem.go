@@ -154,6 +154,7 @@ var refusals = []struct {
 	{store.ErrExhausted, http.StatusConflict, "ATTEMPTS_EXHAUSTED", "the job has no attempt left; force=true starts it anew"},
 	{store.ErrReplayed, http.StatusConflict, "ALREADY_REPLAYED", "it was replayed before; force=true replays it again"},
 	{store.ErrDelivered, http.StatusConflict, "ALREADY_DELIVERED", "the webhook was delivered; force=true sends it again"},
+	{store.ErrScheduleExists, http.StatusConflict, "SCHEDULE_EXISTS", "there is a schedule with this id; change it, or choose another id"},
 	{store.ErrNotResendable, http.StatusConflict, "NOT_RESENDABLE", "the webhook is still pending, or can't be signed"},
 	{blob.ErrExists, http.StatusConflict, "BLOB_EXISTS", "there is a blob with this name, and it was not changed; use a new name"},
 	{blob.ErrUnsigned, http.StatusConflict, "NO_UPLOAD_ADDRESS", "the worker's key for the storage can't sign addresses; " +
@@ -190,7 +191,7 @@ func describe(err error) *Problem {
 // apiFields are the names of a message's fields in the API.
 var apiFields = map[string]string{
 	"task_id": "id", "task_type": "type", "webhook_url": "webhookUrl", "hints.timeout_seconds": "hints.timeoutSeconds",
-	"hints.output_format": "hints.outputFormat",
+	"hints.output_format": "hints.outputFormat", "hints.max_wait_seconds": "hints.maxWaitSeconds",
 }
 
 func invalidTask(bad *task.Invalid) *Problem {

@@ -57,6 +57,18 @@ type DerivedContent struct {
 	CreatedAt      time.Time `json:"createdAt"`
 }
 
+// Deck is a presentation that a document was converted to: blobs of the tenant's container.
+type Deck struct {
+	ID             string    `json:"id"`
+	JobID          string    `json:"jobId"`
+	SourceFilename string    `json:"sourceFilename"`
+	Title          string    `json:"title"`
+	Slides         int       `json:"slides"`
+	Blob           string    `json:"blob" doc:"With the deck's JSON: docs/schemas/deck.schema.json."`
+	PreviewBlob    string    `json:"previewBlob,omitempty" doc:"With a picture of all slides."`
+	CreatedAt      time.Time `json:"createdAt"`
+}
+
 type resultInput struct {
 	ID string `path:"id" format:"uuid"`
 }
@@ -80,6 +92,11 @@ func (a *API) registerResults() {
 			d, err := a.reader(ctx).DerivedContentRow(ctx, in.ID)
 			return body(derivedOf(d)), err
 		})
+	register(a, get("/v1/decks/{id}", "get-deck", "Get a deck: where its JSON and its preview are"),
+		func(ctx context.Context, in *resultInput) (*bodyOf[Deck], error) {
+			d, err := a.reader(ctx).DeckRow(ctx, in.ID)
+			return body(deckOf(d)), err
+		})
 }
 
 func summaryOf(s store.SummaryRow) Summary {
@@ -95,6 +112,13 @@ func runOf(r store.AgentRunRow) AgentRun {
 		ID: r.ID, JobID: r.JobID, Type: r.TaskType, DocumentSet: r.DocumentSet, Prompt: r.Prompt, Answer: r.Answer,
 		Citations: Array(r.Citations), Steps: Array(r.Steps), Model: r.Model, PromptTokens: r.PromptTokens,
 		CompletionTokens: r.CompletionTokens, RequestedBy: r.RequestedBy, CreatedAt: r.CreatedAt.UTC(),
+	}
+}
+
+func deckOf(d store.DeckRow) Deck {
+	return Deck{
+		ID: d.ID, JobID: d.JobID, SourceFilename: d.SourceFilename, Title: d.Title, Slides: d.Slides, Blob: d.Blob,
+		PreviewBlob: d.PreviewBlob, CreatedAt: d.CreatedAt.UTC(),
 	}
 }
 

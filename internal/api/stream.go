@@ -23,8 +23,8 @@ const (
 	maxStreams  = 600              // at a time
 )
 
-// stream writes server-sent events.
-type stream struct {
+// Stream writes server-sent events.
+type Stream struct {
 	ctx context.Context // ends with the request, the right of the caller, and the server
 	w   http.ResponseWriter
 	rc  *http.ResponseController
@@ -38,34 +38,45 @@ type stream struct {
 
 // stream answers with what do writes, until it returns. Who may read was decided before: once it has begun, only its
 // end can tell of an error.
-func (a *API) stream(ctx context.Context, l *feed.Listener, do func(*stream) error) (*huma.StreamResponse, error) {
+func (a *API) stream(ctx context.Context, l *feed.Listener, do func(*Stream) error) (*huma.StreamResponse, error) {
 	if !a.limits.beginStream() {
 		l.Close()
-		p := problem(http.StatusServiceUnavailable, "TOO_MANY_STREAMS", "too many streams are open; try again later")
-		p.retryAfter = heartbeat
-		return nil, p
+		return nil, tooManyStreams()
 	}
 	by := principalFrom(ctx)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
-		defer a.limits.endStream()
-		defer l.Close()
-		ctx, cancel := hc.Context(), context.CancelFunc(func() {})
-		if !by.Expires.IsZero() {
-			ctx, cancel = context.WithDeadline(ctx, by.Expires)
-		}
-		defer cancel()
 		r, w := humago.Unwrap(hc)
-		s := &stream{ctx: ctx, w: w, rc: http.NewResponseController(w), valid: func() bool { return a.auth.valid(by) }}
-		h := w.Header()
-		h.Set("Content-Type", eventStream)
-		h.Set("X-Accel-Buffering", "no") // nginx would collect events
-		h.Set("Cache-Control", "no-store")
-		w.WriteHeader(http.StatusOK)
-		s.buf.WriteString("retry: " + retryAfter + "\n\n")
-		if err := errors.Join(do(s), s.flush()); err != nil && ctx.Err() == nil {
-			a.deps.Log.Info("a stream of events ended early", "path", r.Pattern, "error", err)
-		}
+		a.serveStream(hc.Context(), w, r, by, l, do)
 	}}, nil
+}
+
+// serveStream answers a request with a stream that beginStream has made room for.
+func (a *API) serveStream(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, by Principal, l *feed.Listener, do func(*Stream) error,
+) {
+	defer a.limits.endStream()
+	defer l.Close()
+	cancel := context.CancelFunc(func() {})
+	if !by.Expires.IsZero() {
+		ctx, cancel = context.WithDeadline(ctx, by.Expires)
+	}
+	defer cancel()
+	s := &Stream{ctx: ctx, w: w, rc: http.NewResponseController(w), valid: func() bool { return a.auth.valid(by) }}
+	h := w.Header()
+	h.Set("Content-Type", eventStream)
+	h.Set("X-Accel-Buffering", "no") // nginx would collect events
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	s.buf.WriteString("retry: " + retryAfter + "\n\n")
+	if err := errors.Join(do(s), s.flush()); err != nil && ctx.Err() == nil {
+		a.deps.Log.Info("a stream of events ended early", "path", r.Pattern, "error", err)
+	}
+}
+
+func tooManyStreams() *Problem {
+	p := problem(http.StatusServiceUnavailable, "TOO_MANY_STREAMS", "too many streams are open; try again later")
+	p.retryAfter = heartbeat
+	return p
 }
 
 // errRevoked reports that the token of a stream was taken away.
@@ -76,8 +87,8 @@ func nothingMore() *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}
 }
 
-// next sends what was written, and waits for the next events, with heartbeats.
-func (s *stream) next(l *feed.Listener) ([]*feed.Event, error) {
+// Next sends what was written, and waits for the next events, with heartbeats.
+func (s *Stream) Next(l *feed.Listener) ([]*feed.Event, error) {
 	for {
 		if s.begun {
 			if err := s.flush(); err != nil {
@@ -98,23 +109,44 @@ func (s *stream) next(l *feed.Listener) ([]*feed.Event, error) {
 	}
 }
 
-// event writes an event; id may be empty. The data has no line break.
-func (s *stream) event(id, name string, data []byte) {
+// Pause sends what was written and waits: what happens meanwhile is shown together.
+func (s *Stream) Pause(wait time.Duration) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Event writes an event; id and name may be empty.
+func (s *Stream) Event(id, name string, data []byte) {
 	if id != "" {
 		s.buf.WriteString("id: " + id + "\n")
 	}
-	s.buf.WriteString("event: " + name + "\ndata: ")
-	s.buf.Write(data)
-	s.buf.WriteString("\n\n")
+	if name != "" {
+		s.buf.WriteString("event: " + name + "\n")
+	}
+	for line := range bytes.Lines(data) {
+		s.buf.WriteString("data: ")
+		s.buf.Write(bytes.TrimRight(line, "\r\n"))
+		s.buf.WriteByte('\n')
+	}
+	s.buf.WriteByte('\n')
 	if s.buf.Len() >= sendAt {
 		_ = s.flush() // next returns the error
 	}
 }
 
 // id tells the client where it is, without an event.
-func (s *stream) id(id string) { s.buf.WriteString("id: " + id + "\n\n") }
+func (s *Stream) id(id string) { s.buf.WriteString("id: " + id + "\n\n") }
 
-func (s *stream) flush() error {
+func (s *Stream) flush() error {
 	if s.err != nil || s.buf.Len() == 0 {
 		return s.err
 	}

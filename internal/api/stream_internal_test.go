@@ -39,9 +39,9 @@ func TestHeartbeats(t *testing.T) {
 		hc := humago.NewContext(&huma.Operation{}, r, w)
 		ctx := huma.WithValue(hc, principalKey{}, Principal{Subject: "s", Expires: time.Now().Add(65 * time.Second)}).Context()
 		l := f.Follow(store.FeedPosition{})
-		resp, err := a.stream(ctx, l, func(s *stream) error {
+		resp, err := a.stream(ctx, l, func(s *Stream) error {
 			for {
-				if _, err := s.next(l); err != nil {
+				if _, err := s.Next(l); err != nil {
 					return err
 				}
 			}

@@ -46,11 +46,13 @@ type NewJob struct {
 type NewHints struct {
 	Force        bool    `json:"force,omitempty" doc:"Do it again although it is done."`
 	Timeout      float64 `json:"timeoutSeconds,omitempty" minimum:"0.001" maximum:"86400"`
+	MaxWait      float64 `json:"maxWaitSeconds,omitempty" minimum:"1" maximum:"31536000" doc:"For a service that is down."`
 	Resolution   int     `json:"resolution,omitempty" minimum:"1" maximum:"100000"`
 	OutputFormat string  `json:"outputFormat,omitempty" enum:"markdown,text,hocr,json"`
 	Priority     string  `json:"priority,omitempty" enum:"high,normal,low"`
 	// As a message has them.
 	TimeoutAsMessage float64 `json:"timeout_seconds,omitempty" minimum:"0.001" maximum:"86400" deprecated:"true"`
+	MaxWaitAsMessage float64 `json:"max_wait_seconds,omitempty" minimum:"1" maximum:"31536000" deprecated:"true"`
 	FormatAsMessage  string  `json:"output_format,omitempty" enum:"markdown,text,hocr,json" deprecated:"true"`
 }
 
@@ -136,14 +138,18 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 	return out, nil
 }
 
-// removes reports whether a task takes a document out of the index.
+// removes reports whether a task takes documents out of the index.
 func removes(t task.Task) bool {
 	var payload map[string]json.RawMessage // a struct would take a member of another case for it
 	if t.Type != task.Ingest || json.Unmarshal(t.Payload, &payload) != nil {
 		return false
 	}
-	value, ok := payload["delete"]
-	return ok && string(value) != "false"
+	for _, name := range []string{"delete", "delete_missing"} {
+		if value, ok := payload[name]; ok && string(value) != "false" {
+			return true
+		}
+	}
+	return false
 }
 
 // hash identifies a key and whose it is.
@@ -219,6 +225,7 @@ func hintsOf(h NewHints) map[string]any {
 	hints := map[string]any{"force": h.Force}
 	for name, value := range map[string]float64{
 		"timeout_seconds": max(h.Timeout, h.TimeoutAsMessage), "resolution": float64(h.Resolution),
+		"max_wait_seconds": max(h.MaxWait, h.MaxWaitAsMessage),
 	} {
 		if value > 0 {
 			hints[name] = value

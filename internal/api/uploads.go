@@ -138,16 +138,34 @@ func (a *API) newUpload(ctx context.Context, in *bodyOf[NewUpload]) (*bodyOf[Upl
 }
 
 func (a *API) putBlob(ctx context.Context, in *blobInput) (*bodyOf[Blob], error) {
-	if err := checkName("path.name", in.Name); err != nil {
-		return nil, err
-	}
-	kind, err := contentTypeOf("header.Content-Type", in.r.Header.Get("Content-Type"))
-	if err != nil {
-		return nil, err
-	}
 	most := min(MaxPut, a.maxBlob.Load())
 	if in.r.ContentLength > most {
+		if err := checkName("path.name", in.Name); err != nil {
+			return nil, err
+		}
 		return nil, tooLarge(most)
+	}
+	return a.put(ctx, newBlob{
+		field: "path.name", name: in.Name, kind: in.r.Header.Get("Content-Type"), content: in.r.Body, w: in.w,
+	})
+}
+
+// newBlob is a blob to write, of a request's content.
+type newBlob struct {
+	field   string // of the request that has the name
+	name    string
+	kind    string // content type
+	content io.ReadCloser
+	w       http.ResponseWriter
+}
+
+func (a *API) put(ctx context.Context, in newBlob) (*bodyOf[Blob], error) {
+	if err := checkName(in.field, in.name); err != nil {
+		return nil, err
+	}
+	kind, err := contentTypeOf("header.Content-Type", in.kind)
+	if err != nil {
+		return nil, err
 	}
 	select {
 	case a.puts <- struct{}{}:
@@ -163,20 +181,21 @@ func (a *API) putBlob(ctx context.Context, in *blobInput) (*bodyOf[Blob], error)
 	if err := errors.Join(rc.SetReadDeadline(until), rc.SetWriteDeadline(until.Add(writeLimit))); err != nil {
 		return nil, err
 	}
-	content := &incoming{r: http.MaxBytesReader(in.w, in.r.Body, most)}
+	most := min(MaxPut, a.maxBlob.Load())
+	content := &incoming{r: http.MaxBytesReader(in.w, in.content, most)}
 	buffered := bufio.NewReader(content)
 	if _, err := buffered.Peek(1); err != nil {
 		return nil, content.problem(most)
 	}
-	p, err := a.deps.Bucket.PutNew(ctx, in.Name, buffered, kind)
+	p, err := a.deps.Bucket.PutNew(ctx, in.name, buffered, kind)
 	if content.err != nil && !errors.Is(content.err, io.EOF) {
 		return nil, content.problem(most)
 	}
 	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "wrote a blob", "blob", in.Name, "bytes", p.Size)
-	return body(Blob{Blob: in.Name, Size: p.Size}), nil
+	a.audit(ctx, "wrote a blob", "blob", in.name, "bytes", p.Size)
+	return body(Blob{Blob: in.name, Size: p.Size}), nil
 }
 
 func tooLarge(most int64) *Problem {

@@ -8,8 +8,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
+	"github.com/seed-7227ef26/async-worker/internal/mcp"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -23,13 +27,18 @@ func (w *Worker) openAPI() (err error) {
 	w.api, err = api.New(api.Deps{
 		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For, Replayer: t.Replayer(),
 		Check: checkTask, MaxAttempts: t.maxAttempts, Search: t.search, Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt,
+		Scheduled:     w.wakeSchedules,
 		HighWatermark: c.API.HighWatermark, MaxBlob: c.MaxBlobBytes, AllowOrigins: c.API.AllowOrigins, Log: t.log,
 		Auth: api.Auth{Tokens: c.API.Tokens, JWT: t.jwtConfig(), Local: localCaller, AsCaller: t.asCaller()},
 	})
 	if err != nil {
 		return fmt.Errorf("open the HTTP API: %w", err)
 	}
-	return nil
+	w.api.Mount("/mcp", apitoken.Read, t.assistants().Handler(func(r *http.Request) agent.Reader {
+		return t.reader(w.api.Reader(r.Context()), min(c.StepTimeout, mcp.CallLimit))
+	}))
+	w.pages, err = w.openDashboard()
+	return err
 }
 
 // jwtConfig is how users' JWTs are verified; nil without a project.
@@ -95,7 +104,10 @@ func localCaller(r *http.Request) (subject string, ok bool) {
 func (w *Worker) apiEndpoints() []httpd.Endpoint {
 	return []httpd.Endpoint{
 		{Pattern: "/v1/", Access: httpd.Own, Handler: w.api, For: "the HTTP API"},
+		{Pattern: "/mcp", Access: httpd.Own, Handler: w.api, For: "the agent's read-only tools, for assistants (MCP)"},
 		{Pattern: "GET /openapi.json", Access: httpd.Own, Handler: w.api, For: "the API's OpenAPI document"},
+		{Pattern: "GET " + dashboard.Root, Access: httpd.Own, Handler: w.pages, For: "the dashboard"},
+		{Pattern: dashboard.Root + "/", Access: httpd.Own, Handler: w.pages, For: "its pages"},
 		{Pattern: "GET /docs", Access: httpd.Own, Handler: w.api, For: "the API's calls, to read"},
 	}
 }

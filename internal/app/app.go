@@ -11,11 +11,16 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/events"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
@@ -52,6 +57,9 @@ type Tenant struct {
 	Bucket   blob.Bucket
 	Embedder llm.Embedder
 	Chat     ChatModel
+	// SweepEvery is how often a worker looks for lost messages; zero: engine.DefaultSweepEvery. It is no setting: only
+	// a test waits for it.
+	SweepEvery time.Duration
 
 	log     *slog.Logger
 	worker  string      // unique to this process
@@ -60,8 +68,13 @@ type Tenant struct {
 	closers []func() error
 	probed  engine.Probes // of the services opened so far
 
-	pool     *child.Pool // of memory for programs and decoders; shared
-	accounts *accounts   // at model services; shared with what a reload opens
+	wake      *atomic.Pointer[func()]           // of the worker, for new tasks; nil: there is none
+	publisher *atomic.Pointer[events.Publisher] // of lifecycle events; nil: there is none
+	cognee    *atomic.Pointer[cognee.Loop]      // nil: there is none
+
+	pool     *child.Pool    // of memory for programs and decoders; shared
+	fonts    *fonts.Library // for PDF; shared
+	accounts *accounts      // at model services; shared with what a reload opens
 }
 
 // Open connects the services that a command needs. It starts nothing and makes few requests: a wrong address fails
@@ -69,7 +82,9 @@ type Tenant struct {
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
 	t := &Tenant{
 		Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts),
-		pool: child.NewPool(cmp.Or(cfg.ParserMemory, config.DefaultParserMemory)),
+		wake: new(atomic.Pointer[func()]), publisher: new(atomic.Pointer[events.Publisher]),
+		cognee: new(atomic.Pointer[cognee.Loop]),
+		pool:   child.NewPool(cmp.Or(cfg.ParserMemory, config.DefaultParserMemory)), fonts: fonts.New(),
 	}
 	types, err := Types()
 	if err != nil {
@@ -110,9 +125,7 @@ func (t *Tenant) Close() error {
 
 // Enqueue records a task as pending and sends its message. It needs config.Queue and config.Store.
 func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.SubmitAnswer, error) {
-	return engine.Submitter{
-		Store: t.Store, Queues: t.Queues, MaxAttempts: t.maxAttempts,
-	}.Submit(ctx, what)
+	return t.submitter().Submit(ctx, what)
 }
 
 // Replayer replays dead letters and failed jobs. It needs config.Queue, config.Store and config.Blob.

@@ -25,7 +25,7 @@ func TestCheckTask(t *testing.T) {
 		{"agent", `{"prompt": "why?"}`, ""},
 		{"ai", `{"prompt": "why?"}`, ""},
 		{"ai", `{}`, "payload.prompt"},
-		{"translate", `{}`, "agent, ai, ingest, ocr, summarize"},
+		{"translate", `{}`, "agent, ai, convert, export, ingest, ocr, summarize, xml"},
 	} {
 		err := app.CheckTask(task.Task{ID: "t1", Type: tt.kind, Payload: json.RawMessage(tt.payload)})
 		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {

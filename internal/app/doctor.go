@@ -17,12 +17,14 @@ import (
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/doctor"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/webhook"
@@ -66,8 +68,11 @@ func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	d.group(doctor.Store, config.Tenant|config.Store|config.Schema, d.store)
 	d.group(doctor.Models, config.Tenant|config.Models, d.models)
 	d.group(doctor.Docling, config.Tenant|config.Extract, d.docling)
+	d.group(doctor.Gateway, config.Tenant|config.Worker, d.gateway)
 	d.group(doctor.Machine, config.Tenant|config.Extract|config.Worker, d.machine)
 	d.group(doctor.Webhooks, config.Tenant|config.Webhooks, d.webhooks)
+	d.group(doctor.Events, config.Tenant|config.Publish, d.events)
+	d.group(doctor.Cognee, config.Tenant|config.Cognee, d.cognee)
 	return doctor.Examine(ctx, d.worker)
 }
 
@@ -124,7 +129,16 @@ func (d *opening) close() {
 }
 
 func (d *opening) queues(cfg config.Config) {
-	d.worker.Grant = grantOf(cfg)
+	switch cfg.QueueBackend {
+	case config.QueueNATS:
+		d.worker.Grant = grantOfNATS
+	case config.QueuePostgres:
+		d.worker.Grant = grantOfPostgres
+	case config.QueuePGMQ:
+		d.worker.Grant = grantOfPGMQ
+	default:
+		d.worker.Grant = grantOf(cfg)
+	}
 	d.worker.Queues = func(ctx context.Context) ([]queue.Probing, error) {
 		t, err := d.tenant(ctx, cfg, config.Queue)
 		if err != nil {
@@ -150,7 +164,29 @@ func grantOf(cfg config.Config) func(storage.Right, string) string {
 	return creds.Grant
 }
 
+// grantOfNATS names the subjects that a right needs. The error names the one that is denied.
+func grantOfNATS(storage.Right, string) string {
+	return "let its user publish to $JS.API.> and $JS.ACK.>, and subscribe to _INBOX.> (docs/nats.md lists the " +
+		"subjects one by one)"
+}
+
+// grantOfPostgres is for rights on functions. The error names the one that is denied.
+func grantOfPostgres(storage.Right, string) string {
+	return "run async-worker migrate as the owner of the database, which grants the functions aw_queue_* to async_worker " +
+		"and service_role, and check that the key or login has one of these roles and is this tenant's"
+}
+
+// grantOfPGMQ is for rights on pgmq's functions and on the table of one queue.
+func grantOfPGMQ(_ storage.Right, on string) string {
+	return fmt.Sprintf("grant usage on schema pgmq, execute on all its functions, select on pgmq.meta, and all on table "+
+		"pgmq.%q to the login of DATABASE_URL", "q_"+on)
+}
+
 func (d *opening) clock(cfg config.Config) {
+	if cfg.QueueBackend != config.QueueAzure {
+		d.worker.Skip[doctor.Clock] = "no request is signed with the time"
+		return
+	}
 	d.worker.StorageAt = func(ctx context.Context) (time.Time, error) {
 		creds, err := (&Tenant{Config: cfg}).credentials()
 		if err != nil {
@@ -161,7 +197,10 @@ func (d *opening) clock(cfg config.Config) {
 }
 
 func (d *opening) container(cfg config.Config) {
-	d.worker.Grant, d.worker.Container = grantOf(cfg), cfg.Azure.Container
+	d.worker.Container = (&Tenant{Config: cfg}).ContainerName()
+	if cfg.BlobBackend == config.BlobAzure {
+		d.worker.Grant = grantOf(cfg)
+	}
 	d.worker.Bucket = func(ctx context.Context) (doctor.Bucket, error) {
 		t, err := d.tenant(ctx, cfg, config.Blob)
 		if err != nil {
@@ -214,6 +253,66 @@ func (d *opening) docling(cfg config.Config) {
 	}
 }
 
+func (d *opening) gateway(cfg config.Config) {
+	if cfg.Gateway.URL == "" {
+		d.worker.Skip[doctor.Gateway] = "GATEWAY_URL is not set"
+		return
+	}
+	d.worker.Gateway = func(ctx context.Context) error {
+		client, err := gatewayClient(cfg.Gateway, nil)
+		if err != nil {
+			return err
+		}
+		defer client.CloseIdle()
+		return client.Probe(ctx)
+	}
+}
+
+func (d *opening) events(cfg config.Config) {
+	if !cfg.Events.URL.IsSet() {
+		d.worker.Skip[doctor.Events] = "EVENTS_URL is not set"
+		return
+	}
+	d.worker.Sink = func(ctx context.Context) error {
+		sink, err := (&Tenant{Config: cfg, log: slog.New(slog.DiscardHandler)}).openSink(cfg.Events)
+		if err != nil {
+			return err
+		}
+		defer sink.Close()
+		return sink.Probe(ctx)
+	}
+}
+
+func (d *opening) cognee(cfg config.Config) {
+	if cfg.Cognee.URL == "" {
+		d.worker.Skip[doctor.Cognee] = "COGNEE_URL is not set"
+		return
+	}
+	d.worker.Cognee = func(ctx context.Context) error {
+		client, err := cogneeClient(cfg.Cognee)
+		if err != nil {
+			return err
+		}
+		defer client.CloseIdle()
+		err = client.Probe(ctx)
+		if e, ok := errors.AsType[*cognee.Error](err); ok && e.Status > 0 {
+			return &taskerr.Error{Class: taskerr.DependencyUnavailable, Message: e.Error(), Cause: err}
+		}
+		return err
+	}
+	stored, err := d.o.Load(config.Tenant | config.Store | config.Schema)
+	if err != nil {
+		return
+	}
+	d.worker.CogneeState = func(ctx context.Context) (store.CogneeState, error) {
+		t, err := d.tenant(ctx, stored, config.Store)
+		if err != nil {
+			return store.CogneeState{}, err
+		}
+		return t.Store.CogneeState(ctx)
+	}
+}
+
 func (d *opening) webhooks(cfg config.Config) {
 	if d.worker.Store == nil && len(d.o.Webhooks) == 0 {
 		d.worker.Skip[doctor.Webhooks] = "without the store, give --webhook-url"
@@ -237,7 +336,8 @@ func (d *opening) machine(cfg config.Config) {
 	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages", "pdfdetach"}
 	m.Run = func(ctx context.Context, program string) error {
 		result, err := child.Run(ctx, child.Command{Program: program, Package: "poppler-utils", Args: []string{"-v"}})
-		if err == nil && !result.OK() {
+		const shown = 99 // pdfdetach's exit code after it showed its version
+		if err == nil && !result.OK() && (result.End != child.Exited || result.ExitCode != shown) {
 			err = fmt.Errorf("failed to run (%s, exit code %d)", result.End, result.ExitCode)
 		}
 		return err

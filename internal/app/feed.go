@@ -2,21 +2,17 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 )
 
-// keepEvents is how old a position in the stream of events may be.
-const keepEvents = 7 * 24 * time.Hour
-
 // NewFeed returns a feed of the tenant's events. It needs config.Store; the caller must close it.
 func (t *Tenant) NewFeed() *feed.Feed {
-	cfg := feed.Config{Store: t.Store, Log: t.log, Keep: keepEvents}
+	cfg := feed.Config{Store: t.Store, Log: t.log, Keep: t.Config.Events.Keep}
 	if url := t.Config.DatabaseURL.Reveal(); url != "" {
 		cfg.Listen = func(ctx context.Context, woken func([]string)) error {
-			return postgres.Listen(ctx, url, postgres.Options{ClientID: t.Config.ClientID}, woken)
+			return postgres.Listen(ctx, url, postgres.FeedChannel(t.Config.ClientID), woken)
 		}
 	}
 	return feed.New(cfg)
@@ -26,6 +22,6 @@ func (t *Tenant) NewFeed() *feed.Feed {
 // processes, if these can be notified.
 func (t *Tenant) announce() {
 	t.Feed = t.NewFeed()
-	t.Store = feed.Announce(t.Store, t.Feed, t.Config.DatabaseURL.IsSet())
+	t.Store = feed.Announce(t.Store, t.Feed, t.Config.DatabaseURL.IsSet(), t.wakeLoops)
 	t.closers = append(t.closers, func() error { t.Store.Close(); t.Feed.Close(); return nil })
 }

@@ -109,7 +109,7 @@ func (w *Worker) listen(ctx context.Context) (err error) {
 		Log: w.tenant.log,
 	}
 	if c.RuntimeDir != "" {
-		cfg.Socket, cfg.Group = filepath.Join(c.RuntimeDir, SocketName), tenants.Operators
+		cfg.Socket, cfg.Group, cfg.Front = filepath.Join(c.RuntimeDir, SocketName), tenants.Operators, tenants.Front
 	}
 	if w.http, err = httpd.Listen(ctx, cfg); err != nil {
 		return fmt.Errorf("serve health and metrics: %w", err)

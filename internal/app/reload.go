@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
@@ -20,7 +22,7 @@ func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 	next := &Tenant{
 		Config: cfg, Store: w.tenant.Store, Queues: w.tenant.Queues, Bucket: w.tenant.Bucket,
 		log: w.tenant.log, worker: w.tenant.worker, counter: w.tenant.counter, metrics: w.tenant.metrics,
-		accounts: w.tenant.accounts, pool: w.tenant.pool,
+		accounts: w.tenant.accounts, pool: w.tenant.pool, fonts: w.tenant.fonts,
 	}
 	if err := w.takeOver(ctx, next); err != nil {
 		return errors.Join(fmt.Errorf("apply the settings: %w", err), next.Close())
@@ -29,6 +31,7 @@ func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 		w.tenant.log.Warn("can't close connections of the old settings", "error", err)
 	}
 	w.replaced = next
+	w.current.Store(&cfg)
 	return nil
 }
 
@@ -91,5 +94,6 @@ func engineConfig(c config.Config, worker string) engine.Config {
 		ClientID: c.ClientID, Worker: worker, Concurrency: c.Concurrency, Lease: c.LeaseTTL,
 		PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
 		MaxAttempts: c.Retry.MaxAttempts, Backoff: c.Retry.Backoff, WaitMax: c.WaitMax, MaxReleases: c.WaitMaxReleases,
+		ProbeFirst: map[taskerr.Dependency]time.Duration{taskerr.Gateway: gatewayProbed},
 	}
 }

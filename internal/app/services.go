@@ -6,22 +6,22 @@ import (
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	blobazure "github.com/seed-7227ef26/async-worker/internal/blob/azure"
+	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
+	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 	queueazure "github.com/seed-7227ef26/async-worker/queue/azure"
+	queuenats "github.com/seed-7227ef26/async-worker/queue/nats"
+	queuepgmq "github.com/seed-7227ef26/async-worker/queue/pgmq"
+	queuepostgres "github.com/seed-7227ef26/async-worker/queue/postgres"
 )
 
-func (t *Tenant) openQueues(context.Context) error {
-	creds, err := t.credentials()
-	if err != nil {
-		return err
-	}
-	service, err := queueazure.Open(creds, queueazure.Options{
-		Concurrency: t.Config.Concurrency + queue.MaxBatch, OnRequest: t.metrics.QueueRequest,
-	})
+func (t *Tenant) openQueues(ctx context.Context) error {
+	service, err := t.openQueueService(ctx)
 	if err != nil {
 		return fmt.Errorf("open the queues: %w", err)
 	}
@@ -34,7 +34,104 @@ func (t *Tenant) openQueues(context.Context) error {
 	return nil
 }
 
+func (t *Tenant) openQueueService(ctx context.Context) (queue.Service, error) {
+	switch t.Config.QueueBackend {
+	case config.QueueNATS:
+		return t.natsQueues()
+	case config.QueuePostgres:
+		return t.postgresQueues(ctx)
+	case config.QueuePGMQ:
+		return queuepgmq.Open(t.Config.DatabaseURL.Reveal(), queuepgmq.Options{OnRequest: t.metrics.QueueRequest})
+	}
+	return t.azureQueues()
+}
+
+func (t *Tenant) azureQueues() (queue.Service, error) {
+	creds, err := t.credentials()
+	if err != nil {
+		return nil, err
+	}
+	return queueazure.Open(creds, queueazure.Options{
+		Concurrency: t.Config.Concurrency + queue.MaxBatch, OnRequest: t.metrics.QueueRequest,
+	})
+}
+
+// natsQueues are subjects of one stream: that of the normal tasks, and it with .high, .low and .deadletter.
+func (t *Tenant) natsQueues() (queue.Service, error) {
+	c, names := t.Config, task.QueueNames(t.Config.ClientID)
+	return queuenats.Open(queuenats.Login{
+		URL: c.NATS.URL.Reveal(), Credentials: c.NATS.Credentials.Reveal(),
+		CA: c.NATS.CA, Cert: c.NATS.Cert, Key: c.NATS.Key.Reveal(),
+	}, queuenats.Options{
+		Subjects: map[string]string{
+			names.Normal: c.NATS.Subject, names.High: c.NATS.Subject + ".high", names.Low: c.NATS.Subject + ".low",
+			names.DeadLetter: c.NATS.Subject + ".deadletter",
+		},
+		Owner: c.ClientID, Lease: c.LeaseTTL, OnRequest: t.metrics.QueueRequest,
+		OnConnection: func(up bool, err error) {
+			if up {
+				t.log.Info("connected to NATS")
+				t.wakeForTasks()
+				return
+			}
+			t.log.Warn("the connection to NATS is lost; connecting again", "error", err)
+		},
+		OnMessage: t.wakeForTasks,
+		OnDeaf: func(err error) {
+			t.log.Warn("NATS denies the right to subscribe to the subjects of tasks; new tasks are found by polling",
+				"error", err)
+		},
+	})
+}
+
+// queueConns are the connections for the queues, beside those of the store. A request takes a millisecond.
+const queueConns = 4
+
+// postgresQueues are in the store's database, and are reached as it is.
+func (t *Tenant) postgresQueues(ctx context.Context) (queue.Service, error) {
+	c := t.Config
+	var caller rpc.Caller
+	var err error
+	if url := c.DatabaseURL.Reveal(); url != "" {
+		caller, err = postgres.OpenCaller(ctx, url, postgres.Options{
+			ClientID: c.ClientID, Schema: c.DBSchema, MaxConns: queueConns,
+		})
+	} else {
+		caller, err = supabase.OpenCaller(c.Supabase.URL, c.Supabase.Key.Reveal(), supabase.Options{
+			ClientID: c.ClientID, Schema: c.DBSchema, GatewayKey: c.Supabase.AnonKey.Reveal(),
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return queuepostgres.Open(caller, queuepostgres.Options{ClientID: c.ClientID, OnRequest: t.metrics.QueueRequest}), nil
+}
+
+// wakeForTasks is called by the queues when there are new tasks.
+func (t *Tenant) wakeForTasks() {
+	if wake := t.wake.Load(); wake != nil {
+		(*wake)()
+	}
+}
+
+// listenForTasks calls wake for each message that is put on a queue, until ctx is done, where the queues tell of it. On
+// a database without a direct connection, and on Azure, the worker polls.
+func (t *Tenant) listenForTasks(ctx context.Context, wake func()) {
+	t.wake.Store(&wake)
+	url := t.Config.DatabaseURL.Reveal()
+	if t.Config.QueueBackend != config.QueuePostgres || url == "" {
+		return
+	}
+	postgres.KeepListening(ctx, url, queuepostgres.Channel(t.Config.ClientID), wake, func(err error) {
+		t.log.Warn("no notifications of new tasks; polling until they come again", "error", err)
+	})
+}
+
 func (t *Tenant) openBucket(context.Context) error {
+	if t.Config.BlobBackend == config.BlobDir {
+		t.Bucket = dir.New(t.Config.BlobDir)
+		return nil
+	}
 	creds, err := t.credentials()
 	if err != nil {
 		return err

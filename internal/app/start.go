@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	queuenats "github.com/seed-7227ef26/async-worker/queue/nats"
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
@@ -181,6 +183,33 @@ func (t *Tenant) DatabaseAddress() string {
 	return "SUPABASE_URL"
 }
 
+// QueuesAddress returns where the queues are, without a login.
+func (t *Tenant) QueuesAddress() string {
+	if t.Config.QueueBackend == config.QueueNATS {
+		return queuenats.Login{URL: t.Config.NATS.URL.Reveal()}.Hosts()
+	}
+	if t.Config.QueueInDatabase() {
+		return t.DatabaseAddress()
+	}
+	return t.storageHost(azure.Queue)
+}
+
+// ContainerAddress returns where the documents are.
+func (t *Tenant) ContainerAddress() string {
+	if t.Config.BlobBackend == config.BlobDir {
+		return t.Config.BlobDir
+	}
+	return t.storageHost(azure.Blob)
+}
+
+// ContainerName names the container, or the folder in its place.
+func (t *Tenant) ContainerName() string {
+	if t.Config.BlobBackend == config.BlobDir {
+		return t.Config.BlobDir
+	}
+	return t.Config.Azure.Container
+}
+
 // storageHost returns the host of a service of the storage account.
 func (t *Tenant) storageHost(s azure.Service) string {
 	creds, err := t.credentials()
@@ -205,10 +234,10 @@ func (t *Tenant) prepare(ctx context.Context) error {
 			}
 			return nil
 		}},
-		{"the queues", t.storageHost(azure.Queue), t.EnsureQueues},
-		{"the container", t.storageHost(azure.Blob), func(ctx context.Context) error {
+		{"the queues", t.QueuesAddress(), t.EnsureQueues},
+		{"the container", t.ContainerAddress(), func(ctx context.Context) error {
 			if err := t.Bucket.Ensure(ctx); err != nil {
-				return fmt.Errorf("create container %s: %w", t.Config.Azure.Container, err)
+				return fmt.Errorf("create container %s: %w", t.ContainerName(), err)
 			}
 			return nil
 		}},

@@ -5,12 +5,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 )
 
 // newSummarize returns the handler of summaries. Without a model it selects sentences.
-func (t *Tenant) summarizeDeps(documents *extract.Router, filter *privacy.Filter, tempDir string) summarize.Deps {
+func (t *Tenant) summarizeDeps(documents *extract.Router, filter *privacy.Filter, web *source.Web, tempDir string) summarize.Deps {
 	return summarize.Deps{
-		Bucket: t.Bucket, Extractor: documents, Store: t.Store, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
+		Bucket: t.Bucket, Web: web, Extractor: documents, Store: t.Store, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
 		Log:  t.log,
 		Chat: t.Chat.Chat, Window: t.Chat.Window, Counter: t.Chat.Counter, MaxTokens: t.Config.MaxTaskTokens,
 		Concurrency: t.Config.SummarizeConcurrency, Extracts: extracts{},

@@ -6,9 +6,12 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/handlers/convert"
+	"github.com/seed-7227ef26/async-worker/handlers/export"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
+	"github.com/seed-7227ef26/async-worker/handlers/xml"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -17,9 +20,12 @@ import (
 // handlerDeps is what the handlers of all task types need.
 type handlerDeps struct {
 	answers   agent.Deps
+	convert   convert.Deps
+	export    export.Deps
 	ingest    ingest.Deps
 	ocr       ocr.Deps
 	summarize summarize.Deps
+	xml       xml.Deps
 }
 
 // newRegistry makes the handlers of all task types. A new type is one line here: metrics, completion, checks of tasks
@@ -27,9 +33,11 @@ type handlerDeps struct {
 func newRegistry(d handlerDeps) (handlers.Registry, error) {
 	return handlers.NewRegistry(
 		agent.New(d.answers), agent.NewAI(d.answers),
+		convert.New(d.convert), export.New(d.export),
 		ingest.New(d.ingest),
 		ocr.New(d.ocr),
 		summarize.New(d.summarize),
+		xml.New(d.xml),
 	)
 }
 

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -27,12 +30,17 @@ type Worker struct {
 	outbox *webhook.Loop
 	http   *httpd.Server
 	api    *api.API
-	temp   *tempDir
-	tracer *tracing.Tracer // nil: no spans are made
+	pages  *dashboard.Dashboard
+	// current is the settings since the last reload; nil: there was none.
+	current atomic.Pointer[config.Config]
+	temp    *tempDir
+	tracer  *tracing.Tracer // nil: no spans are made
 	// replaced owns what the last reload opened; it is empty before the first.
 	replaced *Tenant
 	started  time.Time
 	rest     *rest
+	// schedules makes them be looked at now.
+	schedules chan struct{}
 }
 
 // registry builds the handlers of all task types for this tenant.
@@ -54,20 +62,28 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	if err != nil {
 		return nil, err
 	}
+	web := t.openWeb()
+	invoices, err := t.invoices(documents, web, tempDir)
+	if err != nil {
+		return nil, err
+	}
 	return newRegistry(handlerDeps{
+		xml:     invoices,
 		answers: t.answers(),
 		ingest: ingest.Deps{
-			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
+			Bucket: t.Bucket, Web: web, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
+			Sources: t.Store, Children: t.children(),
 			Written: t.metrics.Ingested,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
 			ExtractorNeeds: extractorNeeds(t.Config),
 			KeptUnder:      func(sha256 string) []string { return []string{doclingBlob(sha256)} },
 		},
 		ocr: ocr.Deps{
-			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(),
+			Bucket: t.Bucket, Web: web, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(),
 			TempDir: tempDir,
 		},
-		summarize: t.summarizeDeps(documents, filter, tempDir),
+		summarize: t.summarizeDeps(documents, filter, web, tempDir),
+		convert:   t.convertDeps(documents, web, tempDir), export: t.exportDeps(tempDir),
 	})
 }
 
@@ -85,7 +101,10 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 		return nil, err
 	}
 	t.warnOfSandbox()
-	w := &Worker{tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now(), rest: newRest(t.metrics)}
+	w := &Worker{
+		tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now(), rest: newRest(t.metrics),
+		schedules: make(chan struct{}, 1),
+	}
 	var err error
 	t.sweepTemp()
 	if w.temp, err = newTempDir(t.Config.CacheDir); err != nil {
@@ -110,11 +129,19 @@ func (w *Worker) build(ctx context.Context) error {
 	if err := w.buildOutbox(); err != nil {
 		return err
 	}
+	if err := t.openPublisher(ctx); err != nil {
+		return err
+	}
+	if err := t.openCognee(ctx); err != nil {
+		return err
+	}
 	registry, err := t.registry(ctx, w.temp.path)
 	if err != nil {
 		return err
 	}
-	w.engine, err = engine.New(engineConfig(t.Config, t.worker), engine.Deps{
+	cfg := engineConfig(t.Config, t.worker)
+	cfg.SweepEvery = t.SweepEvery
+	w.engine, err = engine.New(cfg, engine.Deps{
 		Probes: t.probes(),
 		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: w.rest,
 		Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
@@ -162,13 +189,19 @@ func (w *Worker) Run(ctx context.Context) error {
 			w.tenant.log.Error("the HTTP server failed; no health and metrics until a restart", "error", err)
 		}
 	})
+	loops.Go(func() { w.tenant.listenForTasks(ctx, w.engine.Wake) })
+	loops.Go(func() { w.publish(delivering) })
+	loops.Go(func() { w.fireSchedules(ctx) })
+	loops.Go(func() { w.sendToCognee(delivering) })
 	loops.Go(func() { w.showStatus(delivering) })
 	loops.Go(func() { w.feedWatchdog(delivering) })
 	loops.Go(func() { w.rest.run(delivering, w.trim) })
 	loops.Go(func() {
 		s := w.tenant.Store
 		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s),
-			upkeep.Partials(s), upkeep.Keys(s))
+			upkeep.Partials(s), upkeep.Keys(s), upkeep.Events(s, w.tenant.Config.Events.Keep, w.tenant.eventsLost),
+			upkeep.Deliveries(s, w.tenant.Config.DeliveriesKeep), upkeep.Jobs(s, w.tenant.Config.JobsKeep),
+			upkeep.Answers(s, w.tenant.removeAnswer))
 	})
 	err := w.engine.Run(ctx)
 	stop() // attempts in flight finish; the rest stays in the outbox

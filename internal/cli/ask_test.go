@@ -91,7 +91,7 @@ func TestQueueDepths(t *testing.T) {
 	o.Queues.High = missing{nil, queue.ErrNotFound}
 	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "does not exist yet", "southhaven-tasks-low         3")
 	o.Queues.High = missing{nil, errors.New("no route")}
-	invoke(t, o, testEnv(), "", "queue").want(t, exitFailed, "ask the storage account: no route", "AZURE_STORAGE")
+	invoke(t, o, testEnv(), "", "queue").want(t, exitFailed, "ask the queues at devstoreaccount1.queue.core.windows.net: no route", "AZURE_STORAGE")
 }
 
 // missing is a queue that can't be asked.

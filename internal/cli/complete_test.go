@@ -12,7 +12,7 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"jobs list --status ":   "pending running succeeded failed canceled",
-		"jobs list --type ":     "agent ai ingest ocr summarize",
+		"jobs list --type ":     "agent ai convert export ingest ocr summarize xml",
 		"run --log-level ":      "debug info warn error",
 		"enqueue --priority ":   "high normal low",
 		"jobs get ":             "good bad busy",

@@ -209,9 +209,16 @@ func label(j store.Job) string { return cmp.Or(documentOf(j), j.ID) }
 func documentOf(j store.Job) string {
 	var payload struct {
 		Filename string `json:"filename"`
+		Blob     string `json:"blob"`
+		Source   string `json:"source_uri"`
+		Prefix   string `json:"prefix"`
 	}
 	if json.Unmarshal(j.Payload, &payload) != nil {
 		return ""
 	}
-	return payload.Filename
+	source := payload.Source
+	if !strings.HasPrefix(source, "blob:") { // the query of an address may be a secret
+		source, _, _ = strings.Cut(source, "?")
+	}
+	return cmp.Or(payload.Filename, payload.Blob, source, payload.Prefix)
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,6 +107,9 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if code := Run(t.Context(), []string{"doctor"}, w.env(), strings.NewReader(""), &out, &errOut); code != exitOK &&
 		code != exitConfig {
 		t.Errorf("exit %d: %s%s", code, out.String(), errOut.String())
+	}
+	if _, err := exec.LookPath("pdfdetach"); err == nil && strings.Contains(out.String(), "apt install poppler-utils") {
+		t.Errorf("poppler is installed: %s", out.String())
 	}
 	if !strings.Contains(out.String(), "3 of 4 queues; "+task.QueueNames(w.client).Normal+": tasks wait") {
 		t.Errorf("a waiting task is not reported:\n%s", out.String())

@@ -42,6 +42,8 @@ The same id with the same payload is the same task: it is done again only with -
 		Example: `  async-worker enqueue message.json
   async-worker enqueue --upload report.pdf --upload data.csv --document-set reports --watch
   async-worker enqueue --type ingest --filename 2026/report.pdf --document-set reports --id report-7
+  async-worker enqueue --source-uri https://example.com/report.pdf --document-set reports
+  async-worker enqueue --prefix 2026/ --document-set reports
   async-worker enqueue --delete --filename 2026/report.pdf --document-set reports
   async-worker enqueue --prompt "When are the cranes parked?" --document-set reports --watch
   async-worker enqueue --type summarize --payload '{"filename": "report.pdf", "style": "brief"}'`,
@@ -148,14 +150,14 @@ func upload(ctx context.Context, t *app.Tenant, path, name string) error {
 	}
 	defer f.Close()
 	if err := t.Bucket.Ensure(ctx); err != nil {
-		return &failure{"create the container " + t.Config.Azure.Container, nextAzure, err}
+		return &failure{"create the container " + t.ContainerName(), nextBlobs(t), err}
 	}
 	contentType := mime.TypeByExtension(filepath.Ext(path))
 	if contentType == "" {
 		contentType = "application/octet-stream"
 	}
 	if _, err := t.Bucket.Put(ctx, name, f, contentType); err != nil {
-		return &failure{"upload " + path, nextAzure, err}
+		return &failure{"upload " + path, nextBlobs(t), err}
 	}
 	return nil
 }

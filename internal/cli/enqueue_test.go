@@ -120,6 +120,28 @@ func TestEnqueueDelete(t *testing.T) {
 		exitUsage, "can't be combined with --upload")
 }
 
+func TestEnqueueSources(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args    []string
+		payload string
+	}{
+		{
+			[]string{"--source-uri", "https://example.com/a.pdf"},
+			`{"document_set":"s","source_uri":"https://example.com/a.pdf"}`,
+		},
+		{[]string{"--source-uri", "blob:in/a.pdf"}, `{"document_set":"s","source_uri":"blob:in/a.pdf"}`},
+		{[]string{"--prefix", "in/"}, `{"document_set":"s","prefix":"in/"}`},
+		{[]string{"--prefix", "", "--delete-missing"}, `{"delete_missing":true,"document_set":"s","prefix":""}`},
+	} {
+		o, _ := office(&rows{})
+		invoke(t, o, testEnv(), "", append([]string{"enqueue", "--document-set", "s"}, c.args...)...).want(t, exitOK)
+		if got := delivered(t, o); len(got) != 1 || string(got[0].Payload) != c.payload {
+			t.Errorf("%q: %+v", c.args, got)
+		}
+	}
+}
+
 func TestEnqueueMessages(t *testing.T) {
 	t.Parallel()
 	const message = `{"task_id":"%","task_type":"ingest","payload":{"filename":"a.pdf","document_set":"s"}}`
@@ -203,6 +225,13 @@ func TestEnqueueMistakes(t *testing.T) {
 		{[]string{"m.json", "--type", "ocr"}, "--type can't be combined with message files"},
 		{[]string{"--upload", "a", "--upload", "b", "--id", "x"}, "only one document, not 2"},
 		{[]string{"--filename", "a"}, "payload.document_set"},
+		{[]string{"--source-uri", "https://me:s3cret@h/a", "--document-set", "s"}, "payload.source_uri has a user name"},
+		{[]string{"--source-uri", "http://h/a", "--document-set", "s"}, "payload.source_uri has the scheme"},
+		{[]string{"--source-uri", "https://h/a"}, "payload.document_set"},
+		{[]string{"--source-uri", "https://h/a", "--blob", "a", "--document-set", "s"}, "payload.blob"},
+		{[]string{"--source-uri", "https://h/a", "--upload", "a", "--document-set", "s"}, "--upload can't be combined"},
+		{[]string{"--prefix", "in/", "--filename", "a", "--document-set", "s"}, "payload.prefix"},
+		{[]string{"--filename", "a", "--delete-missing", "--document-set", "s"}, "--delete-missing needs --prefix"},
 		{[]string{"--payload", "[]"}, "not a JSON object"},
 		{[]string{"--payload", "null"}, "not a JSON object"},
 		{[]string{"--payload", "{} {}"}, "not a JSON object"},

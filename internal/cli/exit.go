@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -96,8 +97,20 @@ func (e *missingFileError) Unwrap() error { return e.err }
 
 // nextService is what to do when the database or the storage account failed a command that needs both.
 func nextService(err error) string {
-	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Dependency == taskerr.Database {
+	e, ok := errors.AsType[*taskerr.Error](err)
+	switch {
+	case ok && e.Dependency == taskerr.Database:
 		return nextStore
+	case ok && e.Dependency == taskerr.Queues && e.Hint != "":
+		return e.Hint
+	}
+	return nextAzure
+}
+
+// nextBlobs is what to do when the container, or the folder in its place, failed.
+func nextBlobs(t *app.Tenant) string {
+	if t.Config.BlobBackend == config.BlobDir {
+		return "check BLOB_DIR: the folder must exist, or its parent be writable"
 	}
 	return nextAzure
 }

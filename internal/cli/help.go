@@ -40,11 +40,11 @@ func groupCommands(root *cobra.Command) {
 	)
 	for group, names := range map[string][]string{
 		aboutTasks: {
-			"enqueue", "ask", "summarize", "search", "documents", "jobs", "dlq", "queue", "webhooks",
-			"extract",
+			"enqueue", "ask", "summarize", "search", "documents", "mcp", "jobs", "dlq", "queue", "webhooks",
+			"cognee", "schedules", "extract",
 		},
 		aboutWorker:  {"run", "status", "reload", "check-config", "doctor", "migrate", "token"},
-		aboutMachine: {"tenant"},
+		aboutMachine: {"tenant", "front"},
 	} {
 		for _, c := range root.Commands() {
 			if slices.Contains(names, c.Name()) {

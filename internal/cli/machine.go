@@ -90,7 +90,7 @@ func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 func (p *program) hasServices() bool {
 	for _, name := range []string{
 		"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
-		"AZURE_STORAGE_ACCOUNT",
+		"AZURE_STORAGE_ACCOUNT", "NATS_URL",
 	} {
 		if p.getenv(name) != "" || p.getenv(name+"_FILE") != "" {
 			return true

@@ -124,7 +124,7 @@ func TestUsage(t *testing.T) {
 		{"jobs list -o yaml", exitUsage, `--output: "yaml" is not a format`},
 		{"extract /", exitFailed, "open /: it is a directory"},
 		{"enqueue --filename a --document-set s --priority urgent", exitUsage, "correct the flag"},
-		{"enqueue --type ingest --help", exitOK, "the task's type: agent, ai, ingest, ocr, summarize"},
+		{"enqueue --type ingest --help", exitOK, "the task's type: agent, ai, convert, export, ingest, ocr, summarize, xml"},
 		{"webhooks listen --help", exitOK, "takes 1 setting as a flag; async-worker run --help lists it."},
 		{"frob x", exitUsage, `async-worker: there is no command "frob"`},
 		{"status x", exitUsage, "async-worker: status takes no arguments"},

@@ -23,9 +23,10 @@ type message struct {
 	id, kind, payload              string
 	prompt                         string
 	filename, blob, set            string
+	source, prefix                 string
 	uploads                        []string
 	webhook, priority, requestedBy string
-	force, remove, purge           bool
+	force, remove, purge, missing  bool
 	timeout                        time.Duration
 
 	flagged func(name string) bool // whether a flag was given
@@ -47,6 +48,10 @@ func (m *message) addFlags(cmd *cobra.Command) {
 	f.StringVar(&m.payload, "payload", "", "the payload, a JSON object; the flags below add to it")
 	f.StringVar(&m.filename, "filename", "", "payload.filename (default with --upload: the file's name)")
 	f.StringVar(&m.blob, "blob", "", "payload.blob, the document's name in the container (default: the filename)")
+	f.StringVar(&m.source, "source-uri", "", "payload.source_uri: blob:NAME, or an https address of the document")
+	f.StringVar(&m.prefix, "prefix", "", "payload.prefix: a job for each new or changed blob whose name begins so")
+	f.BoolVar(&m.missing, "delete-missing", false,
+		"payload.delete_missing: with --prefix, delete documents whose blob is gone")
 	f.StringVar(&m.set, "document-set", "", "payload.document_set")
 	f.StringVar(&m.prompt, "prompt", "", "payload.prompt: the question; without --type the task has the type agent")
 	f.StringArrayVar(&m.uploads, "upload", nil, "a local document to upload first; may be repeated")
@@ -62,7 +67,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 // taskFlags describe a task, and so can't be combined with message files.
 func taskFlags() []string {
 	return []string{
-		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority",
+		"type", "id", "payload", "filename", "blob", "source-uri", "prefix", "delete-missing", "document-set", "prompt", "upload", "webhook-url", "priority",
 		"requested-by", "delete", "purge", "force", "timeout",
 	}
 }
@@ -76,9 +81,9 @@ func (m *message) check(files []string) error {
 		}
 		return nil
 	}
-	if !slices.ContainsFunc([]string{"type", "payload", "filename", "prompt", "upload"}, m.flagged) {
+	if !slices.ContainsFunc([]string{"type", "payload", "filename", "source-uri", "prefix", "prompt", "upload"}, m.flagged) {
 		return badUsage(help, "nothing to enqueue: give message files, or flags such as --upload, --filename, "+
-			"--prompt or --payload")
+			"--source-uri, --prefix, --prompt or --payload")
 	}
 	if m.flagged("prompt") && !m.flagged("type") {
 		m.kind = string(task.Agent)
@@ -89,6 +94,12 @@ func (m *message) check(files []string) error {
 	}
 	if m.purge && !m.remove {
 		return badUsage(help, "--purge needs --delete: it removes what was derived from a deleted document")
+	}
+	if len(m.uploads) > 0 && (m.flagged("source-uri") || m.flagged("prefix")) {
+		return badUsage(help, "--upload can't be combined with --source-uri or --prefix: an uploaded document is a blob")
+	}
+	if m.missing && !m.flagged("prefix") {
+		return badUsage(help, "--delete-missing needs --prefix: it deletes documents whose blobs are gone")
 	}
 	if len(m.uploads) > 1 && (m.id != "" || m.filename != "" || m.blob != "") {
 		return badUsage(help, "--id, --filename and --blob can name only one document, not %d uploads", len(m.uploads))
@@ -211,7 +222,7 @@ func (m *message) fromFlag(path string) (submission, error) {
 	}
 	for key, value := range map[string]string{
 		"filename": m.filename, "blob": m.blob, "document_set": m.set,
-		"prompt": m.prompt,
+		"prompt": m.prompt, "source_uri": m.source,
 	} {
 		if value != "" {
 			payload[key] = value
@@ -222,6 +233,12 @@ func (m *message) fromFlag(path string) (submission, error) {
 	}
 	if m.purge {
 		payload["purge"] = true
+	}
+	if m.flagged != nil && m.flagged("prefix") {
+		payload["prefix"] = m.prefix
+	}
+	if m.missing {
+		payload["delete_missing"] = true
 	}
 	if err := checkPayload(m.kind, payload); err != nil {
 		return submission{}, err
@@ -281,11 +298,14 @@ func jsonPosition(err error) string {
 func checkPayload(kind string, payload map[string]any) error {
 	type need struct{ key, flag string }
 	needs := map[task.Type][]need{
-		task.Ingest: {{"filename", "--filename or --upload"}, {"document_set", "--document-set"}},
+		task.Ingest: {{"filename", "--filename, --upload or --source-uri"}, {"document_set", "--document-set"}},
 		task.Agent:  {{"prompt", "--prompt"}},
 		task.AI:     {{"prompt", "--prompt"}},
 	}
 	for _, n := range needs[task.Type(kind)] {
+		if n.key == "filename" && (payload["source_uri"] != nil || payload["prefix"] != nil) {
+			continue
+		}
 		if payload[n.key] == nil {
 			return badUsage("give it with "+n.flag, "an %s task needs payload.%s", kind, n.key)
 		}

@@ -28,7 +28,7 @@ func (p *program) newQueueCommand() *cobra.Command {
 	const groups = config.Tenant | config.Queue
 	cmd := &cobra.Command{
 		Use: "queue", Short: "Show the approximate number of messages on the tenant's queues",
-		Long: `queue asks the storage account how many messages are on each of the tenant's queues. The numbers are
+		Long: `queue asks the queues' service how many messages are on each of the tenant's queues. The numbers are
 approximate and include hidden messages: those of running tasks and those that wait for a retry.`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
@@ -57,7 +57,7 @@ approximate and include hidden messages: those of running tasks and those that w
 	return cmd
 }
 
-// depthTimeout bounds the requests to the storage account.
+// depthTimeout bounds the requests to the queues.
 const depthTimeout = 10 * time.Second
 
 func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
@@ -82,7 +82,7 @@ func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
 			err = &taskerr.Error{Class: taskerr.NetworkTimeout, Message: context.Cause(ctx).Error(), Cause: err}
 		}
 		if err != nil {
-			return nil, &failure{"ask the storage account", nextAzure, err}
+			return nil, &failure{"ask the queues at " + t.QueuesAddress(), nextService(err), err}
 		}
 		all = append(all, queueDepth{Name: q.Name(), About: q.about, Messages: n})
 	}

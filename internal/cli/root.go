@@ -110,11 +110,12 @@ Exit codes: 0 fine, 1 failed, 2 usage, 69 a service is down, 75 try again, 77 pe
 	root.SetErr(p.stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
-		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
+		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSchedulesCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(),
 		p.newReloadCommand(), p.newVersionCommand(),
 		p.newDoctorCommand(), p.newQueueCommand(), p.newAskCommand(), p.newSummarizeCommand(), p.newWebhooksCommand(),
-		p.newTenantCommand(), p.newDocumentsCommand(), p.newTokenCommand(),
+		p.newTenantCommand(), p.newDocumentsCommand(), p.newTokenCommand(), p.newFrontCommand(), p.newMCPCommand(),
+		p.newCogneeCommand(),
 	)
 	p.useHelp(root)
 	p.useCompletion(root)

@@ -19,6 +19,11 @@ import (
 // shows them all; other commands hide uncommon ones.
 func addSettings(cmd *cobra.Command, groups config.Group) {
 	addTenant(cmd)
+	addSettingFlags(cmd, groups)
+}
+
+// addSettingFlags is addSettings for a command that has no tenant.
+func addSettingFlags(cmd *cobra.Command, groups config.Group) {
 	common := []string{"LOG_LEVEL", "LOG_FORMAT"}
 	all := cmd.Name() == "run" || cmd.Name() == "check-config"
 	for _, s := range config.Settings() {

@@ -31,7 +31,16 @@ type rows struct {
 	failures   int             // how often; 0: always
 	submitted  map[string]store.Submission
 	sent       map[string]bool
+	cognee     store.CogneeState
 }
+
+func (r *rows) CogneeState(context.Context) (store.CogneeState, error) { return r.cognee, r.trouble() }
+
+func (r *rows) RetryCognee(context.Context) (store.CogneeRetried, error) {
+	return store.CogneeRetried{Documents: 1, Datasets: 2}, r.trouble()
+}
+
+func (r *rows) CloseCognee(context.Context) (int, error) { return 5, r.trouble() }
 
 func (r *rows) trouble() error {
 	if r.fail == nil {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/http"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
@@ -65,6 +67,12 @@ func verdictOfType(err error, next string) (verdict, bool) {
 	}
 	if _, ok := errors.AsType[*notFoundError](err); ok {
 		return verdict{exitFailed, next}, true
+	}
+	if e, ok := errors.AsType[*cognee.Error](err); ok {
+		if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden {
+			return verdict{exitPermission, next}, true
+		}
+		return verdict{exitUnavailable, next}, true
 	}
 	// other errors pass: the address may come late
 	if e, ok := errors.AsType[*httpd.AddrError](err); ok &&

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
@@ -13,11 +15,21 @@ import (
 // check checks settings against each other. A setting that is wrong by itself takes part in no check, so that one
 // mistake gives one error.
 func (l *loader) check(groups Group) {
-	if groups&(Queue|Blob) != 0 {
+	if groups&Queue != 0 && l.cfg.QueueBackend == QueueNATS {
+		l.checkNATS()
+	}
+	if groups&Blob != 0 && l.cfg.BlobBackend == BlobDir && !l.given("BLOB_DIR") {
+		l.problem("BLOB_DIR", "it is not set, and BLOB_BACKEND is dir", "set it to the folder of the documents")
+	}
+	if groups&Queue != 0 && l.cfg.QueueBackend == QueueAzure || groups&Blob != 0 && l.cfg.BlobBackend == BlobAzure {
 		l.checkAzure()
 	}
 	if groups&Store != 0 {
 		l.checkStore()
+	}
+	if groups&Queue != 0 && l.cfg.QueueBackend == QueuePGMQ && !l.given("DATABASE_URL") {
+		l.problem("DATABASE_URL", "it is not set, and QUEUE_BACKEND is pgmq: Supabase's API can't extend a lease",
+			"set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE, or use QUEUE_BACKEND=postgres")
 	}
 	if groups&Database != 0 && !l.given("DATABASE_URL") {
 		l.problem("DATABASE_URL", "it is not set, and migrating needs a direct connection to Postgres",
@@ -34,6 +46,7 @@ func (l *loader) check(groups Group) {
 		l.checkOCR()
 	}
 	if groups&Worker != 0 {
+		l.checkGateway()
 		l.checkPII()
 	}
 	if groups&Worker != 0 && l.fine("POLL_MIN_MS", "POLL_MAX_MS") && l.cfg.PollMin > l.cfg.PollMax {
@@ -47,8 +60,26 @@ func (l *loader) check(groups Group) {
 	if groups&Webhooks != 0 {
 		l.checkAllowed()
 	}
+	if groups&Publish != 0 {
+		l.checkEvents()
+	}
+	if groups&Cognee != 0 {
+		l.checkCognee()
+	}
 	if groups&HTTP != 0 {
 		l.checkHTTP()
+	}
+}
+
+// checkCognee demands an address for a key, and warns of what others could read on the way.
+func (l *loader) checkCognee() {
+	switch {
+	case !l.given("COGNEE_URL") && l.given("COGNEE_API_KEY"):
+		l.problem("COGNEE_URL", "there is a COGNEE_API_KEY but no address",
+			"set it to the address of the Cognee server, or unset COGNEE_API_KEY")
+	case l.given("COGNEE_URL") && httpurl.Exposed(l.cfg.Cognee.URL):
+		l.warn("COGNEE_URL", "documents and the key travel unencrypted over http",
+			"use https, unless the network between them is trusted")
 	}
 }
 
@@ -75,6 +106,35 @@ func (l *loader) checkHTTP() {
 		l.warn("HTTP_ADDR", "the token travels unencrypted over http",
 			"use a trusted network, or 127.0.0.1 behind a proxy with TLS")
 	}
+}
+
+func (l *loader) checkNATS() {
+	if !l.given("NATS_URL") {
+		l.problem("NATS_URL", "it is not set, and QUEUE_BACKEND is nats", "set it to nats://HOST:4222")
+		return
+	}
+	switch cert, key := l.given("NATS_CERT"), l.given("NATS_KEY"); {
+	case cert != key:
+		l.problem("NATS_CERT", "a certificate and its key belong together", "set both NATS_CERT and NATS_KEY, or neither")
+	case cert && l.fine("NATS_CERT", "NATS_KEY"):
+		if _, err := tls.X509KeyPair([]byte(l.cfg.NATS.Cert), []byte(l.cfg.NATS.Key.Reveal())); err != nil {
+			l.problem("NATS_KEY", "it is not the key of NATS_CERT", "set it to the key (PEM) of that certificate")
+		}
+	}
+	if l.cfg.NATS.unencrypted() {
+		l.warn("NATS_URL", "tasks travel unencrypted, and so does a login", "use tls://, unless the network is trusted")
+	}
+}
+
+// unencrypted reports whether a server on another machine is addressed without TLS.
+func (n NATS) unencrypted() bool {
+	for one := range strings.SplitSeq(n.URL.Reveal(), ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err == nil && (u.Scheme == "nats" || u.Scheme == "ws") && !httpurl.Loopback(u.Hostname()) && n.CA == "" {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *loader) checkAzure() {

@@ -16,10 +16,15 @@ import (
 type Config struct {
 	// ClientID (CLIENT_ID) names the tenant: its queues, container and rows. Default "default".
 	ClientID string
-	// QueueBackend (QUEUE_BACKEND) is always QueueAzure in this version.
+	// QueueBackend (QUEUE_BACKEND) is QueueAzure, QueueNATS, QueuePostgres or QueuePGMQ. Default QueueAzure.
 	QueueBackend string
-	Azure        Azure
-	Supabase     Supabase
+	// BlobBackend (BLOB_BACKEND) is BlobAzure or BlobDir. Default BlobAzure.
+	BlobBackend string
+	// BlobDir (BLOB_DIR) is the folder of BlobDir.
+	BlobDir  string
+	Azure    Azure
+	NATS     NATS
+	Supabase Supabase
 	// DatabaseURL (DATABASE_URL) is a direct Postgres connection, used instead of Supabase when set.
 	DatabaseURL Secret
 	// DBSchema (DB_SCHEMA) holds the tables. Default "public".
@@ -46,7 +51,14 @@ type Config struct {
 	OCREngine string
 	OCR       OCR
 
-	PII PII
+	PII     PII
+	Gateway Gateway
+
+	// PDFEngine (PDF_ENGINE) is PDFNative (default) or PDFSoffice.
+	PDFEngine string
+	// ExportURL (EXPORT_URL_HOURS) is how long the signed address of an exported deck holds at least; zero: none is made.
+	// Default 24 h.
+	ExportURL time.Duration
 
 	// Concurrency (WORKER_CONCURRENCY) is how many tasks run at once, 1-256. Default 4.
 	Concurrency int
@@ -66,6 +78,8 @@ type Config struct {
 	TaskTimeout time.Duration
 	// StepTimeout (STEP_TIMEOUT_SEC) is the timeout of one OCR page or one model call. Default 30 s.
 	StepTimeout time.Duration
+	// SourceAllowCIDRs (SOURCE_ALLOW_CIDRS) are private networks from which documents may be fetched. Default none.
+	SourceAllowCIDRs []netip.Prefix
 	// MaxBlobBytes (MAX_BLOB_MB, in units of 2^20 bytes) is the largest document. Default 512 MiB.
 	MaxBlobBytes int64
 	// ParserMemory (PARSER_MEMORY_MB, in units of 2^20 bytes) is what external programs and the decoding of images use
@@ -79,8 +93,14 @@ type Config struct {
 	StartMax time.Duration
 	// VersionKeep (VERSION_KEEP_DAYS) is how long the row of a replaced version of a document is kept.
 	VersionKeep time.Duration
-	Webhook     Webhook
-	Tracing     Tracing
+	// JobsKeep (JOBS_KEEP_DAYS) is how long the row of a job is kept after its end. Default 90 days.
+	JobsKeep time.Duration
+	// DeliveriesKeep (DELIVERIES_KEEP_DAYS) is how long a webhook is kept that was delivered or given up. Default 30 days.
+	DeliveriesKeep time.Duration
+	Webhook        Webhook
+	Events         Events
+	Tracing        Tracing
+	Cognee         CogneeServer
 	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none. It is a
 	// loopback address unless HTTPToken is set.
 	HTTPAddr string
@@ -106,6 +126,13 @@ const DefaultParserMemory = 768 << 20
 // The values of settings with a fixed set of values.
 const (
 	QueueAzure = "azure"
+	QueueNATS  = "nats"
+
+	QueuePostgres = "postgres" // the store's database
+	QueuePGMQ     = "pgmq"     // Supabase Queues, in the store's database
+
+	BlobAzure = "azure"
+	BlobDir   = "dir" // a folder of this machine, or one that is mounted
 
 	ProviderOpenAI  = "openai"
 	ProviderOffline = "offline" // no network: lexical hashing embeddings
@@ -122,12 +149,34 @@ const (
 	PIITag    = "tag"
 	PIIRedact = "redact"
 
+	PDFNative  = "native"
+	PDFSoffice = "soffice" // LibreOffice
+
 	LogAuto    = "auto" // the journal under systemd, text on a terminal, JSON elsewhere
 	LogJournal = "journal"
 	LogText    = "text"
 	LogJSON    = "json"
 	LogSyslog  = "syslog" // the local syslog daemon
 )
+
+// QueueInDatabase reports whether the queues are in the store's database.
+func (c *Config) QueueInDatabase() bool {
+	return c.QueueBackend == QueuePostgres || c.QueueBackend == QueuePGMQ
+}
+
+// NATS is the server with the tenant's subjects.
+type NATS struct {
+	// URL (NATS_URL) holds addresses, maybe with a login.
+	URL Secret
+	// Credentials (NATS_CREDS) is the content of a .creds file, or the seed of an NKey.
+	Credentials Secret
+	// Subject (NATS_SUBJECT) is that of the tasks. Default "simple-process.jobs".
+	Subject string
+	// CA and Cert (NATS_CA, NATS_CERT) are certificates in PEM.
+	CA, Cert string
+	// Key (NATS_KEY) is Cert's, in PEM.
+	Key Secret
+}
 
 // Azure is the storage account with the tenant's queues and its container.
 type Azure struct {
@@ -223,3 +272,22 @@ type Webhook struct {
 	// AllowCIDRs (WEBHOOK_ALLOW_CIDRS) may be called although they are private. Default none.
 	AllowCIDRs []netip.Prefix
 }
+
+// CogneeServer is where documents go.
+type CogneeServer struct {
+	URL    string // COGNEE_URL, no trailing slash; empty: nowhere
+	APIKey Secret // COGNEE_API_KEY; unset: none is sent
+}
+
+// Events is where lifecycle events go.
+type Events struct {
+	// URL (EVENTS_URL) is nats:// or tls:// with one or more servers, or an https address; unset: nowhere.
+	URL Secret
+	// Key (EVENTS_KEY) is Event Grid's, or a login to NATS; unset: none.
+	Key Secret
+	// Keep (EVENTS_KEEP_DAYS) is how long the events of a job are kept after its end. Default 7 days.
+	Keep time.Duration
+}
+
+// NATS reports whether the events go to NATS, and not to an HTTP address.
+func (e Events) NATS() bool { return natsScheme(e.URL.Reveal()) }

@@ -11,14 +11,18 @@ import (
 // and others; Azure's platform; AWS and Google by IPv6; Alibaba.
 var metadataAddresses = []string{"169.254.169.254", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200"}
 
-// checkAllowed warns of networks that expose more to the tenant's webhooks than a private network.
+// checkAllowed warns of networks that expose more to the tenant's tasks than a private network.
 func (l *loader) checkAllowed() {
-	const name = "WEBHOOK_ALLOW_CIDRS"
-	for _, network := range l.cfg.Webhook.AllowCIDRs {
+	l.checkNetworks("WEBHOOK_ALLOW_CIDRS", "a webhook", "the receivers' networks", l.cfg.Webhook.AllowCIDRs)
+	l.checkNetworks("SOURCE_ALLOW_CIDRS", "a source_uri", "the networks of the servers with documents",
+		l.cfg.SourceAllowCIDRs)
+}
+
+func (l *loader) checkNetworks(name, who, instead string, allowed []netip.Prefix) {
+	for _, network := range allowed {
 		if network.Bits() == 0 {
-			l.warn(name, network.String()+
-				" is every address: a webhook may call this machine, its network and the cloud's metadata service",
-				"list only the receivers' networks")
+			l.warn(name, network.String()+" is every address: "+who+
+				" may call this machine, its network and the cloud's metadata service", "list only "+instead)
 			continue
 		}
 		var within []string

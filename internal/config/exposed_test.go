@@ -11,6 +11,9 @@ func TestExposed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ env, name, says string }{
 		{"WEBHOOK_ALLOW_CIDRS=0.0.0.0/0", "WEBHOOK_ALLOW_CIDRS", "every address"},
+		{"SOURCE_ALLOW_CIDRS=0.0.0.0/0", "SOURCE_ALLOW_CIDRS", "a source_uri may call"},
+		{"SOURCE_ALLOW_CIDRS=169.254.0.0/16", "SOURCE_ALLOW_CIDRS", "169.254.169.254"},
+		{"SOURCE_ALLOW_CIDRS=10.0.0.0/8", "", ""},
 		{"WEBHOOK_ALLOW_CIDRS=10.0.0.0/8,::/0", "WEBHOOK_ALLOW_CIDRS", "every address"},
 		{"WEBHOOK_ALLOW_CIDRS=169.254.0.0/16", "WEBHOOK_ALLOW_CIDRS", "169.254.169.254"},
 		{"WEBHOOK_ALLOW_CIDRS=169.254.169.254", "WEBHOOK_ALLOW_CIDRS", "169.254.169.254"},

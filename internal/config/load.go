@@ -37,6 +37,9 @@ func Load(src Sources, groups Group) (Config, error) {
 			continue
 		}
 		l.read(s)
+		if s.Groups&Queue != 0 && l.cfg.QueueInDatabase() { // QUEUE_BACKEND comes before the database's settings
+			groups |= Store
+		}
 	}
 	l.derive()
 	l.check(groups)

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -238,4 +240,24 @@ func list(field func(*Config) *[]string, re string, form func(string) string, re
 		*field(c) = out
 		return nil
 	}
+}
+
+// folder accepts an absolute path. That it exists is known at its first use.
+func folder(field func(*Config) *string) parser {
+	return func(c *Config, s string) *fault {
+		if !filepath.IsAbs(s) {
+			return &fault{quoted(s) + " is not an absolute path", "begin it with /"}
+		}
+		*field(c) = filepath.Clean(s)
+		return nil
+	}
+}
+
+// certificates accepts PEM with at least one certificate.
+func certificates(field *string, s string) *fault {
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(s)) {
+		return &fault{"it holds no certificate", "set it to PEM (-----BEGIN CERTIFICATE-----), or name the file"}
+	}
+	*field = s
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
@@ -123,5 +124,34 @@ func databaseURL(c *Config, s string) *fault {
 		return &fault{"it is not a Postgres connection string", remedy}
 	}
 	c.DatabaseURL = NewSecret(s)
+	return nil
+}
+
+// natsURL checks the form only: the client decides. Faults never quote the value, which may hold a password.
+func natsURL(c *Config, s string) *fault {
+	const remedy = "set it to nats://HOST:4222 or tls://HOST:4222; separate several by commas"
+	for one := range strings.SplitSeq(s, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		switch {
+		case err != nil:
+			return &fault{"it is not a URL", remedy}
+		case !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme):
+			return &fault{"it begins with neither nats:// nor tls://", remedy}
+		case u.Hostname() == "":
+			return &fault{"it names no host", remedy}
+		}
+	}
+	c.NATS.URL = NewSecret(s)
+	return nil
+}
+
+func natsCredentials(c *Config, s string) *fault {
+	if !strings.Contains(s, "BEGIN NATS USER JWT") && !strings.HasPrefix(s, "SU") {
+		return &fault{
+			"it is neither the content of a .creds file nor the seed of an NKey",
+			"set NATS_CREDS_FILE to the path of the .creds file, or put the file's content into the credential",
+		}
+	}
+	c.NATS.Credentials = NewSecret(s)
 	return nil
 }

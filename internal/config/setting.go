@@ -17,11 +17,14 @@ const (
 	Extract                    // what reads documents
 	Worker                     // concurrency, leases, retries, timeouts
 	Webhooks                   // signing and guarding
+	Publish                    // where lifecycle events go
+	Cognee                     // where documents go
 	HTTP                       // health and metrics
 	Log                        // level and format
 
 	// All is what `run` and `check-config` need.
-	All = Tenant | Queue | Blob | Store | Schema | Models | Extract | Worker | Webhooks | HTTP | Log
+	All = Tenant | Queue | Blob | Store | Schema | Models | Extract | Worker | Webhooks | Publish | Cognee | HTTP |
+		Log
 )
 
 // Setting is a row of the table.
@@ -50,8 +53,9 @@ func (s Setting) Flag() string {
 // Subjects returns the headings of the settings, in the order of the documents.
 func Subjects() []string {
 	return []string{
-		subjectTenant, subjectStorage, subjectDatabase, subjectModels, subjectDocuments, subjectPII, subjectWork,
-		subjectWebhooks, subjectHealth, subjectLog,
+		subjectTenant, subjectStorage, subjectDatabase, subjectModels, subjectDocuments, subjectGateway, subjectPII,
+		subjectWork,
+		subjectWebhooks, subjectEvents, subjectCognee, subjectHealth, subjectLog,
 	}
 }
 
@@ -62,8 +66,11 @@ const (
 	subjectModels    = "Models"
 	subjectDocuments = "Reading documents"
 	subjectPII       = "Personal data"
+	subjectGateway   = "XML of invoices"
 	subjectWork      = "Work"
 	subjectWebhooks  = "Webhooks"
+	subjectEvents    = "Lifecycle events"
+	subjectCognee    = "Cognee"
 	subjectHealth    = "Health, metrics and traces"
 	subjectLog       = "Log"
 )
@@ -75,6 +82,10 @@ func (s Setting) Subject() string {
 		return subjectPII
 	case strings.HasPrefix(s.Name, "OTEL_"):
 		return subjectHealth
+	case strings.HasPrefix(s.Name, "EVENTS_"):
+		return subjectEvents
+	case strings.HasPrefix(s.Name, "GATEWAY_"), strings.HasPrefix(s.Name, "CHECK_"):
+		return subjectGateway
 	}
 	for _, by := range []struct {
 		group   Group
@@ -84,6 +95,8 @@ func (s Setting) Subject() string {
 		{Log, subjectLog},
 		{HTTP, subjectHealth},
 		{Webhooks, subjectWebhooks},
+		{Publish, subjectEvents},
+		{Cognee, subjectCognee},
 		{Models, subjectModels},
 		{Extract, subjectDocuments},
 		{Worker, subjectWork},
@@ -110,7 +123,7 @@ func (s Setting) DefaultText() string {
 // Settings returns the table, in the order of the documents.
 func Settings() []Setting {
 	var all []Setting
-	for _, part := range [][]Setting{services(), models(), documents(), worker(), outside()} {
+	for _, part := range [][]Setting{services(), models(), documents(), gateways(), worker(), outside()} {
 		all = append(all, part...)
 	}
 	return all

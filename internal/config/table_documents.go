@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"net/netip"
+	"strings"
+	"time"
+)
 
 func documents() []Setting {
 	return []Setting{
@@ -85,9 +89,26 @@ func documents() []Setting {
 				"use languages such as en,de"),
 		},
 		{
+			Name: "PDF_ENGINE", Default: PDFNative, Groups: Worker, Live: true,
+			Help: "what draws decks as PDF: native, or soffice (LibreOffice, which knows all scripts, fonts and effects, and " +
+				"takes some seconds more)",
+			parse: oneOf(func(c *Config) *string { return &c.PDFEngine }, []string{PDFNative, PDFSoffice}, nil),
+		},
+		{
+			Name: "EXPORT_URL_HOURS", Default: "24", Unit: "h", Groups: Worker, Live: true,
+			Help: "how long the signed address of an exported deck holds at least, 0 to 144; 0: none is made, as storage " +
+				"without an account key or an identity can't sign",
+			parse: duration(func(c *Config) *time.Duration { return &c.ExportURL }, time.Hour, 0, 144),
+		},
+		{
 			Name: "MAX_BLOB_MB", Default: "512", Unit: "MiB", Groups: Extract | Worker, Live: true,
 			Help:  "the largest document, 1 to 4096",
 			parse: mebibytes(func(c *Config) *int64 { return &c.MaxBlobBytes }, 1, 4096),
+		},
+		{
+			Name: "SOURCE_ALLOW_CIDRS", Groups: Worker, Live: true,
+			Help:  "private networks from which documents may be fetched by source_uri, separated by commas",
+			parse: prefixes(func(c *Config) *[]netip.Prefix { return &c.SourceAllowCIDRs }),
 		},
 	}
 }

@@ -1,6 +1,9 @@
 package config
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+)
 
 func outside() []Setting {
 	return []Setting{
@@ -14,6 +17,35 @@ func outside() []Setting {
 			Name: "WEBHOOK_ALLOW_CIDRS", Groups: Webhooks, Live: true,
 			Help:  "private networks that webhooks may call, separated by commas",
 			parse: prefixes(func(c *Config) *[]netip.Prefix { return &c.Webhook.AllowCIDRs }),
+		},
+		{
+			Name: "EVENTS_URL", Secret: true, Groups: Publish,
+			Help: "where lifecycle events of jobs go: nats://HOST:4222 or tls://HOST:4222 (several separated by commas), or " +
+				"an https address that takes CloudEvents in batches, such as Azure Event Grid (docs/events.md); unset: nowhere",
+			parse: eventsURL,
+		},
+		{
+			Name: "EVENTS_KEY", Secret: true, Groups: Publish,
+			Help: "the key of EVENTS_URL: Event Grid's (sent as aeg-sas-key), or for NATS the content of a .creds file, the " +
+				"seed of an NKey (SU…) or a token",
+			parse: secret(func(c *Config) *Secret { return &c.Events.Key }),
+		},
+		{
+			Name: "EVENTS_KEEP_DAYS", Default: "7", Unit: "days", Groups: Publish | Worker | HTTP,
+			Help: "how long the events of a job are kept after its end, 1 to 3650; what could not be published until then " +
+				"is lost to EVENTS_URL",
+			parse: duration(func(c *Config) *time.Duration { return &c.Events.Keep }, day, 1, 3650),
+		},
+		{
+			Name: "COGNEE_URL", Groups: Cognee,
+			Help: "the address of a Cognee server that gets each active version of a document, and forgets deleted ones " +
+				"(docs/cognee.md); unset: none does",
+			parse: address(func(c *Config) *string { return &c.Cognee.URL }, "http://cognee:8000"),
+		},
+		{
+			Name: "COGNEE_API_KEY", Secret: true, Groups: Cognee,
+			Help:  "the API key for COGNEE_URL (X-Api-Key); unset: for a server without access control",
+			parse: secret(func(c *Config) *Secret { return &c.Cognee.APIKey }),
 		},
 		{
 			Name: "HTTP_ADDR", Groups: HTTP,

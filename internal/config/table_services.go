@@ -6,6 +6,9 @@ import (
 
 const (
 	containerPattern = `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
+	schemaPattern    = `^[a-z_][a-z0-9_]{0,62}$`
+	subjectPattern   = `^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`
+	accountPattern   = `^[a-z0-9]{3,24}$`
 	modelPattern     = `^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$`
 	versionPattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?$`
 )
@@ -19,9 +22,20 @@ func services() []Setting {
 		},
 		{
 			Name: "QUEUE_BACKEND", Default: QueueAzure, Groups: Queue,
-			Help: "the kind of queue",
-			parse: oneOf(func(c *Config) *string { return &c.QueueBackend }, []string{QueueAzure},
-				[]string{"nats", "postgres"}),
+			Help: "the kind of queue: azure, nats, postgres (in the database with the jobs) or pgmq (Supabase Queues in it)",
+			parse: oneOf(func(c *Config) *string { return &c.QueueBackend },
+				[]string{QueueAzure, QueueNATS, QueuePostgres, QueuePGMQ}, nil),
+		},
+		{
+			Name: "BLOB_BACKEND", Default: BlobAzure, Groups: Blob,
+			Help: "where the documents are: azure (the container) or dir (a folder, BLOB_DIR)",
+			parse: oneOf(func(c *Config) *string { return &c.BlobBackend }, []string{BlobAzure, BlobDir},
+				[]string{"nats"}),
+		},
+		{
+			Name: "BLOB_DIR", Groups: Blob,
+			Help:  "the folder of the documents with BLOB_BACKEND=dir; all workers of the tenant need the same",
+			parse: folder(func(c *Config) *string { return &c.BlobDir }),
 		},
 		{
 			Name: "AZURE_STORAGE_CONNECTION_STRING", Shown: "none; this or AZURE_STORAGE_ACCOUNT is required",
@@ -40,6 +54,40 @@ func services() []Setting {
 			Help: "the tenant's one container",
 			parse: dashed(func(c *Config) *string { return &c.Azure.Container }, containerPattern,
 				"use 3 to 63 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
+		},
+		{
+			Name: "NATS_URL", Shown: "none; required with QUEUE_BACKEND=nats", Secret: true, Groups: Queue,
+			Help: "the NATS servers: nats://HOST:4222 or tls://HOST:4222, several separated by commas; a login as " +
+				"nats://USER:PASSWORD@HOST:4222 or nats://TOKEN@HOST:4222",
+			parse: natsURL,
+		},
+		{
+			Name: "NATS_CREDS", Secret: true, Groups: Queue,
+			Help:  "the content of the user's .creds file, or the seed of its NKey (SU…)",
+			parse: natsCredentials,
+		},
+		{
+			Name: "NATS_SUBJECT", Default: "simple-process.jobs", Groups: Queue,
+			Help: "the subject of the tasks; those of other priorities and the dead letters have .high, .low and " +
+				".deadletter appended; tenants that share an account need one each",
+			parse: pattern(func(c *Config) *string { return &c.NATS.Subject }, subjectPattern,
+				"use words of letters, digits, - and _ that are joined by dots, such as simple-process.southhaven.jobs"),
+		},
+		{
+			Name: "NATS_CA", Groups: Queue,
+			Help: "the certificates (PEM) of the authorities that may sign the NATS server's, best as " +
+				"NATS_CA_FILE=PATH; unset: the system's",
+			parse: func(c *Config, s string) *fault { return certificates(&c.NATS.CA, s) },
+		},
+		{
+			Name: "NATS_CERT", Groups: Queue,
+			Help:  "the worker's own certificate (PEM), for servers that demand one, best as NATS_CERT_FILE=PATH",
+			parse: func(c *Config, s string) *fault { return certificates(&c.NATS.Cert, s) },
+		},
+		{
+			Name: "NATS_KEY", Secret: true, Groups: Queue,
+			Help:  "the key (PEM) of NATS_CERT",
+			parse: secret(func(c *Config) *Secret { return &c.NATS.Key }),
 		},
 		{
 			Name: "SUPABASE_URL", Shown: "none; this with a key, or DATABASE_URL, is required", Groups: Store,

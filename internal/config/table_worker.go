@@ -73,5 +73,16 @@ func worker() []Setting {
 				"deleted at once",
 			parse: duration(func(c *Config) *time.Duration { return &c.VersionKeep }, day, 0, 3650),
 		},
+		{
+			Name: "JOBS_KEEP_DAYS", Default: "90", Unit: "days", Groups: Worker,
+			Help: "how long the row of a job is kept after its end, 14 to 3650; what still needs it keeps it longer " +
+				"(docs/database.md)",
+			parse: duration(func(c *Config) *time.Duration { return &c.JobsKeep }, day, 14, 3650),
+		},
+		{
+			Name: "DELIVERIES_KEEP_DAYS", Default: "30", Unit: "days", Groups: Worker,
+			Help:  "how long a webhook is kept after it was delivered or given up, 1 to 3650",
+			parse: duration(func(c *Config) *time.Duration { return &c.DeliveriesKeep }, day, 1, 3650),
+		},
 	}
 }

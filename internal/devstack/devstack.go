@@ -1,6 +1,7 @@
 // Package devstack runs the whole system on one machine, for cmd/async-worker-dev (make run). It starts Azurite,
-// PGlite, PostgREST and a worker as child processes, shows a tour with the sample documents, and stops everything. It
-// writes only to .dev/ in the project's folder.
+// PGlite, PostgREST and a worker as child processes, or in their place one Postgres and perhaps a nats-server, shows a
+// tour with the sample documents, and stops everything. It writes only to .dev/ in the project's folder; Postgres has a
+// temporary one.
 package devstack
 
 import (
@@ -13,6 +14,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/webhook/receiver"
@@ -21,12 +23,25 @@ import (
 // clientID is the tenant of the local stack.
 const clientID = "southhaven"
 
+// Backends of Options.
+const (
+	// BackendSupabase is Azurite, PGlite and PostgREST: what Azure and Supabase are to a worker.
+	BackendSupabase = ""
+	// BackendPostgres is one Postgres, with jobs and queues, and a folder. The database is removed with the stack.
+	BackendPostgres = "postgres"
+	// BackendNATS is one Postgres with the jobs, a nats-server with the queues, and a folder. Nothing is kept.
+	BackendNATS = "nats"
+)
+
 // Options select what to run and how to show it.
 type Options struct {
 	// Once ends after the tour, with fresh data. Otherwise the stack stays up until ctx ends, and keeps its data.
-	Once    bool
+	Once bool
+	// Backend is BackendSupabase, BackendPostgres or BackendNATS.
+	Backend string
 	Home    string   // the folder for everything it writes; empty: .dev of the project
 	Worker  string   // the program async-worker: an absolute path
+	NATS    string   // the program nats-server, for BackendNATS: an absolute path
 	Environ []string // "NAME=value"; settings of the models are taken from it
 	Stdout  io.Writer
 	Color   bool // Stdout shows colours
@@ -76,6 +91,7 @@ type dev struct {
 	parts    *parts
 	env      settings
 	receiver *receiver.Receiver
+	gateway  *gatewaytest.Server
 	azure    string // connection string
 	database string // the URL of its owner
 	api      access
@@ -104,7 +120,9 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	defer d.home.removeEnv()
-	d.printNext()
+	if err := d.printNext(ctx); err != nil {
+		return interrupted(ctx, err)
+	}
 	<-ctx.Done()
 	return nil
 }

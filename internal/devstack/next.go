@@ -1,8 +1,16 @@
 package devstack
 
+import "context"
+
 // printNext prints what to try with the running stack.
-func (d *dev) printNext() {
+func (d *dev) printNext(ctx context.Context) error {
 	program := d.home.rel(d.Worker)
+	link, err := d.api.dashboard(ctx)
+	if err != nil {
+		return err
+	}
+	d.out.section("The dashboard: this link signs you in, once, within 10 minutes")
+	d.out.line("  %s", link)
 	d.out.section("It is up. Try next, in another terminal:")
 	for _, command := range []string{
 		"set -a; . " + d.home.rel(d.home.envPath()) + "; set +a",
@@ -18,6 +26,11 @@ func (d *dev) printNext() {
 	} {
 		d.out.line("  %s", command)
 	}
+	if d.Backend != BackendSupabase {
+		d.out.line("\nWebhooks are shown here as they come. Ctrl-C stops everything, and removes the data of the services.")
+		return nil
+	}
 	d.out.line("\nWebhooks are shown here as they come. Ctrl-C stops everything; the data stays in %s for next time.",
 		d.home.rel(d.home.data))
+	return nil
 }

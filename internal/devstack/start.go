@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,6 +30,12 @@ func (d *dev) start(ctx context.Context) error {
 	defer cancel()
 	d.home.removeEnv() // of a killed run
 	d.env = modelSettings(d.Environ)
+	switch d.Backend {
+	case BackendPostgres:
+		return inOrder(ctx, d.startPostgres, d.startReceiver, d.startGateway, d.startWorker)
+	case BackendNATS:
+		return inOrder(ctx, d.startPostgres, d.startNATS, d.startReceiver, d.startGateway, d.startWorker)
+	}
 	if err := d.install(ctx); err != nil {
 		return err
 	}
@@ -38,11 +45,69 @@ func (d *dev) start(ctx context.Context) error {
 	if err := both.Wait(); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{d.startAPI, d.startReceiver, d.startWorker} {
+	d.env["AZURE_STORAGE_CONNECTION_STRING"] = d.azure
+	return inOrder(ctx, d.startAPI, d.startReceiver, d.startGateway, d.startWorker)
+}
+
+func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// startPostgres starts the one service of BackendPostgres, and the store of BackendNATS.
+func (d *dev) startPostgres(ctx context.Context) error {
+	if err := checkPoppler(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
+	defer cancel()
+	log, err := d.home.log("postgres")
+	if err != nil {
+		return err
+	}
+	postgres, err := stack.StartPostgres(ctx, stack.PostgresOptions{Log: log, Durable: true})
+	if err != nil {
+		return err
+	}
+	d.parts.add("postgres", postgres.Stop)
+	d.database = postgres.URL("postgres")
+	what := "jobs, queues and vectors"
+	if d.Backend == BackendNATS {
+		what = "jobs and vectors"
+	}
+	d.out.done("postgres", what)
+	d.env["DATABASE_URL"], d.env["QUEUE_BACKEND"] = d.database, "postgres"
+	d.env["BLOB_BACKEND"], d.env["BLOB_DIR"] = "dir", filepath.Join(d.home.data, "documents")
+	d.env["EXPORT_URL_HOURS"] = "0" // a folder can't sign addresses
+	return d.migrate(ctx)
+}
+
+// startNATS starts a nats-server with a token, which keeps other users of the machine out.
+func (d *dev) startNATS(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
+	defer cancel()
+	log, err := d.home.log("nats")
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(d.home.tmp, "nats-")
+	if err != nil {
+		return err
+	}
+	configuration, token := stack.Token()
+	server, err := stack.StartNATS(ctx, stack.NATSOptions{
+		Program: d.NATS, Folder: folder, Log: log, Configuration: configuration,
+	})
+	if err != nil {
+		return err
+	}
+	d.parts.watch("nats", server, server.Stop)
+	d.env["QUEUE_BACKEND"], d.env["NATS_URL"] = "nats", strings.Replace(server.URL, "://", "://"+token, 1)
+	d.out.done("nats", "queues, in JetStream")
 	return nil
 }
 
@@ -81,11 +146,15 @@ func (d *dev) startDatabase(ctx context.Context) error {
 	d.parts.watch("pglite", pglite, pglite.Stop)
 	d.database = pglite.URL
 	d.out.done("pglite", "Postgres 18 with pgvector")
-	dimensions, err := d.env.dimensions()
-	if err != nil {
+	if err := stack.SupabaseRoles(ctx, d.database, ""); err != nil {
 		return err
 	}
-	if err := stack.SupabaseRoles(ctx, d.database, ""); err != nil {
+	return d.migrate(ctx)
+}
+
+func (d *dev) migrate(ctx context.Context) error {
+	dimensions, err := d.env.dimensions()
+	if err != nil {
 		return err
 	}
 	report, err := schema.Migrate(ctx, d.database, schema.Options{Dimensions: dimensions})
@@ -140,7 +209,6 @@ func (d *dev) startWorker(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	d.env["CLIENT_ID"] = clientID
-	d.env["AZURE_STORAGE_CONNECTION_STRING"] = d.azure
 	log, err := d.home.log("worker")
 	if err != nil {
 		return err

@@ -11,7 +11,10 @@ const (
 	Store     Group = "store"
 	Models    Group = "models"
 	Docling   Group = "docling"
+	Gateway   Group = "gateway"
 	Webhooks  Group = "webhooks"
+	Events    Group = "events"
+	Cognee    Group = "cognee"
 	Clock     Group = "clock"
 	Machine   Group = "machine"
 	Unit      Group = "unit"
@@ -19,7 +22,9 @@ const (
 
 // Groups returns all groups.
 func Groups() []Group {
-	return []Group{Settings, Queues, Container, Store, Models, Docling, Webhooks, Clock, Machine, Unit}
+	return []Group{
+		Settings, Queues, Container, Store, Models, Docling, Gateway, Webhooks, Events, Cognee, Clock, Machine, Unit,
+	}
 }
 
 // Check is one check of the doctor.
@@ -95,9 +100,19 @@ func Checks() []Check {
 			"docling", Docling, "GET /ready, and the status of a task that doesn't exist, with the key", nothing,
 			"2 requests",
 		},
+		{"gateway", Gateway, "GET of GATEWAY_HEALTH_PATH; no document is sent", nothing, "1 request, which is not paid for"},
 		{"webhooks", Webhooks, "DNS, the check against private addresses, a connection and TLS for " +
 			"--webhook-url, or the hosts of " +
 			"the last 200 jobs", "a connection on which nothing is sent", "1 connection per host"},
+		{
+			"events", Events, "EVENTS_URL: a connection to NATS and the stream of a subject, or a request with an empty " +
+				"batch", nothing, "1 request",
+		},
+		{"cognee", Cognee, "GET /api/v1/datasets with the key", nothing, "1 request"},
+		{
+			"cognee outbox", Cognee, "what Cognee refused, what was given up, and what has waited for more than an hour",
+			nothing, "1 call of the database",
+		},
 		{"storage clock", Clock, "the Date of the storage account's answers", nothing, "1 request without a key"},
 		{"store clock", Store, "the database's clock", nothing, "the same call"},
 		{"disk", Machine, "free space in the folder for temporary files", "an empty file, removed at once", nothing},

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 // failed returns the result of a check that failed with err, classified by classOf. An err without a hint of its own
@@ -51,9 +52,9 @@ func classOf(err error) Class {
 		return Permission
 	}
 	switch {
-	case errors.Is(err, store.ErrForbidden):
+	case errors.Is(err, store.ErrForbidden), errors.Is(err, queue.ErrDenied):
 		return Permission
-	case errors.Is(err, store.ErrSchema):
+	case errors.Is(err, store.ErrSchema), errors.Is(err, queue.ErrSetting):
 		return Config
 	}
 	_, unreachable := errors.AsType[*net.OpError](err)
@@ -82,10 +83,10 @@ func ok(check, format string, args ...any) Result {
 	return Result{Check: check, State: OK, Seen: fmt.Sprintf(format, args...)}
 }
 
-// denied reports whether the storage account denied a right.
+// denied reports whether the storage account or the queues' server denied a right.
 func denied(err error) bool {
 	p, is := errors.AsType[*azure.Problem](err)
-	return is && p.Kind == azure.Permission
+	return is && p.Kind == azure.Permission || errors.Is(err, queue.ErrDenied)
 }
 
 // settings reports problems with the settings.

@@ -194,7 +194,11 @@ func (w *Worker) refused(check string, right azure.Right, on string, err error) 
 	if r.Seen == "" || !strings.Contains(r.Seen, on) {
 		r.Seen = fmt.Sprintf("%s: %s", on, r.Seen)
 	}
-	if problem, is := errors.AsType[*azure.Problem](err); is && problem.Kind == azure.Permission {
+	problem, is := errors.AsType[*azure.Problem](err)
+	if !is && denied(err) {
+		r.Class, r.Remedy = Permission, "the worker can't "+right.Doing+": "+w.Grant(right, on)
+	}
+	if is && problem.Kind == azure.Permission {
 		r.Remedy = "the worker can't " + right.Doing + ": " + w.Grant(right, on)
 		if problem.Hint != "" && problem.Code != "AuthorizationPermissionMismatch" {
 			r.Remedy = problem.Hint

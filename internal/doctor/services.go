@@ -66,6 +66,22 @@ func doclingCheck(ctx context.Context, w *Worker) []Result {
 	return []Result{ok("docling", "it is ready, and accepts the key")}
 }
 
+func gatewayCheck(ctx context.Context, w *Worker) []Result {
+	if err := w.within(ctx, w.Gateway); err != nil {
+		return []Result{failed("gateway", err, "is the gateway running, GATEWAY_URL its address, and GATEWAY_HEALTH_PATH what "+
+			"tells that it is up? until it answers, xml tasks wait")}
+	}
+	return []Result{ok("gateway", "it is up")}
+}
+
+func eventsCheck(ctx context.Context, w *Worker) []Result {
+	if err := w.within(ctx, w.Sink); err != nil {
+		return []Result{failed("events", err, "check EVENTS_URL and EVENTS_KEY; until it answers, events wait in the "+
+			"database for EVENTS_KEEP_DAYS")}
+	}
+	return []Result{ok("events", "the sink of lifecycle events answers")}
+}
+
 // webhooks probes the receivers in parallel.
 func webhooks(ctx context.Context, w *Worker) []Result {
 	const check = "webhooks"

@@ -35,12 +35,17 @@ type Worker struct {
 	Embedder  func(context.Context) (llm.Embedder, error)
 	Chat      func(context.Context) (llm.Chat, error)
 	Docling   func(context.Context) error
+	Gateway   func(context.Context) error
 	Receivers []string // URLs of webhooks; empty: those of the last jobs
 	Receiver  func(ctx context.Context, url string) (netip.AddrPort, error)
-	Refused   func(error) bool                         // by the guard against private addresses
-	StorageAt func(context.Context) (time.Time, error) // the storage account's clock
-	Machine   Computer
-	Unit      Instance
+	Refused   func(error) bool            // by the guard against private addresses
+	Sink      func(context.Context) error // probes EVENTS_URL
+	Cognee    func(context.Context) error // probes COGNEE_URL
+	// CogneeState is the outbox for Cognee; nil: the store's settings are wrong.
+	CogneeState func(context.Context) (store.CogneeState, error)
+	StorageAt   func(context.Context) (time.Time, error) // the storage account's clock
+	Machine     Computer
+	Unit        Instance
 }
 
 // Problem is a problem with a setting.

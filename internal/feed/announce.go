@@ -9,9 +9,10 @@ import (
 )
 
 // Announce returns a store whose written events are announced: to this process's listeners at once, and to those of
-// other processes, if tell is set, at most once per announceEvery. No write waits for that.
-func Announce(s store.Store, f *Feed, tell bool) store.Store {
-	a := &announcer{Store: s, feed: f}
+// other processes, if tell is set, at most once per announceEvery. No write waits for that. also is called with each
+// announcement, and must not block.
+func Announce(s store.Store, f *Feed, tell bool, also ...func()) store.Store {
+	a := &announcer{Store: s, feed: f, also: also}
 	if tell {
 		a.others = &others{store: s}
 	}
@@ -30,6 +31,7 @@ type announcer struct {
 
 	feed   *Feed
 	others *others // nil: they are not told
+	also   []func()
 }
 
 func (a *announcer) wrote(err error, jobIDs ...string) {
@@ -37,6 +39,9 @@ func (a *announcer) wrote(err error, jobIDs ...string) {
 		return
 	}
 	a.feed.Written(jobIDs...)
+	for _, call := range a.also {
+		call()
+	}
 	if a.others != nil {
 		a.others.tell(jobIDs)
 	}
@@ -108,6 +113,10 @@ func (a *announcer) Reject(ctx context.Context, r store.Rejection) (store.Settle
 	s, err := a.Store.Reject(ctx, r)
 	if r.JobID != "" {
 		a.wrote(err, r.JobID)
+	} else if err == nil { // a dead letter, which is of no job
+		for _, call := range a.also {
+			call()
+		}
 	}
 	return s, err
 }

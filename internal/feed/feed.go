@@ -321,7 +321,15 @@ func (f *Feed) read(ctx context.Context) (outcome, error) {
 			f.handOutLocked(&Event{FeedEvent: e}, true)
 		}
 	}
+	asked := map[string]int64{}
+	for _, j := range q.Jobs {
+		asked[j.JobID] = j.Seq
+	}
 	for _, e := range page.JobEvents {
+		if t := f.jobs[e.JobID]; t != nil && t.seq == asked[e.JobID] && e.Seq > t.seq+1 {
+			t.seq = e.Seq - 1 // those between have expired: a job's events are read in order
+		}
+		asked[e.JobID] = e.Seq
 		f.handOutLocked(&Event{FeedEvent: e}, false)
 	}
 	got.given = len(page.JobEvents)

@@ -175,7 +175,7 @@ func listenOnce(t *testing.T, f *feed.Feed, at store.FeedPosition, c *tally, wan
 
 func listenTo(url string) func(context.Context, func([]string)) error {
 	return func(ctx context.Context, woken func([]string)) error {
-		return postgres.Listen(ctx, url, postgres.Options{ClientID: "a"}, woken)
+		return postgres.Listen(ctx, url, postgres.FeedChannel("a"), woken)
 	}
 }
 

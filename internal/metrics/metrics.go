@@ -28,6 +28,9 @@ type Options struct {
 type Metrics struct {
 	*jobs
 	*services
+	*lifecycle
+	*schedules
+	*cogneeCounts
 
 	registry *prometheus.Registry
 	register prometheus.Registerer
@@ -38,7 +41,9 @@ type Metrics struct {
 // New returns metrics without counts.
 func New(o Options) *Metrics {
 	m := &Metrics{
-		jobs: newJobs(o.Types), services: newServices(), registry: prometheus.NewRegistry(), samples: newSamples(), log: o.Log,
+		jobs: newJobs(o.Types), services: newServices(), lifecycle: newLifecycle(), schedules: newSchedules(),
+		cogneeCounts: newCogneeCounts(), registry: prometheus.NewRegistry(),
+		samples: newSamples(), log: o.Log,
 	}
 	m.register = prometheus.WrapRegistererWith(prometheus.Labels{"client_id": o.ClientID}, m.registry)
 	info := buildInfo.gauge()
@@ -47,6 +52,9 @@ func New(o Options) *Metrics {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.register.MustRegister(m.jobs.all()...)
 	m.register.MustRegister(m.services.all()...)
+	m.register.MustRegister(m.lifecycle.all()...)
+	m.register.MustRegister(m.schedules.all()...)
+	m.register.MustRegister(m.cogneeCounts.all()...)
 	return m
 }
 

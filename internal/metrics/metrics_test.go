@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/events"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
@@ -158,6 +160,13 @@ func full(t *testing.T) *metrics.Metrics {
 	})
 	m.WatchQueues(tenantQueues(t))
 	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
+	m.WatchPublisher(publisher{state: store.PublisherState{Behind: 7, Oldest: time.Minute}})
+	m.Events(events.Observation{Published: 3, Refused: 1, Failed: 1})
+	m.EventsLost(2)
+	m.WatchCognee(outboxForCognee{})
+	m.Cognee(cognee.Observation{Outcome: store.CogneeSent, Took: time.Second})
+	m.Cognee(cognee.Observation{Outcome: store.CogneeRefused})
+	m.Cognee(cognee.Observation{Cognify: store.CognifyDone})
 	for _, e := range []engine.Ending{
 		{Outcome: engine.Retried, Class: taskerr.Timeout, Attempt: 1},
 		{Outcome: "failed", Class: taskerr.Timeout, Attempt: 1},
@@ -183,6 +192,20 @@ type outbox store.Outbox
 
 func (o outbox) Outbox(context.Context) (store.Outbox, error) { return store.Outbox(o), nil }
 
+type publisher struct {
+	store.Publishing
+	state store.PublisherState
+}
+
+func (p publisher) PublisherState(context.Context) (store.PublisherState, error) { return p.state, nil }
+
+// outboxForCognee is one in which documents wait.
+type outboxForCognee struct{ store.Cognee }
+
+func (outboxForCognee) CogneeState(context.Context) (store.CogneeState, error) {
+	return store.CogneeState{Enabled: true, Pending: 4, Oldest: time.Minute, Refused: 1, DownSince: new(time.Now())}, nil
+}
+
 func TestState(t *testing.T) {
 	t.Parallel()
 	got := scrape(t, full(t))
@@ -198,6 +221,12 @@ func TestState(t *testing.T) {
 	expect(t, got, 2, "async_worker_webhook_outbox", "state", "scheduled")
 	expect(t, got, 60, "async_worker_webhook_oldest_age_seconds")
 	expect(t, got, 1, "async_worker_webhook_attempts_total", "result", "retry")
+	expect(t, got, 7, "async_worker_events_behind")
+	expect(t, got, 60, "async_worker_events_lag_seconds")
+	expect(t, got, 3, "async_worker_events_total", "result", "published")
+	expect(t, got, 1, "async_worker_events_total", "result", "refused")
+	expect(t, got, 2, "async_worker_events_total", "result", "lost")
+	expect(t, got, 1, "async_worker_events_failures_total")
 }
 
 type billing struct {

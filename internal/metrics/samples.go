@@ -171,7 +171,7 @@ func (s *samples) take(ctx context.Context, one *sample) {
 
 // Describe implements prometheus.Collector.
 func (*samples) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []Definition{depth, oldest, outboxSize, outboxOldest} {
+	for _, d := range []Definition{depth, oldest, outboxSize, outboxOldest, eventsBehind, eventsLag, cogneeBacklog, cogneeOldest, cogneeDown} {
 		to <- d.desc()
 	}
 }

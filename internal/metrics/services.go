@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,17 +13,21 @@ import (
 
 // services counts requests to services.
 type services struct {
-	requests, webhooks, tokens, chatTokens, chunks *prometheus.CounterVec
-	webhookTime                                    *prometheus.HistogramVec
+	requests, webhooks, tokens, chatTokens, chunks, gateway *prometheus.CounterVec
+	webhookTime, gatewayTime                                *prometheus.HistogramVec
 }
 
 func newServices() *services {
 	s := &services{
 		requests: requests.counter(), webhooks: webhooks.counter(), tokens: tokens.counter(),
 		chatTokens: chatTokens.counter(), chunks: chunks.counter(),
-		webhookTime: webhookTime.histogram(),
+		webhookTime: webhookTime.histogram(), gateway: gatewayCalls.counter(), gatewayTime: gatewayTime.histogram(),
+	}
+	for _, result := range []string{"ok", "canceled", "GW_4XX", "GW_5XX", "GW_TIMEOUT", "IO_ERROR"} {
+		s.gateway.WithLabelValues(result)
 	}
 	s.tokens.WithLabelValues() // a rate needs an initial value
+	s.gatewayTime.WithLabelValues()
 	for _, kind := range []string{"prompt", "completion"} {
 		s.chatTokens.WithLabelValues(kind)
 	}
@@ -33,7 +38,7 @@ func newServices() *services {
 }
 
 func (s *services) all() []prometheus.Collector {
-	return []prometheus.Collector{s.requests, s.webhooks, s.tokens, s.chatTokens, s.chunks, s.webhookTime}
+	return []prometheus.Collector{s.requests, s.webhooks, s.tokens, s.chatTokens, s.chunks, s.webhookTime, s.gateway, s.gatewayTime}
 }
 
 // QueueRequest counts a request to the queue service; see queue/azure.Options.
@@ -51,6 +56,12 @@ func (s *services) Webhook(o webhook.Observation) {
 	if o.ResponseStatus != 0 {
 		s.webhookTime.WithLabelValues().Observe(o.Latency.Seconds())
 	}
+}
+
+// GatewayCall counts a call of the gateway.
+func (s *services) GatewayCall(result string, took time.Duration) {
+	s.gateway.WithLabelValues(result).Inc()
+	s.gatewayTime.WithLabelValues().Observe(took.Seconds())
 }
 
 // Ingested counts the chunks of a document.

@@ -138,12 +138,71 @@ var (
 	webhooks = Definition{
 		"async_worker_webhook_attempts_total", Counter,
 		[]string{byResult},
-		"attempts to deliver a webhook: delivered, retry (to be retried), failed (given up) or refused (the " +
-			"address is not allowed)", nil,
+		"attempts to deliver a webhook: delivered, retry (to be retried), failed (given up), refused (the " +
+			"address is not allowed) or missed (a webhook of a task's course, which is tried once)", nil,
 	}
 	webhookTime = Definition{
 		"async_worker_webhook_latency_seconds", Histogram, nil, "how long receivers of webhooks took to answer",
 		[]float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30},
+	}
+	published = Definition{
+		"async_worker_events_total", Counter,
+		[]string{byResult},
+		"lifecycle events that were published, refused by the sink and left out, or lost: removed before they were " +
+			"published (EVENTS_KEEP_DAYS); reduced ones are among the published, without their result",
+		nil,
+	}
+	firings = Definition{
+		"async_worker_schedule_firings_total", Counter,
+		[]string{byResult},
+		"firings of schedules: fired, skipped (the last job was not over) or missed (and not made up)", nil,
+	}
+	firingLateness = Definition{
+		"async_worker_schedule_lateness_seconds", Histogram, nil,
+		"how long after its time of the calendar a firing was submitted, jitter included",
+		[]float64{0.5, 1, 2.5, 5, 10, 20, 60, 300, 3600},
+	}
+	publishFailures = Definition{
+		"async_worker_events_failures_total", Counter, nil,
+		"attempts to publish lifecycle events that failed and are repeated", nil,
+	}
+	eventsBehind = Definition{
+		"async_worker_events_behind", Gauge, nil,
+		"events that are not published yet, counted up to 10001; sampled", nil,
+	}
+	eventsLag = Definition{
+		"async_worker_events_lag_seconds", Gauge, nil, "the age of the oldest event that is not published yet; sampled",
+		nil,
+	}
+	cogneeDocuments = Definition{
+		"async_worker_cognee_documents_total", Counter,
+		[]string{byResult},
+		"documents that Cognee has got (sent), has forgotten, has refused, or that were given up (failed); of those to be " +
+			"sent again, each attempt (retry)",
+		nil,
+	}
+	cogneeRuns = Definition{
+		"async_worker_cognee_runs_total", Counter,
+		[]string{byResult},
+		"requests to work a document set into Cognee's graph: asked, done or failed", nil,
+	}
+	cogneeTime = Definition{
+		"async_worker_cognee_request_seconds", Histogram, nil,
+		"how long it took to send a document to Cognee, or to have it forgotten", seconds(),
+	}
+	cogneeBacklog = Definition{
+		"async_worker_cognee_backlog", Gauge,
+		[]string{byState},
+		"documents that Cognee does not have yet (pending), and those that it refused or that were given up (refused, " +
+			"failed), each counted up to 10001; sampled",
+		nil,
+	}
+	cogneeOldest = Definition{
+		"async_worker_cognee_oldest_seconds", Gauge, nil, "how long the oldest pending document waits for Cognee; sampled",
+		nil,
+	}
+	cogneeDown = Definition{
+		"async_worker_cognee_down", Gauge, nil, "1 while Cognee is down; sampled", nil,
 	}
 	tokens = Definition{
 		"async_worker_embedding_tokens_total", Counter, nil, "tokens of embeddings, as the provider billed them", nil,
@@ -157,6 +216,14 @@ var (
 		"async_worker_chunks_total", Counter,
 		[]string{byResult},
 		"chunks of ingested documents: embedded, or reused with their existing vector", nil,
+	}
+	gatewayCalls = Definition{
+		"async_worker_gateway_requests_total", Counter,
+		[]string{byResult},
+		"calls of the gateway: ok (paid for), canceled, or the code of the error: GW_4XX, GW_5XX, GW_TIMEOUT or IO_ERROR", nil,
+	}
+	gatewayTime = Definition{
+		"async_worker_gateway_seconds", Histogram, nil, "how long calls of the gateway took", seconds(),
 	}
 	slots = Definition{
 		"async_worker_slots", Gauge, nil, "how many tasks may run at a time (WORKER_CONCURRENCY)", nil,
@@ -192,7 +259,9 @@ func Definitions() []Definition {
 	return []Definition{
 		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, warned, stageTime,
 		tried, waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime,
-		tokens, chatTokens, chunks,
+		published, publishFailures, eventsBehind, eventsLag, firings, firingLateness,
+		cogneeDocuments, cogneeRuns, cogneeTime, cogneeBacklog, cogneeOldest, cogneeDown,
+		tokens, chatTokens, chunks, gatewayCalls, gatewayTime,
 		slots, slotsUsed, typeLimit, breakers, checks, ready, alive, draining, buildInfo,
 	}
 }

@@ -125,7 +125,7 @@ func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Creden
 		commit = "synchronous_commit=on"
 	}
 	for _, setting := range append([]string{
-		"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200",
+		"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400",
 		"fsync=off", commit, "full_page_writes=off", "max_wal_size=1GB", "checkpoint_timeout=1h",
 		"shared_buffers=64MB", "timezone=Asia/Kathmandu", // no code may rely on UTC
 	}, o.Settings...) {

@@ -31,6 +31,7 @@ const (
 const (
 	Readers   = "async-worker"           // may read settings, not credentials
 	Operators = "async-worker-operators" // may read credentials and send requests to workers
+	Front     = "async-worker-front"     // the proxy's own: may forward requests, which need tokens, and read nothing
 )
 
 // Machine is the file system that holds the tenants' files.

@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -20,6 +21,9 @@ const (
 
 	// partialsFor is how long a model's answers to the parts of a document are kept: for its next versions.
 	partialsFor = 30 * 24 * time.Hour
+
+	// answersFor is how long an answer of the gateway is kept after it was last used.
+	answersFor = 30 * 24 * time.Hour
 
 	// keysFor is longer than a key is remembered.
 	keysFor = 48 * time.Hour
@@ -59,4 +63,24 @@ func Partials(s store.Summaries) Chore {
 			return n, n == batch, err
 		},
 	}
+}
+
+// Answers removes answers of the gateway that nobody has used for a month. remove removes the blobs of one, those that
+// no row names, too; it returns nil if they are gone already.
+func Answers(s store.Answers, remove func(context.Context, store.ExpiredAnswer) error) Chore {
+	return Chore{Name: "answers of the gateway", Every: every, Do: func(ctx context.Context) (int, bool, error) {
+		old, err := s.ExpireAnswers(ctx, answersFor, batch)
+		if err != nil || len(old) == 0 {
+			return 0, false, err
+		}
+		var gone []store.ExpiredAnswer
+		for _, a := range old {
+			if err = remove(ctx, a); err != nil {
+				break // the next round tries it again
+			}
+			gone = append(gone, a)
+		}
+		n, forgotten := s.ForgetAnswers(ctx, gone)
+		return n, len(old) == batch && err == nil, errors.Join(err, forgotten)
+	}}
 }

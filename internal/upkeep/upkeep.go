@@ -24,8 +24,11 @@ const (
 	// firstWithin is how soon after the start of a worker its first round is: some time, as workers are often
 	// started together.
 	firstWithin = 10 * time.Minute
-	// batchPause is between two batches of a round: the store has other things to do.
-	batchPause = time.Second
+	// Between two batches of a round is a pause of restShare times as long as the batch took: the store has other things
+	// to do, more so when it is slow.
+	restShare = 4
+	leastRest = 100 * time.Millisecond
+	mostRest  = 10 * time.Second
 )
 
 // Run does the chores until ctx is done. What fails is logged, and tried again in the next round.
@@ -49,12 +52,14 @@ func (c Chore) loop(ctx context.Context, log *slog.Logger) {
 func (c Chore) round(ctx context.Context, log *slog.Logger) {
 	total := 0
 	for {
+		began := time.Now()
 		n, more, err := c.Do(ctx)
+		rest := min(max(restShare*time.Since(began), leastRest), mostRest)
 		total += n
 		if err != nil && ctx.Err() == nil {
 			log.Warn("upkeep failed; trying again in some hours", "error", err)
 		}
-		if err != nil || !more || retry.Sleep(ctx, batchPause) != nil {
+		if err != nil || !more || retry.Sleep(ctx, rest) != nil {
 			break
 		}
 	}

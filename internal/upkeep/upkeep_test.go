@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,7 +90,7 @@ func TestStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{rows: 1 << 30}
 		during(t, time.Hour, upkeep.Documents(f, 0))
-		if f.rows == 0 || f.calls > 3600 {
+		if f.rows == 0 || f.calls > 10*3600 {
 			t.Errorf("%d calls, %d rows left", f.calls, f.rows)
 		}
 	})
@@ -139,6 +140,81 @@ func TestPartialsGo(t *testing.T) {
 		during(t, time.Hour, upkeep.Partials(p))
 		if p.rows != 0 || p.olderThan != 30*24*time.Hour {
 			t.Errorf("%d answers are left of those older than %v", p.rows, p.olderThan)
+		}
+	})
+}
+
+// expiry is a store with so many old jobs, of which nothing needs every second one.
+type expiry struct {
+	store.Expiry
+	events, jobs, deliveries int
+	keep                     [3]time.Duration
+	looks, rounds            int
+	took                     time.Duration // of a batch of events
+}
+
+func (e *expiry) ExpireEvents(_ context.Context, q store.EventExpiry) (store.ExpiredEvents, error) {
+	time.Sleep(e.took)
+	n := min(e.events, q.Events)
+	e.events, e.keep[0] = e.events-n, q.Keep
+	e.rounds++
+	return store.ExpiredEvents{Events: n, Lost: 1, More: n == q.Events}, nil
+}
+
+func (e *expiry) ExpireDeliveries(_ context.Context, keep time.Duration, limit int) (int, error) {
+	n := min(e.deliveries, limit)
+	e.deliveries, e.keep[1] = e.deliveries-n, keep
+	return n, nil
+}
+
+func (e *expiry) ExpireJobs(_ context.Context, q store.JobExpiry) (store.ExpiredJobs, error) {
+	e.keep[2] = q.Keep
+	at := 0
+	if q.After != nil {
+		at, _ = strconv.Atoi(q.After.ID)
+	} else {
+		e.rounds++
+	}
+	e.looks += min(q.Limit, e.jobs-at)
+	gone := store.ExpiredJobs{Removed: q.Limit / 2}
+	if at += q.Limit; at <= e.jobs {
+		gone.Next = &store.EndedJob{ID: strconv.Itoa(at)}
+	}
+	return gone, nil
+}
+
+// Old rows go, each by its own age; in one round each job is looked at once, needed or not.
+func TestRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const days = 24 * time.Hour
+		e := &expiry{events: 10_000, jobs: 2_700, deliveries: 1_100}
+		lost := 0
+		during(t, time.Hour, upkeep.Events(e, 7*days, func(n int) { lost += n }), upkeep.Deliveries(e, 30*days))
+		if e.events != 0 || e.deliveries != 0 || lost == 0 {
+			t.Errorf("%d events, %d deliveries are left, %d lost", e.events, e.deliveries, lost)
+		}
+		e.rounds = 0
+		during(t, 24*time.Hour, upkeep.Jobs(e, 90*days))
+		if e.looks != e.rounds*e.jobs || e.rounds < 3 || e.rounds > 6 {
+			t.Errorf("%d looks at %d jobs in %d rounds", e.looks, e.jobs, e.rounds)
+		}
+		if e.keep != [3]time.Duration{7 * days, 30 * days, 90 * days} {
+			t.Errorf("kept for %v", e.keep)
+		}
+	})
+}
+
+// A store that is slow gets more rest.
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for took, want := range map[time.Duration]int{10 * time.Millisecond: 60 * 9, time.Second: 12, time.Minute: 1} {
+			e := &expiry{events: 1 << 30, took: took}
+			c := upkeep.Events(e, 0, func(int) {})
+			c.Every = time.Nanosecond // the first round begins at once
+			during(t, time.Minute, c)
+			if e.rounds < want*9/10 || e.rounds > want*11/10+1 {
+				t.Errorf("%d batches of %v in a minute, want about %d", e.rounds, took, want)
+			}
 		}
 	})
 }

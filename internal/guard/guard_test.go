@@ -1,4 +1,4 @@
-package webhook_test
+package guard_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/webhook"
+	"github.com/seed-7227ef26/async-worker/internal/guard"
 )
 
 func prefixes(list ...string) []netip.Prefix {
@@ -17,9 +17,13 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
+func hooks(allow []netip.Prefix) *guard.Guard {
+	return guard.New(guard.Config{Allow: allow, Subject: "the receiver", Setting: "WEBHOOK_ALLOW_CIDRS"})
+}
+
 func TestGuardRefuses(t *testing.T) {
 	t.Parallel()
-	guard := webhook.NewGuard(nil)
+	g := hooks(nil)
 	for addr, class := range map[string]string{
 		"127.0.0.1": "loopback", "127.255.255.254": "loopback", "::1": "loopback",
 		"10.0.0.1": "private", "172.16.0.1": "private", "172.31.255.255": "private", "192.168.1.1": "private",
@@ -41,8 +45,8 @@ func TestGuardRefuses(t *testing.T) {
 		"100::1": "special-purpose", "5f00::1": "special-purpose", "fec0::1": "special-purpose",
 		"4000::1": "special-purpose",
 	} {
-		err := guard.Check(netip.MustParseAddr(addr))
-		refused, ok := errors.AsType[*webhook.RefusedError](err)
+		err := g.Check(netip.MustParseAddr(addr))
+		refused, ok := errors.AsType[*guard.RefusedError](err)
 		if !ok || !strings.Contains(refused.Problem, class) || !strings.Contains(err.Error(), "WEBHOOK_ALLOW_CIDRS") {
 			t.Errorf("%s: got %v, want it refused as %s", addr, err, class)
 			continue
@@ -55,7 +59,7 @@ func TestGuardRefuses(t *testing.T) {
 
 func TestGuardAllows(t *testing.T) {
 	t.Parallel()
-	guard := webhook.NewGuard(prefixes("10.1.0.0/16", "fd00::/64", "64:ff9b::/96", "168.63.129.16/32"))
+	g := hooks(prefixes("10.1.0.0/16", "fd00::/64", "64:ff9b::/96", "168.63.129.16/32"))
 	for addr, want := range map[string]bool{
 		"8.8.8.8": true, "168.63.129.15": true, "2606:4700::1111": true, "::ffff:8.8.8.8": true, "172.32.0.1": true,
 		"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.1": false, "127.0.0.1": false,
@@ -63,14 +67,14 @@ func TestGuardAllows(t *testing.T) {
 		// An operator of an IPv6-only network allows NAT64, but not every address behind it.
 		"64:ff9b::808:808": true, "64:ff9b::a01:203": true, "64:ff9b::7f00:1": false, "64:ff9b::a02:1": false,
 	} {
-		if err := guard.Check(netip.MustParseAddr(addr)); (err == nil) != want {
+		if err := g.Check(netip.MustParseAddr(addr)); (err == nil) != want {
 			t.Errorf("%s: got %v", addr, err)
 		}
 	}
 	for addr, want := range map[string]bool{
 		"8.8.8.8": false, "2606:4700::1111": false, "10.1.2.3": true, "::ffff:10.1.2.3": true, "127.0.0.1": false,
 	} {
-		if err := guard.CheckPlain(netip.MustParseAddr(addr)); (err == nil) != want {
+		if err := g.CheckPlain(netip.MustParseAddr(addr)); (err == nil) != want {
 			t.Errorf("http to %s: got %v", addr, err)
 		}
 	}
