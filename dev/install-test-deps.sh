@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), Python, poppler and
+# Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), Python, a browser, poppler and
 # tesseract; with `run` as its argument only the last two, which are all that the worker itself needs; with `boot`
 # also what `make boot-test` boots a Debian with.
 # Quick when there is nothing to do; run it as often as you like.
@@ -30,6 +30,15 @@ pgvector_ok() {
     dpkg --compare-versions "$version" ge "$PGVECTOR_MIN"
 }
 
+# browser_missing says whether a browser for the tests of the dashboard can be installed and is not there. Ubuntu has none
+# as a package; the tests skip what needs one.
+browser_missing() {
+    for name in chromium-headless-shell chromium google-chrome; do
+        command -v "$name" >/dev/null && return 1
+    done
+    command -v apt-cache >/dev/null && apt-cache show chromium-headless-shell >/dev/null 2>&1
+}
+
 packages_missing() {
     command -v pdftotext >/dev/null && command -v pdftoppm >/dev/null || echo poppler-utils
     [ -d /usr/share/poppler/cMap ] || ! command -v dpkg >/dev/null || echo poppler-data
@@ -37,6 +46,7 @@ packages_missing() {
     [ "$what" != run ] || return 0
     [ -n "$(newest_pg)" ] || echo postgresql
     command -v python3 >/dev/null || echo python3
+    browser_missing && echo chromium-headless-shell
     [ "$what" = boot ] || return 0
     command -v debootstrap >/dev/null || echo debootstrap
     command -v systemd-nspawn >/dev/null || echo systemd-container
@@ -88,7 +98,11 @@ install() {
 }
 
 # A fresh machine has no package lists at all.
-apt-cache show poppler-utils >/dev/null 2>&1 || { quietly apt update; say "fetched apt's package lists"; }
+apt-cache show poppler-utils >/dev/null 2>&1 || {
+    quietly apt update
+    say "fetched apt's package lists"
+    missing=$(packages_missing | tr '\n' ' ' | sed 's/ *$//') # the lists say whether there is a browser
+}
 
 # shellcheck disable=SC2086 # a list of words
 [ -z "$missing" ] || install $missing

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -18,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/devstack"
 )
 
-const about = `Usage: async-worker-dev [--once] [--home DIR] [--worker FILE]
+const about = `Usage: async-worker-dev [--once] [--backend postgres|nats] [--home DIR] [--worker FILE]
 
 async-worker-dev starts real Azurite, Postgres (PGlite) and PostgREST from npm, applies the schema, starts the
 daemon, ingests the documents of dev/samples, checks the webhook of each, shows a bad task in the dead letters and
@@ -27,6 +28,10 @@ inside the project's folder. It writes only to .dev/ there: data, logs, and, in 
 stack for other commands.
 
   --once         stop after the tour, which uses fresh data and removes it; exit code 0: all went well
+  --backend postgres
+                 start one Postgres, which must be installed, in place of Azurite, PGlite and PostgREST: it holds jobs
+                 and queues, and the documents are in a folder; no Node.js is needed, and the database is not kept
+  --backend nats the same with the queues in a nats-server, which is beside this program (make run builds it) or in PATH
   --home DIR     write to this folder (default: .dev in the project's folder)
   --worker FILE  the program to run as the worker (default: async-worker in the folder of this program)
 `
@@ -53,8 +58,8 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second signal ends the process
-	if err := checkWorker(&o); err != nil {
-		return console.ReportUsage(err, "build it with make build, or name it with --worker")
+	if err := checkPrograms(&o); err != nil {
+		return console.ReportUsage(err, "make run builds what it needs; --worker names another worker")
 	}
 	return console.Report("dev", "the logs of all parts are in .dev/logs", devstack.Run(ctx, o))
 }
@@ -63,10 +68,17 @@ func parse(args []string, o *devstack.Options) error {
 	flags := flag.NewFlagSet("async-worker-dev", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it
 	flags.BoolVar(&o.Once, "once", false, "")
+	flags.StringVar(&o.Backend, "backend", "", "")
 	flags.StringVar(&o.Home, "home", "", "")
 	flags.StringVar(&o.Worker, "worker", "", "")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	switch o.Backend {
+	case devstack.BackendSupabase, devstack.BackendPostgres, devstack.BackendNATS:
+	default:
+		return fmt.Errorf("--backend %q: the other backends are %s and %s", o.Backend, devstack.BackendPostgres,
+			devstack.BackendNATS)
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("async-worker-dev takes no argument, got %q", flags.Arg(0))
@@ -74,14 +86,14 @@ func parse(args []string, o *devstack.Options) error {
 	return nil
 }
 
-// checkWorker finds the worker's program, as an absolute path: the worker starts in another folder.
-func checkWorker(o *devstack.Options) error {
+// checkPrograms finds the programs to start, as absolute paths: they start in another folder.
+func checkPrograms(o *devstack.Options) error {
 	if o.Worker == "" {
-		self, err := os.Executable()
+		file, err := beside("async-worker")
 		if err != nil {
-			return fmt.Errorf("find this program's file: %w", err)
+			return err
 		}
-		o.Worker = filepath.Join(filepath.Dir(self), "async-worker")
+		o.Worker = file
 	}
 	var err error
 	if o.Worker, err = filepath.Abs(o.Worker); err != nil {
@@ -90,5 +102,27 @@ func checkWorker(o *devstack.Options) error {
 	if _, err := os.Stat(o.Worker); err != nil {
 		return fmt.Errorf("find the worker's program: %w", err)
 	}
-	return nil
+	if o.Backend != devstack.BackendNATS {
+		return nil
+	}
+	if o.NATS, err = beside("nats-server"); err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.NATS); err == nil {
+		return nil
+	}
+	if o.NATS, err = exec.LookPath("nats-server"); err != nil {
+		return fmt.Errorf("find nats-server beside this program or in PATH: %w", err)
+	}
+	o.NATS, err = filepath.Abs(o.NATS)
+	return err
+}
+
+// beside is a file in the folder of this program.
+func beside(name string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program's file: %w", err)
+	}
+	return filepath.Join(filepath.Dir(self), name), nil
 }

@@ -15,10 +15,11 @@ func TestCommandLine(t *testing.T) {
 		code int
 		want string
 	}{
-		"help":              {[]string{"--help"}, 0, "Usage: async-worker-dev"},
-		"an unknown flag":   {[]string{"--twice"}, 2, "async-worker-dev --help"},
-		"an argument":       {[]string{"tour"}, 2, `takes no argument, got "tour"`},
-		"no worker program": {[]string{"--worker", missing}, 2, "make build"},
+		"help":               {[]string{"--help"}, 0, "Usage: async-worker-dev"},
+		"an unknown flag":    {[]string{"--twice"}, 2, "async-worker-dev --help"},
+		"an unknown backend": {[]string{"--backend", "kafka"}, 2, "the other backends are postgres and nats"},
+		"an argument":        {[]string{"tour"}, 2, `takes no argument, got "tour"`},
+		"no worker program":  {[]string{"--worker", missing}, 2, "make run builds"},
 	} {
 		var out bytes.Buffer
 		if code := run(t.Context(), c.args, nil, &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {
