@@ -74,7 +74,8 @@ func TestPackage(t *testing.T) {
 	const doc = "usr/share/doc/async-worker/"
 	for _, file := range []string{
 		"usr/bin/async-worker", "usr/lib/systemd/system/async-worker@.service",
-		"usr/lib/systemd/system/async-worker.target",
+		"usr/lib/systemd/system/async-worker.target", "usr/lib/systemd/system/async-worker-front.service",
+		"usr/share/man/man1/async-worker-front.1.gz", "usr/share/man/man8/async-worker-front.service.8.gz",
 		"usr/lib/systemd/catalog/async-worker.catalog", "usr/lib/sysusers.d/async-worker.conf",
 		"usr/lib/tmpfiles.d/async-worker.conf",
 		"etc/default/async-worker", "usr/share/bash-completion/completions/async-worker",

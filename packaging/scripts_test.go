@@ -65,6 +65,18 @@ func TestGroups(t *testing.T) {
 	if of := regexp.MustCompile(`(?m)^(Group|SupplementaryGroups)=.*$`).FindString(unit); of != "" {
 		t.Errorf("the worker is in a group of others: %s", of)
 	}
+	const user = "async-worker-front"
+	for file, want := range map[string]string{
+		"debian/sysusers.conf": "\nu " + user + " - ", "debian/postinst": "useradd --system --user-group --no-create-home",
+		"debian/postrm": "userdel " + user, "../systemd/async-worker-front.service": "\nUser=" + user + "\nGroup=" + user + "\n",
+	} {
+		if !strings.Contains(read(file), want) {
+			t.Errorf("%s does not say: %s", file, want)
+		}
+	}
+	if strings.Contains(read("../systemd/async-worker-front.service"), "SupplementaryGroups") {
+		t.Error("the proxy is in a group of others")
+	}
 }
 
 // An upgrade opens the credentials that the version before made, and nothing else; a second time it does nothing.

@@ -4,18 +4,14 @@ package check
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	_ "github.com/kedacore/keda/v2/version" // keeps KEDA's module, with its schemas, at hand
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -32,9 +28,9 @@ type object struct {
 	text             []byte
 }
 
-func objects(t *testing.T) []object {
+func objects(t *testing.T, name string) []object {
 	t.Helper()
-	file, err := os.ReadFile("../tenant.yaml")
+	file, err := os.ReadFile("../" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +56,7 @@ func TestKubernetes(t *testing.T) {
 		"v1/ServiceAccount": &corev1.ServiceAccount{}, "v1/ConfigMap": &settings, "v1/Secret": &secret,
 		"apps/v1/Deployment": &deployment,
 	}
-	for _, o := range objects(t) {
+	for _, o := range objects(t, "tenant.yaml") {
 		target := into[o.APIVersion+"/"+o.Kind]
 		if strings.HasPrefix(o.APIVersion, "keda.sh/") {
 			continue // see TestKEDA
@@ -123,142 +119,6 @@ func TestKubernetes(t *testing.T) {
 		if p == nil || p.HTTPGet.Port.String() != c.Ports[0].Name ||
 			!strings.HasSuffix(settings.Data["HTTP_ADDR"], fmt.Sprint(":", c.Ports[0].ContainerPort)) {
 			t.Errorf("a probe is missing or asks elsewhere: %+v", p)
-		}
-	}
-}
-
-// TestKEDA: its objects fit the schemas of its release, with no unknown field, and triggers have no unknown metadata.
-func TestKEDA(t *testing.T) {
-	t.Parallel()
-	keda := moduleDir(t, "github.com/kedacore/keda/v2")
-	known := map[string]string{"azure-queue": "azure_queue_scaler.go", "cron": "cron_scaler.go"}
-	var scaled struct {
-		Spec struct {
-			ScaleTargetRef struct{ Name string }
-			Triggers       []struct {
-				Type              string
-				Metadata          map[string]string
-				AuthenticationRef struct{ Name string }
-			}
-		}
-	}
-	seen := 0
-	for _, o := range objects(t) {
-		if !strings.HasPrefix(o.APIVersion, "keda.sh/") {
-			continue
-		}
-		seen++
-		crd := filepath.Join(keda, "config/crd/bases/keda.sh_"+strings.ToLower(o.Kind)+"s.yaml")
-		var instance any
-		if err := yaml.Unmarshal(o.text, &instance); err != nil {
-			t.Fatal(err)
-		}
-		if err := schemaOf(t, crd, strings.TrimPrefix(o.APIVersion, "keda.sh/")).Validate(instance); err != nil {
-			t.Errorf("%s: %v", o.Kind, err)
-		}
-		if o.Kind == "ScaledObject" {
-			if err := yaml.Unmarshal(o.text, &scaled); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if seen != 2 || scaled.Spec.ScaleTargetRef.Name != "async-worker-"+tenant {
-		t.Fatalf("%d objects of KEDA; the target is %q", seen, scaled.Spec.ScaleTargetRef.Name)
-	}
-	queues := map[string]bool{}
-	for _, trigger := range scaled.Spec.Triggers {
-		source, err := os.ReadFile(filepath.Join(keda, "pkg/scalers", known[trigger.Type]))
-		if err != nil {
-			t.Fatalf("trigger %q: %v", trigger.Type, err)
-		}
-		for key := range trigger.Metadata {
-			if !regexp.MustCompile(`keda:"name=` + regexp.QuoteMeta(key) + `,`).Match(source) {
-				t.Errorf("the trigger %s knows no %s", trigger.Type, key)
-			}
-		}
-		if trigger.Type == "azure-queue" {
-			queues[trigger.Metadata["queueName"]] = trigger.AuthenticationRef.Name == "async-worker-"+tenant
-		}
-	}
-	for _, q := range []string{"-tasks-high", "-tasks", "-tasks-low"} {
-		if !queues[tenant+q] {
-			t.Errorf("no trigger, or none that may look, for the queue %s", tenant+q)
-		}
-	}
-}
-
-func moduleDir(t *testing.T, module string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// schemaOf is the schema of a version in a CustomResourceDefinition. Fields that it doesn't name are errors, though
-// Kubernetes would drop them without a word.
-func schemaOf(t *testing.T, path, version string) *jsonschema.Schema {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Name   string
-				Schema struct{ OpenAPIV3Schema map[string]any }
-			}
-		}
-	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range crd.Spec.Versions {
-		if v.Name != version {
-			continue
-		}
-		schema := v.Schema.OpenAPIV3Schema
-		delete(schema["properties"].(map[string]any), "metadata") // Kubernetes' own
-		closeObjects(schema)
-		schema["properties"].(map[string]any)["metadata"] = map[string]any{"type": "object"}
-		raw, err := json.Marshal(schema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		compiler := jsonschema.NewCompiler()
-		if err := compiler.AddResource("crd.json", document); err != nil {
-			t.Fatal(err)
-		}
-		compiled, err := compiler.Compile("crd.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return compiled
-	}
-	t.Fatalf("%s has no version %s", path, version)
-	return nil
-}
-
-// closeObjects forbids fields that aren't named.
-func closeObjects(schema any) {
-	switch s := schema.(type) {
-	case map[string]any:
-		if _, named := s["properties"].(map[string]any); named && s["additionalProperties"] == nil &&
-			s["x-kubernetes-preserve-unknown-fields"] == nil {
-			s["additionalProperties"] = false
-		}
-		for _, v := range s {
-			closeObjects(v)
-		}
-	case []any:
-		for _, v := range s {
-			closeObjects(v)
 		}
 	}
 }
