@@ -24,6 +24,9 @@ const addresses = "internal/httpurl"
 // naming is the rules for names that others define. Everything but the shared packages may import it.
 const naming = "internal/naming"
 
+// callGuard decides which addresses of tenants may be called.
+const callGuard = "internal/guard"
+
 // rules are the arrows of ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob, extract,
 // chunk, llm) → (task, job).
 func rules() []rule {
@@ -38,10 +41,22 @@ func rules() []rule {
 			[]string{"internal/docling", "internal/tracing", taskErrors},
 			"it talks to docling-serve, about documents and about pages",
 		},
+		{"internal/wellformed", nil, "it checks XML and JSON of any origin"},
+		{
+			"internal/gateway/...",
+			[]string{"internal/gateway", "internal/wellformed", "internal/tracing", taskErrors},
+			"it talks to the gateway, and knows nothing of tasks",
+		},
+		{
+			"internal/einvoice/...",
+			[]string{"internal/einvoice/...", "internal/child", "internal/wellformed", taskErrors},
+			"it looks into a PDF, and knows nothing of tasks",
+		},
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
 		{addresses, nil, "anything may call a service"},
 		{naming, nil, "anything may name what others define"},
+		{callGuard, nil, "anything may call an address that a tenant chose"},
 		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
@@ -55,12 +70,23 @@ func rules() []rule {
 		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys allow"},
 		{"systemd/...", nil, "any daemon can use it"},
 		{"internal/httpd/...", nil, "it serves any handler"},
+		{"internal/front", []string{"internal/httpd", taskWords}, "it hands requests on, and knows nothing of what they say"},
 		{"internal/azure/...", []string{taskErrors}, "queue/azure and blob/azure share it"},
 
 		{
 			"queue/...",
 			[]string{"queue/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
 			"a back end doesn't know its users",
+		},
+		{
+			"queue/postgres/...",
+			[]string{"queue", "internal/store/rpc", taskErrors},
+			"it calls functions of the database, as the store does",
+		},
+		{
+			"queue/pgmq/...",
+			[]string{"queue", "queue/postgres", "internal/store/rpc", taskErrors},
+			"it is queue/postgres with other SQL",
 		},
 		{
 			"internal/store/...",
@@ -102,11 +128,25 @@ func rules() []rule {
 		},
 
 		{
+			"internal/deck/...",
+			[]string{"internal/deck/...", "internal/extract/...", "internal/child", taskErrors},
+			"it reads and writes decks, and knows nothing of tasks",
+		},
+		{
+			"internal/deck",
+			[]string{taskErrors},
+			"readers and writers of decks share the model",
+		},
+		{
 			"internal/derived/...",
 			[]string{"internal/extract", "internal/ocr"},
 			"it writes what others have extracted",
 		},
-		{"internal/source/...", []string{"internal/blob", taskErrors}, "it fetches a blob, for any task"},
+		{
+			"internal/source/...",
+			[]string{"internal/blob", callGuard, taskErrors},
+			"it fetches a document, for any task",
+		},
 		{
 			"internal/enrich/...",
 			[]string{"internal/extract", "internal/chunk"},
@@ -125,6 +165,11 @@ func rules() []rule {
 			"it makes messages, and sends none",
 		},
 		{
+			"internal/children",
+			[]string{"queue", "internal/store", "internal/blob", "internal/message", taskWords},
+			"it submits jobs, and knows no back end and no handler",
+		},
+		{
 			"internal/upkeep/...",
 			[]string{"internal/store", taskWords},
 			"it keeps any store small",
@@ -134,11 +179,26 @@ func rules() []rule {
 			[]string{"internal/store", taskErrors},
 			"it hands out what any store has",
 		},
+		{
+			"internal/events/...",
+			[]string{"internal/events", "internal/store", "internal/event"},
+			"it publishes what any store has",
+		},
+		{
+			"internal/schedule/...",
+			[]string{"internal/store", "internal/message", "internal/event", taskWords, taskErrors},
+			"it makes jobs in any store",
+		},
+		{
+			"internal/cognee/...",
+			[]string{"internal/store", "internal/event"},
+			"it sends what any store has",
+		},
 		{"webhook/signing", nil, "settings and receivers read secrets, too"},
 		{"webhook/receiver", []string{}, "it knows webhooks as a frontend does"},
 		{
 			"webhook/...",
-			[]string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", taskWords},
+			[]string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", callGuard, taskWords},
 			"it delivers what the outbox holds",
 		},
 		{
@@ -148,7 +208,9 @@ func rules() []rule {
 				"internal/extract/pageimage",
 				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk",
 				"internal/llm",
-				"internal/enrich", "internal/evidence", "internal/privacy", taskWords, jobWords, taskErrors,
+				"internal/enrich", "internal/evidence", "internal/privacy", "internal/gateway", "internal/einvoice",
+				"internal/wellformed", "internal/child", taskWords, jobWords, taskErrors,
+				"internal/deck/...",
 			},
 			"a handler knows interfaces, but no back end and no other handler",
 		},
@@ -169,9 +231,19 @@ func rules() []rule {
 			"internal/api/...",
 			[]string{
 				"queue", "internal/store", "internal/feed", "internal/blob", "internal/message", "internal/replay",
-				"internal/apitoken", taskWords, jobWords, taskErrors,
+				"internal/schedule", "internal/apitoken", taskWords, jobWords, taskErrors,
 			},
 			"it serves interfaces over HTTP, and knows no back end and no engine",
+		},
+		{
+			"internal/dashboard/...",
+			[]string{"internal/api", "internal/apitoken", "internal/feed", "internal/store", taskWords, jobWords, taskErrors},
+			"it makes pages of what the API does, and has no right of its own",
+		},
+		{
+			"internal/mcp",
+			[]string{"handlers/agent"},
+			"it gives the agent's tools to other programs",
 		},
 		{
 			"internal/doctor/...",
@@ -183,13 +255,17 @@ func rules() []rule {
 			[]string{
 				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store",
 				"internal/store/schema", "internal/engine",
-				"internal/apitoken", "internal/blob", "queue", "webhook", "webhook/receiver", taskWords,
+				"internal/apitoken", "internal/blob", "internal/gateway/gatewaytest", "queue", "webhook", "webhook/receiver", taskWords,
 			},
 			"it shows the worker on a local stack",
 		},
 		{
 			"internal/metrics/...",
-			[]string{"internal/engine", "internal/llm", "internal/store", "queue", "webhook", taskWords, jobWords, taskErrors},
+			[]string{
+				"internal/engine", "internal/events", "internal/cognee", "internal/llm", "internal/schedule", "internal/store",
+				"queue", "webhook", taskWords, jobWords,
+				taskErrors,
+			},
 			"it counts what others report, and reads their state",
 		},
 		{
@@ -201,8 +277,9 @@ func rules() []rule {
 			"internal/cli",
 			[]string{
 				"internal/app/...", "internal/config", "internal/logging", "internal/store", "internal/store/schema",
-				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey",
-				"internal/replay", "internal/blob", "internal/extract", "internal/feed", "internal/apitoken",
+				"internal/cognee", "internal/dashboard", "internal/doctor", "internal/event", "internal/front", "internal/httpd",
+				"internal/tenants", "internal/tenantkey",
+				"internal/replay", "internal/blob", "internal/extract", "internal/feed", "internal/apitoken", "internal/schedule",
 				"queue", "webhook", "webhook/signing", "systemd", taskWords, jobWords, taskErrors,
 			},
 			"commands get back ends from internal/app",
@@ -247,7 +324,7 @@ func upper() []string {
 func unshipped() []string {
 	return []string{
 		module + "/internal/devstack/...", module + "/internal/stack/...", module + "/internal/llm/llmtest",
-		module + "/webhook/receiver",
+		module + "/webhook/receiver", module + "/internal/gateway/gatewaytest", module + "/internal/einvoice/einvoicetest",
 		"github.com/cpuguy83/go-md2man/...", "github.com/spf13/cobra/doc",
 	}
 }
@@ -264,6 +341,7 @@ func owners() []owner {
 			"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
 			[]string{"queue/azure/...", "internal/azure", "test/..."},
 		},
+		{"github.com/nats-io", []string{"queue/nats/...", "internal/events/nats", "test/..."}},
 		{
 			"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",
 			[]string{"internal/blob/azure/...", "internal/azure", "test/..."},
@@ -277,12 +355,14 @@ func owners() []owner {
 		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
 		{
 			"github.com/jackc/pgx/v5/pgconn",
-			[]string{"internal/store/...", "internal/stack/...", "internal/cli", "test/..."},
+			[]string{"internal/store/...", "internal/stack/...", "internal/cli", "queue/pgmq", "test/..."},
 		},
-		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
+		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "queue/pgmq", "test/..."}},
 		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey", "internal/api"}},
 		{"github.com/danielgtaylor/huma", []string{"internal/api"}},
+		{"github.com/netresearch/go-cron", []string{"internal/schedule"}},
 		{"github.com/rs/cors", []string{"internal/api"}},
+		{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcp", "test/..."}},
 		{"github.com/cenkalti/backoff", []string{waiting}},
 		{"github.com/hashicorp/go-retryablehttp", []string{waiting}},
 		{"github.com/jackc/tern", []string{"internal/store/schema/..."}},
@@ -291,10 +371,12 @@ func owners() []owner {
 		{"github.com/RadhiFadlillah/whatlanggo", []string{"internal/enrich"}},
 		{"github.com/tiktoken-go/tokenizer", []string{"internal/llm/token/..."}},
 		{"github.com/santhosh-tekuri/jsonschema", []string{"handlers/agent"}},
+		{"github.com/xuri/excelize", []string{"internal/deck/pptx"}},
+		{"codeberg.org/go-pdf/fpdf", []string{"internal/deck/pdf"}},
 		{"github.com/spf13/cobra/doc", []string{"packaging/manual"}},
 		{"github.com/cpuguy83/go-md2man", []string{"packaging/manual"}},
 		{"github.com/spf13/cobra", []string{"internal/cli"}},
-		{"code.dny.dev/ssrf", []string{"webhook"}},
+		{"code.dny.dev/ssrf", []string{callGuard}},
 		{"go.opentelemetry.io", []string{"internal/tracing"}},
 		{"github.com/prometheus", []string{"internal/metrics/...", "test/..."}},
 		{"github.com/coreos/go-systemd", []string{"systemd/...", "internal/logging/..."}},

@@ -83,7 +83,7 @@ func (f *feedFigures) round(
 	var came listenReport
 	var readers time.Duration
 	alone := func() (err error) {
-		without, err = workerRound(ctx, azurite, jobs, feedTasks, 2*round)
+		without, err = workerRound(ctx, azureBackend{azurite}, jobs, feedTasks, 2*round)
 		return err
 	}
 	listened := func() error {
@@ -96,7 +96,7 @@ func (f *feedFigures) round(
 			fmt.Fprintf(out, "%d listeners: %.1f KiB of memory each\n", feedWatchers+feedFollowers,
 				float64(memoryTaken()-before)/1024/(feedWatchers+feedFollowers))
 		}
-		if with, err = workerRound(ctx, azurite, jobs, feedTasks, 2*round+1); err != nil {
+		if with, err = workerRound(ctx, azureBackend{azurite}, jobs, feedTasks, 2*round+1); err != nil {
 			return err
 		}
 		came, readers, err = l.hangUp()

@@ -15,7 +15,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
@@ -33,6 +32,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "long" {
 		os.Exit(serveLong(os.Stdout, os.Stdin))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "deck" {
+		os.Exit(serveDeck(os.Stdout, os.Args[2:]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "listen" {
 		os.Exit(serveListen(os.Stdout, os.Stdin))
 	}
@@ -40,12 +42,17 @@ func main() {
 	flag.IntVar(&index.rows, "rows", 50_000, "index: number of chunks, at least 1000")
 	flag.IntVar(&index.queries, "queries", 100, "index: number of questions")
 	flag.Uint64Var(&index.seed, "seed", 1, "index: seed of its vectors and words")
-	all := parts(&index)
+	var bloat bloatOptions
+	bloat.flags()
+	var old retentionOptions
+	old.flags()
+	all := parts(&index, &bloat, &old)
+	queue := flag.String("queue", "", "queue: only on this one: stub, Azurite, NATS, Postgres or pgmq")
 	only := flag.String("only", "", "only this part: "+partNames(all))
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := profiled(*profile, func() error { return run(ctx, os.Stdout, all, *only) })
+	err := profiled(*profile, func() error { return run(ctx, os.Stdout, all, *only, *queue) })
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -77,7 +84,7 @@ type part struct {
 	run   func(ctx context.Context, out io.Writer) error
 }
 
-func parts(index *indexOptions) []part {
+func parts(index *indexOptions, bloat *bloatOptions, old *retentionOptions) []part {
 	return []part{
 		{"reindex", "documents that are ingested again", measureReindex},
 		{
@@ -89,6 +96,15 @@ func parts(index *indexOptions) []part {
 		{"bombs", "how soon they are refused, and the cost of costly files", measureBombs},
 		{"cancel", "how soon it ends the reading of a huge element", measureCancel},
 		{"stream", "from the model's first piece to the first event", measureStream},
+		{
+			"bloat", "of the queue on Postgres after a million messages",
+			func(ctx context.Context, out io.Writer) error { return measureBloat(ctx, out, *bloat) },
+		},
+		{
+			"retention", "of old events, deliveries and jobs beside tasks",
+			func(ctx context.Context, out io.Writer) error { return measureRetention(ctx, out, *old) },
+		},
+		{"decks", "30 slides converted and exported, beside python-pptx and LibreOffice; the memory of 300", measureDecks},
 		{"feed", "500 streams of events over HTTP: memory, delay, tasks a second", measureFeed},
 	}
 }
@@ -103,7 +119,7 @@ func partNames(all []part) string {
 }
 
 // run runs the requested parts: those about the cost of a task, or one.
-func run(ctx context.Context, out io.Writer, all []part, only string) error {
+func run(ctx context.Context, out io.Writer, all []part, only, queue string) error {
 	for _, p := range all {
 		if p.name == only {
 			return p.run(ctx, out)
@@ -120,7 +136,7 @@ func run(ctx context.Context, out io.Writer, all []part, only string) error {
 	}
 	defer stopStub()
 	if only != "river" {
-		if err := besideBare(ctx, out, stub, only); err != nil {
+		if err := besideBare(ctx, out, stub, only, queue); err != nil {
 			return err
 		}
 	}
@@ -135,55 +151,25 @@ func run(ctx context.Context, out io.Writer, all []part, only string) error {
 	return nil
 }
 
-// besideBare compares the worker with a bare SDK loop, and measures how soon an idle one sees a message.
-func besideBare(ctx context.Context, out io.Writer, stub, only string) (err error) {
-	azurite, err := stack.StartAzurite(ctx, stack.AzuriteOptions{})
+// besideBare compares the worker with a bare loop, and measures how soon an idle one sees a message.
+func besideBare(ctx context.Context, out io.Writer, stub, only, queue string) (err error) {
+	o, err := openAll(ctx, stub, queue)
 	if err != nil {
 		return err
 	}
-	defer stopping(&err, azurite.Stop)
-	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{})
-	if err != nil {
-		return err
-	}
-	defer stopping(&err, pg.Stop)
-	jobs, err := openJobs(ctx, pg, concurrency)
-	if err != nil {
-		return err
-	}
-	defer jobs.Close()
+	defer stopping(&err, o.close)
 	if only != "idle" {
-		if err := compareAll(ctx, out, stub, azurite.ConnectionString, jobs); err != nil {
-			return err
+		for _, measure := range []func(context.Context, io.Writer, *opened) error{
+			compareAll, compareThrough, measureStarts, measureEvenness,
+		} {
+			if err := measure(ctx, out, o); err != nil {
+				return err
+			}
 		}
 	}
 	if only != "queue" {
-		return measureIdle(ctx, out, azurite.ConnectionString, jobs)
+		return measureIdle(ctx, out, o.azurite, o.jobs)
 	}
-	return nil
-}
-
-func compareAll(ctx context.Context, out io.Writer, stub, azurite string, jobs store.Jobs) error {
-	fmt.Fprintf(out, "A no-op task, concurrency %d, and a bare SDK loop of receive and delete; the median of %d "+
-		"rounds.\n\n", concurrency, rounds)
-	table := newTable(out)
-	for _, c := range []struct {
-		queue, connection, store string
-		jobs                     store.Jobs
-		tasks                    int
-	}{
-		{"stub", stub, "memory", memory.New(), 4000},
-		{"stub", stub, "Postgres", jobs, 2000},
-		{"Azurite", azurite, "memory", memory.New(), 600},
-		{"Azurite", azurite, "Postgres", jobs, 600},
-	} {
-		r, err := compare(ctx, c.connection, c.jobs, c.tasks)
-		if err != nil {
-			return fmt.Errorf("%s with %s: %w", c.queue, c.store, err)
-		}
-		table.row(c.queue, c.store, c.tasks, r)
-	}
-	table.flush()
 	return nil
 }
 

@@ -64,6 +64,9 @@ func (w *riverWorker) fill(context.Context) error {
 	return err
 }
 
+// through inserts a round's jobs one by one while it works.
+func (w *riverWorker) through() (figures, error) { return w.send("through") }
+
 func (w *riverWorker) work(context.Context) (figures, error) { return w.send("work") }
 
 func (w *riverWorker) send(command string) (figures, error) {

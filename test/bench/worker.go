@@ -10,13 +10,11 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
-	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
-	queueazure "github.com/seed-7227ef26/async-worker/queue/azure"
 )
 
 const client = "bench"
@@ -27,6 +25,7 @@ const patience = 10 * time.Minute
 // rig is a worker under measurement: the engine as the daemon has it, with the no-op handler unless it gets
 // another.
 type rig struct {
+	name    string // of the worker
 	queues  engine.Queues
 	tasks   int // at a time
 	handler handlers.Handler
@@ -35,6 +34,20 @@ type rig struct {
 	counter *endCounter
 	stop    context.CancelFunc
 	stopped chan struct{}
+	ended   func()             // is called for each task that succeeded; may be nil
+	deafen  context.CancelFunc // ends the notifications of new messages
+
+	mu     sync.Mutex
+	engine *engine.Engine // nil: not started
+}
+
+// wake is called for new messages.
+func (r *rig) wake() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.engine != nil {
+		r.engine.Wake()
+	}
 }
 
 // endCounter reports when n tasks have succeeded, and when each started.
@@ -47,6 +60,7 @@ type endCounter struct {
 	reached chan struct{}
 	started chan time.Time
 	polls   map[string]int // receives, by queue
+	ended   func()
 }
 
 func (c *endCounter) Polled(queue string, _, _ int, _ error) {
@@ -72,24 +86,29 @@ func (c *endCounter) Ended(_ task.Type, e engine.Ending) {
 	if c.got++; c.got == c.want {
 		close(c.reached)
 	}
+	if c.ended != nil {
+		c.ended()
+	}
 }
 
+// newRig returns a worker on Azure's queue protocol.
 func newRig(ctx context.Context, connection string, jobs store.Jobs, tasks int) (*rig, error) {
-	creds, err := storage.FromConnectionString(connection)
+	return newRigOn(ctx, azureBackend{connection}, jobs, tasks)
+}
+
+func newRigOn(ctx context.Context, on backend, jobs store.Jobs, tasks int) (*rig, error) {
+	r := &rig{name: "bench", tasks: tasks, handler: noop{}, jobs: &countingJobs{Jobs: jobs}}
+	listening, deafen := context.WithCancel(ctx)
+	service, err := on.open(listening, tasks, r.wake)
 	if err != nil {
-		return nil, err
-	}
-	service, err := queueazure.Open(creds, queueazure.Options{Concurrency: tasks + queue.MaxBatch})
-	if err != nil {
+		deafen()
 		return nil, err
 	}
 	names := task.QueueNames(client)
-	r := &rig{
-		tasks: tasks, handler: noop{}, service: service, jobs: &countingJobs{Jobs: jobs},
-		queues: engine.Queues{
-			High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
-			DeadLetter: service.Queue(names.DeadLetter),
-		},
+	r.deafen, r.service = deafen, service
+	r.queues = engine.Queues{
+		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+		DeadLetter: service.Queue(names.DeadLetter),
 	}
 	for _, q := range []queue.Queue{r.queues.High, r.queues.Normal, r.queues.Low, r.queues.DeadLetter} {
 		if err := q.Ensure(ctx); err != nil {
@@ -103,14 +122,14 @@ func newRig(ctx context.Context, connection string, jobs store.Jobs, tasks int) 
 func (r *rig) start(ctx context.Context, want int) error {
 	r.counter = &endCounter{
 		want: want, other: map[string]int{}, polls: map[string]int{}, reached: make(chan struct{}),
-		started: make(chan time.Time, 1),
+		started: make(chan time.Time, 1), ended: r.ended,
 	}
 	registry, err := handlers.NewRegistry(r.handler)
 	if err != nil {
 		return err
 	}
 	e, err := engine.New(engine.Config{
-		ClientID: client, Worker: "bench", Concurrency: r.tasks, Lease: time.Minute,
+		ClientID: client, Worker: r.name, Concurrency: r.tasks, Lease: time.Minute,
 		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: patience, DrainMax: time.Minute,
 	}, engine.Deps{
 		Queues: r.queues, Store: r.jobs, Handlers: registry, Observer: r.counter,
@@ -119,6 +138,9 @@ func (r *rig) start(ctx context.Context, want int) error {
 	if err != nil {
 		return err
 	}
+	r.mu.Lock()
+	r.engine = e
+	r.mu.Unlock()
 	ctx, r.stop = context.WithCancel(ctx)
 	r.stopped = make(chan struct{})
 	go func() {
@@ -131,6 +153,7 @@ func (r *rig) start(ctx context.Context, want int) error {
 func (r *rig) close() error {
 	r.stop()
 	<-r.stopped
+	r.deafen()
 	return r.service.Close()
 }
 

@@ -28,6 +28,7 @@ func TestDebian(t *testing.T) {
 			b.step("sandbox", sandbox)
 			b.step("people", people)
 			b.step("modes", credentialModes)
+			b.step("front", fronted)
 			b.step("story", story)
 			b.step("readiness", readiness)
 			b.step("drain", drain)

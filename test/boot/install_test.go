@@ -87,7 +87,7 @@ func install(b *bed, made release) {
 	b.figure("installed in %v; %s", time.Since(begun).Round(time.Millisecond),
 		tail(b.m.run("systemctl", "--version"), 99)[:11])
 	if out, err := b.m.try("systemd-analyze", "verify", "--man=no", "/usr/lib/systemd/system/async-worker@.service",
-		"/usr/lib/systemd/system/async-worker.target"); err != nil || out != "" {
+		"/usr/lib/systemd/system/async-worker.target", "/usr/lib/systemd/system/"+proxy); err != nil || out != "" {
 		b.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 	if got := b.m.run("systemctl", "is-enabled", "async-worker.target"); got != "enabled" {

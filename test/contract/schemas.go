@@ -14,6 +14,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/seed-7227ef26/async-worker/internal/deck"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -28,7 +29,9 @@ func Schemas(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{}
-	for name, s := range map[string]*jsonschema.Schema{"message.schema.json": message, "webhook.schema.json": webhook} {
+	for name, s := range map[string]*jsonschema.Schema{
+		"message.schema.json": message, "webhook.schema.json": webhook, "deck.schema.json": got.deck(),
+	} {
 		text, err := json.MarshalIndent(s, "", "  ")
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", name, err)
@@ -147,6 +150,23 @@ func (r reader) webhook() (*jsonschema.Schema, error) {
 	*result = jsonschema.Schema{Type: "object", Description: result.Description}
 	s.Version = jsonschema.Version
 	return s, nil
+}
+
+// deck is the schema of a deck's JSON. Its objects are open: fields that others add are kept.
+func (r reader) deck() *jsonschema.Schema {
+	named := reader{Reflector: &jsonschema.Reflector{
+		Anonymous: true, AllowAdditionalProperties: true, ExpandedStruct: true, CommentMap: r.CommentMap,
+	}}
+	s := named.of(deck.Deck{}, "A deck")
+	for _, field := range []string{"values", "x", "sizes"} { // a point may be missing
+		if list, there := s.Definitions["Series"].Properties.Get(field); there {
+			list.Items = &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
+		}
+	}
+	s.Description = "The JSON of a deck, as convert tasks write it and export tasks read it: docs/decks.md. Lengths are in " +
+		"EMU: 914,400 to the inch, 12,700 to the point. Fields that are not here are kept."
+	s.Version = jsonschema.Version
+	return s
 }
 
 // ofType requires a definition for a field if the type matches.

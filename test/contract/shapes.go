@@ -7,9 +7,12 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/handlers/convert"
+	"github.com/seed-7227ef26/async-worker/handlers/export"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
+	"github.com/seed-7227ef26/async-worker/handlers/xml"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -23,18 +26,42 @@ type shape struct {
 
 func shapes() map[task.Type]shape {
 	return map[task.Type]shape{
-		task.Ingest:    {"ingest", ingest.Payload{}, []any{Ingested{}, Deleted{}}, onlyDeletedIsPurged},
-		task.Summarize: {"summarize", summarize.Payload{}, []any{Summarized{}}, nil},
+		task.Ingest:    {"ingest", ingest.Payload{}, []any{Ingested{}, Deleted{}, Spread{}}, ingestsOneOrMany},
+		task.Summarize: {"summarize", summarize.Payload{}, []any{Summarized{}}, hasADocument},
 		task.Agent:     {"agent", agent.Payload{}, []any{Answered{}}, answersByASchema},
 		task.AI:        {"ai", agent.Payload{}, []any{Answered{}}, answersByASchema},
-		task.OCR:       {"ocr", ocr.Payload{}, []any{Read{}}, nil},
+		task.OCR:       {"ocr", ocr.Payload{}, []any{Read{}}, hasADocument},
+		task.XML:       {"xml", xml.Payload{}, []any{InXML{}}, nil},
+		task.Convert:   {"convert", convert.Payload{}, []any{Converted{}}, hasADocument},
+		task.Export:    {"export", export.Payload{}, []any{Exported{}}, deckOrBlob},
 	}
 }
 
-// onlyDeletedIsPurged: purge requires delete.
-func onlyDeletedIsPurged(payload *jsonschema.Schema) {
+// hasADocument: filename or source_uri is required, and source_uri excludes blob.
+func hasADocument(payload *jsonschema.Schema) {
+	payload.AnyOf = []*jsonschema.Schema{{Required: []string{"filename"}}, {Required: []string{"source_uri"}}}
+	payload.AllOf = append(payload.AllOf, without("source_uri", "blob"))
+}
+
+// ingestsOneOrMany is hasADocument, or a prefix in its place; and purge and the like require what they are about.
+func ingestsOneOrMany(payload *jsonschema.Schema) {
+	hasADocument(payload)
+	payload.AnyOf = append(payload.AnyOf, &jsonschema.Schema{Required: []string{"prefix"}})
+	for _, other := range []string{"filename", "blob", "source_uri", "delete"} {
+		payload.AllOf = append(payload.AllOf, without("prefix", other))
+	}
 	yes := &jsonschema.Schema{Const: true}
-	payload.If, payload.Then = having("purge", yes), having("delete", yes)
+	for _, name := range []string{"purge", "only_missing"} {
+		payload.AllOf = append(payload.AllOf, &jsonschema.Schema{If: having(name, yes), Then: having("delete", yes)})
+	}
+	payload.AllOf = append(payload.AllOf, &jsonschema.Schema{
+		If: having("delete_missing", yes), Then: &jsonschema.Schema{Required: []string{"prefix"}},
+	})
+}
+
+// without: not both fields.
+func without(one, other string) *jsonschema.Schema {
+	return &jsonschema.Schema{Not: &jsonschema.Schema{Required: []string{one, other}}}
 }
 
 // answersByASchema: response_schema is an object.
@@ -42,6 +69,11 @@ func answersByASchema(payload *jsonschema.Schema) {
 	if s, there := payload.Properties.Get("response_schema"); there {
 		*s = jsonschema.Schema{Type: "object", Description: s.Description}
 	}
+}
+
+// deckOrBlob: a deck is named by its id or by its blob.
+func deckOrBlob(payload *jsonschema.Schema) {
+	payload.OneOf = []*jsonschema.Schema{{Required: []string{"deck_id"}}, {Required: []string{"blob"}}}
 }
 
 // Took is in every result.
@@ -70,6 +102,12 @@ type Deleted struct {
 	Removed       Removed  `json:"removed"`                           // other removed rows and blobs
 	Kept          Kept     `json:"kept"`                              // what was derived from it and stays
 	KeptBlobs     []string `json:"kept_blobs"`                        // at most 100 names of derived blobs that stay
+}
+
+// Spread is the result for a prefix: how many jobs were submitted for its blobs.
+type Spread struct {
+	ingest.Spread
+	Took
 }
 
 // Removed is what was removed with a document, by kind.
@@ -110,10 +148,35 @@ type Read struct {
 	Version          int    `json:"version"`            // of what is derived from the document
 }
 
+// InXML is the result for an invoice as XML.
+type InXML struct {
+	xml.Result
+	Took
+	DerivedContentID string `json:"derived_content_id"` // of its row
+	Version          int    `json:"version"`            // of what is derived from the document
+	DerivedBlob      string `json:"derived_blob"`       // as result_path
+	CheckID          string `json:"check_id,omitempty"` // of a checked task: of the row in llm_checks
+}
+
+// Converted is the result for a document that was converted to a deck.
+type Converted struct {
+	convert.Result
+	Took
+	DeckID     string `json:"deck_id"`     // of its row
+	ResultPath string `json:"result_path"` // the blob with the deck's JSON, in the tenant's container
+}
+
+// Exported is the result for a deck that was written as a file.
+type Exported struct {
+	export.Result
+	Took
+}
+
 // Webhook is the body of a webhook.
 type Webhook struct {
-	// What happened. task.rejected is about a message, and not an outcome of the job with this id.
-	Type string `json:"type" jsonschema:"enum=task.completed,enum=task.failed,enum=task.canceled,enum=task.rejected"`
+	// What happened. task.rejected is about a message, and not an outcome of the job with this id. task.started and
+	// task.progress come where webhook_events asks for them, each once, and maybe late: see timestamp.
+	Type string `json:"type" jsonschema:"enum=task.started,enum=task.progress,enum=task.completed,enum=task.failed,enum=task.canceled,enum=task.rejected"`
 	// When, by the database's clock.
 	Timestamp time.Time `json:"timestamp"`
 	// Null: the refused message has none.
@@ -122,14 +185,22 @@ type Webhook struct {
 	TaskType *string `json:"task_type" jsonschema:"nullable"`
 	// The tenant.
 	ClientID string `json:"client_id"`
-	// The type without its prefix.
-	Status string `json:"status" jsonschema:"enum=completed,enum=failed,enum=canceled,enum=rejected"`
-	// The attempt that ended the job; 0: none began.
+	// The state of the job; of task.rejected that of the message.
+	Status string `json:"status" jsonschema:"enum=running,enum=completed,enum=failed,enum=canceled,enum=rejected"`
+	// The attempt that runs, or ended the job; 0: none began.
 	Attempt int `json:"attempt"`
 	// Of task.completed, by task_type.
 	Result json.RawMessage `json:"result,omitempty"`
 	// Of task.failed and task.rejected; of the latter the code may be TASK_ID_CONFLICT or TASK_ALREADY_FAILED.
 	Error *Failure `json:"error,omitempty"`
+	// Of task.progress: the stage that the task is in.
+	Stage string `json:"stage,omitempty"`
+	// Of task.progress: how much is done, in percent.
+	Progress int `json:"progress,omitempty" jsonschema:"minimum=0,maximum=100"`
+	// Of task.progress: how many pages are done, if the task is about pages.
+	PagesCompleted int `json:"pages_completed,omitempty" jsonschema:"minimum=0"`
+	// Of task.progress: how many pages there are, when that is known.
+	TotalPages int `json:"total_pages,omitempty" jsonschema:"minimum=0"`
 }
 
 // Failure is the reason why there is no result.

@@ -105,13 +105,8 @@ func TestDrain(t *testing.T) {
 	}
 	expect(b, "attempts at what had not begun", 0,
 		"select coalesce(sum(attempts), 0)::int from jobs where id = 'unstarted'")
-	visible, err := b.queue().PeekMessage(b.ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(visible.Messages) != 1 || !strings.Contains(*visible.Messages[0].MessageText, "unstarted") {
-		t.Errorf("%d messages can be seen on the queue, want that of the task that had not begun",
-			len(visible.Messages))
+	if *onQueue == "azure" {
+		b.sees("unstarted")
 	}
 
 	b.start()
@@ -121,5 +116,17 @@ func TestDrain(t *testing.T) {
 	}
 	if len(b.hooks.IDs("current")) != 1 {
 		t.Errorf("webhook-ids of what ran: %v, want one", b.hooks.IDs("current"))
+	}
+}
+
+// sees checks that one message can be seen on the queue at Azure, and whose it is.
+func (b *bed) sees(task string) {
+	b.t.Helper()
+	visible, err := b.queue().PeekMessage(b.ctx, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if len(visible.Messages) != 1 || !strings.Contains(*visible.Messages[0].MessageText, task) {
+		b.t.Errorf("%d messages can be seen on the queue, want that of %s", len(visible.Messages), task)
 	}
 }

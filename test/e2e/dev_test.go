@@ -73,6 +73,7 @@ func left(t *testing.T, home string) []string {
 }
 
 func TestDevOnce(t *testing.T) {
+	brings(t)
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -91,7 +92,7 @@ func TestDevOnce(t *testing.T) {
 		`(?s)A summary of harbour-handbook\.pdf.*· .+ \(page \d`,
 		`(?s)same question for the agent.*No model is set up.*“At 45 knots .*\[1\] harbour-handbook\.pdf, page 4\n`,
 		`answer .*offline-\S+, without a model: \d quotations?`,
-		`8 verified webhooks, 1 dead letter`,
+		`13 verified webhooks, 1 dead letter`,
 		`the HTTP API is at http://127\.0\.0\.1:\d+,`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
@@ -133,6 +134,7 @@ func tourModel(r llmtest.ChatRequest) llmtest.Reply {
 // TestDevThroughAModel: with the address of a server that implements OpenAI's protocol, and no key, the tour uses
 // that server.
 func TestDevThroughAModel(t *testing.T) {
+	brings(t)
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourModel})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -156,6 +158,7 @@ func TestDevThroughAModel(t *testing.T) {
 // TestDevInterrupted: it stays up with its settings in a file, refuses a second instance, and leaves only its data
 // when it is interrupted as by Ctrl-C.
 func TestDevInterrupted(t *testing.T) {
+	brings(t)
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

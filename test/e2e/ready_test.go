@@ -6,6 +6,7 @@ import (
 	"net"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -25,8 +26,9 @@ func TestNotReadyWithoutServices(t *testing.T) {
 		"the database is down": {"SUPABASE_URL=" + nobody, 69},
 		"the queue is down": {"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=YWFh;QueueEndpoint=" +
 			nobody + "/a;BlobEndpoint=" + nobody + "/a", 69},
-		"the settings are wrong": {"WORKER_CONCURRENCY=none", 78},
-		"the key is of another":  {"SUPABASE_KEY=wrong", 77},
+		"the NATS server is down": {"QUEUE_BACKEND=nats NATS_URL=nats://127.0.0.1:1", 69},
+		"the settings are wrong":  {"WORKER_CONCURRENCY=none", 78},
+		"the key is of another":   {"SUPABASE_KEY=wrong", 77},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +42,7 @@ func TestNotReadyWithoutServices(t *testing.T) {
 			notifications := make(chan string, 64)
 			go listen(conn, notifications)
 			cmd := exec.CommandContext(b.ctx, file, "run")
-			cmd.Env = append(append(b.env, "NOTIFY_SOCKET="+address, "START_MAX_SEC=2"), c.env)
+			cmd.Env = append(append(b.env, "NOTIFY_SOCKET="+address, "START_MAX_SEC=2"), strings.Fields(c.env)...)
 			var log bytes.Buffer
 			cmd.Stderr = &log
 			_ = cmd.Run() // its exit code is what counts

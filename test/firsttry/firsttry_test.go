@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 	d.run("async-worker search -draft").expect(2, "put -- before")
 	d.run("async-worker run --log-level loud").expect(78, "LOG_LEVEL", "set it to debug, info, warn or error")
 	d.run("async-worker enqueue --type translate --filename a.md").expect(2, "translate",
-		"agent, ai, ingest, ocr, summarize")
+		"agent, ai, convert, export, ingest,", "ocr, summarize, xml")
 	d.run("async-worker enqueue --type ingest --filename a.md").expect(2, "document_set", "--document-set")
 	d.run("async-worker enqueue --type ingest --upload nowhere.md --document-set s").expect(1, "nowhere.md")
 	d.run("async-worker extract nowhere.pdf").expect(1, "nowhere.pdf")

@@ -58,7 +58,11 @@ func proveCancel(ctx context.Context, o options, r *report) (err error) {
 	if c.file, err = g.build(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
-	if c.tenant, err = g.newTenant(ctx, postgresStore); err != nil {
+	bed, err := g.newBed(ctx, o.queues[0])
+	if err != nil {
+		return err
+	}
+	if c.tenant, err = g.newTenant(ctx, bed, postgresStore); err != nil {
 		return err
 	}
 	if c.store, err = postgres.Open(ctx, g.pg.URL(database),
@@ -103,23 +107,20 @@ func proveCancel(ctx context.Context, o options, r *report) (err error) {
 
 // slowBlobs delays every answer about a blob.
 func (c *cancelRun) slowBlobs() (stop func(), err error) {
-	at := c.direct()
-	_, rest, _ := strings.Cut(at.azure, "BlobEndpoint=")
-	endpoint, _, _ := strings.Cut(rest, "/devstoreaccount1")
-	s := newFaultPlan()
+	at, s := c.direct(), newFaultPlan()
 	s.always("blob", delayed)
-	p, err := newHTTPProxy(endpoint, s, classifyStorage)
+	p, err := interceptStorage(&at, "Blob", s)
 	if err != nil {
 		return nil, err
 	}
-	c.azure = strings.Replace(at.azure, endpoint, p.server.URL, 1)
+	c.azure = at.azure
 	return p.close, nil
 }
 
 func (c *cancelRun) workerEnv(caller string) ([]string, error) {
 	at := c.direct()
 	at.azure = c.azure
-	t := tenant{servers: c.servers, client: c.client, store: caller} // no copy: c.tenant's expectations change
+	t := tenant{servers: c.servers, client: c.client, store: caller, bed: c.bed} // no copy: c.tenant's expectations change
 	return t.environment(at, fmt.Sprintf("WORKER_CONCURRENCY=%d", cancelConcurrency),
 		"WORKER_LEASE_TTL_SEC=60") // heartbeats are too rare to notice a cancel in time
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -19,51 +17,7 @@ import (
 // attempts are lost, on a busy machine.
 const recovery = 40 * time.Second
 
-// scenario is a task that is run once for each point, with a death at that point.
-type scenario struct {
-	name   string
-	states []string // of which the task ends in one
-	env    func(dir string) []string
-	text   func(t *tenant) string
-	submit bool // the submitter's process dies, not the worker
-}
-
-const taskID = "task-1"
-
-// document is small, and has more than one chunk.
-const document = "# Lamp\n\nThe lamp of the pier is lit at dusk.\n\n# Pump\n\nThe pump is tried on Mondays.\n"
-
-func scenarios() []scenario {
-	none := func(string) []string { return nil }
-	plain := func(t *tenant) string { return t.ingest(taskID, "doc.md", t.hooks.URL, nil) }
-	fails := func(n int, more ...string) func(string) []string {
-		return func(dir string) []string {
-			return append([]string{
-				"PROVE_MODEL_FAILS=" + strconv.Itoa(n), "PROVE_MODEL_FILE=" + filepath.Join(dir, "failed"),
-			}, more...)
-		}
-	}
-	return []scenario{
-		{name: "ingest", states: []string{"succeeded"}, text: plain, env: func(string) []string {
-			return []string{"PROVE_MODEL_WAIT=1500ms"} // both leases are renewed after 1 s
-		}},
-		{name: "retried", states: []string{"succeeded"}, env: fails(1), text: plain},
-		{name: "dead-lettered", states: []string{"failed"}, env: none, text: func(t *tenant) string {
-			return t.ingest(taskID, "missing.md", t.hooks.URL, nil)
-		}},
-		{name: "exhausted", states: []string{"failed"}, env: fails(-1, "RETRY_MAX_ATTEMPTS=2"), text: plain},
-		{name: "rejected", states: []string{"failed"}, env: none, text: func(t *tenant) string {
-			return t.ingest(taskID, "doc.md", t.hooks.URL, map[string]any{"document_set": nil})
-		}},
-		{
-			name: "canceled", states: []string{"canceled"},
-			env: func(string) []string { return []string{"PROVE_CANCEL=" + taskID} }, text: plain,
-		},
-		{name: "submitted", states: []string{"succeeded"}, env: none, text: plain, submit: true},
-	}
-}
-
-// crash runs every scenario cleanly with each store, and then once for each point that the clean run met.
+// crash runs every scenario cleanly with each queue and store, and then once for each point that the clean run met.
 func crash(ctx context.Context, o options, r *report) (err error) {
 	g, err := newServers(ctx, false)
 	if err != nil {
@@ -74,25 +28,68 @@ func crash(ctx context.Context, o options, r *report) (err error) {
 	if c.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
+	beds, err := g.newBeds(ctx, o.queues)
+	if err != nil {
+		return err
+	}
+	var ways []*way
+	for _, bed := range beds {
+		for _, store := range o.stores {
+			for _, s := range scenarios() {
+				ways = append(ways, &way{scenario: s, bed: bed, store: store})
+			}
+		}
+	}
+	if err := c.cleanly(ctx, ways); err != nil {
+		return err
+	}
+	return c.dying(ctx, ways)
+}
+
+// way is a scenario on a queue and a store.
+type way struct {
+	scenario
+	bed    queueBed
+	store  string
+	points []string // that its clean run met
+}
+
+func (w *way) name() string {
+	return strings.Join([]string{"crash", w.bed.name(), w.store, w.scenario.name}, "/")
+}
+
+// cleanly walks each way without a death.
+func (c *crasher) cleanly(ctx context.Context, ways []*way) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(o.parallel)
-	for _, store := range o.stores {
-		for _, s := range scenarios() {
-			name := "crash/" + store + "/" + s.name
-			points, err := c.walk(ctx, name, s, store, "")
-			if err != nil {
-				return errors.Join(err, group.Wait())
+	group.SetLimit(c.parallel)
+	for _, w := range ways {
+		group.Go(func() (err error) {
+			w.points, err = c.walk(ctx, w, "")
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, w := range ways {
+		c.report.printf("%-37s %3d points around %d calls", w.name(), len(w.points), calls(w.points))
+	}
+	return nil
+}
+
+// dying walks each way once for each point.
+func (c *crasher) dying(ctx context.Context, ways []*way) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(c.parallel)
+	for _, w := range ways {
+		for _, point := range w.points {
+			if !c.wants(w.name() + "/" + point) {
+				continue
 			}
-			r.printf("%-28s %3d points around %d calls", name, len(points), calls(points))
-			for _, point := range points {
-				if !o.wants(name + "/" + point) {
-					continue
-				}
-				group.Go(func() error {
-					_, err := c.walk(ctx, name+"/"+point, s, store, point)
-					return err
-				})
-			}
+			group.Go(func() error {
+				_, err := c.walk(ctx, w, point)
+				return err
+			})
 		}
 	}
 	return group.Wait()
@@ -107,8 +104,12 @@ type crasher struct {
 
 // walk does one run: a process that ends at the point, then one that doesn't, until everything is drained. It
 // returns the points that the first process met.
-func (c *crasher) walk(ctx context.Context, name string, s scenario, store, point string) ([]string, error) {
-	t, err := c.newTenant(ctx, store)
+func (c *crasher) walk(ctx context.Context, w *way, point string) ([]string, error) {
+	name := w.name()
+	if point != "" {
+		name += "/" + point
+	}
+	t, err := c.newTenant(ctx, w.bed, w.store)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +121,12 @@ func (c *crasher) walk(ctx context.Context, name string, s scenario, store, poin
 		return nil, err
 	}
 	trace := filepath.Join(dir, "trace")
-	env, err := t.environment(t.direct(), append(s.env(dir), "LLM_PROVIDER=offline", "PROVE_LEASE=3s")...)
+	env, err := t.environment(t.direct(), append(w.env(dir), "LLM_PROVIDER=offline", "PROVE_LEASE=3s")...)
 	if err != nil {
 		return nil, err
 	}
 	first := append(env[:len(env):len(env)], "PROVE_TRACE="+trace, "PROVE_POINT="+point)
-	log, died, err := c.firstLife(ctx, t, s, first)
+	log, died, err := c.firstLife(ctx, t, w.scenario, first)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -134,7 +135,7 @@ func (c *crasher) walk(ctx context.Context, name string, s scenario, store, poin
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var found []string
-	if died || s.submit {
+	if died || w.submit {
 		found, err = c.secondLife(ctx, t, env, &log)
 	}
 	if err == nil && len(found) == 0 {
@@ -143,7 +144,7 @@ func (c *crasher) walk(ctx context.Context, name string, s scenario, store, poin
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c.count(s, point, died)
+	c.count(w.scenario, point, died)
 	c.report.violated(name, found, log)
 	return points, os.RemoveAll(dir)
 }
@@ -254,48 +255,9 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 // endedAtStart is the exit code of a process that got SIGTERM before it handled signals.
 const endedAtStart = 128 + int(syscall.SIGTERM)
 
-// calls is the number of calls of back ends among the points.
-func calls(points []string) (n int) {
-	for _, point := range points {
-		if strings.HasSuffix(point, ":before") {
-			n++
-		}
-	}
-	return n
-}
-
 func deaths(died bool) int {
 	if died {
 		return 1
 	}
 	return 0
-}
-
-// idle are points that are met by chance while there is nothing to do; only the first two of each are walked.
-var idle = regexp.MustCompile(`^(queue\.Receive\[|store\.ClaimDeliveries|store\.ExtendDeliveries|store\.Sweep|store\.Canceling).*#(\d+):`)
-
-// met reads the points of a trace, each once.
-func met(trace string) ([]string, error) {
-	text, err := os.ReadFile(trace)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var points []string
-	seen := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		point, _, _ := strings.Cut(line, " ")
-		if m := idle.FindStringSubmatch(point); m != nil {
-			if n, err := strconv.Atoi(m[2]); err != nil || n > 2 {
-				continue
-			}
-		}
-		if !seen[point] {
-			seen[point] = true
-			points = append(points, point)
-		}
-	}
-	return points, nil
 }

@@ -28,26 +28,26 @@ type faultyServer struct {
 	how    failing
 	mended chan struct{} // closed when the failure ends
 	closed chan struct{}
-	inside map[string]int // requests under way, by class
+	begins int // in requests under way
 }
 
 func newFaultyServer(h func(http.ResponseWriter, *http.Request)) *faultyServer {
 	return &faultyServer{
-		server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{}),
+		server: httptest.NewServer(http.HandlerFunc(h)), closed: make(chan struct{}),
 	}
 }
 
-// cut makes the service fail. It returns how many requests of a class lose their answer.
-func (d *faultyServer) cut(how failing, class string) (cutOff int) {
+// cut makes the service fail. It returns how many begins lose their answer.
+func (d *faultyServer) cut(how failing) (begins int) {
 	d.mu.Lock()
 	d.how, d.mended = how, make(chan struct{})
-	cutOff = d.inside[class]
+	begins = d.begins
 	d.mu.Unlock()
 	if how == refuses {
 		_ = d.server.Listener.Close()
 		d.server.CloseClientConnections()
 	}
-	return cutOff
+	return begins
 }
 
 // mend makes it work again. Requests that hung go on if their client still waits.
@@ -76,15 +76,15 @@ func (d *faultyServer) close() {
 	d.more.Wait()
 }
 
-// enter counts a request of a class until leave is called.
-func (d *faultyServer) enter(class string) (leave func()) {
+// enter counts the begins of a request until leave is called.
+func (d *faultyServer) enter(begins int) (leave func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.inside[class]++
+	d.begins += begins
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.inside[class]--
+		d.begins -= begins
 	}
 }
 

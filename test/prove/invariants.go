@@ -8,10 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/jackc/pgx/v5"
-
-	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // rule is an invariant as a query for its violations. $1 is the client.
@@ -241,28 +238,20 @@ func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error)
 // recording that may leave a second copy.
 func (t *tenant) checkLetters(ctx context.Context, r *report, deaths int) ([]string, error) {
 	if t.copies == nil {
-		t.copies = map[string]int{} // a message read here is hidden from the next check
+		t.copies = map[string]int{} // a message read here is not there at the next check
 	}
-	q := t.queues[task.QueueNames(t.client).DeadLetter]
-	for {
-		answer, err := q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
-			NumberOfMessages: new(int32(32)), VisibilityTimeout: new(int32(600)),
-		})
-		if err != nil {
-			return nil, err
+	texts, err := t.queues.letters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		var envelope struct {
+			ID string `json:"id"`
 		}
-		if len(answer.Messages) == 0 {
-			break
+		if err := json.Unmarshal([]byte(text), &envelope); err != nil {
+			envelope.ID = "not JSON" // the id of no row
 		}
-		for _, m := range answer.Messages {
-			var envelope struct {
-				ID string `json:"id"`
-			}
-			if err := json.Unmarshal([]byte(*m.MessageText), &envelope); err != nil {
-				envelope.ID = "not JSON" // the id of no row
-			}
-			t.copies[envelope.ID]++
-		}
+		t.copies[envelope.ID]++
 	}
 	rows, err := t.db.Query(ctx, `select id::text from dead_letters where client_id = $1`, t.client)
 	if err != nil {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,9 +36,17 @@ type killLoop struct {
 	poison map[string]bool // tasks at which the model fails each time
 }
 
-// kill feeds tasks to three workers, of which one is killed every 0.2-2 s. Azurite restarts after a third of the
-// time, Postgres crashes after two thirds.
-func kill(ctx context.Context, o options, r *report) (err error) {
+// kill feeds tasks to three workers on each queue, of which one is killed every 0.2-2 s, while servers crash.
+func kill(ctx context.Context, o options, r *report) error {
+	for _, queue := range o.queues {
+		if err := killOn(ctx, queue, o, r); err != nil {
+			return fmt.Errorf("on %s: %w", queue, err)
+		}
+	}
+	return nil
+}
+
+func killOn(ctx context.Context, queue string, o options, r *report) (err error) {
 	g, err := newServers(ctx, true)
 	if err != nil {
 		return err
@@ -51,7 +57,11 @@ func kill(ctx context.Context, o options, r *report) (err error) {
 	if k.file, err = g.build(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
-	if k.tenant, err = g.newTenant(ctx, postgresStore); err != nil {
+	bed, err := g.newBed(ctx, queue)
+	if err != nil {
+		return err
+	}
+	if k.tenant, err = g.newTenant(ctx, bed, postgresStore); err != nil {
 		return err
 	}
 	if err := k.startWorkers(ctx); err != nil {
@@ -69,22 +79,31 @@ func (k *killLoop) killAndRestart(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return k.feed(ctx) })
 	group.Go(func() error { return k.killAtRandom(ctx) })
-	group.Go(func() error {
-		if err := pause(ctx, k.o.duration/3); err != nil {
-			return err
-		}
-		k.r.add("restarts of Azurite", 1)
-		return k.azurite.Restart(ctx)
-	})
-	group.Go(func() error {
-		if err := pause(ctx, k.o.duration*2/3); err != nil {
-			return err
-		}
-		k.r.add("crashes of Postgres", 1)
-		return k.pg.Crash(ctx)
-	})
+	for _, c := range append(k.bed.crashes(),
+		crashes{"restarts of Azurite", []float64{1.0 / 3}, k.azurite.Restart},
+		crashes{"crashes of Postgres", []float64{2.0 / 3}, k.pg.Crash},
+	) {
+		group.Go(func() error { return k.crashServer(ctx, c) })
+	}
 	return group.Wait()
 }
+
+func (k *killLoop) crashServer(ctx context.Context, c crashes) error {
+	began := time.Now()
+	for _, part := range c.at {
+		at := began.Add(time.Duration(part * float64(k.o.duration)))
+		if err := pause(ctx, time.Until(at)); err != nil {
+			return err
+		}
+		if err := c.crash(ctx); err != nil {
+			return err
+		}
+		k.r.add(c.what, 1)
+	}
+	return nil
+}
+
+func (k *killLoop) name() string { return "kill/" + k.bed.name() }
 
 // startWorkers starts two workers with a direct connection and one behind PostgREST.
 func (k *killLoop) startWorkers(ctx context.Context) error {
@@ -198,87 +217,4 @@ func (k *killLoop) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	}
 	k.expected = append(k.expected, expectation{id, []string{state}})
 	return nil
-}
-
-// judge waits until all is done, prints the figures, and checks.
-func (k *killLoop) judge(ctx context.Context) error {
-	began := time.Now()
-	for deadline := began.Add(3 * time.Minute); ; {
-		err := k.drainOrHooks(ctx, time.Until(deadline), nil)
-		if errors.Is(err, errOnlyHooks) {
-			// The claims of dead workers last for minutes; nothing waits for them.
-			k.stopWorkers()
-			if err := errors.Join(k.expireClaims(ctx), k.startWorkers(ctx)); err != nil {
-				return err
-			}
-			continue
-		}
-		if errors.Is(err, errNotDrained) {
-			k.r.violated("kill", []string{"I1 " + err.Error()}, "")
-			break
-		}
-		if err != nil {
-			return err
-		}
-		break
-	}
-	k.r.ran()
-	if err := k.figures(ctx); err != nil {
-		return err
-	}
-	found, err := k.check(ctx, k.r, len(k.deaths))
-	k.r.violated("kill", found, "")
-	k.r.printf("tasks %d in %d messages, kills %d, drained %v after the last one; lost and doubled: see violations",
-		len(k.expected), k.sent, len(k.deaths), time.Since(began).Round(time.Second))
-	return err
-}
-
-// figures are the times from each kill to the end of each task that was held.
-func (k *killLoop) figures(ctx context.Context) error {
-	rows, err := k.db.Query(ctx, `select id, completed_at from jobs where client_id = $1 and completed_at is not null`,
-		k.client)
-	if err != nil {
-		return err
-	}
-	ended := map[string]time.Time{}
-	var id string
-	var at time.Time
-	if _, err := pgx.ForEachRow(rows, []any{&id, &at}, func() error { ended[id] = at; return nil }); err != nil {
-		return err
-	}
-	var took []time.Duration
-	last := map[string]time.Duration{} // by task, from the last kill that it met
-	for _, d := range k.deaths {
-		for _, task := range d.tasks {
-			if at, ok := ended[task]; ok && !k.poison[task] { // poison is retried for a while
-				took = append(took, at.Sub(d.at))
-				last[task] = at.Sub(d.at)
-			}
-		}
-	}
-	k.r.add("tasks", len(k.expected))
-	k.r.add("poison tasks", len(k.poison))
-	k.r.add("kills", len(k.deaths))
-	k.r.add("held tasks recovered", len(took))
-	if len(took) == 0 {
-		return errors.New("no worker was killed while it held a task")
-	}
-	p99 := k.percentiles("from each kill to the end of each task that was held", took)
-	k.percentiles("the same from the last kill that a task met", slices.Collect(maps.Values(last)))
-	if p99 > maxRecovery && len(took) >= 100 { // of fewer it is the worst one
-		k.r.violated("kill", []string{
-			fmt.Sprintf("a held task is recovered in time: p99 %v, at most %v", p99, maxRecovery),
-		}, "")
-	}
-	return nil
-}
-
-// percentiles prints the percentiles of times, and returns the 99th.
-func (k *killLoop) percentiles(what string, took []time.Duration) (p99 time.Duration) {
-	slices.Sort(took)
-	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
-	p99 = took[len(took)*99/100]
-	k.r.printf("recovery, %s (%d): p50 %v, p99 %v, longest %v; lease %v, p99 at most %v", what, len(took),
-		ms(took[len(took)/2]), ms(p99), ms(took[len(took)-1]), killLease, maxRecovery)
-	return p99
 }

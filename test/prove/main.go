@@ -26,6 +26,7 @@ type options struct {
 	parallel int            // runs at once, of kinds with many small ones
 	only     *regexp.Regexp // of runs by name; nil: all
 	stores   []string
+	queues   []string
 
 	duration time.Duration // of the kill loop
 	tasks    int           // of the kill loop
@@ -61,7 +62,7 @@ func kinds() []kind {
 			simulation,
 		},
 		{"crash", "the process dies before and after every call of a back end", crash},
-		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
+		{"kill", "kill -9 of three workers; Azurite, Postgres and nats-server crash in the middle", kill},
 		{"zombie", "a stopped worker resumes after another one has finished its task", zombie},
 		{"network", "requests are carried out, their answers dropped", network},
 		{"conformance", "one suite for all queues, one for all stores, one for all buckets", proveConformance},
@@ -134,6 +135,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	parallel := fs.Int("parallel", 8, "runs at once (crash, zombie, network, outage)")
 	only := fs.String("run", "", "only runs whose name matches this expression (not kill, zombie, cancel)")
 	stores := fs.String("stores", "postgres,supabase", "callers of the store (crash, zombie, network)")
+	queues := fs.String("queues", strings.Join(queueNames(), ","),
+		"what tasks come by (crash, kill, zombie, network, outage); poison and cancel use the first of them")
 	duration := fs.Duration("duration", 3*time.Minute, "how long workers are killed (kill)")
 	tasks := fs.Int("tasks", 2000, "tasks of the kill loop (kill)")
 	tries := fs.Int("tries", 20, "zombies (zombie)")
@@ -153,6 +156,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	}
 	o := options{
 		kinds: strings.Split(*names, ","), seed: *seed, parallel: *parallel, stores: strings.Split(*stores, ","),
+		queues:   strings.Split(*queues, ","),
 		duration: *duration, tasks: *tasks, tries: *tries, runs: *runs, schedules: *schedules,
 		checks: *checks, fuzzTime: *fuzzTime, outage: *outage, poison: *poison, cancels: *cancels, mutants: *mutants,
 		untimed: *untimed, short: *short,
@@ -170,7 +174,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 }
 
 // shortRuns are the crashes around each commit, a few mutations, and all of the other kinds.
-const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^(model|network|conformance|fuzz|mutants|race|outage|poison)/` +
+const shortRuns = `^crash/azure/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:` +
+	`|^crash/(postgres|nats)/postgres/ingest/(store\.(Begin|Complete)|lease\.Delete\[normal\])#1:|^(model|network|conformance|fuzz|mutants|race|outage|poison)/` +
 	`|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
 
 func (o *options) check(only string) (err error) {
@@ -187,6 +192,12 @@ func (o *options) check(only string) (err error) {
 	for _, s := range o.stores {
 		if s != postgresStore && s != supabaseStore {
 			return fmt.Errorf("-stores %q: want %s, %s or both", s, postgresStore, supabaseStore)
+		}
+	}
+	for i, q := range o.queues {
+		if !slices.Contains(queueNames(), q) || slices.Contains(o.queues[:i], q) {
+			return fmt.Errorf("-queues %q: want some of %s, separated by commas, each once", strings.Join(o.queues, ","),
+				strings.Join(queueNames(), ", "))
 		}
 	}
 	if only != "" {

@@ -31,27 +31,37 @@ func network(ctx context.Context, o options, r *report) (err error) {
 	if n.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
+	beds, err := g.newBeds(ctx, o.queues)
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for i := range o.runs {
-		for _, class := range classes() {
-			name := fmt.Sprintf("network/%s/%03d", class, i+1)
-			if !o.wants(name) {
-				continue
-			}
-			group.Go(func() error {
-				if err := n.one(ctx, name, class, i); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+	for _, bed := range beds {
+		for i := range o.runs {
+			for _, class := range classes() {
+				name := fmt.Sprintf("network/%s/%s/%03d", bed.name(), class, i+1)
+				if !o.wants(name) {
+					continue
 				}
-				return nil
-			})
+				group.Go(func() error {
+					if err := n.one(ctx, bed, name, class, i); err != nil {
+						return fmt.Errorf("%s: %w", name, err)
+					}
+					return nil
+				})
+			}
 		}
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for _, class := range classes() {
-		r.printf("%-9s %d runs, answers dropped %d", class, r.counted("runs of "+class), r.counted("dropped in "+class))
+	for _, bed := range beds {
+		for _, class := range classes() {
+			class = bed.name() + "/" + class
+			r.printf("%-18s %d runs, answers dropped %d", class, r.counted("runs of "+class),
+				r.counted("dropped in "+class))
+		}
 	}
 	return nil
 }
@@ -65,11 +75,11 @@ type networkRun struct {
 }
 
 // one is a run: two tasks on a network whose faults follow from its name and the seed.
-func (n *networkRun) one(ctx context.Context, name, class string, i int) error {
+func (n *networkRun) one(ctx context.Context, bed queueBed, name, class string, i int) error {
 	rnd := seeded(n.seed, name)
 	s := newFaultPlan()
 	planFaults(s, class, rnd)
-	t, err := n.newTenant(ctx, n.stores[i%len(n.stores)])
+	t, err := n.newTenant(ctx, bed, n.stores[i%len(n.stores)])
 	if err != nil {
 		return err
 	}
@@ -103,8 +113,8 @@ func (n *networkRun) one(ctx context.Context, name, class string, i int) error {
 	}
 	dropped := s.count(class, dropAnswer)
 	n.report.ran()
-	n.report.add("runs of "+class, 1)
-	n.report.add("dropped in "+class, dropped)
+	n.report.add("runs of "+bed.name()+"/"+class, 1)
+	n.report.add("dropped in "+bed.name()+"/"+class, dropped)
 	if dropped == 0 {
 		n.report.add("runs without a dropped answer of their class", 1)
 	}
@@ -153,12 +163,19 @@ func (n *networkRun) insertProxies(t *tenant, s *faultPlan) (at addresses, stop 
 		stops = append(stops, p.close)
 		return p.server.URL
 	}
-	for _, service := range []string{"Queue", "Blob"} {
-		_, rest, _ := strings.Cut(at.azure, service+"Endpoint=")
-		endpoint, _, _ := strings.Cut(rest, "/devstoreaccount1")
-		at.azure = strings.Replace(at.azure, endpoint, proxy(endpoint, classifyStorage), 1)
+	blobs, e := interceptStorage(&at, "Blob", s)
+	if e != nil {
+		return at, stop, e
 	}
-	at.api = proxy(at.api, func(r *http.Request, _ []byte) string { return strings.TrimPrefix(pathEnd(r), "aw_") })
+	stops = append(stops, blobs.close)
+	queues, e := t.bed.intercept(&at, s)
+	if e != nil {
+		return at, stop, e
+	}
+	if queues != nil {
+		stops = append(stops, queues.close)
+	}
+	at.api = proxy(at.api, rpcClass)
 	at.hooks = proxy(at.hooks, func(*http.Request, []byte) string { return "webhook" })
 	pg, url, e := newPGProxy(at.database, s)
 	if e != nil {
@@ -170,24 +187,6 @@ func (n *networkRun) insertProxies(t *tenant, s *faultPlan) (at addresses, stop 
 }
 
 func pathEnd(r *http.Request) string { return r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] }
-
-// classifyStorage names requests to the queue of normal priority, and to blobs.
-func classifyStorage(r *http.Request, _ []byte) string {
-	inQueue := strings.Contains(r.URL.Path, "-tasks/messages")
-	switch {
-	case inQueue && r.Method == http.MethodGet && !r.URL.Query().Has("peekonly"):
-		return "dequeue"
-	case inQueue && r.Method == http.MethodPut:
-		return "renew"
-	case inQueue && r.Method == http.MethodDelete:
-		return "delete"
-	case strings.Contains(r.URL.Path, "-deadletter/messages") && r.Method == http.MethodPost:
-		return "send"
-	case strings.Contains(r.URL.Path, "-documents/"):
-		return "blob"
-	}
-	return ""
-}
 
 // runWorkers runs workers until everything is done. When only webhooks are left for a while, which are scheduled
 // minutes ahead, they are made due, and another worker delivers them.

@@ -25,7 +25,7 @@ const (
 
 // outageCase is a failure of a service while tasks run, wait and arrive.
 type outageCase struct {
-	service string // database or model
+	service string // database, model or queue
 	how     failing
 	store   string // the workers' caller of the store
 }
@@ -40,21 +40,26 @@ func outageCases() []outageCase {
 		{"model", refuses, supabaseStore},
 		{"model", hangs, postgresStore},
 		{"model", is401, postgresStore}, // the key is revoked, then replaced
+		{"queue", refuses, postgresStore},
+		{"queue", hangs, supabaseStore},
 	}
 }
 
-func (b outageCase) name() string {
-	return strings.Join([]string{"outage", b.service, string(b.how), b.store}, "/")
+// on reports whether a case is one of its own on a queue: one in the database fails with that.
+func (b outageCase) on(bed queueBed) bool { return b.service != "queue" || bed.name() != postgresQueue }
+
+func (b outageCase) nameOn(bed queueBed) string {
+	return strings.Join([]string{"outage", bed.name(), b.service, string(b.how), b.store}, "/")
 }
 
 // faultyService is the proxy or server that a service is reached through.
 type faultyService interface {
-	cut(how failing, begins string) (cutOff int)
+	cut(how failing) (begins int)
 	mend() error
 }
 
-// proveOutage makes the database fail, and then the model's service, while workers use them. Behind PostgREST the
-// API fails.
+// proveOutage makes the database fail, the model's service, and the queues' server, while workers use them. Behind
+// PostgREST the API fails.
 func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	g, err := newServers(ctx, false)
 	if err != nil {
@@ -65,19 +70,28 @@ func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	if err != nil {
 		return err
 	}
+	beds, err := g.newBeds(ctx, o.queues)
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for _, b := range outageCases() {
-		if !o.wants(b.name()) || !slices.Contains(o.stores, b.store) {
-			continue
-		}
-		group.Go(func() error {
-			run := &outageRun{outageCase: b, seed: o.seed, length: o.outage, timed: !o.untimed, report: r, file: file}
-			if err := run.do(ctx, g); err != nil {
-				return fmt.Errorf("%s: %w", b.name(), err)
+	for _, bed := range beds {
+		for _, b := range outageCases() {
+			if !b.on(bed) || !o.wants(b.nameOn(bed)) || !slices.Contains(o.stores, b.store) {
+				continue
 			}
-			return nil
-		})
+			group.Go(func() error {
+				run := &outageRun{
+					outageCase: b, name: b.nameOn(bed), seed: o.seed, length: o.outage, timed: !o.untimed, report: r,
+					file: file,
+				}
+				if err := run.do(ctx, g, bed); err != nil {
+					return fmt.Errorf("%s: %w", run.name, err)
+				}
+				return nil
+			})
+		}
 	}
 	return group.Wait()
 }
@@ -86,6 +100,7 @@ func proveOutage(ctx context.Context, o options, r *report) (err error) {
 type outageRun struct {
 	outageCase
 	*tenant
+	name   string
 	seed   uint64
 	length time.Duration
 	timed  bool
@@ -102,8 +117,8 @@ type outageRun struct {
 	stopping []func()
 }
 
-func (o *outageRun) do(ctx context.Context, g *servers) (err error) {
-	if o.tenant, err = g.newTenant(ctx, o.outageCase.store); err != nil {
+func (o *outageRun) do(ctx context.Context, g *servers, bed queueBed) (err error) {
+	if o.tenant, err = g.newTenant(ctx, bed, o.outageCase.store); err != nil {
 		return err
 	}
 	defer func() {
@@ -137,7 +152,7 @@ func (o *outageRun) do(ctx context.Context, g *servers) (err error) {
 	if len(found) > 0 {
 		log = o.logs()
 	}
-	o.report.violated(o.name(), found, log)
+	o.report.violated(o.name, found, log)
 	return nil
 }
 
@@ -151,6 +166,13 @@ func (o *outageRun) open() ([]string, error) {
 	switch {
 	case o.outageCase.service == "model":
 		o.service = m
+	case o.outageCase.service == "queue":
+		p, err := o.bed.intercept(&at, quiet)
+		if err != nil {
+			return nil, err
+		}
+		o.stopping = append(o.stopping, p.close)
+		o.service = p
 	case o.outageCase.store == supabaseStore:
 		p, err := newHTTPProxy(at.api, quiet, rpcClass)
 		if err != nil {
@@ -194,7 +216,7 @@ func (o *outageRun) breakService(ctx context.Context) ([]string, error) {
 	if err := await(ctx, time.Minute, underWay, o.workers[0].Done()); err != nil {
 		return nil, fmt.Errorf("the tasks never started: %w", err)
 	}
-	o.cutOff = o.service.cut(o.how, "begin")
+	o.cutOff = o.service.cut(o.how)
 	var err error
 	if _, o.running, err = o.progress(ctx); err != nil {
 		return nil, errors.Join(err, o.service.mend())
@@ -270,5 +292,7 @@ func (o *outageRun) logs() string {
 	return b.String()
 }
 
-// rpcClass is our function that a request to the API calls.
-func rpcClass(r *http.Request, _ []byte) string { return strings.TrimPrefix(pathEnd(r), "aw_") }
+// rpcClass is the class of a request to the API.
+func rpcClass(r *http.Request, body []byte) string {
+	return callClass(strings.TrimPrefix(pathEnd(r), "aw_"), body)
+}

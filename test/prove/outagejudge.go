@@ -64,9 +64,9 @@ func (o *outageRun) measure(a outageCost) (found []string) {
 		found = append(found, fmt.Sprintf(
 			"work resumes within one poll interval: the first attempt began %v after, at most %v", late, outageResume))
 	}
-	o.report.printf("%-34s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); "+
+	o.report.printf("%-38s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); "+
 		"back: first begin %v, commit %v, drained %v",
-		o.name(), o.length, o.running, len(o.expected), a.Lost, a.Doubled, a.Consumed, o.cutOff, since(*a.Begun),
+		o.name, o.length, o.running, len(o.expected), a.Lost, a.Doubled, a.Consumed, o.cutOff, since(*a.Begun),
 		since(*a.Committed), since(*a.Drained))
 	return found
 }

@@ -3,15 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/url"
 	"regexp"
-	"sync"
 	"time"
 )
 
@@ -19,84 +16,56 @@ import (
 // client calls, and when the server has carried the call out. Its clients don't use TLS. Source:
 // https://www.postgresql.org/docs/current/protocol-message-formats.html
 type pgProxy struct {
-	target string // host:port
+	*tcpProxy
 	faults *faultPlan
-	addr   string // of its own
 	// lethal reports whether a call ends the server before it is carried out; nil: none does.
 	lethal func(call string, group []byte) bool
 
-	mu       sync.Mutex
-	listener net.Listener
-	conns    map[net.Conn]bool
-	sessions map[*pgSession]bool
-	hung     chan struct{} // closed when nothing hangs any longer; nil: nothing hangs
-	done     sync.WaitGroup
+	sessions map[*pgSession]bool // guarded by mu
 }
 
-// newPGProxy returns the proxy and databaseURL with its address in it.
+// newPGProxy returns the proxy and databaseURL with its address in it. A call's class is its function's name unless it
+// is one of a queue.
 func newPGProxy(databaseURL string, s *faultPlan) (*pgProxy, string, error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		return nil, "", err
 	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	t, err := newTCPProxy(u.Host)
 	if err != nil {
 		return nil, "", err
 	}
-	p := &pgProxy{
-		target: u.Host, faults: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{},
-		sessions: map[*pgSession]bool{},
-	}
-	p.done.Go(func() { p.accept(l) })
+	p := &pgProxy{tcpProxy: t, faults: s, sessions: map[*pgSession]bool{}}
+	t.start(p.serve)
 	u.Host = p.addr
 	return p, u.String(), nil
 }
 
-func (p *pgProxy) accept(l net.Listener) {
-	for {
-		client, err := l.Accept()
-		if err != nil {
-			return
-		}
-		server, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", p.target)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		s := &pgSession{
-			proxy: p, faults: p.faults, client: client, fromClient: bufio.NewReader(client),
-			server: server, fromServer: bufio.NewReader(server), statements: map[string]string{},
-		}
-		p.keep(s)
-		p.done.Go(func() {
-			defer p.drop(s)
-			_ = s.run() // the client sees the connection end
-		})
+func (p *pgProxy) serve(client, server net.Conn) {
+	s := &pgSession{
+		proxy: p, faults: p.faults, client: client, fromClient: bufio.NewReader(client),
+		server: server, fromServer: bufio.NewReader(server), statements: map[string]string{},
 	}
-}
-
-func (p *pgProxy) keep(s *pgSession) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sessions[s], p.conns[s.client], p.conns[s.server] = true, true, true
-}
-
-func (p *pgProxy) drop(s *pgSession) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.sessions, s)
-	for _, c := range []net.Conn{s.client, s.server} {
-		_ = c.Close()
-		delete(p.conns, c)
-	}
-}
-
-func (p *pgProxy) close() {
-	p.mu.Lock()
-	_ = p.listener.Close()
-	p.hangUp()
+	p.sessions[s] = true
 	p.mu.Unlock()
-	p.done.Wait()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.sessions, s)
+	}()
+	_ = s.run() // the client sees the connection end
+}
+
+// cut makes the database unreachable. It returns how many begins lose their answer.
+func (p *pgProxy) cut(how failing) (begins int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.sessions {
+		begins += s.begins
+	}
+	p.fail(how)
+	return begins
 }
 
 // pgSession is one connection. Client and server alternate: the client sends messages up to a Sync, the server
@@ -107,7 +76,7 @@ type pgSession struct {
 	client, server         net.Conn
 	fromClient, fromServer *bufio.Reader
 	statements             map[string]string // name → function it calls
-	open                   string            // the function of the transaction under way; guarded by proxy.mu
+	begins                 int               // in the transaction under way; guarded by proxy.mu
 }
 
 // The types of messages that matter here. R and Z come from the server.
@@ -118,8 +87,6 @@ const (
 
 // idleStatus in a ReadyForQuery means that no transaction is open.
 const idleStatus = 'I'
-
-var errFault = errors.New("the connection was ended on purpose")
 
 func (s *pgSession) run() error {
 	startup, err := frame(s.fromClient, false)
@@ -140,11 +107,11 @@ func (s *pgSession) run() error {
 		if s.proxy.lethal != nil && s.proxy.lethal(call, group) {
 			return errFault
 		}
-		m := s.faults.next(call)
+		m := s.faults.next(callClass(call, group))
 		if m == cutBefore {
 			return errFault
 		}
-		if err := s.pass(func() string { return cmp.Or(call, s.open) }); err != nil {
+		if err := s.proxy.pass(func() { s.begins += beginsIn(call, group) }); err != nil {
 			return err
 		}
 		if _, err := s.server.Write(group); err != nil {
@@ -199,14 +166,14 @@ func (s *pgSession) answer(drop bool) error {
 			}
 			continue
 		}
-		if err := s.pass(func() string { return s.open }); err != nil {
+		if err := s.proxy.pass(func() {}); err != nil {
 			return err
 		}
 		if _, err := s.client.Write(f); err != nil {
 			return err
 		}
 		if f[0] == msgReady && len(f) == 6 && f[5] == idleStatus {
-			_ = s.pass(func() string { return "" })
+			_ = s.proxy.pass(func() { s.begins = 0 })
 		}
 		if f[0] == msgReady {
 			return nil

@@ -55,6 +55,10 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 	if err != nil {
 		return err
 	}
+	bed, err := g.newBed(ctx, o.queues[0])
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
 	for _, p := range poisonCases() {
@@ -63,7 +67,7 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 		}
 		group.Go(func() error {
 			run := &poisonRun{
-				poisonCase: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
+				poisonCase: p, bed: bed, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
 			}
 			if err := run.do(ctx, g, file); err != nil {
 				return fmt.Errorf("%s: %w", p.name(), err)
@@ -78,6 +82,7 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 type poisonRun struct {
 	poisonCase
 	*tenant
+	bed    queueBed
 	length time.Duration
 	timed  bool
 	report *report
@@ -86,7 +91,7 @@ type poisonRun struct {
 }
 
 func (p *poisonRun) do(ctx context.Context, g *servers, file string) (err error) {
-	if p.tenant, err = g.newTenant(ctx, postgresStore); err != nil {
+	if p.tenant, err = g.newTenant(ctx, p.bed, postgresStore); err != nil {
 		return err
 	}
 	at := p.direct()

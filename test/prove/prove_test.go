@@ -17,19 +17,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestShort runs a little of each kind that no other test runs. `make prove` runs all of it.
 func TestShort(t *testing.T) {
 	t.Parallel()
-	for kind, args := range map[string][]string{
-		"crash":   {"-run", shortRuns, "-stores", "postgres"},
-		"kill":    {"-duration", "12s", "-tasks", "90"},
-		"zombie":  {"-tries", "2"},
-		"network": {"-runs", "1"}, "simulation": {"-schedules", "20"},
+	for name, args := range map[string][]string{
+		"crash":         {"-run", shortRuns, "-stores", "postgres"},
+		"kill azure":    {"-queues", "azure", "-duration", "12s", "-tasks", "90"},
+		"kill postgres": {"-queues", "postgres", "-duration", "12s", "-tasks", "90"},
+		"kill nats":     {"-queues", "nats", "-duration", "12s", "-tasks", "90"},
+		"zombie":        {"-tries", "1", "-stores", "postgres"},
+		"network":       {"-runs", "1"}, "simulation": {"-schedules", "20"},
 		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
-		"outage":   {"-outage", "2s", "-run", "^outage/(database/hangs|model/503)/postgres$", "-untimed"},
+		"outage":   {"-outage", "2s", "-run", "^outage/(azure/(database/hangs|model/503)|nats/queue/refuses|postgres/database/refuses)/postgres$", "-untimed"},
 		"poison":   {"-poison", "15s", "-run", "^poison/model/500$", "-untimed"},
 		"cancel":   {"-cancels", "10", "-untimed"},
 		"mutants":  {"-mutants", "200", "-untimed", "-run", "^mutants/[a-np-z]"}, // without OCR
 	} {
-		t.Run(kind, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			kind, _, _ := strings.Cut(name, " ")
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
@@ -47,6 +50,8 @@ func TestCommandLine(t *testing.T) {
 		{"-kind", "flood"},
 		{"-kind", ""},
 		{"-stores", "sqlite"},
+		{"-queues", "sqs"},
+		{"-queues", "nats,nats"},
 		{"-run", "("},
 		{"-tasks", "many"},
 	} {
@@ -112,7 +117,7 @@ func TestRulesGoRed(t *testing.T) {
 func cleanRun(t *testing.T, g *servers, file string) *tenant {
 	t.Helper()
 	ctx := t.Context()
-	tn, err := g.newTenant(ctx, postgresStore)
+	tn, err := g.newTenant(ctx, azureBed{g}, postgresStore)
 	if err != nil {
 		t.Fatal(err)
 	}

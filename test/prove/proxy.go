@@ -133,7 +133,7 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.pass(w, r) {
 		return
 	}
-	defer p.enter(class)()
+	defer p.enter(beginsIn(class, body))()
 	// It is independent of its client: a request under way is carried out.
 	out, err := http.NewRequest(r.Method, p.target.Scheme+"://"+p.target.Host+r.URL.RequestURI(), bytes.NewReader(body)) //nolint:noctx // see above
 	if err != nil {

@@ -144,7 +144,7 @@ func TestOutOfOrder(t *testing.T) {
 		if got := get(time.Minute); got != http.StatusOK {
 			t.Errorf("%s: before the cut the answer is %d", how, got)
 		}
-		d.cut(how, "")
+		d.cut(how)
 		if got := get(200 * time.Millisecond); got != 0 && (how != is503 || got != http.StatusServiceUnavailable) {
 			t.Errorf("%s: the answer is %d", how, got)
 		}
@@ -158,7 +158,7 @@ func TestOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestPGProxyOutOfOrder: the same for a database, and the call that lost its answer is counted.
+// TestPGProxyOutOfOrder: the same for a database, and the begins that lost their answer are counted.
 func TestPGProxyOutOfOrder(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -180,20 +180,20 @@ func TestPGProxyOutOfOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Exec(ctx, "create or replace function aw_slow(n int) returns void language sql as 'select "+
-			"pg_sleep(n)'"); err != nil {
+		if _, err := conn.Exec(ctx, "create or replace function aw_begin_new(p jsonb) returns void language sql as "+
+			"'select pg_sleep((p ->> ''n'')::int)'"); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := conn.Exec(ctx, "select aw_slow($1)", 60)
+			_, err := conn.Exec(ctx, "select aw_begin_new($1)", `{"n":60,"begins":[{"begin_id":"a"},{"begin_id":"b"}]}`)
 			ended <- err
 		}()
 		underWay := func() bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			for s := range p.sessions {
-				if s.open == "slow" {
+				if s.begins > 0 {
 					return true
 				}
 			}
@@ -202,8 +202,8 @@ func TestPGProxyOutOfOrder(t *testing.T) {
 		if err := await(ctx, time.Minute, underWay, nil); err != nil {
 			t.Fatal(err)
 		}
-		if n := p.cut(how, "slow"); n != 1 {
-			t.Errorf("%s: %d calls are cut off, want 1", how, n)
+		if n := p.cut(how); n != 2 {
+			t.Errorf("%s: %d begins are cut off, want 2", how, n)
 		}
 		within, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 		if c, err := pgx.Connect(within, url); err == nil {

@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
-	"github.com/seed-7227ef26/async-worker/internal/task"
 	hooks "github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
@@ -25,7 +23,8 @@ type tenant struct {
 	client string
 	store  string // which caller its workers use
 	blobs  *azblob.Client
-	queues map[string]*azqueue.QueueClient
+	bed    queueBed
+	queues tenantQueues
 
 	expected []expectation
 	copies   map[string]int // of dead letters, by id, taken off their queue
@@ -38,11 +37,8 @@ type expectation struct {
 }
 
 // newTenant creates the tenant's container and queues.
-func (g *servers) newTenant(ctx context.Context, store string) (*tenant, error) {
-	t := &tenant{
-		servers: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store,
-		queues: map[string]*azqueue.QueueClient{},
-	}
+func (g *servers) newTenant(ctx context.Context, bed queueBed, store string) (*tenant, error) {
+	t := &tenant{servers: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store, bed: bed}
 	var err error
 	if t.blobs, err = azblob.NewClientFromConnectionString(g.azurite.ConnectionString, nil); err != nil {
 		return nil, err
@@ -50,16 +46,8 @@ func (g *servers) newTenant(ctx context.Context, store string) (*tenant, error) 
 	if _, err = t.blobs.CreateContainer(ctx, t.container(), nil); err != nil {
 		return nil, fmt.Errorf("create the container: %w", err)
 	}
-	names := task.QueueNames(t.client)
-	for _, name := range []string{names.High, names.Normal, names.Low, names.DeadLetter} {
-		q, err := azqueue.NewQueueClientFromConnectionString(g.azurite.ConnectionString, name, nil)
-		if err == nil {
-			_, err = q.Create(ctx, nil)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("create the queue %s: %w", name, err)
-		}
-		t.queues[name] = q
+	if t.queues, err = bed.open(ctx, t.client); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
@@ -69,13 +57,16 @@ func (t *tenant) container() string { return t.client + "-documents" }
 // addresses are where a tenant's workers reach their services, possibly through a proxy.
 type addresses struct {
 	azure, database, api, model, hooks string
+	nats                               string // "" without it
 }
 
 func (t *tenant) direct() addresses {
-	return addresses{
+	at := addresses{
 		azure: t.azurite.ConnectionString, database: t.pg.URL(database), api: t.api.URL, model: t.model.url(),
 		hooks: t.hooks.URL,
 	}
+	t.bed.address(&at)
+	return at
 }
 
 // environment is that of a worker of this tenant.
@@ -97,7 +88,7 @@ func (t *tenant) environment(at addresses, more ...string) ([]string, error) {
 	} else {
 		env = append(env, "DATABASE_URL="+at.database)
 	}
-	return append(env, more...), nil
+	return append(append(env, t.bed.settings(t.client, at)...), more...), nil
 }
 
 func (t *tenant) upload(ctx context.Context, name, content string) error {
@@ -136,8 +127,7 @@ func (t *tenant) send(ctx context.Context, text, id string, states ...string) er
 }
 
 func (t *tenant) put(ctx context.Context, text string) error {
-	_, err := t.queues[task.QueueNames(t.client).Normal].EnqueueMessage(ctx, text, nil)
-	if err != nil {
+	if err := t.queues.send(ctx, text); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
 	return nil
@@ -146,15 +136,12 @@ func (t *tenant) put(ctx context.Context, text string) error {
 // undrained describes what is still to do for the tenant, "" for nothing. It looks at the queues first: what a
 // message causes is committed before the message is deleted.
 func (t *tenant) undrained(ctx context.Context) (string, error) {
-	names := task.QueueNames(t.client)
-	for _, name := range []string{names.High, names.Normal, names.Low} {
-		n, err := t.depth(ctx, name)
-		if err != nil || n > 0 {
-			return fmt.Sprintf("queue %s has %d messages", name, n), err
-		}
+	n, err := t.queues.depth(ctx)
+	if err != nil || n > 0 {
+		return fmt.Sprintf("the queues have %d messages", n), err
 	}
 	var over, open, deliveries, letters int
-	err := t.db.QueryRow(ctx, `
+	err = t.db.QueryRow(ctx, `
 		select (select count(*) from jobs where client_id = $1 and status in ('succeeded', 'failed', 'canceled')),
 		       (select count(*) from jobs where client_id = $1 and status in ('pending', 'running')),
 		       (select count(*) from webhook_deliveries where client_id = $1 and status = 'pending'),
@@ -168,14 +155,6 @@ func (t *tenant) undrained(ctx context.Context) (string, error) {
 			len(t.expected), over, open, deliveries, letters), nil
 	}
 	return "", nil
-}
-
-func (t *tenant) depth(ctx context.Context, name string) (int, error) {
-	p, err := t.queues[name].GetProperties(ctx, nil)
-	if err != nil {
-		return 0, err
-	}
-	return int(*p.ApproximateMessagesCount), nil
 }
 
 var errNotDrained = errors.New("not drained in time")
@@ -233,7 +212,8 @@ func (t *tenant) age(ctx context.Context, by time.Duration) error {
 			return err
 		}
 		_, err := tx.Exec(ctx, `update jobs set created_at = created_at - make_interval(secs => $2),
-			updated_at = updated_at - make_interval(secs => $2) where client_id = $1`, t.client, by.Seconds())
+			updated_at = updated_at - make_interval(secs => $2), sent_at = sent_at - make_interval(secs => $2),
+			lease_expires_at = lease_expires_at - make_interval(secs => $2) where client_id = $1`, t.client, by.Seconds())
 		return err
 	})
 }

@@ -94,7 +94,7 @@ func (t *toxin) die(service faultyService) {
 	t.dead = true
 	t.died++
 	t.dying.Go(func() {
-		service.cut(refuses, "")
+		service.cut(refuses)
 		time.Sleep(time.Second)
 		_ = service.mend() // a service that stays down fails the run
 		t.mu.Lock()

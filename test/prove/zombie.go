@@ -57,28 +57,45 @@ func zombie(ctx context.Context, o options, r *report) (err error) {
 	if z.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
+	beds, err := g.newBeds(ctx, o.queues)
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for i := range o.tries {
-		s := staleWrites()[i%len(staleWrites())]
-		store := o.stores[(i+i/len(staleWrites()))%len(o.stores)]
-		name := fmt.Sprintf("zombie/%s/%02d/%s", store, i+1, s.point)
-		group.Go(func() error {
-			if err := z.runZombie(ctx, name, s, store); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		})
+	for _, bed := range beds {
+		for i := range o.tries {
+			s := staleWrites()[i%len(staleWrites())]
+			store := o.stores[(i+i/len(staleWrites()))%len(o.stores)]
+			name := fmt.Sprintf("zombie/%s/%s/%02d/%s", bed.name(), store, i+1, s.point)
+			group.Go(func() error {
+				if err := z.runZombie(ctx, name, s, bed, store); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				return nil
+			})
+		}
+	}
+	for _, bed := range beds {
+		for _, store := range o.stores {
+			name := fmt.Sprintf("zombie/%s/%s/stale-ack", bed.name(), store)
+			group.Go(func() error {
+				if err := z.runStaleAck(ctx, name, bed, store); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				return nil
+			})
+		}
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	r.printf("stale writes refused: %d of %d", r.counted("stale writes refused"), o.tries)
+	r.printf("stale writes refused: %d of %d", r.counted("stale writes refused"), o.tries*len(beds))
 	return nil
 }
 
-func (c *crasher) runZombie(ctx context.Context, name string, s staleWrite, store string) error {
-	t, err := c.newTenant(ctx, store)
+func (c *crasher) runZombie(ctx context.Context, name string, s staleWrite, bed queueBed, store string) error {
+	t, err := c.newTenant(ctx, bed, store)
 	if err != nil {
 		return err
 	}
@@ -201,29 +218,6 @@ func (c *crasher) finishWrite(
 		return found, zombie.kill() // it might take the task again, since its successor is stopped
 	}
 	return found, zombie.end()
-}
-
-// resultOf returns the trace's result of a point, "" if it was not met.
-func resultOf(trace, point string) string {
-	text, err := os.ReadFile(trace)
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, point+" "); ok {
-			return strings.TrimSpace(rest)
-		}
-	}
-	return ""
-}
-
-func scenarioNamed(name string) scenario {
-	for _, s := range scenarios() {
-		if s.name == name {
-			return s
-		}
-	}
-	panic("no scenario " + name) // the names are constants
 }
 
 // await polls every 20 ms until so returns true.

@@ -22,6 +22,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -52,7 +53,8 @@ type done struct {
 	CPU  time.Duration `json:"cpu"`  // of this process meanwhile
 }
 
-// run migrates, and then obeys lines: "fill" inserts a round's jobs, "work" runs them. It answers each by a line,
+// run migrates, and then obeys lines: "fill" inserts a round's jobs, "work" runs them, and "through" does both at the
+// same time. It answers each by a line,
 // and returns at the end of the input.
 func run(ctx context.Context, url string, o options, in io.Reader, out io.Writer) error {
 	if o.mode != "single" && o.mode != "batched" {
@@ -74,7 +76,9 @@ func run(ctx context.Context, url string, o options, in io.Reader, out io.Writer
 		case "fill":
 			err = fill(ctx, url, o.jobs)
 		case "work":
-			d, err = work(ctx, pool, o)
+			d, err = work(ctx, pool, o, nil)
+		case "through":
+			d, err = through(ctx, url, pool, o)
 		default:
 			err = fmt.Errorf("unknown command %q", command)
 		}
@@ -166,8 +170,35 @@ func (w *noop) Work(ctx context.Context, job *river.Job[noopArgs]) error {
 	return nil
 }
 
-// work runs the existing jobs.
-func work(ctx context.Context, pool *pgxpool.Pool, o options) (done, error) {
+// senders insert jobs one by one, each in a transaction of its own, over a connection each.
+const senders = 8
+
+// through runs jobs while they are inserted. Those that it inserts are all that it runs.
+func through(ctx context.Context, url string, pool *pgxpool.Pool, o options) (done, error) {
+	own, err := open(ctx, url, senders)
+	if err != nil {
+		return done{}, err
+	}
+	defer own.Close()
+	client, err := river.NewClient(riverpgxv5.New(own), &river.Config{})
+	if err != nil {
+		return done{}, err
+	}
+	return work(ctx, pool, o, func() error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(senders)
+		for i := range o.jobs {
+			group.Go(func() error {
+				_, err := client.Insert(ctx, noopArgs{I: i}, nil)
+				return err
+			})
+		}
+		return group.Wait()
+	})
+}
+
+// work runs the existing jobs, or those that insert inserts meanwhile.
+func work(ctx context.Context, pool *pgxpool.Pool, o options, insert func() error) (done, error) {
 	var ended atomic.Int64
 	reached := make(chan struct{})
 	w := &noop{end: func() {
@@ -202,6 +233,12 @@ func work(ctx context.Context, pool *pgxpool.Pool, o options) (done, error) {
 	cpu, began := cpuTime(), time.Now()
 	if err := client.Start(ctx); err != nil {
 		return done{}, err
+	}
+	if insert != nil {
+		began = time.Now()
+		if err := insert(); err != nil {
+			return done{}, err
+		}
 	}
 	select {
 	case <-reached:

@@ -16,6 +16,9 @@ func Message(t testing.TB) *jsonschema.Schema { return compile(t, "message") }
 // Webhook is docs/schemas/webhook.schema.json.
 func Webhook(t testing.TB) *jsonschema.Schema { return compile(t, "webhook") }
 
+// Deck is docs/schemas/deck.schema.json.
+func Deck(t testing.TB) *jsonschema.Schema { return compile(t, "deck") }
+
 func compile(t testing.TB, name string) *jsonschema.Schema {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)

@@ -28,6 +28,14 @@ func (w countedStore) DerivedContentRow(ctx context.Context, id string) (store.D
 		func() (store.DerivedContentRow, error) { return w.s.DerivedContentRow(ctx, id) })
 }
 
+func (w countedStore) DeckRow(ctx context.Context, id string) (store.DeckRow, error) {
+	return call(w.c, "store.DeckRow", func() (store.DeckRow, error) { return w.s.DeckRow(ctx, id) })
+}
+
+func (w countedStore) HoldDocument(ctx context.Context, h store.Holder, most int) (int, error) {
+	return call(w.c, "store.HoldDocument", func() (int, error) { return w.s.HoldDocument(ctx, h, most) })
+}
+
 func (w countedStore) Stats(ctx context.Context, within time.Duration) ([]store.JobCount, error) {
 	return call(w.c, "store.Stats", func() ([]store.JobCount, error) { return w.s.Stats(ctx, within) })
 }

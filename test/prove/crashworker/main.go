@@ -58,6 +58,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer c.close()
+	t.SweepEvery = o.sweep
 	wrap(t, c, o)
 	if o.submit {
 		return submit(ctx, t)
@@ -104,6 +105,7 @@ type options struct {
 	stop   bool          // SIGSTOP there instead of an exit
 	trace  string        // file that each call is written to; empty: none
 	lease  time.Duration // of messages and jobs
+	sweep  time.Duration // how often lost messages are looked for; zero: as the daemon does
 	submit bool          // enqueue a task instead of working
 
 	modelFails int           // this many calls of the model fail, over all processes; below zero: all
@@ -118,14 +120,13 @@ func readOptions(env func(string) string) (o options, err error) {
 		submit:    env("PROVE_SUBMIT") != "",
 		modelFile: env("PROVE_MODEL_FILE"), cancelTask: env("PROVE_CANCEL"), lease: 3 * time.Second,
 	}
-	if s := env("PROVE_LEASE"); s != "" {
-		if o.lease, err = time.ParseDuration(s); err != nil {
-			return o, fmt.Errorf("PROVE_LEASE: %w", err)
-		}
-	}
-	if s := env("PROVE_MODEL_WAIT"); s != "" {
-		if o.modelWait, err = time.ParseDuration(s); err != nil {
-			return o, fmt.Errorf("PROVE_MODEL_WAIT: %w", err)
+	for name, d := range map[string]*time.Duration{
+		"PROVE_LEASE": &o.lease, "PROVE_MODEL_WAIT": &o.modelWait, "PROVE_SWEEP": &o.sweep,
+	} {
+		if s := env(name); s != "" {
+			if *d, err = time.ParseDuration(s); err != nil {
+				return o, fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	if s := env("PROVE_MODEL_FAILS"); s != "" {

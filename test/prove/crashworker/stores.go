@@ -137,6 +137,25 @@ func (w countedStore) ExpirePartials(ctx context.Context, olderThan time.Duratio
 	return call(w.c, "store.ExpirePartials", func() (int, error) { return w.s.ExpirePartials(ctx, olderThan, limit) })
 }
 
+func (w countedStore) ClaimAnswer(ctx context.Context, q store.AnswerQuestion) (store.AnswerClaim, error) {
+	return call(w.c, "store.ClaimAnswer", func() (store.AnswerClaim, error) { return w.s.ClaimAnswer(ctx, q) })
+}
+
+func (w countedStore) KeepAnswer(ctx context.Context, a store.Answer) (string, error) {
+	return call(w.c, "store.KeepAnswer", func() (string, error) { return w.s.KeepAnswer(ctx, a) })
+}
+
+func (w countedStore) ExpireAnswers(
+	ctx context.Context, olderThan time.Duration, limit int,
+) ([]store.ExpiredAnswer, error) {
+	return call(w.c, "store.ExpireAnswers",
+		func() ([]store.ExpiredAnswer, error) { return w.s.ExpireAnswers(ctx, olderThan, limit) })
+}
+
+func (w countedStore) ForgetAnswers(ctx context.Context, gone []store.ExpiredAnswer) (int, error) {
+	return call(w.c, "store.ForgetAnswers", func() (int, error) { return w.s.ForgetAnswers(ctx, gone) })
+}
+
 func (w countedStore) Collect(ctx context.Context, c store.Collection) (store.CollectAnswer, error) {
 	return call(w.c, "store.Collect", func() (store.CollectAnswer, error) { return w.s.Collect(ctx, c) })
 }
@@ -227,4 +246,28 @@ func (w countedStore) ListDeliveries(ctx context.Context, f store.DeliveryFilter
 
 func (w countedStore) ResendDelivery(ctx context.Context, r store.DeliveryResend) (store.DeliveryEntry, error) {
 	return call(w.c, "store.ResendDelivery", func() (store.DeliveryEntry, error) { return w.s.ResendDelivery(ctx, r) })
+}
+
+func (w countedStore) OpenPublisher(ctx context.Context) error {
+	return call0(w.c, "store.OpenPublisher", func() error { return w.s.OpenPublisher(ctx) })
+}
+
+func (w countedStore) ClaimPublisher(
+	ctx context.Context, worker string, lease time.Duration,
+) (store.PublisherClaim, error) {
+	return call(w.c, "store.ClaimPublisher", func() (store.PublisherClaim, error) {
+		return w.s.ClaimPublisher(ctx, worker, lease)
+	})
+}
+
+func (w countedStore) Outgoing(ctx context.Context, q store.OutgoingQuery) (store.OutgoingPage, error) {
+	return call(w.c, "store.Outgoing", func() (store.OutgoingPage, error) { return w.s.Outgoing(ctx, q) })
+}
+
+func (w countedStore) Published(ctx context.Context, p store.Published) error {
+	return call0(w.c, "store.Published", func() error { return w.s.Published(ctx, p) })
+}
+
+func (w countedStore) PublisherState(ctx context.Context) (store.PublisherState, error) {
+	return call(w.c, "store.PublisherState", func() (store.PublisherState, error) { return w.s.PublisherState(ctx) })
 }

@@ -19,16 +19,21 @@ var (
 				"WorkResumes)",
 		},
 	}}
-	onTasks    = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
-	onBlobs    = []Suite{{Package: "internal/blob"}}
-	onHooks    = []Suite{{Package: "webhook"}}
-	onChild    = []Suite{{Package: "internal/child", Run: "^Test(Thief|WorkerStaysFree|Protect)$"}}
-	onPool     = []Suite{{Package: "internal/child", Run: "^TestPool", Flags: []string{"-rapid.nofailfile"}}}
-	onPictures = []Suite{{Package: "internal/extract/pageimage"}}
-	onLayout   = []Suite{{Package: "internal/extract/native/pdf"}}
-	onAPI      = []Suite{{Package: "internal/api", Run: "^Test(WhoMay|JWTs|Tickets|SubmitCannotRemove|KnownKey)"}}
-	onFeed     = []Suite{{Package: "internal/store/postgres", Run: "^TestFeed"}}
-	onAgent    = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
+	onTasks         = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
+	onBlobs         = []Suite{{Package: "internal/blob"}}
+	onHooks         = []Suite{{Package: "webhook"}}
+	onChild         = []Suite{{Package: "internal/child", Run: "^Test(Thief|WorkerStaysFree|Protect)$"}}
+	onPool          = []Suite{{Package: "internal/child", Run: "^TestPool", Flags: []string{"-rapid.nofailfile"}}}
+	onPictures      = []Suite{{Package: "internal/extract/pageimage"}}
+	onLayout        = []Suite{{Package: "internal/extract/native/pdf"}}
+	onAPI           = []Suite{{Package: "internal/api", Run: "^Test(WhoMay|JWTs|Tickets|SubmitCannotRemove|KnownKey)"}}
+	onFeed          = []Suite{{Package: "internal/store/postgres", Run: "^TestFeed"}}
+	onCognee        = []Suite{{Package: "internal/cognee", Flags: []string{"-short"}}}
+	onAgent         = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
+	onNATS          = []Suite{{Package: "queue/nats", Run: "^TestStaleAcknowledgement$"}}
+	onQueuePostgres = []Suite{{Package: "queue/postgres", Run: "^TestStaleWorker$"}}
+	onPages         = []Suite{{Package: "internal/dashboard", Run: "^Test(Scopes|CrossSite|Links)$"}}
+	onFront         = []Suite{{Package: "internal/front", Run: "^Test(Forwards|Confined)$"}}
 )
 
 // Folders that many sabotages are about.
@@ -88,19 +93,38 @@ func Invariants() []Invariant {
 			{"handlers/agent", "TestHostileDocuments"},
 			{"test/e2e", "TestAgentKilled"},
 		}},
+		{"sources", "a document is fetched from no private address, within bounds, and a changed one once", []Test{
+			{"internal/source", "TestWebUnchanged"},
+			{"internal/source", "TestWebCompressed"},
+			{"handlers/ingest", "TestPrefixCrash"},
+			{"handlers/ingest", "TestPrefixMemory"},
+		}},
+		{"gateway", "the same document is paid for once, and a value that it does not state is found", []Test{
+			{"handlers/xml", "TestKilledAtEachStep"},
+			{"handlers/xml", "TestForged"},
+			{"test/gateway", "TestEqualJobs"},
+			{"test/gateway", "TestDown"},
+		}},
 		{"api", "a repeated request makes one job, a stream misses no event, and a caller does what his token is for", []Test{
 			{"internal/api", "TestIdempotencyAtOnce"},
 			{"internal/api", "TestResumedStreams"},
 			{"internal/feed", "TestNothingIsMissed"},
 			{"test/e2e", "TestAPICrash"},
 		}},
+		{"cognee", "Cognee has each active version once, never an older one after a newer, and nothing that was deleted", []Test{
+			{"internal/cognee", "TestKilledWorkers"},
+			{"internal/cognee", "TestKilledWorkersBehind"},
+			{"internal/cognee", "TestReconcile"},
+		}},
 	}
 }
 
 // All is the list, in the order of the invariants.
 func All() []Sabotage {
-	return slices.Concat(inTheStore(), inTheRights(), inTheEngine(), atTheEdges(), aroundParsers(), inTheAgent(),
-		ofTheAPI())
+	return slices.Concat(
+		inTheStore(), inTheRights(), inTheEngine(), atTheQueues(), atTheEdges(), aroundParsers(), inTheAgent(),
+		ofTheAPI(), ofTheSources(), ofCognee(), ofTheGateway(),
+	)
 }
 
 // cases are cases of the conformance suite of stores.

@@ -2,7 +2,7 @@ package sabotage
 
 // ofTheAPI are the sabotages of what is promised to callers over HTTP.
 func ofTheAPI() []Sabotage {
-	const api = "internal/api"
+	const api, pages, front = "internal/api", "internal/dashboard", "internal/front"
 	return []Sabotage{
 		{
 			Name: "key-answers-another-request", Breaks: []string{"api"}, Dir: functions, Func: "aw_submit_once",
@@ -20,7 +20,7 @@ func ofTheAPI() []Sabotage {
 			Suites: onAPI, Tests: tests(api, "TestTickets"),
 		},
 		{
-			Name: "scope-is-not-asked-for", Breaks: []string{"api"}, Dir: api, Func: "API.authorize",
+			Name: "scope-is-not-asked-for", Breaks: []string{"api"}, Dir: api, Func: "Principal.may",
 			Old: "p.Scope < need || need == 0", New: "need == 0",
 			Suites: onAPI, Tests: tests(api, "TestWhoMay", "TestSubmitCannotRemove", "TestTickets"),
 		},
@@ -28,6 +28,31 @@ func ofTheAPI() []Sabotage {
 			Name: "token-of-another-tenant-is-good", Breaks: []string{"api"}, Dir: api, Func: "verifier.verify",
 			Old: "if client != v.client {", New: "if false {",
 			Suites: onAPI, Tests: tests(api, "TestJWTs"),
+		},
+		{
+			Name: "page-for-any-scope", Breaks: []string{"api"}, Dir: pages, Func: "Dashboard.serve",
+			Old: "p.by.Require(to.scope)", New: "p.by.Require(apitoken.Read)",
+			Suites: onPages, Tests: tests(pages, "TestScopes"),
+		},
+		{
+			Name: "another-site-asks-for-a-change", Breaks: []string{"api"}, Dir: pages, Func: "protect",
+			Old: "http.NewCrossOriginProtection().Handler(next)", New: "next",
+			Suites: onPages, Tests: tests(pages, "TestCrossSite"),
+		},
+		{
+			Name: "link-signs-in-twice", Breaks: []string{"api"}, Dir: pages, Func: "links.redeem",
+			Old: "delete(l.issued, code)", New: "",
+			Suites: onPages, Tests: tests(pages, "TestLinks"),
+		},
+		{
+			Name: "session-of-another-tenant", Breaks: []string{"I10"}, Dir: front, Func: "tenant.rewrite",
+			Old: "p.In.CookiesNamed(sessionOf(t.name))", New: "p.In.Cookies()",
+			Suites: onFront, Tests: tests(front, "TestForwards"),
+		},
+		{
+			Name: "script-of-a-tenant", Breaks: []string{"I10"}, Dir: front, Func: "tenant.policy",
+			Old: "scripts = host + t.files", New: `scripts = "'self'"`,
+			Suites: onFront, Tests: tests(front, "TestConfined"),
 		},
 	}
 }

@@ -26,7 +26,7 @@ func atTheEdges() []Sabotage {
 		},
 		{
 			Name: "webhook-to-a-private-address", Breaks: []string{"webhooks"},
-			Dir: "webhook", Func: "Guard.transport",
+			Dir: "internal/guard", Func: "Guard.Transport",
 			Old: "return check(target.Addr())", New: "_ = target; return nil",
 			Suites: onHooks, Tests: tests("webhook", "TestSendRebinding", "TestSendRefused"),
 		},

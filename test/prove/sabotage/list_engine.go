@@ -176,17 +176,17 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "waits-are-not-bounded", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.giveBackAtMost",
-			Old: "if a.begun.Waited < t.WaitMax &&", New: "if",
+			Old: "if b.waited < b.most &&", New: "if",
 			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
 		},
 		{
-			Name: "held-back-forever", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.handle",
-			Old: "deferred.down != \"\" && e.outdated(d)", New: "false",
+			Name: "held-back-forever", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.putOff",
+			Old: "if left <= 0 {", New: "if false {",
 			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
 		},
 		{
 			Name: "releases-are-not-bounded", Breaks: []string{"I11"}, Dir: engine, Func: "Engine.giveBackAtMost",
-			Old: "(!tried || a.begun.Releases < t.MaxReleases)", New: "true",
+			Old: "(!b.tried || a.begun.Releases < e.tuning().MaxReleases)", New: "true",
 			Suites: onEngine, Tests: by("TestReleasesHaveAnEnd"),
 		},
 		{

@@ -87,8 +87,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "fence-stays", Breaks: []string{"I4"}, Dir: functions, Func: "aw_start_attempt",
-			Old:    "attempts = j.attempts, fence = j.fence + 1, worker",
-			New:    "attempts = j.attempts, fence = j.fence, worker",
+			Old:    "max_attempts = j.max_attempts, fence = j.fence + 1,",
+			New:    "max_attempts = j.max_attempts, fence = j.fence,",
 			Suites: onPostgres, Tests: cases("stale fence", "worker lost"),
 		},
 		{
@@ -104,12 +104,12 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "conflict-begins", Breaks: []string{"I5"}, Dir: functions, Func: "aw_begin",
-			Old: "elsif j.fingerprint <> p ->> 'fingerprint' then", New: "elsif false then",
+			Old: "elsif {{ .schema }}.aw_is_other(j, p) then", New: "elsif false then",
 			Suites: onModel, Tests: with(cases("conflict", "force"), model),
 		},
 		{
 			Name: "conflict-is-submitted", Breaks: []string{"I5"}, Dir: functions, Func: "aw_submit",
-			Old: "elsif j.fingerprint <> p ->> 'fingerprint' then raise", New: "elsif false then raise",
+			Old: "elsif {{ .schema }}.aw_is_other(j, p) then", New: "elsif false then raise",
 			Suites: onPostgres, Tests: cases("conflict", "submit"),
 		},
 		{
@@ -158,8 +158,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "cancel-is-not-reported", Breaks: []string{"I7"}, Dir: functions, Func: "aw_heartbeat",
-			Old:    "jsonb_build_object('cancel', j.cancel_requested_at is not null)",
-			New:    "jsonb_build_object('cancel', false)",
+			Old:    "jsonb_build_object('cancel', j.cancel_requested_at is not null,",
+			New:    "jsonb_build_object('cancel', false,",
 			Suites: onPostgres, Tests: cases("cancel"),
 		},
 		{

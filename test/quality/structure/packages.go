@@ -145,10 +145,7 @@ func (t Tools) packages(ctx context.Context, dir string, docs []*Document) ([]Fi
 		files = append(files, written...)
 	}
 	for from, to := range map[string]string{"pptx": "odp", "xlsx": "ods"} {
-		args := []string{
-			"-env:UserInstallation=file://" + filepath.Join(dir, "profile"), "--headless", "--convert-to", to,
-			"--outdir", filepath.Join(dir, "libreoffice"),
-		}
+		var inputs []string
 		for _, f := range slices.Clone(files) {
 			if f.Format != from {
 				continue
@@ -157,10 +154,10 @@ func (t Tools) packages(ctx context.Context, dir string, docs []*Document) ([]Fi
 			if to == "ods" { // the names of sheets are top headings there
 				d = Sheets(d, 1)
 			}
-			args = append(args, f.Path)
+			inputs = append(inputs, f.Path)
 			files = append(files, File{d, "libreoffice", to, filepath.Join(dir, "libreoffice", d.Name()+"."+to)})
 		}
-		if err := run(ctx, dir, t.Soffice, args...); err != nil {
+		if err := t.convert(ctx, dir, to, inputs); err != nil {
 			return nil, err
 		}
 	}

@@ -133,22 +133,31 @@ func (t Tools) office(ctx context.Context, dir string, docs []*Document) ([]File
 func (t Tools) officeFormats(ctx context.Context, dir string, docs []*Document, formats ...string) ([]File, error) {
 	var files []File
 	for _, format := range formats {
-		args := []string{
-			"-env:UserInstallation=file://" + filepath.Join(dir, "profile"), "--headless", "--convert-to", format,
-			"--outdir", filepath.Join(dir, "libreoffice"),
-		}
+		var inputs []string
 		for _, d := range docs {
 			if d.Kind == "beside" {
 				continue // its tables are below each other there
 			}
-			args = append(args, filepath.Join(dir, d.Name()+".docx"))
+			inputs = append(inputs, filepath.Join(dir, d.Name()+".docx"))
 			files = append(files, File{d, "libreoffice", format, filepath.Join(dir, "libreoffice", d.Name()+"."+format)})
 		}
-		if err := run(ctx, dir, t.Soffice, args...); err != nil {
+		if err := t.convert(ctx, dir, format, inputs); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
+}
+
+// convert converts files by LibreOffice, which would wait for ever without any.
+func (t Tools) convert(ctx context.Context, dir, format string, inputs []string) error {
+	if len(inputs) == 0 {
+		return nil
+	}
+	args := []string{
+		"-env:UserInstallation=file://" + filepath.Join(dir, "profile"), "--headless", "--convert-to", format,
+		"--outdir", filepath.Join(dir, "libreoffice"),
+	}
+	return run(ctx, dir, t.Soffice, append(args, inputs...)...)
 }
 
 func (t Tools) browser(ctx context.Context, dir string, docs []*Document) ([]File, error) {

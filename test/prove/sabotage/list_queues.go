@@ -1,0 +1,17 @@
+package sabotage
+
+// atTheQueues are the sabotages of leases: a message that another worker holds may come back only through them.
+func atTheQueues() []Sabotage {
+	return []Sabotage{
+		{
+			Name: "stale-lease-acknowledges", Breaks: []string{"I1"}, Dir: "queue/nats", Func: "lease.settle",
+			Old: "!time.Now().Before(l.Deadline())", New: "op == \"\"",
+			Suites: onNATS, Tests: tests("queue/nats", "TestStaleAcknowledgement"),
+		},
+		{
+			Name: "receipt-is-not-checked", Breaks: []string{"I1"}, Dir: functions, Func: "aw_queue_delete",
+			Old: "and m.receipt = (p ->> 'receipt')::uuid", New: "",
+			Suites: onQueuePostgres, Tests: tests("queue/postgres", "TestStaleWorker"),
+		},
+	}
+}
