@@ -43,11 +43,17 @@ build: ## Build bin/async-worker
 .PHONY: build-dev
 build-dev:
 	@dev/step 'build bin/async-worker' go build -trimpath -o bin/ ./cmd/async-worker ./cmd/async-worker-dev
+	@$(if $(filter nats,$(BACKEND)),dev/step 'build bin/nats-server' go build -trimpath -o bin/ github.com/nats-io/nats-server/v2)
 
 .PHONY: run
-run: build-dev $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 stops after that
-	@dev/install-test-deps.sh run
-	@exec bin/async-worker-dev $(if $(filter-out 0 no false,$(ONCE)),--once)
+run: build-dev $(if $(BACKEND),,$(NODE_MODULES)) ## Start the local stack and the worker, and ingest the samples; ONCE=1 stops after that, BACKEND=postgres needs one Postgres and nothing else, BACKEND=nats that and a nats-server
+	@dev/install-test-deps.sh $(if $(BACKEND),,run)
+	@exec bin/async-worker-dev $(if $(filter-out 0 no false,$(ONCE)),--once) $(if $(BACKEND),--backend $(BACKEND))
+
+.PHONY: screenshots
+screenshots: test-deps ## Write a picture of each page of the dashboard into OUT (bin/screenshots): light, dark and 360 pixels wide
+	@go test -count=1 ./internal/dashboard -run '^TestScreens$$' -screens '$(abspath $(or $(OUT),bin/screenshots))'
+	@echo 'screenshots: $(or $(OUT),bin/screenshots)'
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt) and tidy go.mod
@@ -61,6 +67,13 @@ test: test-deps $(GOTESTSUM) ## Run all tests with the race detector and list th
 	@plain=; [ -t 1 ] || plain=--no-color; \
 	$(GOTESTSUM) --format $(TEST_FORMAT) --format-hide-empty-pkg $$plain -- \
 		-race -timeout $(TEST_TIMEOUT) -p $(TEST_PARALLEL) $(TESTFLAGS) $(PKGS)
+
+.PHONY: e2e
+e2e: test-deps ## Run the end-to-end tests on QUEUE=azure, nats or postgres, or QUEUE=all, and list the skipped ones
+	@dev/install-queue-clients.sh
+	@for queue in $(if $(filter all,$(or $(QUEUE),all)),azure nats postgres,$(QUEUE)); do echo "e2e: on $$queue"; \
+	go test -count=1 -timeout $(TEST_TIMEOUT) -v $(TESTFLAGS) ./test/e2e -args -queue $$queue | \
+		grep -E '^ *(--- (FAIL|SKIP)|ok|FAIL|panic)|SKIPPED' || exit 1; done
 
 .PHONY: test-deps
 test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvector, poppler, Azurite, PostgREST
@@ -108,8 +121,8 @@ api-check: test-deps ## Try the HTTP API with programs that are not ours: schema
 	@API_CHECK=1 go test ./internal/api -count=1 -v -run 'TestSchemathesis|TestGeneratedClient'
 
 .PHONY: prove
-prove: test-deps ## Prove under faults that nothing is lost or done twice; KINDS=name,name (KINDS=? lists them) SEED=n RUN=name SHORT=1
-	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
+prove: test-deps ## Prove under faults that nothing is lost or done twice; KINDS=name,name (KINDS=? lists them) QUEUES=azure,postgres,nats SEED=n RUN=name SHORT=1
+	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(QUEUES),-queues '$(QUEUES)') $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
 
 .PHONY: boot-test
 boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, and try every operator command; SUITES=trixie
@@ -117,8 +130,8 @@ boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, a
 	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
 
 .PHONY: bench
-bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream or feed
-	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
+bench: test-deps ## Measure what the worker costs around a task, next to a bare client loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream, feed, decks, bloat, retention or dashboard
+	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS))
 
 .PHONY: quality
 quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print
