@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -145,6 +146,7 @@ func (s *Server) faulty(endpoint string, do http.HandlerFunc) http.HandlerFunc {
 			do(httptest.NewRecorder(), r)
 		}
 		if f.Wait != nil {
+			_, _ = io.Copy(io.Discard, r.Body) // to its end: only then does the server notice that the client hangs up
 			f.Wait()
 		}
 		if f.Drop {
