@@ -116,10 +116,11 @@ func TestLoopOutage(t *testing.T) {
 		if denied++; denied > 12 {
 			return nil
 		}
-		inFlight++
-		if denied > 4 { // those of the first claim were under way
-			most = max(most, inFlight)
+		if denied <= 4 { // those of the first claim were under way, and may end after the first probe has begun
+			return &cogneetest.Fault{Status: 401}
 		}
+		inFlight++
+		most = max(most, inFlight)
 		return &cogneetest.Fault{Status: 401, Wait: func() { mu.Lock(); defer mu.Unlock(); inFlight-- }}
 	}})
 	for _, name := range []string{"1.pdf", "2.pdf", "3.pdf", "4.pdf", "5.pdf", "6.pdf"} {
