@@ -2,8 +2,9 @@ package nativetest
 
 import (
 	"bytes"
-	"compress/zlib"
+	"compress/flate"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"image"
 	"image/color"
@@ -26,7 +27,7 @@ func CostlyPictures(width, height int) []Costly {
 	return []Costly{
 		{"colors.png", encoded(func() image.Image { return image.NewNRGBA(frame) }, png.Encode)},
 		{"gray.png", encoded(func() image.Image { return image.NewGray(frame) }, png.Encode)},
-		{"of 16 bits.png", encoded(func() image.Image { return image.NewNRGBA64(frame) }, png.Encode)},
+		{"of 16 bits.png", deepPNG(width, height)},
 		{"palette.png", encoded(func() image.Image { return image.NewPaletted(frame, palette.Plan9) }, png.Encode)},
 		{"interlaced.png", interlacedPNG(width, height)},
 		{"gray with a transparent level.png", transparentPNG(width, height)},
@@ -54,13 +55,13 @@ func chunk(w *bytes.Buffer, kind string, data []byte) {
 }
 
 // blankPNG is a PNG of zeros. colorType is the standard's (PNG, 11.2.1).
-func blankPNG(w io.Writer, width, height int, colorType, interlace byte, size int, more ...[]byte) error {
+func blankPNG(w io.Writer, width, height int, depth, colorType, interlace byte, size int, more ...[]byte) error {
 	var out bytes.Buffer
 	out.WriteString("\x89PNG\r\n\x1a\n")
 	head := make([]byte, 13)
 	binary.BigEndian.PutUint32(head, uint32(width))
 	binary.BigEndian.PutUint32(head[4:], uint32(height))
-	head[8], head[9], head[12] = 8, colorType, interlace
+	head[8], head[9], head[12] = depth, colorType, interlace
 	chunk(&out, "IHDR", head)
 	for _, t := range more {
 		chunk(&out, "tRNS", t)
@@ -71,20 +72,29 @@ func blankPNG(w io.Writer, width, height int, colorType, interlace byte, size in
 	return err
 }
 
-// zeros returns n zero bytes, compressed by zlib.
+// zeros returns n zero bytes, compressed by zlib (RFC 1950). A megabyte is compressed once, up to a flush, and stands
+// there as often as needed: it refers to nothing before it.
 func zeros(n int) []byte {
-	var out bytes.Buffer
-	z := zlib.NewWriter(&out)
-	blank := make([]byte, 1<<20)
-	for ; n > 0; n -= len(blank) {
-		if _, err := z.Write(blank[:min(n, len(blank))]); err != nil {
+	const megabyte = 1 << 20
+	deflated := func(n int, last bool) []byte {
+		var out bytes.Buffer
+		z, err := flate.NewWriter(&out, flate.DefaultCompression)
+		if err == nil {
+			_, err = z.Write(make([]byte, n))
+		}
+		if last {
+			err = errors.Join(err, z.Close())
+		} else {
+			err = errors.Join(err, z.Flush())
+		}
+		if err != nil {
 			panic(err) // writes to memory don't fail
 		}
+		return out.Bytes()
 	}
-	if err := z.Close(); err != nil {
-		panic(err)
-	}
-	return out.Bytes()
+	out := append([]byte{0x78, 0x9c}, bytes.Repeat(deflated(megabyte, false), n/megabyte)...)
+	out = append(out, deflated(n%megabyte, true)...)
+	return binary.BigEndian.AppendUint32(out, uint32(n%65521)<<16|1) // Adler-32
 }
 
 func interlacedPNG(width, height int) func(io.Writer) error {
@@ -103,12 +113,16 @@ func interlacedPNG(width, height int) func(io.Writer) error {
 			across, down := (width-p[2]+p[0]-1)/p[0], (height-p[3]+p[1]-1)/p[1]
 			size += down * (1 + 4*across)
 		}
-		return blankPNG(w, width, height, 6, 1, size)
+		return blankPNG(w, width, height, 8, 6, 1, size)
 	}
 }
 
+func deepPNG(width, height int) func(io.Writer) error {
+	return func(w io.Writer) error { return blankPNG(w, width, height, 16, 6, 0, height*(1+8*width)) }
+}
+
 func transparentPNG(width, height int) func(io.Writer) error {
-	return func(w io.Writer) error { return blankPNG(w, width, height, 0, 0, height*(1+width), []byte{0, 7}) }
+	return func(w io.Writer) error { return blankPNG(w, width, height, 8, 0, 0, height*(1+width), []byte{0, 7}) }
 }
 
 // progressiveJPEG has the first scan of three components at full size, with one bit per block that repeats the
