@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/events"
 	sinkhttp "github.com/seed-7227ef26/async-worker/internal/events/http"
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -171,13 +172,13 @@ func (r *receiver) unique() int {
 	return len(ids)
 }
 
-// TestKilledPublishers: a publisher is killed 50 times, by SIGKILL and in the worst places, while several writers make
-// the events of 2,000 jobs, some in transactions that stay open for a while, and the sink is slow and sometimes down.
+// TestKilledPublishers: a publisher is killed 10 times (50 in `make prove`), by SIGKILL and in the worst places, while
+// several writers make the events of 400 jobs (2,000), some in transactions that stay open for a while, and the sink is slow and sometimes down.
 // Each event arrives, the events of a job in their order, and what comes again has the same id.
 func TestKilledPublishers(t *testing.T) {
-	jobs, kills := 2000, 50
-	if testing.Short() {
-		jobs, kills = 200, 5
+	jobs, kills := 400, 10
+	if os.Getenv(stack.ProveEnv) != "" {
+		jobs, kills = 2000, 50
 	}
 	url := stacktest.PostgresWith(t, schema.Options{})
 	s := openStore(t, url, client)

@@ -131,6 +131,9 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
+// ProveEnv is set for the tests that `make prove` runs: they are thorough then, and take minutes.
+const ProveEnv = "ASYNC_WORKER_PROVE"
+
 // Root is the project's folder: the nearest one above the working directory with our go.mod.
 func Root() (string, error) {
 	dir, err := os.Getwd()

@@ -103,6 +103,21 @@ func proveConformance(ctx context.Context, o options, r *report) error {
 	return nil
 }
 
+// proveEvents kills the publisher of lifecycle events 50 times while the events of 2,000 jobs are written.
+func proveEvents(ctx context.Context, o options, r *report) error {
+	const pkg, test = "internal/events", "TestKilledPublishers"
+	if !o.wants("events/" + pkg) {
+		return nil
+	}
+	res, err := goTest(ctx, "-run", "^"+test+"$", "-count", "1", "-timeout", "15m", "./"+pkg)
+	if err != nil {
+		return err
+	}
+	r.take("events", res)
+	r.printf("%-24s a publisher killed 50 times, 2,000 jobs", pkg)
+	return nil
+}
+
 // proveFuzz lets each fuzz target look for inputs that break it. Such an input is kept under the package's
 // testdata, and is a test case from then on.
 func proveFuzz(ctx context.Context, o options, r *report) error {

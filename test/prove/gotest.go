@@ -51,7 +51,7 @@ func runGoTest(ctx context.Context, log io.Writer, args ...string) (p *stack.Pro
 	}
 	p, err = stack.Start(ctx, stack.Command{
 		Name: "go test", Path: path, Args: append([]string{"test"}, args...), Dir: root,
-		Env: append(os.Environ(), "TMPDIR="+dir), Log: log,
+		Env: append(os.Environ(), "TMPDIR="+dir, stack.ProveEnv+"=1"), Log: log,
 	})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package supabase_test
 
 import (
 	"net/http/httptest"
+	"os"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
@@ -10,7 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestPGlite runs the suite on the Postgres of the local stack, which has one session.
+// TestPGlite runs the part about jobs on the Postgres of the local stack, which has one session and takes its time, and
+// in `make prove` the whole suite. test/e2e does on it what `make run` does.
 func TestPGlite(t *testing.T) {
 	t.Parallel()
 	const secret = "a secret of tests, of at least 32 characters"
@@ -43,7 +45,11 @@ func TestPGlite(t *testing.T) {
 		}
 	})
 	t.Run("conformance", func(t *testing.T) {
-		storetest.Run(t, func(t testing.TB, client string) store.Store {
+		run := storetest.RunJobs
+		if os.Getenv(stack.ProveEnv) != "" {
+			run = storetest.Run
+		}
+		run(t, func(t testing.TB, client string) store.Store {
 			key, err := stack.TenantKey(secret, client)
 			if err != nil {
 				t.Fatal(err)
