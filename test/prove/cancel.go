@@ -45,9 +45,18 @@ type answer struct {
 	state string // of the job, when err is nil
 }
 
-// proveCancel cancels ingests of long documents on a slow model: before their message exists, at random moments of
-// their run, at about their commit, and afterwards.
-func proveCancel(ctx context.Context, o options, r *report) (err error) {
+// proveCancel cancels ingests of long documents on a slow model, on each queue: before their message exists, at random
+// moments of their run, at about their commit, and afterwards.
+func proveCancel(ctx context.Context, o options, r *report) error {
+	for _, queue := range o.queues {
+		if err := cancelOn(ctx, queue, o, r); err != nil {
+			return fmt.Errorf("on %s: %w", queue, err)
+		}
+	}
+	return nil
+}
+
+func cancelOn(ctx context.Context, queue string, o options, r *report) (err error) {
 	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
@@ -58,7 +67,7 @@ func proveCancel(ctx context.Context, o options, r *report) (err error) {
 	if c.file, err = g.build(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
-	bed, err := g.newBed(ctx, o.queues[0])
+	bed, err := g.newBed(ctx, queue)
 	if err != nil {
 		return err
 	}
@@ -101,9 +110,11 @@ func proveCancel(ctx context.Context, o options, r *report) (err error) {
 	if len(found) > 0 {
 		log = workers[0].log.String() + workers[1].log.String()
 	}
-	r.violated("cancel", found, log)
+	r.violated(c.name(), found, log)
 	return nil
 }
+
+func (c *cancelRun) name() string { return "cancel/" + c.bed.name() }
 
 // slowBlobs delays every answer about a blob.
 func (c *cancelRun) slowBlobs() (stop func(), err error) {
@@ -162,7 +173,7 @@ func (c *cancelRun) measure(ctx context.Context, gone <-chan struct{}) error {
 	err := c.db.QueryRow(ctx, `select (extract(epoch from percentile_disc(0.25) within group (order by completed_at - started_at)) * 1000)::bigint
 		from jobs where client_id = $1`, c.client).Scan(&ms)
 	c.length = time.Duration(ms) * time.Millisecond
-	c.report.printf("a task that nobody cancels takes %v", c.length)
+	c.report.printf("%s: a task that nobody cancels takes %v", c.name(), c.length)
 	return err
 }
 

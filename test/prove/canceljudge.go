@@ -77,10 +77,10 @@ func (c *cancelRun) figures(all []ending) (found []string) {
 		when = append(when, fmt.Sprintf("%s %d", moment, n))
 	}
 	slices.Sort(when)
-	c.report.printf("canceled: %s", strings.Join(when, ", "))
+	c.report.printf("%s: canceled: %s", c.name(), strings.Join(when, ", "))
 	if len(took) == 0 {
 		return append(found, "no running task was canceled: this run proves nothing")
 	}
-	c.report.spread("from the request to the canceled row of running tasks", took)
+	c.report.spread(c.name()+": from the request to the canceled row of running tasks", took)
 	return found
 }

@@ -137,7 +137,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	only := fs.String("run", "", "only runs whose name matches this expression (not kill, zombie, cancel)")
 	stores := fs.String("stores", "postgres,supabase", "callers of the store (crash, zombie, network)")
 	queues := fs.String("queues", strings.Join(queueNames(), ","),
-		"what tasks come by (crash, kill, zombie, network, outage); poison and cancel use the first of them")
+		"what tasks come by (crash, kill, zombie, network, outage, poison, cancel)")
 	duration := fs.Duration("duration", 3*time.Minute, "how long workers are killed (kill)")
 	tasks := fs.Int("tasks", 2000, "tasks of the kill loop (kill)")
 	tries := fs.Int("tries", 20, "zombies (zombie)")
@@ -176,7 +176,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 
 // shortRuns are the crashes around each commit, a few mutations, and all of the other kinds.
 const shortRuns = `^crash/azure/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:` +
-	`|^crash/(postgres|nats)/postgres/ingest/(store\.(Begin|Complete)|lease\.Delete\[normal\])#1:|^(model|network|conformance|fuzz|mutants|race|outage|poison)/` +
+	`|^crash/(postgres|nats)/postgres/ingest/(store\.(Begin|Complete)|lease\.Delete\[normal\])#1:|^(model|network|conformance|fuzz|mutants|race|outage)/` +
+	`|^poison/(azure/|[a-z]+/(model/500|database/))` +
 	`|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
 
 func (o *options) check(only string) (err error) {

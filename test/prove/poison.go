@@ -42,7 +42,9 @@ func poisonCases() []poisonCase {
 	}
 }
 
-func (p poisonCase) name() string { return strings.Join([]string{"poison", p.service, p.how}, "/") }
+func (p poisonCase) nameOn(bed queueBed) string {
+	return strings.Join([]string{"poison", bed.name(), p.service, p.how}, "/")
+}
 
 // provePoison sends some poison tasks, and a healthy one every few seconds.
 func provePoison(ctx context.Context, o options, r *report) (err error) {
@@ -55,25 +57,27 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	bed, err := g.newBed(ctx, o.queues[0])
+	beds, err := g.newBeds(ctx, o.queues)
 	if err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for _, p := range poisonCases() {
-		if !o.wants(p.name()) {
-			continue
+	for _, bed := range beds {
+		for _, p := range poisonCases() {
+			if !o.wants(p.nameOn(bed)) {
+				continue
+			}
+			group.Go(func() error {
+				run := &poisonRun{
+					poisonCase: p, bed: bed, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
+				}
+				if err := run.do(ctx, g, file); err != nil {
+					return fmt.Errorf("%s: %w", run.name(), err)
+				}
+				return nil
+			})
 		}
-		group.Go(func() error {
-			run := &poisonRun{
-				poisonCase: p, bed: bed, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
-			}
-			if err := run.do(ctx, g, file); err != nil {
-				return fmt.Errorf("%s: %w", p.name(), err)
-			}
-			return nil
-		})
 	}
 	return group.Wait()
 }
@@ -89,6 +93,8 @@ type poisonRun struct {
 	sent   map[string]time.Time
 	toxin  *toxin
 }
+
+func (p *poisonRun) name() string { return p.nameOn(p.bed) }
 
 func (p *poisonRun) do(ctx context.Context, g *servers, file string) (err error) {
 	if p.tenant, err = g.newTenant(ctx, p.bed, postgresStore); err != nil {

@@ -26,8 +26,8 @@ func TestShort(t *testing.T) {
 		"network":       {"-runs", "1"}, "simulation": {"-schedules", "20"},
 		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
 		"outage":   {"-outage", "2s", "-run", "^outage/(azure/(database/hangs|model/503)|nats/queue/refuses|postgres/database/refuses)/postgres$", "-untimed"},
-		"poison":   {"-poison", "15s", "-run", "^poison/model/500$", "-untimed"},
-		"cancel":   {"-cancels", "10", "-untimed"},
+		"poison":   {"-poison", "15s", "-run", "^poison/azure/model/500$", "-untimed"},
+		"cancel":   {"-queues", "azure", "-cancels", "10", "-untimed"},
 		"mutants":  {"-mutants", "200", "-untimed", "-run", "^mutants/[a-np-z]"}, // without OCR
 	} {
 		t.Run(name, func(t *testing.T) {
