@@ -33,6 +33,20 @@ func TestSubmitCannotRemove(t *testing.T) {
 	b.submitted(strings.Replace(newFile(), `"payload":{`, `"payload":{"delete":true,`, 1))
 }
 
+// A submitter can't keep a schedule from firing by a job with the id of a firing.
+func TestSubmitCannotFire(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	body := func(id string) string {
+		return strings.Replace(newFile(), `"payload":{`, `"id":"`+id+`","payload":{`, 1)
+	}
+	b.want(b.ask("POST", "/v1/jobs", body("sched.nightly.1790000000"), "Authorization", "Bearer "+b.tokens["submit"]),
+		http.StatusForbidden, "FORBIDDEN")
+	b.want(b.ask("POST", "/v1/jobs", body("scheduled"), "Authorization", "Bearer "+b.tokens["submit"]),
+		http.StatusCreated, "")
+	b.submitted(body("sched.nightly.1790000000"))
+}
+
 // A stream ends when its token is taken away, before it shows anything more; so does the right of a ticket.
 func TestRevokedStream(t *testing.T) {
 	t.Parallel()

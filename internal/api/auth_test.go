@@ -317,7 +317,10 @@ func TestReadsAsTheCaller(t *testing.T) {
 			b.want(b.ask("GET", path, "", "Authorization", "Bearer "+text, "Accept", accept), http.StatusForbidden, "FORBIDDEN")
 		}
 	}
-	for _, path := range []string{"/v1/stats", "/v1/summaries/" + noID, "/v1/agent-runs/" + noID, "/v1/derived-contents/" + noID} {
+	for _, path := range []string{
+		"/v1/stats", "/v1/summaries/" + noID, "/v1/agent-runs/" + noID, "/v1/derived-contents/" + noID, "/v1/decks/" + noID,
+		"/v1/llm-checks/" + noID,
+	} {
 		b.want(b.ask("GET", path, "", "Authorization", "Bearer "+text), http.StatusForbidden, "FORBIDDEN")
 	}
 	for path, body := range map[string]string{"/v1/search": `{"query":"x"}`, "/v1/jobs/" + id + "/cancel": ""} {

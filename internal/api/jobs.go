@@ -27,6 +27,7 @@ type jobsInput struct {
 	Text        string    `query:"q" maxLength:"256" doc:"A part of the id or of the payload's filename, in any case."`
 	DocumentSet string    `query:"documentSet" maxLength:"256"`
 	RequestedBy string    `query:"requestedBy" maxLength:"256"`
+	Parent      string    `query:"parent" maxLength:"128" doc:"The job that submitted them, or that they replay."`
 	Since       time.Time `query:"since" doc:"Made at or after."`
 }
 
@@ -72,7 +73,7 @@ func (a *API) listJobs(ctx context.Context, in *jobsInput) (*bodyOf[Page[Job]], 
 	}
 	found, err := a.reader(ctx).Jobs(ctx, store.JobFilter{
 		Status: in.Status, Type: in.Type, Text: in.Text, DocumentSet: in.DocumentSet, RequestedBy: in.RequestedBy,
-		Since: in.Since, After: after, Limit: in.Limit + 1,
+		Parent: in.Parent, Since: in.Since, After: after, Limit: in.Limit + 1,
 	})
 	if err != nil {
 		return nil, err

@@ -297,6 +297,9 @@ func TestListJobs(t *testing.T) {
 	if r := b.ask("GET", "/v1/jobs?q="+want[0][:13], ""); !strings.Contains(r.text, want[0]) {
 		t.Errorf("by a part of its id: %s", r.text)
 	}
+	if r := b.ask("GET", "/v1/jobs?parent="+want[0], ""); r.text != `{"items":[]}`+"\n" {
+		t.Errorf("of a job that submitted none: %s", r.text)
+	}
 	if r := b.ask("GET", "/v1/jobs?requestedBy=nobody", ""); r.text != `{"items":[]}`+"\n" {
 		t.Errorf("nothing: %q", r.text)
 	}
@@ -419,7 +422,7 @@ func TestOthers(t *testing.T) {
 	b.want(b.ask("POST", "/v1/webhook-deliveries/"+p.Items[0].ID+"/resend", ""), http.StatusConflict, "NOT_RESENDABLE")
 	b.want(b.ask("POST", "/v1/webhook-deliveries/none/resend", ""), http.StatusNotFound, "NOT_FOUND")
 	const none = "00000000-0000-4000-8000-000000000000"
-	for _, path := range []string{"summaries/", "agent-runs/", "derived-contents/", "documents/"} {
+	for _, path := range []string{"summaries/", "agent-runs/", "derived-contents/", "llm-checks/", "documents/"} {
 		b.want(b.ask("GET", "/v1/"+path+none, ""), http.StatusNotFound, "NOT_FOUND")
 		b.want(b.ask("GET", "/v1/"+path+"x", ""), http.StatusBadRequest, "VALIDATION_ERROR")
 	}

@@ -60,6 +60,14 @@ func (nobody) DerivedContentRow(context.Context, string) (store.DerivedContentRo
 	return store.DerivedContentRow{}, store.ErrForbidden
 }
 
+func (nobody) DeckRow(context.Context, string) (store.DeckRow, error) {
+	return store.DeckRow{}, store.ErrForbidden
+}
+
+func (nobody) LLMCheckRow(context.Context, string) (store.LLMCheckRow, error) {
+	return store.LLMCheckRow{}, store.ErrForbidden
+}
+
 func (nobody) Outcomes(context.Context, []store.Window, int) ([]store.Outcomes, error) {
 	return nil, store.ErrForbidden
 }

@@ -69,6 +69,17 @@ type Deck struct {
 	CreatedAt      time.Time `json:"createdAt"`
 }
 
+// LLMCheck is how a model held an answer of the gateway against the document.
+type LLMCheck struct {
+	ID         string    `json:"id"`
+	JobID      string    `json:"jobId"`
+	Confidence float64   `json:"confidence" doc:"0 to 1."`
+	Verdict    string    `json:"verdict" doc:"agrees, differs or unsure."`
+	Findings   Array     `json:"findings" doc:"What the document does not bear out: path, value, page, problem, pages."`
+	Model      string    `json:"model"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
 type resultInput struct {
 	ID string `path:"id" format:"uuid"`
 }
@@ -97,6 +108,11 @@ func (a *API) registerResults() {
 			d, err := a.reader(ctx).DeckRow(ctx, in.ID)
 			return body(deckOf(d)), err
 		})
+	register(a, get("/v1/llm-checks/{id}", "get-llm-check", "Get how a model checked an answer of the gateway"),
+		func(ctx context.Context, in *resultInput) (*bodyOf[LLMCheck], error) {
+			c, err := a.reader(ctx).LLMCheckRow(ctx, in.ID)
+			return body(checkOf(c)), err
+		})
 }
 
 func summaryOf(s store.SummaryRow) Summary {
@@ -119,6 +135,13 @@ func deckOf(d store.DeckRow) Deck {
 	return Deck{
 		ID: d.ID, JobID: d.JobID, SourceFilename: d.SourceFilename, Title: d.Title, Slides: d.Slides, Blob: d.Blob,
 		PreviewBlob: d.PreviewBlob, CreatedAt: d.CreatedAt.UTC(),
+	}
+}
+
+func checkOf(c store.LLMCheckRow) LLMCheck {
+	return LLMCheck{
+		ID: c.ID, JobID: c.JobID, Confidence: c.Confidence, Verdict: c.Verdict, Findings: Array(c.Findings), Model: c.Model,
+		CreatedAt: c.CreatedAt.UTC(),
 	}
 }
 

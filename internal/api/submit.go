@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/message"
+	"github.com/seed-7227ef26/async-worker/internal/schedule"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -94,6 +95,10 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 	}
 	if by.Scope < apitoken.Operate && removes(t) {
 		return nil, problem(http.StatusForbidden, "FORBIDDEN", "a job that removes a document needs the scope operate")
+	}
+	if by.Scope < apitoken.Operate && schedule.IsFiring(t.ID) { // its schedule would take it for its own, and not fire
+		return nil, problem(http.StatusForbidden, "FORBIDDEN", "ids that begin with "+schedule.JobPrefix+
+			" are those of schedules, and need the scope operate")
 	}
 	runAt, err := startOf(in.Body.RunAt)
 	if err != nil {

@@ -30,7 +30,8 @@ oldest first). A job that no longer matches --status is shown once more, with it
 database every two seconds and misses shorter changes; jobs watch shows every event of a job.`,
 		Example: `  async-worker jobs list --status failed
   async-worker jobs list --type ingest -n 10 -o json
-  async-worker jobs list --status running --watch`,
+  async-worker jobs list --status running --watch
+  async-worker jobs list --parent nightly-import --status failed`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.Status != "" && !slices.Contains(states(), f.Status) {
@@ -59,6 +60,7 @@ database every two seconds and misses shorter changes; jobs watch shows every ev
 	cmd.Flags().StringVar(&f.Status, "status", "",
 		"only jobs in this state: pending, running, succeeded, failed, canceled")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only jobs of this type, e.g. ingest")
+	cmd.Flags().StringVar(&f.Parent, "parent", "", "only jobs that this job submitted, or that replay it")
 	cmd.Flags().StringVar(&before, "before", "",
 		"only jobs created before this time, e.g. 2026-03-01T12:00:00Z; for the next page")
 	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "the maximum number, 1 to 1000")

@@ -1,6 +1,7 @@
 package devstack
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,31 +38,51 @@ func (a access) url() string { return "http://" + a.addr }
 
 // dashboard returns a link that signs a browser in to the dashboard, once.
 func (a access) dashboard(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, linkTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url()+"/dashboard/link", nil)
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+a.token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", fmt.Errorf("ask the worker for a link to its dashboard: %w", err)
-	}
-	defer resp.Body.Close()
 	var link struct {
 		Path string `json:"path"`
 	}
-	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("ask the worker for a link to its dashboard: it answered %s", resp.Status)
-	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&link); err != nil {
-		return "", fmt.Errorf("read the worker's link to its dashboard: %w", err)
+	if err := a.call(ctx, http.MethodPost, "/dashboard/link", nil, &link); err != nil {
+		return "", fmt.Errorf("ask the worker for a link to its dashboard: %w", err)
 	}
 	return a.url() + link.Path, nil
 }
 
-const linkTimeout = 10 * time.Second
+// call calls the worker's HTTP API with the token of this run. in and out may be nil.
+func (a access) call(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	body := []byte(nil)
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, a.url()+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("the API answered %s: %s", resp.Status, text)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(text, out)
+}
+
+const callTimeout = 10 * time.Second
 
 // curl is a command that calls the API, in a shell that has read .dev/env.
 func (access) curl() string {

@@ -36,14 +36,14 @@ func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
 		return err
 	}
 	for _, show := range []func(context.Context, *app.Tenant, string) error{
-		d.failOne, d.ask, d.askAgent, d.summarize, d.convertInvoice, d.makeDeck,
+		d.failOne, d.ask, d.askAgent, d.summarize, d.convertInvoice, d.makeDeck, d.fireSchedule,
 	} {
 		if err := show(ctx, t, stamp); err != nil {
 			return err
 		}
 	}
 	d.out.section("All of it worked")
-	d.out.done("tour", fmt.Sprintf("%s in %s, %s, 1 dead letter, 1 search, 1 answer, 1 summary, 1 invoice as XML, 1 deck, in %.1f s",
+	d.out.done("tour", fmt.Sprintf("%s in %s, %s, 1 dead letter, 1 search, 1 answer, 1 summary, 1 invoice as XML, 1 deck, 1 schedule, in %.1f s",
 		count(len(samples), "document"), count(chunks, "chunk"), count(d.receiver.Count(), "verified webhook"),
 		time.Since(began).Seconds()))
 	return nil

@@ -16,8 +16,8 @@ import (
 type Calendar struct {
 	spec  cron.Schedule
 	zone  *time.Location
-	every bool // it is a distance from one firing to the next
-	fixed bool // neither its minutes nor its hours begin with *: it means times of the day, not distances
+	every time.Duration // from one firing to the next; zero: it has times of the clock
+	fixed bool          // neither its minutes nor its hours begin with *: it means times of the day, not distances
 }
 
 // minEvery is the shortest distance of @every.
@@ -44,7 +44,10 @@ func ParseCalendar(expression, zone string) (Calendar, error) {
 	if err != nil {
 		return Calendar{}, fmt.Errorf("cron %q: %w", expression, err)
 	}
-	c := Calendar{spec: spec, zone: loc, every: strings.HasPrefix(expression, "@every")}
+	c := Calendar{spec: spec, zone: loc}
+	if strings.HasPrefix(expression, "@every") {
+		c.every = spec.Next(time.Unix(0, 0)).Sub(time.Unix(0, 0))
+	}
 	if fields := strings.Fields(expression); len(fields) == 5 {
 		c.fixed = !strings.HasPrefix(fields[0], "*") && !strings.HasPrefix(fields[1], "*")
 	} else {
@@ -72,7 +75,7 @@ func location(zone string) (*time.Location, error) {
 // put back, counts once. One that they leave out, when they are put forward, comes as much later as they were put
 // forward.
 func (c Calendar) Next(t time.Time) time.Time {
-	if c.every {
+	if c.every > 0 {
 		return c.spec.Next(t)
 	}
 	p := c.periodAt(t)

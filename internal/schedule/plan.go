@@ -27,6 +27,14 @@ func planOf(c Calendar, next, now time.Time, owed []time.Time, catchUp int, jitt
 	if first := now.Add(-lookBack); next.Before(first) {
 		next = c.Next(first)
 	}
+	// A distance of a second over a year is millions of firings: those that can be neither on time nor made up are counted
+	// without a look at each.
+	if c.every > 0 {
+		if gone := now.Add(-MaxJitter-lateness).Sub(next)/c.every - time.Duration(catchUp) - 1; gone > 0 {
+			next = next.Add(gone * c.every)
+			p.missed = int(gone)
+		}
+	}
 	drop := func() {
 		for len(p.owed) > catchUp {
 			p.owed = p.owed[1:]

@@ -187,6 +187,9 @@ func (r *Runner) observe(f store.Firing, done store.Fired, now time.Time) {
 		r.Log.Warn("a firing is skipped, because the last job of the schedule is not over", "schedule", f.Seen.ID,
 			"at", f.At.UTC(), "last_job", f.Seen.LastJobID)
 		r.tell(Skipped, 1, 0)
+	case f.Job != nil:
+		r.Log.Warn("a firing is left out, because there is a job with its id; the schedule was removed and added again, or "+
+			"somebody has submitted it", "schedule", f.Seen.ID, "task_id", f.Job.JobID, "at", f.At.UTC())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -20,10 +21,16 @@ const (
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
+// JobPrefix begins the ids of the jobs of firings.
+const JobPrefix = "sched."
+
 // JobID is the id of the job of a firing.
 func JobID(schedule string, at time.Time) string {
-	return fmt.Sprintf("sched.%s.%d", schedule, at.Unix())
+	return fmt.Sprintf("%s%s.%d", JobPrefix, schedule, at.Unix())
 }
+
+// IsFiring reports whether an id may be that of a firing.
+func IsFiring(id string) bool { return strings.HasPrefix(id, JobPrefix) }
 
 // Checker checks schedules of one tenant.
 type Checker struct {

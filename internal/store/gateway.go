@@ -72,6 +72,17 @@ type ExpiredAnswer struct {
 // EffectRecordCheck writes a row of llm_checks; its args are an LLMCheck. It adds check_id to the result.
 const EffectRecordCheck = "record_llm_check"
 
+// LLMCheckRow is a row of llm_checks.
+type LLMCheckRow struct {
+	ID         string          `json:"id"`
+	JobID      string          `json:"job_id"`
+	Confidence float64         `json:"confidence"`
+	Verdict    string          `json:"verdict"`
+	Findings   json.RawMessage `json:"findings"` // an array
+	Model      string          `json:"model"`
+	CreatedAt  time.Time       `json:"created_at"`
+}
+
 // LLMCheck are the arguments of EffectRecordCheck.
 type LLMCheck struct {
 	Confidence float64 `json:"confidence"` // 0-1

@@ -59,9 +59,10 @@ type JobFilter struct {
 	// RequestedBy is the requester as a whole; DocumentSet that of the payload.
 	RequestedBy string     `json:"requested_by,omitempty"`
 	DocumentSet string     `json:"document_set,omitempty"`
-	Text        string     `json:"text,omitempty"`  // a part of the id or the payload's filename, whatever its case
-	After       *JobCursor `json:"after,omitempty"` // for the next page
-	Limit       int        `json:"limit"`           // 1-1000
+	Parent      string     `json:"parent,omitempty"` // the job that submitted them, or that they replay
+	Text        string     `json:"text,omitempty"`   // a part of the id or the payload's filename, whatever its case
+	After       *JobCursor `json:"after,omitempty"`  // for the next page
+	Limit       int        `json:"limit"`            // 1-1000
 }
 
 // JobCursor is a place in a listing of jobs.

@@ -12,6 +12,7 @@ type Results interface {
 	AgentRunRow(ctx context.Context, id string) (AgentRunRow, error)             // ErrNotFound
 	DerivedContentRow(ctx context.Context, id string) (DerivedContentRow, error) // ErrNotFound
 	DeckRow(ctx context.Context, id string) (DeckRow, error)                     // ErrNotFound
+	LLMCheckRow(ctx context.Context, id string) (LLMCheckRow, error)             // ErrNotFound
 	// Stats counts the active jobs, and those that ended and were made within a time, by type and status.
 	Stats(ctx context.Context, within time.Duration) ([]JobCount, error)
 }

@@ -116,12 +116,18 @@ func (c *crasher) walk(ctx context.Context, w *way, point string) ([]string, err
 	if err := t.upload(ctx, "doc.md", document); err != nil {
 		return nil, err
 	}
+	if w.paid {
+		if err := t.upload(ctx, invoiceBlob, t.invoice()); err != nil {
+			return nil, err
+		}
+	}
 	dir := filepath.Join(c.dir, t.client)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
 	trace := filepath.Join(dir, "trace")
-	env, err := t.environment(t.direct(), append(w.env(dir), "LLM_PROVIDER=offline", "PROVE_LEASE=3s")...)
+	env, err := t.environment(t.direct(), append(w.env(dir), "LLM_PROVIDER=offline", "PROVE_LEASE=3s",
+		"GATEWAY_URL="+t.gateway.URL())...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +146,9 @@ func (c *crasher) walk(ctx context.Context, w *way, point string) ([]string, err
 	}
 	if err == nil && len(found) == 0 {
 		found, err = t.check(ctx, c.report, deaths(died))
+	}
+	if err == nil && len(found) == 0 && w.paid {
+		found, err = t.checkPaid(ctx, c.report, points)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

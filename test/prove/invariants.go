@@ -28,14 +28,15 @@ func rules() []rule {
 			from prove.ledger where client_id = $1 and what = 'move' group by job_id, series
 			having count(*) filter (where now in ('succeeded', 'failed', 'canceled')) <> 1`},
 		{"I2 one effect for each success, none without", `
-			select j.id || ' is ' || j.status || ' with ' || count(l.n) || ' activated versions'
+			select j.id || ' is ' || j.status || ' with ' || count(l.n) || ' activated versions or derived files'
 			from jobs j left join prove.ledger l on l.client_id = j.client_id and l.job_id = j.id
-			  and l.what = 'version'
+			  and l.what in ('version', 'derived')
 			where j.client_id = $1 group by j.id, j.status, j.result
 			having count(l.n) <> case when j.status = 'succeeded'
 			  and not coalesce((j.result ->> 'unchanged')::boolean, false) then 1 else 0 end`},
 		{"I2 the effect is in the transaction that ends the job", `
-			select v.job_id from prove.ledger v where v.client_id = $1 and v.what = 'version' and not exists (
+			select v.job_id from prove.ledger v where v.client_id = $1 and v.what in ('version', 'derived')
+			  and not exists (
 			  select from prove.ledger m where m.client_id = v.client_id and m.job_id = v.job_id and m.txid = v.txid
 			    and m.now = 'succeeded')`},
 		{"I3 only legal moves", `

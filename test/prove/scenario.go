@@ -12,6 +12,7 @@ type scenario struct {
 	env    func(dir string) []string
 	text   func(t *tenant) string
 	submit bool // the submitter's process dies, not the worker
+	paid   bool // it asks the gateway
 }
 
 const taskID = "task-1"
@@ -45,6 +46,9 @@ func scenarios() []scenario {
 			name: "canceled", states: []string{"canceled"},
 			env: func(string) []string { return []string{"PROVE_CANCEL=" + taskID} }, text: plain,
 		},
+		{name: "xml", states: []string{"succeeded"}, env: none, text: func(t *tenant) string {
+			return t.taskMessage(taskID, "xml", t.hooks.URL, map[string]any{"filename": invoiceBlob})
+		}, paid: true},
 		{name: "submitted", states: []string{"succeeded"}, env: none, text: plain, submit: true},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
@@ -43,7 +44,8 @@ type servers struct {
 	api     *httptest.Server // PostgREST as Supabase shows it
 	hooks   *receiver
 	model   *model
-	db      *pgxpool.Pool // the superuser's, for the checks
+	gateway *gatewaytest.Server // of xml tasks: slow, so that leases are renewed meanwhile
+	db      *pgxpool.Pool       // the superuser's, for the checks
 
 	closers []func() error
 }
@@ -76,6 +78,11 @@ func newServers(ctx context.Context, keep bool) (g *servers, err error) {
 	}
 	g.model = newModel()
 	g.closers = append(g.closers, g.hooks.Close, g.model.close)
+	if g.gateway, err = gatewaytest.Open(gatewaytest.Options{}); err != nil {
+		return g, err
+	}
+	g.gateway.Break(gatewaytest.Fault{Delay: 1500 * time.Millisecond})
+	g.closers = append(g.closers, g.gateway.Close)
 	return g, nil
 }
 

@@ -108,8 +108,13 @@ func (t *tenant) ingest(id, blob, hooks string, payload map[string]any) string {
 			delete(p, k)
 		}
 	}
+	return t.taskMessage(id, "ingest", hooks, p)
+}
+
+// taskMessage is the message of a task.
+func (t *tenant) taskMessage(id, kind, hooks string, payload map[string]any) string {
 	text, err := json.Marshal(map[string]any{
-		"task_id": id, "task_type": "ingest", "webhook_url": hooks + "/hook", "payload": p,
+		"task_id": id, "task_type": kind, "webhook_url": hooks + "/hook", "payload": payload,
 	})
 	if err != nil {
 		panic(err) // of strings

@@ -56,6 +56,7 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_outlines('{"client_id":"a","document_set":"s","document":"x.pdf"}')`:                                                            `("position" = `,
 		`aw_documents('{"client_id":"a","limit":10,"after":{"filename":"a","document_set":"s"}}')`:                                          "documents_filename_document_set_client_id_key",
 		`aw_claim_deliveries('{"client_id":"a","worker":"w","max":10,"lease_ms":1000}')`:                                                    "webhook_deliveries_due",
+		`aw_jobs('{"client_id":"a","limit":10,"parent":"x"}')`:                                                                              "jobs_children",
 		`aw_list_deliveries('{"client_id":"a","limit":10}')`:                                                                                "webhook_deliveries_by_age",
 		`aw_release_unanswered('{"client_id":"a","begins":[{"job_id":"x","begin_ids":["b"]}]}')`:                                            "jobs_pkey",
 		`aw_outbox('{"client_id":"a"}')`: "webhook_deliveries_due",

@@ -30,6 +30,10 @@ func (c *client) DeckRow(ctx context.Context, id string) (store.DeckRow, error) 
 	return result[store.DeckRow](ctx, c, "deck", id)
 }
 
+func (c *client) LLMCheckRow(ctx context.Context, id string) (store.LLMCheckRow, error) {
+	return result[store.LLMCheckRow](ctx, c, "llm_check", id)
+}
+
 func (c *client) Stats(ctx context.Context, within time.Duration) ([]store.JobCount, error) {
 	return call[[]store.JobCount](ctx, c, "aw_stats", struct {
 		Within millis `json:"within_ms"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -43,6 +44,10 @@ func testChildren(t *testing.T, b *bench) {
 	if j := b.job(found[0].ID); j.ParentJobID != m.JobID || j.Status != "pending" {
 		t.Errorf("the child: %+v", j)
 	}
+	if list, err := b.Jobs(b.ctx(), store.JobFilter{Parent: m.JobID, Limit: 10}); err != nil || len(list) != 1 ||
+		list[0].ID != found[0].ID {
+		t.Errorf("the jobs of the job are %+v, %v", list, err)
+	}
 	again := b.compare(h, one, two)
 	if !again[0].Submitted || again[0].Message != "the message of "+found[0].ID || again[0].Queue != "q" || again[1].Submitted {
 		t.Errorf("recorded and not sent: %+v", again)
@@ -64,7 +69,7 @@ func testChildren(t *testing.T, b *bench) {
 	}
 	// Its next series submits others.
 	b.complete(next)
-	m.Force, m.Source.MessageID = true, event("", 0).ID
+	m.Force, m.Source.MessageID, m.Source.InsertedAt = true, event("", 0).ID, time.Now().Add(hour)
 	if forced := b.compare(holder(m, b.begin(m, store.Run)), one); forced[0].ID == found[0].ID {
 		t.Error("a forced job has the same children")
 	}

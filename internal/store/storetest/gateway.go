@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -237,6 +238,14 @@ func testChecks(t *testing.T, b *bench) {
 	}
 	if err := json.Unmarshal(settled.Result, &result); err != nil || result.ID == "" {
 		t.Errorf("result %s, %v", settled.Result, err)
+	}
+	row, err := b.LLMCheckRow(b.ctx(), result.ID)
+	if err != nil || row.JobID != h.JobID || row.Confidence != 0.25 || row.Verdict != "differs" || row.Model != "gpt" ||
+		!strings.Contains(string(row.Findings), `"/total"`) || row.CreatedAt.IsZero() {
+		t.Errorf("the check is %+v, %v", row, err)
+	}
+	if row, err := newBench(t, b.open).LLMCheckRow(b.ctx(), result.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another tenant's check is %+v, %v", row, err)
 	}
 	_, h = b.run()
 	bad := store.Completion{Holder: h, Effects: []store.Effect{{

@@ -32,6 +32,10 @@ func (w countedStore) DeckRow(ctx context.Context, id string) (store.DeckRow, er
 	return call(w.c, "store.DeckRow", func() (store.DeckRow, error) { return w.s.DeckRow(ctx, id) })
 }
 
+func (w countedStore) LLMCheckRow(ctx context.Context, id string) (store.LLMCheckRow, error) {
+	return call(w.c, "store.LLMCheckRow", func() (store.LLMCheckRow, error) { return w.s.LLMCheckRow(ctx, id) })
+}
+
 func (w countedStore) HoldDocument(ctx context.Context, h store.Holder, most int) (int, error) {
 	return call(w.c, "store.HoldDocument", func() (int, error) { return w.s.HoldDocument(ctx, h, most) })
 }

@@ -26,7 +26,7 @@ var (
 	onPool          = []Suite{{Package: "internal/child", Run: "^TestPool", Flags: []string{"-rapid.nofailfile"}}}
 	onPictures      = []Suite{{Package: "internal/extract/pageimage"}}
 	onLayout        = []Suite{{Package: "internal/extract/native/pdf"}}
-	onAPI           = []Suite{{Package: "internal/api", Run: "^Test(WhoMay|JWTs|Tickets|SubmitCannotRemove|KnownKey)"}}
+	onAPI           = []Suite{{Package: "internal/api", Run: "^Test(WhoMay|JWTs|Tickets|SubmitCannot|KnownKey)"}}
 	onFeed          = []Suite{{Package: "internal/store/postgres", Run: "^TestFeed"}}
 	onCognee        = []Suite{{Package: "internal/cognee", Flags: []string{"-short"}}}
 	onAgent         = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
@@ -105,6 +105,11 @@ func Invariants() []Invariant {
 			{"test/gateway", "TestEqualJobs"},
 			{"test/gateway", "TestDown"},
 		}},
+		{"schedules", "each firing is one job, and what was missed is made up as far as it is asked for", []Test{
+			{"internal/schedule", "TestYear"},
+			{"internal/schedule", "TestYearOfMinutes"},
+			{"internal/schedule", "TestMillionsMissed"},
+		}},
 		{"api", "a repeated request makes one job, a stream misses no event, and a caller does what his token is for", []Test{
 			{"internal/api", "TestIdempotencyAtOnce"},
 			{"internal/api", "TestResumedStreams"},
@@ -123,7 +128,7 @@ func Invariants() []Invariant {
 func All() []Sabotage {
 	return slices.Concat(
 		inTheStore(), inTheRights(), inTheEngine(), atTheQueues(), atTheEdges(), aroundParsers(), inTheAgent(),
-		ofTheAPI(), ofTheSources(), ofCognee(), ofTheGateway(),
+		ofTheAPI(), ofTheSources(), ofCognee(), ofTheGateway(), ofTheSchedules(),
 	)
 }
 

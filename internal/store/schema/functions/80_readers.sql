@@ -28,7 +28,7 @@ begin
 end $$;
 
 create or replace function {{ .schema }}.aw_jobs(p jsonb) returns jsonb
-language plpgsql stable set search_path = {{ .path }} as $$
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
 begin
@@ -41,6 +41,7 @@ begin
             and (p ->> 'before' is null or j.created_at < (p ->> 'before')::timestamptz)
             and (p ->> 'since' is null or j.created_at >= (p ->> 'since')::timestamptz)
             and (p ->> 'requested_by' is null or j.requested_by = p ->> 'requested_by')
+            and (p ->> 'parent' is null or j.parent_job_id = p ->> 'parent')
             and (p ->> 'document_set' is null or j.payload ->> 'document_set' = p ->> 'document_set')
             and (p ->> 'text' is null or strpos(lower(j.id), lower(p ->> 'text')) > 0
                  or strpos(lower(j.payload ->> 'filename'), lower(p ->> 'text')) > 0)

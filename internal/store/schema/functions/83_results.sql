@@ -1,6 +1,6 @@
 -- What jobs have made, and how many there are, for people and frontends.
 
--- aw_result is the row of a result: p.kind is summary, agent_run, derived_content or deck, p.id its id.
+-- aw_result is the row of a result: p.kind is summary, agent_run, derived_content, deck or llm_check, p.id its id.
 create or replace function {{ .schema }}.aw_result(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
@@ -17,6 +17,8 @@ begin
       select to_jsonb(d) into v_row from {{ .schema }}.derived_contents d where d.client_id = v_client and d.id = v_id;
     when 'deck' then
       select to_jsonb(d) into v_row from {{ .schema }}.decks d where d.client_id = v_client and d.id = v_id;
+    when 'llm_check' then
+      select to_jsonb(c) into v_row from {{ .schema }}.llm_checks c where c.client_id = v_client and c.id = v_id;
     else
       raise exception 'there is no kind of results %', left(p ->> 'kind', 40) using errcode = 'AW006';
   end case;
