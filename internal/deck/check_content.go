@@ -9,6 +9,7 @@ import (
 const (
 	maxColumns = 75
 	maxRows    = 5000
+	maxGroups  = 8 // levels of a chart's categories
 )
 
 var hexPattern = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
@@ -59,6 +60,11 @@ func (c *checker) chart(at string, ch *Chart) {
 		c.add(at+".kind", "is not a kind of chart")
 	}
 	points := len(ch.Categories)
+	for i, g := range ch.Groups {
+		if points += len(g); len(g) != len(ch.Categories) || i >= maxGroups {
+			c.add(fmt.Sprintf("%s.category_groups[%d]", at, i), "has not a text for each category, or is one of more than %d", maxGroups)
+		}
+	}
 	for i, s := range ch.Series {
 		points += len(s.Values) + len(s.X) + len(s.Sizes)
 		c.color(fmt.Sprintf("%s.series[%d].color", at, i), s.Color)

@@ -25,6 +25,11 @@ type graph struct {
 
 // chart draws a chart from its data.
 func (w *writer) chart(c *deck.Chart, at area) {
+	if len(c.Groups) > 0 {
+		flat := *c
+		flat.Categories = c.Labels()
+		c = &flat
+	}
 	g := &graph{writer: w, chart: c, at: at, sideways: c.Kind == deck.BarChart}
 	if c.Title != "" {
 		g.label(c.Title, at.x+at.w/2, at.y+16, 14, true, 0.5)
