@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -65,14 +66,19 @@ func joinTables(blocks []extract.Block) []extract.Block {
 
 // text adds a slide with blocks of text.
 func (c *composer) text(s section, blocks []extract.Block) {
+	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b extract.Block) bool { return strings.TrimSpace(b.Text) == "" })
+	if len(blocks) == 0 {
+		return
+	}
+	part := Part{Title: s.title, Blocks: blocks}
+	n := len(c.bodies)
+	if c.bodies = append(c.bodies, part); n < len(c.options.Pages) && len(c.options.Pages[n]) > 0 {
+		c.written(s, part, c.options.Pages[n])
+		return
+	}
 	t := &deck.Text{}
 	for _, b := range blocks {
-		if strings.TrimSpace(b.Text) != "" {
-			t.Paragraphs = append(t.Paragraphs, paragraph(b))
-		}
-	}
-	if len(t.Paragraphs) == 0 {
-		return
+		t.Paragraphs = append(t.Paragraphs, paragraph(b))
 	}
 	c.add(c.footed(deck.Slide{
 		Layout: string(deck.ContentLayout), Title: s.title, Source: c.from(blocks[0].Page, nil),
