@@ -26,8 +26,6 @@ const (
 	answerTokens = 3000
 	// atOnce is how many questions of a task are under way at once; the account's limiter counts those of all tasks.
 	atOnce = 4
-	// leastText is how many bytes of text a part has that is worth a question: less is on its slide as it is.
-	leastText = 240
 )
 
 // noteOutline is the note with the answers for the next attempt.
@@ -126,7 +124,7 @@ func (o *outline) batches() (all [][]entry) {
 		for _, b := range part.Blocks {
 			bytes += len(b.Text)
 		}
-		if bytes < leastText {
+		if bytes < compose.MinText {
 			continue
 		}
 		for k, b := range part.Blocks {

@@ -23,6 +23,9 @@ type Point struct {
 	Block int // of the part, which says so
 }
 
+// MinText is how many bytes of text a part has that is worth a model's words: less is on its slide as it is.
+const MinText = 240
+
 // maxCited is how many characters of a passage are cited.
 const maxCited = 400
 
@@ -44,6 +47,7 @@ func (c *composer) written(s section, part Part, pages []Page) {
 				Runs: []deck.Run{{Text: oneLine(p.Text)}}, Page: b.Page, Cites: clip(oneLine(b.Text)),
 			})
 		}
+		enlarge(t)
 		first := part.Blocks[page.Points[0].Block]
 		title, name := c.title(s), s.title
 		if page.Title != "" {

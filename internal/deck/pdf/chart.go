@@ -56,7 +56,7 @@ func (w *writer) chart(c *deck.Chart, at area) {
 // label writes a text whose place is at the part of its width: 0 left, 0.5 middle, 1 right.
 func (g *graph) label(text string, x, y, size float64, bold bool, part float64) {
 	look := typeset.Look{Family: g.deck.Theme.Family("minor"), Size: size, Bold: bold}
-	g.draw(text, x-g.faces.Width(visual(text), look)*part, y, look, "dark1", &deck.Run{})
+	g.draw(text, x-g.faces.Width(text, look)*part, y, look, "dark1", &deck.Run{}, rightToLeft(text))
 }
 
 func (g *graph) wide(text string) float64 {
