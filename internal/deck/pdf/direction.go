@@ -55,10 +55,10 @@ func visual(text string, rtl bool) string {
 		runs[i] = order.Run(i)
 	}
 	// The library returns runs in the order of the text. In a paragraph from right to left all change places (rule L2);
-	// else those between the first and the last of a sequence from right to left, with the numbers in it.
+	// else those of a sequence from right to left, with the numbers in and behind it.
 	for begin := 0; begin < len(runs); begin++ {
 		end := begin
-		for end < len(runs) && (rtl || runs[end].Direction() == bidi.RightToLeft || end > begin && end+1 < len(runs) && numeric(runs[end].String())) {
+		for end < len(runs) && (rtl || runs[end].Direction() == bidi.RightToLeft || end > begin && numeric(runs[end].String())) {
 			end++
 		}
 		slices.Reverse(runs[begin:end])
