@@ -203,7 +203,13 @@ func categories(n *node, points *int) (texts []string, groups [][]string, format
 	if cache == nil {
 		return nil, nil, ""
 	}
-	return fillTexts(cache, points), nil, clip(format, 100)
+	texts = fillTexts(cache, points)
+	for _, text := range texts {
+		if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" {
+			format = "" // they are said to be numbers, and are not
+		}
+	}
+	return texts, nil, clip(format, 100)
 }
 
 func fillTexts(cache *node, points *int) []string {
