@@ -15,6 +15,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -48,6 +50,12 @@ type Deps struct {
 	Soffice   bool           // previews are drawn by LibreOffice, and else by our own drawing
 	TempDir   string         // for the fetched file and what is made of it, in a private folder for each task
 
+	Chat      llm.Chat        // nil: there is no model; the text of documents is on their slides as it is
+	Window    int             // Chat's context in tokens, question and answer together; zero: unknown
+	Counter   llm.Counter     // of Chat's tokens; nil only without Chat
+	MaxTokens int             // that one attempt may use; zero: no limit
+	Privacy   *privacy.Filter // of what is sent to Chat; nil: no search for personal data
+
 	// ExtractorNeeds is a service without which the Extractor reads less or nothing; empty: none.
 	ExtractorNeeds taskerr.Dependency
 }
@@ -65,10 +73,7 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
 // Spec implements handlers.Handler.
 func (h *Handler) Spec() handlers.Spec {
-	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage}
-	if d := h.deps.ExtractorNeeds; d != "" {
-		needs = append(needs, d)
-	}
+	needs := append([]taskerr.Dependency{taskerr.Database, taskerr.Storage}, h.documentsNeed()...)
 	return handlers.Spec{
 		Type: task.Convert, Stages: job.Stages[task.Convert], Policy: job.Policies[task.Convert], Needs: needs,
 	}
@@ -90,10 +95,11 @@ type Result struct {
 	PreviewPath string   `json:"preview_path"`
 	Warnings    []string `json:"warnings" jsonschema:"required"` // what of the document the deck does not have
 
-	Filename     string         `json:"filename"`      // as the task names it
-	Title        string         `json:"title"`         // of the deck
-	SourceFormat extract.Format `json:"source_format"` // of the document, e.g. pptx
-	Pictures     int            `json:"pictures"`      // blobs of pictures, each once
+	Filename     string         `json:"filename"`        // as the task names it
+	Title        string         `json:"title"`           // of the deck
+	SourceFormat extract.Format `json:"source_format"`   // of the document, e.g. pptx
+	Model        string         `json:"model,omitempty"` // that wrote the bullets; empty: none did
+	Pictures     int            `json:"pictures"`        // blobs of pictures, each once
 }
 
 // work is one attempt to convert a document.
@@ -105,6 +111,8 @@ type work struct {
 	source  extract.Source
 	media   string // the folder of the deck's pictures
 	unused  []taskerr.Dependency
+	notes   *handlers.Notes
+	model   string // that wrote the bullets; empty: none did
 
 	warnings []string
 }
@@ -179,7 +187,8 @@ func (w *work) fetch(ctx context.Context) (err error) {
 		return err
 	}
 	w.source.TempDir, w.source.SHA256 = w.file.Dir, w.file.SHA256
-	w.source.Memory = handlers.NewNotes(w.call).Note(noteExtractor)
+	w.notes = handlers.NewNotes(w.call)
+	w.source.Memory = w.notes.Note(noteExtractor)
 	return nil
 }
 
@@ -193,7 +202,7 @@ func (w *work) finish(ctx context.Context, d *deck.Deck, p pictures) (out handle
 	}
 	result := Result{
 		Slides: len(d.Slides), PreviewPath: u.sheet, Warnings: append([]string{}, w.warnings...), Filename: w.payload.Filename,
-		Title: d.Title, SourceFormat: w.source.Format, Pictures: len(d.Media),
+		Title: d.Title, SourceFormat: w.source.Format, Pictures: len(d.Media), Model: w.model,
 	}
 	return handlers.Outcome{Result: result, Unused: w.unused, Effects: []store.Effect{{
 		Kind: store.EffectRecordDeck,

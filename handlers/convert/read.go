@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 	"github.com/seed-7227ef26/async-worker/internal/deck/compose"
 	"github.com/seed-7227ef26/async-worker/internal/deck/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -31,7 +33,7 @@ func (w *work) read(ctx context.Context) (*deck.Deck, error) {
 
 // presentation reads a PPTX file as it is.
 func (w *work) presentation(ctx context.Context) (*deck.Deck, error) {
-	w.unused = w.extractorOnly()
+	w.unused = w.documentsNeed()
 	d, warnings, err := pptx.Read(ctx, w.file.Path, pptx.ReadOptions{
 		Limits: w.deps.Limits, Name: w.payload.Filename, Folder: w.media,
 		Progress: func(done, total int) error {
@@ -51,12 +53,23 @@ func (w *work) presentation(ctx context.Context) (*deck.Deck, error) {
 	return d, w.call.Progress.Stage(stageNormalizing)
 }
 
-// extractorOnly are the services that only the Extractor needs.
-func (w *work) extractorOnly() []taskerr.Dependency {
-	if d := w.deps.ExtractorNeeds; d != "" {
-		return []taskerr.Dependency{d}
+// documentsNeed are the services that presentations don't need.
+func (h *Handler) documentsNeed() (needs []taskerr.Dependency) {
+	if d := h.deps.ExtractorNeeds; d != "" {
+		needs = append(needs, d)
 	}
-	return nil
+	if h.deps.Chat == nil {
+		return needs
+	}
+	if needs = append(needs, taskerr.Chat); h.redacts() {
+		needs = append(needs, taskerr.Privacy)
+	}
+	return needs
+}
+
+// redacts reports whether personal data are hidden from the model, and so from the deck that it writes.
+func (h *Handler) redacts() bool {
+	return h.deps.Chat != nil && h.deps.Privacy.Mode() == privacy.Redact
 }
 
 func noContent(message string) error {
@@ -71,12 +84,24 @@ func (w *work) document(ctx context.Context) (*deck.Deck, error) {
 	pages := handlers.NewPageProgress(w.call.Progress)
 	src := w.source
 	src.Pages = pages.Total
-	var err error
-	doc.Info, err = w.deps.Extractor.Extract(ctx, src, limits, func(b extract.Block) error {
-		pages.Page(b.Page)
+	var filter *privacy.Filter // none
+	if w.redacts() {
+		filter = w.deps.Privacy
+	}
+	guarded := filter.Document(func(b extract.Block) error {
 		doc.Blocks = append(doc.Blocks, b)
 		return nil
 	})
+	info, err := w.deps.Extractor.Extract(ctx, src, limits, func(b extract.Block) error {
+		pages.Page(b.Page)
+		return guarded.Block(ctx, b)
+	})
+	if err == nil {
+		err = guarded.Flush(ctx)
+	}
+	if err == nil {
+		doc.Info, err = guarded.Info(ctx, info)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +117,16 @@ func (w *work) document(ctx context.Context) (*deck.Deck, error) {
 	if err := w.call.Progress.Stage(stageNormalizing); err != nil {
 		return nil, err
 	}
-	d := compose.Document(doc, found, compose.Options{Filename: w.payload.Filename, SHA256: w.file.SHA256})
+	o := compose.Options{Filename: w.payload.Filename, SHA256: w.file.SHA256}
+	if w.deps.Chat != nil {
+		if o.Pages, err = w.written(ctx, compose.Parts(doc, o)); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(o.Pages, func(p []compose.Page) bool { return len(p) > 0 }) {
+			o.Method, w.model = "model", w.deps.Chat.Model()
+		}
+	}
+	d := compose.Document(doc, found, o)
 	if len(d.Slides) > deck.MaxSlides {
 		return nil, taskerr.Errorf(taskerr.QuotaExceeded,
 			"the document would become more than %d slides: split it into smaller files", deck.MaxSlides)

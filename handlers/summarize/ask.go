@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/prompt"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -124,7 +125,7 @@ func (w *work) take(n *node, given llm.Answer) (*notes, problem) {
 	if strings.TrimSpace(given.Text) == "" {
 		return nil, problem{unusable: "it was empty"}
 	}
-	if err := json.Unmarshal(object(given.Text), &a); err != nil {
+	if err := json.Unmarshal(prompt.Object(given.Text), &a); err != nil {
 		return nil, problem{unusable: "it was not the JSON object that was asked for"}
 	}
 	made := &notes{Summary: strings.TrimSpace(withoutReferences(a.Summary))}
@@ -212,15 +213,6 @@ func (w *work) correct(
 
 // longAnswer is how much longer answers may be after one was cut off: a model's reasoning counts as part of its answer.
 const longAnswer = 3
-
-// object returns the JSON object in a text: some models put it into a block of code, or add remarks.
-func object(text string) []byte {
-	first, last := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if first < 0 || last < first {
-		return []byte(text)
-	}
-	return []byte(text[first : last+1])
-}
 
 // references matches numbers of sources, which don't belong in a text.
 var references = regexp.MustCompile(`\s?\[\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\]`)

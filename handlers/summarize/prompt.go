@@ -1,13 +1,12 @@
 package summarize
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/prompt"
 )
 
 // promptVersion is part of every key. It increases when the same passages give another prompt.
@@ -30,37 +29,6 @@ var answerSchema = llm.Schema{
 
 // schemaTokens is the approximate cost of the schema and the envelope of a request.
 const schemaTokens = 120
-
-// entry is one numbered piece of a prompt.
-type entry struct {
-	heading string
-	text    string
-}
-
-// quoted puts entries between lines with a marker that does not occur in them: no text of a document can end the data or
-// begin another entry. The marker depends on the text, so that the same text gives the same prompt.
-func quoted(entries []entry) (text, marker string) {
-	var all strings.Builder
-	for _, e := range entries {
-		all.WriteString(e.heading + "\x00" + e.text + "\x00")
-	}
-	sum := sha256.Sum256([]byte(all.String()))
-	for marker = mark(sum); strings.Contains(all.String(), marker); marker = mark(sum) {
-		sum = sha256.Sum256(sum[:])
-	}
-	var b strings.Builder
-	for i, e := range entries {
-		fmt.Fprintf(&b, "%s [%d]", marker, i+1)
-		if e.heading != "" {
-			b.WriteString(" under: " + e.heading)
-		}
-		b.WriteString("\n" + e.text + "\n")
-	}
-	b.WriteString(marker + " end\n")
-	return b.String(), marker
-}
-
-func mark(sum [sha256.Size]byte) string { return "§" + hex.EncodeToString(sum[:4]) }
 
 // headingOf returns a heading path on one line.
 func headingOf(path []string) string { return strings.Join(path, " > ") }
@@ -97,9 +65,9 @@ const (
 
 // ofPassages returns the question about passages: for notes or, with an order, for the summary.
 func ofPassages(passages []passage, o *order) llm.Question {
-	entries := make([]entry, len(passages))
+	entries := make([]prompt.Entry, len(passages))
 	for i, p := range passages {
-		entries[i] = entry{headingOf(p.heading), p.text}
+		entries[i] = prompt.Entry{Heading: headingOf(p.heading), Text: p.text}
 	}
 	what := "the passages"
 	if o != nil {
@@ -113,13 +81,13 @@ func ofPassages(passages []passage, o *order) llm.Question {
 
 // ofNotes returns the question about the notes on several sections: for notes on all of them, or for the summary.
 func ofNotes(parts []notes, o *order) llm.Question {
-	var entries []entry
+	var entries []prompt.Entry
 	for _, n := range parts {
 		for i, p := range n.Points {
-			e := entry{text: p.Text}
+			e := prompt.Entry{Text: p.Text}
 			if i == 0 {
-				e.heading = headingOf(n.heading)
-				e.text = n.Summary + "\nStatement: " + p.Text
+				e.Heading = headingOf(n.heading)
+				e.Text = n.Summary + "\nStatement: " + p.Text
 			}
 			entries = append(entries, e)
 		}
@@ -135,12 +103,12 @@ func ofNotes(parts []notes, o *order) llm.Question {
 			noteWords, notePoints), entries, noteTokens)
 }
 
-func question(role, what, title, request string, entries []entry, maxTokens int) llm.Question {
+func question(role, what, title, request string, entries []prompt.Entry, maxTokens int) llm.Question {
 	if title != "" && len(entries) > 0 {
-		entries[0].heading = strings.TrimSuffix("title of the document: "+strings.Join(strings.Fields(title), " ")+"; "+
-			entries[0].heading, "; ")
+		entries[0].Heading = strings.TrimSuffix("title of the document: "+strings.Join(strings.Fields(title), " ")+"; "+
+			entries[0].Heading, "; ")
 	}
-	text, marker := quoted(entries)
+	text, marker := prompt.Quoted(entries)
 	return llm.Question{
 		System: role + "\n" + fmt.Sprintf(rules, marker, what), Text: text + "\n" + request, Schema: &answerSchema,
 		MaxTokens: maxTokens,

@@ -83,7 +83,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 			TempDir: tempDir,
 		},
 		summarize: t.summarizeDeps(documents, filter, web, tempDir),
-		convert:   t.convertDeps(documents, web, tempDir), export: t.exportDeps(tempDir),
+		convert:   t.convertDeps(documents, filter, web, tempDir), export: t.exportDeps(tempDir),
 	})
 }
 

@@ -1,11 +1,14 @@
 package deck
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"net/url"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -18,7 +21,12 @@ const (
 	maxBytes    = 256 << 20
 	maxLevel    = 8
 	maxEMU      = 51206400 * 16 // 16 of the largest slides (20.1.10.42)
-	minSlide    = 914400 / 10
+	minSlide    = 914400   // ST_SlideSizeCoordinate (19.7.18)
+	maxSlide    = 51206400 // the same
+	maxLink     = 4000     // bytes
+	// More JSON objects and values than a deck within the other limits has: what is decoded takes many times their bytes.
+	maxObjects = 2_000_000
+	maxValues  = 10_000_000
 	maxPoints   = 500_000 // of one chart
 )
 
@@ -30,6 +38,9 @@ func Read(r io.Reader) (*Deck, error) {
 	}
 	if len(data) > maxBytes {
 		return nil, taskerr.Errorf(taskerr.QuotaExceeded, "the deck has more than %d MB", maxBytes>>20)
+	}
+	if bytes.Count(data, []byte("{")) > maxObjects || bytes.Count(data, []byte(",")) > maxValues {
+		return nil, taskerr.Errorf(taskerr.QuotaExceeded, "the deck has more than %d objects or %d values", maxObjects, maxValues)
 	}
 	d := &Deck{}
 	if err := json.Unmarshal(data, d); err != nil {
@@ -65,7 +76,7 @@ func (d *Deck) Check() error {
 	switch {
 	case d.Version < 1 || d.Version > Version:
 		return invalid("version", "is %d; this worker knows 1 to %d", d.Version, Version)
-	case d.Size.Width < minSlide || d.Size.Height < minSlide || d.Size.Width > maxEMU || d.Size.Height > maxEMU:
+	case d.Size.Width < minSlide || d.Size.Height < minSlide || d.Size.Width > maxSlide || d.Size.Height > maxSlide:
 		return invalid("size", "is not that of a slide in EMU (914,400 to the inch)")
 	case len(d.Slides) > MaxSlides:
 		return taskerr.Errorf(taskerr.QuotaExceeded, "the deck has more than %d slides", MaxSlides)
@@ -130,8 +141,22 @@ func (c *checker) color(at, color string) {
 	}
 }
 
+// link checks an address. Others than those of the web and of mail run programs or open files where they are clicked.
+func (c *checker) link(at, address string) {
+	if address == "" || strings.HasPrefix(address, "#") && len(address) <= maxLink {
+		return
+	}
+	u, err := url.Parse(address)
+	web := err == nil && (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) && u.Host != ""
+	mail := err == nil && strings.EqualFold(u.Scheme, "mailto") && u.Opaque != ""
+	if !web && !mail || len(address) > maxLink {
+		c.add(at, "is no address of http, https or mailto, nor a place such as #slide2")
+	}
+}
+
 func (c *checker) element(at string, e *Element) {
 	c.count++
+	c.link(at+".link", e.Link)
 	if b := e.Box; b != nil && (b.W < 0 || b.H < 0 || outside(b.X) || outside(b.Y) || b.W > maxEMU || b.H > maxEMU ||
 		math.IsNaN(b.Rotation) || math.Abs(b.Rotation) > 360) {
 		c.add(at+".box", "is out of range")
@@ -182,6 +207,7 @@ func (c *checker) text(at string, t *Text) {
 		for k, r := range p.Runs {
 			place := fmt.Sprintf("%s.paragraphs[%d].runs[%d]", at, i, k)
 			c.color(place+".color", r.Color)
+			c.link(place+".link", r.Link)
 			if !utf8.ValidString(r.Text) {
 				c.add(place+".text", "is not valid UTF-8")
 			}

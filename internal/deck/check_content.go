@@ -3,12 +3,14 @@ package deck
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 )
 
 // Limits of a table: PowerPoint's for columns, and more rows than any slide.
 const (
 	maxColumns = 75
 	maxRows    = 5000
+	maxGroups  = 8 // levels of a chart's categories
 )
 
 var hexPattern = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
@@ -20,8 +22,8 @@ func (c *checker) table(at string, t *Table) {
 	case t == nil:
 		c.add(at, "is missing")
 		return
-	case len(t.Columns) == 0 || len(t.Columns) > maxColumns || len(t.Rows) > maxRows:
-		c.add(at, "has not 1 to %d columns and up to %d rows", maxColumns, maxRows)
+	case len(t.Columns) == 0 || len(t.Columns) > maxColumns || len(t.Rows) == 0 || len(t.Rows) > maxRows:
+		c.add(at, "has not 1 to %d columns and 1 to %d rows", maxColumns, maxRows)
 		return
 	}
 	for i, w := range t.Columns {
@@ -30,6 +32,9 @@ func (c *checker) table(at string, t *Table) {
 		}
 	}
 	for i, r := range t.Rows {
+		if r.Height < 0 || r.Height > maxEMU {
+			c.add(fmt.Sprintf("%s.rows[%d].height", at, i), "is out of range")
+		}
 		c.count += len(r.Cells)
 		for k := range r.Cells {
 			place := fmt.Sprintf("%s.rows[%d].cells[%d]", at, i, k)
@@ -59,6 +64,16 @@ func (c *checker) chart(at string, ch *Chart) {
 		c.add(at+".kind", "is not a kind of chart")
 	}
 	points := len(ch.Categories)
+	for i, text := range ch.Categories {
+		if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && ch.CategoryFormat != "" {
+			c.add(fmt.Sprintf("%s.categories[%d]", at, i), "is not a number, although the chart has a category_format")
+		}
+	}
+	for i, g := range ch.Groups {
+		if points += len(g); len(g) != len(ch.Categories) || i >= maxGroups {
+			c.add(fmt.Sprintf("%s.category_groups[%d]", at, i), "has not a text for each category, or is one of more than %d", maxGroups)
+		}
+	}
 	for i, s := range ch.Series {
 		points += len(s.Values) + len(s.X) + len(s.Sizes)
 		c.color(fmt.Sprintf("%s.series[%d].color", at, i), s.Color)

@@ -74,16 +74,18 @@ type Path struct {
 
 // Chart is a chart with its data.
 type Chart struct {
-	Kind       ChartKind `json:"kind"`                  // how it draws its values
-	Grouping   Grouping  `json:"grouping,omitempty"`    // of bars, lines and areas; empty: clustered
-	Title      string    `json:"title,omitempty"`       // empty: none
-	Categories []string  `json:"categories,omitempty"`  // not of scatter and bubble
-	Series     []Series  `json:"series"`                // one line, set of bars or ring each
-	XTitle     string    `json:"x_title,omitempty"`     // of the axis of categories
-	YTitle     string    `json:"y_title,omitempty"`     // of the axis of values
-	Legend     Legend    `json:"legend,omitempty"`      // where it is; empty: none
-	DataLabels bool      `json:"data_labels,omitempty"` // values are written at their points
-	Format     string    `json:"format,omitempty"`      // of values: a number format; empty: General
+	Kind       ChartKind `json:"kind"`                 // how it draws its values
+	Grouping   Grouping  `json:"grouping,omitempty"`   // of bars, lines and areas; empty: clustered
+	Title      string    `json:"title,omitempty"`      // empty: none
+	Categories []string  `json:"categories,omitempty"` // not of scatter and bubble
+	// Levels of categories above Categories, the innermost first: a text for each category; empty: as for the one before.
+	Groups     [][]string `json:"category_groups,omitempty"`
+	Series     []Series   `json:"series"`                // one line, set of bars or ring each
+	XTitle     string     `json:"x_title,omitempty"`     // of the axis of categories
+	YTitle     string     `json:"y_title,omitempty"`     // of the axis of values
+	Legend     Legend     `json:"legend,omitempty"`      // where it is; empty: none
+	DataLabels bool       `json:"data_labels,omitempty"` // values are written at their points
+	Format     string     `json:"format,omitempty"`      // of values: a number format; empty: General
 	// The number format of categories that are numbers; empty: they are texts.
 	CategoryFormat string `json:"category_format,omitempty"`
 

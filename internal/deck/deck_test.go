@@ -119,9 +119,19 @@ func sample() *deck.Deck {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for want, damage := range map[string]func(*deck.Deck){
-		"deck.version is 2":                               func(d *deck.Deck) { d.Version = 2 },
-		"deck.size":                                       func(d *deck.Deck) { d.Size.Width = 0 },
-		"deck.theme.colors.dark1 is not":                  func(d *deck.Deck) { d.Theme.Colors["dark1"] = "red" },
+		"deck.version is 2":                                 func(d *deck.Deck) { d.Version = 2 },
+		"deck.size":                                         func(d *deck.Deck) { d.Size.Width = 0 },
+		"deck.theme.colors.dark1 is not":                    func(d *deck.Deck) { d.Theme.Colors["dark1"] = "red" },
+		"deck.size is not":                                  func(d *deck.Deck) { d.Size.Height = 51206401 },
+		"elements[1].link is no address":                    func(d *deck.Deck) { d.Slides[0].Elements[1].Link = "file:///etc/passwd" },
+		"elements[0].text.paragraphs[0].runs[0].link is no": func(d *deck.Deck) { d.Slides[0].Elements[0].Text.Paragraphs[0].Runs[0].Link = "JavaScript:alert(1)" },
+		"cells[0].text.paragraphs[0].runs[0].link is no": func(d *deck.Deck) {
+			d.Slides[0].Elements[1].Table.Rows[0].Cells[0].Text.Paragraphs[0].Runs[0].Link = `\\host\share`
+		},
+		"elements[1].table has not 1 to":                  func(d *deck.Deck) { d.Slides[0].Elements[1].Table.Rows = nil },
+		"elements[1].table.rows[0].height is out":         func(d *deck.Deck) { d.Slides[0].Elements[1].Table.Rows[0].Height = -1 },
+		"elements[3].chart.categories[0] is not a number": func(d *deck.Deck) { d.Slides[0].Elements[3].Chart.CategoryFormat = "0" },
+		"elements[3].chart.category_groups[0] has not":    func(d *deck.Deck) { d.Slides[0].Elements[3].Chart.Groups = [][]string{{"a", "b"}} },
 		"deck.slides[0].layout is none":                   func(d *deck.Deck) { d.Slides[0].Layout = "gone" },
 		"deck.slides[0].elements[0].kind":                 func(d *deck.Deck) { d.Slides[0].Elements[0].Kind = "film" },
 		"deck.slides[0].elements[0].text is missing":      func(d *deck.Deck) { d.Slides[0].Elements[0].Text = nil },
@@ -144,6 +154,17 @@ func TestCheck(t *testing.T) {
 	}
 	if err := sample().Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadLimits: a deck that would take gigabytes when it is decoded is refused before that.
+func TestReadLimits(t *testing.T) {
+	t.Parallel()
+	for what, list := range map[string]string{"slides": strings.Repeat("{},", 2_000_001) + "{}", "numbers": strings.Repeat("1,", 10_000_001) + "1"} {
+		_, err := deck.Read(strings.NewReader(`{"version":1,"slides":[` + list + `]}`))
+		if e := taskerr.Classify(err); err == nil || e.Class != taskerr.QuotaExceeded {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

@@ -131,6 +131,23 @@ func (t *Theme) Family(font string) string {
 	return font
 }
 
+// Labels returns the categories with the texts of their groups before them.
+func (c *Chart) Labels() []string {
+	out := slices.Clone(c.Categories)
+	for _, group := range c.Groups {
+		last := ""
+		for i := range out {
+			if i < len(group) && group[i] != "" {
+				last = group[i]
+			}
+			if last != "" {
+				out[i] = last + " / " + out[i]
+			}
+		}
+	}
+	return out
+}
+
 // Shown returns the keys of the media that slides and layouts show, in their order, each once.
 func (d *Deck) Shown() []string {
 	used := map[string]bool{}

@@ -121,6 +121,17 @@ func (c *crasher) walk(ctx context.Context, w *way, point string) ([]string, err
 			return nil, err
 		}
 	}
+	if w.files != nil {
+		files, err := w.files()
+		if err != nil {
+			return nil, err
+		}
+		for name, content := range files {
+			if err := t.upload(ctx, name, content); err != nil {
+				return nil, err
+			}
+		}
+	}
 	dir := filepath.Join(c.dir, t.client)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err

@@ -28,14 +28,14 @@ func rules() []rule {
 			from prove.ledger where client_id = $1 and what = 'move' group by job_id, series
 			having count(*) filter (where now in ('succeeded', 'failed', 'canceled')) <> 1`},
 		{"I2 one effect for each success, none without", `
-			select j.id || ' is ' || j.status || ' with ' || count(l.n) || ' activated versions or derived files'
+			select j.id || ' is ' || j.status || ' with ' || count(l.n) || ' activated versions, derived files or decks'
 			from jobs j left join prove.ledger l on l.client_id = j.client_id and l.job_id = j.id
-			  and l.what in ('version', 'derived')
-			where j.client_id = $1 group by j.id, j.status, j.result
-			having count(l.n) <> case when j.status = 'succeeded'
+			  and l.what = any (case j.type when 'convert' then '{deck}' else '{version,derived}' end::text[])
+			where j.client_id = $1 group by j.id, j.type, j.status, j.result
+			having count(l.n) <> case when j.status = 'succeeded' and j.type <> 'export'
 			  and not coalesce((j.result ->> 'unchanged')::boolean, false) then 1 else 0 end`},
 		{"I2 the effect is in the transaction that ends the job", `
-			select v.job_id from prove.ledger v where v.client_id = $1 and v.what in ('version', 'derived')
+			select v.job_id from prove.ledger v where v.client_id = $1 and v.what in ('version', 'derived', 'deck')
 			  and not exists (
 			  select from prove.ledger m where m.client_id = v.client_id and m.job_id = v.job_id and m.txid = v.txid
 			    and m.now = 'succeeded')`},
@@ -146,6 +146,7 @@ func (t *tenant) check(ctx context.Context, r *report, deaths int) ([]string, er
 	}
 	for _, f := range []func(context.Context, *report) ([]string, error){
 		t.checkExpected, t.checkWebhooks,
+		func(ctx context.Context, _ *report) ([]string, error) { return t.checkArtifacts(ctx, deaths) },
 		func(ctx context.Context, r *report) ([]string, error) { return t.checkLetters(ctx, r, deaths) },
 	} {
 		more, err := f(ctx, r)

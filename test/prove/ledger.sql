@@ -1,11 +1,12 @@
 -- The ledger stands outside the worker: triggers write down every committed move of a job, every activated
--- version, derived file, dead letter and webhook, in the transaction that makes it. The worker can't see or change it.
+-- version, derived file, deck, dead letter and webhook, in the transaction that makes it. The worker can't see or change
+-- it.
 create schema prove;
 create table prove.ledger (
   n         bigint generated always as identity primary key,
   client_id text        not null,
   job_id    text        not null,
-  what      text        not null, -- move, version, derived, dead_letter, webhook
+  what      text        not null, -- move, version, derived, deck, dead_letter, webhook
   was       text,
   now       text,
   fence     bigint,
@@ -51,6 +52,13 @@ begin
   return null;
 end $$;
 create trigger prove_ledger after insert on public.derived_contents for each row execute function prove.derived();
+
+create function prove.deck() returns trigger language plpgsql security definer set search_path = pg_catalog as $$
+begin
+  perform prove.write(new.client_id, new.job_id, 'deck', null, new.id::text, null, null, null);
+  return null;
+end $$;
+create trigger prove_ledger after insert on public.decks for each row execute function prove.deck();
 
 create function prove.letter() returns trigger language plpgsql security definer set search_path = pg_catalog as $$
 begin

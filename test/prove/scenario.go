@@ -11,8 +11,9 @@ type scenario struct {
 	states []string // of which the task ends in one
 	env    func(dir string) []string
 	text   func(t *tenant) string
-	submit bool // the submitter's process dies, not the worker
-	paid   bool // it asks the gateway
+	submit bool                              // the submitter's process dies, not the worker
+	paid   bool                              // it asks the gateway
+	files  func() (map[string]string, error) // further blobs, by name; nil: none
 }
 
 const taskID = "task-1"
@@ -49,6 +50,23 @@ func scenarios() []scenario {
 		{name: "xml", states: []string{"succeeded"}, env: none, text: func(t *tenant) string {
 			return t.taskMessage(taskID, "xml", t.hooks.URL, map[string]any{"filename": invoiceBlob})
 		}, paid: true},
+		{name: "convert", states: []string{"succeeded"}, env: none, files: talk, text: func(t *tenant) string {
+			return t.taskOf("convert", map[string]any{"filename": "talk.pptx"})
+		}},
+		{
+			name: "convert-canceled", states: []string{"canceled"}, files: talk,
+			env: func(string) []string { return []string{"PROVE_CANCEL_PUT=" + taskID} },
+			text: func(t *tenant) string {
+				return t.taskOf("convert", map[string]any{"filename": "talk.pptx"})
+			},
+		},
+		{
+			name: "export", states: []string{"succeeded"}, files: talk,
+			env: func(string) []string { return []string{"EXPORT_URL_HOURS=0"} }, // the counted container signs nothing
+			text: func(t *tenant) string {
+				return t.taskOf("export", map[string]any{"blob": "talk.json", "format": "pptx"})
+			},
+		},
 		{name: "submitted", states: []string{"succeeded"}, env: none, text: plain, submit: true},
 	}
 }

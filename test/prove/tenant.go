@@ -122,6 +122,17 @@ func (t *tenant) taskMessage(id, kind, hooks string, payload map[string]any) str
 	return string(text)
 }
 
+// taskOf is the message of a task of another type.
+func (t *tenant) taskOf(kind string, payload map[string]any) string {
+	text, err := json.Marshal(map[string]any{
+		"task_id": taskID, "task_type": kind, "webhook_url": t.hooks.URL + "/hook", "payload": payload,
+	})
+	if err != nil {
+		panic(err) // of strings
+	}
+	return string(text)
+}
+
 // send puts a message on the normal queue, as it is, and records how its task has to end.
 func (t *tenant) send(ctx context.Context, text, id string, states ...string) error {
 	if err := t.put(ctx, text); err != nil {

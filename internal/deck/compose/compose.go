@@ -1,5 +1,5 @@
-// Package compose makes decks of documents, by rules: a slide for each section, in the order of the document, with all
-// of its text, its tables and its pictures; the notes of each slide name the pages that it is from.
+// Package compose makes decks of documents: a slide for each section, in the order of the document, with its tables and
+// its pictures, and all of its text or what a model wrote of that; the notes of each slide name the pages that it is from.
 package compose
 
 import (
@@ -17,6 +17,8 @@ type Options struct {
 	Filename string // of the document
 	SHA256   string // of its bytes
 	Method   string // as in deck.Source; empty: rules
+	// Pages are the slides that a model wrote of each of Parts; where there are none, the part's own text is on them.
+	Pages [][]Page
 }
 
 // Picture is a picture of a document.
@@ -30,13 +32,17 @@ type Picture struct {
 // Document makes a deck of a document. Its content fits: see fit.Fit.
 func Document(doc *extract.Document, pictures []Picture, o Options) *deck.Deck {
 	c := begin(doc, pictures, o)
-	outline := outlineOf(doc.Blocks, c.deck.Title)
+	c.compose(doc.Blocks)
+	return c.finish()
+}
+
+func (c *composer) compose(blocks []extract.Block) {
+	outline := outlineOf(blocks, c.deck.Title)
 	c.titleSlide(outline.lead)
 	for _, s := range outline.sections {
 		c.section(s, outline.grouped)
 	}
 	c.rest()
-	return c.finish()
 }
 
 // composer makes one deck.
@@ -45,6 +51,7 @@ type composer struct {
 	options  Options
 	pages    int
 	pictures []Picture // that are not placed yet
+	bodies   []Part    // that were written so far
 }
 
 func begin(doc *extract.Document, pictures []Picture, o Options) *composer {

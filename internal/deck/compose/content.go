@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -31,8 +32,12 @@ func (c *composer) content(s section) {
 				caption = blocks[i+1].Text
 				i++
 			}
+			var lead []extract.Block
+			if leads(body, b.Table) {
+				lead, body = body, nil
+			}
 			flush()
-			c.table(s, b, caption)
+			c.table(s, b, caption, lead)
 		case b.Kind == extract.Picture && strings.TrimSpace(b.Text) == "":
 		default:
 			body = append(body, b)
@@ -65,15 +70,21 @@ func joinTables(blocks []extract.Block) []extract.Block {
 
 // text adds a slide with blocks of text.
 func (c *composer) text(s section, blocks []extract.Block) {
-	t := &deck.Text{}
-	for _, b := range blocks {
-		if strings.TrimSpace(b.Text) != "" {
-			t.Paragraphs = append(t.Paragraphs, paragraph(b))
-		}
-	}
-	if len(t.Paragraphs) == 0 {
+	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b extract.Block) bool { return strings.TrimSpace(b.Text) == "" })
+	if len(blocks) == 0 {
 		return
 	}
+	part := Part{Title: s.title, Blocks: blocks}
+	n := len(c.bodies)
+	if c.bodies = append(c.bodies, part); n < len(c.options.Pages) && len(c.options.Pages[n]) > 0 {
+		c.written(s, part, c.options.Pages[n])
+		return
+	}
+	t := &deck.Text{}
+	for _, b := range blocks {
+		t.Paragraphs = append(t.Paragraphs, paragraph(b))
+	}
+	enlarge(t)
 	c.add(c.footed(deck.Slide{
 		Layout: string(deck.ContentLayout), Title: s.title, Source: c.from(blocks[0].Page, nil),
 		Elements: []deck.Element{
@@ -116,17 +127,31 @@ func paragraph(b extract.Block) deck.Paragraph {
 		}
 	case extract.Paragraph, extract.TableKind:
 		p.List = none
-		if utf8.RuneCountInString(b.Text) > longText {
-			for i := range p.Runs {
-				p.Runs[i].Size = 18
-			}
-		}
 	}
 	return p
 }
 
-// longText is how many characters a paragraph has that is read, and not glanced at.
-const longText = 300
+// enlarge makes a short text larger, and a long one that is read, and not glanced at, smaller.
+func enlarge(t *deck.Text) {
+	const short, long = 420, 900 // characters
+	letters := utf8.RuneCountInString(t.Plain())
+	size := func(level int) float64 {
+		switch {
+		case letters <= short && len(t.Paragraphs) <= 6:
+			return []float64{24, 20}[min(level, 1)]
+		case letters > long && level == 0:
+			return 18
+		}
+		return 0 // as the layout says
+	}
+	for _, p := range t.Paragraphs {
+		for i := range p.Runs {
+			if p.Runs[i].Size == 0 {
+				p.Runs[i].Size = size(p.Level)
+			}
+		}
+	}
+}
 
 // numberOf is the number of a marker such as "2." or "2)".
 func numberOf(marker string) (int, bool) {

@@ -109,5 +109,21 @@ func cite(s *deck.Slide) {
 	if s.Notes != "" {
 		notes = append(notes, s.Notes)
 	}
+	notes = append(notes, quotations(s)...)
 	s.Notes = strings.Join(notes, "\n")
+}
+
+// quotations are the passages that the slide's bullets cite.
+func quotations(s *deck.Slide) (all []string) {
+	for _, e := range s.Elements {
+		if e.Text == nil {
+			continue
+		}
+		for _, p := range e.Text.Paragraphs {
+			if text := "“" + p.Cites + "”"; p.Cites != "" && !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
 }

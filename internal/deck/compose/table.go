@@ -14,7 +14,15 @@ const (
 	point      = 12700
 	maxColumns = 20 // of a table on one slide; one with more is divided
 	cellSize   = 14 // points
+	largeSize  = 16 // points, of a table with few rows and columns
 )
+
+// tableBox is the place of tables: their edges are where the text of a body begins and ends.
+func tableBox() deck.Box {
+	box, in := contentBox(), deck.DefaultInset
+	box.X, box.W = box.X+in.Left, box.W-in.Left-in.Right
+	return box
+}
 
 // contentBox is the place below the title.
 func contentBox() deck.Box {
@@ -25,8 +33,8 @@ func contentBox() deck.Box {
 // maxCaption is how many lines of a caption are above a table; a longer one is text like any other.
 const maxCaption = 4
 
-// table adds a slide with a table.
-func (c *composer) table(s section, b extract.Block, caption string) {
+// table adds a slide with a table, below its caption and the text that leads to it.
+func (c *composer) table(s section, b extract.Block, caption string, lead []extract.Block) {
 	above, height := c.caption(caption, b)
 	if height > maxCaption*30*point {
 		c.text(s, []extract.Block{{Kind: extract.Caption, Text: caption, Page: b.Page}})
@@ -34,24 +42,59 @@ func (c *composer) table(s section, b extract.Block, caption string) {
 	}
 	for _, part := range c.parts(b.Table) {
 		elements := []deck.Element{c.title(s)}
-		box := contentBox()
+		box := tableBox()
+		layout := deck.TitleOnlyLayout
+		if len(lead) > 0 {
+			text, high := c.lead(lead)
+			elements, layout, lead = append(elements, text), deck.ContentLayout, nil
+			box.Y, box.H = box.Y+high, box.H-high
+		}
 		if above != nil {
 			elements = append(elements, *above)
 			box.Y, box.H = box.Y+height, box.H-height
 		}
 		t := tableOf(part, box.W)
-		total := int64(0)
+		box.W, box.H = 0, 0
 		for _, w := range t.Columns {
-			total += w
+			box.W += w
 		}
-		box.W, box.H = total, 380000*int64(len(t.Rows))
+		for _, r := range t.Rows {
+			box.H += r.Height
+		}
 		elements = append(elements, deck.Element{
 			Kind: deck.TableElement, Name: "Table", Box: &box, Table: t, Source: c.from(b.Page, b.Box), Alt: oneLine(caption),
 		})
 		c.add(c.footed(deck.Slide{
-			Layout: string(deck.TitleOnlyLayout), Title: s.title, Source: c.from(b.Page, b.Box), Elements: elements,
+			Layout: string(layout), Title: s.title, Source: c.from(b.Page, b.Box), Elements: elements,
 		}))
 	}
+}
+
+// leads reports whether text is short enough to be above a table.
+func leads(blocks []extract.Block, t *extract.Table) bool {
+	const most, rows = 3, 9 // paragraphs of the text, rows of the table
+	bytes := 0
+	for _, b := range blocks {
+		bytes += len(b.Text)
+	}
+	return len(blocks) > 0 && len(blocks) <= most && bytes < MinText && len(t.Rows) <= rows
+}
+
+// lead makes the body above a table, and says how high it is with the gap below.
+func (c *composer) lead(blocks []extract.Block) (e deck.Element, height int64) {
+	box, in := contentBox(), deck.DefaultInset
+	t := &deck.Text{}
+	for _, b := range blocks {
+		t.Paragraphs = append(t.Paragraphs, paragraph(b))
+	}
+	e = deck.Element{
+		Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: t, Source: c.from(blocks[0].Page, blocks[0].Box),
+	}
+	set := typeset.Setter{Face: typeset.Typical{}, Deck: c.deck}
+	lines := set.Text(c.deck.Layout(string(deck.ContentLayout)), &e, t, float64(box.W-in.Left-in.Right)/point)
+	box.H = int64(lines.Height*point) + in.Top + in.Bottom + 8*point
+	e.Box = &box
+	return e, box.H + 8*point
 }
 
 // caption makes the element above a table, and says how high it is; nil without one.
@@ -111,22 +154,43 @@ func tableOf(t *extract.Table, width int64) *deck.Table {
 		columns = max(columns, len(row))
 	}
 	columns = max(columns, 1)
+	size, height := float64(cellSize), int64(380000)
+	if len(t.Rows) <= 9 && columns <= 6 {
+		size, height = largeSize, 450000
+	}
 	for _, row := range t.Rows {
-		r := deck.Row{Height: 380000}
+		r := deck.Row{Height: height}
 		for _, cell := range row {
-			r.Cells = append(r.Cells, cellOf(cell))
+			r.Cells = append(r.Cells, cellOf(cell, size))
 		}
 		out.Rows = append(out.Rows, r)
 	}
-	out.Columns = columnWidths(t, columns, width)
+	out.Columns = stretched(columnWidths(t, columns, width, size), width)
 	square(out)
 	return out
 }
 
-func cellOf(cell extract.Cell) deck.Cell {
+// stretched makes columns wider, in proportion, so that a table is as wide as the text of slides; one of few columns is
+// narrower, as its rows could not be read across.
+func stretched(columns []int64, width int64) []int64 {
+	total := int64(0)
+	for _, w := range columns {
+		total += w
+	}
+	want := width * int64(min(len(columns), 4)) / 4
+	if total >= want || total == 0 {
+		return columns
+	}
+	for i := range columns {
+		columns[i] = columns[i] * want / total
+	}
+	return columns
+}
+
+func cellOf(cell extract.Cell, size float64) deck.Cell {
 	p := deck.Paragraph{Runs: runsOf(cell.Text, cell.Links)}
 	for i := range p.Runs {
-		p.Runs[i].Size = cellSize
+		p.Runs[i].Size = size
 	}
 	if numeric(cell.Text) {
 		p.Align = deck.AlignRight
@@ -158,11 +222,11 @@ func numeric(text string) bool {
 
 // columnWidths shares the width among columns: each has room for its longest word, and what is left goes to those whose
 // texts are wider.
-func columnWidths(t *extract.Table, columns int, width int64) []int64 {
+func columnWidths(t *extract.Table, columns int, width int64, size float64) []int64 {
 	const inset = 16.0 // points, of a cell
 	least, want := make([]float64, columns), make([]float64, columns)
 	for r, row := range t.Grid() {
-		look := typeset.Look{Family: deck.HouseTheme().Fonts.Minor, Size: cellSize, Bold: r < t.Headers}
+		look := typeset.Look{Family: deck.HouseTheme().Fonts.Minor, Size: size, Bold: r < t.Headers}
 		for k, text := range row {
 			if k >= columns || len(text) > 2000 {
 				continue

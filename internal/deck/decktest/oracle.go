@@ -50,6 +50,13 @@ type Shape struct {
 	Table   [][]Cell
 	Chart   *ReadChart
 	Picture string
+	Click   string // the link of all of it
+	RTL     []bool // by paragraph
+	Crop    []float64
+	Grouped bool
+
+	Rotation     float64
+	FlipH, FlipV bool
 }
 
 // Cell is what python-pptx reads of a cell.

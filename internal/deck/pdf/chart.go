@@ -25,6 +25,11 @@ type graph struct {
 
 // chart draws a chart from its data.
 func (w *writer) chart(c *deck.Chart, at area) {
+	if len(c.Groups) > 0 {
+		flat := *c
+		flat.Categories = c.Labels()
+		c = &flat
+	}
 	g := &graph{writer: w, chart: c, at: at, sideways: c.Kind == deck.BarChart}
 	if c.Title != "" {
 		g.label(c.Title, at.x+at.w/2, at.y+16, 14, true, 0.5)
@@ -51,7 +56,7 @@ func (w *writer) chart(c *deck.Chart, at area) {
 // label writes a text whose place is at the part of its width: 0 left, 0.5 middle, 1 right.
 func (g *graph) label(text string, x, y, size float64, bold bool, part float64) {
 	look := typeset.Look{Family: g.deck.Theme.Family("minor"), Size: size, Bold: bold}
-	g.draw(text, x-g.faces.Width(visual(text), look)*part, y, look, "dark1", &deck.Run{})
+	g.draw(text, x-g.faces.Width(text, look)*part, y, look, "dark1", &deck.Run{}, rightToLeft(text))
 }
 
 func (g *graph) wide(text string) float64 {

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/bidi"
@@ -30,30 +31,64 @@ func hasRTL(text string) bool {
 	}) >= 0
 }
 
-// visual is a text in the order in which it is drawn from the left (Unicode Annex 9), with its letters joined.
-func visual(text string) string {
+// visual is a text in the order in which it is drawn from the left (Unicode Annex 9), with its letters joined. rtl: its
+// paragraph is written from right to left.
+func visual(text string, rtl bool) string {
 	if !hasRTL(text) {
 		return text
 	}
 	text = shape(text)
+	base := "\u200e" // the library takes the direction from the first letter, or from such a mark
+	if rtl {
+		base = "\u200f"
+	}
 	var p bidi.Paragraph
-	if _, err := p.SetString(text); err != nil {
+	if _, err := p.SetString(base + text); err != nil {
 		return text
 	}
 	order, err := p.Order()
 	if err != nil {
 		return text
 	}
+	runs := make([]bidi.Run, order.NumRuns())
+	for i := range runs {
+		runs[i] = order.Run(i)
+	}
+	// The library returns runs in the order of the text. In a paragraph from right to left all change places (rule L2);
+	// else those of a sequence from right to left, with the numbers in and behind it.
+	for begin := 0; begin < len(runs); begin++ {
+		end := begin
+		for end < len(runs) && (rtl || runs[end].Direction() == bidi.RightToLeft || end > begin && numeric(runs[end].String())) {
+			end++
+		}
+		slices.Reverse(runs[begin:end])
+		begin = max(begin, end-1)
+	}
 	var out strings.Builder
-	for i := range order.NumRuns() {
-		run := order.Run(i)
+	for _, run := range runs {
 		if run.Direction() == bidi.RightToLeft {
 			out.WriteString(bidi.ReverseString(run.String()))
 			continue
 		}
 		out.WriteString(run.String())
 	}
-	return out.String()
+	return strings.ReplaceAll(out.String(), base, "")
+}
+
+// numeric reports whether a run from left to right is a number: it is between letters from right to left then.
+func numeric(text string) bool {
+	digits := false
+	for _, r := range text {
+		p, _ := bidi.LookupRune(r)
+		switch p.Class() {
+		case bidi.L:
+			return false
+		case bidi.EN, bidi.AN:
+			digits = true
+		default:
+		}
+	}
+	return digits
 }
 
 // joining are the presentation forms of Arabic letters (Unicode, Arabic Presentation Forms-B), by letter: isolated,

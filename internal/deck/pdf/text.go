@@ -79,9 +79,9 @@ func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style
 			}
 			at := x + l.MarkerX
 			if p.RTL {
-				at = x + width - l.MarkerX - w.faces.Width(l.Marker, look)
+				at -= w.faces.Width(l.Marker, look)
 			}
-			w.draw(l.Marker, at, base, look, color, &deck.Run{})
+			w.draw(l.Marker, at, base, look, color, &deck.Run{}, p.RTL)
 		}
 		w.line(p, l, st, x, base, p.RTL || rightToLeft(p.Plain()))
 	}
@@ -127,15 +127,15 @@ func (w *writer) line(p *deck.Paragraph, l typeset.Line, st deck.Style, x, base 
 				at += piece.Width - w.faces.Width(text, piece.Look)
 			}
 		}
-		w.draw(text, at, y, piece.Look, color, r)
+		w.draw(text, at, y, piece.Look, color, r, rtl)
 		if r.Link != "" {
 			w.link(r.Link, area{at, y - piece.Look.Size*0.8, piece.Width, piece.Look.Size * 1.05})
 		}
 	}
 }
 
-// draw draws text on a base line.
-func (w *writer) draw(text string, x, y float64, look typeset.Look, color string, r *deck.Run) {
+// draw draws text on a base line. rtl: it is of a paragraph that is written from right to left.
+func (w *writer) draw(text string, x, y float64, look typeset.Look, color string, r *deck.Run, rtl bool) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -147,7 +147,7 @@ func (w *writer) draw(text string, x, y float64, look typeset.Look, color string
 	if r.Strike {
 		style += "S"
 	}
-	for _, s := range w.faces.stretches(visual(text), look) {
+	for _, s := range w.faces.stretches(visual(text, rtl), look) {
 		name := w.font(s.font)
 		if name == "" {
 			return

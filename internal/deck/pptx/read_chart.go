@@ -10,7 +10,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-const maxPoints = 500_000 // values of one chart
+const (
+	maxPoints = 500_000 // values of one chart
+	maxGroups = 8       // levels of its categories above the innermost
+)
 
 // plots are the kinds of c:plotArea's children. That of a c:barChart depends on its direction.
 var plots = map[string]deck.ChartKind{
@@ -104,8 +107,8 @@ func (s *sheet) series(c *deck.Chart, n *node, kind deck.ChartKind, points *int)
 				out.X[i] = new(float64(i + 1))
 			}
 		}
-	} else if texts, format := categories(n.kid("cat"), points); len(texts) > len(c.Categories) {
-		c.Categories, c.CategoryFormat = texts, format
+	} else if texts, groups, format := categories(n.kid("cat"), points); len(texts) > len(c.Categories) {
+		c.Categories, c.Groups, c.CategoryFormat = texts, groups, format
 	}
 	var format string
 	if out.Values, format = numbers(values, points); c.Format == "" && format != "General" {
@@ -182,11 +185,11 @@ func numbers(n *node, points *int) (values []*float64, format string) {
 	return values, cache.kid("formatCode").content()
 }
 
-// categories reads the cached texts of a c:cat. Those of several levels are joined, the outer first. format is that of
-// numbers, and "" for texts.
-func categories(n *node, points *int) (texts []string, format string) {
+// categories reads the cached texts of a c:cat, and the levels above them. format is that of numbers, and "" for texts.
+func categories(n *node, points *int) (texts []string, groups [][]string, format string) {
 	if levels := n.find("multiLvlStrCache"); levels != nil {
-		return nested(levels, points), ""
+		texts, groups = nested(levels, points)
+		return texts, groups, ""
 	}
 	cache := n.find("strCache")
 	if cache == nil {
@@ -198,9 +201,15 @@ func categories(n *node, points *int) (texts []string, format string) {
 		}
 	}
 	if cache == nil {
-		return nil, ""
+		return nil, nil, ""
 	}
-	return fillTexts(cache, points), clip(format, 100)
+	texts = fillTexts(cache, points)
+	for _, text := range texts {
+		if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" {
+			format = "" // they are said to be numbers, and are not
+		}
+	}
+	return texts, nil, clip(format, 100)
 }
 
 func fillTexts(cache *node, points *int) []string {
@@ -213,25 +222,18 @@ func fillTexts(cache *node, points *int) []string {
 	return texts
 }
 
-// nested joins the levels of categories: the first c:lvl has the innermost, and an outer one has a text where it begins.
-func nested(n *node, points *int) []string {
-	var out []string
+// nested reads the levels of categories: the first c:lvl is the innermost, and an outer one has a text where it begins.
+func nested(n *node, points *int) (texts []string, groups [][]string) {
 	count := int(min(max(n.kid("ptCount").num("val", 0), 0), maxPoints))
 	for k, lvl := range n.all("lvl") {
-		texts := fillTexts(lvl, points)
+		level := fillTexts(lvl, points)
 		if k == 0 {
-			out = append(texts, make([]string, max(count-len(texts), 0))...)
+			texts = append(level, make([]string, max(count-len(level), 0))...)
 			continue
 		}
-		last := ""
-		for i := range out {
-			if i < len(texts) && texts[i] != "" {
-				last = texts[i]
-			}
-			if last != "" {
-				out[i] = last + " / " + out[i]
-			}
+		if level = append(level, make([]string, max(len(texts)-len(level), 0))...); len(groups) < maxGroups {
+			groups = append(groups, level[:len(texts)])
 		}
 	}
-	return out
+	return texts, groups
 }

@@ -108,6 +108,9 @@ func (t *Template) reach(ctx context.Context) error {
 		if left[r.Type] || r.Target == "" {
 			continue
 		}
+		if r.External {
+			return outside(r.Type)
+		}
 		t.relations = append(t.relations, relation{id: id, kind: kindOf(r.Type), target: "/" + r.Target})
 		queue = append(queue, r.Target)
 		if r.Type == "notesMaster" {
@@ -131,6 +134,9 @@ func (t *Template) reach(ctx context.Context) error {
 			return err
 		}
 		for _, r := range next {
+			if r.External && (r.Type != "hyperlink" || extract.Target(r.Target) == "") {
+				return outside(r.Type)
+			}
 			if r.Type != "slide" && t.has(r.Target) {
 				queue = append(queue, r.Target)
 			}
@@ -139,6 +145,14 @@ func (t *Template) reach(ctx context.Context) error {
 	}
 	slices.Sort(t.parts)
 	return nil
+}
+
+// outside is the error of a template that refers to what is not in its file. Programs that show its slides would fetch
+// that: pictures and objects from addresses that an attacker chose, or files of the machine.
+func outside(kind string) error {
+	return taskerr.Errorf(taskerr.ValidationError,
+		"the template refers to a file or an address outside of it (%s): embed linked pictures and objects, remove links to files, and save it again",
+		clip(kind, 40))
 }
 
 // kindOf is the type of a relation as it is written: those of PowerPoint's own are full addresses.

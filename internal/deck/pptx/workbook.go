@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
 
-// sheetName is the sheet with a chart's data: categories in column A, and a column for each series; of scatter and
+// sheetName is the sheet with a chart's data: categories in column A, to the right of their groups if they have some, and a column for each series; of scatter and
 // bubble charts two or three for each.
 const sheetName = "Sheet1"
 
@@ -25,7 +25,7 @@ func columnsOf(c *deck.Chart, i int) columns {
 		return columns{x: 3 * i, values: 3*i + 1, sizes: 3*i + 2}
 	case deck.BarChart, deck.ColumnChart, deck.LineChart, deck.AreaChart, deck.PieChart, deck.DoughnutChart, deck.RadarChart:
 	}
-	return columns{values: i + 1}
+	return columns{values: len(c.Groups) + 1 + i}
 }
 
 // cellRef is a reference to a column's header (first 0), or to its rows from first on.
@@ -76,11 +76,18 @@ func workbook(to io.Writer, c *deck.Chart) error {
 	defer func() { _ = book.Close() }() // nothing is on disk
 	w := &sheetWriter{book: book}
 	if !pointed(c.Kind) {
+		for k, group := range c.Groups {
+			for i, text := range group {
+				if text != "" {
+					w.set(len(c.Groups)-1-k, i+1, text)
+				}
+			}
+		}
 		for i, text := range c.Categories {
 			if v, err := strconv.ParseFloat(text, 64); err == nil && c.CategoryFormat != "" {
-				w.set(0, i+1, v)
+				w.set(len(c.Groups), i+1, v)
 			} else {
-				w.set(0, i+1, text)
+				w.set(len(c.Groups), i+1, text)
 			}
 		}
 	}

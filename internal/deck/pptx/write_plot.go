@@ -165,6 +165,10 @@ func (c *plotter) categories() {
 	if len(ch.Categories) == 0 {
 		return
 	}
+	if len(ch.Groups) > 0 {
+		c.grouped()
+		return
+	}
 	source, cache := "c:strRef", "c:strCache"
 	if ch.CategoryFormat != "" {
 		source, cache = "c:numRef", "c:numCache"
@@ -183,6 +187,29 @@ func (c *plotter) categories() {
 		}
 		m.begin("c:pt", "idx", num(i))
 		m.leaf("c:v", text)
+		m.end()
+	}
+	m.ends(3)
+}
+
+// grouped writes categories of several levels.
+func (c *plotter) grouped() {
+	ch, m := c.chart, c.m
+	m.begin("c:cat")
+	m.begin("c:multiLvlStrRef")
+	m.leaf("c:f", fmt.Sprintf("%s!$A$2:$%s$%d", sheetName, columnName(len(ch.Groups)), len(ch.Categories)+1))
+	m.begin("c:multiLvlStrCache")
+	m.empty("c:ptCount", "val", num(len(ch.Categories)))
+	for k, level := range append([][]string{ch.Categories}, ch.Groups...) {
+		m.begin("c:lvl")
+		for i, text := range level {
+			if text == "" && k > 0 {
+				continue
+			}
+			m.begin("c:pt", "idx", num(i))
+			m.leaf("c:v", text)
+			m.end()
+		}
 		m.end()
 	}
 	m.ends(3)

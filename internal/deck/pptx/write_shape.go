@@ -120,7 +120,8 @@ func (d *drawing) geometry(s *deck.Shape, held bool) {
 		m.WriteString("<a:ln><a:noFill/></a:ln>")
 		return
 	}
-	width := s.LineWidth
+	const most = 20116800 // ST_LineWidth (20.1.10.35)
+	width := min(max(s.LineWidth, 0), most)
 	if width == 0 {
 		width = 12700
 	}
@@ -226,7 +227,7 @@ func (d *drawing) picture(e *deck.Element) {
 	m.ends(2)
 }
 
-func crop(part float64) string { return numOr(int(math.Round(part * 100000))) }
+func crop(part float64) string { return numOr(int(math.Round(clamp(part) * 100000))) }
 
 // embed returns the relation to a picture: one for each.
 func (d *drawing) embed(part string) string {

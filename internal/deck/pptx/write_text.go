@@ -16,6 +16,15 @@ var alignNames = map[deck.Align]string{
 	deck.AlignLeft: "l", deck.AlignCenter: "ctr", deck.AlignRight: "r", deck.AlignJustify: "just",
 }
 
+// Limits of ST_TextMargin (20.1.10.72) in EMU, and of ST_TextSpacingPoint (20.1.10.75) in hundredths of a point: programs
+// call a file with more damaged.
+const (
+	maxMargin = 51206400
+	maxSpace  = 158400
+)
+
+func margin(n int64) int64 { return min(max(n, 0), maxMargin) }
+
 // body writes the text of a shape: p:txBody.
 func (d *drawing) body(e *deck.Element, held bool) {
 	m, t := d.m, e.Text
@@ -48,7 +57,7 @@ func (d *drawing) bodyProperties(t *deck.Text, held bool) {
 		attrs[1] = "square"
 	}
 	if in := t.Inset; in != nil {
-		attrs = append(attrs, "lIns", num(in.Left), "tIns", num(in.Top), "rIns", num(in.Right), "bIns", num(in.Bottom))
+		attrs = append(attrs, "lIns", num(margin(in.Left)), "tIns", num(margin(in.Top)), "rIns", num(margin(in.Right)), "bIns", num(margin(in.Bottom)))
 	}
 	attrs = append(attrs, "anchor", anchorNames[t.Anchor])
 	m.begin("a:bodyPr", attrs...)
@@ -77,12 +86,12 @@ func (d *drawing) paragraph(p *deck.Paragraph, st deck.Style) {
 		const step = int(typeset.ListStep)
 		attrs[1], attrs[3] = num(step*(p.Level+1)), num(-step)
 	} else if p.List != nil && p.List.Kind == deck.NoList && st.Indent < 0 {
-		attrs[1], attrs[3] = num(max(st.Margin+st.Indent, 0)), "0"
+		attrs[1], attrs[3] = num(margin(st.Margin+st.Indent)), "0"
 	}
 	m.begin("a:pPr", attrs...)
 	if p.Before > 0 {
 		m.begin("a:spcBef")
-		m.empty("a:spcPts", "val", num(p.Before))
+		m.empty("a:spcPts", "val", num(min(p.Before, maxSpace)))
 		m.end()
 	}
 	d.list(p.List)
@@ -112,7 +121,7 @@ func (d *drawing) list(l *deck.List) {
 		m.empty("a:buFont", "typeface", "+mj-lt")
 		m.empty("a:buAutoNum", "type", scheme, "startAt", start)
 	case deck.BulletList:
-		char := l.Char
+		char := clip(l.Char, 4)
 		if char == "" {
 			char = "•"
 		}
@@ -182,7 +191,7 @@ func (d *drawing) runProperties(r *deck.Run) {
 	if r.Strike {
 		attrs = append(attrs, "strike", "sngStrike")
 	}
-	attrs = append(attrs, "baseline", numOr(r.Baseline*1000))
+	attrs = append(attrs, "baseline", numOr(min(max(r.Baseline, -100), 100)*1000))
 	m.begin("a:rPr", attrs...)
 	if r.Color != "" {
 		d.solid(m, r.Color, 0)
@@ -217,14 +226,14 @@ func (d *drawing) styles(styles []deck.Style) {
 	for i := range levels {
 		st := deck.StyleAt(styles, i)
 		m := d.m
-		m.begin(fmt.Sprintf("a:lvl%dpPr", i+1), "marL", num(max(st.Margin, 0)), "indent", num(st.Indent), "algn", alignNames[st.Align])
+		m.begin(fmt.Sprintf("a:lvl%dpPr", i+1), "marL", num(margin(st.Margin)), "indent", num(min(max(st.Indent, -maxMargin), maxMargin)), "algn", alignNames[st.Align])
 		if st.Line > 0 {
 			m.begin("a:lnSpc")
-			m.empty("a:spcPct", "val", num(int(math.Round(st.Line*100000))))
+			m.empty("a:spcPct", "val", num(int(math.Round(min(max(st.Line, 0.2), 10)*100000))))
 			m.end()
 		}
 		m.begin("a:spcBef")
-		m.empty("a:spcPts", "val", num(max(st.Before, 0)))
+		m.empty("a:spcPts", "val", num(min(max(st.Before, 0), maxSpace)))
 		m.end()
 		if st.List == nil {
 			m.empty("a:buNone")

@@ -25,8 +25,8 @@ type Line struct {
 	Size      float64 // of its largest piece, in points
 	Width     float64 // of its text without the space at its end
 	Marker    string  // of the list's item that begins here; empty: none
-	MarkerX   float64
-	Last      bool // of its paragraph, or before a line break
+	MarkerX   float64 // its left edge; of a paragraph from right to left its right edge
+	Last      bool    // of its paragraph, or before a line break
 }
 
 // span is a part of a paragraph that stays together on a line: a word with the space behind it.

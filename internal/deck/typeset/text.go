@@ -140,12 +140,33 @@ func (s Setter) paragraph(p *deck.Paragraph, st deck.Style, scale, width float64
 			x = firstX
 		}
 		lines[i] = s.line(spans, x, width, align, st, empty.Size)
+		if p.RTL {
+			lines[i].mirror(x)
+		}
 		lines[i].Last = i == len(wrapped)-1 || len(spans) > 0 && spans[len(spans)-1].end
 	}
 	if marker != "" {
 		lines[0].Marker, lines[0].MarkerX = marker, margin+indent
+		if p.RTL {
+			lines[0].MarkerX = lines[0].end() + firstX - (margin + indent)
+		}
 	}
 	return lines
+}
+
+// mirror moves a line whose margin is on the left to where it is with the margin on the right.
+func (l *Line) mirror(margin float64) {
+	for i := range l.Pieces {
+		l.Pieces[i].X -= margin
+	}
+}
+
+// end is the right end of a line.
+func (l *Line) end() float64 {
+	if n := len(l.Pieces); n > 0 {
+		return l.Pieces[n-1].X + l.Pieces[n-1].Width
+	}
+	return 0
 }
 
 // line places the spans of a line from x on.

@@ -74,7 +74,7 @@ func run(ctx context.Context) (err error) {
 func wrap(t *app.Tenant, c *counter, o options) {
 	raw := t.Store
 	t.Store = countedStore{c, raw}
-	t.Bucket = countedBucket{c, t.Bucket}
+	t.Bucket = countedBucket{c, t.Bucket, o.cancelPut, raw}
 	t.Queues = engine.Queues{
 		High: countedQueue{c, t.Queues.High, "high"}, Normal: countedQueue{c, t.Queues.Normal, "normal"},
 		Low: countedQueue{c, t.Queues.Low, "low"}, DeadLetter: countedQueue{c, t.Queues.DeadLetter, "deadletter"},
@@ -111,6 +111,7 @@ type options struct {
 	modelFails int           // this many calls of the model fail, over all processes; below zero: all
 	modelFile  string        // counts them
 	modelWait  time.Duration // before each call of the model, so that leases are renewed meanwhile
+	cancelPut  string        // the first upload requests this task's cancel, and then hangs
 	cancelTask string        // the model's call requests this task's cancel, and then hangs
 }
 
@@ -118,7 +119,7 @@ func readOptions(env func(string) string) (o options, err error) {
 	o = options{
 		point: env("PROVE_POINT"), stop: env("PROVE_STOP") != "", trace: env("PROVE_TRACE"),
 		submit:    env("PROVE_SUBMIT") != "",
-		modelFile: env("PROVE_MODEL_FILE"), cancelTask: env("PROVE_CANCEL"), lease: 3 * time.Second,
+		modelFile: env("PROVE_MODEL_FILE"), cancelTask: env("PROVE_CANCEL"), cancelPut: env("PROVE_CANCEL_PUT"), lease: 3 * time.Second,
 	}
 	for name, d := range map[string]*time.Duration{
 		"PROVE_LEASE": &o.lease, "PROVE_MODEL_WAIT": &o.modelWait, "PROVE_SWEEP": &o.sweep,

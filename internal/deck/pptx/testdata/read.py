@@ -40,18 +40,33 @@ def chart(c):
     text = "" if title is None else "".join(t.text or "" for t in title.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}t"))
     return {"title": text, "plots": plots, "workbook": c.part.chart_workbook.xlsx_part is not None}
 
-def shapes(tree):
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
+def shapes(tree, grouped=False):
     for s in tree:
         if s.shape_type is not None and s.shape_type == 6:
-            yield from shapes(s.shapes)
+            yield from shapes(s.shapes, True)
         else:
-            yield s
+            yield s, grouped
 
-def shape(s):
-    out = {"name": s.name, "box": [s.left, s.top, s.width, s.height],
+def click(s):
+    """The target of a click on all of a shape: an address, or a slide's part without its folder."""
+    link = s._element._nvXxPr.cNvPr.find(f"{A}hlinkClick")
+    if link is None or not link.get(f"{R}id"):
+        return ""
+    rel = s.part.rels[link.get(f"{R}id")]
+    return rel.target_ref if rel.is_external else str(rel.target_part.partname).rsplit("/", 1)[1]
+
+def shape(s, grouped):
+    xfrm = next(s._element.iter(f"{A}xfrm"), None)
+    turned = lambda name: xfrm is not None and xfrm.get(name) == "1"
+    out = {"name": s.name, "box": [s.left, s.top, s.width, s.height], "grouped": grouped, "click": click(s),
+           "rotation": round(getattr(s, "rotation", 0), 3), "fliph": turned("flipH"), "flipv": turned("flipV"),
            "alt": s._element._nvXxPr.cNvPr.get("descr", "")}
     if s.has_text_frame and s.text_frame.text.strip():
         out["text"] = s.text_frame.text
+        out["rtl"] = [p._p.pPr is not None and p._p.pPr.get("rtl") == "1" for p in s.text_frame.paragraphs]
         out["levels"] = [p.level for p in s.text_frame.paragraphs]
         out["links"] = [[r.text, r.hyperlink.address] for p in s.text_frame.paragraphs for r in p.runs if r.hyperlink.address]
     if getattr(s, "has_table", False) and s.has_table:
@@ -60,11 +75,12 @@ def shape(s):
         out["chart"] = chart(s.chart)
     if s._element.tag.endswith("}pic"):
         out["picture"] = s.image.sha1
+        out["crop"] = [round(v, 4) for v in (s.crop_left, s.crop_top, s.crop_right, s.crop_bottom)]
     return out
 
 def slide(s):
     return {"layout": s.slide_layout.name, "title": s.shapes.title.text_frame.text if s.shapes.title is not None else "",
-            "shapes": [shape(x) for x in shapes(s.shapes)], "hidden": s._element.get("show") == "0",
+            "shapes": [shape(x, grouped) for x, grouped in shapes(s.shapes)], "hidden": s._element.get("show") == "0",
             "notes": s.notes_slide.notes_text_frame.text if s.has_notes_slide and s.notes_slide.notes_text_frame else ""}
 
 out = []

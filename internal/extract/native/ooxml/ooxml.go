@@ -92,6 +92,8 @@ func Optional(err error) error {
 type Relation struct {
 	Type   string // the last segment of its URI, for example "styles"
 	Target string // the part's name without a leading slash; for an external target, its URI
+
+	External bool // Target is not in the package
 }
 
 // Relations returns the relations of a part by id, or those of the package for "". A part may have none.
@@ -104,10 +106,11 @@ func (p *Package) Relations(ctx context.Context, part string) (map[string]Relati
 				return nil
 			}
 			target := Attr(start, "Target")
-			if Attr(start, "TargetMode") != "External" {
+			external := Attr(start, "TargetMode") == "External"
+			if !external {
 				target = resolve(dir, target)
 			}
-			relations[Attr(start, "Id")] = Relation{Type: path.Base(Attr(start, "Type")), Target: target}
+			relations[Attr(start, "Id")] = Relation{Type: path.Base(Attr(start, "Type")), Target: target, External: external}
 			return nil
 		})
 	})
