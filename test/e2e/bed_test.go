@@ -158,6 +158,7 @@ type worker struct {
 	*stack.Process
 	b             *bed
 	notifications chan string // its notifications to the service manager, e.g. READY=1
+	log           *bytes.Buffer
 }
 
 // start starts the daemon and waits until it serves. It ends with the test at the latest.
@@ -175,9 +176,9 @@ func (b *bed) start() *worker {
 	b.t.Cleanup(func() { conn.Close() })
 	w := &worker{b: b, notifications: make(chan string, 64)}
 	go listen(conn, w.notifications)
-	log := &bytes.Buffer{}
+	w.log = &bytes.Buffer{}
 	w.Process, err = stack.Start(b.ctx, stack.Command{
-		Name: "worker", Path: file, Args: []string{"run"}, Env: append(b.env, "NOTIFY_SOCKET="+address), Log: log,
+		Name: "worker", Path: file, Args: []string{"run"}, Env: append(b.env, "NOTIFY_SOCKET="+address), Log: w.log,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -187,7 +188,7 @@ func (b *bed) start() *worker {
 			b.t.Error(err)
 		}
 		if b.t.Failed() {
-			b.t.Logf("the worker's log:\n%s", log)
+			b.t.Logf("the worker's log:\n%s", w.log)
 		}
 	})
 	w.await("READY=1")

@@ -173,6 +173,9 @@ func testOverlap(t *testing.T, b *bench) {
 	if fired := b.fire(late); !fired.Created || len(b.seen(s.ID).Owed) != 1 {
 		t.Errorf("made up: %+v", fired)
 	}
+	if fired := b.fire(late); fired.Moved || len(b.seen(s.ID).Owed) != 1 {
+		t.Errorf("made up by another worker, too: %+v", fired)
+	}
 	allowed := b.schedule(store.Schedule{Overlap: store.OverlapAllow})
 	b.fire(firing(allowed, at))
 	if fired := b.fire(firing(b.seen(allowed.ID), at.Add(time.Minute))); !fired.Created {

@@ -1,7 +1,7 @@
 package sabotage
 
 // onSchedules are the suites of schedules.
-var onSchedules = []Suite{{Package: "internal/schedule", Run: "^Test(Year|ClocksAreChanged|Plan|Millions)"}}
+var onSchedules = []Suite{{Package: "internal/schedule", Run: "^Test(ClocksAreChanged|PlanOfMany|MillionsMissed)$"}}
 
 // ofTheSchedules are the sabotages of the rules that each firing is one job, and that what was missed is made up as far
 // as it is asked for.
@@ -15,7 +15,7 @@ func ofTheSchedules() []Sabotage {
 		{
 			Name: "made-up-twice", Breaks: []string{"schedules"}, Dir: functions, Func: "aw_fire_schedule",
 			Old: "or s.owed is distinct from {{ .schema }}.aw_times(p -> 'seen_owed')", New: "",
-			Suites: onSchedules, Tests: tests("internal/schedule", "TestYear"),
+			Suites: onPostgres, Tests: cases("firings that overlap"),
 		},
 		{
 			Name: "paused-schedule-fires", Breaks: []string{"schedules"}, Dir: functions, Func: "aw_fire_schedule",
@@ -40,12 +40,12 @@ func ofTheSchedules() []Sabotage {
 		{
 			Name: "everything-is-made-up", Breaks: []string{"schedules"}, Dir: "internal/schedule", Func: "planOf",
 			Old: "len(p.owed) > catchUp", New: "len(p.owed) > MaxCatchUp",
-			Suites: onSchedules, Tests: tests("internal/schedule", "TestYear", "TestPlanOfMany"),
+			Suites: onSchedules, Tests: tests("internal/schedule", "TestPlanOfMany"),
 		},
 		{
 			Name: "late-firing-is-on-time", Breaks: []string{"schedules"}, Dir: "internal/schedule", Func: "planOf",
 			Old: "<= allowed", New: "<= lookBack",
-			Suites: onSchedules, Tests: tests("internal/schedule", "TestYear", "TestPlanOfMany"),
+			Suites: onSchedules, Tests: tests("internal/schedule", "TestPlanOfMany"),
 		},
 		{
 			Name: "clocks-put-back-fire-twice", Breaks: []string{"schedules"}, Dir: "internal/schedule", Func: "Calendar.Next",
