@@ -84,6 +84,45 @@ func TestDoubtEndsOverRestarts(t *testing.T) {
 	})
 }
 
+// A service that hung may be up again when the attempt has failed: its probe succeeds, and no attempt is lost.
+func TestHangThatEndsCostsNoAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.probes = engine.Probes{taskerr.Model: func(context.Context) error { return nil }}
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if w.row(c.Task.ID).Releases == 0 {
+				return handlers.Outcome{}, hung()
+			}
+			return done(ctx, c)
+		}))
+		for i := range 3 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(time.Minute)
+		for i := range 3 {
+			w.expectState(fmt.Sprint("t", i), job.Succeeded, 1)
+		}
+	})
+}
+
+// A task at which a service hangs each time ends.
+func TestPoisonThatHangsEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.probes = engine.Probes{taskerr.Model: func(context.Context) error { return nil }}
+		w.startWith(needing(taskerr.Model, func(_ context.Context, c handlers.Call) (handlers.Outcome, error) {
+			_ = s.use(c.Task.ID, 2*time.Second)
+			return handlers.Outcome{}, hung()
+		}))
+		w.send(w.queues.Normal, message("poison0", ""))
+		w.settled(time.Hour)
+		w.expectPoisoned(&s, 1, 3+2)
+	})
+}
+
+func hung() error {
+	return taskerr.Blame(taskerr.Model, taskerr.Errorf(taskerr.NetworkTimeout, "no answer within 2s"))
+}
+
 // A call of the store that panics is not in flight any more, and excuses no other task.
 func TestPanicIsNoCallInFlight(t *testing.T) {
 	for name, panics := range map[string]bool{"no panic": false, "panic": true} {

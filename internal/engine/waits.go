@@ -61,7 +61,8 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 		return counted
 	}
 	if failure.Dependency != taskerr.Database {
-		return e.breakers.failed(ctx, a, failure, false, false)
+		// A service that hung may have recovered between the request and now, so that its probe succeeds.
+		return e.breakers.failed(ctx, a, failure, false, failure.Class == taskerr.NetworkTimeout)
 	}
 	known, held := e.outages.happenedSince(a.started)
 	return e.breakers.failed(ctx, a, failure, known, held || errors.Is(failure, store.ErrCutOff))
@@ -145,8 +146,8 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
 }
 
 // failed records a failure caused by a dependency, and returns whether the attempt counts. known: the dependency was
-// down during the attempt, and may be up again. doubtful: it may have been, because the task's connection was cut off or
-// a call of the engine was held up; that excuses a job's first suspectAfter failures, on whatever worker.
+// down during the attempt, and may be up again. doubtful: it may have been, because it did not answer in time, the task's
+// connection was cut off, or a call of the engine was held up; that excuses a job's first suspectAfter failures, on whatever worker.
 func (b *breakers) failed(ctx context.Context, a *attempt, failure *taskerr.Error, known, doubtful bool) verdict {
 	c := b.of(failure.Dependency)
 	var v verdict

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,9 +78,10 @@ func (k *killLoop) figures(ctx context.Context) error {
 	p99 := k.percentiles("from each kill to the end of each task that was held", took)
 	k.percentiles("the same from the last kill that a task met", slices.Collect(maps.Values(last)))
 	if p99 > maxRecovery && len(took) >= 100 { // of fewer it is the worst one
+		slowest := slices.MaxFunc(slices.Collect(maps.Keys(last)), func(a, b string) int { return cmp.Compare(last[a], last[b]) })
 		k.r.violated(k.name(), []string{
 			fmt.Sprintf("a held task is recovered in time: p99 %v, at most %v", p99, maxRecovery),
-		}, "")
+		}, "the events of "+slowest+":\n"+k.events(ctx, slowest))
 	}
 	return nil
 }

@@ -258,15 +258,6 @@ func (p *poisonRun) starts(j ended) int {
 	return j.Tries
 }
 
-// events lists the events of a job, one in a line.
-func (p *poisonRun) events(ctx context.Context, id string) (list string) {
-	if err := p.db.QueryRow(ctx, `select coalesce(string_agg(format('%s %s attempt %s: %s', at, stage, attempt, message),
-		e'\n' order by seq), '') from job_events where client_id = $1 and job_id = $2`, p.client, id).Scan(&list); err != nil {
-		return err.Error()
-	}
-	return list
-}
-
 // markdownTask ingests a document that names its task.
 func markdownTask(ctx context.Context, p *poisonRun, id string) (string, error) {
 	if err := p.upload(ctx, id+".md", fmt.Sprintf("# Watch %s\n\nThe watch of %s saw %s.\n", id, p.client,

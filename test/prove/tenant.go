@@ -239,3 +239,12 @@ func (t *tenant) ledgerLength(ctx context.Context) (n int, err error) {
 	err = t.db.QueryRow(ctx, `select count(*) from prove.ledger where client_id = $1`, t.client).Scan(&n)
 	return n, err
 }
+
+// events lists the events of a job, one in a line.
+func (t *tenant) events(ctx context.Context, id string) (list string) {
+	if err := t.db.QueryRow(ctx, `select coalesce(string_agg(format('%s %s attempt %s: %s', at, stage, attempt, message),
+		e'\n' order by seq), '') from job_events where client_id = $1 and job_id = $2`, t.client, id).Scan(&list); err != nil {
+		return err.Error()
+	}
+	return list
+}
