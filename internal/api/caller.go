@@ -174,6 +174,48 @@ func (c *Caller) Resend(ctx context.Context, id string, force bool) (Delivery, e
 	return out.Body, nil
 }
 
+// Schedules lists schedules by name, those after a cursor; empty: from the first one.
+func (c *Caller) Schedules(ctx context.Context, cursor string, limit int) (Page[Schedule], error) {
+	out, err := within(ctx, c, "list-schedules", &ListInput{Cursor: cursor, Limit: limit}, c.api.listSchedules)
+	if err != nil {
+		return Page[Schedule]{}, err
+	}
+	return out.Body, nil
+}
+
+// Schedule finds a schedule.
+func (c *Caller) Schedule(ctx context.Context, id string) (Schedule, error) {
+	out, err := within(ctx, c, "get-schedule", &ScheduleInput{id}, c.api.getSchedule)
+	if err != nil {
+		return Schedule{}, err
+	}
+	return out.Body, nil
+}
+
+// AddSchedule adds a schedule.
+func (c *Caller) AddSchedule(ctx context.Context, s NewSchedule) (Schedule, error) {
+	out, err := within(ctx, c, "add-schedule", body(s), c.api.addSchedule)
+	if err != nil {
+		return Schedule{}, err
+	}
+	return out.Body, nil
+}
+
+// ChangeSchedule changes a schedule. What is left out stays.
+func (c *Caller) ChangeSchedule(ctx context.Context, id string, change ScheduleChange) (Schedule, error) {
+	out, err := within(ctx, c, "change-schedule", &changeScheduleInput{ScheduleInput{id}, change}, c.api.changeSchedule)
+	if err != nil {
+		return Schedule{}, err
+	}
+	return out.Body, nil
+}
+
+// RemoveSchedule removes a schedule. Its jobs stay.
+func (c *Caller) RemoveSchedule(ctx context.Context, id string) error {
+	_, err := within(ctx, c, "remove-schedule", &ScheduleInput{id}, c.api.removeSchedule)
+	return err
+}
+
 // Queues returns the queues and about how many messages they have.
 func (c *Caller) Queues(ctx context.Context) ([]Queue, error) {
 	out, err := within(ctx, c, "list-queues", new(struct{}), c.api.listQueues)

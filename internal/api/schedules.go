@@ -103,13 +103,7 @@ func (a *API) registerSchedules() {
 	register(a, call{
 		method: http.MethodGet, path: "/v1/schedules/{id}", id: "get-schedule", tag: "schedules", scope: apitoken.Read,
 		summary: "Get a schedule",
-	}, func(ctx context.Context, in *ScheduleInput) (*bodyOf[Schedule], error) {
-		s, err := a.deps.Store.Schedule(ctx, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return body(scheduleOf(s)), nil
-	})
+	}, a.getSchedule)
 	register(a, call{
 		method: http.MethodPost, path: "/v1/schedules", id: "add-schedule", tag: "schedules", scope: apitoken.Operate,
 		summary: "Add a schedule", status: http.StatusCreated,
@@ -138,6 +132,14 @@ func (a *API) listSchedules(ctx context.Context, in *ListInput) (*bodyOf[Page[Sc
 		return nil, err
 	}
 	return body(page(found, in.Limit, scheduleOf, func(s store.Schedule) string { return cursorOf(s.ID) })), nil
+}
+
+func (a *API) getSchedule(ctx context.Context, in *ScheduleInput) (*bodyOf[Schedule], error) {
+	s, err := a.deps.Store.Schedule(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return body(scheduleOf(s)), nil
 }
 
 func (a *API) schedules() schedule.Checker {

@@ -106,6 +106,11 @@ var notices = map[string]string{
 	"resent":    "The webhook is due again, and is sent within seconds.",
 	"submitted": "The job was submitted.",
 	"deleting":  "This job removes the document from the index.",
+
+	"scheduled":   "The schedule was added.",
+	"paused":      "The schedule is paused.",
+	"resumed":     "The schedule fires again.",
+	"unscheduled": "The schedule was removed.",
 }
 
 func (p *page) view(title, section string, data any) view {

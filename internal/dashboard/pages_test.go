@@ -18,6 +18,7 @@ func TestPages(t *testing.T) {
 		"": "report.pdf", "jobs": "broken.pdf", "jobs/job-1": "report.pdf", "jobs/job-2": "it is broken", "dead-letters": "it is broken",
 		"dead-letters/" + id: "it is broken", "documents": "no document", "documents/upload": "drop it", "search": "By words",
 		"search?q=x": "Nothing was found", "ask": "Question", "webhooks": "There is none", "settings": "CLIENT_ID",
+		"schedules": "There is none", "new-schedule": "Add a schedule",
 		"settings?all=1": "WORKER_CONCURRENCY", "doctor": "Try everything", "jobs/job-1/cancel": "Cancel this job?",
 		"jobs/job-2/retry": "Retry this job?", "jobs/bulk?action=cancel": "Cancel 1 job?", "dead-letters/replay": "Replay 1 dead",
 		"dead-letters/" + id + "/replay": "Replay this", "dead-letters/" + id + "/delete": "Remove this",

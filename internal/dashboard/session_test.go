@@ -144,6 +144,7 @@ func TestScopes(t *testing.T) {
 		"dead-letters/" + w.letter + "/replay": apitoken.Operate, "dead-letters/" + w.letter + "/delete": apitoken.Operate,
 		"dead-letters/replay": apitoken.Operate, "documents/" + w.document + "/delete": apitoken.Operate,
 		"webhooks/" + w.delivery + "/resend": apitoken.Operate, "doctor": apitoken.Operate,
+		"new-schedule": apitoken.Operate, "schedules/" + w.schedule + "/remove": apitoken.Operate,
 	} {
 		for _, scope := range []apitoken.Scope{apitoken.Read, apitoken.Submit} {
 			if scope < needs {

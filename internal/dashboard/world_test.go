@@ -9,13 +9,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/seed-7227ef26/async-worker/internal/schedule"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // world is a tenant in the middle of a working day.
 type world struct {
-	running, streaming, failed, letter, document, delivery, answered string
+	running, streaming, failed, letter, document, delivery, answered, schedule string
 }
 
 // furnish fills the tenant's tables.
@@ -64,7 +65,8 @@ func (b *bench) furnish() (w world) {
 		"model":"gpt-4o-mini","steps":3,"prompt_tokens":2210,"completion_tokens":64,"citations":[{"document_id":"`+w.document+`",
 		"filename":"marina-guests.html","chunk_id":"`+noID+`","page":2,"quote":"Boats up to 10 m: 38 EUR per night, each further metre 4 EUR"}]}`)
 	b.ended(w.answered, 6*time.Second)
-	w.delivery = b.deliveries()
+	w.delivery, w.schedule = b.deliveries(), "nightly-reports"
+	b.schedules(w.schedule)
 	return w
 }
 
@@ -278,6 +280,45 @@ func (b *bench) deliveries() (failed string) {
 	return failed
 }
 
+// schedules adds one that has fired for a week and failed once, one that is paused, and one that a worker has stopped.
+func (b *bench) schedules(id string) {
+	b.Helper()
+	last := time.Now().UTC().Truncate(24 * time.Hour).Add(2 * time.Hour)
+	if last.After(time.Now()) {
+		last = last.AddDate(0, 0, -1)
+	}
+	task := json.RawMessage(`{"task_type":"ingest","payload":{"prefix":"reports/","document_set":"reports"}}`)
+	next := last.AddDate(0, 0, 1)
+	for _, s := range []store.Schedule{
+		{ID: id, Cron: "0 2 * * *", NextAt: &next, FiresAt: &next},
+		{ID: "weekly-digest", Cron: "0 7 * * 1", Paused: true},
+		{ID: "hourly-mirror", Cron: "@hourly"},
+	} {
+		s.TimeZone, s.Task, s.Overlap = "UTC", task, store.OverlapSkip
+		if _, err := b.store.AddSchedule(b.Context(), s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range 4 {
+		h := b.begin(schedule.JobID(id, last.AddDate(0, 0, -i)), "ingest", string(task))
+		if i == 2 {
+			b.fail(h, taskerr.NetworkTimeout, "the container did not answer within 30 s")
+			continue
+		}
+		b.complete(h, `{"submitted":3}`)
+	}
+	for _, sql := range []string{
+		`update schedules set last_job_id = $1, last_at = $2, fired = 7, skipped = 1, created_at = $2::timestamptz - interval '9 days'
+			where id = 'nightly-reports'`,
+		`update schedules set paused = true, problem = 'the task names a set that a submitter may not write' || left($1, 0) ||
+			left($2::timestamptz::text, 0) where id = 'hourly-mirror'`,
+	} {
+		if _, err := b.super().Exec(b.Context(), sql, schedule.JobID(id, last), last); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // addresses are a page of each kind, by name.
 func (w world) addresses() map[string]string {
 	return map[string]string{
@@ -287,6 +328,7 @@ func (w world) addresses() map[string]string {
 		"dead-letters": "dead-letters", "dead-letter": "dead-letters/" + w.letter, "replay": "dead-letters/" + w.letter + "/replay",
 		"replay-all": "dead-letters/replay", "documents": "documents", "document": "documents/" + w.document, "upload": "documents/upload",
 		"search": "search?q=quay+cranes+wind", "ask": "ask", "webhooks": "webhooks", "resend": "webhooks/" + w.delivery + "/resend",
-		"settings": "settings?all=1", "doctor": "doctor", "not-found": "jobs/nothing",
+		"schedules": "schedules", "schedule": "schedules/" + w.schedule, "pause": "schedules/" + w.schedule + "/pause",
+		"new-schedule": "new-schedule", "settings": "settings?all=1", "doctor": "doctor", "not-found": "jobs/nothing",
 	}
 }
