@@ -14,7 +14,7 @@ import (
 const (
 	killWorkers = 3
 	killLease   = 5 * time.Second
-	// maxRecovery bounds the 99th percentile of the time from a kill to the end of the tasks that were held.
+	// maxRecovery bounds the 99th percentile of the time from the last kill of a held task to its end.
 	maxRecovery = killLease + 15*time.Second
 )
 

@@ -75,12 +75,13 @@ func (k *killLoop) figures(ctx context.Context) error {
 	if len(took) == 0 {
 		return errors.New("no worker was killed while it held a task")
 	}
-	p99 := k.percentiles("from each kill to the end of each task that was held", took)
-	k.percentiles("the same from the last kill that a task met", slices.Collect(maps.Values(last)))
-	if p99 > maxRecovery && len(took) >= 100 { // of fewer it is the worst one
+	k.percentiles("from each kill to the end of each task that was held", took)
+	// A task that is killed again waits for another lease, so only the time from its last kill is bounded.
+	p99 := k.percentiles("the same from the last kill that a task met", slices.Collect(maps.Values(last)))
+	if p99 > maxRecovery && len(last) >= 100 { // of fewer it is the worst one
 		slowest := slices.MaxFunc(slices.Collect(maps.Keys(last)), func(a, b string) int { return cmp.Compare(last[a], last[b]) })
 		k.r.violated(k.name(), []string{
-			fmt.Sprintf("a held task is recovered in time: p99 %v, at most %v", p99, maxRecovery),
+			fmt.Sprintf("a held task is recovered in time after its last kill: p99 %v, at most %v", p99, maxRecovery),
 		}, "the events of "+slowest+":\n"+k.events(ctx, slowest))
 	}
 	return nil

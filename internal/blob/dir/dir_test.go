@@ -35,7 +35,11 @@ func TestNothingLeadsOutOfTheFolder(t *testing.T) {
 		}
 	}
 	b := dir.New(folder)
-	for _, name := range []string{"link.txt", "folder/secret.txt", "pipe"} {
+	up, err := filepath.Rel(folder, outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link.txt", "folder/secret.txt", "pipe", up, "a/../" + up, outside} {
 		if _, r, err := b.Open(t.Context(), name); err == nil {
 			_ = r.Close()
 			t.Errorf("%s could be opened", name)
