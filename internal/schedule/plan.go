@@ -30,9 +30,10 @@ func planOf(c Calendar, next, now time.Time, owed []time.Time, catchUp int, jitt
 	// A distance of a second over a year is millions of firings: those that can be neither on time nor made up are counted
 	// without a look at each.
 	if c.every > 0 {
-		if gone := now.Add(-MaxJitter-lateness).Sub(next)/c.every - time.Duration(catchUp) - 1; gone > 0 {
-			next = next.Add(gone * c.every)
-			p.missed = int(gone)
+		late := now.Add(-MaxJitter - lateness).Sub(next)
+		if gone := int(late/c.every) - catchUp - 1; gone > 0 {
+			next = next.Add(time.Duration(gone * int(c.every)))
+			p.missed = gone
 		}
 	}
 	drop := func() {

@@ -113,7 +113,10 @@ type natsTenant struct {
 	subject string
 }
 
+// send gives up in time to be tried again: the answer of a server that is killed never comes.
 func (t *natsTenant) send(ctx context.Context, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
 	_, err := t.js.Publish(ctx, t.subject, []byte(text))
 	return err
 }
