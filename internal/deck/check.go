@@ -21,13 +21,13 @@ const (
 	maxBytes    = 256 << 20
 	maxLevel    = 8
 	maxEMU      = 51206400 * 16 // 16 of the largest slides (20.1.10.42)
-	minSlide    = 914400   // ST_SlideSizeCoordinate (19.7.18)
-	maxSlide    = 51206400 // the same
-	maxLink     = 4000     // bytes
+	minSlide    = 914400        // ST_SlideSizeCoordinate (19.7.18)
+	maxSlide    = 51206400      // the same
+	maxLink     = 4000          // bytes
 	// More JSON objects and values than a deck within the other limits has: what is decoded takes many times their bytes.
 	maxObjects = 2_000_000
 	maxValues  = 10_000_000
-	maxPoints   = 500_000 // of one chart
+	maxPoints  = 500_000 // of one chart
 )
 
 // Read reads a deck's JSON and checks it. Its errors are *taskerr.Error of validation_error.
