@@ -48,7 +48,7 @@ func (w *writer) text(layout *deck.Layout, e *deck.Element, at area) {
 	if t.NoWrap && alignOf(t, style) == deck.AlignCenter {
 		x += (width - block.Width) / 2
 	}
-	w.lines(t, block, style, x, y, width)
+	w.lines(t, block, style, x, y)
 }
 
 func alignOf(t *deck.Text, style func(int) deck.Style) deck.Align {
@@ -62,7 +62,7 @@ func alignOf(t *deck.Text, style func(int) deck.Style) deck.Align {
 }
 
 // lines draws lines of text from a place on.
-func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style, x, y, width float64) {
+func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style, x, y float64) {
 	for _, l := range b.Lines {
 		p := &t.Paragraphs[l.Paragraph]
 		st := style(p.Level)
