@@ -98,8 +98,8 @@ func (o *outline) complete(batches [][]entry) {
 		for _, e := range b {
 			said[e.part] = said[e.part] || o.said[e]
 		}
-		for part, any := range said {
-			if !any {
+		for part, cited := range said {
+			if !cited {
 				o.pages[part] = nil
 			}
 		}

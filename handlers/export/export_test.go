@@ -103,6 +103,9 @@ func TestExports(t *testing.T) {
 	putDeck(b, "decks/x.json", nil)
 	for format, magic := range map[string]string{"pptx": "PK", "pdf": "%PDF-"} {
 		r := exported(b, deps(b), `{"blob":"decks/x.json","format":"`+format+`"}`)
+		if want := map[string]int{"pptx": 4, "pdf": 3}[format]; r.Slides != want { // one is hidden
+			t.Errorf("%s: %d slides, want %d", format, r.Slides, want)
+		}
 		content := b.Get(r.ResultPath)
 		if !strings.HasPrefix(content, magic) || r.Title != "Southhaven Harbour" || r.URL == nil ||
 			*r.URL != "https://signed/"+r.ResultPath || time.Until(*r.URLExpiresAt) < day {

@@ -207,7 +207,7 @@ func rules() []rule {
 				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract",
 				"internal/extract/pageimage",
 				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk",
-				"internal/llm",
+				"internal/llm", "internal/llm/prompt",
 				"internal/enrich", "internal/evidence", "internal/privacy", "internal/gateway", "internal/einvoice",
 				"internal/wellformed", "internal/child", taskWords, jobWords, taskErrors,
 				"internal/deck/...",

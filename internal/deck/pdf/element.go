@@ -231,7 +231,7 @@ func (w *writer) table(e *deck.Element, at area) error {
 			top = max(height-g.Blocks[i].Height-points(in.Bottom), top)
 		case deck.AnchorTop:
 		}
-		w.lines(&text, g.Blocks[i], styles, x+points(in.Left), y+top, width-points(in.Left+in.Right))
+		w.lines(&text, g.Blocks[i], styles, x+points(in.Left), y+top)
 	}
 	return nil
 }

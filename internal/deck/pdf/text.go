@@ -48,7 +48,7 @@ func (w *writer) text(layout *deck.Layout, e *deck.Element, at area) {
 	if t.NoWrap && alignOf(t, style) == deck.AlignCenter {
 		x += (width - block.Width) / 2
 	}
-	w.lines(t, block, style, x, y, width)
+	w.lines(t, block, style, x, y)
 }
 
 func alignOf(t *deck.Text, style func(int) deck.Style) deck.Align {
@@ -62,7 +62,7 @@ func alignOf(t *deck.Text, style func(int) deck.Style) deck.Align {
 }
 
 // lines draws lines of text from a place on.
-func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style, x, y, width float64) {
+func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style, x, y float64) {
 	for _, l := range b.Lines {
 		p := &t.Paragraphs[l.Paragraph]
 		st := style(p.Level)
@@ -140,23 +140,27 @@ func (w *writer) draw(text string, x, y float64, look typeset.Look, color string
 		return
 	}
 	w.pdf.SetTextColor(w.rgb(color, "dark1"))
-	style := ""
-	if r.Underline || r.Link != "" {
-		style += "U"
-	}
-	if r.Strike {
-		style += "S"
-	}
+	from := x
 	for _, s := range w.faces.stretches(visual(text, rtl), look) {
 		name := w.font(s.font)
 		if name == "" {
 			return
 		}
-		w.pdf.SetFont(name, style, look.Size)
+		w.pdf.SetFont(name, "", look.Size)
 		w.pdf.Text(x, y, s.text)
 		for _, c := range s.text {
 			x += max(s.font.Width(c), 0) * look.Size
 		}
+	}
+	// The library's own lines would take another copy of the font.
+	if r.Underline || r.Strike || r.Link != "" {
+		w.fill(color, "dark1")
+	}
+	if r.Underline || r.Link != "" {
+		w.pdf.Rect(from, y+look.Size*0.1, x-from, look.Size*0.05, "F")
+	}
+	if r.Strike {
+		w.pdf.Rect(from, y-look.Size*0.28, x-from, look.Size*0.05, "F")
 	}
 }
 
@@ -172,9 +176,6 @@ func (w *writer) font(f *fonts.Font) string {
 		return ""
 	}
 	w.pdf.AddUTF8FontFromBytes(name, "", data)
-	for _, style := range []string{"U", "S", "US"} {
-		w.pdf.AddUTF8FontFromBytes(name, style, data)
-	}
 	w.added[name] = true
 	return name
 }

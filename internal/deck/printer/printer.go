@@ -48,7 +48,7 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 	r := Result{Path: path}
 	err = write(path, func(w io.Writer) error {
 		fitted := fit.Fit(j.Deck, faces)
-		r.Slides = len(fitted.Slides)
+		r.Slides = shown(fitted)
 		r.Warnings, err = pdf.Write(ctx, w, fitted, pdf.Options{Faces: faces, Media: j.Media, Progress: j.Progress})
 		return err
 	})
@@ -77,6 +77,7 @@ func Soffice(ctx context.Context, j Job, limits extract.Limits, path string) (r 
 	if err != nil {
 		return r, fmt.Errorf("look at the presentation: %w", err)
 	}
+	r.Slides = shown(fit.Fit(j.Deck, typeset.Typical{}))
 	printed, err := soffice.Print(ctx, r.Path, about.Size(), limits, j.Folder)
 	if err != nil {
 		return r, err
@@ -86,6 +87,16 @@ func Soffice(ctx context.Context, j Job, limits extract.Limits, path string) (r 
 		return r, fmt.Errorf("keep the PDF: %w", err)
 	}
 	return r, nil
+}
+
+// shown is how many slides are pages of a PDF.
+func shown(d *deck.Deck) (n int) {
+	for _, s := range d.Slides {
+		if !s.Hidden {
+			n++
+		}
+	}
+	return n
 }
 
 // write makes a file.
