@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
-	"github.com/seed-7227ef26/async-worker/internal/schedule"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -58,9 +57,9 @@ func (p *page) schedule() error {
 		return err
 	}
 	v := scheduleView{Schedule: s}
-	for _, at := range lastFirings(s, 5) {
-		f := firing{At: at}
-		j, err := p.by.Reader(ctx).Job(ctx, schedule.JobID(s.ID, at))
+	for _, at := range api.LastFirings(s, 5) {
+		f := firing{At: at.At}
+		j, err := p.by.Reader(ctx).Job(ctx, at.JobID)
 		switch {
 		case err == nil:
 			f.Job = &j
@@ -70,37 +69,6 @@ func (p *page) schedule() error {
 		v.Firings = append(v.Firings, f)
 	}
 	return p.show("schedule", "Schedule "+s.ID, "schedules", v)
-}
-
-// lastFirings are the last times of a calendar at which it fired, or should have, the newest first. A calendar only goes
-// forward: so it starts some of its steps before the last firing, and further back while those are too few.
-func lastFirings(s api.Schedule, n int) []time.Time {
-	if s.LastAt == nil {
-		return nil
-	}
-	calendar, err := schedule.ParseCalendar(s.Cron, s.TimeZone)
-	if err != nil {
-		return []time.Time{*s.LastAt}
-	}
-	next := calendar.Upcoming(*s.LastAt, 1)
-	if len(next) == 0 {
-		return []time.Time{*s.LastAt}
-	}
-	step := next[0].Sub(*s.LastAt)
-	var past []time.Time
-	for back := n; back <= 16*n && len(past) < n; back *= 4 {
-		past = past[:0]
-		for _, at := range calendar.Upcoming(s.LastAt.Add(-time.Duration(back)*step-time.Second), 64*n) {
-			if at.Before(s.CreatedAt.Truncate(time.Second)) {
-				continue
-			}
-			if at.After(*s.LastAt) {
-				break
-			}
-			past = append([]time.Time{at}, past...)
-		}
-	}
-	return past[:min(n, len(past))]
 }
 
 // scheduleChanges are what can be done to a schedule, by the name in its address.
