@@ -18,6 +18,7 @@ PKGS := ./...
 TESTFLAGS :=
 TEST_TIMEOUT := 10m
 STRUCTURE_VENV := .tools/structure
+RETRIEVAL_VENV := .tools/retrieval
 # Packages at once. Tests start real servers: more of them than processors make each other late.
 TEST_PARALLEL := $(shell nproc 2>/dev/null || echo 2)
 # A line per package and each failure; with -v or -bench, all that `go test` prints.
@@ -134,10 +135,13 @@ bench: test-deps ## Measure what the worker costs around a task, next to a bare 
 	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS))
 
 .PHONY: quality
-quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print
+quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print; with KIND=retrieval SET=dir (passages.jsonl, questions.jsonl) the search
 ifeq ($(KIND),structure)
 	@dev/install-structure-deps.sh $(STRUCTURE_VENV)
 	@go run ./test/quality -kind structure -venv $(STRUCTURE_VENV) $(if $(SEED),-seed $(SEED)) $(QUALITYFLAGS)
+else ifeq ($(KIND),retrieval)
+	@dev/install-retrieval-deps.sh $(RETRIEVAL_VENV)
+	@go run ./test/quality -kind retrieval -venv $(RETRIEVAL_VENV) -set '$(SET)'
 else
 	@go run ./test/quality $(if $(CORPUS),-corpus '$(CORPUS)')
 endif

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/test/quality/retrieval"
 )
 
 // pageTime is the time for one page of OCR, the worker's default.
@@ -19,7 +20,8 @@ const pageTime = 120 * time.Second
 func main() {
 	corpus := flag.String("corpus", "../shared/corpus",
 		"folder with documents/NAME and its reference, docling/NAME.md")
-	kind := flag.String("kind", "", "structure: documents that it makes itself, instead of a corpus")
+	kind := flag.String("kind", "", "structure: documents that it makes itself, instead of a corpus; retrieval: the search")
+	set := flag.String("set", "", "with -kind retrieval: folder with passages.jsonl and questions.jsonl")
 	var o structureOptions
 	flag.Uint64Var(&o.seed, "seed", 1, "of the documents that it makes")
 	flag.StringVar(&o.only, "only", "", "with -kind structure: the kinds to make, separated by commas")
@@ -27,7 +29,8 @@ func main() {
 	flag.StringVar(&o.keep, "keep", "", "with -kind structure: an empty folder for the documents, which stay there")
 	flag.StringVar(&o.again, "again", "", "with -kind structure: the folder of an earlier -keep, to read its documents again")
 	flag.BoolVar(&o.mistakes, "mistakes", false, "with -kind structure: list the headings and items that are wrong")
-	flag.StringVar(&o.venv, "venv", "", "with -kind structure: a Python environment with typst and weasyprint")
+	flag.StringVar(&o.venv, "venv", "", "with -kind structure: a Python environment with typst and weasyprint; "+
+		"with -kind retrieval: one with bm25s and PyStemmer")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
@@ -36,8 +39,10 @@ func main() {
 		err = run(ctx, *corpus)
 	case "structure":
 		err = runStructure(ctx, o)
+	case "retrieval":
+		err = retrieval.Run(ctx, os.Stdout, *set, o.venv)
 	default:
-		err = fmt.Errorf("there is no kind %q; structure is the only one", *kind)
+		err = fmt.Errorf("there is no kind %q; use structure or retrieval", *kind)
 	}
 	stop()
 	if err != nil {
