@@ -61,8 +61,10 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 		return counted
 	}
 	if failure.Dependency != taskerr.Database {
-		// A service that hung may have recovered between the request and now, so that its probe succeeds.
-		return e.breakers.failed(ctx, a, failure, false, failure.Class == taskerr.NetworkTimeout)
+		// A model that hung may have recovered between the request and now, so that its probe succeeds. Calls of other
+		// services are not repeated for that: the gateway is paid by the call.
+		hung := failure.Dependency == taskerr.Model && failure.Class == taskerr.NetworkTimeout
+		return e.breakers.failed(ctx, a, failure, false, hung)
 	}
 	known, held := e.outages.happenedSince(a.started)
 	return e.breakers.failed(ctx, a, failure, known, held || errors.Is(failure, store.ErrCutOff))
@@ -147,7 +149,8 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
 
 // failed records a failure caused by a dependency, and returns whether the attempt counts. known: the dependency was
 // down during the attempt, and may be up again. doubtful: it may have been, because it did not answer in time, the task's
-// connection was cut off, or a call of the engine was held up; that excuses a job's first suspectAfter failures, on whatever worker.
+// connection was cut off, or a call of the engine was held up; that excuses a job's first suspectAfter failures, on
+// whatever worker.
 func (b *breakers) failed(ctx context.Context, a *attempt, failure *taskerr.Error, known, doubtful bool) verdict {
 	c := b.of(failure.Dependency)
 	var v verdict
