@@ -19,7 +19,11 @@ func LastFirings(s Schedule, n int) []Firing {
 	}
 	var all []Firing
 	for _, at := range timesBefore(s, n) {
-		all = append(all, Firing{at, schedule.JobID(s.ID, at)})
+		id := schedule.JobID(s.ID, at)
+		if at.Equal(*s.LastAt) && s.LastJobID != "" {
+			id = s.LastJobID // another one, if somebody else had taken that
+		}
+		all = append(all, Firing{at, id})
 	}
 	return all
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -147,20 +149,17 @@ func (r *Runner) makeUp(ctx context.Context, s store.Schedule, now time.Time) er
 	return nil
 }
 
-// submit carries out a firing, and sends its message.
+// submit carries out a firing, and sends its message. If somebody else has a job with the firing's id, it takes another
+// one that nobody can know: who may send messages may not keep a schedule from firing.
 func (r *Runner) submit(ctx context.Context, f store.Firing, now time.Time) (moved bool, err error) {
-	if !f.At.IsZero() {
-		t, err := r.TaskOf(f.Seen, f.At)
-		if err != nil {
-			return false, err
+	done, err := r.record(ctx, &f, "")
+	if err == nil && done.Taken {
+		taken := f.Job.JobID
+		if done, err = r.record(ctx, &f, "."+uuid.NewString()[:8]); err == nil && done.Created {
+			r.Log.Warn("somebody else has a job with the id of a firing; it fires under another one", "schedule", f.Seen.ID,
+				"task_id", f.Job.JobID, "taken", taken, "at", f.At.UTC())
 		}
-		job, err := r.Submit.Submission(t)
-		if err != nil {
-			return false, err
-		}
-		f.Job = &job
 	}
-	done, err := r.Store.FireSchedule(ctx, f)
 	if err != nil || !done.Moved {
 		return false, err
 	}
@@ -171,6 +170,23 @@ func (r *Runner) submit(ctx context.Context, f store.Firing, now time.Time) (mov
 		}
 	}
 	return true, nil
+}
+
+// record moves the schedule on. The id of the firing's job has the suffix.
+func (r *Runner) record(ctx context.Context, f *store.Firing, suffix string) (store.Fired, error) {
+	if !f.At.IsZero() {
+		t, err := r.TaskOf(f.Seen, f.At)
+		if err != nil {
+			return store.Fired{}, err
+		}
+		t.ID += suffix
+		job, err := r.Submit.Submission(t)
+		if err != nil {
+			return store.Fired{}, err
+		}
+		f.Job = &job
+	}
+	return r.Store.FireSchedule(ctx, *f)
 }
 
 func (r *Runner) observe(f store.Firing, done store.Fired, now time.Time) {
@@ -188,8 +204,8 @@ func (r *Runner) observe(f store.Firing, done store.Fired, now time.Time) {
 			"at", f.At.UTC(), "last_job", f.Seen.LastJobID)
 		r.tell(Skipped, 1, 0)
 	case f.Job != nil:
-		r.Log.Warn("a firing is left out, because there is a job with its id; the schedule was removed and added again, or "+
-			"somebody has submitted it", "schedule", f.Seen.ID, "task_id", f.Job.JobID, "at", f.At.UTC())
+		r.Log.Warn("a firing is left out, because it has its job; the schedule was removed and added again, or the job "+
+			"was canceled before", "schedule", f.Seen.ID, "task_id", f.Job.JobID, "at", f.At.UTC())
 	}
 }
 

@@ -25,8 +25,8 @@ type Schedules interface {
 	Schedules(ctx context.Context, after string, limit int) ([]Schedule, error)
 	// DueSchedules lists those to fire, or whose next firing is not worked out, at most limit.
 	DueSchedules(ctx context.Context, limit int) (DueSchedules, error)
-	// FireSchedule moves a schedule on, and records the job of its firing, unless another worker was first or somebody
-	// has changed it.
+	// FireSchedule moves a schedule on, and records the job of its firing, unless another worker was first, somebody has
+	// changed it, or the job's id is taken.
 	FireSchedule(ctx context.Context, f Firing) (Fired, error)
 	// StopSchedule pauses a schedule that can't fire as it is.
 	StopSchedule(ctx context.Context, s Schedule, problem string) error
@@ -102,4 +102,5 @@ type Fired struct {
 	Moved   bool `json:"moved"`   // false: nothing was changed
 	Created bool `json:"created"` // the job is new: its message is to be sent
 	Skipped bool `json:"skipped"` // the last job is not over
+	Taken   bool `json:"taken"`   // Job's id is that of a job that is not of this firing; fire again, with another id
 }

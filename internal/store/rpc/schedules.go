@@ -80,6 +80,7 @@ func (c *client) FireSchedule(ctx context.Context, f store.Firing) (store.Fired,
 		ID       string            `json:"id"`
 		Seen     *time.Time        `json:"next_at"`
 		SeenOwed []time.Time       `json:"seen_owed"`
+		Updated  time.Time         `json:"updated_at"`
 		Next     *time.Time        `json:"to_next_at"`
 		Fires    *time.Time        `json:"to_fires_at"`
 		Owed     []time.Time       `json:"owed"`
@@ -87,7 +88,7 @@ func (c *client) FireSchedule(ctx context.Context, f store.Firing) (store.Fired,
 		At       time.Time         `json:"at"`
 		Late     bool              `json:"late"`
 		Job      *store.Submission `json:"job,omitempty"`
-	}{f.Seen.ID, f.Seen.NextAt, f.Seen.Owed, f.NextAt, f.FiresAt, f.Owed, f.Missed, f.At, f.Late, f.Job})
+	}{f.Seen.ID, f.Seen.NextAt, f.Seen.Owed, f.Seen.UpdatedAt, f.NextAt, f.FiresAt, f.Owed, f.Missed, f.At, f.Late, f.Job})
 }
 
 func (c *client) StopSchedule(ctx context.Context, s store.Schedule, problem string) error {

@@ -136,6 +136,53 @@ func testFiring(t *testing.T, b *bench) {
 	}
 }
 
+// testTakenFiring: a job that somebody else has sent under the id of a firing does not keep the schedule from firing.
+func testTakenFiring(t *testing.T, b *bench) {
+	at := time.Now().UTC().Truncate(time.Second)
+	s := b.schedule(store.Schedule{})
+	for name, change := range map[string]func(f *store.Firing){
+		"sent before it was due": func(f *store.Firing) { f.At = at.AddDate(0, 0, 2) },
+		"with another payload":   func(f *store.Firing) { f.Job.Payload = json.RawMessage(`{"filename":"another"}`) },
+		"of another type":        func(f *store.Firing) { f.Job.Type = "summarize" },
+	} {
+		f := firing(b.seen(s.ID), at)
+		f.Job.JobID += "." + uuid.NewString()
+		if _, err := b.Submit(b.ctx(), *f.Job); err != nil {
+			t.Fatal(err)
+		}
+		change(&f)
+		if fired := b.fire(f); fired.Moved || fired.Created || !fired.Taken {
+			t.Errorf("%s: %+v", name, fired)
+		}
+		f.Job.JobID += ".again"
+		f.Seen.LastJobID = ""
+		if fired := b.fire(f); !fired.Moved || fired.Taken || !fired.Created {
+			t.Errorf("%s, under another id: %+v", name, fired)
+		}
+		if _, err := b.RequestCancel(b.ctx(), f.Job.JobID, "me"); err != nil { // it is over: the next one may fire
+			t.Fatal(err)
+		}
+	}
+}
+
+// testChangedFiring: what a worker has seen before the schedule was changed does not fire.
+func testChangedFiring(t *testing.T, b *bench) {
+	at := time.Now().UTC().Truncate(time.Second)
+	f := firing(b.schedule(store.Schedule{}), at)
+	if _, err := b.ChangeSchedule(b.ctx(), store.ScheduleChange{
+		ID: f.Seen.ID, Task: json.RawMessage(`{"task_type":"ingest","payload":{"filename":"new"}}`),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if fired := b.fire(f); fired.Moved || fired.Created {
+		t.Errorf("the task as it was before fires: %+v", fired)
+	}
+	f.Seen = b.seen(f.Seen.ID)
+	if fired := b.fire(f); !fired.Created {
+		t.Errorf("as it is now: %+v", fired)
+	}
+}
+
 // testOverlap: while its last job is not over, a firing is skipped, and one that is made up waits; or it fires, where
 // that is allowed.
 func testOverlap(t *testing.T, b *bench) {

@@ -157,6 +157,8 @@ var otherTests = []suiteTest{
 	{"expired events", testExpireEvents},
 	{"schedules", testSchedules},
 	{"firings", testFiring},
+	{"taken firing", testTakenFiring},
+	{"changed firing", testChangedFiring},
 	{"firings that overlap", testOverlap},
 	{"schedules that are stopped", testStoppedSchedule},
 	{"expired events in parts", testExpireEventsInParts},

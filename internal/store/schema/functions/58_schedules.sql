@@ -109,7 +109,9 @@ end $$;
 -- aw_fire_schedule moves schedule p.id on from p.next_at, where the caller has seen it, to p.to_next_at; p.owed are the
 -- firings that are to be made up after that, and p.missed how many more are not. p.job is the job of the firing, if one
 -- is due, as aw_submit takes it, and p.at its time. An overlap skips it, except one that is made up (p.late): that one
--- stays owed. It returns moved, created (the job is new) and skipped.
+-- stays owed. p.updated_at is that of the schedule as the caller has seen it: a firing of a task that was changed since
+-- does not count. It returns moved, created (the job is new), skipped, and taken: there is a job with the firing's id
+-- that is not of this firing, and nothing was changed.
 create or replace function {{ .schema }}.aw_fire_schedule(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -117,9 +119,11 @@ declare
   v_free boolean;
   v_new boolean := false;
   s {{ .schema }}.schedules;
+  j {{ .schema }}.jobs;
 begin
   select * into s from {{ .schema }}.schedules where client_id = v_client and id = p ->> 'id' for update;
   if not found or s.paused or s.next_at is distinct from (p ->> 'next_at')::timestamptz
+     or p ? 'updated_at' and s.updated_at is distinct from (p ->> 'updated_at')::timestamptz
      or s.owed is distinct from {{ .schema }}.aw_times(p -> 'seen_owed') then
     return '{"moved": false, "created": false}'; -- another worker was first, or somebody has changed it
   end if;
@@ -127,9 +131,20 @@ begin
   if p ? 'job' and not v_free and coalesce((p ->> 'late')::boolean, false) then
     return '{"moved": false, "created": false}';
   end if;
-  if v_free and not exists (
-       select from {{ .schema }}.jobs j where j.client_id = v_client and j.id = p #>> '{job,job_id}') then
-    v_new := ({{ .schema }}.aw_submit((p -> 'job') || jsonb_build_object('client_id', v_client)) ->> 'created')::boolean;
+  if v_free then
+    select * into j from {{ .schema }}.jobs x where x.client_id = v_client and x.id = p #>> '{job,job_id}';
+    if not found then
+      begin
+        v_new := ({{ .schema }}.aw_submit((p -> 'job') || jsonb_build_object('client_id', v_client)) ->> 'created')::boolean;
+      exception when sqlstate 'AW003' then
+        return '{"moved": false, "created": false, "taken": true}'; -- it came this very moment
+      end;
+    -- It is of this firing if the schedule was removed and added again, or if it is canceled before it is due. What came
+    -- before it was due, or is another task, was sent by somebody who may not keep a schedule from firing.
+    elsif not j.placeholder and (j.created_at < (p ->> 'at')::timestamptz or j.type is distinct from p #>> '{job,type}'
+          or j.payload is distinct from coalesce(nullif(p #> '{job,payload}', 'null'), '{}')) then
+      return '{"moved": false, "created": false, "taken": true}';
+    end if;
   end if;
   update {{ .schema }}.schedules set
     next_at = (p ->> 'to_next_at')::timestamptz, fires_at = (p ->> 'to_fires_at')::timestamptz,
