@@ -88,10 +88,10 @@ func (p *program) printSchedules(out format, found []store.Schedule) error {
 		case s.Paused:
 			next = "paused"
 		default:
-			next = formatTimePtr(s.NextAt)
+			next = formatIn(s.NextAt, s.TimeZone)
 		}
 		if s.LastJobID != "" {
-			last = formatTimePtr(s.LastAt) + " " + s.Status
+			last = formatIn(s.LastAt, s.TimeZone) + " " + s.Status
 		}
 		note := s.Problem
 		for _, n := range []struct {
@@ -205,10 +205,23 @@ func (p *program) printAddedSchedule(out format, s store.Schedule) error {
 	if out == asJSON {
 		return printJSON(p.stdout, listed(s))
 	}
+	fmt.Fprintln(p.stdout, "The next firings:")
 	for _, at := range listed(s).Upcoming {
-		fmt.Fprintln(p.stdout, formatTime(at))
+		fmt.Fprintln(p.stdout, formatIn(&at, s.TimeZone))
 	}
 	return nil
+}
+
+// formatIn is a time as the clocks of a zone show it, and which clocks: 2026-11-25 02:30:00 CET. nil: "".
+func formatIn(t *time.Time, zone string) string {
+	if t == nil {
+		return ""
+	}
+	where, err := time.LoadLocation(zone)
+	if err != nil {
+		where = time.UTC
+	}
+	return t.In(where).Format("2006-01-02 15:04:05 MST")
 }
 
 func (p *program) newSchedulesPauseCommand(pause bool) *cobra.Command {
