@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/cognee/cogneetest"
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // trouble fails every third request to a server, each in another way, lets the server be down for a while, and kills
@@ -17,6 +19,7 @@ import (
 type trouble struct {
 	victim *victim
 	every  int // requests between two kills
+	after  int // requests before the outage
 
 	requests, failed, outage int
 }
@@ -27,7 +30,7 @@ const down = 40
 func (x *trouble) fault(string, *http.Request) *cogneetest.Fault {
 	x.requests++
 	switch {
-	case x.requests >= 300 && x.outage < down:
+	case x.requests >= x.after && x.outage < down:
 		x.outage++
 		return &cogneetest.Fault{Drop: true}
 	case x.requests%x.every == 0 && rand.IntN(2) == 0: // it is done, and the worker does not know
@@ -45,16 +48,19 @@ func (x *trouble) fault(string, *http.Request) *cogneetest.Fault {
 	return nil
 }
 
-// TestKilledWorkers: 500 documents, each of which is updated when all are sent, and a third of which is deleted, while
-// Cognee fails every third request and is down for a while, and the worker is killed ten times (SIGKILL). At the end
-// Cognee has what the index has, and each of the 1000 versions took effect once, none after a newer one.
+// TestKilledWorkers: 100 documents (500 in `make prove`), each of which is updated when all are sent, and a third of
+// which is deleted, while Cognee fails every third request and is down for a while, and the worker is killed four times
+// (ten; SIGKILL). At the end Cognee has what the index has, and each version took effect once, none after a newer one.
 func TestKilledWorkers(t *testing.T) {
 	t.Parallel()
-	documents, kills := 500, 10
-	if testing.Short() {
+	documents, kills := 100, 4
+	switch {
+	case os.Getenv(stack.ProveEnv) != "":
+		documents, kills = 500, 10
+	case testing.Short():
 		documents, kills = 40, 2
 	}
-	b := newKilled(t, kills, 3*documents/kills)
+	b := newKilled(t, documents, kills, 3*documents/kills)
 	for version := 1; version <= 2; version++ {
 		b.write(documents, version)
 		b.await(b.settled)
@@ -73,7 +79,7 @@ func TestKilledWorkers(t *testing.T) {
 func TestKilledWorkersBehind(t *testing.T) {
 	t.Parallel()
 	const documents = 60
-	b := newKilled(t, 3, 40)
+	b := newKilled(t, documents, 3, 40)
 	for version := 1; version <= 5; version++ {
 		b.write(documents, version)
 	}
@@ -91,8 +97,8 @@ type killed struct {
 	more   int // documents beyond those of the test
 }
 
-func newKilled(t *testing.T, kills, every int) *killed {
-	x := &trouble{every: every}
+func newKilled(t *testing.T, documents, kills, every int) *killed {
+	x := &trouble{every: every, after: documents * 3 / 5}
 	b := &killed{bed: newBed(t, cogneetest.Options{Polls: 1, Fault: func(e string, r *http.Request) *cogneetest.Fault {
 		return x.fault(e, r)
 	}})}

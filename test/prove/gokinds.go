@@ -105,16 +105,27 @@ func proveConformance(ctx context.Context, o options, r *report) error {
 
 // proveEvents kills the publisher of lifecycle events 50 times while the events of 2,000 jobs are written.
 func proveEvents(ctx context.Context, o options, r *report) error {
-	const pkg, test = "internal/events", "TestKilledPublishers"
-	if !o.wants("events/" + pkg) {
+	return proveTest(ctx, o, r, "events", "internal/events", "TestKilledPublishers",
+		"a publisher killed 50 times, 2,000 jobs")
+}
+
+// proveCognee kills the worker that sends 500 documents and their next versions to a Cognee that fails.
+func proveCognee(ctx context.Context, o options, r *report) error {
+	return proveTest(ctx, o, r, "cognee", "internal/cognee", "TestKilledWorkers",
+		"a worker killed 10 times, 500 documents")
+}
+
+// proveTest runs one test at its full size.
+func proveTest(ctx context.Context, o options, r *report, kind, pkg, test, what string) error {
+	if !o.wants(kind + "/" + pkg) {
 		return nil
 	}
-	res, err := goTest(ctx, "-run", "^"+test+"$", "-count", "1", "-timeout", "15m", "./"+pkg)
+	res, err := goTest(ctx, "-run", "^"+test+"$", "-count", "1", "-timeout", "30m", "./"+pkg)
 	if err != nil {
 		return err
 	}
-	r.take("events", res)
-	r.printf("%-24s a publisher killed 50 times, 2,000 jobs", pkg)
+	r.take(kind, res)
+	r.printf("%-24s %s", pkg, what)
 	return nil
 }
 

@@ -66,6 +66,7 @@ func kinds() []kind {
 		{"zombie", "a stopped worker resumes after another one has finished its task", zombie},
 		{"network", "requests are carried out, their answers dropped", network},
 		{"events", "a publisher of lifecycle events dies, its sink is slow and down", proveEvents},
+		{"cognee", "a worker that sends to Cognee dies, Cognee fails", proveCognee},
 		{"conformance", "one suite for all queues, one for all stores, one for all buckets", proveConformance},
 		{"mutation", "the lines that hold the invariants are removed, one at a time", mutation},
 		{"fuzz", "random input to every decoder, extractor and parser", proveFuzz},
