@@ -2,6 +2,7 @@ package cognee_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -60,7 +61,7 @@ func TestKilledWorkers(t *testing.T) {
 	case testing.Short():
 		documents, kills = 40, 2
 	}
-	b := newKilled(t, documents, kills, 3*documents/kills)
+	b := newKilled(t, 3*documents/5, kills, 3*documents/kills)
 	for version := 1; version <= 2; version++ {
 		b.write(documents, version)
 		b.await(b.settled)
@@ -79,7 +80,7 @@ func TestKilledWorkers(t *testing.T) {
 func TestKilledWorkersBehind(t *testing.T) {
 	t.Parallel()
 	const documents = 60
-	b := newKilled(t, documents, 3, 40)
+	b := newKilled(t, math.MaxInt, 3, 40) // without an outage: each death in one costs a lease of 30 s
 	for version := 1; version <= 5; version++ {
 		b.write(documents, version)
 	}
@@ -97,8 +98,9 @@ type killed struct {
 	more   int // documents beyond those of the test
 }
 
-func newKilled(t *testing.T, documents, kills, every int) *killed {
-	x := &trouble{every: every, after: documents * 3 / 5}
+// newKilled starts the worker. The outage comes after so many requests, a kill every so many.
+func newKilled(t *testing.T, after, kills, every int) *killed {
+	x := &trouble{every: every, after: after}
 	b := &killed{bed: newBed(t, cogneetest.Options{Polls: 1, Fault: func(e string, r *http.Request) *cogneetest.Fault {
 		return x.fault(e, r)
 	}})}
