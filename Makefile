@@ -174,6 +174,7 @@ docs: ## Generate from the code: tables in docs/ and RELIABILITY.md, docs/errors
 	@go test ./test/prove/sabotage -run TestReliability -update
 	@go test ./test/architecture -run TestErrorList -update
 	@go test ./test/contract -run TestSchemas -update
+	@go test ./internal/api -run '^TestSpec$$' -update
 	@go test ./internal/store/postgres -run TestReaderViews -update
 	@if [ "$$(id -u)" = 0 ]; then go test ./internal/cli -run TestCommandTable -update; fi
 

@@ -421,6 +421,14 @@ func TestOthers(t *testing.T) {
 	}
 	b.want(b.ask("POST", "/v1/webhook-deliveries/"+p.Items[0].ID+"/resend", ""), http.StatusConflict, "NOT_RESENDABLE")
 	b.want(b.ask("POST", "/v1/webhook-deliveries/none/resend", ""), http.StatusNotFound, "NOT_FOUND")
+	b.failDelivery()
+	again := b.ask("POST", "/v1/webhook-deliveries/"+p.Items[0].ID+"/resend", "")
+	b.want(again, http.StatusAccepted, "")
+	for _, r := range []reply{again, b.ask("GET", "/v1/webhook-deliveries?status=pending", "")} {
+		if !strings.Contains(r.text, `"earlier":[{"status":"failed","attempts":1,"responseStatus":410,"lastError":"gone",`) {
+			t.Errorf("sent again: %s", r.text)
+		}
+	}
 	const none = "00000000-0000-4000-8000-000000000000"
 	for _, path := range []string{"summaries/", "agent-runs/", "derived-contents/", "llm-checks/", "documents/"} {
 		b.want(b.ask("GET", "/v1/"+path+none, ""), http.StatusNotFound, "NOT_FOUND")
@@ -438,5 +446,20 @@ func TestOthers(t *testing.T) {
 	b.want(b.ask("POST", "/v1/search", `{"query":" "}`), http.StatusBadRequest, "VALIDATION_ERROR")
 	if r := b.ask("POST", "/v1/search", `{"query":"tide"}`); r.status != http.StatusOK || r.text != `{"items":[]}`+"\n" {
 		t.Errorf("search: %+v", r)
+	}
+}
+
+// failDelivery fails the one webhook that is due.
+func (b *bench) failDelivery() {
+	b.Helper()
+	claimed, err := b.store.ClaimDeliveries(b.Context(), store.Claim{Worker: "w", Max: 10, Lease: time.Minute})
+	if err != nil || len(claimed.Deliveries) != 1 {
+		b.Fatal(claimed, err)
+	}
+	if _, err := b.store.SettleDelivery(b.Context(), store.DeliveryOutcome{
+		ID: claimed.Deliveries[0].ID, Fence: claimed.Deliveries[0].Fence, Status: store.DeliveryFailed,
+		ResponseStatus: http.StatusGone, Error: "gone",
+	}); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -17,19 +17,37 @@ type Delivery struct {
 	Event          string     `json:"event"`
 	Host           string     `json:"host"`
 	Status         string     `json:"status" enum:"pending,delivered,failed,refused"`
-	Attempts       int        `json:"attempts"`
+	Attempts       int        `json:"attempts" doc:"All of them, also those before it was sent again."`
 	NextAttemptAt  *time.Time `json:"nextAttemptAt,omitempty"`
 	ResponseStatus *int       `json:"responseStatus,omitempty"`
 	LastError      *string    `json:"lastError,omitempty"`
 	CreatedAt      time.Time  `json:"createdAt"`
 	DeliveredAt    *time.Time `json:"deliveredAt,omitempty"`
+
+	Earlier []DeliveryEnd `json:"earlier,omitempty" doc:"How it ended each time before it was sent again, newest first."`
+}
+
+// DeliveryEnd is how a webhook ended before it was sent again by an operator.
+type DeliveryEnd struct {
+	Status         string     `json:"status" enum:"delivered,failed,refused"`
+	Attempts       int        `json:"attempts" doc:"Of that time alone."`
+	ResponseStatus *int       `json:"responseStatus,omitempty"`
+	LastError      *string    `json:"lastError,omitempty"`
+	CreatedAt      time.Time  `json:"createdAt"`
+	DeliveredAt    *time.Time `json:"deliveredAt,omitempty"`
+	ResentAt       time.Time  `json:"resentAt"`
 }
 
 func deliveryOf(d store.DeliveryEntry) Delivery {
+	var earlier []DeliveryEnd
+	for _, e := range d.Earlier {
+		e.CreatedAt, e.DeliveredAt, e.ResentAt = e.CreatedAt.UTC(), utc(e.DeliveredAt), e.ResentAt.UTC()
+		earlier = append(earlier, DeliveryEnd(e))
+	}
 	return Delivery{
 		ID: d.ID, JobID: d.JobID, Event: d.Event, Host: d.Host, Status: d.Status, Attempts: d.Attempts,
 		NextAttemptAt: utc(d.NextAttemptAt), ResponseStatus: d.ResponseStatus, LastError: d.LastError,
-		CreatedAt: d.CreatedAt.UTC(), DeliveredAt: utc(d.DeliveredAt),
+		CreatedAt: d.CreatedAt.UTC(), DeliveredAt: utc(d.DeliveredAt), Earlier: earlier,
 	}
 }
 

@@ -63,7 +63,7 @@ keeps dead letters of the last hour whose copy has not been sent yet: these are 
 					"purging needs a confirmation, and standard input is not a terminal")
 			}
 			return p.withTenant(cmd, purgeNeeds, func(ctx context.Context, t *app.Tenant) error {
-				letters, err := g.choose(ctx, t.Store, ids, f)
+				letters, err := g.choose(ctx, t.Store, ids, f, p.nextUnknown("dlq list", "dead letters"))
 				if err != nil {
 					return err
 				}

@@ -90,7 +90,7 @@ another client is never replayed. The copies on the dead-letter queue are remove
 				if len(fixed) > 0 {
 					r.options.Message = &fixed[0].task
 				}
-				letters, err := r.choose(ctx, t.Store, ids, f)
+				letters, err := r.choose(ctx, t.Store, ids, f, p.nextUnknown("dlq list", "dead letters"))
 				if err != nil {
 					return err
 				}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,9 +85,10 @@ func (s *selection) check(ids []string) error {
 	return nil
 }
 
-// choose returns the selected dead letters, the oldest first, without their messages to save memory.
+// choose returns the selected dead letters, the oldest first, without their messages to save memory. unknown is
+// what to do about an id that there is not.
 func (s *selection) choose(
-	ctx context.Context, r store.Reader, ids []string, f store.DeadLetterFilter,
+	ctx context.Context, r store.Reader, ids []string, f store.DeadLetterFilter, unknown string,
 ) ([]store.DeadLetter, error) {
 	const page = 100 // with messages, of up to 64 KiB each
 	var chosen []store.DeadLetter
@@ -95,6 +97,9 @@ func (s *selection) choose(
 			continue
 		}
 		d, err := r.DeadLetter(ctx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, &failure{"find dead letter " + strconv.Quote(id), unknown, &notFoundError{err}}
+		}
 		if err != nil {
 			return nil, &failure{"find dead letter " + strconv.Quote(id), nextStore, err}
 		}

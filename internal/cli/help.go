@@ -96,8 +96,29 @@ func (p *program) useHelp(root *cobra.Command) {
 		if about == "" {
 			about = cmd.Short + "."
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", strings.TrimSpace(about), usage(cmd, p.width()))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", refilled(strings.TrimSpace(about), p.width()), usage(cmd, p.width()))
 	})
+}
+
+// refilled breaks the lines of paragraphs that are wider than width. Indented lines are tables and commands: they stay.
+func refilled(text string, width int) string {
+	var out, paragraph []string
+	flush := func() {
+		if slices.ContainsFunc(paragraph, func(line string) bool { return runewidth.StringWidth(line) > width }) {
+			paragraph = wrapped(strings.Join(paragraph, " "), width)
+		}
+		out, paragraph = append(out, paragraph...), nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != "" && !strings.HasPrefix(line, " ") {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		flush()
+		out = append(out, line)
+	}
+	flush()
+	return strings.Join(out, "\n")
 }
 
 // width is the terminal's, clamped to what is easy to read.

@@ -17,7 +17,8 @@ type item struct {
 // minLastColumn is the minimum width of a list's last column, in columns of the terminal.
 const minLastColumn = 12
 
-// listing prints a header and items in columns, within maxLineWidth: the last column is truncated, notes are wrapped.
+// listing prints a header and items in columns, within maxLineWidth: the last column is truncated, or part
+// of the notes if there is no room for it; notes are wrapped.
 func listing(w io.Writer, header []string, items []item) error {
 	rows := make([][]string, len(items))
 	widths := make([]int, len(header))
@@ -33,8 +34,16 @@ func listing(w io.Writer, header []string, items []item) error {
 	for _, width := range widths[:last] {
 		room -= width + 2
 	}
+	narrow := room < min(minLastColumn, widths[last]) // the ids of jobs that a schedule's job submits are long
+	if narrow {
+		header = header[:last]
+	}
 	for i := range rows {
-		rows[i][last] = runewidth.Truncate(printable(rows[i][last]), max(room, minLastColumn), "…")
+		if narrow {
+			rows[i], items[i].note = rows[i][:last], joinNonEmpty(rows[i][last], items[i].note)
+		} else {
+			rows[i][last] = runewidth.Truncate(printable(rows[i][last]), max(room, minLastColumn), "…")
+		}
 	}
 	var text bytes.Buffer
 	if err := table(&text, header, rows); err != nil {

@@ -145,6 +145,12 @@ func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 		return err
 	}
 	if len(names) == 0 && p.hasServices() {
+		if own := p.getenv("CLIENT_ID"); own != "" && own != name {
+			return &failure{
+				"use tenant " + name, "leave --tenant out, or unset CLIENT_ID; sudo async-worker tenant add " + name +
+					" adds the tenant to this machine", &unknownTenantError{name, etc + ", and the environment's CLIENT_ID is " + own},
+			}
+		}
 		return setClient(cmd, name)
 	}
 	return &failure{

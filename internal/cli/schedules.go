@@ -133,6 +133,10 @@ The task is given by --type and --payload, or as a message without task_id in th
   async-worker schedules add report --cron "0 6 * * 1-5" --task report.json --catch-up 1`,
 		Args: oneArg("the ID of the schedule"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			if n.cron == "" {
+				return badUsage(`give it, for example --cron "30 2 * * *" or --cron @daily; `+usageHint(cmd), "--cron is missing: "+
+					"it says when the task is submitted")
+			}
 			text, err := n.task(p.stdin)
 			if err != nil {
 				return err
@@ -165,7 +169,6 @@ The task is given by --type and --payload, or as a message without task_id in th
 	f.IntVar(&n.catchUp, "catch-up", 0, "how many missed firings are made up, 0 to 1000")
 	f.DurationVar(&n.jitter, "jitter", 0, "delay each firing by up to this, at most 1h")
 	f.BoolVar(&n.paused, "paused", false, "add it paused")
-	_ = cmd.MarkFlagRequired("cron") // the flag exists
 	_ = cmd.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions([]string{store.OverlapSkip, store.OverlapAllow},
 		cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	addOutput(cmd, &out)

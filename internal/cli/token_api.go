@@ -168,14 +168,19 @@ func (p *program) newTokenRemoveCommand() *cobra.Command {
 // tokensOf reads the entries of a tenant's tokens.
 func tokensOf(m *tenants.Machine, o apiTokens) ([]apitoken.Token, error) {
 	if o.tenant == "" {
-		return nil, badUsage("give --tenant NAME, or --print to write nothing", "the token's tenant is not set")
+		return nil, badUsage("give --tenant NAME; for a worker without a package, "+
+			"token add NAME --scope SCOPE --print makes an entry of API_TOKENS", "the token's tenant is not set")
 	}
 	if err := checkTenantName(o.tenant); err != nil {
 		return nil, err
 	}
 	exists, err := m.Exists(o.tenant)
 	if err == nil && !exists {
-		err = &unknownTenantError{o.tenant, filepath.Join(o.root, tenantsDir)}
+		err = &failure{
+			"look at the tokens of tenant " + o.tenant, "sudo async-worker tenant add " + o.tenant +
+				" adds it; for a worker without a package: async-worker token add NAME --scope SCOPE --print makes an entry of API_TOKENS",
+			&unknownTenantError{o.tenant, filepath.Join(o.root, tenantsDir)},
+		}
 	}
 	if err != nil {
 		return nil, err

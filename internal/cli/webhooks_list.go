@@ -87,10 +87,26 @@ func (p *program) printDeliveries(out format, found []store.DeliveryEntry) error
 				d.ID, strings.TrimPrefix(d.Event, "task."), d.Status, strconv.Itoa(d.Attempts), formatTime(d.CreatedAt),
 				d.JobID,
 			},
-			joinNonEmpty(d.Host, next, answer, trouble),
+			joinNonEmpty(d.Host, next, answer, trouble, beforeResend(d.Earlier)),
 		})
 	}
 	return listing(p.stdout, []string{"ID", "EVENT", "STATE", "TRIES", "CREATED", "JOB"}, items)
+}
+
+// beforeResend says how a delivery ended before it was last sent again.
+func beforeResend(earlier []store.DeliveryEnd) string {
+	if len(earlier) == 0 {
+		return ""
+	}
+	e := earlier[0]
+	text := "before it was sent again: " + e.Status
+	switch {
+	case e.LastError != nil:
+		text += ", " + *e.LastError
+	case e.ResponseStatus != nil:
+		text += ", answered " + strconv.Itoa(*e.ResponseStatus)
+	}
+	return text
 }
 
 func (p *program) newWebhooksResendCommand() *cobra.Command {
@@ -100,7 +116,8 @@ func (p *program) newWebhooksResendCommand() *cobra.Command {
 		Use: "resend ID...", Short: "Send failed or refused webhooks again",
 		Long: `resend makes the tenant's worker send failed or refused deliveries again, with a new schedule. Each
 keeps its webhook-id and body, so that a receiver recognizes one that it has. The worker sends pending ones
-anyway. Delivered ones are sent again only with --delivered.`,
+anyway. Delivered ones are sent again only with --delivered. How a delivery ended before stays: webhooks list
+-o json has the last 20 times under "earlier", and "attempts" counts all.`,
 		Example: `  async-worker webhooks resend msg_2b7e…
   async-worker webhooks list --state failed -n 1000 -o json | jq -r '.[].id' | xargs -r async-worker webhooks resend`,
 		Args: someArgs("the ID of a delivery"),

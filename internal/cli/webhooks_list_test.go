@@ -16,6 +16,7 @@ import (
 
 func someDeliveries() []store.DeliveryEntry {
 	soon, answer, trouble := noon.Add(time.Hour), http.StatusGone, "gone \x1b[1m"
+	ended := []store.DeliveryEnd{{Status: store.DeliveryFailed, Attempts: 9, LastError: &trouble}}
 	return []store.DeliveryEntry{
 		{
 			ID: "msg_s", JobID: "j4", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending,
@@ -31,7 +32,7 @@ func someDeliveries() []store.DeliveryEntry {
 		},
 		{
 			ID: "msg_f", JobID: "j1", Event: "task.failed", Host: "b.example", Status: store.DeliveryFailed, Attempts: 10,
-			ResponseStatus: &answer, LastError: &trouble,
+			ResponseStatus: &answer, LastError: &trouble, Earlier: ended,
 		},
 	}
 }
@@ -46,7 +47,7 @@ func TestWebhooksList(t *testing.T) {
 	r.want(t, exitOK, "ID EVENT STATE TRIES CREATED JOB", "msg_s completed pending 0 j4 a.example; being sent",
 		"msg_w completed pending 0 j3 down.example; sent when the receiver is up",
 		"msg_p completed pending 2 j2 a.example; next "+formatTime(noon.Add(time.Hour)),
-		"msg_f failed failed 10 j1 b.example; gone [1m")
+		"msg_f failed failed 10 j1 b.example; gone [1m; before it was sent again: failed, gone [1m")
 	if strings.Contains(r.out, "\x1b") {
 		t.Errorf("lists %q", r.out)
 	}
@@ -104,6 +105,10 @@ func TestWebhooksResend(t *testing.T) {
 		func(c store.Delivery) bool { return c.ID != of[c.JobID].ID || c.Attempts != 0 }) {
 		t.Errorf("%+v, %v", again, err)
 	}
+
+	d.command("webhooks", "list", "--job", "a").want(t, exitOK, "before it was sent again: failed, answered 410")
+	d.command("webhooks", "list", "--job", "b", "-o", "json").want(t, exitOK, `"earlier": [`, `"status": "delivered"`)
+	d.command("jobs", "get", "b", "-o", "json").want(t, exitOK, `"earlier": [`, `"status": "delivered"`)
 
 	conn, err := pgx.Connect(d.Context(), d.url)
 	if err != nil {

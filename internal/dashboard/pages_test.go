@@ -26,3 +26,13 @@ func TestPages(t *testing.T) {
 		v.want(v.get(path), http.StatusOK, text)
 	}
 }
+
+// A webhook that was sent again shows how it ended before, on its own page and on the job's.
+func TestResent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w := b.furnish()
+	v := b.visit("operate")
+	v.want(v.post("webhooks/"+w.delivery+"/resend"), http.StatusOK, "until it was sent again", "failed, answered 410")
+	v.want(v.get("webhooks?status=pending"), http.StatusOK, "until it was sent again", "failed, answered 410")
+}

@@ -86,6 +86,6 @@ const callTimeout = 10 * time.Second
 
 // curl is a command that calls the API, in a shell that has read .dev/env.
 func (access) curl() string {
-	return `curl -sS "$DEV_API_URL/v1/search" -H "Authorization: Bearer $DEV_API_TOKEN" --json ` +
-		`'{"query":"how much is a night in the marina"}'`
+	return `curl -sS "$DEV_API_URL/v1/search" -H "Authorization: Bearer $DEV_API_TOKEN" \` + "\n" +
+		`    --json ` + `'{"query":"how much is a night in the marina"}'`
 }

@@ -42,7 +42,7 @@ func (d *dev) makeDeck(ctx context.Context, t *app.Tenant, stamp string) error {
 		}
 		d.out.done(format, fmt.Sprintf("%s, %d KB, in the blob %s", count(r.Slides, "slide"), r.Bytes>>10, r.ResultPath))
 		if r.URL != "" {
-			d.out.line("  until %s at %s", r.Expires.Local().Format(time.DateTime), r.URL)
+			d.out.line("  it can be downloaded until %s at\n  %s", r.Expires.Local().Format(time.DateTime), r.URL)
 		}
 	}
 	return nil

@@ -20,6 +20,7 @@ func (d *dev) printNext(ctx context.Context) error {
 		program + " enqueue --prompt \"How much is a night in the marina?\" --document-set harbour --watch",
 		d.api.curl(),
 		program + " jobs list",
+		program + ` status --addr "${DEV_API_URL#http://}"`,
 		program + " dlq list",
 		"psql \"$DEV_DATABASE_URL\" -c 'select filename, active_version, pages from documents'",
 		"tail -f " + d.home.rel(d.home.logPath("worker")),

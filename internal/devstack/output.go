@@ -3,7 +3,9 @@ package devstack
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // printer prints lines. It is safe for concurrent use, because webhooks arrive at any time.
@@ -63,11 +65,32 @@ func (p *printer) title(text, more string) { p.line("%s · %s\n", p.paint(bold, 
 func (p *printer) section(text string) { p.line("\n%s", p.paint(bold, text)) }
 
 func (p *printer) done(what, detail string) {
-	p.line("  %s %-11s %s", p.paint(green, "✓"), what, detail)
+	p.line("  %s %-11s %s", p.paint(green, "✓"), what, hanging(detail))
 }
 
 func (p *printer) bad(what, detail string) {
-	p.line("  %s %-11s %s", p.paint(red, "✗"), what, detail)
+	p.line("  %s %-11s %s", p.paint(red, "✗"), what, hanging(detail))
+}
+
+// hanging breaks a text between words, at 120 columns of a line whose first 16 are the mark and the name.
+func hanging(text string) string {
+	const from, to = 16, 120
+	var b strings.Builder
+	at := from
+	for i, word := range strings.Split(text, " ") {
+		width := utf8.RuneCountInString(word)
+		switch {
+		case i > 0 && at+1+width > to:
+			b.WriteString("\n" + strings.Repeat(" ", from))
+			at = from
+		case i > 0:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += width
+	}
+	return b.String()
 }
 
 // count is a number of things, for example "1 chunk" or "12 chunks".

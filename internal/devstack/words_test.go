@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/webhook/receiver"
@@ -46,5 +47,22 @@ func TestAboutSchema(t *testing.T) {
 		if got := aboutSchema(r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// What the tour says of a step stays within 120 columns, and its next lines are below its text.
+func TestWidthOfTheTour(t *testing.T) {
+	t.Parallel()
+	out := &bytes.Buffer{}
+	d := &dev{out: &printer{w: out}}
+	d.out.done("worker", strings.Repeat("with words ", 30)+"and the last")
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for i, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 120 || i > 0 && !strings.HasPrefix(line, strings.Repeat(" ", 16)+"w") {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+	if len(lines) != 4 || !strings.HasSuffix(lines[3], "and the last") {
+		t.Errorf("%q", lines)
 	}
 }

@@ -118,6 +118,19 @@ type DeliveryStatus struct {
 	ResponseStatus *int       `json:"response_status"`
 	LastError      *string    `json:"last_error"`
 	DeliveredAt    *time.Time `json:"delivered_at"`
+
+	Earlier []DeliveryEnd `json:"earlier,omitempty"` // as in DeliveryEntry
+}
+
+// DeliveryEnd is how a delivery ended before it was sent again by hand.
+type DeliveryEnd struct {
+	Status         string     `json:"status"`   // not DeliveryPending
+	Attempts       int        `json:"attempts"` // of that time alone
+	ResponseStatus *int       `json:"response_status,omitempty"`
+	LastError      *string    `json:"last_error,omitempty"`
+	CreatedAt      time.Time  `json:"created_at"` // or when it was sent again the time before
+	DeliveredAt    *time.Time `json:"delivered_at,omitempty"`
+	ResentAt       time.Time  `json:"resent_at"`
 }
 
 // Resends are the operations of people on deliveries.
@@ -157,6 +170,9 @@ type DeliveryEntry struct {
 	LastError      *string    `json:"last_error,omitempty"`
 	CreatedAt      time.Time  `json:"created_at"` // or when it was last sent again by hand
 	DeliveredAt    *time.Time `json:"delivered_at,omitempty"`
+
+	// Earlier has an entry for each time that it was sent again by hand, newest first, at most 20.
+	Earlier []DeliveryEnd `json:"earlier,omitempty"`
 }
 
 // DeliveryResend requests that a delivery is sent again.

@@ -24,6 +24,10 @@ func TestDialReason(t *testing.T) {
 			Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs",
 			Cause: refused,
 		}, " (dial tcp 127.0.0.1:9: connection refused)"},
+		{&taskerr.Error{
+			Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs",
+			Cause: &net.DNSError{Err: "no such host", Name: "db.invalid", IsNotFound: true},
+		}, " (lookup db.invalid: no such host)"},
 		{fmt.Errorf("connect: %w", refused), ""}, // the text has the reason
 		{&taskerr.Error{
 			Class: taskerr.TransientStorage, Message: "cut",

@@ -83,7 +83,10 @@ func install(b *bed, made release) {
 	b.m.copyIn(made.next, "/root/async-worker_2.deb", 0o644)
 	b.m.copyIn(made.hanging, "/usr/local/bin/hanging-worker", 0o755)
 	begun := time.Now()
-	b.m.run("apt-get", "install", "--yes", "/root/async-worker_1.deb")
+	// It downloads and unpacks all of LibreOffice's libraries: how long that takes is the mirror's and the disk's affair.
+	if out, err := b.m.tryWithin(15*time.Minute, "apt-get", "install", "--yes", "/root/async-worker_1.deb"); err != nil {
+		b.Fatalf("apt-get install: %v\n%s", err, tail(out, 40))
+	}
 	b.figure("installed in %v; %s", time.Since(begun).Round(time.Millisecond),
 		tail(b.m.run("systemctl", "--version"), 99)[:11])
 	if out, err := b.m.try("systemd-analyze", "verify", "--man=no", "/usr/lib/systemd/system/async-worker@.service",

@@ -160,9 +160,18 @@ func (m *machine) command(ctx context.Context, name string, args ...string) *exe
 // try runs a program in the machine and returns its output and how it ended.
 func (m *machine) try(name string, args ...string) (string, error) {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), 2*time.Minute)
+	return m.tryWithin(2*time.Minute, name, args...)
+}
+
+// tryWithin is try for programs that take their time.
+func (m *machine) tryWithin(limit time.Duration, name string, args ...string) (string, error) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), limit)
 	defer cancel()
 	out, err := m.command(ctx, name, args...).CombinedOutput()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("not done within %v: %w", limit, err)
+	}
 	return strings.TrimSpace(string(out)), err
 }
 

@@ -21,9 +21,9 @@ type bed struct {
 	h *host
 }
 
-// step is a subtest on the same machine. Its failure is its own, and the next one still runs.
-func (b *bed) step(name string, do func(b *bed)) {
-	b.Run(name, func(t *testing.T) {
+// step is a subtest on the same machine, and reports whether it passed. Its failure is its own: the next one can run.
+func (b *bed) step(name string, do func(b *bed)) bool {
+	return b.Run(name, func(t *testing.T) {
 		whole := b.T
 		defer func() { b.T, b.m.t, b.h.t = whole, whole, whole }()
 		b.T, b.m.t, b.h.t = t, t, t

@@ -30,6 +30,13 @@ func TestMistakes(t *testing.T) {
 	d.run("async-worker jobs get t1").expect(1, "t1")
 	d.run("async-worker jobs cancel TYPO").expect(1, "TYPO", "!canceled\n")
 	d.run("async-worker jobs list").expect(0, "!TYPO")
+	d.run("async-worker dlq replay TYPO").expect(1, "there is no dead letter TYPO", "dlq list shows", "!jobs list")
+	d.run("async-worker jobs list --tenant nowhere").expect(78, "there is no tenant nowhere", "CLIENT_ID is "+
+		d.env["CLIENT_ID"], "tenant add nowhere", "!--client-id")
+	d.run("async-worker schedules add nightly --type ingest").expect(2, "--cron is missing", "@daily")
+	d.run("async-worker token list").expect(2, "give --tenant NAME")
+	d.run("async-worker token list --tenant nowhere").expect(78, "there is no tenant nowhere", "tenant add nowhere",
+		"--print")
 	d.run("async-worker status --tenant southhaven", "CLIENT_ID=", "HTTP_ADDR=", "SUPABASE_URL=", "SUPABASE_KEY=",
 		"AZURE_STORAGE_CONNECTION_STRING=").expect(78, "southhaven", "tenant add")
 }

@@ -49,7 +49,8 @@ func TestUpgrade(t *testing.T) {
 				alter table jobs drop column events_removed_to cascade, drop column webhook_events cascade,
 				  drop column progress_webhook_at cascade;
 				alter table dead_letters drop column tx cascade;
-				alter table webhook_deliveries drop column once cascade, drop column attempts_before cascade;
+				alter table webhook_deliveries drop column once cascade, drop column attempts_before cascade,
+				  drop column earlier cascade;
 				alter table documents drop column source_modified cascade;
 				drop index documents_by_blob, documents_in_order, jobs_by_parent, document_versions_active_by_job;
 				drop index if exists jobs_by_end, jobs_waiting, dead_letters_open, jobs_without_events, jobs_with_events;

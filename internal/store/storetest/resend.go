@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -157,5 +158,58 @@ func testResendDelivery(t *testing.T, b *bench) {
 		if e.Attempts != 2 {
 			t.Errorf("delivered at the second attempt, %d are listed", e.Attempts)
 		}
+	}
+}
+
+// testResentDeliveries: how a delivery ended stays readable each time it is sent again, newest first and at most 20.
+func testResentDeliveries(t *testing.T, b *bench) {
+	m, h := b.run()
+	b.complete(h)
+	const times = 23
+	for i := range times {
+		claimed := b.claimAll(hour)
+		if len(claimed) != 1 {
+			t.Fatalf("due: %+v", claimed)
+		}
+		if i == 1 { // the second time it takes two attempts
+			o := store.DeliveryOutcome{ID: claimed[0].ID, Fence: claimed[0].Fence, Status: store.DeliveryPending}
+			if _, err := b.SettleDelivery(b.ctx(), o); err != nil {
+				t.Fatal(err)
+			}
+			claimed = b.claimAll(hour)
+		}
+		if i == 2 {
+			b.settleDelivery(claimed[0], store.DeliveryDelivered, http.StatusNoContent)
+		} else {
+			b.settleDelivery(claimed[0], store.DeliveryFailed, 400+i)
+		}
+		before := b.deliveries(store.DeliveryFilter{})[0]
+		e, err := b.ResendDelivery(b.ctx(), store.DeliveryResend{ID: claimed[0].ID, Delivered: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := store.DeliveryEnd{
+			Status: before.Status, Attempts: 1, ResponseStatus: before.ResponseStatus, LastError: before.LastError,
+			CreatedAt: before.CreatedAt, DeliveredAt: before.DeliveredAt, ResentAt: e.CreatedAt,
+		}
+		if i == 1 {
+			want.Attempts = 2
+		}
+		if len(e.Earlier) != min(i+1, 20) || !reflect.DeepEqual(e.Earlier[0], want) {
+			t.Fatalf("sent again %d times: %+v, want %+v first", i+1, e.Earlier, want)
+		}
+	}
+	listed := b.deliveries(store.DeliveryFilter{})[0]
+	if listed.Attempts != times+1 || len(listed.Earlier) != 20 {
+		t.Errorf("listed: %+v", listed)
+	}
+	for i, e := range listed.Earlier { // the oldest three are gone, the delivered one among them
+		if e.Status != store.DeliveryFailed || *e.ResponseStatus != 400+times-1-i || e.ResentAt.Before(e.CreatedAt) {
+			t.Errorf("entry %d: %+v", i, e)
+		}
+	}
+	of, err := b.JobDeliveries(b.ctx(), m.JobID)
+	if err != nil || len(of) != 1 || !reflect.DeepEqual(of[0].Earlier, listed.Earlier) {
+		t.Errorf("of the job: %+v, %v", of, err)
 	}
 }

@@ -75,6 +75,7 @@ var otherTests = []suiteTest{
 	{"deliveries by host", testSkipHosts},
 	{"deliveries for people", testListDeliveries},
 	{"deliveries again", testResendDelivery},
+	{"deliveries sent again and again", testResentDeliveries},
 	{"receivers that are down", testOutages},
 	{"paths that are down", testOutageOfAPath},
 	{"what speaks for others", testOutageOfSome},

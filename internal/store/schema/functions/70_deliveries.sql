@@ -294,7 +294,7 @@ return jsonb_build_object('id', w.id, 'job_id', w.job_id, 'event', w.event, 'sta
   'in_flight', w.status = 'pending' and coalesce(w.lease_expires_at > clock_timestamp(), false),
   'waiting', w.waits_for is not null,
   'next_attempt_at', w.next_attempt_at, 'response_status', w.response_status, 'last_error', w.last_error,
-  'created_at', w.created_at, 'delivered_at', w.delivered_at);
+  'created_at', w.created_at, 'delivered_at', w.delivered_at, 'earlier', w.earlier);
 
 -- aw_list_deliveries lists deliveries, newest first, at most p.limit.
 create or replace function {{ .schema }}.aw_list_deliveries(p jsonb) returns jsonb
@@ -319,9 +319,9 @@ end $$;
 -- aw_resend_delivery has a delivery sent again that ended without success, or, with p.delivered, one that was
 -- delivered. Its id stays, so that a receiver that has seen it recognizes it. Its schedule starts again, and so does
 -- the wait for a receiver that is down: both count from created_at. attempts goes on from where it was, so that a
--- listing shows all of them. The guard requires the new fence.
+-- listing shows all of them, and earlier keeps how the last 20 rounds ended. The guard requires the new fence.
 create or replace function {{ .schema }}.aw_resend_delivery(p jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_id text := p ->> 'id';
@@ -343,7 +343,11 @@ begin
   end if;
   update {{ .schema }}.webhook_deliveries set
     status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts_before = w.attempts,
-    next_attempt_at = v_now, created_at = v_now, delivered_at = null
+    next_attempt_at = v_now, created_at = v_now, delivered_at = null,
+    earlier = (jsonb_build_array(jsonb_build_object(
+      'status', w.status, 'attempts', w.attempts - coalesce(w.attempts_before, 0),
+      'response_status', w.response_status, 'last_error', w.last_error, 'created_at', w.created_at,
+      'delivered_at', w.delivered_at, 'resent_at', v_now)) || coalesce(w.earlier, '[]')) - 20
   where client_id = v_client and id = v_id
   returning * into w;
   return {{ .schema }}.aw_delivery_json(w);

@@ -118,6 +118,6 @@ begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('id', w.id, 'job_id', w.job_id, 'url', w.url, 'status', w.status,
       'attempts', w.attempts, 'next_attempt_at', w.next_attempt_at, 'response_status', w.response_status,
-      'last_error', w.last_error, 'delivered_at', w.delivered_at) order by w.created_at, w.id)
+      'last_error', w.last_error, 'delivered_at', w.delivered_at, 'earlier', w.earlier) order by w.created_at, w.id)
     from {{ .schema }}.webhook_deliveries w where w.client_id = v_client and w.job_id = p ->> 'job_id'), '[]');
 end $$;
