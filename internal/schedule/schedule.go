@@ -115,6 +115,7 @@ func (c Checker) TaskOf(s store.Schedule, at time.Time) (task.Task, error) {
 // after now.
 func (c Checker) Change(was store.Schedule, change store.ScheduleChange, now time.Time) (store.ScheduleChange, error) {
 	s := was
+	change.Seen = was.UpdatedAt
 	for _, set := range []struct{ to, from *string }{
 		{&s.Cron, change.Cron}, {&s.TimeZone, change.TimeZone}, {&s.Overlap, change.Overlap},
 	} {
