@@ -43,7 +43,8 @@ func (w *work) look(ctx context.Context) error {
 		return &taskerr.Error{Class: taskerr.InternalBug, Message: err.Error(), Cause: err}
 	case missing:
 		w.notes = append(w.notes, "whether the PDF carries XML is not known: "+err.Error())
-	case failure.Class == taskerr.CorruptionDetected && w.payload.Mapping != MappingEmbedded:
+	case w.payload.Mapping != MappingEmbedded &&
+		(failure.Class == taskerr.CorruptionDetected || failure.Class == taskerr.UnsupportedFormat):
 		w.carried = nil
 		w.notes = append(w.notes, "the XML in the PDF is ignored: "+failure.Message)
 	default:

@@ -245,8 +245,15 @@ func TestEmbedded(t *testing.T) {
 	if e := b.fails(`{"filename":"bad.pdf","mapping":"embedded"}`); e.Class != taskerr.CorruptionDetected {
 		t.Errorf("malformed: %v", e)
 	}
+	b.Put("locked.pdf", string(einvoicetest.Protected(invoice)))
+	if e := b.fails(`{"filename":"locked.pdf","mapping":"embedded"}`); e.CodeFor(task.XML) != "XML_PASSWORD_PROTECTED" {
+		t.Errorf("protected: %v", e)
+	}
 	b.calls(0, "embedded")
 	b.deps.Gateway = with
+	if r := b.do(`{"filename":"locked.pdf"}`); r.Source != xml.ByGateway || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "password") {
+		t.Errorf("protected, and the gateway takes it: %+v", r)
+	}
 	if r := b.do(`{"filename":"fx.pdf"}`); r.Source != xml.ByGateway || r.Embedded == nil || r.Embedded.Name != "factur-x.xml" {
 		t.Errorf("by the gateway: %+v", r)
 	}

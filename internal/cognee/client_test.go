@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/cognee/cogneetest"
+	"github.com/seed-7227ef26/async-worker/internal/httpurl/httpurltest"
 )
 
 func document(text string) cognee.Document {
@@ -163,6 +164,10 @@ func TestProblems(t *testing.T) {
 		{429, ``, "asks to wait"},
 		{500, `{"error":"Pipeline run errored","detail":"secret"}`, "HTTP 500, Pipeline run errored"},
 		{500, `{"detail":"secret [SomeError]"}`, "HTTP 500, SomeError"},
+		{500, `{"error":"can't add 'secret'"}`, "(HTTP 500)"},
+		{500, `{"error":"secret 4711"}`, "(HTTP 500)"},
+		{422, `{"detail":[{"type":"missing","loc":["body","a secret"]}]}`, "(HTTP 422)"},
+		{422, `{"detail":[{"type":"a secret","loc":["body"]}]}`, "(HTTP 422)"},
 		{200, `secret`, "COGNEE_URL"},
 		{200, `{}`, "does not list it"},
 		{302, ``, "COGNEE_URL"},
@@ -179,6 +184,17 @@ func TestProblems(t *testing.T) {
 		server.Close()
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%d %s: %v, want %q", c.status, c.body, err, c.want)
+		}
+	}
+}
+
+// TestNoHTTP: what is no answer of HTTP is not quoted.
+func TestNoHTTP(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{"secret", "HTTP/1.1 200 OK\r\nsecret\r\n\r\n"} {
+		_, err := newClient(t, httpurltest.Raw(t, answer)).Datasets(t.Context())
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "is not HTTP") {
+			t.Errorf("%q: %v", answer, err)
 		}
 	}
 }

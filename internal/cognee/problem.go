@@ -9,7 +9,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
@@ -81,6 +81,7 @@ func transport(ctx context.Context, err error) error {
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return &Error{kind: down, what: "Cognee could not be reached; is it running, and COGNEE_URL its address?", cause: dial}
 	}
+	err = httpurl.Unquoted(err)
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
 		return &Error{kind: failing, what: "Cognee did not answer in time", cause: err}
@@ -117,10 +118,16 @@ func problem(r *http.Response) error {
 	return e
 }
 
+// phrase is an "error" that names no value: neither a number nor a quotation.
+var phrase = regexp.MustCompile(`^[A-Za-z][A-Za-z .,;_-]{0,79}$`)
+
+// word is a type, or a part of a place, of FastAPI.
+var word = regexp.MustCompile(`^[A-Za-z0-9_.]{1,40}$`)
+
 // errorName is the name of an exception at the end of a detail.
 var errorName = regexp.MustCompile(`\[([A-Za-z]{1,80})\]$`)
 
-// label is the part of an error's body that quotes nothing of the request: a short "error", the name of the exception at
+// label is the part of an error's body that quotes nothing of the request: an "error" of words, the name of the exception at
 // the end of "detail", or the first of its types and places.
 func label(raw []byte) string {
 	var body struct {
@@ -136,13 +143,14 @@ func label(raw []byte) string {
 		Loc  []any  `json:"loc"`
 	}
 	switch {
-	case body.Error != "" && len(body.Error) <= 120 && !strings.ContainsAny(body.Error, "\n\r\x1b"):
+	case phrase.MatchString(body.Error):
 		return body.Error
 	case json.Unmarshal(body.Detail, &detail) == nil:
 		if m := errorName.FindStringSubmatch(detail); m != nil {
 			return m[1]
 		}
-	case json.Unmarshal(body.Detail, &items) == nil && len(items) > 0 && len(items[0].Type) <= 60:
+	case json.Unmarshal(body.Detail, &items) == nil && len(items) > 0 && word.MatchString(items[0].Type) &&
+		len(items[0].Loc) <= 8 && !slices.ContainsFunc(items[0].Loc, func(at any) bool { return !word.MatchString(fmt.Sprint(at)) }):
 		return fmt.Sprintf("%s at %v", items[0].Type, items[0].Loc)
 	}
 	return ""

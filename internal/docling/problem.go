@@ -42,6 +42,7 @@ func transport(ctx context.Context, err error) error {
 	}
 	const hint = "is docling-serve running, and DOCLING_URL its address? docling-serve's own log and GET /ready say " +
 		"more"
+	err = httpurl.Unquoted(err)
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
 		return down(taskerr.NetworkTimeout, hint, "docling-serve did not answer in time: %w", err)

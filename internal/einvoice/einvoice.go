@@ -56,7 +56,8 @@ const (
 )
 
 // Find copies the invoice's XML out of a PDF; nil: it has none. XML that is not well-formed or too large is an error of
-// the class corruption_detected, as is a PDF that can't be read; a missing program is a *child.NotInstalledError.
+// the class corruption_detected, as is a PDF that can't be read; one with a password is taskerr.PasswordProtected, a missing
+// program a *child.NotInstalledError.
 func Find(ctx context.Context, path string, o Options) (*Invoice, error) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -72,6 +73,9 @@ func Find(ctx context.Context, path string, o Options) (*Invoice, error) {
 	}, "-list", "-enc", "UTF-8", path)
 	if err != nil {
 		return nil, err
+	}
+	if strings.Contains(result.Stderr, "Incorrect password") {
+		return nil, taskerr.PasswordProtected("the PDF")
 	}
 	if !result.OK() {
 		return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the files in the PDF can't be listed (%s)", result.End)

@@ -80,3 +80,12 @@ func TestBad(t *testing.T) {
 		t.Errorf("a broken PDF: %v", err)
 	}
 }
+
+// TestProtected: a PDF that can't be opened without a password is told from a damaged one.
+func TestProtected(t *testing.T) {
+	t.Parallel()
+	_, err := find(t, einvoice.Options{}, einvoicetest.Protected([]string{"An invoice"}))
+	if e := taskerr.Classify(err); e.Class != taskerr.UnsupportedFormat || e.Suffix != "PASSWORD_PROTECTED" {
+		t.Errorf("%v", err)
+	}
+}

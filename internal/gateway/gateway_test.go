@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -172,6 +173,22 @@ func TestBadAnswers(t *testing.T) {
 	b.Script(gatewaytest.Fault{Body: []byte(`{"a":`)})
 	if e := b.fails(t.Context(), c); e.Code != gateway.Code5XX || !strings.Contains(e.Message, "in the middle") {
 		t.Errorf("JSON: %v", e)
+	}
+}
+
+// TestNoHTTP: what is no answer of HTTP is not quoted: it may be a part of the document.
+func TestNoHTTP(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{"Mustermann", "HTTP/1.1 200 OK\r\nMustermann\r\n\r\n", "HTTP/1.1 Mustermann\r\n\r\n"} {
+		client, err := gateway.New(gateway.Options{URL: httpurltest.Raw(t, answer)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.CloseIdle()
+		e := taskerr.Classify(client.Probe(t.Context()))
+		if e.Code != gateway.Code5XX || !strings.Contains(e.Message, "is not HTTP") || strings.Contains(fmt.Sprint(e.Message, e.Cause), "Muster") {
+			t.Errorf("%q: %v, %v", answer, e, e.Cause)
+		}
 	}
 }
 

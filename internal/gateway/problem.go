@@ -39,6 +39,7 @@ func unreachable(err error) error {
 			"the gateway: %w", redirect)
 	}
 	const hint = "is the gateway running, and GATEWAY_URL its address? async-worker doctor asks it"
+	err = httpurl.Unquoted(err)
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
 		return down(taskerr.NetworkTimeout, CodeTimeout, hint, "the gateway did not answer in time: %w", err)

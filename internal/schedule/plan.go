@@ -61,11 +61,14 @@ func planOf(c Calendar, next, now time.Time, owed []time.Time, catchUp int, jitt
 	return p
 }
 
-// Jitter spreads the firings of many schedules: the delay of one firing, from zero to most. It is the same on every
-// worker.
-func Jitter(client, id string, at time.Time, most time.Duration) time.Duration {
+// Jitter spreads the firings of many schedules: the delay of one firing, from zero to most, and to half of the time to
+// the one that follows, so that no firing is delayed past it. It is the same on every worker.
+func (c Calendar) Jitter(client, id string, at time.Time, most time.Duration) time.Duration {
 	if most <= 0 {
 		return 0
+	}
+	if following := c.Next(at); !following.IsZero() {
+		most = min(most, following.Sub(at)/2)
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(client + "/" + id + "/" + at.UTC().Format(time.RFC3339))) // never fails

@@ -33,7 +33,7 @@ func TestPlanOfMany(t *testing.T) {
 		for _, catchUp := range []int{0, 1, MaxCatchUp} {
 			for _, most := range []time.Duration{0, time.Minute, MaxJitter} {
 				for _, since := range []time.Duration{time.Second, time.Hour, 70 * time.Minute, 26 * time.Hour} {
-					jitter := func(at time.Time) time.Duration { return Jitter("c", "s", at, most) }
+					jitter := func(at time.Time) time.Duration { return c.Jitter("c", "s", at, most) }
 					next := now.Truncate(time.Second).Add(-since)
 					got, want := planOf(c, next, now, nil, catchUp, jitter), walk(c, next, now, catchUp, jitter)
 					if got.missed != want.missed || !got.now.Equal(want.now) || !got.next.Equal(want.next) ||
@@ -67,5 +67,32 @@ func TestMillionsMissed(t *testing.T) {
 	}
 	if looked > 50_000 { // an hour and five minutes, a few times each
 		t.Errorf("it looked at %d of 31,536,000 firings", looked)
+	}
+}
+
+// TestJitterOfShortDistances: firings that are closer to each other than their jitter are all on time, and in order.
+func TestJitterOfShortDistances(t *testing.T) {
+	t.Parallel()
+	for _, cron := range []string{"* * * * *", "*/5 8-9 * * *", "@every 1s", "@every 90s", "0 * * * *"} {
+		c, err := ParseCalendar(cron, "Europe/Berlin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		jitter := func(at time.Time) time.Duration { return c.Jitter("c", "s", at, MaxJitter) }
+		next, spread := c.Next(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)), map[time.Duration]bool{}
+		for range 200 {
+			due, following := next.Add(jitter(next)), c.Next(next)
+			if p := planOf(c, next, due, nil, 0, jitter); !p.now.Equal(next) || p.missed > 0 || !p.next.Equal(following) {
+				t.Fatalf("%s: at %v, when %v is due: %+v", cron, due, next, p)
+			}
+			if !due.Before(following) {
+				t.Fatalf("%s: %v fires at %v, and the next one is at %v", cron, next, due, following)
+			}
+			spread[jitter(next)] = true
+			next = following
+		}
+		if len(spread) < 50 {
+			t.Errorf("%s: %d delays in 200 firings", cron, len(spread))
+		}
 	}
 }

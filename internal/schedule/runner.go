@@ -119,12 +119,12 @@ func (r *Runner) fire(ctx context.Context, s store.Schedule, now time.Time) erro
 		p = plan{owed: s.Owed, next: calendar.Next(now)}
 	} else {
 		p = planOf(calendar, *s.NextAt, now, s.Owed, s.CatchUp, func(at time.Time) time.Duration {
-			return Jitter(r.ClientID, s.ID, at, s.Jitter)
+			return calendar.Jitter(r.ClientID, s.ID, at, s.Jitter)
 		})
 	}
 	if s.NextAt == nil || !p.next.Equal(*s.NextAt) {
 		f := store.Firing{Seen: s, Owed: p.owed, Missed: p.missed, At: p.now}
-		f.NextAt, f.FiresAt = r.times(s, p.next)
+		f.NextAt, f.FiresAt = r.times(s, calendar, p.next)
 		moved, err := r.submit(ctx, f, now)
 		if err != nil || !moved {
 			return err // another worker has moved it, and fires what it owes

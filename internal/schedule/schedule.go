@@ -65,17 +65,17 @@ func (c Checker) Plan(s store.Schedule, now time.Time) (store.Schedule, error) {
 	if _, err := c.TaskOf(s, now); err != nil {
 		return s, err
 	}
-	s.NextAt, s.FiresAt = c.times(s, calendar.Next(now))
+	s.NextAt, s.FiresAt = c.times(s, calendar, calendar.Next(now))
 	return s, nil
 }
 
 // times are a firing's time of the calendar and the one at which it fires; nil for the zero time.
-func (c Checker) times(s store.Schedule, next time.Time) (at, fires *time.Time) {
+func (c Checker) times(s store.Schedule, of Calendar, next time.Time) (at, fires *time.Time) {
 	if next.IsZero() {
 		return nil, nil
 	}
 	next = next.UTC()
-	return &next, new(next.Add(Jitter(c.ClientID, s.ID, next, s.Jitter)))
+	return &next, new(next.Add(of.Jitter(c.ClientID, s.ID, next, s.Jitter)))
 }
 
 // TaskOf is the task of a firing.
@@ -115,6 +115,7 @@ func (c Checker) TaskOf(s store.Schedule, at time.Time) (task.Task, error) {
 // after now.
 func (c Checker) Change(was store.Schedule, change store.ScheduleChange, now time.Time) (store.ScheduleChange, error) {
 	s := was
+	change.Seen = was.UpdatedAt
 	for _, set := range []struct{ to, from *string }{
 		{&s.Cron, change.Cron}, {&s.TimeZone, change.TimeZone}, {&s.Overlap, change.Overlap},
 	} {

@@ -109,8 +109,8 @@ type expected struct {
 
 func (e *expected) step(client string, now time.Time) {
 	var missed []time.Time
-	for at := e.calendar.Next(e.from); !at.Add(Jitter(client, e.id, at, e.jitter)).After(now); at = e.calendar.Next(at) {
-		late := now.Sub(at.Add(Jitter(client, e.id, at, e.jitter)))
+	for at := e.calendar.Next(e.from); !at.Add(e.calendar.Jitter(client, e.id, at, e.jitter)).After(now); at = e.calendar.Next(at) {
+		late := now.Sub(at.Add(e.calendar.Jitter(client, e.id, at, e.jitter)))
 		if late <= 5*time.Minute { // all of these fire at most every six hours
 			e.fired[JobID(e.id, at)] = true
 		} else {

@@ -1,6 +1,8 @@
 package source_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -95,6 +97,25 @@ func drip(n int) http.HandlerFunc {
 func TestWebEndless(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, drip(1<<15))
+	s.wantError("/a", taskerr.QuotaExceeded, "", "MAX_BLOB_MB")
+}
+
+// A compressed body that does not end, and decompresses to nothing, is read up to the limit.
+func TestWebEndlessNothing(t *testing.T) {
+	t.Parallel()
+	var empty bytes.Buffer
+	if err := gzip.NewWriter(&empty).Close(); err != nil {
+		t.Fatal(err)
+	}
+	nothing := bytes.Repeat(empty.Bytes(), 1000)
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		for r.Context().Err() == nil {
+			if _, err := w.Write(nothing); err != nil {
+				return
+			}
+		}
+	}, within(source.WebLimits{Whole: 10 * time.Second}))
 	s.wantError("/a", taskerr.QuotaExceeded, "", "MAX_BLOB_MB")
 }
 

@@ -69,7 +69,7 @@ type content struct {
 // known version, content_missing, quota_exceeded, validation_error for an address that may not be called, or a retryable
 // class.
 func (f Fetcher) Fetch(ctx context.Context, p Place, o Options) (*File, error) {
-	c, err := f.open(ctx, p, o.Known)
+	c, err := f.open(ctx, p, o.Known, o.Bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -91,19 +91,23 @@ func (f Fetcher) Fetch(ctx context.Context, p Place, o Options) (*File, error) {
 	return file, nil
 }
 
-func (f Fetcher) open(ctx context.Context, p Place, known Version) (content, error) {
+// open opens a document of which most bytes may be sent, before they are decompressed.
+func (f Fetcher) open(ctx context.Context, p Place, known Version, most int64) (content, error) {
 	if p.Address == nil {
 		return f.openBlob(ctx, p.Blob, known.ETag)
 	}
-	return f.openAddress(ctx, p.Address, known)
+	return f.openAddress(ctx, p.Address, known, most)
 }
+
+// maxNamed is how much may be sent of a document of which only the name is asked for: the header of its compression.
+const maxNamed = 1 << 20
 
 // Name asks for the name of a document that is not fetched yet.
 func (f Fetcher) Name(ctx context.Context, p Place) (string, error) {
 	if p.Address == nil {
 		return p.Blob, nil
 	}
-	c, err := f.open(ctx, p, Version{})
+	c, err := f.open(ctx, p, Version{}, maxNamed)
 	if err != nil {
 		return "", err
 	}

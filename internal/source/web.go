@@ -88,7 +88,7 @@ type refusedHop struct{ problem string }
 
 func (e *refusedHop) Error() string { return e.problem }
 
-func (f Fetcher) openAddress(ctx context.Context, address *url.URL, known Version) (content, error) {
+func (f Fetcher) openAddress(ctx context.Context, address *url.URL, known Version, most int64) (content, error) {
 	w := f.Web
 	if w == nil {
 		return content{}, taskerr.Errorf(taskerr.ValidationError, "payload.source_uri: this worker fetches only blobs")
@@ -114,10 +114,15 @@ func (f Fetcher) openAddress(ctx context.Context, address *url.URL, known Versio
 	}
 	give := time.AfterFunc(limits.Stall, func() { cancel(errStalled) })
 	give.Stop() // until the first read
-	body, size, err := decoded(answer, &paced{
+	body, size, err := decoded(answer, &capped{left: most, Reader: &paced{
 		ctx: ctx, body: answer.Body, pace: limits.Pace, stall: limits.Stall, left: limits.Stall, give: give,
-	})
-	problem := func(err error) error { return broken(ctx, address, err) }
+	}})
+	problem := func(err error) error {
+		if errors.Is(err, errTooMuch) {
+			return tooLarge(most)
+		}
+		return broken(ctx, address, err)
+	}
 	if err != nil {
 		_ = answer.Body.Close()
 		defer end()
@@ -169,6 +174,24 @@ func mayFollow(u *url.URL, hops int, bucket blob.Bucket) error {
 		}
 	}
 	return nil
+}
+
+// errTooMuch is the error of a body that is larger than it may be before it is decompressed.
+var errTooMuch = errors.New("the server sent too much")
+
+// capped ends a body that is larger as sent than a document may be: compressed data can go on for ever and decompress to
+// nothing, so that the limit of the document is never reached.
+type capped struct {
+	io.Reader
+	left int64
+}
+
+func (c *capped) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	if c.left -= int64(n); c.left < 0 {
+		return n, errTooMuch
+	}
+	return n, err
 }
 
 // paced ends a body that comes too slowly: of each pace bytes, the reader waits for at most stall. The time between two

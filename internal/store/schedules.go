@@ -63,9 +63,11 @@ type Schedule struct {
 }
 
 // ScheduleChange changes a schedule. nil members stay. With NextAt and FiresAt its calendar begins there, and nothing is
-// owed.
+// owed. If the schedule was changed after Seen, they are of a calendar that may be another one by now: a worker works
+// them out.
 type ScheduleChange struct {
 	ID       string          `json:"id"`
+	Seen     time.Time       `json:"seen,omitzero"` // UpdatedAt of the schedule on which the change was decided; zero: any
 	Cron     *string         `json:"cron,omitempty"`
 	TimeZone *string         `json:"time_zone,omitempty"`
 	Task     json.RawMessage `json:"task,omitempty"`

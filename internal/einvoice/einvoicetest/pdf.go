@@ -43,6 +43,13 @@ func PDF(pages []string, files ...File) []byte {
 	return d.end(catalog)
 }
 
+// Protected is PDF, and can't be opened without a password, which nobody knows.
+func Protected(pages []string, files ...File) []byte {
+	key := strings.Repeat("5e", 32) // neither of an owner nor of a user (ISO 32000-1, 7.6.3.3)
+	return bytes.Replace(PDF(pages, files...), []byte("trailer\n<<"), []byte("trailer\n<</Encrypt<</Filter/Standard/V 1/R 2/P -4/O<"+
+		key+">/U<"+key+">>>/ID[<01><01>]"), 1)
+}
+
 func set(text string) string {
 	var b strings.Builder
 	b.WriteString("BT /F1 11 Tf 14 TL 57 780 Td\n")

@@ -1,4 +1,5 @@
-// Package httpurltest has a service that redirects to another host, for the tests of clients.
+// Package httpurltest has services that redirect to another host, or answer with something that is not HTTP, for the
+// tests of clients.
 package httpurltest
 
 import (

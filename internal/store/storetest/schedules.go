@@ -92,6 +92,37 @@ func testSchedules(t *testing.T, b *bench) {
 	}
 }
 
+// testConcurrentChanges: two changes that were decided on the same schedule leave no time of a calendar that is none of
+// the two: a worker works it out.
+func testConcurrentChanges(t *testing.T, b *bench) {
+	at := time.Now().Add(hour).UTC().Truncate(time.Second)
+	other := at.Add(hour)
+	for name, second := range map[string]store.ScheduleChange{
+		"a jitter, by the calendar that was": {Jitter: new(time.Minute), NextAt: &at, FiresAt: &at},
+		"the calendar that was":              {Cron: new("@daily")},
+		"a zone":                             {TimeZone: new("Europe/Berlin"), NextAt: &at, FiresAt: &at},
+	} {
+		s := b.schedule(store.Schedule{NextAt: &at, FiresAt: &at})
+		first := store.ScheduleChange{ID: s.ID, Seen: s.UpdatedAt, Cron: new("@weekly"), NextAt: &other, FiresAt: &other}
+		changed, err := b.ChangeSchedule(b.ctx(), first)
+		if err != nil || changed.NextAt == nil || !changed.NextAt.Equal(other) {
+			t.Fatalf("%s: the first change: %+v, %v", name, changed, err)
+		}
+		second.ID, second.Seen = s.ID, s.UpdatedAt
+		if changed, err = b.ChangeSchedule(b.ctx(), second); err != nil || changed.NextAt != nil || changed.FiresAt != nil {
+			t.Errorf("%s: %+v, %v", name, changed, err)
+		}
+	}
+	s := b.schedule(store.Schedule{NextAt: &at, FiresAt: &at})
+	if _, err := b.ChangeSchedule(b.ctx(), store.ScheduleChange{ID: s.ID, Seen: s.UpdatedAt, CatchUp: new(3)}); err != nil {
+		t.Fatal(err)
+	}
+	late, err := b.ChangeSchedule(b.ctx(), store.ScheduleChange{ID: s.ID, Seen: s.UpdatedAt, Overlap: new(store.OverlapAllow)})
+	if err != nil || late.NextAt == nil || !late.NextAt.Equal(at) || late.CatchUp != 3 || late.Overlap != store.OverlapAllow {
+		t.Errorf("changes that are not of the calendar: %+v, %v", late, err)
+	}
+}
+
 // testFiring: a schedule fires once, whoever else has seen that it is due; what it moves to and the job are one
 // transaction.
 func testFiring(t *testing.T, b *bench) {

@@ -157,6 +157,7 @@ var otherTests = []suiteTest{
 	{"one publisher", testPublishers},
 	{"expired events", testExpireEvents},
 	{"schedules", testSchedules},
+	{"concurrent changes of schedules", testConcurrentChanges},
 	{"firings", testFiring},
 	{"taken firing", testTakenFiring},
 	{"changed firing", testChangedFiring},

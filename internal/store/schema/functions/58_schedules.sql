@@ -9,12 +9,14 @@ return (to_jsonb(s) - 'client_id') || jsonb_build_object('last_status', (
   select j.status from {{ .schema }}.jobs j where j.client_id = s.client_id and j.id = s.last_job_id));
 
 -- aw_put_schedule adds a schedule, or with p.change changes those members that are given. A time that is past, or none,
--- is worked out by a worker.
+-- is worked out by a worker; so is the time of a schedule that somebody changed after p.seen, the updated_at on which the
+-- change was decided: it may have another calendar by now.
 create or replace function {{ .schema }}.aw_put_schedule(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_future boolean := coalesce((p ->> 'next_at')::timestamptz > clock_timestamp(), false);
+  v_again boolean;
   s {{ .schema }}.schedules;
 begin
   if not coalesce((p ->> 'change')::boolean, false) then
@@ -30,6 +32,10 @@ begin
       raise exception 'there is a schedule % already', p ->> 'id' using errcode = 'AW022';
     end if;
   else
+    select p ?| array['next_at', 'cron', 'time_zone', 'jitter_ms', 'paused'] and x.updated_at <> (p ->> 'seen')::timestamptz
+      into v_again from {{ .schema }}.schedules x where x.client_id = v_client and x.id = p ->> 'id' for update;
+    v_again := coalesce(v_again, false);
+    v_future := v_future and not v_again;
     update {{ .schema }}.schedules set
       cron = coalesce(p ->> 'cron', cron), time_zone = coalesce(p ->> 'time_zone', time_zone),
       task = coalesce(p -> 'task', task), overlap = coalesce(p ->> 'overlap', overlap),
@@ -37,9 +43,9 @@ begin
       jitter_ms = coalesce((p ->> 'jitter_ms')::bigint, jitter_ms),
       paused = coalesce((p ->> 'paused')::boolean, paused),
       -- What was missed while it was paused, or by another calendar, is not made up.
-      next_at = case when p ? 'next_at' then case when v_future then (p ->> 'next_at')::timestamptz end else next_at end,
-      fires_at = case when p ? 'next_at' then case when v_future then (p ->> 'fires_at')::timestamptz end else fires_at end,
-      owed = case when p ? 'next_at' then '{}' else owed end,
+      next_at = case when v_again or p ? 'next_at' then case when v_future then (p ->> 'next_at')::timestamptz end else next_at end,
+      fires_at = case when v_again or p ? 'next_at' then case when v_future then (p ->> 'fires_at')::timestamptz end else fires_at end,
+      owed = case when v_again or p ? 'next_at' then '{}' else owed end,
       problem = null, updated_at = clock_timestamp()
     where client_id = v_client and id = p ->> 'id'
     returning * into s;

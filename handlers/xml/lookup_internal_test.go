@@ -1,0 +1,104 @@
+package xml
+
+import "testing"
+
+// TestLookup: whether a page states a value, in any notation, and what only looks like it.
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		text, value string
+		number      bool
+		want        bool
+	}{
+		// Amounts, in the notations of countries.
+		{"Total 1,234.50 EUR", "1234.5", true, true},
+		{"Total 1.234,50 €", "1234.5", true, true},
+		{"Total 1 234,50 €", "1234.5", true, true},
+		{"Total 1'234.50 CHF", "1234.5", true, true},
+		{"Total 1.234", "1234", true, true},
+		{"Total 1.234,00", "1234", true, true},
+		{"Total 1.234,00", "1.234", true, false}, // a thousandth
+		{"Total 1000.00", "1e3", true, true},
+		{"Row 9, 3 pieces", "9e3", true, false},
+		{"VAT 19 %", "0.19", true, true},
+		// The digits of an amount within others.
+		{"IBAN DE89 3704 0044 0532 0130 00", "4405.32", true, false},
+		{"IBAN DE89 3704 0044 0532 0130 00", "4405.32", false, false},
+		{"Order 98765432", "87654.32", true, false},
+		// Signs.
+		{"Total -100.00", "-100.00", true, true},
+		{"Total −100,00", "-100.00", true, true},
+		{"Total \u00ad100,00", "-100.00", true, true},
+		{"Total - 100,00", "-100.00", true, true},
+		{"Total -€100,00", "-100.00", true, true},
+		{"Total €-100,00", "-100.00", true, true},
+		{"Total (100.00)", "-100.00", true, true},
+		{"Total 100,00-", "-100.00", true, true},
+		{"Total 100.00 CR", "-100.00", true, true},
+		{"Total | -1 100,00 | EUR", "-1100", true, true},
+		{"Total 100.00", "-100.00", true, false},
+		{"Total 100.00", "-100.00", false, false},
+		{"Invoice INV-100, total 100.00", "-100", true, false},
+		{"Total -100.00", "-200.00", true, false},
+		{"Discount -10.00", "10.00", true, true}, // formats have amounts of discounts without the sign
+		{"Total 0.00", "-0", true, true},
+		// Dates.
+		{"2024-05-03", "2024-05-03", false, true},
+		{"03.05.2024", "2024-05-03", false, true},
+		{"3. 5. 2024", "2024-05-03", false, true},
+		{"05/03/2024", "2024-05-03", false, true},
+		{"3.5.24", "2024-05-03", false, true},
+		{"20240503", "2024-05-03", false, true},
+		{"3 May 2024", "2024-05-03", false, true},
+		{"3rd of May 2024", "2024-05-03", false, true},
+		{"May 3, 2024", "2024-05-03", false, true},
+		{"3 de maio de 2024", "2024-05-03", false, true},
+		{"3. Mai 2024", "2024-05-03T00:00:00Z", false, true},
+		{"03-MAY-2024", "2024-05-03", false, true},
+		{"2024年5月3日", "2024-05-03", false, true},
+		{"01.05.2024-03.05.2024", "2024-05-03", false, true},
+		{"2024-05-03", "03/05/2024", false, true},
+		{"2024-05-03", "2024-03-05", false, false}, // day and month are mixed up
+		{"3 May 2024", "2024-03-05", false, false},
+		{"13 May 2024", "2024-05-03", false, false},
+		{"May 13, 2024", "2024-05-03", false, false},
+		{"In 2024: 5 pieces at 3 EUR", "2024-05-03", false, false},
+		{"Invoice of 2024-05-13, due 2024-06-03", "2024-05-03", false, false},
+		{"1.2.3.2024", "2024-05-03", false, false},
+		// Names with digits.
+		{"NIF PT 500 123 456", "PT500123456", false, true},
+		{"IBAN DE89 3704 0044 0532 0130 00", "DE89370400440532013000", false, true},
+		{"IBAN DE89 3704 0044 0532 0130 00", "DE893704004", false, false}, // a part of it
+		{"No. SH/2026/0417", "SH-2026-0417", false, true},
+	} {
+		l := leaf{value: x.value, number: x.number}
+		if got := newPage(x.text).has(l); got != x.want {
+			t.Errorf("%q states %q (a number: %v): %v", x.text, x.value, x.number, got)
+		}
+	}
+}
+
+// TestSame: whether the model has read the same value.
+func TestSame(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		value, stated string
+		number, want  bool
+	}{
+		{"2876.11", "2,876.11", true, true},
+		{"2876.11", "EUR 2.876,11", true, true},
+		{"287611", "2,876.11", true, false},
+		{"12345", "1,234.5", true, false},
+		{"1.234", "1.234,00", true, false},
+		{"-100.00", "-100,00", true, true},
+		{"-100.00", "100,00", true, true}, // the page decides
+		{"2024-05-03", "3 May 2024", false, true},
+		{"2024-05-03", "03/05/2024", false, true},
+		{"2024-05-03", "2024-03-05", false, false},
+		{"PT500123456", "PT 500 123 456", false, true},
+	} {
+		if got := (leaf{value: x.value, number: x.number}).same(x.stated); got != x.want {
+			t.Errorf("%q is %q (a number: %v): %v", x.value, x.stated, x.number, got)
+		}
+	}
+}
