@@ -35,6 +35,9 @@ type Deps struct {
 	MaxAttempts func(task.Type) int
 	// Search finds chunks in the caller's store; the query has no embedding yet.
 	Search func(context.Context, store.Store, store.Query) ([]store.Hit, error)
+	// Picture draws a page of a blob with a SHA-256; its errors: ErrNoPicture, ErrChangedDocument,
+	// ErrPicturesBusy, or others. nil: no page has a picture.
+	Picture func(ctx context.Context, blob, sha256 string, page int) ([]byte, error)
 	// Submitted is called after a message was sent. StartsAt is called for a job that waits for its time. Both may be nil.
 	Submitted func()
 	StartsAt  func(time.Time)
@@ -98,6 +101,7 @@ func New(deps Deps) (*API, error) {
 	a.registerEvents()
 	a.registerLetters()
 	a.registerDocuments()
+	a.registerPictures()
 	a.registerUploads()
 	a.registerResults()
 	a.registerOperation()

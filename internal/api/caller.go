@@ -147,6 +147,12 @@ func (c *Caller) Document(ctx context.Context, id string) (store.DocumentOutline
 	return *out, nil
 }
 
+// Picture draws a page of a document, unless the caller has the one with the ETag.
+func (c *Caller) Picture(ctx context.Context, id string, page int, etag string) (*Picture, error) {
+	in := &pictureInput{PageInput{DocumentInput{id}, page}, etag}
+	return within(ctx, c, "page-picture", in, c.api.pagePicture)
+}
+
 // DeleteDocument removes a document from the index, by a job.
 func (c *Caller) DeleteDocument(ctx context.Context, id string) (Job, error) {
 	return jobIn(within(ctx, c, "delete-document", &DocumentInput{id}, c.api.deleteDocument))

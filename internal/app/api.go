@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/mcp"
+	"github.com/seed-7227ef26/async-worker/internal/picture"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -28,6 +30,7 @@ func (w *Worker) openAPI() (err error) {
 		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For, Replayer: t.Replayer(),
 		Check: checkTask, MaxAttempts: t.maxAttempts, Search: t.search, Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt,
 		Scheduled:     w.wakeSchedules,
+		Picture:       t.picture(w.temp.path),
 		HighWatermark: c.API.HighWatermark, MaxBlob: c.MaxBlobBytes, AllowOrigins: c.API.AllowOrigins, Log: t.log,
 		Auth: api.Auth{Tokens: c.API.Tokens, JWT: t.jwtConfig(), Local: localCaller, AsCaller: t.asCaller()},
 	})
@@ -89,6 +92,23 @@ func (t *Tenant) search(ctx context.Context, s store.Store, q store.Query) ([]st
 	}
 	q.Embedding = embedded.Vectors[0]
 	return s.Search(ctx, q)
+}
+
+// picture draws pages of documents for the API; its files are in tempDir.
+func (t *Tenant) picture(tempDir string) func(ctx context.Context, blob, sum string, page int) ([]byte, error) {
+	drawer := picture.New(t.Bucket, tempDir, t.pool)
+	return func(ctx context.Context, blob, sum string, page int) ([]byte, error) {
+		drawn, err := drawer.Page(ctx, blob, sum, page)
+		switch {
+		case errors.Is(err, picture.ErrNone):
+			err = api.ErrNoPicture
+		case errors.Is(err, picture.ErrChanged):
+			err = api.ErrChangedDocument
+		case errors.Is(err, picture.ErrBusy):
+			err = api.ErrPicturesBusy
+		}
+		return drawn, err
+	}
 }
 
 // localCaller knows root and the worker's own user, who may do everything over the socket.

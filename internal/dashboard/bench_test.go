@@ -24,9 +24,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
+	"github.com/seed-7227ef26/async-worker/internal/picture"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -44,6 +46,7 @@ const tenant = "southhaven"
 
 // bench is a dashboard over a real store, with somebody signed in for each scope.
 type bench struct {
+	bucket blob.Bucket
 	*testing.T
 	url    string // of the database
 	store  store.Store
@@ -136,6 +139,7 @@ var sampleChecks = []dashboard.Check{
 
 func (b *bench) deps(log *slog.Logger) api.Deps {
 	bucket := dir.New(b.TempDir())
+	b.bucket = bucket
 	service := memory.New(memory.Options{})
 	names := task.QueueNames(tenant)
 	open := map[string]queue.Queue{}
@@ -149,7 +153,7 @@ func (b *bench) deps(log *slog.Logger) api.Deps {
 	attempts := func(task.Type) int { return 3 }
 	deps := api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(b.T),
-		MaxAttempts: attempts, Log: log,
+		MaxAttempts: attempts, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
 		Search: func(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) { return s.Search(ctx, q) },
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,

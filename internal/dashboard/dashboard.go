@@ -116,6 +116,8 @@ func (d *Dashboard) routes() []route {
 		{"GET /documents/upload", submit, (*page).uploadForm},
 		{"POST /documents/upload", submit, (*page).upload},
 		{"GET /documents/{id}", read, (*page).document},
+		{"GET /documents/{id}/pages/{page}", read, (*page).sheet},
+		{"GET /documents/{id}/pages/{page}/picture", read, (*page).picture},
 		{"GET /documents/{id}/delete", operate, (*page).confirmDelete},
 		{"POST /documents/{id}/delete", operate, (*page).deleteDocument},
 		{"GET /search", read, (*page).search},

@@ -1,9 +1,15 @@
 package dashboard_test
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -191,6 +197,30 @@ var samplePassages = []string{
 	"Pilots board two miles off the breakwater. In fog the pilot boat waits at the outer buoy.",
 }
 
+// sampleBoxes are where the passages would be on pages of the handbook.
+var sampleBoxes = []store.Box{
+	{Page: 1, Left: .096, Top: .150, Right: .883, Bottom: .198},
+	{Page: 1, Left: .096, Top: .211, Right: .851, Bottom: .242},
+	{Page: 2, Left: .096, Top: .124, Right: .901, Bottom: .172},
+	{Page: 2, Left: .096, Top: .207, Right: .888, Bottom: .255},
+}
+
+// upload puts a sample into the bucket, and returns its hash; empty: there is no such sample.
+func (b *bench) upload(blob, name string) (sum string) {
+	b.Helper()
+	content, err := os.ReadFile(filepath.Join("../../dev/samples", name))
+	if errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	if err == nil {
+		_, err = b.bucket.Put(b.Context(), blob, bytes.NewReader(content), "application/pdf")
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(content))
+}
+
 func (b *bench) ingest(set, name, title string) (id string) {
 	b.Helper()
 	payload, err := json.Marshal(map[string]string{"filename": name, "document_set": set})
@@ -202,12 +232,14 @@ func (b *bench) ingest(set, name, title string) (id string) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	sum := b.upload("in/"+name, name)
 	var chunks []store.Chunk
 	for i, text := range samplePassages {
 		chunks = append(chunks, store.Chunk{
 			Position: i, Content: text, HeadingPath: []string{title, []string{"Arrival", "Cranes", "Cranes", "Pilots"}[i]},
 			Pages: []int{i/2 + 1}, Kind: []string{"text", "text", "table", "text"}[i], Tokens: 30,
-			Key: name + text, Embedding: []float32{1, float32(i), 0, 1, 0, 1, 0, 1},
+			Boxes: []store.Box{sampleBoxes[i]},
+			Key:   name + text, Embedding: []float32{1, float32(i), 0, 1, 0, 1, 0, 1},
 		})
 	}
 	if missing, err := b.store.StageChunks(b.Context(), store.ChunkBatch{
@@ -225,7 +257,7 @@ func (b *bench) ingest(set, name, title string) (id string) {
 	b.complete(h, string(result), store.Effect{
 		Kind: store.EffectActivateDocument, Args: store.Activation{
 			Reading: store.Reading{
-				ContentSHA256: fmt.Sprintf("sha-%s-%d", name, s.Version), TextSHA256: "t", Format: "pdf", Pipeline: "p1", Pages: 2,
+				ContentSHA256: cmp.Or(sum, fmt.Sprintf("sha-%s-%d", name, s.Version)), TextSHA256: "t", Format: "pdf", Pipeline: "p1", Pages: 2,
 				Characters: 4123, Extractor: "native", Enrichment: store.Enrichment{
 					Title: title, Language: "en", Outline: []store.Heading{
 						{Level: 1, Text: title, Page: 1, Chunk: new(0)},
@@ -326,7 +358,8 @@ func (w world) addresses() map[string]string {
 		"job-running": "jobs/" + w.running, "job-streaming": "jobs/" + w.streaming, "job-failed": "jobs/" + w.failed,
 		"job-answered": "jobs/" + w.answered, "cancel": "jobs/" + w.running + "/cancel", "bulk": "jobs/bulk?action=retry&q=status:failed",
 		"dead-letters": "dead-letters", "dead-letter": "dead-letters/" + w.letter, "replay": "dead-letters/" + w.letter + "/replay",
-		"replay-all": "dead-letters/replay", "documents": "documents", "document": "documents/" + w.document, "upload": "documents/upload",
+		"replay-all": "dead-letters/replay", "documents": "documents", "document": "documents/" + w.document,
+		"sheet": "documents/" + w.document + "/pages/1?chunk=1", "upload": "documents/upload",
 		"search": "search?q=quay+cranes+wind", "ask": "ask", "webhooks": "webhooks", "resend": "webhooks/" + w.delivery + "/resend",
 		"schedules": "schedules", "schedule": "schedules/" + w.schedule, "pause": "schedules/" + w.schedule + "/pause",
 		"new-schedule": "new-schedule", "settings": "settings?all=1", "doctor": "doctor", "not-found": "jobs/nothing",

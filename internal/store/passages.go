@@ -45,6 +45,10 @@ type DocumentEntry struct {
 type DocumentOutline struct {
 	DocumentEntry
 	Headings []OutlineEntry `json:"headings"`
+	// Blob is where the document comes from: the name of a blob, or a web address. ContentSHA256 is the hash of its bytes,
+	// in hex. Both are empty from a database that was not migrated since.
+	Blob          string `json:"blob"`
+	ContentSHA256 string `json:"content_sha256"`
 }
 
 // OutlineEntry is a heading and the chunk in which it begins.
@@ -67,6 +71,9 @@ type DocumentPassageQuery struct {
 	DocumentID  string `json:"document_id"`
 	From        int    `json:"from"`  // position of the first
 	Limit       int    `json:"limit"` // 1-1000
+	// Page selects the chunks of a page, with their boxes; 0: those of all pages, without. A database that was not
+	// migrated since ignores it.
+	Page int `json:"page,omitempty"`
 }
 
 // Passage is a chunk of an active version, with everything that a citation needs.
@@ -81,6 +88,7 @@ type Passage struct {
 	HeadingPath []string `json:"heading_path"`
 	Pages       []int    `json:"pages"`
 	Kind        string   `json:"kind"`
+	Boxes       []Box    `json:"boxes,omitempty"` // of the chunks of a page
 }
 
 // EffectSaveAgentRun records an answer of the agent; its args are an AgentRun. It adds run_id to the result, and the

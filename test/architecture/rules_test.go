@@ -41,6 +41,11 @@ func rules() []rule {
 			[]string{"internal/docling", "internal/tracing", taskErrors},
 			"it talks to docling-serve, about documents and about pages",
 		},
+		{
+			"internal/picture",
+			[]string{"internal/blob", "internal/blob/dir", "internal/child", "internal/deck/preview", taskErrors},
+			"it draws a page of a blob, and knows nothing of the index",
+		},
 		{"internal/wellformed", nil, "it checks XML and JSON of any origin"},
 		{
 			"internal/gateway/...",

@@ -2,6 +2,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 
 // Options qualify Render.
 type Options struct {
+	Page  int           // only this one, from 1; 0: all
 	Width int           // of a slide's picture in pixels; 0: 960
 	Time  time.Duration // for all of it; 0: child.DefaultLimits
 	Pool  *child.Pool   // of memory; nil: unlimited
@@ -42,11 +44,13 @@ func Render(ctx context.Context, pdf, folder string, o Options) ([]string, error
 		o.Width = defaultWidth
 	}
 	prefix := filepath.Join(folder, "slide")
+	first, last := max(o.Page, 1), cmp.Or(o.Page, maxSlides)
 	result, err := o.Pool.Run(ctx, func() child.Command {
 		return child.Command{
 			Program: "pdftoppm", Package: "poppler-utils", Files: []string{pdf}, Folders: []string{folder}, Dir: folder,
 			Args: []string{
-				"-png", "-scale-to-x", strconv.Itoa(o.Width), "-scale-to-y", "-1", "-l", strconv.Itoa(maxSlides), pdf, prefix,
+				"-png", "-scale-to-x", strconv.Itoa(o.Width), "-scale-to-y", "-1",
+				"-f", strconv.Itoa(first), "-l", strconv.Itoa(last), pdf, prefix,
 			},
 			Limits: child.Limits{Wait: o.Time, CPU: o.Time, Memory: baseMemory + int64(o.Width*o.Width)*12, File: maxPicture},
 		}

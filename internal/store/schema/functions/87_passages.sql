@@ -106,8 +106,8 @@ begin
           order by d.filename, d.document_set, c.position limit v_limit) x), '[]');
 end $$;
 
--- aw_document_passages are the chunks of a document's active version from position p.from on, at most p.limit. The
--- document is identified by its id.
+-- aw_document_passages are the chunks of a document's active version from position p.from on, at most p.limit; with
+-- p.page those of that page, with their boxes. The document is identified by its id.
 create or replace function {{ .schema }}.aw_document_passages(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
@@ -116,14 +116,19 @@ declare
   v_ids uuid[] := {{ .schema }}.aw_uuids(jsonb_build_array(p ->> 'document_id'), 1);
   v_from integer := coalesce((p ->> 'from')::int, 0);
   v_limit integer := least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000);
+  v_page integer := (p ->> 'page')::int;
 begin
   return coalesce((
-    select jsonb_agg({{ .schema }}.aw_passage(c, d) order by c.position)
-    from {{ .schema }}.documents d
-    join {{ .schema }}.document_chunks c
-      on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
-        and c.position >= v_from and c.position < v_from + v_limit
-    where d.client_id = v_client and d.id = any (v_ids) and (v_set is null or d.document_set = v_set)), '[]');
+    select jsonb_agg(x.passage order by x.position)
+    from (select {{ .schema }}.aw_passage(c, d)
+                   || case when v_page is null then '{}' else jsonb_build_object('boxes', c.boxes) end as passage, c.position
+          from {{ .schema }}.documents d
+          join {{ .schema }}.document_chunks c
+            on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+              and c.position >= v_from
+              and (v_page = any (c.pages) or v_page is null and c.position < v_from + v_limit)
+          where d.client_id = v_client and d.id = any (v_ids) and (v_set is null or d.document_set = v_set)
+          order by c.position limit v_limit) x), '[]');
 end $$;
 
 -- aw_outlines are the documents that a name identifies, each with its headings and the chunks in which they begin. A
@@ -138,6 +143,7 @@ begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
         'title', d.title, 'language', d.language, 'pages', d.pages, 'version', d.active_version,
+        'blob', d.blob, 'content_sha256', d.content_sha256,
         'chunks', (select v.chunks from {{ .schema }}.document_versions v
                    where v.client_id = d.client_id and v.document_id = d.id and v.version = d.active_version),
         'headings', coalesce(case when jsonb_array_length(d.outline) > 0 then (
