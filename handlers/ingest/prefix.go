@@ -35,6 +35,7 @@ type Spread struct {
 	Listed      int    `json:"listed"`       // blobs with the prefix, but for skipped ones
 	Submitted   int    `json:"submitted"`    // jobs of new and changed blobs; their parent is this one
 	Unchanged   int    `json:"unchanged"`    // blobs whose documents were made of the same version
+	Failed      int    `json:"failed"`       // blobs whose ingest failed for good, and that have not changed since
 	Deletions   int    `json:"deletions"`    // jobs that delete documents whose blob is gone
 	Skipped     int    `json:"skipped"`      // blobs that the worker wrote itself, and those with names that it refuses
 }
@@ -132,7 +133,7 @@ func (s *spreading) flush(ctx context.Context) error {
 	}
 	blobs := make([]store.NamedBlob, len(s.batch))
 	for i, b := range s.batch {
-		blobs[i] = store.NamedBlob{Name: b.Name, ETag: b.ETag}
+		blobs[i] = store.NamedBlob{Name: b.Name, ETag: b.ETag, Modified: b.ModifiedAt}
 	}
 	compared, err := s.deps.Sources.CompareBlobs(ctx, store.BlobComparison{
 		Holder: s.call.Holder, DocumentSet: s.payload.DocumentSet, Blobs: blobs,
@@ -147,6 +148,10 @@ func (s *spreading) flush(ctx context.Context) error {
 	for i, c := range compared {
 		if !c.Submitted && c.ETag == blobs[i].ETag && !s.call.Task.Hints.Force {
 			s.out.Unchanged++
+			continue
+		}
+		if !c.Submitted && c.Failed && !s.call.Task.Hints.Force { // a schedule would add a dead letter with each firing
+			s.out.Failed++
 			continue
 		}
 		s.out.Submitted++

@@ -3,6 +3,7 @@ package cognee_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -184,6 +185,32 @@ func TestProblems(t *testing.T) {
 		server.Close()
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%d %s: %v, want %q", c.status, c.body, err, c.want)
+		}
+	}
+}
+
+// TestNoPages: a listing that has no end is given up.
+func TestNoPages(t *testing.T) {
+	t.Parallel()
+	rows := make([]string, 1000)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"id":"%d","name":"n"}`, i)
+	}
+	for name, page := range map[string][]string{"the same page again": rows, "more than was asked for": append(rows, rows[0])} {
+		calls := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			calls++
+			_, _ = io.WriteString(w, "["+strings.Join(page, ",")+"]")
+		}))
+		var err error
+		for _, err = range newClient(t, server.URL).Items(t.Context(), "d") {
+			if calls > 3 {
+				break
+			}
+		}
+		server.Close()
+		if err == nil || !strings.Contains(err.Error(), "page by page") {
+			t.Errorf("%s: %v after %d requests", name, err, calls)
 		}
 	}
 }

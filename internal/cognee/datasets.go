@@ -39,10 +39,16 @@ func (c *Client) Probe(ctx context.Context) error {
 	return err
 }
 
+// maxRows is how many rows a dataset may have: who lists more has no end.
+const maxRows = 10_000_000
+
+const noPages = "Cognee does not list a dataset page by page; does something between change the addresses of requests?"
+
 // Items lists the rows of a dataset, the oldest first, page by page. A row that is added meanwhile may be missing, and
 // one may come twice.
 func (c *Client) Items(ctx context.Context, datasetID string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
+		first := ""
 		for offset := 0; ; offset += maxItems {
 			var page []Item
 			query := url.Values{"limit": {strconv.Itoa(maxItems)}, "offset": {strconv.Itoa(offset)}}
@@ -50,7 +56,14 @@ func (c *Client) Items(ctx context.Context, datasetID string) iter.Seq2[Item, er
 				yield(Item{}, err)
 				return
 			}
-			for _, one := range page {
+			if len(page) > maxItems || len(page) > 0 && page[0].ID == first || offset >= maxRows {
+				yield(Item{}, &Error{Status: http.StatusOK, kind: failing, what: noPages})
+				return
+			}
+			for i, one := range page {
+				if i == 0 {
+					first = one.ID
+				}
 				if !yield(one, nil) {
 					return
 				}

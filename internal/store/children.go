@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Children are the transactions of a job that submits jobs of its own: one for each blob of a prefix. The id of a child
 // follows from that of the job, its series and the blob, so that no attempt submits it twice.
@@ -22,8 +25,9 @@ const MaxChildren = 500
 
 // NamedBlob is a blob as a list has it.
 type NamedBlob struct {
-	Name string `json:"name"`
-	ETag string `json:"etag"`
+	Name     string    `json:"name"`
+	ETag     string    `json:"etag"`
+	Modified time.Time `json:"modified_at,omitzero"` // zero: not known
 }
 
 // BlobComparison asks about blobs for the job that the caller holds.
@@ -47,6 +51,8 @@ type ComparedBlob struct {
 	Child
 	Filename string `json:"filename"`
 	ETag     string `json:"etag"` // that the document was made of
+	// Failed: an ingest of the blob as it is failed for good, and nobody has replayed its dead letter.
+	Failed bool `json:"failed"`
 }
 
 // UnderQuery asks for documents whose blobs begin with a prefix, in the order of their ids.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -118,4 +119,36 @@ func testBlobsOfDocuments(t *testing.T, b *bench) {
 	if len(seen) != 2 || !seen["in/1.pdf in/1.pdf"] || !seen["in/2.pdf Named.pdf"] {
 		t.Errorf("under the prefix: %v", seen)
 	}
+}
+
+// testFailedBlobs: a blob whose ingest failed for good counts as failed until it is changed, or its dead letter is
+// replayed, in that set alone.
+func testFailedBlobs(t *testing.T, b *bench) {
+	_, h := b.run()
+	old := time.Now().Add(-hour)
+	blobs := []store.NamedBlob{
+		{Name: "in/bad.pdf", ETag: `"a"`, Modified: old},
+		{Name: "in/named.pdf", ETag: `"a"`, Modified: old},
+		{Name: "in/bad.pdf", ETag: `"b"`, Modified: time.Now().Add(hour)}, // changed since
+		{Name: "in/other.pdf", ETag: `"a"`, Modified: old},
+		{Name: "in/bad.pdf", ETag: `"a"`},
+	}
+	want := func(when string, want ...bool) {
+		t.Helper()
+		for i, c := range b.compare(h, blobs...) {
+			if c.Failed != want[i] {
+				t.Errorf("%s: %s, changed at %v: failed %v", when, blobs[i].Name, blobs[i].Modified, c.Failed)
+			}
+		}
+	}
+	want("before", false, false, false, false, false)
+	of := func(payload string) func(*store.Begin) {
+		return func(m *store.Begin) { m.Payload = json.RawMessage(payload) }
+	}
+	_, letter := b.letter(of(`{"filename":"bad","blob":"in/bad.pdf","document_set":"docs"}`))
+	b.letter(of(`{"filename":"in/named.pdf","document_set":"docs"}`))
+	b.letter(of(`{"filename":"in/other.pdf","document_set":"others"}`))
+	want("after they failed", true, true, false, false, false)
+	b.replay(replaying(letter, b.plan(letter, "")))
+	want("after a replay", false, true, false, false, false)
 }

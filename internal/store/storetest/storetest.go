@@ -168,6 +168,7 @@ var otherTests = []suiteTest{
 	{"jobs that are needed", testNeededJobs},
 	{"expired deliveries", testExpireDeliveries},
 	{"children of a job", testChildren},
+	{"blobs that failed", testFailedBlobs},
 	{"blobs of documents", testBlobsOfDocuments},
 	{"no Cognee", testCogneeOff},
 	{"versions for Cognee", testCogneeVersions},

@@ -46,8 +46,10 @@ return (
   from (select {{ .schema }}.aw_child_id(j, thing, version) as id) i
   left join {{ .schema }}.jobs c on c.client_id = j.client_id and c.id = i.id);
 
--- aw_compare_blobs says of each of p.blobs (name, etag), for the job that the caller holds: the child that the job
--- submits for it, and the document that p.document_set has of it, with the ETag that it was made of.
+-- aw_compare_blobs says of each of p.blobs (name, etag, modified_at), for the job that the caller holds: the child that
+-- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of; and failed: an
+-- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. A minute
+-- is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -55,9 +57,21 @@ declare
   v_set text := p ->> 'document_set';
 begin
   return coalesce((
+    with given as materialized (
+      select x.* from rows from (jsonb_to_recordset(p -> 'blobs') as (name text, etag text, modified_at timestamptz))
+        with ordinality as x(name, etag, modified_at, n)),
+    failed as materialized (
+      select {{ .schema }}.aw_payload_blob(f.payload) as name, max(f.created_at) as at
+      from {{ .schema }}.dead_letters l
+      join {{ .schema }}.jobs f on f.client_id = l.client_id and f.id = l.job_id
+      where l.client_id = j.client_id and l.reason = 'permanent' and l.series is not null and l.replayed_at is null
+        and f.type = 'ingest' and f.payload ->> 'document_set' = v_set and not f.payload ? 'delete'
+      group by 1)
     select jsonb_agg({{ .schema }}.aw_child(j, x.name, x.etag)
-      || jsonb_build_object('filename', d.filename, 'etag', d.source_etag) order by x.n)
-    from rows from (jsonb_to_recordset(p -> 'blobs') as (name text, etag text)) with ordinality as x(name, etag, n)
+      || jsonb_build_object('filename', d.filename, 'etag', d.source_etag,
+           'failed', coalesce(f.at > x.modified_at + interval '1 minute', false)) order by x.n)
+    from given x
+    left join failed f on f.name = x.name
     left join lateral (
       select o.filename, o.source_etag from {{ .schema }}.documents o
       where o.client_id = j.client_id and o.blob = x.name and o.document_set = v_set and o.active_version is not null
