@@ -122,15 +122,15 @@ func printHistory(w io.Writer, s jobHistory) error {
 		return err
 	}
 	if len(s.Events) > 0 {
-		var rows [][]string
+		var items []item
 		for _, e := range s.Events {
-			rows = append(rows, []string{
+			items = append(items, item{cells: []string{
 				strconv.FormatInt(e.Seq, 10), formatTime(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%",
-				e.Stage, shorten(eventText(e), 80),
-			})
+				e.Stage, eventText(e),
+			}})
 		}
 		fmt.Fprintln(w)
-		if err := table(w, []string{"EVENT", "AT", "TRY", "DONE", "STAGE", "MESSAGE"}, rows); err != nil {
+		if err := listing(w, []string{"EVENT", "AT", "TRY", "DONE", "STAGE", "MESSAGE"}, items); err != nil {
 			return err
 		}
 	}
@@ -138,30 +138,28 @@ func printHistory(w io.Writer, s jobHistory) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return table(w, []string{
-		"WEBHOOK", "STATUS", "TRIES", "ANSWER", "NEXT", "DELIVERED", "URL", "ERROR",
-	}, deliveryRows(s.Deliveries))
+	return listing(w, []string{"WEBHOOK", "STATUS", "TRIES", "ANSWER", "NEXT", "DELIVERED"}, deliveryItems(s.Deliveries))
 }
 
-func deliveryRows(ds []store.DeliveryStatus) [][]string {
-	var rows [][]string
+func deliveryItems(ds []store.DeliveryStatus) []item {
+	var items []item
 	for _, d := range ds {
 		answer, trouble, next := "", "", ""
 		if d.ResponseStatus != nil {
 			answer = strconv.Itoa(*d.ResponseStatus)
 		}
 		if d.LastError != nil {
-			trouble = shorten(*d.LastError, 80)
+			trouble = *d.LastError
 		}
 		if d.Status == store.DeliveryPending {
 			next = formatTimePtr(d.NextAttemptAt)
 		}
-		rows = append(rows, []string{
-			d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, formatTimePtr(d.DeliveredAt), shorten(d.URL, 80),
-			trouble,
+		items = append(items, item{
+			[]string{d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, formatTimePtr(d.DeliveredAt)},
+			joinNonEmpty(shorten(d.URL, 100), trouble, beforeResend(d.Earlier)),
 		})
 	}
-	return rows
+	return items
 }
 
 // formatMillis formats a duration in milliseconds; nil: unknown.

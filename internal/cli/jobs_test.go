@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
@@ -86,6 +87,14 @@ func TestJobsGet(t *testing.T) {
 		ID         string
 		Events     []store.JobEvent
 		Deliveries []store.DeliveryStatus `json:"webhook_deliveries"`
+	}
+	wide := someRows()
+	wide.events["good"][0].Message = strings.Repeat("page 1 of 9 ", 20)
+	wide.deliveries[0].URL = "https://x.example/" + strings.Repeat("h", 200)
+	for line := range strings.Lines(invoke(t, app.Tenant{Store: wide}, testEnv(), "", "jobs", "get", "good").out) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > maxLineWidth {
+			t.Errorf("%d columns: %s", n, line)
+		}
 	}
 	r = invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "get", "good", "-o", "json")
 	if err := json.Unmarshal([]byte(r.out), &history); err != nil || history.ID != "good" || len(history.Events) != 1 ||

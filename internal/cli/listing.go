@@ -38,7 +38,7 @@ func listing(w io.Writer, header []string, items []item) error {
 	if narrow {
 		header = header[:last]
 	}
-	for i := range rows {
+	for i := range items {
 		if narrow {
 			rows[i], items[i].note = rows[i][:last], joinNonEmpty(rows[i][last], items[i].note)
 		} else {

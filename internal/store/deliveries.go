@@ -171,7 +171,8 @@ type DeliveryEntry struct {
 	CreatedAt      time.Time  `json:"created_at"` // or when it was last sent again by hand
 	DeliveredAt    *time.Time `json:"delivered_at,omitempty"`
 
-	// Earlier has an entry for each time that it was sent again by hand, newest first, at most 20.
+	// Earlier has an entry for each time that it was sent again by hand, newest first, at most 20. The
+	// fields above, except Attempts, are about the time since.
 	Earlier []DeliveryEnd `json:"earlier,omitempty"`
 }
 

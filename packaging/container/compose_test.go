@@ -99,6 +99,10 @@ func number(t *testing.T, text string) int {
 // Each service is a tenant of its own, and all that it says fits the program and the image.
 func TestCompose(t *testing.T) {
 	t.Parallel()
+	// Docker and podman both know these two; "local" is Docker's alone.
+	if c, _ := read(t); !slices.Contains([]string{"json-file", "journald"}, c.Worker.Logging.Driver) {
+		t.Errorf("podman does not know the log driver %q", c.Worker.Logging.Driver)
+	}
 	c, dockerfile := read(t)
 	text, err := os.ReadFile("compose.yaml")
 	if err != nil || len(c.Services) != 1 || !strings.Contains(string(text), "# northquay:") {

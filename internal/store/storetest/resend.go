@@ -195,6 +195,9 @@ func testResentDeliveries(t *testing.T, b *bench) {
 		if i == 1 {
 			want.Attempts = 2
 		}
+		if e.ResponseStatus != nil || e.LastError != nil {
+			t.Errorf("sent again, and not answered yet: %+v", e)
+		}
 		if len(e.Earlier) != min(i+1, 20) || !reflect.DeepEqual(e.Earlier[0], want) {
 			t.Fatalf("sent again %d times: %+v, want %+v first", i+1, e.Earlier, want)
 		}

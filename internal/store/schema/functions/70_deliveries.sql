@@ -343,7 +343,7 @@ begin
   end if;
   update {{ .schema }}.webhook_deliveries set
     status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts_before = w.attempts,
-    next_attempt_at = v_now, created_at = v_now, delivered_at = null,
+    next_attempt_at = v_now, created_at = v_now, delivered_at = null, response_status = null, last_error = null,
     earlier = (jsonb_build_array(jsonb_build_object(
       'status', w.status, 'attempts', w.attempts - coalesce(w.attempts_before, 0),
       'response_status', w.response_status, 'last_error', w.last_error, 'created_at', w.created_at,
