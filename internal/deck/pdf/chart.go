@@ -139,7 +139,7 @@ func (g *graph) scale(low, high float64) {
 	if high < 0 {
 		high = 0
 	}
-	if high == low {
+	if high-low < 1e-300 { // too near to zero for a power of ten
 		high = low + 1
 	}
 	raw := (high - low) / 5

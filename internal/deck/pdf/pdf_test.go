@@ -52,6 +52,16 @@ func TestStackedLines(t *testing.T) {
 	}
 }
 
+// TestTinyValues: values whose axis has no power of ten are drawn as zeros, and not at places that aren't numbers.
+func TestTinyValues(t *testing.T) {
+	t.Parallel()
+	const tiny = 5e-324
+	got := write(t, lines(deck.Clustered, "", [2][2]float64{{tiny, 0}, {0, tiny}}))
+	if !bytes.Equal(got, write(t, lines(deck.Clustered, "", [2][2]float64{}))) {
+		t.Error("the smallest values are not drawn as zeros")
+	}
+}
+
 // TestLineOverStack: the line of a chart with stacked columns is at its own values. One column in each stack is drawn
 // as columns that are not stacked.
 func TestLineOverStack(t *testing.T) {
