@@ -62,6 +62,20 @@ func TestTinyValues(t *testing.T) {
 	}
 }
 
+// TestHugeValues: values whose range or sum is no number are drawn at the ends of an axis from 0 to 1.
+func TestHugeValues(t *testing.T) {
+	t.Parallel()
+	const huge = 1.7e308
+	got := write(t, lines(deck.Clustered, "", [2][2]float64{{huge, -huge}, {-huge, huge}}))
+	if !bytes.Equal(got, write(t, lines(deck.Clustered, "", [2][2]float64{{1, 0}, {0, 1}}))) {
+		t.Error("a range that is too large is not drawn at the ends")
+	}
+	got = write(t, lines(deck.Stacked, "", [2][2]float64{{huge, huge}, {huge, huge}}))
+	if !bytes.Equal(got, write(t, lines(deck.Clustered, "", [2][2]float64{{1, 1}, {1, 1}}))) {
+		t.Error("a sum that is too large is not drawn at the end")
+	}
+}
+
 // TestLineOverStack: the line of a chart with stacked columns is at its own values. One column in each stack is drawn
 // as columns that are not stacked.
 func TestLineOverStack(t *testing.T) {

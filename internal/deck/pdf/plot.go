@@ -185,7 +185,7 @@ func (g *graph) grid(x1, y1, x2, y2 float64) {
 }
 
 // up is where a value is.
-func (g *graph) up(v float64) float64 { return g.at.y + g.at.h*(1-(v-g.low)/(g.high-g.low)) }
+func (g *graph) up(v float64) float64 { return g.at.y + g.at.h*(1-g.part(v)) }
 
 // along is the middle of a category.
 func (g *graph) along(i, count int) float64 { return g.at.x + (float64(i)+0.5)*g.at.w/float64(count) }
@@ -233,7 +233,7 @@ func (g *graph) bars(s deck.Series, color string, nth, of, count int, above, bel
 	}
 }
 
-func (g *graph) right(v float64) float64 { return g.at.x + (v-g.low)/(g.high-g.low)*g.at.w }
+func (g *graph) right(v float64) float64 { return g.at.x + g.part(v)*g.at.w }
 
 func (g *graph) barLabel(from, v, along float64) {
 	if g.sideways {
