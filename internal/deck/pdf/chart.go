@@ -139,7 +139,7 @@ func (g *graph) scale(low, high float64) {
 	if high < 0 {
 		high = 0
 	}
-	if high == low {
+	if high-low < 1e-300 { // too near to zero for a power of ten
 		high = low + 1
 	}
 	raw := (high - low) / 5
@@ -153,9 +153,13 @@ func (g *graph) scale(low, high float64) {
 	}
 	g.low, g.high = math.Floor(low/g.step)*g.step, math.Ceil(high/g.step)*g.step
 	if (g.high-g.low)/g.step > 50 || math.IsNaN(g.step) || math.IsInf(g.step, 0) {
-		g.low, g.high, g.step = 0, 1, 1
+		g.low, g.high, g.step = 0, 1, 0.2
 	}
 }
+
+// part is where on the axis a value is: 0 at its low end, 1 at its high end. Values that are too large for an axis are
+// at its ends: a place has to be a number.
+func (g *graph) part(v float64) float64 { return min(max((v-g.low)/(g.high-g.low), 0), 1) }
 
 // value writes a value as the chart's format asks for, as far as that is simple.
 func (g *graph) value(v float64) string {

@@ -39,7 +39,7 @@ func (g *graph) plot() {
 		case kindOf(c, s) == deck.AreaChart:
 			g.area(s, color, count, above)
 		default:
-			g.lines(s, color, count)
+			g.lines(s, color, count, above)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (g *graph) bounds(count int) {
 		up, down := 0.0, 0.0
 		for _, s := range g.chart.Series {
 			v, _ := g.of(s, i)
-			if g.stacked() && kindOf(g.chart, s) != deck.LineChart {
+			if g.stacked() && (kindOf(g.chart, s) != deck.LineChart || g.stackedLines()) {
 				up, down = up+max(v, 0), down+min(v, 0)
 			} else {
 				up, down = max(up, v), min(down, v)
@@ -185,7 +185,7 @@ func (g *graph) grid(x1, y1, x2, y2 float64) {
 }
 
 // up is where a value is.
-func (g *graph) up(v float64) float64 { return g.at.y + g.at.h*(1-(v-g.low)/(g.high-g.low)) }
+func (g *graph) up(v float64) float64 { return g.at.y + g.at.h*(1-g.part(v)) }
 
 // along is the middle of a category.
 func (g *graph) along(i, count int) float64 { return g.at.x + (float64(i)+0.5)*g.at.w/float64(count) }
@@ -233,7 +233,7 @@ func (g *graph) bars(s deck.Series, color string, nth, of, count int, above, bel
 	}
 }
 
-func (g *graph) right(v float64) float64 { return g.at.x + (v-g.low)/(g.high-g.low)*g.at.w }
+func (g *graph) right(v float64) float64 { return g.at.x + g.part(v)*g.at.w }
 
 func (g *graph) barLabel(from, v, along float64) {
 	if g.sideways {
@@ -241,61 +241,4 @@ func (g *graph) barLabel(from, v, along float64) {
 		return
 	}
 	g.label(g.value(v), g.at.x+along, g.up(from+v)-3, labelSize, false, 0.5)
-}
-
-func (g *graph) lines(s deck.Series, color string, count int) {
-	g.stroke(color, "accent1")
-	g.fill(color, "accent1")
-	g.pdf.SetLineWidth(2)
-	var lastX, lastY float64
-	joined := false
-	for i := range count {
-		v, ok := g.of(s, i)
-		if !ok {
-			joined = false
-			continue
-		}
-		x, y := g.along(i, count), g.up(v)
-		if joined {
-			g.pdf.Line(lastX, lastY, x, y)
-		}
-		g.pdf.Circle(x, y, 2.5, "F")
-		if g.chart.DataLabels {
-			g.label(g.value(v), x, y-5, labelSize, false, 0.5)
-			g.fill(color, "accent1")
-		}
-		lastX, lastY, joined = x, y, true
-	}
-}
-
-func (g *graph) area(s deck.Series, color string, count int, above []float64) {
-	g.fill(color, "accent1")
-	tops := make([]float64, count)
-	for i := range count {
-		v, _ := g.of(s, i)
-		tops[i] = v
-		if g.stacked() {
-			tops[i] += above[i]
-		}
-	}
-	g.pdf.SetAlpha(0.8, "Normal")
-	defer g.pdf.SetAlpha(1, "Normal")
-	for i := range count {
-		x, y := g.along(i, count), g.up(tops[i])
-		if i == 0 {
-			g.pdf.MoveTo(x, y)
-		} else {
-			g.pdf.LineTo(x, y)
-		}
-	}
-	for i := count - 1; i >= 0; i-- {
-		base := 0.0
-		if g.stacked() {
-			base = above[i]
-			above[i] = tops[i]
-		}
-		g.pdf.LineTo(g.along(i, count), g.up(base))
-	}
-	g.pdf.ClosePath()
-	g.pdf.DrawPath("F")
 }

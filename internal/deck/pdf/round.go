@@ -69,7 +69,7 @@ func (g *graph) radar() {
 	x, y := g.at.x+g.at.w/2, g.at.y+g.at.h/2
 	place := func(i int, v float64) (float64, float64) {
 		a := 2*math.Pi*float64(i)/float64(count) - math.Pi/2
-		r := radius * (v - g.low) / (g.high - g.low)
+		r := radius * g.part(v)
 		return x + r*math.Cos(a), y + r*math.Sin(a)
 	}
 	polygon := func(value func(int) float64) {
