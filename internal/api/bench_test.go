@@ -122,7 +122,7 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	b.log = &logbook{}
 	log := slog.New(slog.NewTextHandler(b.log, nil))
 	b.feed = feed.New(feed.Config{Store: s, Log: log, Keep: time.Hour})
-	b.store = feed.Announce(s, b.feed, false)
+	b.store = feed.Announce(s, b.feed, feed.Audience{})
 	bucket := dir.New(t.TempDir())
 	service := memory.New(memory.Options{})
 	b.queues = task.QueueNames(tenant)

@@ -463,3 +463,13 @@ func (b *bench) failDelivery() {
 		b.Fatal(err)
 	}
 }
+
+// A wake needs the scope submit.
+func TestWake(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.want(b.ask("POST", "/v1/wake", "", "Authorization", "Bearer "+b.tokens["read"]), http.StatusForbidden, "FORBIDDEN")
+	if r := b.ask("POST", "/v1/wake", "", "Authorization", "Bearer "+b.tokens["submit"]); r.status != http.StatusNoContent {
+		t.Errorf("%d %s", r.status, r.text)
+	}
+}

@@ -95,6 +95,10 @@ func (a *API) registerOperation() {
 		summary: "List the queues",
 	}, a.listQueues)
 	register(a, call{
+		method: http.MethodPost, path: "/v1/wake", id: "wake", tag: "operation", scope: apitoken.Submit,
+		summary: "Make idle workers look for messages now", status: http.StatusNoContent,
+	}, a.wake)
+	register(a, call{
 		method: http.MethodGet, path: "/v1/stats", id: "stats", tag: "operation", scope: apitoken.Read,
 		summary: "Count jobs by type and status",
 	}, func(ctx context.Context, _ *struct{}) (*bodyOf[Stats], error) {
@@ -105,6 +109,11 @@ func (a *API) registerOperation() {
 		}
 		return body(out), err
 	})
+}
+
+// wake is for senders that put their messages on the queues themselves.
+func (a *API) wake(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	return nil, a.deps.Store.WakeWorkers(ctx)
 }
 
 func (a *API) resend(ctx context.Context, in *resendInput) (*bodyOf[Delivery], error) {

@@ -2,7 +2,7 @@ package app
 
 import (
 	"context"
-	"errors"
+	"sync"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
@@ -28,27 +28,47 @@ func Extractors(ctx context.Context, pageTime time.Duration, cache pages.Cache) 
 }
 
 // ExtractorsOf returns the router for one document, with a pool of this many bytes of memory. It is as Extractors', but
-// does not ask tesseract what it can where a document of this format has nothing for it.
-func ExtractorsOf(
-	ctx context.Context, format extract.Format, pageTime time.Duration, memory int64,
-) *extract.Router {
+// asks tesseract what it can only when there is a PDF or an image to read, in the document or by itself: that takes
+// longer than to read most documents.
+func ExtractorsOf(ctx context.Context, pageTime time.Duration, memory int64) *extract.Router {
 	pool := child.NewPool(memory)
-	noOCR := errNothingToRead
-	r := pages.Reader{Budget: pages.NewBudget(0), PageTime: pageTime}
-	if !format.SelfContained() {
-		r.Engine, noOCR = openTesseract(ctx, "", pool)
-	}
-	return extractors(r, noOCR).WithPool(pool)
+	open := sync.OnceValue(func() (byFormat map[extract.Format]extract.Extractor) {
+		engine, noOCR := openTesseract(ctx, "", pool)
+		pdfs, images := readers(pages.Reader{Engine: engine, Budget: pages.NewBudget(0), PageTime: pageTime}, noOCR)
+		return map[extract.Format]extract.Extractor{extract.PDF: pdfs, extract.Image: images}
+	})
+	return extract.NewRouter(native.Extractors(
+		deferred{func() extract.Extractor { return open()[extract.PDF] }},
+		deferred{func() extract.Extractor { return open()[extract.Image] }},
+	)).WithPool(pool)
 }
 
-// errNothingToRead is never seen: it is for formats without pages or files.
-var errNothingToRead = errors.New("documents of this format have nothing for OCR")
+// deferred is an extractor that is opened when it is needed.
+type deferred struct{ open func() extract.Extractor }
 
-// extractors returns the router whose pages r reads; noOCR is the reason if r is nil.
+// Name implements extract.Extractor.
+func (d deferred) Name() string { return d.open().Name() }
+
+// Version implements extract.Extractor.
+func (d deferred) Version() int { return d.open().Version() }
+
+// Extract implements extract.Extractor.
+func (d deferred) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
+	return d.open().Extract(ctx, src, limits, emit)
+}
+
+// extractors returns the router whose pages r reads; noOCR is the reason if r has no engine.
 func extractors(r pages.Reader, noOCR error) *extract.Router {
+	return extract.NewRouter(native.Extractors(readers(r, noOCR)))
+}
+
+// readers returns the extractors of PDFs and of images.
+func readers(r pages.Reader, noOCR error) (pdfs, images extract.Extractor) {
 	opts := scan.Options{PageTime: r.PageTime, Budget: r.Budget, Cache: r.Cache}
 	if noOCR != nil {
-		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts), scan.ImagesWithout(noOCR)))
+		return scan.Without(pdf.New(), noOCR, opts), scan.ImagesWithout(noOCR)
 	}
-	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), r.Engine, opts), scan.NewImages(r.Engine, opts)))
+	return scan.New(pdf.New(), r.Engine, opts), scan.NewImages(r.Engine, opts)
 }

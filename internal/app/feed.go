@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 )
@@ -18,10 +19,17 @@ func (t *Tenant) NewFeed() *feed.Feed {
 	return feed.New(cfg)
 }
 
+// tellsWorkers reports whether workers are told of new tasks through the database: other queues tell them themselves.
+func (t *Tenant) tellsWorkers() bool {
+	return t.Config.DatabaseURL.IsSet() && t.Config.QueueBackend == config.QueueAzure
+}
+
 // announce makes the store announce the events that it writes, to the tenant's feed in this process, and to other
 // processes, if these can be notified.
 func (t *Tenant) announce() {
 	t.Feed = t.NewFeed()
-	t.Store = feed.Announce(t.Store, t.Feed, t.Config.DatabaseURL.IsSet(), t.wakeLoops)
+	t.Store = feed.Announce(t.Store, t.Feed, feed.Audience{
+		Others: t.Config.DatabaseURL.IsSet(), Workers: t.tellsWorkers(), Written: t.wakeLoops, Sent: t.wakeForTasks,
+	})
 	t.closers = append(t.closers, func() error { t.Store.Close(); t.Feed.Close(); return nil })
 }

@@ -114,15 +114,21 @@ func (t *Tenant) wakeForTasks() {
 	}
 }
 
-// listenForTasks calls wake for each message that is put on a queue, until ctx is done, where the queues tell of it. On
-// a database without a direct connection, and on Azure, the worker polls.
+// listenForTasks calls wake for new tasks until ctx is done: for each message that is put on a queue that tells of it,
+// and on Azure for each that was submitted by a process on the same database. Without a direct connection to the
+// database only this process's own submissions and calls wake the worker; else it polls.
 func (t *Tenant) listenForTasks(ctx context.Context, wake func()) {
 	t.wake.Store(&wake)
-	url := t.Config.DatabaseURL.Reveal()
-	if t.Config.QueueBackend != config.QueuePostgres || url == "" {
+	var channel string
+	switch {
+	case t.tellsWorkers():
+		channel = postgres.TasksChannel(t.Config.ClientID)
+	case t.Config.QueueBackend == config.QueuePostgres && t.Config.DatabaseURL.IsSet():
+		channel = queuepostgres.Channel(t.Config.ClientID)
+	default:
 		return
 	}
-	postgres.KeepListening(ctx, url, queuepostgres.Channel(t.Config.ClientID), wake, func(err error) {
+	postgres.KeepListening(ctx, t.Config.DatabaseURL.Reveal(), channel, wake, func(err error) {
 		t.log.Warn("no notifications of new tasks; polling until they come again", "error", err)
 	})
 }

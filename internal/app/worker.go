@@ -71,7 +71,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		xml:     invoices,
 		answers: t.answers(),
 		ingest: ingest.Deps{
-			Bucket: t.Bucket, Web: web, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
+			Bucket: t.Bucket, Web: web, Extractor: documents, Documents: t.Store, Embedder: t.sharedEmbedder(),
 			Sources: t.Store, Children: t.children(),
 			Written: t.metrics.Ingested,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
@@ -143,7 +143,7 @@ func (w *Worker) build(ctx context.Context) error {
 	cfg.SweepEvery = t.SweepEvery
 	w.engine, err = engine.New(cfg, engine.Deps{
 		Probes: t.probes(),
-		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: w.rest,
+		Queues: t.Queues, Billed: t.Config.QueueBackend == config.QueueAzure, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: w.rest,
 		Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 		Tracer: w.tracer,
 	})

@@ -107,7 +107,7 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
 	// no OCR: unread_pages counts scans
-	router := app.ExtractorsOf(cmd.Context(), src.Format, cfg.StepTimeout, cfg.ParserMemory)
+	router := app.ExtractorsOf(cmd.Context(), cfg.StepTimeout, cfg.ParserMemory)
 	if cfg.Extractor != config.ExtractorNative {
 		client, err := app.DoclingClient(cfg, cfg.CacheDir, slog.New(slog.DiscardHandler))
 		if err != nil {

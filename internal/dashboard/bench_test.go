@@ -89,7 +89,7 @@ func newBench(t *testing.T) *bench {
 	}
 	log := slog.New(slog.NewTextHandler(b.log, nil))
 	b.feed = feed.New(feed.Config{Store: s, Log: log, Keep: time.Hour})
-	b.store = feed.Announce(s, b.feed, false)
+	b.store = feed.Announce(s, b.feed, feed.Audience{})
 	if b.api, err = api.New(b.deps(log)); err != nil {
 		t.Fatal(err)
 	}

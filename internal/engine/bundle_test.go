@@ -69,6 +69,7 @@ type world struct {
 	queues   engine.Queues
 	engine   *engine.Engine
 	observer engine.Observer // nil: none
+	free     bool            // requests to the queues cost nothing
 	bucket   blob.Bucket     // nil: there are no claim checks
 	outbox   func()          // nil: nobody waits for webhooks
 	logs     *logbook
@@ -145,7 +146,7 @@ func (w *world) startWith(hs ...handlers.Handler) {
 		w.Fatal(err)
 	}
 	w.engine, err = engine.New(w.cfg, engine.Deps{
-		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox, Bucket: w.bucket,
+		Queues: w.queues, Billed: !w.free, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox, Bucket: w.bucket,
 		WebhooksDue: w.due, Probes: w.probes, Log: slog.New(slog.NewTextHandler(w.logs, nil)),
 	})
 	if err != nil {

@@ -64,6 +64,9 @@ type Queues struct {
 // Deps are the dependencies of an engine.
 type Deps struct {
 	Queues Queues
+	// Billed: each request to the queues costs money, so an idle worker looks at one of them at a time. Peek must show
+	// every message that Receive would return.
+	Billed bool
 	Store  store.Jobs
 	Bucket blob.Bucket // holds claim checks
 	// of services that handlers need; without one, different tasks have to fail before it counts as down

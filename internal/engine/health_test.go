@@ -32,6 +32,13 @@ func (q *failingQueue) Receive(ctx context.Context, n int, d time.Duration) ([]*
 	return q.Queue.Receive(ctx, n, d)
 }
 
+func (q *failingQueue) Peek(ctx context.Context, n int) ([]queue.Peeked, error) {
+	if err := q.fail(); err != nil {
+		return nil, err
+	}
+	return q.Queue.Peek(ctx, n)
+}
+
 func (q *failingQueue) Ensure(ctx context.Context) error {
 	q.ensure()
 	return q.Queue.Ensure(ctx)
@@ -94,7 +101,7 @@ func TestDeletedQueue(t *testing.T) {
 		w.start(done)
 		w.settled(time.Minute)
 		gone.Store(true)
-		w.settled(11 * time.Second)
+		w.settled(idleWaitUsed)
 		if gone.Load() {
 			t.Error("the queue was not made again")
 		}

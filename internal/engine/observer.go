@@ -9,7 +9,8 @@ import (
 
 // Observer receives what happens, for metrics and benchmarks. Its methods must not block.
 type Observer interface {
-	// Polled reports one receive: how many slots were free, how many messages came, and its error.
+	// Polled reports one request for messages: how many slots were free, how many messages came, and its error. Of a
+	// look that takes no message both are zero.
 	Polled(queue string, free, got int, err error)
 	// Accepted reports a task whose job begins for the first time, or again on request.
 	Accepted(t task.Type)

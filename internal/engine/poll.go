@@ -18,6 +18,8 @@ type poller struct {
 	*Engine
 	priority scheduler
 	section  *section
+	looks    looks
+	failed   bool // the last fill had an error
 	backlog  bool // the last fill found a message for each free slot, so there are probably more
 }
 
@@ -28,23 +30,35 @@ func (e *Engine) pollLoop(ctx context.Context) {
 		section: e.watchdog.enter("the poll loop"),
 	}
 	defer p.section.leave()
-	for {
+	for woken := true; ; {
 		hang()
 		p.follow()
 		free := p.slots.take(ctx, p.throttle.batch(), p.enough(), collectTime, p.section)
 		if free == 0 {
 			return
 		}
-		got, err := p.fill(ctx, free)
+		got, err := p.poll(ctx, free, woken)
 		p.slots.giveUnused(free - got)
 		p.backlog = got == free
 		idle, forced := p.throttle.waits(free, got, err)
 		until := time.Now().Add(forced)
 		p.section.within(max(idle, forced))
-		if !p.rest(ctx, idle) || retry.Sleep(ctx, time.Until(until)) != nil {
+		woken = p.rest(ctx, idle)
+		if retry.Sleep(ctx, time.Until(until)) != nil {
 			return
 		}
 	}
+}
+
+// poll receives into free slots. When the queues have been empty for so long that polls are PollMax apart, and each
+// request is paid for, it first looks at one queue only; Wake makes it ask all at once.
+func (p *poller) poll(ctx context.Context, free int, woken bool) (got int, err error) {
+	if p.deps.Billed && !woken && !p.failed && p.throttle.idlest() && !p.woken() && !p.look(ctx) {
+		return 0, nil
+	}
+	got, err = p.fill(ctx, free)
+	p.failed = err != nil
+	return got, err
 }
 
 // receive receives up to n messages and starts them. It returns those that it started.
@@ -60,6 +74,9 @@ func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Me
 		if err := q.Ensure(bounded); err != nil {
 			p.log.Error("can't create the queue", "queue", q.Name(), "error", err)
 		}
+	}
+	if len(msgs) > 0 {
+		p.looks.had(q, p.deps.Queues)
 	}
 	for i, m := range msgs {
 		if ctx.Err() != nil { // shutdown: release at once what is not started
@@ -103,20 +120,20 @@ func (p *poller) enough() int {
 	return max(1, p.tuning().Concurrency/4)
 }
 
-// rest waits between polls until Wake is called; it returns false when ctx is done.
-func (e *Engine) rest(ctx context.Context, wait time.Duration) bool {
+// rest waits between polls until Wake is called or ctx is done; it reports whether Wake was called.
+func (e *Engine) rest(ctx context.Context, wait time.Duration) (woken bool) {
 	if wait <= 0 {
-		return ctx.Err() == nil
+		return false
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-e.wake:
+		return true
 	case <-ctx.Done():
-		return false
 	}
-	return true
+	return false
 }
 
 // woken reports whether Wake was called since the last call of woken.

@@ -117,6 +117,13 @@ func (t *throttle) afterPoll(asked, got int, err error) time.Duration {
 	return jittered(t.idle)
 }
 
+// idlest reports whether the waits between polls have grown to PollMax because the queues are empty.
+func (t *throttle) idlest() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.idle > 0 && t.idle >= t.pollMax
+}
+
 // afterRejections is the wait while all messages are rejected; mu is held.
 func (t *throttle) afterRejections() time.Duration {
 	switch {

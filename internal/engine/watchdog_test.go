@@ -28,6 +28,13 @@ func (q *stuckQueue) Receive(ctx context.Context, n int, d time.Duration) ([]*qu
 	return q.Queue.Receive(ctx, n, d)
 }
 
+func (q *stuckQueue) Peek(ctx context.Context, n int) ([]queue.Peeked, error) {
+	if c := q.hung.Load(); c != nil {
+		<-*c
+	}
+	return q.Queue.Peek(ctx, n)
+}
+
 // stuckStore is a store whose heartbeats hang in the same way.
 type stuckStore struct {
 	store.Jobs

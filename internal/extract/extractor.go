@@ -2,7 +2,6 @@ package extract
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
@@ -38,11 +37,6 @@ const (
 	Zip      Format = "zip"    // a zip archive of other files
 	Unknown  Format = "unknown"
 )
-
-// SelfContained reports whether a document of the format never has a page or a file in it that OCR could read.
-func (f Format) SelfContained() bool {
-	return slices.Contains([]Format{Text, Markdown, CSV, HTML, RTF}, f)
-}
 
 // Source is a local file to extract from. The extractor only reads it.
 type Source struct {

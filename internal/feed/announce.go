@@ -8,13 +8,24 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
+// Audience is who else learns what a store has written. Its functions must not block; nil: nobody is told.
+type Audience struct {
+	Others  bool   // listeners of other processes
+	Workers bool   // idle workers of other processes, of messages that were sent
+	Written func() // is called with each announcement
+	Sent    func() // is called for each message that was sent, and by WakeWorkers
+}
+
 // Announce returns a store whose written events are announced: to this process's listeners at once, and to those of
-// other processes, if tell is set, at most once per announceEvery. No write waits for that. also is called with each
-// announcement, and must not block.
-func Announce(s store.Store, f *Feed, tell bool, also ...func()) store.Store {
-	a := &announcer{Store: s, feed: f, also: also}
-	if tell {
-		a.others = &others{store: s}
+// other processes, if to says so, at most once per announceEvery. No write waits for that. Messages that were sent are
+// announced in the same way.
+func Announce(s store.Store, f *Feed, to Audience) store.Store {
+	a := &announcer{Store: s, feed: f, to: to}
+	if to.Others {
+		a.others = &others{call: s.Wake}
+	}
+	if to.Workers {
+		a.workers = &others{call: func(ctx context.Context, _ []string) error { return s.WakeWorkers(ctx) }}
 	}
 	return a
 }
@@ -29,9 +40,10 @@ const (
 type announcer struct {
 	store.Store
 
-	feed   *Feed
-	others *others // nil: they are not told
-	also   []func()
+	feed    *Feed
+	to      Audience
+	others  *others // nil: they are not told
+	workers *others
 }
 
 func (a *announcer) wrote(err error, jobIDs ...string) {
@@ -39,8 +51,8 @@ func (a *announcer) wrote(err error, jobIDs ...string) {
 		return
 	}
 	a.feed.Written(jobIDs...)
-	for _, call := range a.also {
-		call()
+	if a.to.Written != nil {
+		a.to.Written()
 	}
 	if a.others != nil {
 		a.others.tell(jobIDs)
@@ -49,8 +61,10 @@ func (a *announcer) wrote(err error, jobIDs ...string) {
 
 // Close implements store.Store.
 func (a *announcer) Close() {
-	if a.others != nil {
-		a.others.close()
+	for _, o := range []*others{a.others, a.workers} {
+		if o != nil {
+			o.close()
+		}
 	}
 	a.Store.Close()
 }
@@ -113,10 +127,8 @@ func (a *announcer) Reject(ctx context.Context, r store.Rejection) (store.Settle
 	s, err := a.Store.Reject(ctx, r)
 	if r.JobID != "" {
 		a.wrote(err, r.JobID)
-	} else if err == nil { // a dead letter, which is of no job
-		for _, call := range a.also {
-			call()
-		}
+	} else if err == nil && a.to.Written != nil { // a dead letter, which is of no job
+		a.to.Written()
 	}
 	return s, err
 }
@@ -145,11 +157,29 @@ func (a *announcer) Requeue(ctx context.Context, r store.Requeue) (store.Job, er
 	return j, err
 }
 
+// MarkSent implements store.Jobs. The message is on its queue by now, so workers find it.
+func (a *announcer) MarkSent(ctx context.Context, jobID string) error {
+	err := a.Store.MarkSent(ctx, jobID)
+	_ = a.WakeWorkers(ctx) // never fails
+	return err
+}
+
+// WakeWorkers implements store.Feeds.
+func (a *announcer) WakeWorkers(context.Context) error {
+	if a.to.Sent != nil {
+		a.to.Sent()
+	}
+	if a.workers != nil {
+		a.workers.tell(nil)
+	}
+	return nil
+}
+
 // others tells other processes, from a goroutine that ends when there is nothing to tell.
 type others struct {
-	store store.Feeds
-	done  sync.WaitGroup
-	stop  chan struct{} // closed by close
+	call func(ctx context.Context, jobIDs []string) error
+	done sync.WaitGroup
+	stop chan struct{} // closed by close
 
 	mu      sync.Mutex
 	closed  bool
@@ -188,7 +218,7 @@ func (o *others) run() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), announceTimeout)
-		_ = o.store.Wake(ctx, jobs) // listeners ask the database from time to time, too
+		_ = o.call(ctx, jobs) // who is not told asks from time to time, too
 		cancel()
 		select {
 		case <-time.After(announceEvery):

@@ -23,6 +23,8 @@ func (e *expired) Feed(_ context.Context, q store.FeedQuery) (page store.FeedPag
 
 func (*expired) Wake(context.Context, []string) error { return nil }
 
+func (*expired) WakeWorkers(context.Context) error { return nil }
+
 // TestExpiredEvents: a listener of a job whose events have expired gets those that are written later.
 func TestExpiredEvents(t *testing.T) {
 	t.Parallel()

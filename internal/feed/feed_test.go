@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -362,7 +363,7 @@ func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		told := &wakes{}
-		s := feed.Announce(whole{engineCalls: r.jobs, wakes: told}, r.feed, true)
+		s := feed.Announce(whole{engineCalls: r.jobs, wakes: told}, r.feed, feed.Audience{Others: true})
 		l := r.feed.Follow(store.FeedPosition{})
 		defer l.Close()
 		for !l.CaughtUp() {
@@ -413,9 +414,50 @@ type whole struct {
 
 func (whole) Close() {}
 
+func (w whole) MarkSent(context.Context, string) error { return w.marked }
+
+// Each message that is sent wakes this process at once and tells other workers, some times a second at most, even if it
+// could not be marked.
+func TestSentMessagesWakeWorkers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		told, here := &wakes{marked: errors.New("no answer")}, 0
+		s := feed.Announce(whole{engineCalls: r.jobs, wakes: told}, r.feed, feed.Audience{
+			Workers: true, Sent: func() { here++ },
+		})
+		if err := s.MarkSent(t.Context(), "a"); err == nil {
+			t.Error("the error of MarkSent is lost")
+		}
+		synctest.Wait()
+		if here != 1 || told.workers.Load() != 1 {
+			t.Errorf("one message: woken %d times here and %d elsewhere", here, told.workers.Load())
+		}
+		told.marked = nil
+		for range 100 {
+			if err := s.MarkSent(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		s.Close() // tells the last
+		if n := told.workers.Load(); here != 101 || n < 2 || n > 4 || told.n != 0 {
+			t.Errorf("100 messages: woken %d times here and %d elsewhere; %d calls for events", here, n, told.n)
+		}
+	})
+}
+
 type wakes struct {
 	n    int
 	last []string
+
+	workers atomic.Int32
+	marked  error // the error of MarkSent
+}
+
+func (w *wakes) WakeWorkers(context.Context) error {
+	w.workers.Add(1)
+	return nil
 }
 
 func (w *wakes) Wake(_ context.Context, ids []string) error {

@@ -30,3 +30,6 @@ func (r reader) Feed(ctx context.Context, q store.FeedQuery) (page store.FeedPag
 
 // Wake implements store.Feeds: there is nobody to tell.
 func (reader) Wake(context.Context, []string) error { return nil }
+
+// WakeWorkers implements store.Feeds: there is nobody to tell.
+func (reader) WakeWorkers(context.Context) error { return nil }

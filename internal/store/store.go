@@ -232,6 +232,8 @@ type Feeds interface {
 	Feed(ctx context.Context, q FeedQuery) (FeedPage, error)
 	// Wake tells other processes' listeners that jobs have new events; no ids: any job.
 	Wake(ctx context.Context, jobIDs []string) error
+	// WakeWorkers makes idle workers of the tenant look for messages at once, as far as they can be told.
+	WakeWorkers(ctx context.Context) error
 }
 
 type unexposed struct{}

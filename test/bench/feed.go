@@ -49,7 +49,7 @@ func measureFeed(ctx context.Context, out io.Writer) (err error) {
 	}
 	events := feed.New(feed.Config{Store: opened, Log: slog.New(slog.DiscardHandler), Keep: time.Hour})
 	defer events.Close()
-	jobs := feed.Announce(opened, events, false)
+	jobs := feed.Announce(opened, events, feed.Audience{})
 	defer jobs.Close()
 	h, err := newHouse(ctx, jobs, events)
 	if err != nil {

@@ -168,7 +168,10 @@ func besideBare(ctx context.Context, out io.Writer, stub, only, queue string) (e
 		}
 	}
 	if only != "queue" {
-		return measureIdle(ctx, out, o.azurite, o.jobs)
+		if err := measureIdle(ctx, out, o.azurite, o.jobs); err != nil {
+			return err
+		}
+		return measureWakes(ctx, out, o)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type rig struct {
 	tasks   int // at a time
 	handler handlers.Handler
 	service queue.Service
+	billed  bool // requests to the queues
 	jobs    *countingJobs
 	counter *endCounter
 	stop    context.CancelFunc
@@ -104,6 +105,7 @@ func newRigOn(ctx context.Context, on backend, jobs store.Jobs, tasks int) (*rig
 		deafen()
 		return nil, err
 	}
+	_, r.billed = on.(azureBackend)
 	names := task.QueueNames(client)
 	r.deafen, r.service = deafen, service
 	r.queues = engine.Queues{
@@ -132,7 +134,7 @@ func (r *rig) start(ctx context.Context, want int) error {
 		ClientID: client, Worker: r.name, Concurrency: r.tasks, Lease: time.Minute,
 		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: patience, DrainMax: time.Minute,
 	}, engine.Deps{
-		Queues: r.queues, Store: r.jobs, Handlers: registry, Observer: r.counter,
+		Queues: r.queues, Billed: r.billed, Store: r.jobs, Handlers: registry, Observer: r.counter,
 		Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), // as the daemon logs, to nowhere
 	})
 	if err != nil {

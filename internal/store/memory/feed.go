@@ -49,3 +49,6 @@ func (v Reader) Feed(ctx context.Context, q store.FeedQuery) (page store.FeedPag
 
 // Wake does nothing: there are no other processes.
 func (Reader) Wake(context.Context, []string) error { return nil }
+
+// WakeWorkers does nothing: there are no other processes.
+func (Reader) WakeWorkers(context.Context) error { return nil }

@@ -30,6 +30,9 @@ var listenWaits = retry.Backoff{First: time.Second, Max: time.Minute, Jitter: 0.
 // FeedChannel is the channel of the notifications about a tenant's events.
 func FeedChannel(clientID string) string { return "async_worker:" + clientID }
 
+// TasksChannel is the channel of the notifications about new tasks of a tenant, see WakeWorkers.
+func TasksChannel(clientID string) string { return "async_worker_tasks:" + clientID }
+
 // KeepListening calls heard for every notification on the channel, and whenever it has connected: what was sent before
 // is lost. It connects again for ever, and returns when ctx is done. lost is told of a lost or refused connection, once
 // until it is there again.

@@ -40,3 +40,9 @@ func (c *client) Wake(ctx context.Context, jobIDs []string) error {
 		Jobs []string `json:"jobs,omitempty"`
 	}{jobIDs})
 }
+
+func (c *client) WakeWorkers(ctx context.Context) error {
+	return c.run(ctx, "aw_wake", struct {
+		Tasks bool `json:"tasks"`
+	}{true})
+}

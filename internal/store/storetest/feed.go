@@ -131,6 +131,9 @@ func testFeedOfJobs(t *testing.T, b *bench) {
 	if err := b.Wake(b.ctx(), nil); err != nil {
 		t.Error(err)
 	}
+	if err := b.WakeWorkers(b.ctx()); err != nil {
+		t.Error(err)
+	}
 }
 
 // testFeedReset: a position that is too old, or that this database never gave out, is answered with the stream's end.

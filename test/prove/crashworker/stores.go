@@ -231,6 +231,10 @@ func (w countedStore) Feed(ctx context.Context, q store.FeedQuery) (store.FeedPa
 	return call(w.c, "store.Feed", func() (store.FeedPage, error) { return w.s.Feed(ctx, q) })
 }
 
+func (w countedStore) WakeWorkers(ctx context.Context) error {
+	return call0(w.c, "store.WakeWorkers", func() error { return w.s.WakeWorkers(ctx) })
+}
+
 func (w countedStore) Wake(ctx context.Context, ids []string) error {
 	return call0(w.c, "store.Wake", func() error { return w.s.Wake(ctx, ids) })
 }
