@@ -78,11 +78,11 @@ func (d *drawings) opened(ctx context.Context) bool {
 	return d.failed == nil
 }
 
-// recovered must be deferred. After a panic nothing more is read, and clear is called.
-func (d *drawings) recovered(clear func()) {
+// recovered must be deferred. After a panic nothing more is read, and forget is called.
+func (d *drawings) recovered(forget func()) {
 	if p := recover(); p != nil {
 		d.failed = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		clear()
+		forget()
 	}
 }
 
