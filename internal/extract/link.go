@@ -120,8 +120,8 @@ func Shift(links []Link, by int) []Link {
 	return moved
 }
 
-// cut returns the links of a part of a text.
-func cut(links []Link, start, end int) []Link {
+// CutLinks returns the links of a part of a text, from a byte offset to another.
+func CutLinks(links []Link, start, end int) []Link {
 	var inside []Link
 	for _, l := range links {
 		if l.Start < end && l.End > start {

@@ -153,7 +153,7 @@ func (g *guard) block(b Block) error {
 	for len(b.Text) > maxText && b.Table == nil {
 		piece := b
 		end := pieceEnd(b.Text, b.Kind == Code)
-		piece.Links, b.Links = cut(b.Links, 0, end), cut(b.Links, end, len(b.Text))
+		piece.Links, b.Links = CutLinks(b.Links, 0, end), CutLinks(b.Links, end, len(b.Text))
 		piece.Text, b.Text = b.Text[:end], b.Text[end:]
 		if err := g.piece(piece); err != nil {
 			return err

@@ -47,6 +47,7 @@ type Abilities struct {
 	Confidence bool // words have a confidence
 	Markdown   bool // pages come as Markdown, with headings and tables
 	Rotation   bool // pages are read in any orientation
+	Straight   bool // pages that are a little askew are straightened before
 
 	// DPI and Side are the images that it needs: the resolution in dots per inch, or, unless Side is zero, the
 	// longest side in pixels.
@@ -124,6 +125,7 @@ type Page struct {
 	Paragraphs []Paragraph
 	Markdown   string   // the same with headings, lists and tables, if the engine returns it
 	Turned     Rotation // rotation of the image before it was read
+	Skew       float64  // degrees by which the image was rotated clockwise before it was read, to straighten its lines
 	// The given image in pixels, and its dots per inch; set by the caller of the engine (ocr/pages).
 	Width, Height, DPI int
 	Engine             string // the engine that read it, if not the configured one: see Fallback

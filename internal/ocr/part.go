@@ -11,14 +11,21 @@ func (p Page) On(img Image) Page {
 		return p
 	}
 	p.Width, p.Height = int(math.Round(float64(p.Width)/w)), int(math.Round(float64(p.Height)/h))
+	return p.moved(func(b Box) Box {
+		return Box{part.Left + b.Left*w, part.Top + b.Top*h, part.Left + b.Right*w, part.Top + b.Bottom*h}
+	})
+}
+
+// moved returns the page with all boxes mapped.
+func (p Page) moved(move func(Box) Box) Page {
 	paragraphs := make([]Paragraph, len(p.Paragraphs))
 	for i, paragraph := range p.Paragraphs {
 		paragraphs[i] = make(Paragraph, len(paragraph))
 		for j, line := range paragraph {
 			paragraphs[i][j] = make(Line, len(line))
 			for k, word := range line {
-				if b := word.Box; b.Known() {
-					word.Box = Box{part.Left + b.Left*w, part.Top + b.Top*h, part.Left + b.Right*w, part.Top + b.Bottom*h}
+				if word.Box.Known() {
+					word.Box = move(word.Box)
 				}
 				paragraphs[i][j][k] = word
 			}

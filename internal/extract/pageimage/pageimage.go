@@ -23,7 +23,7 @@ type Options struct {
 	Side   int           // pixels of the longest side, instead of DPI; zero: DPI applies
 	Pixels int           // of an image; larger pages are rendered coarser. Default 20 million
 	Time   time.Duration // of one run of a program; zero: limits.Time
-	Temp   string        // for empty working folders of programs; empty: os.TempDir()
+	Temp   string        // for empty working folders of programs, unless the source has its own; empty: os.TempDir()
 }
 
 // File is a file of pages. It is safe for concurrent use.
@@ -46,8 +46,9 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 	}
 	o.Pixels = Size{Pixels: o.Pixels}.pixels()
 	f := &File{opts: o}
+	temp := cmp.Or(src.TempDir, o.Temp)
 	if src.Format == extract.Image {
-		images, err := OpenImages(ctx, src.Path, cmp.Or(o.Temp, src.TempDir), limits.Pages+1, limits.Pool)
+		images, err := OpenImages(ctx, src.Path, temp, limits.Pages+1, limits.Pool)
 		if err != nil {
 			return nil, err
 		}
@@ -64,10 +65,10 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
 	f.pdf = PDF{
-		Path: path, MaxPixels: o.Pixels, TempDir: o.Temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels),
+		Path: path, MaxPixels: o.Pixels, TempDir: temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels),
 		Pool: limits.Pool,
 	}
-	f.pages, err = pdf.Pages(ctx, path, o.Temp, limits)
+	f.pages, err = pdf.Pages(ctx, path, temp, limits)
 	return f, err
 }
 

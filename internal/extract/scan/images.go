@@ -23,7 +23,7 @@ var _ extract.Extractor = Images{}
 
 const (
 	imagesName    = "native/image"
-	imagesVersion = 1
+	imagesVersion = 2
 )
 
 // NewImages returns an extractor of images.

@@ -182,7 +182,7 @@ func linesOf(text ocr.Page) *pdf.Reading {
 	if text.Markdown != "" {
 		return nil
 	}
-	r := &pdf.Reading{}
+	r := &pdf.Reading{Skew: text.Skew}
 	for _, paragraph := range text.Paragraphs {
 		for _, line := range paragraph {
 			words := make(pdf.Line, len(line))

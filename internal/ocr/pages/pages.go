@@ -60,9 +60,11 @@ type Reader struct {
 // id names everything that determines the reading of a page image.
 func (r *Reader) id() string {
 	e := r.Engine
-	return strings.Join([]string{
-		e.Name(), e.Version(), strings.Join(e.Languages(), "+"), r.Options, fmt.Sprintf("v%d", version),
-	}, "|")
+	parts := []string{e.Name(), e.Version(), strings.Join(e.Languages(), "+"), r.Options, fmt.Sprintf("v%d", version)}
+	if e.Abilities().Straight {
+		parts = append(parts, "straight")
+	}
+	return strings.Join(parts, "|")
 }
 
 // Render makes the image of a page. Its error becomes that of the page's reading.

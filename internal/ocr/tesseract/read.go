@@ -23,12 +23,26 @@ const (
 	sureOrientation = 2
 )
 
-// Read implements ocr.Engine. It reads the page in its given orientation, which is right for nearly all pages
+// Read implements ocr.Engine. A page that is a little askew is straightened first.
+func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+	degrees := ocr.Skew(img.Gray)
+	if degrees == 0 {
+		return e.readStraight(ctx, img)
+	}
+	tilt := ocr.NewTilt(img, degrees)
+	p, err := e.readStraight(ctx, tilt.Of(img))
+	if err != nil {
+		return ocr.Page{}, err
+	}
+	return p.Tilted(tilt), nil
+}
+
+// readStraight reads a page in its given orientation, which is right for nearly all pages
 // and costs one run. Only if the result is doubtful does tesseract detect the orientation; if that is doubtful,
 // too, the other rotations are tried, and the one with the most evidence of text is kept.
 //
-// If ctx ends during another try, Read returns its error, because the result so far may be nonsense.
-func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+// If ctx ends during another try, its error is returned, because the result so far may be nonsense.
+func (e *Engine) readStraight(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	best, err := e.read(ctx, img, 0)
 	if err != nil || sure(best) {
 		return best, err

@@ -184,3 +184,41 @@ func TestForATask(t *testing.T) {
 		}
 	}
 }
+
+// TestStraightens: a page that is askew reads as well as the straight one, its boxes are on the page as it was, and a
+// straight page isn't touched.
+func TestStraightens(t *testing.T) {
+	t.Parallel()
+	e := open(t, tesseract.Options{})
+	straight := ocrtest.Scan(t, 0, letter()...)
+	want, err := e.Read(t.Context(), straight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Skew != 0 {
+		t.Errorf("the straight page was rotated by %g°", want.Skew)
+	}
+	for _, degrees := range []float64{1.5, 3, -3} {
+		tilt := ocr.NewTilt(straight, degrees)
+		askew := tilt.Of(straight)
+		got, err := e.Read(t.Context(), askew)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text(got.Clean()) != text(want.Clean()) {
+			t.Errorf("%g°: %q", degrees, text(got.Clean()))
+		}
+		if got.Skew > -degrees+0.3 || got.Skew < -degrees-0.3 {
+			t.Errorf("%g°: rotated by %g°", degrees, got.Skew)
+		}
+		for i, line := range got.Paragraphs[0] {
+			a, b := tilt.Undo(line[0].Box), want.Paragraphs[0][i][0].Box
+			if d := a.Left - b.Left; d > 0.01 || d < -0.01 {
+				t.Errorf("%g°: line %d begins at %+v, not %+v", degrees, i+1, a, b)
+			}
+			if d := a.Top - b.Top; d > 0.01 || d < -0.01 {
+				t.Errorf("%g°: line %d begins at %+v, not %+v", degrees, i+1, a, b)
+			}
+		}
+	}
+}

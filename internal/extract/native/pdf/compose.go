@@ -45,7 +45,9 @@ func (c *composer) add(p *piece) error {
 	if err := c.flushTable(); err != nil {
 		return err
 	}
-	return c.put(c.block(p, text), p)
+	b := c.block(p, text)
+	b.Links = p.links(b)
+	return c.put(b, p)
 }
 
 // block returns the block of a piece.
@@ -93,12 +95,15 @@ func (c *composer) put(b extract.Block, p *piece) error {
 			if c.open.Page != b.Page {
 				head, rest = firstSentence(b.Text)
 			}
-			c.open.Text = c.words.join(c.open.Text, head)
-			c.from = p
+			joined := c.words.join(c.open.Text, head)
+			c.open.Links = joinLinks(c.open.Links, extract.CutLinks(b.Links, 0, len(head)), len(joined)-len(head))
+			c.open.Text, c.from = joined, p
 			if rest == "" {
 				return nil
 			}
-			b.Text = rest // a separate block, so that it gets the right page
+			// a separate block, so that it gets the right page
+			b.Links = extract.CutLinks(b.Links, len(b.Text)-len(rest), len(b.Text))
+			b.Text = rest
 		}
 		if c.open.Kind == extract.Code && b.Kind == extract.Code && !p.first && p.above < 2.5 {
 			c.open.Text += "\n" + b.Text

@@ -35,39 +35,55 @@ type drawings struct {
 	lost   []int // pages whose content can't be read, or costs too much
 }
 
-// at returns the drawing of a page, or nil if it can't be read. Pages are read in order.
-func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing) {
-	defer func() {
-		if p := recover(); p != nil {
-			d.failed, found = fmt.Errorf("panic: %v\n%s", p, debug.Stack()), nil
-		}
-	}()
-	if d.file == nil && d.failed == nil {
-		d.failed = d.open(ctx)
-	}
-	if d.failed != nil {
-		return nil
+// at returns the drawing and the links of a page, or nil for what can't be read. Pages are read in order.
+func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing, links *content.Links) {
+	defer d.recovered(func() { found, links = nil, nil })
+	if !d.opened(ctx) {
+		return nil, nil
 	}
 	for d.number < number {
 		page, ok := d.next()
 		if !ok {
-			return nil
+			return nil, nil
 		}
 		d.page, d.number = page, d.number+1
 	}
 	if d.number != number {
-		return nil
+		return nil, nil
 	}
+	links = content.ReadLinks(d.file, d.page)
 	found, err := content.Read(ctx, d.file, d.page)
 	switch {
 	case err == nil:
-		return found
+		return found, links
 	case errors.Is(err, content.ErrTooMuch):
 		d.dense = append(d.dense, number)
 	case ctx.Err() == nil:
 		d.lost = append(d.lost, number)
 	}
-	return nil
+	return nil, links
+}
+
+// noOutline reports whether the file was read and has no outline, so that poppler needn't look for one.
+func (d *drawings) noOutline(ctx context.Context) (none bool) {
+	defer d.recovered(func() { none = false })
+	return d.opened(ctx) && d.file.Root()["Outlines"] == nil
+}
+
+// opened opens the file before its first use, and reports whether it can be read.
+func (d *drawings) opened(ctx context.Context) bool {
+	if d.file == nil && d.failed == nil {
+		d.failed = d.open(ctx)
+	}
+	return d.failed == nil
+}
+
+// recovered must be deferred. After a panic nothing more is read, and forget is called.
+func (d *drawings) recovered(forget func()) {
+	if p := recover(); p != nil {
+		d.failed = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		forget()
+	}
 }
 
 func (d *drawings) open(ctx context.Context) error {

@@ -24,10 +24,10 @@ func TestDrawingThatIsLost(t *testing.T) {
 	}
 	d := &drawings{path: path}
 	defer d.close()
-	if found := d.at(t.Context(), 1); found != nil {
+	if found, _ := d.at(t.Context(), 1); found != nil {
 		t.Errorf("got %+v", found)
 	}
-	if found := d.at(t.Context(), 2); found == nil || len(found.Lines) != 1 {
+	if found, _ := d.at(t.Context(), 2); found == nil || len(found.Lines) != 1 {
 		t.Errorf("got %+v", found)
 	}
 	if w := d.warnings(); len(w) != 1 || !strings.Contains(w[0], "page 1") {

@@ -15,6 +15,7 @@ type maker struct {
 	pages   []*bytes.Buffer
 	info    string
 	outline []string // titles of bookmarks on page 1
+	annots  string   // annotations of all pages
 	rotate  int      // clockwise rotation of the pages for display, in degrees
 }
 
@@ -91,8 +92,8 @@ func (m *maker) bytes() []byte {
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 9 0 R >>")
 	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(toHebrew), toHebrew))
 	for i, p := range m.pages {
-		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate %d /Contents %d 0 R "+
-			"/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R >> >> >>", m.rotate, fixed+2+2*i))
+		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate %d /Annots [%s] "+
+			"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R >> >> >>", m.rotate, m.annots, fixed+2+2*i))
 		object(fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.Len(), p.String()))
 	}
 	if n := len(m.outline); n > 0 {

@@ -38,11 +38,12 @@ type word struct {
 	box
 	style
 	text      string
-	segment   int  // poppler's line on the page
-	order     int  // position in the page's content stream, from 0
-	rtl       bool // of a right-to-left script
-	mirrored  bool // its page is mirrored
-	invisible bool // it is not drawn
+	segment   int    // poppler's line on the page
+	order     int    // position in the page's content stream, from 0
+	rtl       bool   // of a right-to-left script
+	mirrored  bool   // its page is mirrored
+	invisible bool   // it is not drawn
+	target    string // of the link that it is in
 
 	tight  bool   // the gap before it is no space
 	visual string // as poppler prints it, from left to right, if it is right-to-left
@@ -66,7 +67,8 @@ type page struct {
 	dots          []box  // small round shapes
 	fromImage     bool   // its words were read from an image
 	turned        rotation
-	mirrored      bool // left and right are exchanged
+	skew          float64 // of its image, see Reading
+	mirrored      bool    // left and right are exchanged
 
 	chars, garbage int  // see PageText
 	layer          bool // see PageText
@@ -156,6 +158,25 @@ func (b box) rotatedBy(t rotation, w, h float64) box {
 	}
 }
 
+// tilted rotates a point around the middle of a page of width w and height h, clockwise.
+func tilted(x, y, w, h, degrees float64) (tx, ty float64) {
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	x, y = x-w/2, y-h/2
+	return x*cos - y*sin + w/2, x*sin + y*cos + h/2
+}
+
+// askew returns the box around a box of the straightened page, of width w and height h, on the page as it is.
+func (p *page) askew(b box, w, h float64) box {
+	var out box
+	for _, x := range []float64{b.left, b.right} {
+		for _, y := range []float64{b.top, b.bottom} {
+			tx, ty := tilted(x, y, w, h, -p.skew)
+			out = out.union(box{tx, ty, tx, ty})
+		}
+	}
+	return out
+}
+
 // original maps b back to the printed page, in fractions of its size.
 func (p *page) original(b box) box {
 	w, h := p.width, p.height
@@ -174,6 +195,9 @@ func (p *page) original(b box) box {
 	}
 	if w <= 0 || h <= 0 {
 		return box{}
+	}
+	if p.skew != 0 {
+		b = p.askew(b, w, h)
 	}
 	unit := func(v float64) float64 { return math.Round(min(max(v, 0), 1)*1e4) / 1e4 }
 	return box{unit(b.left / w), unit(b.top / h), unit(b.right / w), unit(b.bottom / h)}

@@ -20,7 +20,7 @@ import (
 
 const (
 	name    = "native/pdf"
-	version = 3
+	version = 4
 
 	// rangePages is how many pages one run of poppler reads. Its memory grows with them, and Limits.Time
 	// applies to each run.
@@ -78,9 +78,11 @@ func (Extractor) ExtractRouted(
 		return info, err
 	}
 	src.HasPages(info.Pages)
-	outline, err := program.outline(ctx)
-	if err != nil {
-		return info, failure(err)
+	var outline []outlineItem
+	if !program.drawn.noOutline(ctx) {
+		if outline, err = program.outline(ctx); err != nil {
+			return info, failure(err)
+		}
 	}
 	d := newDocument(info.Pages, outline, counted(&info, limits.Characters, emit))
 	damaged, err := readAll(ctx, program, info.Pages, &routeQueue{router: router, deliver: d.add})

@@ -10,7 +10,10 @@ import (
 )
 
 // Reading is the lines of a page as they were read from its image, in reading order. The page may be turned by 90°.
-type Reading struct{ Lines []Line }
+type Reading struct {
+	Lines []Line
+	Skew  float64 // degrees by which the page must be rotated clockwise for its lines to be straight
+}
 
 // Line is words with their boxes, in reading order.
 type Line []Word
@@ -51,13 +54,15 @@ func (p *page) read(r Reading) {
 	}
 	p.words, p.rules, p.fills, p.dots = nil, nil, nil, nil
 	p.fromImage, p.mirrored = true, false
-	p.turned = r.rotation(p.width, p.height)
+	p.turned, p.skew = r.rotation(p.width, p.height), r.Skew
 	lines := make([][]readWord, len(r.Lines))
 	sizes := make([]float64, len(lines))
 	for i, l := range r.Lines {
 		for _, w := range l {
 			b := box{w.Box.Left * p.width, w.Box.Top * p.height, w.Box.Right * p.width, w.Box.Bottom * p.height}
 			if text := normalize(w.Text); text != "" {
+				x, y := tilted(b.centerX(), b.centerY(), p.width, p.height, p.skew)
+				b = box{x - b.width()/2, y - b.height()/2, x + b.width()/2, y + b.height()/2}
 				lines[i] = append(lines[i], readWord{b.rotatedBy(p.turned, p.width, p.height), text})
 			}
 		}

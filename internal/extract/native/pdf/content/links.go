@@ -1,0 +1,30 @@
+package content
+
+import "github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
+
+// Link is an area of a page that leads to an address.
+type Link struct {
+	Box
+
+	Address string
+}
+
+// Links are those of a page of this size, as it is shown.
+type Links struct {
+	Width, Height float64
+	All           []Link
+}
+
+// ReadLinks returns the areas of a page that lead to addresses (12.5.6.5, 12.6.4.8).
+func ReadLinks(f *object.File, p *object.Page) *Links {
+	m, width, height := pageMatrix(p)
+	out := &Links{Width: width, Height: height}
+	for _, l := range f.Links(p) {
+		for _, r := range l.Areas {
+			out.All = append(out.All, Link{around([]point{
+				m.apply(r[0], r[1]), m.apply(r[2], r[1]), m.apply(r[2], r[3]), m.apply(r[0], r[3]),
+			}), l.Address})
+		}
+	}
+	return out
+}
