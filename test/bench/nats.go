@@ -80,8 +80,10 @@ func (b *natsBackend) fill(ctx context.Context, name string, n int, text func(i 
 	if subject == "" {
 		subject = name
 	}
+	// The client refuses to send when thousands wait for their confirmation for 200 ms, as on a busy machine.
+	patient := jetstream.WithStallWait(patience)
 	for i := range n {
-		if _, err := b.js.PublishAsync(subject, []byte(text(i))); err != nil {
+		if _, err := b.js.PublishAsync(subject, []byte(text(i)), patient); err != nil {
 			return err
 		}
 	}

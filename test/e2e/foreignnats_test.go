@@ -83,6 +83,7 @@ func TestForeignNATS(t *testing.T) {
 	for name, scenario := range map[string]func(t *testing.T){
 		"a job is done": natsDone, "high before low": natsPriority, "duplicates on three workers": natsDuplicates,
 		"shutdown in the middle": natsShutdown, "replay of a dead letter": natsReplay, "nats CLI": natsCLI,
+		"replay from ocr.dlq": natsEvents,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
