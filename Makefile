@@ -132,7 +132,7 @@ boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, a
 
 .PHONY: bench
 bench: test-deps ## Measure what the worker costs around a task, next to a bare client loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream, feed, decks, bloat, retention or dashboard
-	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS))
+	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -timeout 60m -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS))
 
 .PHONY: quality
 quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print; with KIND=retrieval SET=dir (passages.jsonl, questions.jsonl) the search

@@ -136,6 +136,7 @@ func (p *page) bulk() error {
 	if err != nil {
 		return err
 	}
+	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(changeLimit)) // else the server's own limit counts
 	b := bulk{Change: c, Filter: form.Get("q")}
 	ids := form["id"]
 	for _, id := range ids[:min(len(ids), mostBulk)] {

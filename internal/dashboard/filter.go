@@ -140,6 +140,17 @@ func (f filter) with(name, value string) string {
 	return strings.Join(kept, " ")
 }
 
+// failedLike is the filter of the failed jobs of a cause.
+func failedLike(c store.FailureCause) string {
+	terms := []string{"status:failed"}
+	for _, t := range [][2]string{{"type", c.Type}, {"class", c.Class}, {"code", c.Code}} {
+		if t[1] != "" {
+			terms = append(terms, term(t[0], t[1]))
+		}
+	}
+	return strings.Join(terms, " ")
+}
+
 // term writes a qualifier.
 func term(name, value string) string {
 	if strings.ContainsAny(value, " ") {

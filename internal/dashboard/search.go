@@ -18,6 +18,8 @@ const (
 	mostQuery  = 2_000 // bytes
 	mostHits   = 20
 	hitExcerpt = 900 // runes of a hit that are shown
+	hitBefore  = 200 // of them before the first word that is marked, if it comes late
+	mostEnding = 3   // runes by which two forms of a word differ
 )
 
 // searchPage is what the page of the search shows.
@@ -64,14 +66,10 @@ func termsOf(text string) (terms []string) {
 	return terms
 }
 
-// Marked is the beginning of a text with the query's words marked.
+// Marked is a text with the query's words marked: of a long one the part around the first of them.
 func (v searchPage) Marked(text string) template.HTML {
-	runes := []rune(text)
-	if len(runes) > hitExcerpt {
-		text = string(runes[:hitExcerpt]) + "…"
-	}
 	var out strings.Builder
-	for text != "" {
+	for text = v.excerpt(text); text != ""; {
 		word, rest := cutWord(text)
 		escaped := template.HTMLEscapeString(word)
 		if v.hits(word) {
@@ -81,6 +79,31 @@ func (v searchPage) Marked(text string) template.HTML {
 		text = rest
 	}
 	return template.HTML(out.String()) //nolint:gosec // each word is escaped
+}
+
+// excerpt cuts a text to what is shown of it, at its words.
+func (v searchPage) excerpt(text string) string {
+	if utf8.RuneCountInString(text) <= hitExcerpt {
+		return text
+	}
+	before, after := "", text
+	for after != "" {
+		word, rest := cutWord(after)
+		if v.hits(word) {
+			break
+		}
+		before, after = before+word, rest
+	}
+	if after == "" || utf8.RuneCountInString(before) < hitExcerpt-hitBefore {
+		return string([]rune(text)[:hitExcerpt]) + "…"
+	}
+	led := []rune(before)
+	_, lead := cutWord(string(led[len(led)-hitBefore:])) // the first word is a part of one
+	shown := []rune(lead + after)
+	if len(shown) > hitExcerpt {
+		return "…" + string(shown[:hitExcerpt]) + "…"
+	}
+	return "…" + string(shown)
 }
 
 // cutWord cuts off the first word, or what is before it.
@@ -96,9 +119,18 @@ func cutWord(text string) (word, rest string) {
 	return text, ""
 }
 
+// hits reports whether a word is one of the query's, or another form of it: the search by words finds by stems, so crane
+// for cranes.
 func (v searchPage) hits(word string) bool {
 	word = strings.ToLower(word)
-	return slices.Contains(v.terms, word)
+	return slices.ContainsFunc(v.terms, func(term string) bool {
+		short, long := word, term
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		ending, ok := strings.CutPrefix(long, short)
+		return ok && (ending == "" || utf8.RuneCountInString(short) >= 4 && utf8.RuneCountInString(ending) <= mostEnding)
+	})
 }
 
 // askPage is what the form for a question shows.

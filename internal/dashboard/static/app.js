@@ -16,6 +16,10 @@
   });
   setInterval(tick, 10000);
 
+  // On a narrow screen the navigation scrolls: the page that is open is in sight.
+  const here = document.querySelector(".nav [aria-current]");
+  if (here) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.offsetWidth) / 2;
+
   // Whether the page is live.
   const live = (on) => document.querySelectorAll(".live").forEach((e) => {
     e.classList.toggle("on", on);
