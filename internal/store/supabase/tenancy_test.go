@@ -117,6 +117,8 @@ func TestTenancy(t *testing.T) {
 			"client": victim.Client, "all_words": "secret", "terms": "{secret}", "but": nil, "n": 10,
 			"in_set": nil,
 		},
+		"aw_ranked":     {"client": victim.Client, "words": "secret", "but": nil, "n": 10, "in_set": nil},
+		"aw_ranked_own": {"words": "secret", "but": nil, "n": 10, "in_set": nil},
 		"aw_matching_own": {
 			"all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil,
 		},
