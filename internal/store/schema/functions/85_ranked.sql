@@ -38,16 +38,19 @@ begin
   with spoken as (
     select l.language, {{ .schema }}.aw_text_config(l.language) as config from unnest(v_languages[:8]) l(language)
   ), asked as (
-    select w.word, w.n from (
+    select w.word, w.n,
+           w.word ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' as pair
+    from (
       select a.word, row_number() over (order by length(a.word) desc, a.word) as n
       from unnest(tsvector_to_array({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, words))) a(word)) w
     where w.n <= 64
       and not (w.word ~ '-' and w.word ~ '^[[:alnum:]-]+$') -- its parts are words, too
   ), forms as (
-    select distinct a.n, f.term
+    select a.n, a.word as term from asked a where a.pair
+    union
+    select a.n, f.term
     from asked a, spoken s, unnest(tsvector_to_array({{ .schema }}.aw_terms_of(s.config, a.word))) f(term)
-    where s.language <> '' or a.word = any (v_telling)
-      or a.word ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]'
+    where not a.pair and (s.language <> '' or a.word = any (v_telling))
   ), counted as (
     select f.n, f.term, sum(c.chunks) as chunks
     from forms f join {{ .schema }}.term_counts c on c.term = f.term
@@ -70,7 +73,7 @@ end $$;
 -- v_most chunks, they must have another one of the words.
 create or replace function {{ .schema }}.aw_ranked(client text, words text, but tsquery, n integer, in_set text)
 returns table (id uuid, score double precision)
-language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   v_most constant double precision := 4000;
   v_average double precision;
