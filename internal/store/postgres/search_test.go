@@ -361,7 +361,7 @@ func (l *library) testTerms(t *testing.T) {
 		var n, others int
 		if err := conn.QueryRow(t.Context(), `select count(*), count(*) filter (where c.id is null)
 			from aw_ranked_own('common', null, 100000, null) r left join document_chunks c using (id)`).Scan(&n, &others); err != nil ||
-			n != min(want, 4000) || others != 0 {
+			n != min(want, 2000) || others != 0 {
 			t.Errorf("I10: client %q: %d chunks, %d of others, %v; want %d", client, n, others, err, want)
 		}
 	}

@@ -46,7 +46,6 @@ func TestTermsOfAnOldIndex(t *testing.T) {
 
 	const collect = `select (aw_collect('{"client_id":"a","superseded_for_ms":3600000000,"abandoned_for_ms":3600000000,"limit":1}') ->> 'terms')::int`
 	filled := func(conn pgx.Tx) (n int) {
-
 		t.Helper()
 		if err := conn.QueryRow(t.Context(), collect).Scan(&n); err != nil {
 			t.Fatal(err)

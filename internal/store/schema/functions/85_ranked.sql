@@ -75,7 +75,7 @@ create or replace function {{ .schema }}.aw_ranked(client text, words text, but 
 returns table (id uuid, score double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
-  v_most constant double precision := 4000;
+  v_most constant double precision := 2000;
   v_average double precision;
   v_all double precision;
   v_counted double precision := 0;
