@@ -12,10 +12,11 @@ type Collection struct {
 	Limit        int // of rows of each kind
 }
 
-// CollectAnswer counts the rows that Collect removed.
+// CollectAnswer counts the rows that Collect removed, or made anew.
 type CollectAnswer struct {
 	Superseded int  `json:"superseded"` // replaced versions
 	Staged     int  `json:"staged"`     // abandoned staged versions, with their chunks
 	Documents  int  `json:"documents"`  // documents without a version
+	Terms      int  `json:"terms"`      // chunks indexed by an earlier version, whose words were counted now
 	More       bool `json:"more"`       // Limit was reached: there may be more
 }

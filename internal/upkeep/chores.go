@@ -30,11 +30,11 @@ const (
 )
 
 // Documents removes versions of documents that were replaced longer than keep ago, what abandoned jobs have staged,
-// and documents that never had a version.
+// and documents that never had a version. It counts the words of documents that an earlier version indexed.
 func Documents(s store.Upkeep, keep time.Duration) Chore {
 	return Chore{Name: "old versions of documents", Every: every, Do: func(ctx context.Context) (int, bool, error) {
 		c, err := s.Collect(ctx, store.Collection{SupersededFor: keep, AbandonedFor: abandonedFor, Limit: batch})
-		return c.Superseded + c.Staged + c.Documents, c.More, err
+		return c.Superseded + c.Staged + c.Documents + c.Terms, c.More, err
 	}}
 }
 

@@ -153,6 +153,7 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Run("recall without what is excluded", l.testExclusion)
 	t.Run("indexes", l.testIndexes)
 	t.Run("own chunks", l.testMatchingOwn)
+	t.Run("terms", l.testTerms) // the last: from here on there are some
 }
 
 // testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95
@@ -320,6 +321,48 @@ func (l *library) testMatchingOwn(t *testing.T) {
 			`select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null) m
 			left join document_chunks c using (id) where c.id is null`).Scan(&others); err != nil || others != 0 {
 			t.Errorf("I10: client %q: %d chunks of others, %v", client, others, err)
+		}
+	}
+}
+
+// testTerms: the search by terms uses its index, also under row-level security, and returns only the client's own chunks
+// (I10).
+func (l *library) testTerms(t *testing.T) {
+	var plans strings.Builder
+	for client, want := range map[string]int{"a": 96 * perDocument, "b": 24 * perDocument} {
+		var filled int
+		if err := l.super.QueryRow(t.Context(), "select aw_fill_terms($1, 1000000)", client).Scan(&filled); err != nil ||
+			filled != want {
+			t.Fatalf("client %s: the terms of %d chunks, %v; want %d", client, filled, err, want)
+		}
+	}
+	if _, err := l.super.Exec(t.Context(), "vacuum analyze chunk_terms"); err != nil {
+		t.Fatal(err)
+	}
+	conn := l.as(t, "async_worker", "a", &plans)
+	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // see testIndexes
+		t.Fatal(err)
+	}
+	var hits int
+	if err := conn.QueryRow(t.Context(), "select count(*) from hybrid_search('word7 word77 common', null, 10)").Scan(&hits); err != nil ||
+		hits != 10 {
+		t.Errorf("%d hits, %v", hits, err)
+	}
+	for _, part := range []string{"Bitmap Index Scan on chunk_terms_by_term", "AND (client_id = 'a'::text)"} {
+		if !strings.Contains(plans.String(), part) {
+			t.Errorf("no %q in\n%s", part, plans.String())
+		}
+	}
+	if strings.Contains(plans.String(), "Seq Scan on chunk_terms") {
+		t.Errorf("a scan of all chunks:\n%s", plans.String())
+	}
+	for client, want := range map[string]int{"a": 96 * perDocument, "b": 24 * perDocument, "c": 0, "": 0} {
+		conn := l.as(t, "aw_owner", client, nil)
+		var n, others int
+		if err := conn.QueryRow(t.Context(), `select count(*), count(*) filter (where c.id is null)
+			from aw_ranked_own('common', null, 100000, null) r left join document_chunks c using (id)`).Scan(&n, &others); err != nil ||
+			n != min(want, 2000) || others != 0 {
+			t.Errorf("I10: client %q: %d chunks, %d of others, %v; want %d", client, n, others, err, want)
 		}
 	}
 }

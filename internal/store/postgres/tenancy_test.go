@@ -106,6 +106,7 @@ func TestTenancy(t *testing.T) {
 		"alter function aw_complete owner to current_user",
 		"select aw_webhook('mallory', 'j', 't', 'https://mallory.example', 'failed', 1, null, null)",
 		"set role async_worker_reader", "alter function aw_matching_own security invoker",
+		"alter function aw_ranked_own security invoker",
 		"drop policy tenant on document_chunks",
 		"alter policy search on document_chunks to async_worker", "create policy mine on document_chunks using (true)",
 	} {
@@ -166,6 +167,8 @@ func TestTenancy(t *testing.T) {
 			"count(*) from aw_nearest('VICTIM', $1::text::halfvec, 10, null, null)":                                false,
 			"aw_eligible('VICTIM', null, 10) where $1::text is not null":                                           false,
 			"count(*) from aw_matching('VICTIM', 'secret', '{secret}', null, 10, null) where $1::text is not null": false,
+			"count(*) from aw_ranked('VICTIM', 'secret', null, 10, null) where $1::text is not null":               false,
+			"count(*) from aw_ranked_own('secret', null, 10, null) where $1::text is not null":                     false,
 			"count(*) from aw_matching_own('secret', '{secret}', null, 10, null) where $1::text is not null":       false,
 		} {
 			if conn == asOwner && strings.Contains(call, "from own_") {

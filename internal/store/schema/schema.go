@@ -96,8 +96,11 @@ var (
 		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs",
 		"aw_own_derived_contents", "aw_own_llm_checks", "aw_own_processing_jobs",
 	}
-	// searched are what aw_matching_own calls, which has an owner of its own.
-	searched = []string{"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching"}
+	// searched are what aw_matching_own and aw_ranked_own call, which have an owner of their own.
+	searched = []string{
+		"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching", "aw_ranked", "aw_weighted_terms",
+		"aw_frequency", "aw_plain", "aw_pairs", "aw_terms", "aw_terms_of", "aw_text_config", "aw_word",
+	}
 )
 
 // array is names as an array of SQL's; they are ours, and have no quotes.

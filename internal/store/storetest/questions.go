@@ -100,7 +100,8 @@ func testSearchNeighbours(t *testing.T, b *bench) {
 	for text, want := range map[string][2][]string{
 		"harbour":  {{harbour}, {berth}},
 		"mooring":  {nil, {harbour, berth}},
-		"harbours": {nil, {harbour, berth}},
+		"harbours": {{harbour}, {berth}}, // another form
+		"harbourx": {nil, {harbour, berth}},
 		"":         {nil, {harbour, berth}}, // by the vector alone
 		"  ":       {nil, {harbour, berth}},
 	} {
@@ -125,7 +126,8 @@ func testSearchNeighbours(t *testing.T, b *bench) {
 	for text, want := range map[string][2][]string{
 		"harbour":       {{harbour}, nil},
 		"mooring":       {nil, nil},
-		"harbours":      {nil, {harbour}},
+		"harbours":      {{harbour}, nil},
+		"harbourx":      {nil, {harbour}}, // the same beginning
 		"harbour -town": {nil, nil},
 		"?":             {nil, nil},
 		"":              {nil, {harbour, berth}},

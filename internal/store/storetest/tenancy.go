@@ -22,6 +22,7 @@ var Tables = []string{
 	"cognee_targets", "cognee_documents", "cognee_datasets",
 	"gateway_answers", "llm_checks",
 	"decks",
+	"chunk_terms", "term_parts", "term_counts", "term_totals",
 }
 
 // Victim is a tenant with rows in every table, and a running job.

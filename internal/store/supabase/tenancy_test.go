@@ -117,6 +117,8 @@ func TestTenancy(t *testing.T) {
 			"client": victim.Client, "all_words": "secret", "terms": "{secret}", "but": nil, "n": 10,
 			"in_set": nil,
 		},
+		"aw_ranked":     {"client": victim.Client, "words": "secret", "but": nil, "n": 10, "in_set": nil},
+		"aw_ranked_own": {"words": "secret", "but": nil, "n": 10, "in_set": nil},
 		"aw_matching_own": {
 			"all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil,
 		},
@@ -197,6 +199,12 @@ func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 		"cognee_datasets":  {"document_set": "s", "dataset_id": "d"},
 		"gateway_answers":  {"key": "planted", "source_sha256": "s", "mapping": "m", "mode": "direct"},
 		"llm_checks":       {"job_id": "j", "confidence": 0.5, "verdict": "agrees", "model": "m"},
+		"chunk_terms": {
+			"chunk_id": id, "document_id": v.Staged.DocumentID, "language": "en", "words": 1, "terms": "'planted':1",
+		},
+		"term_parts":       {"part": 1},
+		"term_counts":      {"term": "planted", "part": 1, "chunks": 1},
+		"term_totals":      {"language": "en", "part": 1, "chunks": 1, "words": 1},
 		"idempotency_keys": {"key": "k", "fingerprint": "f", "job_id": "j"},
 		"aw_queues":        {"name": "planted"},
 		"aw_queue_messages": {

@@ -212,6 +212,12 @@ func inTheStore() []Sabotage {
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
+			Name: "search-terms-of-all-tenants", Breaks: []string{"I10"}, Dir: functions, Func: "aw_ranked_own",
+			Old:    "from {{ .schema }}.aw_ranked(coalesce({{ .schema }}.aw_client(), ''), words",
+			New:    "from {{ .schema }}.aw_ranked(null, words",
+			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
+		},
+		{
 			Name: "security-not-forced", Breaks: []string{"I10"}, Dir: migrations, Func: "005_tenancy",
 			Old: "execute format('alter table %I force row level security', t.name);", New: "",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestEveryTable"),

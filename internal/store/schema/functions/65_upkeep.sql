@@ -78,7 +78,7 @@ begin
   return v_count;
 end $$;
 
--- aw_collect does one step of each.
+-- aw_collect does one step of each, and of filling the terms of an index from an earlier version.
 create or replace function {{ .schema }}.aw_collect(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -90,7 +90,8 @@ declare
     {{ .schema }}.aw_forget_staged(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
   v_documents integer :=
     {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
+  v_terms integer := {{ .schema }}.aw_fill_terms(v_client, v_limit);
 begin
   return jsonb_build_object('superseded', v_superseded, 'staged', v_staged, 'documents', v_documents,
-    'more', greatest(v_superseded, v_staged, v_documents) >= v_limit);
+    'terms', v_terms, 'more', greatest(v_superseded, v_staged, v_documents, v_terms) >= v_limit);
 end $$;

@@ -47,8 +47,17 @@ $$;
 --   asks: the text is not blank, but it may have no word.
 --   terms: its significant words, each as a query; empty if it has none.
 --   everything: the whole question. akin: the beginnings of terms. but: what must not be found, or null.
+--   positive: its text without what is excluded. structured: it has a phrase or OR.
+do $$
+begin
+  if exists (select from pg_proc where pronamespace = '{{ .schema }}'::regnamespace and proname = 'aw_question'
+             and not proargnames @> array['structured']) then
+    drop function {{ .schema }}.aw_question(text);
+  end if;
+end $$;
 create or replace function {{ .schema }}.aw_question(
-  words text, out asks boolean, out everything tsquery, out terms tsquery[], out akin tsquery, out but tsquery
+  words text, out asks boolean, out everything tsquery, out terms tsquery[], out akin tsquery, out but tsquery,
+  out positive text, out structured boolean
 ) language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_text text;
@@ -66,8 +75,11 @@ begin
     from (select s.*, {{ .schema }}.aw_phrase(s.token)::text as query from sorted s where not s.either) s
     group by s.part
   )
-  select string_agg(p.text, ' '), string_agg('(' || p.query || ')', ' | ')::tsquery into v_text, everything
+  select string_agg(p.text, ' '), string_agg('(' || p.query || ')', ' | ')::tsquery, count(*) > 1
+    into v_text, everything, structured
   from parts p;
+  positive := v_text;
+  structured := structured or v_text ~ '"';
 
   v_terms := array(select t from unnest({{ .schema }}.aw_terms(v_text)) t order by length(t) desc, t limit 32);
   terms := array(select case when t ~ '^-[.0-9]' then {{ .schema }}.aw_word(t) || {{ .schema }}.aw_word(substr(t, 2))

@@ -1,4 +1,6 @@
--- Hybrid search: words and vectors, each with its own limit, combined by reciprocal rank fusion. Source: Cormack,
+-- Hybrid search: words and vectors, each with its own limit. Vectors of a model are combined with the words by reciprocal
+-- rank fusion; equal sums go to the words. Vectors of the offline provider are words, too, without their rarity: there
+-- the sum of the two scores orders, and words decide unless they are close. Source of the fusion: Cormack,
 -- Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009
 -- (there k = 60; Supabase and pgvector's guides use 50).
 
@@ -27,6 +29,7 @@ declare
   v_question record;
   v_any tsquery;
   v_bound boolean := {{ .schema }}.aw_client() is not null;
+  v_ranks boolean;
 begin
   if {{ .vector }}.l2_norm(vec) = 0 then -- it has no direction: every cosine distance from it is NaN
     vec := null;
@@ -37,43 +40,55 @@ begin
   end if;
   v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_question.terms) q);
 
+  v_ranks := v_question.asks and {{ .schema }}.aw_indexed(client);
+
   return query
-  with matching as materialized (
+  with ranked as materialized (
+    select m.* from {{ .schema }}.aw_ranked_own(v_question.positive, v_question.but, v_leg, in_set) m
+    where v_ranks and v_bound
+    union all
+    select m.* from {{ .schema }}.aw_ranked(client, v_question.positive, v_question.but, v_leg, in_set) m
+    where v_ranks and not v_bound
+  ), present as materialized ( -- of an index without terms, of stop words alone, and of what the operators ask for
     select m.*
     from {{ .schema }}.aw_matching_own(v_question.everything, v_question.terms, v_question.but, v_leg, in_set) m
-    where v_question.asks and v_bound
+    where v_question.asks and v_bound and (v_question.structured or not exists (select from ranked))
     union all
     select m.*
     from {{ .schema }}.aw_matching(client, v_question.everything, v_question.terms, v_question.but, v_leg, in_set) m
-    where v_question.asks and not v_bound
+    where v_question.asks and not v_bound and (v_question.structured or not exists (select from ranked))
+  ), matching as materialized (
+    select coalesce(r.id, p.id) as id, r.score + case when p.complete then 2 else 0 end as words,
+           rank() over (order by coalesce(p.complete, false) desc, r.score desc nulls last,
+                                 p.weight desc nulls last, p.rank desc nulls last) as place
+    from ranked r full join present p on p.id = r.id
   ), nearest as materialized (
-    select m.* from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but) m
+    select m.*, rank() over (order by m.distance) as place
+    from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but) m
     where vec is not null and m.distance <> 'NaN' -- a chunk whose vector is all zeros
-  ), places as (
-    select m.id, rank() over (order by m.complete desc, m.weight desc nulls last, m.rank desc) as place
-    from matching m
-    union all
-    select m.id, rank() over (order by m.distance) from nearest m
-  ), fused as (
-    select p.id, sum(1.0 / (50 + p.place))::double precision as score from places p group by p.id
   ), hits as materialized ( -- else the words would be compared with chunks that are not hits
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes,
-           c.kind, c.position,
+           c.kind, c.position, f.words,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
-           f.score, coalesce(c.search @@ v_any, false) as matched,
-           c.search @@ v_question.akin or c.model not like 'offline-%' as related
-    from fused f
+           f.fused::double precision, f.words is not null or coalesce(c.search @@ v_any, false) as matched,
+           c.search @@ v_question.akin or c.model not like 'offline-%' as related,
+           bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
+    from (select coalesce(m.id, n.id) as id, m.words,
+                 coalesce(1.0 / (50 + m.place), 0) + coalesce(1.0 / (50 + n.place), 0) as fused
+          from matching m full join nearest n on n.id = m.id) f
     join {{ .schema }}.document_chunks c on c.id = f.id
     join {{ .schema }}.documents d
       on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
     where aw_find.client is null or c.client_id = aw_find.client
   )
   select h.id, h.document_id, h.document_set, h.filename, h.version, h.content, h.heading_path, h.pages, h.boxes,
-         h.kind, h.similarity, h.score, h.matched
-  from hits h
+         h.kind, h.similarity, s.score, h.matched
+  from hits h, lateral (
+    select case when h.scored and (h.offline or vec is null) then coalesce(h.words, 0) + h.similarity
+                else h.fused end as score) s
   where h.matched or h.related or not v_question.asks
   -- The order of equally good hits stays the same when documents are ingested again.
-  order by h.score desc, h.similarity desc, h.filename, h.document_set, h.position, h.id
+  order by s.score desc, h.words desc nulls last, h.similarity desc, h.filename, h.document_set, h.position, h.id
   limit v_n;
 end $$;
 

@@ -18,7 +18,9 @@ language sql immutable set search_path = {{ .path }} as $$
     ('cognee_targets', 'select, insert, update, delete'),
     ('cognee_documents', 'select, insert, update, delete'), ('cognee_datasets', 'select, insert, update, delete'),
     ('gateway_answers', 'select, insert, update, delete'), ('llm_checks', 'select, insert'),
-    ('decks', 'select, insert'), ('aw_schema_version', 'select')
+    ('decks', 'select, insert'), ('chunk_terms', 'select, insert, delete'),
+    ('term_parts', 'select, insert, update'), ('term_counts', 'select, insert, update, delete'),
+    ('term_totals', 'select, insert, update'), ('aw_schema_version', 'select')
 $$;
 
 -- aw_exposed is what a tenant's role could do without the functions. The planner's estimates come from the statistics
@@ -153,14 +155,14 @@ begin
     if r.oid is null then
       v_findings := v_findings || jsonb_build_object('about', 'version', 'subject', r.name,
         'problem', 'there is no such function');
-    elsif (r.prosecdef and r.name <> all (array['aw_matching_own', 'aw_queue_truncate']) or r.name = any ({{ .open }}) or v_all)
+    elsif (r.prosecdef and r.name <> all (array['aw_matching_own', 'aw_ranked_own', 'aw_queue_truncate']) or r.name = any ({{ .open }}) or v_all)
           and not has_function_privilege(v_caller, r.oid, 'execute') then
       v_findings := v_findings || jsonb_build_object('about', 'function', 'subject', r.name,
         'problem', 'execute is not granted',
         'mend', format('grant execute on function %s to %I', r.called, v_caller));
     end if;
   end loop;
-  -- aw_matching_own runs as another role, which needs rights on what it calls.
+  -- aw_matching_own and aw_ranked_own run as another role, which needs rights on what they call.
   for r in
     select o.rolname, f.oid::regprocedure::text as called, f.proname
     from pg_proc d
@@ -190,7 +192,7 @@ begin
                'mend', format('grant %s on %I.%I to %I', string_agg(x, ', '), c_schema, r.name, current_user))
       from regexp_split_to_table(r.privileges, ', ') x
       where not has_table_privilege(r.oid, x) having count(*) > 0), '[]');
-    if r.name in ('documents', 'document_chunks') then
+    if r.name in ('documents', 'document_chunks', 'chunk_terms', 'term_counts', 'term_totals') then
       v_findings := v_findings || coalesce((
         select jsonb_build_object('about', 'table', 'subject', r.name,
                  'problem', format('select is not granted to %s, which search runs as', o.rolname),

@@ -11,7 +11,7 @@ declare
   c_entry constant text[] := array[
     'aw_stage_vectors', 'aw_find_own', 'aw_own_jobs', 'aw_own_job_events', 'aw_own_documents', 'aw_own_summaries',
      'aw_own_agent_runs', 'aw_own_derived_contents', 'aw_own_llm_checks', 'aw_own_processing_jobs',
-    'aw_matching_own', 'aw_queue_truncate'];
+    'aw_matching_own', 'aw_ranked_own', 'aw_queue_truncate'];
   v_owner text;
   f record;
   r text;
@@ -27,7 +27,8 @@ begin
       and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher', 'aw_keeper')
            or p.proowner = (select relowner from pg_class where oid = '{{ .schema }}.jobs'::regclass))
   loop
-    v_owner := case f.name when 'aw_matching_own' then 'aw_searcher' when 'aw_queue_truncate' then 'aw_keeper'
+    v_owner := case f.name when 'aw_matching_own' then 'aw_searcher' when 'aw_ranked_own' then 'aw_searcher'
+                            when 'aw_queue_truncate' then 'aw_keeper'
                             else 'aw_owner' end;
     execute format('revoke all on function %s from public', f.sig);
     if f.owner <> v_owner then
@@ -51,7 +52,7 @@ begin
       execute format('grant execute on function %s to async_worker_reader', f.sig);
     end if;
     if f.name = any ({{ .searched }}) then
-      execute format('grant execute on function %s to aw_searcher', f.sig); -- what aw_matching_own calls
+      execute format('grant execute on function %s to aw_searcher', f.sig);
     elsif v_owner <> 'aw_owner' then
       execute format('grant execute on function %s to aw_owner', f.sig);
     end if;

@@ -1,0 +1,171 @@
+-- Terms: what BM25 compares. SQL is the only place that makes them, of documents and of questions. A word is a term by
+-- the stemmer of its document's language, without the stop words of that language. Scripts that don't separate words by
+-- spaces have pairs of neighbouring characters instead.
+
+-- aw_text_config is the text search configuration of a language, ISO 639-1 or a BCP 47 tag.
+create or replace function {{ .schema }}.aw_text_config(language text) returns regconfig
+language sql stable parallel safe set search_path = {{ .path }} as $$
+  select coalesce((select c.oid::regconfig from pg_ts_config c where c.cfgnamespace = 'pg_catalog'::regnamespace and c.cfgname = case split_part(language, '-', 1)
+    when 'ar' then 'arabic' when 'ca' then 'catalan' when 'da' then 'danish' when 'de' then 'german'
+    when 'el' then 'greek' when 'en' then 'english' when 'es' then 'spanish' when 'eu' then 'basque'
+    when 'fi' then 'finnish' when 'fr' then 'french' when 'ga' then 'irish' when 'hi' then 'hindi'
+    when 'hu' then 'hungarian' when 'hy' then 'armenian' when 'id' then 'indonesian' when 'it' then 'italian'
+    when 'lt' then 'lithuanian' when 'nb' then 'norwegian' when 'ne' then 'nepali' when 'nl' then 'dutch'
+    when 'nn' then 'norwegian' when 'no' then 'norwegian' when 'pt' then 'portuguese' when 'ro' then 'romanian'
+    when 'ru' then 'russian' when 'sr' then 'serbian' when 'sv' then 'swedish' when 'ta' then 'tamil'
+    when 'tr' then 'turkish' when 'yi' then 'yiddish' end), 'pg_catalog.simple'::regconfig)
+$$;
+
+-- aw_plain is a text with one form of each letter: Arabic and Persian without vowel signs and with one yeh, kaf and heh;
+-- the Arabic stemmer knows the other forms, and needs them. It has no signs that don't show, and spaces for punctuation
+-- outside ASCII, which the parser takes for letters in some locales. A dash before a digit is none: ranges of years
+-- would have negative ends.
+create or replace function {{ .schema }}.aw_plain(words text) returns text
+language sql immutable parallel safe set search_path = {{ .path }} as $$
+  select case when words ~ '[^\x01-\x7f]' then
+    translate(
+      regexp_replace(
+        regexp_replace(regexp_replace(words, '[\u064b-\u0652\u0640\u0670\u00ad\u200d-\u200f]', '', 'g'),
+          '[\u00a1-\u00a9\u00ab-\u00b1\u00b6-\u00b8\u00bb\u00bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u206f\u2212\u3000-\u3004\u3007-\u3030\uff00-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff5b-\uff65]',
+          ' ', 'g'),
+        '-(?=[0-9])', ' ', 'g'),
+      'یکۀھ', 'يكهه')
+  else regexp_replace(words, '-(?=[0-9])', ' ', 'g') end
+$$;
+
+-- aw_pairs are the pairs of neighbouring characters, in order, of the runs of scripts without spaces: Thai, Lao,
+-- Burmese, Khmer, Kana, Han, Hangul. A run of one character is a term itself.
+create or replace function {{ .schema }}.aw_pairs(words text) returns tsvector
+language sql immutable parallel safe set search_path = {{ .path }} as $$
+  select coalesce(string_agg('''' || substr(r.run, i, 2) || ''':' || least(r.before + i, 16383), ' '), '')::tsvector
+  from (select m.run[1] as run, m.n,
+               sum(length(m.run[1])) over (order by m.n) - length(m.run[1]) as before
+        from regexp_matches(words, '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)', 'g')
+             with ordinality m(run, n)) r,
+    generate_series(1, greatest(length(r.run) - 1, 1)) i
+$$;
+
+-- aw_terms_of are the terms of a text.
+create or replace function {{ .schema }}.aw_terms_of(config regconfig, words text) returns tsvector
+language sql stable parallel safe set search_path = {{ .path }} as $$
+  select case when p.plain ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]'
+    then to_tsvector(config, regexp_replace(p.plain,
+           '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+', ' ', 'g'))
+         || {{ .schema }}.aw_pairs(p.plain)
+    else to_tsvector(config, p.plain) end
+  from (select {{ .schema }}.aw_plain(words) as plain) p
+$$;
+
+-- aw_index_terms makes the terms of the chunks of a document's active version, in place of those of an earlier one.
+create or replace function {{ .schema }}.aw_index_terms(client text, document uuid) returns void
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  d {{ .schema }}.documents;
+begin
+  select * into d from {{ .schema }}.documents x where x.client_id = client and x.id = document;
+  delete from {{ .schema }}.chunk_terms t
+    where t.client_id = client and t.chunk_id in (
+      select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = document);
+  insert into {{ .schema }}.chunk_terms (client_id, chunk_id, document_id, language, words, terms)
+  select client, m.id, document, m.language,
+         (select coalesce(sum(cardinality(u.positions)), 0) from unnest(m.terms) u(lexeme, positions, weights)), m.terms
+  from (
+    select c.id, l.language, {{ .schema }}.aw_terms_of(l.config, array_to_string(c.heading_path, ' ') || E'\n' || c.content) as terms
+    from {{ .schema }}.document_chunks c, lateral (
+      select x.language, {{ .schema }}.aw_text_config(x.language) as config
+      from (select coalesce(nullif(nullif(split_part(coalesce(nullif(c.language, 'und'), d.language), '-', 1), 'und'), ''), '') as language) x) l
+    where c.client_id = client and c.document_id = document and c.version = d.active_version) m;
+  update {{ .schema }}.documents x set terms_version = d.active_version where x.client_id = client and x.id = document;
+end $$;
+
+-- aw_fill_terms indexes documents that have no terms yet, at most p.limit chunks or one document. Those that a job has
+-- locked are left to it, or to the next call.
+create or replace function {{ .schema }}.aw_fill_terms(client text, most integer) returns integer
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_document uuid;
+  v_chunks integer;
+  v_count integer := 0;
+begin
+  while v_count < most loop
+    select d.id into v_document from {{ .schema }}.documents d
+      where d.client_id = client and d.active_version is not null and d.terms_version is distinct from d.active_version
+      order by d.id limit 1 for update skip locked;
+    exit when not found;
+    perform {{ .schema }}.aw_index_terms(client, v_document);
+    select count(*) into v_chunks from {{ .schema }}.chunk_terms t
+      join {{ .schema }}.document_chunks c on c.client_id = t.client_id and c.id = t.chunk_id
+      where c.client_id = client and c.document_id = v_document;
+    v_count := v_count + greatest(v_chunks, 1);
+  end loop;
+  return v_count;
+end $$;
+
+-- aw_take_part locks a part of a client's counts until the transaction ends. It never waits.
+create or replace function {{ .schema }}.aw_take_part(client text) returns integer
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_part integer;
+begin
+  loop
+    select p.part into v_part from {{ .schema }}.term_parts p
+      where p.client_id = client order by p.part limit 1 for update skip locked;
+    if found then
+      return v_part;
+    end if;
+    -- By chance: an insert of the number that another one takes at this moment would wait.
+    insert into {{ .schema }}.term_parts (client_id, part) values (client, trunc(random() * 2147483647)::integer)
+      on conflict do nothing;
+  end loop;
+end $$;
+
+-- aw_count_terms adds the changes of chunk_terms to the counts, in the same statement, whoever makes them.
+create or replace function {{ .schema }}.aw_count_terms() returns trigger
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_sign integer := case tg_op when 'INSERT' then 1 else -1 end;
+  v_client text;
+  v_part integer;
+begin
+  for v_client in select distinct c.client_id from changed c loop
+    v_part := {{ .schema }}.aw_take_part(v_client);
+    insert into {{ .schema }}.term_counts as o (client_id, term, part, chunks)
+    select v_client, t.term, v_part, v_sign * count(*)
+    from changed c, unnest(tsvector_to_array(c.terms)) t(term) where c.client_id = v_client group by t.term
+    on conflict (term, client_id, part) do update set chunks = o.chunks + excluded.chunks;
+    insert into {{ .schema }}.term_totals as o (client_id, language, part, chunks, words)
+    select v_client, c.language, v_part, v_sign * count(*), v_sign * sum(c.words)
+    from changed c where c.client_id = v_client group by c.language
+    on conflict (language, client_id, part) do update
+      set chunks = o.chunks + excluded.chunks, words = o.words + excluded.words;
+    if v_sign < 0 then
+      delete from {{ .schema }}.term_counts o
+      using (select distinct t.term from changed c, unnest(tsvector_to_array(c.terms)) t(term)
+             where c.client_id = v_client) x
+      where o.client_id = v_client and o.part = v_part and o.term = x.term and o.chunks = 0;
+    end if;
+  end loop;
+  return null;
+end $$;
+
+-- aw_drop_terms removes the terms of removed chunks.
+create or replace function {{ .schema }}.aw_drop_terms() returns trigger
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  delete from {{ .schema }}.chunk_terms t using changed c where t.client_id = c.client_id and t.chunk_id = c.id;
+  return null;
+end $$;
+
+do $$
+begin
+  if not exists (select from pg_trigger where tgrelid = '{{ .schema }}.chunk_terms'::regclass and tgname = 'count_added') then
+    create trigger count_added after insert on {{ .schema }}.chunk_terms referencing new table as changed
+      for each statement execute function {{ .schema }}.aw_count_terms();
+    create trigger count_removed after delete on {{ .schema }}.chunk_terms referencing old table as changed
+      for each statement execute function {{ .schema }}.aw_count_terms();
+  end if;
+  if not exists (select from pg_trigger where tgrelid = '{{ .schema }}.document_chunks'::regclass and tgname = 'drop_terms') then
+    create trigger drop_terms after delete on {{ .schema }}.document_chunks referencing old table as changed
+      for each statement execute function {{ .schema }}.aw_drop_terms();
+  end if;
+end $$;

@@ -1,0 +1,133 @@
+-- The search for words: BM25 over the terms of 61_terms.sql. Source: Robertson, Zaragoza, "The Probabilistic Relevance
+-- Framework: BM25 and Beyond", 2009, with k1 = 1.2 and b = 0.75. The counts are those of the client's whole collection.
+
+-- aw_indexed reports whether all chunks that a search may find have terms. client null: those of all clients.
+create or replace function {{ .schema }}.aw_indexed(client text) returns boolean
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+begin
+  return not exists (
+    select from {{ .schema }}.documents d
+    where (aw_indexed.client is null or d.client_id = aw_indexed.client)
+      and d.active_version is not null and d.terms_version is distinct from d.active_version);
+end $$;
+
+-- aw_frequency is how often a term is in a chunk that has it. ts_rank sums 1/i² over a term's n occurrences, and
+-- divides by π²/6; n follows from what is missing to the limit of the sum, about 1/(n + 1/2).
+create or replace function {{ .schema }}.aw_frequency(terms tsvector, term tsquery) returns double precision
+language sql immutable parallel safe
+return round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}'::real[], terms, term)::double precision)) - 0.5);
+
+-- aw_weighted_terms are the terms of a question in the languages of a collection, each as a query, the rarest first: in
+-- how many chunks the word is in any of its forms, and its weight. A word that is a stop word of a language has no term
+-- in it; nor have, in chunks of an undetermined language, the stop words of any of several.
+create or replace function {{ .schema }}.aw_weighted_terms(client text, words text)
+returns table (query tsquery, chunks double precision, weight double precision)
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_plain text := {{ .schema }}.aw_plain(words);
+  v_telling text[] := {{ .schema }}.aw_terms(v_plain);
+  v_all double precision;
+  v_languages text[];
+begin
+  select sum(t.chunks), array_agg(t.language order by t.chunks desc)
+    into v_all, v_languages
+  from (select t.language, sum(t.chunks) as chunks from {{ .schema }}.term_totals t
+        where aw_weighted_terms.client is null or t.client_id = aw_weighted_terms.client
+        group by t.language having sum(t.chunks) > 0) t;
+  return query
+  with spoken as (
+    select l.language, {{ .schema }}.aw_text_config(l.language) as config from unnest(v_languages[:8]) l(language)
+  ), asked as (
+    select w.word, w.n,
+           w.word ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' as pair
+    from (
+      select a.word, row_number() over (order by length(a.word) desc, a.word) as n
+      from unnest(tsvector_to_array({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, words))) a(word)) w
+    where w.n <= 64
+      and not (w.word ~ '-' and w.word ~ '^[[:alnum:]-]+$') -- its parts are words, too
+  ), forms as (
+    select a.n, a.word as term from asked a where a.pair
+    union
+    select a.n, f.term
+    from asked a, spoken s, unnest(tsvector_to_array({{ .schema }}.aw_terms_of(s.config, a.word))) f(term)
+    where not a.pair and (s.language <> '' or a.word = any (v_telling))
+  ), counted as (
+    select f.n, f.term, sum(c.chunks) as chunks
+    from forms f join {{ .schema }}.term_counts c on c.term = f.term
+    where aw_weighted_terms.client is null or c.client_id = aw_weighted_terms.client
+    group by f.n, f.term having sum(c.chunks) > 0
+  ), weighted as (
+    select x.n, x.term, least(sum(x.chunks) over (partition by x.n), v_all)::double precision as chunks from counted x
+  ), single as (
+    select distinct on (x.term) x.term, x.chunks from weighted x order by x.term, x.chunks
+  )
+  select {{ .schema }}.aw_word(x.term), x.chunks, ln(1 + (v_all - x.chunks + 0.5) / (x.chunks + 0.5))
+  from single x order by x.chunks, x.term limit 64;
+end $$;
+
+-- aw_ranked are the chunks that match a question best by words, without those that match "but" (null: none is left
+-- out), of a set (null: all). score is BM25 as a part of what a chunk of average length with all words, each once, has:
+-- it means the same from question to question, and may be above 1.
+--
+-- What is scored is exact; what is scored are the chunks that have a rare word. If even the rarest is in more than
+-- v_most chunks, they must have another one of the words.
+create or replace function {{ .schema }}.aw_ranked(client text, words text, but tsquery, n integer, in_set text)
+returns table (id uuid, score double precision)
+language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
+declare
+  v_most constant double precision := 2000;
+  v_average double precision;
+  v_all double precision;
+  v_counted double precision := 0;
+  v_any tsquery;
+  v_rest tsquery;
+  v_best double precision := 0;
+  v_sum text;
+  t record;
+begin
+  select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
+  from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
+  for t in select * from {{ .schema }}.aw_weighted_terms(client, words) loop
+    if v_any is null or v_all <= v_most or v_counted + t.chunks <= v_most then
+      v_any := coalesce(v_any || t.query, t.query);
+      v_counted := v_counted + t.chunks;
+    else
+      v_rest := coalesce(v_rest || t.query, t.query);
+    end if;
+    v_best := v_best + t.weight;
+    v_sum := concat_ws(' + ', v_sum, format(
+      'case when r.terms @@ %1$L::tsquery then %2$s * (select f * 2.2 / (f + r.norm) from {{ .schema }}.aw_frequency(r.terms, %1$L::tsquery) f) else 0 end',
+      t.query, t.weight));
+  end loop;
+  if v_any is null then
+    return;
+  end if;
+  if v_counted > v_most and v_all > v_most and v_rest is not null then
+    v_any := v_any && v_rest;
+  end if;
+  return query execute format($query$
+    select r.chunk_id, (%s) / $1 as score
+    from (
+      select t.chunk_id, t.terms, 1.2 * (0.25 + 0.75 * t.words / $2) as norm
+      from {{ .schema }}.chunk_terms t
+      where t.terms @@ $3 and ($4 is null or t.client_id = $4)
+        and ($5 is null or exists (
+          select from {{ .schema }}.documents d
+          where d.client_id = t.client_id and d.id = t.document_id and d.document_set = $5))
+        and ($6 is null or not exists (
+          select from {{ .schema }}.document_chunks c
+          where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
+      limit %s) r
+    order by score desc, r.chunk_id limit $7 $query$, v_sum, v_most::bigint)
+    using v_best, v_average, v_any, client, in_set, but, n;
+end $$;
+
+-- aw_ranked_own is aw_ranked for the client of the session, never for another one. It runs as aw_searcher, which no
+-- policy restricts: see migrations/012_search.sql. A session without a client finds nothing.
+create or replace function {{ .schema }}.aw_ranked_own(words text, but tsquery, n integer, in_set text)
+returns table (id uuid, score double precision)
+language sql stable rows 50 security definer set search_path = {{ .path }}
+begin atomic
+  select m.id, m.score
+  from {{ .schema }}.aw_ranked(coalesce({{ .schema }}.aw_client(), ''), words, but, n, in_set) m;
+end;
