@@ -10,7 +10,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
-	"github.com/seed-7227ef26/async-worker/internal/llm/shared"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -25,15 +24,6 @@ func (t *Tenant) openModels(context.Context) error {
 		t.Chat.Chat = t.metrics.Chat(t.Chat.Chat)
 	}
 	return nil
-}
-
-// sharedEmbedder is the embedder of documents: concurrent tasks share its requests. Offline there are none to share.
-// Searches don't: they would wait for documents.
-func (t *Tenant) sharedEmbedder() llm.Embedder {
-	if t.Config.LLMProvider == config.ProviderOffline {
-		return t.Embedder
-	}
-	return shared.New(t.Embedder, t.counter)
 }
 
 func (t *Tenant) openUncounted() (err error) {

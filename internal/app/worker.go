@@ -71,7 +71,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		xml:     invoices,
 		answers: t.answers(),
 		ingest: ingest.Deps{
-			Bucket: t.Bucket, Web: web, Extractor: documents, Documents: t.Store, Embedder: t.sharedEmbedder(),
+			Bucket: t.Bucket, Web: web, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
 			Sources: t.Store, Children: t.children(),
 			Written: t.metrics.Ingested,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
