@@ -11,8 +11,8 @@ func inTheAgent() []Sabotage {
 		{
 			Name: "passages-of-another-set", Breaks: []string{"agent"}, Dir: functions, Func: "aw_document_passages",
 			Old: "where d.client_id = v_client and d.id = any (v_ids) and (v_set is null or d.document_set = " +
-				"v_set)), '[]')",
-			New:    "where d.client_id = v_client and d.id = any (v_ids)), '[]')",
+				"v_set) order by c.position limit v_limit",
+			New:    "where d.client_id = v_client and d.id = any (v_ids) order by c.position limit v_limit",
 			Suites: onPostgres, Tests: cases("passages of one set"),
 		},
 		{
