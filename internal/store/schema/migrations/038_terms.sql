@@ -1,4 +1,4 @@
--- The words of chunks for BM25 (functions/85_terms.sql): each chunk's terms, and in how many chunks a term is. Nothing of
+-- The words of chunks for BM25 (functions/61_terms.sql): each chunk's terms, and in how many chunks a term is. Nothing of
 -- document_chunks is rewritten: its rows are in the index of vectors, which is dear to update. What was indexed before is
 -- filled by aw_index_terms; until then searches rank by presence of words, as before.
 set local search_path = pg_catalog, pg_temp; -- see 05_session.sql: nothing that others made is found without its schema
