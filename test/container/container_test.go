@@ -41,8 +41,14 @@ func newBench(t *testing.T) *bench {
 	if len(engine) == 0 || image == "" {
 		t.Skip("`make container-check` builds the image and runs it: it takes minutes, and root")
 	}
-	settings := filepath.Join(t.TempDir(), tenant+".env")
-	err := os.WriteFile(settings, []byte(strings.Join([]string{
+	return &bench{t, engine, image, settings(t)}
+}
+
+// settings writes the settings of the tenant, for Azurite and a Postgres without a schema, and returns the file.
+func settings(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), tenant+".env")
+	err := os.WriteFile(file, []byte(strings.Join([]string{
 		"CLIENT_ID=" + tenant, "AZURE_STORAGE_CONNECTION_STRING=" + stacktest.Azurite(t),
 		"DATABASE_URL=" + stacktest.EmptyPostgres(t),
 		"LLM_PROVIDER=offline", "EMBEDDING_DIMENSIONS=256", "POLL_MAX_MS=1000",
@@ -50,7 +56,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{t, engine, image, settings}
+	return file
 }
 
 // do runs the engine and returns what it printed.
