@@ -2,46 +2,66 @@ package pdf
 
 import (
 	"math"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
-	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pdf/tagged"
 )
 
-// element draws one element.
-func (w *writer) element(layout *deck.Layout, e *deck.Element) error {
+// element draws one element. group is where it goes into the structure tree; nil: it is decoration.
+func (w *writer) element(layout *deck.Layout, e *deck.Element, group *tagged.Element) error {
 	b := layout.Place(e)
 	if b == nil {
 		size := w.deck.Size
 		b = &deck.Box{X: size.Width / 10, Y: size.Height / 4, W: size.Width * 8 / 10, H: size.Height / 2}
 	}
 	at := areaOf(b)
-	turned := b.Rotation != 0 || b.FlipH || b.FlipV
-	if turned {
+	w.untag()
+	if b.Rotation != 0 || b.FlipH || b.FlipV {
 		w.pdf.TransformBegin()
 		defer w.pdf.TransformEnd()
 		if b.Rotation != 0 {
 			w.pdf.TransformRotate(-b.Rotation, at.x+at.w/2, at.y+at.h/2)
+			w.turn = turn{b.Rotation * math.Pi / 180, at.x + at.w/2, at.y + at.h/2}
+			defer func() { w.turn = turn{} }()
 		}
 	}
+	defer w.untag()
 	if e.Link != "" {
-		w.link(e.Link, at)
+		if group != nil {
+			group = group.Add(&tagged.Element{Type: "Link"})
+		}
+		w.link(group, e.Link, e.Alt, at)
 	}
 	switch e.Kind {
 	case deck.TableElement:
-		return w.table(e, at)
+		return w.table(e, at, group)
 	case deck.PictureElement:
-		return w.picture(e, at, b)
+		return w.picture(e, at, b, w.drawn(group, e.Alt, at))
 	case deck.ChartElement:
+		w.tag(w.drawn(group, chartAlt(e), at))
 		w.chart(e.Chart, at)
 	case deck.TextElement, deck.ShapeElement:
 		if e.Shape != nil {
+			w.tag(nil)
+			if e.Alt != "" && (e.Text == nil || strings.TrimSpace(e.Text.Plain()) == "") {
+				w.tag(w.drawn(group, e.Alt, at))
+			}
 			w.figure(e.Shape, at, b)
 		}
 		if e.Text != nil {
-			w.text(layout, e, at)
+			w.text(layout, e, at, w.paragraphs(e, group))
 		}
 	}
 	return nil
+}
+
+// paragraphs is how a text goes into the tree: a title as one heading, any other by its paragraphs.
+func (w *writer) paragraphs(e *deck.Element, group *tagged.Element) *flow {
+	if group == nil || e.Role != deck.TitleRole {
+		return newFlow(group, false)
+	}
+	return newFlow(group.Add(&tagged.Element{Type: w.title}), true)
 }
 
 // figure draws a shape.
@@ -187,51 +207,4 @@ func (w *writer) paths(all []deck.Path, at area, fill, line bool) {
 			w.pdf.DrawPath(style)
 		}
 	}
-}
-
-// table draws a table in the style of the deck's presentations: a dark header, thin lines, every second row shaded.
-func (w *writer) table(e *deck.Element, at area) error {
-	g, err := w.set.Table(e.Table, 0)
-	if err != nil {
-		return err
-	}
-	p := w.pdf
-	for i, place := range g.Places {
-		x, y := at.x+g.Columns[place.Column], at.y+g.Rows[place.Row]
-		width := g.Columns[place.Column+place.ColSpan] - g.Columns[place.Column]
-		height := g.Rows[min(place.Row+place.RowSpan, len(g.Rows)-1)] - g.Rows[place.Row]
-		header := place.Row < e.Table.Headers
-		switch {
-		case place.Fill != "":
-			w.fill(place.Fill, "light2")
-			p.Rect(x, y, width, height, "F")
-		case header:
-			w.fill("dark2", "dark2")
-			p.Rect(x, y, width, height, "F")
-		case e.Table.Banded && (place.Row-e.Table.Headers)%2 == 0:
-			w.fill("light2", "light2")
-			p.Rect(x, y, width, height, "F")
-		}
-		p.SetDrawColor(190, 198, 208)
-		p.SetLineWidth(0.5)
-		p.Line(x, y+height, x+width, y+height)
-		text := place.Text
-		styles := func(level int) deck.Style {
-			if len(text.Styles) > 0 {
-				return deck.StyleAt(text.Styles, level)
-			}
-			return typeset.CellStyle(header)
-		}
-		in := typeset.CellInset()
-		top := points(in.Top)
-		switch text.Anchor {
-		case deck.AnchorMiddle:
-			top = max((height-g.Blocks[i].Height)/2, top)
-		case deck.AnchorBottom:
-			top = max(height-g.Blocks[i].Height-points(in.Bottom), top)
-		case deck.AnchorTop:
-		}
-		w.lines(&text, g.Blocks[i], styles, x+points(in.Left), y+top)
-	}
-	return nil
 }

@@ -93,6 +93,14 @@ func (f *Faces) another(r rune, own *fonts.Font, look typeset.Look) (*fonts.Font
 	return own, '?'
 }
 
+// lacks reports whether a text has a character that no font has.
+func (f *Faces) lacks(text string) bool {
+	if len(f.lost) == 0 {
+		return false
+	}
+	return strings.IndexFunc(text, func(r rune) bool { return f.lost[r] }) >= 0
+}
+
 // Width implements typeset.Face.
 func (f *Faces) Width(text string, look typeset.Look) float64 {
 	total := 0.0

@@ -1,6 +1,6 @@
 // Package pdf draws decks as PDF: each slide is a page of its size, its text is text with embedded and subsetted fonts,
-// its charts and tables are drawn from their data, and its titles are bookmarks. The files are not tagged: the library
-// can't. Arabic letters are joined; scripts whose letters change their order (as of India) need LibreOffice.
+// its charts and tables are drawn from their data, its titles are bookmarks, and it is tagged for screen readers. Arabic
+// letters are joined; scripts whose letters change their order (as of India) need LibreOffice.
 package pdf
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pdf/tagged"
 	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
 )
 
@@ -33,8 +34,9 @@ type Options struct {
 func Write(ctx context.Context, to io.Writer, d *deck.Deck, o Options) (warnings []string, err error) {
 	w := &writer{
 		ctx: ctx, deck: d, options: o, faces: o.Faces, set: typeset.Setter{Face: o.Faces, Deck: d}, pages: map[int]int{},
-		links: map[int]int{}, added: map[string]bool{}, images: map[string]*picture{}, warned: map[string]bool{},
+		added: map[string]bool{}, images: map[string]*picture{}, warned: map[string]bool{},
 	}
+	w.doc = tagged.Document{Root: tagged.Element{Type: "Document"}, Height: points(d.Size.Height)}
 	w.pdf = fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{
 		Wd: points(d.Size.Width), Ht: points(d.Size.Height),
 	}})
@@ -42,12 +44,18 @@ func Write(ctx context.Context, to io.Writer, d *deck.Deck, o Options) (warnings
 	if err := w.slides(); err != nil {
 		return nil, err
 	}
-	if err := w.pdf.Output(to); err != nil {
+	if err := w.pdf.Output(whole(func(data []byte) error { return w.doc.Write(to, data) })); err != nil {
 		return nil, fmt.Errorf("write the PDF: %w", err)
 	}
 	w.missing()
 	return w.warnings, nil
 }
+
+// whole takes the file from the library, which writes all of it in one piece: no second copy of it is in memory.
+type whole func(data []byte) error
+
+// Write implements io.Writer.
+func (f whole) Write(data []byte) (int, error) { return len(data), f(data) }
 
 // writer draws one deck.
 type writer struct {
@@ -58,10 +66,17 @@ type writer struct {
 	faces   *Faces
 	set     typeset.Setter
 	pages   map[int]int // by slide: its page
-	links   map[int]int // by slide: the link to it
 	added   map[string]bool
 	images  map[string]*picture
 	number  int // of the slide being drawn
+
+	sections bool // there are slides that open a section
+	doc      tagged.Document
+	marked   bool            // content is being marked
+	tagged   *tagged.Element // as part of this; nil: as decoration
+	turn     turn            // of the element being drawn
+	section  *tagged.Element // of the slide
+	title    string          // the type of the slide's title in the tree
 
 	warnings []string
 	warned   map[string]bool
@@ -118,8 +133,9 @@ func (w *writer) slides() error {
 	}
 	if page == 0 { // a PDF has at least one
 		w.pdf.AddPage()
+		w.doc.AddPage()
 	}
-	sections := slices.ContainsFunc(w.deck.Slides, func(s deck.Slide) bool { return w.kind(s) == deck.SectionLayout })
+	w.sections = slices.ContainsFunc(w.deck.Slides, func(s deck.Slide) bool { return w.kind(s) == deck.SectionLayout })
 	for i := range w.deck.Slides {
 		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
@@ -131,7 +147,8 @@ func (w *writer) slides() error {
 		}
 		w.number = i + 1
 		w.pdf.AddPage()
-		w.bookmark(s, sections)
+		w.doc.AddPage()
+		w.bookmark(s)
 		if err := w.slide(s); err != nil {
 			return err
 		}
@@ -144,13 +161,6 @@ func (w *writer) slides() error {
 			}
 		}
 	}
-	for slide, link := range w.links {
-		if page := w.pages[slide]; page > 0 {
-			w.pdf.SetLink(link, 0, page)
-		} else {
-			w.pdf.SetLink(link, 0, 1)
-		}
-	}
 	return nil
 }
 
@@ -161,17 +171,21 @@ func (w *writer) kind(s deck.Slide) deck.LayoutKind {
 	return deck.OtherLayout
 }
 
-// bookmark adds a slide's title to the outline: below the section that it is in, if there are sections.
-func (w *writer) bookmark(s *deck.Slide, sections bool) {
+// level is how deep a slide is in the outline: below the section that it is in, if there are sections.
+func (w *writer) level(s *deck.Slide) int {
+	if k := w.kind(*s); w.sections && k != deck.SectionLayout && k != deck.TitleLayout && w.number > 1 {
+		return 1
+	}
+	return 0
+}
+
+// bookmark adds a slide's title to the outline.
+func (w *writer) bookmark(s *deck.Slide) {
 	title := inBMP(strings.Join(strings.Fields(s.Title), " "))
 	if title == "" {
 		title = fmt.Sprint(w.number)
 	}
-	level := 0
-	if k := w.kind(*s); sections && k != deck.SectionLayout && k != deck.TitleLayout && w.number > 1 {
-		level = 1
-	}
-	w.pdf.Bookmark(title, level, 0)
+	w.pdf.Bookmark(title, w.level(s), 0)
 }
 
 func (w *writer) slide(s *deck.Slide) error {
@@ -183,17 +197,30 @@ func (w *writer) slide(s *deck.Slide) error {
 	if background == "" {
 		background = layout.Background
 	}
+	w.tag(nil)
+	defer w.untag()
 	w.fill(background, "light1")
 	w.pdf.Rect(0, 0, points(w.deck.Size.Width), points(w.deck.Size.Height), "F")
-	for _, elements := range [][]deck.Element{layout.Elements, s.Elements} {
-		for _, e := range inZ(elements) {
-			if err := w.element(layout, e); err != nil {
-				return err
-			}
+	w.section = w.doc.Root.Add(&tagged.Element{Type: "Sect"})
+	w.title = w.heading(s)
+	for _, e := range inZ(layout.Elements) {
+		if err := w.element(layout, e, nil); err != nil {
+			return err
+		}
+	}
+	heading := w.section.Add(&tagged.Element{})
+	places := make(map[*deck.Element]*tagged.Element, len(s.Elements))
+	for i := range s.Elements { // in reading order, however they are drawn
+		places[&s.Elements[i]] = w.group(w.section, &s.Elements[i])
+	}
+	for _, e := range inZ(s.Elements) {
+		if err := w.element(layout, e, places[e]); err != nil {
+			return err
 		}
 	}
 	if s.Title != "" && s.TitleElement() == nil && layout.Placeholder(deck.TitleRole, 0) != nil {
-		return w.element(layout, &deck.Element{Kind: deck.TextElement, Role: deck.TitleRole, Text: deck.Lines(s.Title)})
+		e := &deck.Element{Kind: deck.TextElement, Role: deck.TitleRole, Text: deck.Lines(s.Title)}
+		return w.element(layout, e, heading)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	_ "golang.org/x/image/webp" // decoder
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pdf/tagged"
 )
 
 // Limits of a picture that is decoded: its pixels, and its bytes.
@@ -28,7 +29,7 @@ const (
 type picture struct{ name string }
 
 // picture draws a picture, or a box with its description.
-func (w *writer) picture(e *deck.Element, at area, b *deck.Box) error {
+func (w *writer) picture(e *deck.Element, at area, b *deck.Box, of *tagged.Element) error {
 	key := e.Picture.Media
 	known, seen := w.images[key]
 	if !seen {
@@ -38,6 +39,7 @@ func (w *writer) picture(e *deck.Element, at area, b *deck.Box) error {
 		}
 		w.images[key] = known
 	}
+	w.tag(of)
 	p := w.pdf
 	if known == nil {
 		w.fill("light2", "light2")
@@ -45,7 +47,7 @@ func (w *writer) picture(e *deck.Element, at area, b *deck.Box) error {
 		text := &deck.Element{Text: deck.Lines(e.Alt)}
 		text.Text.Anchor = deck.AnchorMiddle
 		text.Text.Styles = []deck.Style{{Size: 12, Align: deck.AlignCenter}}
-		w.text(&deck.Layout{}, text, at)
+		w.text(&deck.Layout{}, text, at, newFlow(of, true))
 		return nil
 	}
 	if b.FlipH || b.FlipV {

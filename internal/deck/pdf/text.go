@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pdf/tagged"
 	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
 )
 
@@ -15,7 +16,7 @@ type area struct{ x, y, w, h float64 }
 func areaOf(b *deck.Box) area { return area{points(b.X), points(b.Y), points(b.W), points(b.H)} }
 
 // text draws a text in a box.
-func (w *writer) text(layout *deck.Layout, e *deck.Element, at area) {
+func (w *writer) text(layout *deck.Layout, e *deck.Element, at area, f *flow) {
 	t := e.Text
 	in := deck.DefaultInset
 	if t.Inset != nil {
@@ -48,7 +49,7 @@ func (w *writer) text(layout *deck.Layout, e *deck.Element, at area) {
 	if t.NoWrap && alignOf(t, style) == deck.AlignCenter {
 		x += (width - block.Width) / 2
 	}
-	w.lines(t, block, style, x, y)
+	w.lines(t, block, style, x, y, f)
 }
 
 func alignOf(t *deck.Text, style func(int) deck.Style) deck.Align {
@@ -62,12 +63,13 @@ func alignOf(t *deck.Text, style func(int) deck.Style) deck.Align {
 }
 
 // lines draws lines of text from a place on.
-func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style, x, y float64) {
+func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style, x, y float64, f *flow) {
 	for _, l := range b.Lines {
 		p := &t.Paragraphs[l.Paragraph]
 		st := style(p.Level)
 		// The letters of most fonts take four fifths of their size above the base line.
 		base := y + l.Y + l.Height/2 + l.Size*0.32
+		f.begin(l.Paragraph, p, l.Marker != "")
 		if l.Marker != "" {
 			look := w.set.Look(&deck.Run{}, st, scaleOf(t))
 			if len(l.Pieces) > 0 {
@@ -81,9 +83,10 @@ func (w *writer) lines(t *deck.Text, b typeset.Block, style func(int) deck.Style
 			if p.RTL {
 				at -= w.faces.Width(l.Marker, look)
 			}
+			w.tag(f.label)
 			w.draw(l.Marker, at, base, look, color, &deck.Run{}, p.RTL)
 		}
-		w.line(p, l, st, x, base, p.RTL || rightToLeft(p.Plain()))
+		w.line(p, l, st, x, base, p.RTL || rightToLeft(p.Plain()), f)
 	}
 }
 
@@ -95,12 +98,12 @@ func scaleOf(t *deck.Text) float64 {
 }
 
 // line draws the pieces of a line; from the right if rtl.
-func (w *writer) line(p *deck.Paragraph, l typeset.Line, st deck.Style, x, base float64, rtl bool) {
+func (w *writer) line(p *deck.Paragraph, l typeset.Line, st deck.Style, x, base float64, rtl bool, f *flow) {
 	end := x
 	if n := len(l.Pieces); n > 0 {
 		end = x + l.Pieces[n-1].X + l.Pieces[n-1].Width
 	}
-	for _, piece := range l.Pieces {
+	for i, piece := range l.Pieces {
 		r := &p.Runs[piece.Run]
 		color := r.Color
 		if color == "" {
@@ -127,18 +130,31 @@ func (w *writer) line(p *deck.Paragraph, l typeset.Line, st deck.Style, x, base 
 				at += piece.Width - w.faces.Width(text, piece.Look)
 			}
 		}
+		if text == "" {
+			continue
+		}
+		of := f.run(piece.Run, r, w.deck.Language, w.actual(r))
+		w.tag(of)
 		w.draw(text, at, y, piece.Look, color, r, rtl)
+		if i == len(l.Pieces)-1 && piece.Raw > len(piece.Text) && !rtl { // words of two lines stay two words
+			w.draw(" ", at+piece.Width, y, piece.Look, color, &deck.Run{}, rtl)
+		}
 		if r.Link != "" {
-			w.link(r.Link, area{at, y - piece.Look.Size*0.8, piece.Width, piece.Look.Size * 1.05})
+			w.link(of, r.Link, strings.TrimSpace(r.Text), area{at, y - piece.Look.Size*0.8, piece.Width, piece.Look.Size * 1.05})
 		}
 	}
 }
 
+// actual is the text of a run whose letters are drawn otherwise than they are written; empty: they are not.
+func (w *writer) actual(r *deck.Run) string {
+	if hasRTL(r.Text) || w.faces.lacks(r.Text) {
+		return r.Text
+	}
+	return ""
+}
+
 // draw draws text on a base line. rtl: it is of a paragraph that is written from right to left.
 func (w *writer) draw(text string, x, y float64, look typeset.Look, color string, r *deck.Run, rtl bool) {
-	if strings.TrimSpace(text) == "" {
-		return
-	}
 	w.pdf.SetTextColor(w.rgb(color, "dark1"))
 	from := x
 	for _, s := range w.faces.stretches(visual(text, rtl), look) {
@@ -180,21 +196,21 @@ func (w *writer) font(f *fonts.Font) string {
 	return name
 }
 
-// link makes a place lead to an address or to a slide.
-func (w *writer) link(target string, at area) {
-	place, inside := strings.CutPrefix(target, "#slide")
-	if !inside {
-		if !strings.HasPrefix(target, "#") {
-			w.pdf.LinkString(at.x, at.y, at.w, at.h, target)
+// link makes a place lead to an address or to a slide. text says what it is.
+func (w *writer) link(of *tagged.Element, target, text string, at area) {
+	if of == nil { // decoration is not in the tree, and what it leads to is
+		of = w.section.Add(&tagged.Element{Type: "Link"})
+	}
+	l := tagged.Link{Box: w.bounds(at), URI: target, Text: text}
+	if text == "" {
+		l.Text = target
+	}
+	if place, inside := strings.CutPrefix(target, "#"); inside {
+		n, err := strconv.Atoi(strings.TrimPrefix(place, "slide"))
+		if err != nil || n < 1 || n > len(w.deck.Slides) {
+			return
 		}
-		return
+		l.URI, l.Page = "", max(w.pages[n], 1)
 	}
-	n, err := strconv.Atoi(place)
-	if err != nil || n < 1 || n > len(w.deck.Slides) {
-		return
-	}
-	if w.links[n] == 0 {
-		w.links[n] = w.pdf.AddLink()
-	}
-	w.pdf.Link(at.x, at.y, at.w, at.h, w.links[n])
+	w.doc.Link(of, l)
 }
