@@ -82,6 +82,8 @@ type Usage struct {
 	CompletionTokens int64 `json:"completion_tokens"`
 	ChunksEmbedded   int64 `json:"chunks_embedded"`
 	ChunksReused     int64 `json:"chunks_reused"`
+	TokensEmbedded   int64 `json:"tokens_embedded"` // of the chunks
+	TokensReused     int64 `json:"tokens_reused"`
 }
 
 // JobQuery narrows a listing of jobs. Zero fields don't narrow.
@@ -167,4 +169,26 @@ type DocumentVersion struct {
 	ChunksEmbedded int64           `json:"chunks_embedded"`
 	ChunksReused   int64           `json:"chunks_reused"`
 	Warnings       json.RawMessage `json:"warnings"` // an array, or null
+	Changes        *VersionChanges `json:"changes"`  // against the version before; nil: there was none, or it is not known
+	// Reread means that its text was read or cut in another way than that of the version before. Its chunks have other
+	// keys then, also where the text is the same.
+	Reread  bool          `json:"reread"`
+	PageLog []PageReading `json:"page_log"` // of the active version alone; nil: the format has no pages
+}
+
+// VersionChanges is what a version changed, in chunks.
+type VersionChanges struct {
+	Added   int      `json:"added"`
+	Removed int      `json:"removed"`
+	Kept    int      `json:"kept"`
+	At      [][2]int `json:"at"` // first and last positions of the added ones, ascending; at most 100
+}
+
+// PageReading is how consecutive pages were read, and why.
+type PageReading struct {
+	First      int     `json:"first"` // from 1
+	Last       int     `json:"last"`
+	Method     string  `json:"method"`     // native, ocr, mixed, empty or unread
+	Confidence float64 `json:"confidence"` // 0-1
+	Reason     string  `json:"reason"`     // the worker's words
 }
