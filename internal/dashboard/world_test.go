@@ -367,7 +367,7 @@ func (w world) addresses() map[string]string {
 		"job-running": "jobs/" + w.running, "job-streaming": "jobs/" + w.streaming, "job-failed": "jobs/" + w.failed,
 		"job-answered": "jobs/" + w.answered, "cancel": "jobs/" + w.running + "/cancel", "bulk": "jobs/bulk?action=retry&q=status:failed",
 		"dead-letters": "dead-letters", "dead-letter": "dead-letters/" + w.letter, "replay": "dead-letters/" + w.letter + "/replay",
-		"replay-all": "dead-letters/replay", "documents": "documents", "document": "documents/" + w.document,
+		"replay-all": "dead-letters/replay?rate=30", "documents": "documents", "document": "documents/" + w.document,
 		"sheet": "documents/" + w.document + "/pages/1?chunk=1", "upload": "documents/upload",
 		"search": "search?q=quay+cranes+wind", "ask": "ask", "webhooks": "webhooks", "resend": "webhooks/" + w.delivery + "/resend",
 		"schedules": "schedules", "schedule": "schedules/" + w.schedule, "pause": "schedules/" + w.schedule + "/pause",

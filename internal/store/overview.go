@@ -95,12 +95,13 @@ type JobQuery struct {
 	Priority    string     `json:"priority,omitempty"`
 	DocumentSet string     `json:"document_set,omitempty"`
 	RequestedBy string     `json:"requested_by,omitempty"`
-	Text        string     `json:"text,omitempty"`  // a part of the id, the filename or the error, whatever its case
-	Since       time.Time  `json:"since,omitzero"`  // made at or after
-	Before      time.Time  `json:"before,omitzero"` // made before
-	After       *JobCursor `json:"after,omitempty"` // for the next page
-	Limit       int        `json:"limit"`           // 1-1000
-	Most        int        `json:"most"`            // 1-100000: how many are looked at
+	Replays     bool       `json:"replays,omitempty"` // those alone that replay another job
+	Text        string     `json:"text,omitempty"`    // a part of the id, the filename or the error, whatever its case
+	Since       time.Time  `json:"since,omitzero"`    // made at or after
+	Before      time.Time  `json:"before,omitzero"`   // made before
+	After       *JobCursor `json:"after,omitempty"`   // for the next page
+	Limit       int        `json:"limit"`             // 1-1000
+	Most        int        `json:"most"`              // 1-100000: how many are looked at
 }
 
 // FoundJobs is a page of jobs.

@@ -141,7 +141,7 @@ func testFindJobs(t *testing.T, b *bench) {
 			{Code: badInput.Code},
 			{Text: "NO EXTRACTOR"},
 		},
-		0: {{Type: "ocr"}, {Status: "canceled"}, {Text: "%"}, {Text: "_"}, {Before: time.Now().Add(-hour)}, {Code: "x"}},
+		0: {{Replays: true}, {Type: "ocr"}, {Status: "canceled"}, {Text: "%"}, {Text: "_"}, {Before: time.Now().Add(-hour)}, {Code: "x"}},
 	} {
 		for _, q := range qs {
 			if got := find(q); len(got.Jobs) != want || got.Last != nil {
@@ -196,6 +196,10 @@ func testJobContext(t *testing.T, b *bench) {
 	b.replay(replaying(id, b.plan(id, "")))
 	if c, err = b.JobContext(b.ctx(), m.JobID); err != nil || len(c.Children) != 1 || c.Children[0].ParentJobID != m.JobID {
 		t.Errorf("children of a replayed job: %+v, %v", c.Children, err)
+	}
+	found, err := b.FindJobs(b.ctx(), store.JobQuery{Replays: true, Limit: 10, Most: 100})
+	if err != nil || len(found.Jobs) != 1 || found.Jobs[0].ParentJobID != m.JobID {
+		t.Errorf("replays: %+v, %v", found, err)
 	}
 	if _, err := newBench(t, b.open).JobContext(t.Context(), s.JobID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("another tenant: %v", err)

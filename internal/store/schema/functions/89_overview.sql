@@ -119,6 +119,7 @@ declare
   v_priority text := nullif(p ->> 'priority', '');
   v_set text := nullif(p ->> 'document_set', '');
   v_by text := nullif(p ->> 'requested_by', '');
+  v_replays boolean := coalesce((p ->> 'replays')::boolean, false);
   v_text text := lower(nullif(p ->> 'text', ''));
   v_since timestamptz := coalesce((p ->> 'since')::timestamptz, '-infinity');
   v_before timestamptz := coalesce((p ->> 'before')::timestamptz, 'infinity');
@@ -141,6 +142,7 @@ begin
           and (v_code is null or o.error_code is not distinct from v_code)
           and (v_priority is null or o.priority = v_priority)
           and (v_set is null or (o.payload ->> 'document_set') is not distinct from v_set)
+          and (not v_replays or o.replay > 0)
           and (v_by is null or o.requested_by is not distinct from v_by)
           and (v_text is null or strpos(lower(o.id), v_text) > 0
                or strpos(lower(coalesce(o.payload ->> 'filename', '')), v_text) > 0
