@@ -121,6 +121,8 @@ type Result struct {
 	Chunks        int      `json:"chunks"`             // that are in the index
 	Embedded      int      `json:"chunks_embedded"`    // for which the model was asked
 	Reused        int      `json:"chunks_reused"`      // that were known already
+	TokensSent    int      `json:"tokens_embedded"`    // of the chunks for which the model was asked
+	TokensReused  int      `json:"tokens_reused"`      // of those that were known already
 	Characters    int      `json:"characters"`         // of its text
 	Extractor     string   `json:"extractor"`          // what read it, e.g. native/pdf
 	ContentSHA256 string   `json:"content_sha256"`     // of the blob, in hexadecimal

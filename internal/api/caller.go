@@ -158,19 +158,6 @@ func (c *Caller) DeleteDocument(ctx context.Context, id string) (Job, error) {
 	return jobIn(within(ctx, c, "delete-document", &DocumentInput{id}, c.api.deleteDocument))
 }
 
-// Search finds chunks by words and by meaning.
-func (c *Caller) Search(ctx context.Context, q Question) ([]store.Hit, error) {
-	type hits struct{ all []store.Hit }
-	out, err := within(ctx, c, "search", &q, func(ctx context.Context, q *Question) (*hits, error) {
-		all, err := c.api.find(ctx, *q)
-		return &hits{all}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out.all, nil
-}
-
 // Resend has a webhook sent again; force: even if it was delivered.
 func (c *Caller) Resend(ctx context.Context, id string, force bool) (Delivery, error) {
 	out, err := within(ctx, c, "resend-webhook", &resendInput{ID: id, Force: force}, c.api.resend)

@@ -279,6 +279,10 @@ func (a *API) search(ctx context.Context, in *bodyOf[Question]) (*bodyOf[Page[Hi
 }
 
 func (a *API) find(ctx context.Context, in Question) ([]store.Hit, error) {
+	return a.findIn(ctx, a.reader(ctx), in)
+}
+
+func (a *API) findIn(ctx context.Context, s store.Store, in Question) ([]store.Hit, error) {
 	q := store.Query{Text: strings.TrimSpace(in.Query), DocumentSet: in.DocumentSet, Limit: in.Limit}
 	if q.Text == "" {
 		return nil, invalid("body.query", "has no word")
@@ -286,5 +290,5 @@ func (a *API) find(ctx context.Context, in Question) ([]store.Hit, error) {
 	if q.Limit == 0 {
 		q.Limit = 10
 	}
-	return a.deps.Search(ctx, a.reader(ctx), q)
+	return a.deps.Search(ctx, s, q)
 }

@@ -58,6 +58,7 @@ type BulkReplay struct {
 	Limit     int        `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"Default: 50."`
 	DryRun    bool       `json:"dryRun,omitempty" doc:"Tell what would be replayed, and replay nothing."`
 	Force     bool       `json:"force,omitempty" doc:"Also what was replayed before."`
+	PerMinute int        `json:"perMinute,omitempty" minimum:"1" maximum:"6000" doc:"How many of the new jobs start within a minute; the others wait for their time. Default: all start at once."`
 }
 
 // BulkReplayed is what became of a BulkReplay.
@@ -117,7 +118,7 @@ type replayInput struct {
 }
 
 func (a *API) replayLetter(ctx context.Context, in *replayInput) (*accepted, error) {
-	j, err := a.replay(ctx, in.ID, in.Force)
+	j, err := a.replay(ctx, in.ID, replay.Options{Again: in.Force})
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +126,9 @@ func (a *API) replayLetter(ctx context.Context, in *replayInput) (*accepted, err
 }
 
 // replay replays one dead letter, and returns the new job.
-func (a *API) replay(ctx context.Context, id string, force bool) (Job, error) {
-	done, err := a.deps.Replayer.Replay(ctx, id, replay.Options{By: principalFrom(ctx).Subject, Again: force})
+func (a *API) replay(ctx context.Context, id string, o replay.Options) (Job, error) {
+	o.By = principalFrom(ctx).Subject
+	done, err := a.deps.Replayer.Replay(ctx, id, o)
 	if err != nil && done.JobID == "" { // else it is recorded, and a sweep sends it
 		return Job{}, err
 	}
@@ -155,8 +157,16 @@ func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyO
 		return nil, err
 	}
 	out := BulkReplayed{Matched: len(letters), Jobs: []Job{}}
+	begin := time.Now()
 	for i := len(letters) - 1; i >= 0 && !b.DryRun; i-- {
-		j, err := a.replay(ctx, letters[i].ID, b.Force)
+		o := replay.Options{Again: b.Force}
+		if b.PerMinute > 0 && out.Replayed > 0 { // the first one starts at once
+			o.SendAt = begin.Add(time.Duration(out.Replayed) * time.Minute / time.Duration(b.PerMinute))
+		}
+		j, err := a.replay(ctx, letters[i].ID, o)
+		if err == nil && !o.SendAt.IsZero() && a.deps.StartsAt != nil {
+			a.deps.StartsAt(o.SendAt)
+		}
 		switch {
 		case err == nil:
 			out.Replayed++

@@ -154,7 +154,10 @@ func (b *bench) deps(log *slog.Logger) api.Deps {
 	deps := api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(b.T),
 		MaxAttempts: attempts, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
-		Search: func(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) { return s.Search(ctx, q) },
+		Search: func(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) {
+			q.Embedding = []float32{1, 1, 0, 1, 0, 1, 0, 1} // that of the second sample passage
+			return s.Search(ctx, q)
+		},
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,
 		},

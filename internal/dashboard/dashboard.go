@@ -109,6 +109,8 @@ func (d *Dashboard) routes() []route {
 		{"GET /dead-letters", read, (*page).letters},
 		{"GET /dead-letters/replay", operate, (*page).lettersPreview},
 		{"POST /dead-letters/replay", operate, (*page).replayLetters},
+		{"GET /dead-letters/replayed", read, (*page).replayed},
+		{"GET /dead-letters/replayed/live", read, (*page).replayedLive},
 		{"GET /dead-letters/{id}", read, (*page).letter},
 		{"GET /dead-letters/{id}/{action}", operate, (*page).confirmLetter},
 		{"POST /dead-letters/{id}/{action}", operate, (*page).changeLetter},

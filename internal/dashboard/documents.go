@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -58,21 +57,16 @@ func (p *page) documents() error {
 type documentPage struct {
 	Document store.DocumentOutline
 	Versions []versionView
+	Read     readingView
 	Chunks   []store.Passage
 	Next     string
 	Previous string
 	Text     bool // the chunks as one text
+	versions []store.DocumentVersion
 }
 
-type versionView struct {
-	store.DocumentVersion
-	Warnings []string
-}
-
-// Share is how much of the version's chunks were new, in percent.
-func (v versionView) Share() string {
-	return percent(int(v.ChunksEmbedded), int(v.ChunksEmbedded+v.ChunksReused))
-}
+// New reports whether a chunk was added by the active version.
+func (v documentPage) New(position int) bool { return added(v.versions, position) }
 
 func (p *page) document() error {
 	ctx, cancel := p.ctx()
@@ -96,9 +90,8 @@ func (p *page) document() error {
 	}
 	from, _ := strconv.Atoi(values.Get("from")) // of a wrong number: the first
 	from = max(from, 0)
-	var versions []store.DocumentVersion
 	var g errgroup.Group
-	g.Go(func() (err error) { versions, err = reader.DocumentVersions(ctx, d.DocumentID); return err })
+	g.Go(func() (err error) { v.versions, err = reader.DocumentVersions(ctx, d.DocumentID); return err })
 	g.Go(func() (err error) {
 		v.Chunks, err = reader.DocumentPassages(ctx, store.DocumentPassageQuery{
 			DocumentID: d.DocumentID, From: from, Limit: chunksPerPage + 1,
@@ -108,11 +101,7 @@ func (p *page) document() error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	for _, one := range versions {
-		view := versionView{DocumentVersion: one}
-		_ = json.Unmarshal(one.Warnings, &view.Warnings) // what is no list of texts is not shown
-		v.Versions = append(v.Versions, view)
-	}
+	v.Versions, v.Read = versionsOf(v.versions, v.Anchor)
 	var more bool
 	if v.Chunks, more = cut(v.Chunks, chunksPerPage); more {
 		v.Next = v.at(from + chunksPerPage)

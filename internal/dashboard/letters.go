@@ -16,6 +16,7 @@ const (
 	lettersPerPage = 50
 	mostGrouped    = 5_000 // dead letters
 	mostReplayed   = 200   // by one request
+	mostPerMinute  = 6_000
 )
 
 // letterFilter narrows the dead letters.
@@ -183,16 +184,25 @@ func (p *page) changeLetter() error {
 
 // letterBulk is what the pages of a replay by filter show.
 type letterBulk struct {
-	Filter  letterFilter
-	Limit   int
-	Matched int
-	Letters []store.DeadLetter // some of them
-	Done    *api.BulkReplayed  // after the replay
+	Filter    letterFilter
+	Limit     int
+	PerMinute int // zero: all at once
+	Matched   int
+	Letters   []store.DeadLetter // some of them
+}
+
+// Lasts is how long it takes until the last one starts.
+func (b letterBulk) Lasts() time.Duration {
+	if b.PerMinute == 0 || b.Matched < 2 {
+		return 0
+	}
+	return time.Duration(b.Matched-1) * time.Minute / time.Duration(b.PerMinute)
 }
 
 func (b letterBulk) request(dry bool) api.BulkReplay {
 	return api.BulkReplay{
 		Type: b.Filter.Type, Class: b.Filter.Class, Reason: b.Filter.Reason, Limit: b.Limit, DryRun: dry,
+		PerMinute: b.PerMinute,
 	}
 }
 
@@ -201,6 +211,9 @@ func letterBulkOf(get func(string) string) letterBulk {
 	b.Filter.Replayed = "no"
 	if n, err := strconv.Atoi(get("limit")); err == nil && n > 0 {
 		b.Limit = min(n, mostReplayed)
+	}
+	if n, err := strconv.Atoi(get("rate")); err == nil && n > 0 {
+		b.PerMinute = min(n, mostPerMinute)
 	}
 	return b
 }
@@ -230,8 +243,7 @@ func (p *page) replayLetters() error {
 	if err != nil {
 		return err
 	}
-	b.Matched, b.Done = done.Matched, &done
-	return p.show("letterbulk", "Replay dead letters", "letters", b)
+	return p.goTo("dead-letters/replayed"+replayedOf(b, done), "")
 }
 
 // changeLimit is for a change of many.

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"slices"
 	"strings"
@@ -27,9 +28,42 @@ type searchPage struct {
 	Text, Set string
 	Sets      []store.DocumentSet
 	Asked     bool
-	Hits      []store.Hit
+	Hits      []hit
 	Error     string // why the search did not work
 	terms     []string
+}
+
+// hit is a passage that was found, with its place in each leg of the search.
+type hit struct {
+	store.Hit
+	Words, Meaning leg
+}
+
+// leg is what a part of the search says of a hit.
+type leg struct {
+	Place int // from 1; zero: it is not among the best of this leg
+	Score float64
+}
+
+// Points is the score as a number from 0 to 1, with two digits.
+func (l leg) Points() string { return fmt.Sprintf("%.2f", l.Score) }
+
+// ranked adds to hits their places in the legs.
+func ranked(found []store.Hit, legs api.Legs) (hits []hit) {
+	of := func(all []store.Hit, id string, score func(store.Hit) float64) leg {
+		i := slices.IndexFunc(all, func(h store.Hit) bool { return h.ChunkID == id })
+		if i < 0 {
+			return leg{}
+		}
+		return leg{i + 1, score(all[i])}
+	}
+	for _, h := range found {
+		hits = append(hits, hit{
+			h, of(legs.Words, h.ChunkID, func(h store.Hit) float64 { return h.Score }),
+			of(legs.Meaning, h.ChunkID, func(h store.Hit) float64 { return h.Similarity }),
+		})
+	}
+	return hits
 }
 
 func (p *page) search() error {
@@ -46,8 +80,8 @@ func (p *page) search() error {
 		if len(v.Text) > mostQuery {
 			return bad("The question is too long.")
 		}
-		v.Hits, err = p.by.Search(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
-		if err != nil {
+		found, legs, err := p.by.SearchLegs(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
+		if v.Hits = ranked(found, legs); err != nil {
 			v.Error = p.by.Describe(ctx, "search", err).Detail
 		}
 	}

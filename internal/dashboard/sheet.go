@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -17,7 +19,8 @@ type sheet struct {
 	Page           int
 	Chunks         []store.Passage
 	Boxes          []placed
-	Previous, Next int // pages; 0: there is none
+	Read           *store.PageReading // how the page was read; nil: it is not known
+	Previous, Next int                // pages; 0: there is none
 }
 
 // placed is a box of a chunk in the picture, in thousandths of its width and height.
@@ -48,12 +51,20 @@ func (p *page) sheet() error {
 	if s.Page == 0 || s.Page > d.Pages {
 		return errNoPage
 	}
-	s.Chunks, err = p.by.Reader(ctx).DocumentPassages(ctx, store.DocumentPassageQuery{
-		DocumentID: d.DocumentID, Page: s.Page, Limit: chunksOfPage,
+	reader := p.by.Reader(ctx)
+	var versions []store.DocumentVersion
+	var g errgroup.Group
+	g.Go(func() (err error) { versions, err = reader.DocumentVersions(ctx, d.DocumentID); return err })
+	g.Go(func() (err error) {
+		s.Chunks, err = reader.DocumentPassages(ctx, store.DocumentPassageQuery{
+			DocumentID: d.DocumentID, Page: s.Page, Limit: chunksOfPage,
+		})
+		return err
 	})
-	if err != nil {
+	if err := g.Wait(); err != nil {
 		return err
 	}
+	s.Read = readingAt(versions, s.Page)
 	s.Chunks = slices.DeleteFunc(s.Chunks, func(c store.Passage) bool { return !slices.Contains(c.Pages, s.Page) })
 	marked, err := strconv.Atoi(p.r.URL.Query().Get("chunk"))
 	if err != nil {

@@ -235,12 +235,18 @@ func (b *bench) ingest(set, name, title string) (id string) {
 	sum := b.upload("in/"+name, name)
 	var chunks []store.Chunk
 	for i, text := range samplePassages {
+		if s.Version > 1 && i == 3 {
+			text += " Boats with fresh fruit go first."
+		}
 		chunks = append(chunks, store.Chunk{
 			Position: i, Content: text, HeadingPath: []string{title, []string{"Arrival", "Cranes", "Cranes", "Pilots"}[i]},
 			Pages: []int{i/2 + 1}, Kind: []string{"text", "text", "table", "text"}[i], Tokens: 30,
 			Boxes: []store.Box{sampleBoxes[i]},
 			Key:   name + text, Embedding: []float32{1, float32(i), 0, 1, 0, 1, 0, 1},
 		})
+		if s.Version > 1 && i != 3 {
+			chunks[i].Embedding = nil // that of the version before
+		}
 	}
 	if missing, err := b.store.StageChunks(b.Context(), store.ChunkBatch{
 		Holder: h, DocumentID: s.DocumentID, Version: s.Version, Model: "offline-hash-1", Chunks: chunks,
@@ -258,7 +264,10 @@ func (b *bench) ingest(set, name, title string) (id string) {
 		Kind: store.EffectActivateDocument, Args: store.Activation{
 			Reading: store.Reading{
 				ContentSHA256: cmp.Or(sum, fmt.Sprintf("sha-%s-%d", name, s.Version)), TextSHA256: "t", Format: "pdf", Pipeline: "p1", Pages: 2,
-				Characters: 4123, Extractor: "native", Enrichment: store.Enrichment{
+				Characters: 4123, Extractor: "native", PageLog: []store.PageReading{
+					{First: 1, Last: 1, Method: "native", Confidence: 1},
+					{First: 2, Last: 2, Method: "ocr", Confidence: 0.93, Reason: "unreadable characters"},
+				}, Enrichment: store.Enrichment{
 					Title: title, Language: "en", Outline: []store.Heading{
 						{Level: 1, Text: title, Page: 1, Chunk: new(0)},
 						{Level: 2, Text: "Arrival", Page: 1, Chunk: new(0)},
@@ -358,7 +367,7 @@ func (w world) addresses() map[string]string {
 		"job-running": "jobs/" + w.running, "job-streaming": "jobs/" + w.streaming, "job-failed": "jobs/" + w.failed,
 		"job-answered": "jobs/" + w.answered, "cancel": "jobs/" + w.running + "/cancel", "bulk": "jobs/bulk?action=retry&q=status:failed",
 		"dead-letters": "dead-letters", "dead-letter": "dead-letters/" + w.letter, "replay": "dead-letters/" + w.letter + "/replay",
-		"replay-all": "dead-letters/replay", "documents": "documents", "document": "documents/" + w.document,
+		"replay-all": "dead-letters/replay?rate=30", "documents": "documents", "document": "documents/" + w.document,
 		"sheet": "documents/" + w.document + "/pages/1?chunk=1", "upload": "documents/upload",
 		"search": "search?q=quay+cranes+wind", "ask": "ask", "webhooks": "webhooks", "resend": "webhooks/" + w.delivery + "/resend",
 		"schedules": "schedules", "schedule": "schedules/" + w.schedule, "pause": "schedules/" + w.schedule + "/pause",

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/message"
@@ -33,6 +34,7 @@ type Options struct {
 	Force   bool       // sets hints.force in the new message
 	Message *task.Task // instead of the original message; its id counts only when the letter names no job
 	DryRun  bool       // say what it would be, and change nothing
+	SendAt  time.Time  // a worker's sweep sends the message then; zero: it is sent at once
 }
 
 // Outcome is what became of a dead letter, or would become of it.
@@ -86,11 +88,18 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 		if err != nil {
 			return Outcome{}, err
 		}
+		if !o.SendAt.IsZero() {
+			s.SendAt = &o.SendAt
+		}
 		done, err := r.Store.Replay(ctx, store.Replay{
 			Submission: s, DeadLetterID: d.ID, TaskID: taskID, Replays: known, Again: o.Again, By: o.By,
 		})
 		if err == nil {
-			return Outcome{d.ID, done.JobID, done.ParentJobID, done.Number}, r.send(ctx, s, t.Priority)
+			made := Outcome{d.ID, done.JobID, done.ParentJobID, done.Number}
+			if s.SendAt != nil {
+				return made, nil
+			}
+			return made, r.send(ctx, s, t.Priority)
 		}
 		if !errors.Is(err, store.ErrConflict) || others == crowd {
 			return Outcome{}, fmt.Errorf("record the replay of dead letter %s: %w", d.ID, err)

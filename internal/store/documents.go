@@ -128,7 +128,7 @@ type PersonalData struct {
 
 // Activation are the arguments of EffectActivateDocument. It adds to the result the data of the version, the number of
 // chunks that were embedded for it in any attempt of the job (chunks_embedded), and the number of those whose embedding
-// the tenant had already (chunks_reused).
+// the tenant had already (chunks_reused); tokens_embedded and tokens_reused are the tokens of both.
 type Activation struct {
 	Reading
 	DocumentID string `json:"document_id"`

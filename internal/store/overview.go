@@ -82,6 +82,8 @@ type Usage struct {
 	CompletionTokens int64 `json:"completion_tokens"`
 	ChunksEmbedded   int64 `json:"chunks_embedded"`
 	ChunksReused     int64 `json:"chunks_reused"`
+	TokensEmbedded   int64 `json:"tokens_embedded"` // of the chunks
+	TokensReused     int64 `json:"tokens_reused"`
 }
 
 // JobQuery narrows a listing of jobs. Zero fields don't narrow.
@@ -93,12 +95,13 @@ type JobQuery struct {
 	Priority    string     `json:"priority,omitempty"`
 	DocumentSet string     `json:"document_set,omitempty"`
 	RequestedBy string     `json:"requested_by,omitempty"`
-	Text        string     `json:"text,omitempty"`  // a part of the id, the filename or the error, whatever its case
-	Since       time.Time  `json:"since,omitzero"`  // made at or after
-	Before      time.Time  `json:"before,omitzero"` // made before
-	After       *JobCursor `json:"after,omitempty"` // for the next page
-	Limit       int        `json:"limit"`           // 1-1000
-	Most        int        `json:"most"`            // 1-100000: how many are looked at
+	Replays     bool       `json:"replays,omitempty"` // those alone that replay another job
+	Text        string     `json:"text,omitempty"`    // a part of the id, the filename or the error, whatever its case
+	Since       time.Time  `json:"since,omitzero"`    // made at or after
+	Before      time.Time  `json:"before,omitzero"`   // made before
+	After       *JobCursor `json:"after,omitempty"`   // for the next page
+	Limit       int        `json:"limit"`             // 1-1000
+	Most        int        `json:"most"`              // 1-100000: how many are looked at
 }
 
 // FoundJobs is a page of jobs.
@@ -167,4 +170,26 @@ type DocumentVersion struct {
 	ChunksEmbedded int64           `json:"chunks_embedded"`
 	ChunksReused   int64           `json:"chunks_reused"`
 	Warnings       json.RawMessage `json:"warnings"` // an array, or null
+	Changes        *VersionChanges `json:"changes"`  // against the version before; nil: there was none, or it is not known
+	// Reread means that its text was read or cut in another way than that of the version before. Its chunks have other
+	// keys then, also where the text is the same.
+	Reread  bool          `json:"reread"`
+	PageLog []PageReading `json:"page_log"` // of the active version alone; nil: the format has no pages
+}
+
+// VersionChanges is what a version changed, in chunks.
+type VersionChanges struct {
+	Added   int      `json:"added"`
+	Removed int      `json:"removed"`
+	Kept    int      `json:"kept"`
+	At      [][2]int `json:"at"` // first and last positions of the added ones, ascending; at most 100
+}
+
+// PageReading is how consecutive pages were read, and why.
+type PageReading struct {
+	First      int     `json:"first"` // from 1
+	Last       int     `json:"last"`
+	Method     string  `json:"method"`     // native, ocr, mixed, empty or unread
+	Confidence float64 `json:"confidence"` // 0-1
+	Reason     string  `json:"reason"`     // the worker's words
 }

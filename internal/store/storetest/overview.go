@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -72,7 +73,8 @@ func testOverview(t *testing.T, b *bench) {
 	}
 	_, h := b.run()
 	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(
-		`{"prompt_tokens":7,"completion_tokens":"many","chunks_embedded":3,"chunks_reused":4}`)}); err != nil {
+		`{"prompt_tokens":7,"completion_tokens":"many","chunks_embedded":3,"chunks_reused":4,"tokens_embedded":30,
+		"tokens_reused":40}`)}); err != nil {
 		t.Fatal(err)
 	}
 	o, err := b.Overview(b.ctx(), hour, 10)
@@ -93,7 +95,9 @@ func testOverview(t *testing.T, b *bench) {
 		o.Failures[0].Message != badInput.Message || o.Failures[0].LastID == "" {
 		t.Errorf("failures: %+v", o.Failures)
 	}
-	if o.Usage != (store.Usage{Jobs: 1, PromptTokens: 7, ChunksEmbedded: 3, ChunksReused: 4}) {
+	if o.Usage != (store.Usage{
+		Jobs: 1, PromptTokens: 7, ChunksEmbedded: 3, ChunksReused: 4, TokensEmbedded: 30, TokensReused: 40,
+	}) {
 		t.Errorf("usage: %+v", o.Usage)
 	}
 	if o, err = b.Overview(b.ctx(), hour, 1); err != nil || !o.Waiting[1].More || o.Waiting[1].Jobs != 1 {
@@ -137,7 +141,7 @@ func testFindJobs(t *testing.T, b *bench) {
 			{Code: badInput.Code},
 			{Text: "NO EXTRACTOR"},
 		},
-		0: {{Type: "ocr"}, {Status: "canceled"}, {Text: "%"}, {Text: "_"}, {Before: time.Now().Add(-hour)}, {Code: "x"}},
+		0: {{Replays: true}, {Type: "ocr"}, {Status: "canceled"}, {Text: "%"}, {Text: "_"}, {Before: time.Now().Add(-hour)}, {Code: "x"}},
 	} {
 		for _, q := range qs {
 			if got := find(q); len(got.Jobs) != want || got.Last != nil {
@@ -193,6 +197,10 @@ func testJobContext(t *testing.T, b *bench) {
 	if c, err = b.JobContext(b.ctx(), m.JobID); err != nil || len(c.Children) != 1 || c.Children[0].ParentJobID != m.JobID {
 		t.Errorf("children of a replayed job: %+v, %v", c.Children, err)
 	}
+	found, err := b.FindJobs(b.ctx(), store.JobQuery{Replays: true, Limit: 10, Most: 100})
+	if err != nil || len(found.Jobs) != 1 || found.Jobs[0].ParentJobID != m.JobID {
+		t.Errorf("replays: %+v, %v", found, err)
+	}
 	if _, err := newBench(t, b.open).JobContext(t.Context(), s.JobID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("another tenant: %v", err)
 	}
@@ -236,5 +244,43 @@ func testDocumentVersions(t *testing.T, b *bench) {
 	}
 	if all, err = b.DocumentVersions(b.ctx(), "no id"); err != nil || len(all) != 0 {
 		t.Errorf("no id: %+v, %v", all, err)
+	}
+}
+
+// testVersionChanges: each version says what it changed in chunks, a text that is there twice counting twice, and of the
+// active one how each page was read. What was read in another way says so.
+func testVersionChanges(t *testing.T, b *bench) {
+	b.ingest("a.pdf", "one", "two", "two", "three")
+	b.ingest("a.pdf", "new", "newer", "two", "one", "newest")
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "a.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stage(h, s, "new", "newer", "two", "one", "newest")
+	effect := activate(s, 5)
+	args := effect.Args.(store.Activation)
+	log := []store.PageReading{
+		{First: 1, Last: 4, Method: "native", Confidence: 1}, {First: 5, Last: 5, Method: "ocr", Confidence: 0.9, Reason: "no text"},
+	}
+	args.PageLog, args.Pipeline = log, "p2"
+	effect.Args = args
+	b.complete(h, effect)
+	all, err := b.DocumentVersions(b.ctx(), s.DocumentID)
+	if err != nil || len(all) != 3 {
+		t.Fatalf("versions: %+v, %v", all, err)
+	}
+	for i, want := range []*store.VersionChanges{
+		{Kept: 5, At: [][2]int{}}, {Added: 3, Removed: 2, Kept: 2, At: [][2]int{{0, 1}, {4, 4}}}, nil,
+	} {
+		if !reflect.DeepEqual(all[i].Changes, want) {
+			t.Errorf("version %d changed %+v, want %+v", all[i].Version, all[i].Changes, want)
+		}
+	}
+	if !all[0].Reread || all[1].Reread || all[2].Reread {
+		t.Errorf("read in another way: %+v", all)
+	}
+	if !slices.Equal(all[0].PageLog, log) || all[1].PageLog != nil {
+		t.Errorf("pages were read: %+v, and before that: %+v", all[0].PageLog, all[1].PageLog)
 	}
 }

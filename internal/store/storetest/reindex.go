@@ -10,8 +10,10 @@ import (
 
 // counted has the counts of chunks in a result.
 type counted struct {
-	Embedded int `json:"chunks_embedded"`
-	Reused   int `json:"chunks_reused"`
+	Embedded       int `json:"chunks_embedded"`
+	Reused         int `json:"chunks_reused"`
+	TokensEmbedded int `json:"tokens_embedded"`
+	TokensReused   int `json:"tokens_reused"`
 }
 
 func (b *bench) counted(s store.Settlement) (c counted) {
@@ -71,16 +73,16 @@ func testReuseCounted(t *testing.T, b *bench) {
 		bare(4, "own"))); err != nil || len(missing) != 0 {
 		t.Fatal(missing, err)
 	}
-	if got := b.counted(b.complete(h, activate(s, 5))); got != (counted{Embedded: 2, Reused: 3}) {
-		t.Errorf("counted %+v, want 2 embedded and 3 reused", got)
+	if got := b.counted(b.complete(h, activate(s, 5))); got != (counted{2, 3, 14, 21}) {
+		t.Errorf("counted %+v, want 2 embedded and 3 reused, each of 7 tokens", got)
 	}
 	_, h = b.run()
 	if s, err = b.StageDocument(b.ctx(), staging(h, "counted.pdf")); err != nil {
 		t.Fatal(err)
 	}
 	keep := store.Retention{DocumentID: s.DocumentID, Version: s.Version, Blob: "in/counted.pdf", SourceETag: "e2"}
-	if got := b.counted(b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: keep})); got != (counted{Reused: 5}) {
-		t.Errorf("kept: %+v, want 5 reused", got)
+	if got := b.counted(b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: keep})); got != (counted{0, 5, 0, 35}) {
+		t.Errorf("kept: %+v, want 5 reused, each of 7 tokens", got)
 	}
 }
 

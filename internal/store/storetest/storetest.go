@@ -153,6 +153,7 @@ var otherTests = []suiteTest{
 	{"context of a job", testJobContext},
 	{"groups of dead letters", testLetterGroups},
 	{"versions of a document", testDocumentVersions},
+	{"what versions changed", testVersionChanges},
 	{"webhooks of a task's course", testCourse},
 	{"outgoing events", testOutgoing},
 	{"outgoing events in pages", testOutgoingPages},

@@ -205,6 +205,32 @@ begin
   return v;
 end $$;
 
+-- aw_version_changes is what a version changed: how many chunks it added, removed and kept, by their keys, and at which
+-- positions it added them, as ranges [first, last], at most 100. It has no text.
+create or replace function {{ .schema }}.aw_version_changes(
+  client text, document uuid, old integer, new integer
+) returns jsonb
+language sql stable set search_path = {{ .path }} as $$
+  with numbered as materialized ( -- a key may be there more than once
+    select c.version, c.position, c.chunk_key,
+           row_number() over (partition by c.version, c.chunk_key order by c.position) as nth
+    from {{ .schema }}.document_chunks c
+    where c.client_id = client and c.document_id = document and c.version in (old, new)
+  ), paired as (
+    select n.position as added, o.position as removed
+    from (select * from numbered where version = new) n
+    full join (select * from numbered where version = old) o on (o.chunk_key, o.nth) = (n.chunk_key, n.nth)
+  )
+  select jsonb_build_object(
+    'added', count(*) filter (where p.removed is null), 'removed', count(*) filter (where p.added is null),
+    'kept', count(p.added + p.removed),
+    'at', coalesce((
+      select jsonb_agg(jsonb_build_array(lower(x.r), upper(x.r) - 1) order by x.r)
+      from (select r from unnest((select range_agg(int4range(q.added, q.added + 1)) from paired q
+                                  where q.removed is null)) r order by r limit 100) x), '[]'))
+  from paired p
+$$;
+
 -- The effect activate_document: readers see the old version until this commits, and the new one after it.
 create or replace function {{ .schema }}.aw_effect_activate_document(
   client text, job text, fence bigint, args jsonb
@@ -217,6 +243,8 @@ declare
   v_old integer;
   v_count integer;
   v_reused integer;
+  v_tokens bigint;
+  v_reused_tokens bigint;
 begin
   select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
   select * into d from {{ .schema }}.documents
@@ -227,7 +255,9 @@ begin
   delete from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v.version
       and c.position >= (args ->> 'chunks')::int;
-  select count(*), count(*) filter (where c.reused) into v_count, v_reused
+  select count(*), count(*) filter (where c.reused), coalesce(sum(c.tokens), 0),
+         coalesce(sum(c.tokens) filter (where c.reused), 0)
+    into v_count, v_reused, v_tokens, v_reused_tokens
     from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v.version;
   if v_count <> (args ->> 'chunks')::int then
@@ -238,11 +268,16 @@ begin
   update {{ .schema }}.document_versions o set status = 'superseded', superseded_at = clock_timestamp()
     where o.client_id = client and o.document_id = d.id and o.status = 'active'
     returning o.version into v_old;
+  if v_old is not null then
+    update {{ .schema }}.document_versions n
+      set changes = {{ .schema }}.aw_version_changes(client, d.id, v_old, v.version)
+      where n.client_id = client and n.document_id = d.id and n.version = v.version;
+  end if;
   -- Chunks of a version that nobody reads would only slow every vector search.
   delete from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v_old;
   update {{ .schema }}.document_versions n
-    set status = 'active', activated_at = clock_timestamp(), chunks = v_count
+    set status = 'active', activated_at = clock_timestamp(), chunks = v_count, tokens = v_tokens
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
   update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
   v := {{ .schema }}.aw_record_reading(d, v.version, args);
@@ -250,7 +285,8 @@ begin
   perform {{ .schema }}.aw_index_terms(client, d.id);
   perform {{ .schema }}.aw_cognee_changed(client, d.id, d.document_set, v.version);
   return {{ .schema }}.aw_document_result(d, v, false)
-    || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused);
+    || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused,
+      'tokens_embedded', v_tokens - v_reused_tokens, 'tokens_reused', v_reused_tokens);
 end $$;
 
 -- The effect keep_document: the staged version is removed, as it would be the same as the active one. args.reading, if
@@ -280,5 +316,7 @@ begin
   end if;
   d := {{ .schema }}.aw_record_source(d, args);
   return {{ .schema }}.aw_document_result(d, v, true)
-    || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
+    || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks, 'tokens_embedded', 0, 'tokens_reused',
+      coalesce(v.tokens, (select sum(c.tokens) from {{ .schema }}.document_chunks c
+                          where c.client_id = client and c.document_id = d.id and c.version = v.version), 0));
 end $$;

@@ -1,8 +1,9 @@
 -- What the dashboard asks. No question reads more rows than it bounds, however many jobs there are: where a bound was
 -- reached, the answer says so.
 
--- aw_outcomes is how jobs have ended in each of p.windows: {within_ms, buckets}. It reads the newest p.most ends alone.
--- A duration is that of a series, from its first start to its end.
+-- aw_outcomes is how jobs have ended in each of p.windows: {within_ms, buckets}. It reads the newest p.most ends of the
+-- longest window, once, and counts the same ends for each. A duration is that of a series, from its first start to its
+-- end.
 create or replace function {{ .schema }}.aw_outcomes(p jsonb) returns jsonb
 language plpgsql stable
 set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
@@ -10,40 +11,38 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_now timestamptz := clock_timestamp();
   v_most integer := least(greatest((p ->> 'most')::int, 1), 1000000);
-  v_width interval;
-  v_begin timestamptz;
-  v_all jsonb := '[]';
-  v_one jsonb;
-  w jsonb;
+  v_longest interval := (select max({{ .schema }}.aw_interval(w -> 'within_ms')) from jsonb_array_elements(p -> 'windows') w);
+  v_begin timestamptz := v_now - v_longest;
 begin
-  for w in select x from jsonb_array_elements(p -> 'windows') x loop
-    v_begin := v_now - {{ .schema }}.aw_interval(w -> 'within_ms');
-    v_width := {{ .schema }}.aw_interval(w -> 'within_ms') / greatest((w ->> 'buckets')::int, 1);
+  return (
     with ended as materialized (
-      select j.completed_at as at, j.status,
-        extract(epoch from j.completed_at - j.series_started_at) * 1000 as ms,
-        floor(extract(epoch from j.completed_at - v_begin) / extract(epoch from v_width))::int as bucket
+      select j.completed_at as at, j.status, extract(epoch from j.completed_at - j.series_started_at) * 1000 as ms
       from {{ .schema }}.jobs j
       where j.client_id = v_client and j.progress >= 0 -- a condition of jobs_by_end
         and j.completed_at > v_begin and j.completed_at <= v_now
-      order by j.completed_at desc limit v_most + 1)
-    select jsonb_build_object('within_ms', w -> 'within_ms', 'begin', v_begin, 'end', v_now,
-        'jobs', least(count(*), v_most), 'more', count(*) > v_most, 'oldest', min(e.at),
-        'succeeded', count(*) filter (where e.status = 'succeeded'),
-        'failed', count(*) filter (where e.status = 'failed'),
-        'canceled', count(*) filter (where e.status = 'canceled'),
-        'p50_ms', (percentile_disc(0.5) within group (order by e.ms) filter (where e.status <> 'canceled'))::bigint,
-        'p95_ms', (percentile_disc(0.95) within group (order by e.ms) filter (where e.status <> 'canceled'))::bigint,
-        'buckets', (select coalesce(jsonb_agg(jsonb_build_array(b.bucket, b.succeeded, b.failed, b.canceled)
-                                    order by b.bucket), '[]')
-                    from (select i.bucket, count(*) filter (where i.status = 'succeeded') as succeeded,
-                            count(*) filter (where i.status = 'failed') as failed,
-                            count(*) filter (where i.status = 'canceled') as canceled
-                          from ended i group by i.bucket) b))
-      into v_one from ended e;
-    v_all := v_all || v_one;
-  end loop;
-  return v_all;
+      order by j.completed_at desc limit v_most + 1
+    ), windows as (
+      select w.n, w.o -> 'within_ms' as within_ms, v_now - {{ .schema }}.aw_interval(w.o -> 'within_ms') as begin,
+             {{ .schema }}.aw_interval(w.o -> 'within_ms') / greatest((w.o ->> 'buckets')::int, 1) as width
+      from jsonb_array_elements(p -> 'windows') with ordinality w(o, n)
+    )
+    select coalesce(jsonb_agg(jsonb_build_object('within_ms', w.within_ms, 'begin', w.begin, 'end', v_now,
+        'jobs', least(x.jobs, v_most), 'more', x.jobs > v_most, 'oldest', x.oldest, 'succeeded', x.succeeded,
+        'failed', x.failed, 'canceled', x.canceled, 'p50_ms', x.p50, 'p95_ms', x.p95, 'buckets', y.buckets)
+        order by w.n), '[]')
+    from windows w, lateral (
+      select count(*) as jobs, min(e.at) as oldest, count(*) filter (where e.status = 'succeeded') as succeeded,
+        count(*) filter (where e.status = 'failed') as failed, count(*) filter (where e.status = 'canceled') as canceled,
+        (percentile_disc(0.5) within group (order by e.ms) filter (where e.status <> 'canceled'))::bigint as p50,
+        (percentile_disc(0.95) within group (order by e.ms) filter (where e.status <> 'canceled'))::bigint as p95
+      from ended e where e.at > w.begin) x, lateral (
+      select coalesce(jsonb_agg(jsonb_build_array(b.bucket, b.succeeded, b.failed, b.canceled) order by b.bucket),
+                      '[]') as buckets
+      from (select floor(extract(epoch from e.at - w.begin) / extract(epoch from w.width))::int as bucket,
+              count(*) filter (where e.status = 'succeeded') as succeeded,
+              count(*) filter (where e.status = 'failed') as failed,
+              count(*) filter (where e.status = 'canceled') as canceled
+            from ended e where e.at > w.begin group by 1) b) y);
 end $$;
 
 -- aw_overview is what waits, what fails and what the work has cost: for each priority how many jobs wait, at most
@@ -94,7 +93,9 @@ begin
       'prompt_tokens', coalesce(sum({{ .schema }}.aw_count(r.result -> 'prompt_tokens')), 0),
       'completion_tokens', coalesce(sum({{ .schema }}.aw_count(r.result -> 'completion_tokens')), 0),
       'chunks_embedded', coalesce(sum({{ .schema }}.aw_count(r.result -> 'chunks_embedded')), 0),
-      'chunks_reused', coalesce(sum({{ .schema }}.aw_count(r.result -> 'chunks_reused')), 0))
+      'chunks_reused', coalesce(sum({{ .schema }}.aw_count(r.result -> 'chunks_reused')), 0),
+      'tokens_embedded', coalesce(sum({{ .schema }}.aw_count(r.result -> 'tokens_embedded')), 0),
+      'tokens_reused', coalesce(sum({{ .schema }}.aw_count(r.result -> 'tokens_reused')), 0))
     into v_usage from r;
   return jsonb_build_object('waiting', v_waiting, 'failures', v_failures, 'usage', v_usage);
 end $$;
@@ -118,6 +119,7 @@ declare
   v_priority text := nullif(p ->> 'priority', '');
   v_set text := nullif(p ->> 'document_set', '');
   v_by text := nullif(p ->> 'requested_by', '');
+  v_replays boolean := coalesce((p ->> 'replays')::boolean, false);
   v_text text := lower(nullif(p ->> 'text', ''));
   v_since timestamptz := coalesce((p ->> 'since')::timestamptz, '-infinity');
   v_before timestamptz := coalesce((p ->> 'before')::timestamptz, 'infinity');
@@ -126,32 +128,39 @@ declare
   v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
   v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
   v_found jsonb[] := '{}';
-  v_looked integer := 0;
+  v_looked bigint := 0;
   v_more boolean := false;
   v_last jsonb;
-  j {{ .schema }}.jobs;
+  r record;
 begin
-  for j in
-    select o.* from {{ .schema }}.jobs o
-    where o.client_id = v_client and (v_status is null or o.status = v_status)
-      and o.created_at >= v_since and o.created_at < v_before and o.created_at <= v_at
-      and (o.created_at, o.id) < (v_at, v_id)
-    order by o.created_at desc, o.id desc limit v_most + 1
+  -- The condition is a part of the query, which is several times faster than to look at each row here. Of the rows that
+  -- it leaves out come those alone that end the search.
+  for r in
+    select x.n, x.j, x.here from (
+      select row_number() over () as n, o::{{ .schema }}.jobs as j,
+          (v_type is null or o.type = v_type) and (v_class is null or o.error_class is not distinct from v_class)
+          and (v_code is null or o.error_code is not distinct from v_code)
+          and (v_priority is null or o.priority = v_priority)
+          and (v_set is null or (o.payload ->> 'document_set') is not distinct from v_set)
+          and (not v_replays or o.replay > 0)
+          and (v_by is null or o.requested_by is not distinct from v_by)
+          and (v_text is null or strpos(lower(o.id), v_text) > 0
+               or strpos(lower(coalesce(o.payload ->> 'filename', '')), v_text) > 0
+               or strpos(lower(coalesce(o.error_message, '')), v_text) > 0) as here
+      from (select q.* from {{ .schema }}.jobs q
+            where q.client_id = v_client and (v_status is null or q.status = v_status)
+              and q.created_at >= v_since and q.created_at < v_before and q.created_at <= v_at
+              and (q.created_at, q.id) < (v_at, v_id)
+            order by q.created_at desc, q.id desc limit v_most + 1) o) x
+    where x.here or x.n >= v_most
   loop
-    v_more := v_looked = v_most or cardinality(v_found) = v_limit;
+    v_more := r.n > v_most or cardinality(v_found) = v_limit;
     exit when v_more;
-    v_looked := v_looked + 1;
-    v_last := jsonb_build_object('at', j.created_at, 'id', j.id);
-    continue when j.type is distinct from coalesce(v_type, j.type)
-      or v_class is not null and j.error_class is distinct from v_class
-      or v_code is not null and j.error_code is distinct from v_code
-      or v_priority is not null and j.priority <> v_priority
-      or v_set is not null and (j.payload ->> 'document_set') is distinct from v_set
-      or v_by is not null and j.requested_by is distinct from v_by
-      or v_text is not null and strpos(lower(j.id), v_text) = 0
-         and strpos(lower(coalesce(j.payload ->> 'filename', '')), v_text) = 0
-         and strpos(lower(coalesce(j.error_message, '')), v_text) = 0;
-    v_found := v_found || {{ .schema }}.aw_job_json(j);
+    v_looked := r.n;
+    v_last := jsonb_build_object('at', (r.j).created_at, 'id', (r.j).id);
+    if r.here then
+      v_found := v_found || {{ .schema }}.aw_job_json(r.j);
+    end if;
   end loop;
   return jsonb_build_object('jobs', to_jsonb(v_found), 'looked', v_looked,
     'last', case when v_more then v_last end);
@@ -170,7 +179,10 @@ declare
 begin
   foreach v_status in array array['running', 'pending', 'failed', 'succeeded', 'canceled'] loop
     select count(*) into v_n from (
-      select from {{ .schema }}.jobs j where j.client_id = v_client and j.status = v_status limit v_most + 1) x;
+      -- In an order, so that it comes from the index: what is limited is read from the table's beginning otherwise, which
+      -- may be other clients' rows.
+      select from {{ .schema }}.jobs j where j.client_id = v_client and j.status = v_status
+      order by j.created_at desc limit v_most + 1) x;
     v_all := v_all || jsonb_build_object('status', v_status, 'jobs', least(v_n, v_most), 'more', v_n > v_most);
   end loop;
   return v_all;
@@ -237,7 +249,9 @@ begin
           group by d.document_set limit 200) x), '[]');
 end $$;
 
--- aw_document_versions are the versions of a document, the newest first, and what the last p.most of them changed.
+-- aw_document_versions are the versions of a document, the newest first, at most p.most: what each changed, whether it was
+-- read and cut in another way than the one before (then its keys are other ones, too), and of the active one how each page
+-- was read.
 create or replace function {{ .schema }}.aw_document_versions(p jsonb) returns jsonb
 language plpgsql stable
 set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
@@ -251,10 +265,13 @@ begin
         'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor, 'created_at', v.created_at,
         'activated_at', v.activated_at, 'superseded_at', v.superseded_at,
         'chunks_embedded', {{ .schema }}.aw_count(j.result -> 'chunks_embedded'),
-        'chunks_reused', {{ .schema }}.aw_count(j.result -> 'chunks_reused'),
+        'chunks_reused', {{ .schema }}.aw_count(j.result -> 'chunks_reused'), 'changes', v.changes,
+        'reread', v.pipeline is distinct from v.pipeline_before and v.pipeline_before is not null,
+        'page_log', case when v.status = 'active' then v.page_log end,
         'warnings', case when jsonb_typeof(j.result -> 'warnings') = 'array' then j.result -> 'warnings' end)
         order by v.version desc)
-    from (select o.* from {{ .schema }}.document_versions o
+    from (select o.*, lag(o.pipeline) over (order by o.version) as pipeline_before
+          from {{ .schema }}.document_versions o
           where o.client_id = v_client and o.document_id = v_id order by o.version desc limit v_most) v
     left join {{ .schema }}.jobs j on j.client_id = v.client_id and j.id = v.job_id), '[]');
 end $$;
