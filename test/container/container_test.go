@@ -24,7 +24,7 @@ const (
 	tenant = "southhaven"
 	grace  = "480" // seconds; stop_grace_period
 	// patience is for one call of the engine, and for the worker to come up.
-	patience = 2 * time.Minute
+	patience = 3 * time.Minute
 )
 
 // bench is a container engine with the image, and the settings of a tenant.
