@@ -3,18 +3,19 @@ package agent
 import (
 	"fmt"
 	"net"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // Addresses of other machines: with a scheme; with the page's scheme ("//host/x", which browsers also accept with
 // backslashes); and bare hosts, of which many viewers make links.
 var (
-	withScheme = regexp.MustCompile(`(?i)(\b(?:https?|ftp|wss?):)?[/\\]{2,}([^\s<>()"'` + "`" + `|/\\?#]+)`)
-	bareHost   = regexp.MustCompile(`(?i)(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
+	withScheme = pattern.New(`(?i)(\b(?:https?|ftp|wss?):)?[/\\]{2,}([^\s<>()"'` + "`" + `|/\\?#]+)`)
+	bareHost   = pattern.New(`(?i)(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
 	wideDots   = strings.NewReplacer("。", ".", "．", ".", "｡", ".")
 )
 

@@ -2,12 +2,13 @@ package agent
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // locate finds a quote in a text, regardless of white space, Unicode form (NFKC), kinds of quotation marks and dashes,
@@ -68,7 +69,7 @@ func plain(text string) (string, []int) {
 func utf8Len(c rune) int { return len(string(c)) }
 
 // marker is a reference to a citation in the text of an answer.
-var marker = regexp.MustCompile(` ?\[(\d{1,3}(?:, ?\d{1,3})*)\]`)
+var marker = pattern.New(` ?\[(\d{1,3}(?:, ?\d{1,3})*)\]`)
 
 // renumber updates the references in an answer to the citations that were kept, and removes references to others. It
 // doesn't change an answer that is not a string.

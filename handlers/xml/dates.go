@@ -1,12 +1,13 @@
 package xml
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // date is a day of the calendar.
@@ -20,14 +21,14 @@ func (d date) valid() bool {
 
 var (
 	// dateValue is a value that is a date as a whole, or one with a time.
-	dateValue = regexp.MustCompile(`^\s*(\d{1,4}(?:\. ?|[/-])\d{1,2}(?:\. ?|[/-])\d{1,4})(?:[T ]\d{1,2}:[\d:.,]*\s*(?:Z|[+-][\d:]+)?)?\s*$`)
+	dateValue = pattern.New(`^\s*(\d{1,4}(?:\. ?|[/-])\d{1,2}(?:\. ?|[/-])\d{1,4})(?:[T ]\d{1,2}:[\d:.,]*\s*(?:Z|[+-][\d:]+)?)?\s*$`)
 	// numericDates are numbers with marks between them, of which three may be a date.
-	numericDates = regexp.MustCompile(`\d+(?:(?:\. ?|[/-])\d+){2,}`)
-	mark         = regexp.MustCompile(`\. ?|[/-]`)
-	plainDate    = regexp.MustCompile(`\d+`) // 20240503
-	dayFirst     = regexp.MustCompile(`(\d+)(?:st|nd|rd|th|er|º|ª|\.)?[\s-]*(?:de |of )?(\p{L}{3,})[\s.,-]*(?:de |del )?(\d+)`)
-	monthFirst   = regexp.MustCompile(`(\p{L}{3,})[\s.]*(\d+)(?:st|nd|rd|th)?[\s,]+(\d{4})`)
-	eastern      = regexp.MustCompile(`(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2})`)
+	numericDates = pattern.New(`\d+(?:(?:\. ?|[/-])\d+){2,}`)
+	mark         = pattern.New(`\. ?|[/-]`)
+	plainDate    = pattern.New(`\d+`) // 20240503
+	dayFirst     = pattern.New(`(\d+)(?:st|nd|rd|th|er|º|ª|\.)?[\s-]*(?:de |of )?(\p{L}{3,})[\s.,-]*(?:de |del )?(\d+)`)
+	monthFirst   = pattern.New(`(\p{L}{3,})[\s.]*(\d+)(?:st|nd|rd|th)?[\s,]+(\d{4})`)
+	eastern      = pattern.New(`(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2})`)
 )
 
 // dates are the readings of a value that is a date; none: it is something else. 3/5/2024 has two.

@@ -1,13 +1,13 @@
 package xml
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/seed-7227ef26/async-worker/internal/evidence"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // index are the pages of a document, to look values up.
@@ -81,9 +81,9 @@ func (l leaf) same(text string) bool {
 const minus = `[-\x{AD}\x{2010}-\x{2015}\x{2212}\x{FE63}\x{FF0D}]`
 
 var (
-	amountPattern   = regexp.MustCompile(`^\s*` + minus + `?\s*\d+(?:[ .,'’]\d{3})*[.,]\d{1,2}\s*$`)
-	negativeLeaf    = regexp.MustCompile(`^\s*(?:` + minus + `\s*[\d.,'’ ]*[1-9][\d.,'’ ]*|\([\d.,'’ ]*[1-9][\d.,'’ ]*\)|[\d.,'’ ]*[1-9][\d.,'’ ]*-)\s*$`)
-	negativePattern = regexp.MustCompile(`(?:^|[\s(|:\p{Sc}])` + minus + `\s?(?:\p{Sc}|[A-Z]{3})?\s?(\d[\d.,'’·]*(?: \d{3})*(?:[.,]\d+)?)` +
+	amountPattern   = pattern.New(`^\s*` + minus + `?\s*\d+(?:[ .,'’]\d{3})*[.,]\d{1,2}\s*$`)
+	negativeLeaf    = pattern.New(`^\s*(?:` + minus + `\s*[\d.,'’ ]*[1-9][\d.,'’ ]*|\([\d.,'’ ]*[1-9][\d.,'’ ]*\)|[\d.,'’ ]*[1-9][\d.,'’ ]*-)\s*$`)
+	negativePattern = pattern.New(`(?:^|[\s(|:\p{Sc}])` + minus + `\s?(?:\p{Sc}|[A-Z]{3})?\s?(\d[\d.,'’·]*(?: \d{3})*(?:[.,]\d+)?)` +
 		`|\(\s?(?:\p{Sc}|[A-Z]{3})?\s?(\d[\d.,'’· ]*)\s?\)` +
 		`|(\d[\d.,'’·]*(?: \d{3})*(?:[.,]\d+)?)(?:` + minus + `(?:[\s|)\p{Sc}]|$)|\s?CR\b)`)
 )

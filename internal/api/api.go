@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -72,7 +73,7 @@ type API struct {
 	tickets *tickets
 	maxBlob atomic.Int64
 	puts    chan struct{} // has an element for each blob that is being written
-	spec    []byte        // the OpenAPI document
+	spec    func() ([]byte, error)
 	handler http.Handler
 	scopes  map[string]apitoken.Scope // by the calls' ids
 }
@@ -107,17 +108,15 @@ func New(deps Deps) (*API, error) {
 	a.registerOperation()
 	a.registerSchedules()
 	a.registerCognee()
-	if a.spec, err = json.MarshalIndent(a.huma.OpenAPI(), "", "  "); err != nil {
-		return nil, err
-	}
+	a.spec = sync.OnceValues(func() ([]byte, error) { return json.MarshalIndent(a.huma.OpenAPI(), "", "  ") })
 	a.mux.HandleFunc("GET /openapi.json", a.described(a.serveSpec))
 	a.mux.HandleFunc("GET /docs", a.described(a.serveDocs))
 	a.handler = a.allowOrigins(http.HandlerFunc(a.route))
 	return a, nil
 }
 
-// Spec returns the OpenAPI document.
-func (a *API) Spec() []byte { return a.spec }
+// Spec returns the OpenAPI document. It is written when the first caller asks for it.
+func (a *API) Spec() ([]byte, error) { return a.spec() }
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

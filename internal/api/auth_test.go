@@ -113,7 +113,7 @@ func whoMay(t *testing.T, b *bench) {
 			Description string `json:"description"`
 		} `json:"paths"`
 	}
-	if err := json.Unmarshal(b.api.Spec(), &spec); err != nil {
+	if err := json.Unmarshal(b.spec(), &spec); err != nil {
 		t.Fatal(err)
 	}
 	calls := 0

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -13,8 +14,10 @@ import (
 //go:embed docs.html
 var docsText string
 
-// docsPage is compiled once; it is a part of the program.
-var docsPage = template.Must(template.New("docs").Parse(docsText)) //nolint:gochecknoglobals // it does not change
+// docsPage is compiled when somebody looks at it.
+var docsPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("docs").Parse(docsText))
+})
 
 // described serves the description of the API where anybody may call it: without tokens, this machine's callers alone.
 func (a *API) described(h http.HandlerFunc) http.HandlerFunc {
@@ -28,8 +31,14 @@ func (a *API) described(h http.HandlerFunc) http.HandlerFunc {
 }
 
 func (a *API) serveSpec(w http.ResponseWriter, _ *http.Request) {
+	spec, err := a.Spec()
+	if err != nil {
+		a.deps.Log.Error("can't write the OpenAPI document", "error", err)
+		http.Error(w, "the OpenAPI document can't be written", http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "application/openapi+json")
-	_, _ = w.Write(a.spec) // an error means that the client is gone
+	_, _ = w.Write(spec) // an error means that the client is gone
 }
 
 // docsCall is a call on the page.
@@ -55,7 +64,7 @@ func (a *API) serveDocs(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	spec := a.huma.OpenAPI()
-	_ = docsPage.Execute(w, map[string]any{ // an error means that the client is gone
+	_ = docsPage().Execute(w, map[string]any{ // an error means that the client is gone
 		"Info": spec.Info, "Calls": callsOf(spec), "Schemas": schemasOf(spec),
 	})
 }

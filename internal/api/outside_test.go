@@ -128,7 +128,7 @@ func TestGeneratedClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"openapi.json": string(b.api.Spec()), "client.ts": client, "package.json": `{"type":"module"}`,
+		"openapi.json": string(b.spec()), "client.ts": client, "package.json": `{"type":"module"}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

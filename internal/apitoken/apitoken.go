@@ -8,14 +8,15 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // tokenPrefix makes a token recognizable, for scanners of leaked secrets.
 const tokenPrefix = "aw_"
 
-var tokenName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+var tokenName = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
 // Scope is what a caller may do. A greater one includes the lesser ones.
 type Scope int

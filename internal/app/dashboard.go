@@ -11,7 +11,7 @@ import (
 )
 
 // openDashboard makes the pages of the tenant, over its HTTP API.
-func (w *Worker) openDashboard() (*dashboard.Dashboard, error) {
+func (w *Worker) openDashboard() *dashboard.Dashboard {
 	c := w.tenant.Config
 	return dashboard.New(dashboard.Deps{
 		ClientID: c.ClientID, Version: Version, API: w.api, Health: w.shownHealth, Settings: w.shownSettings,

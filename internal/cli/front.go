@@ -69,12 +69,9 @@ async-worker-front.service, and /etc/default/async-worker-front sets FRONT_ADDR 
 
 // serveFront serves until ctx is done, which is a success.
 func serveFront(ctx context.Context, o frontFlags, log *slog.Logger) error {
-	files, err := dashboard.Files()
-	if err != nil {
-		return err
-	}
 	f, err := front.New(front.Config{
-		Runtime: o.runtime, Socket: app.SocketName, Tenants: o.tenants, Files: files, FilesPath: dashboard.FilesPath, Log: log,
+		Runtime: o.runtime, Socket: app.SocketName, Tenants: o.tenants, Log: log,
+		Files: dashboard.Files(), FilesPath: dashboard.FilesPath,
 	})
 	if err != nil {
 		return badUsage("give the names of tenants: async-worker tenant list", "--tenants: %v", err)

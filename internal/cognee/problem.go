@@ -8,11 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -119,13 +119,13 @@ func problem(r *http.Response) error {
 }
 
 // phrase is an "error" that names no value: neither a number nor a quotation.
-var phrase = regexp.MustCompile(`^[A-Za-z][A-Za-z .,;_-]{0,79}$`)
+var phrase = pattern.New(`^[A-Za-z][A-Za-z .,;_-]{0,79}$`)
 
 // word is a type, or a part of a place, of FastAPI.
-var word = regexp.MustCompile(`^[A-Za-z0-9_.]{1,40}$`)
+var word = pattern.New(`^[A-Za-z0-9_.]{1,40}$`)
 
 // errorName is the name of an exception at the end of a detail.
-var errorName = regexp.MustCompile(`\[([A-Za-z]{1,80})\]$`)
+var errorName = pattern.New(`\[([A-Za-z]{1,80})\]$`)
 
 // label is the part of an error's body that quotes nothing of the request: an "error" of words, the name of the exception at
 // the end of "detail", or the first of its types and places.
@@ -157,7 +157,7 @@ func label(raw []byte) string {
 }
 
 // update is how a conflict names the request that would replace the document.
-var update = regexp.MustCompile(`data_id=([0-9a-fA-F-]{36})&dataset_id=([0-9a-fA-F-]{36})`)
+var update = pattern.New(`data_id=([0-9a-fA-F-]{36})&dataset_id=([0-9a-fA-F-]{36})`)
 
 // placeIn returns where a conflict says that the document is; the zero place: it does not say.
 func placeIn(raw []byte) place {

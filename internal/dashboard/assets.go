@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed static
@@ -22,6 +23,9 @@ type assets struct {
 }
 
 type asset struct{ kind, plain, packed string }
+
+// loaded are the assets, packed when the first of them is asked for.
+var loaded = sync.OnceValues(loadAssets)
 
 func loadAssets() (*assets, error) {
 	a := &assets{files: map[string]asset{}}
@@ -54,7 +58,16 @@ func loadAssets() (*assets, error) {
 
 // Files returns the handler of the pages' scripts and styles, for a proxy that serves them in a worker's place: their
 // paths are below FilesPath.
-func Files() (http.Handler, error) { return loadAssets() }
+func Files() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, err := loaded()
+		if err != nil {
+			http.Error(w, "the dashboard's files can't be loaded", http.StatusInternalServerError)
+			return
+		}
+		a.ServeHTTP(w, r)
+	})
+}
 
 // FilesPath is where the pages' scripts and styles are.
 const FilesPath = Root + "/static/"

@@ -104,14 +104,11 @@ func newBench(t *testing.T) *bench {
 			},
 		},
 	}
-	d, err := dashboard.New(dashboard.Deps{
+	d := dashboard.New(dashboard.Deps{
 		ClientID: tenant, Version: "1.2.3", API: b.api, Log: log, Health: func() dashboard.Health { return b.health },
 		Settings: func() []dashboard.Setting { return sampleSettings },
 		Examine:  func(context.Context) []dashboard.Check { return sampleChecks },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	b.pages, b.server = d, httptest.NewServer(d)
 	b.base = b.server.URL
 	t.Cleanup(func() {

@@ -241,12 +241,8 @@ func (b *bench) moveBehindFront() {
 	}
 	own := func(*http.Request) bool { return true }
 	b.serve(httpd.Config{Socket: filepath.Join(runtime, tenant, "http.sock"), Handler: b.pages, Own: own, Log: log})
-	files, err := dashboard.Files()
-	if err != nil {
-		b.Fatal(err)
-	}
 	f, err := front.New(front.Config{
-		Runtime: runtime, Socket: "http.sock", Log: log, Files: files, FilesPath: dashboard.FilesPath,
+		Runtime: runtime, Socket: "http.sock", Log: log, Files: dashboard.Files(), FilesPath: dashboard.FilesPath,
 	})
 	if err != nil {
 		b.Fatal(err)

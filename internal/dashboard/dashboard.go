@@ -5,8 +5,6 @@ package dashboard
 import (
 	"context"
 	"errors"
-	"fmt"
-	"html/template"
 	"log/slog"
 	"net/http"
 	"time"
@@ -79,8 +77,6 @@ type Check struct {
 // Dashboard serves the pages.
 type Dashboard struct {
 	deps      Deps
-	pages     map[string]*template.Template
-	assets    *assets
 	links     *links
 	examining chan struct{} // holds the doctor that is running
 	handler   http.Handler
@@ -141,18 +137,11 @@ func (d *Dashboard) routes() []route {
 }
 
 // New returns the dashboard.
-func New(deps Deps) (*Dashboard, error) {
+func New(deps Deps) *Dashboard {
 	d := &Dashboard{deps: deps, links: newLinks(), examining: make(chan struct{}, 1)}
-	var err error
-	if d.assets, err = loadAssets(); err != nil {
-		return nil, fmt.Errorf("load the dashboard's files: %w", err)
-	}
-	if d.pages, err = parsePages(); err != nil {
-		return nil, fmt.Errorf("parse the dashboard's pages: %w", err)
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Root, func(w http.ResponseWriter, _ *http.Request) { redirectTo(w, "dashboard/") })
-	mux.Handle("GET "+Root+"/static/", d.assets)
+	mux.Handle("GET "+Root+"/static/", Files())
 	mux.HandleFunc("GET "+Root+"/login", d.loginForm)
 	mux.HandleFunc("POST "+Root+"/login", d.login)
 	mux.HandleFunc("POST "+Root+"/logout", d.logout)
@@ -165,7 +154,7 @@ func New(deps Deps) (*Dashboard, error) {
 		d.serve(w, req, route{scope: apitoken.Read, do: func(*page) error { return errNoPage }})
 	})
 	d.handler = protect(mux)
-	return d, nil
+	return d
 }
 
 // ServeHTTP implements http.Handler.

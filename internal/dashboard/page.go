@@ -115,7 +115,7 @@ var notices = map[string]string{
 
 func (p *page) view(title, section string, data any) view {
 	v := view{
-		Base: p.base, Static: p.d.assets.path, Title: title, Section: section, Client: p.d.deps.ClientID,
+		Base: p.base, Title: title, Section: section, Client: p.d.deps.ClientID,
 		Version: p.d.deps.Version, Data: data, Notice: notices[p.r.URL.Query().Get("notice")],
 	}
 	if p.by != nil {
@@ -132,7 +132,7 @@ func (p *page) show(name, title, section string, data any) error {
 
 func (p *page) send(status int, name string, v view) error {
 	var text bytes.Buffer
-	if err := p.d.pages[name].ExecuteTemplate(&text, "layout", v); err != nil {
+	if err := render(&text, name, "layout", v); err != nil {
 		return fmt.Errorf("render the page %s: %w", name, err)
 	}
 	h := p.w.Header()
@@ -155,7 +155,7 @@ func (p *page) send(status int, name string, v view) error {
 // fragment renders a part of a page.
 func (p *page) fragment(name, part, section string, data any) ([]byte, error) {
 	var text bytes.Buffer
-	if err := p.d.pages[name].ExecuteTemplate(&text, part, p.view("", section, data)); err != nil {
+	if err := render(&text, name, part, p.view("", section, data)); err != nil {
 		return nil, fmt.Errorf("render %s of the page %s: %w", part, name, err)
 	}
 	return text.Bytes(), nil

@@ -4,13 +4,33 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed templates/*.html
 var files embed.FS
+
+// parsed are the pages, parsed when somebody looks at the first: few workers of a machine are looked at, and all would
+// keep them.
+var parsed = sync.OnceValues(parsePages)
+
+// render writes a part of a page, or the whole by its layout.
+func render(to io.Writer, name, part string, v view) error {
+	files, err := loaded()
+	if err != nil {
+		return fmt.Errorf("load the dashboard's files: %w", err)
+	}
+	pages, err := parsed()
+	if err != nil {
+		return fmt.Errorf("parse the dashboard's pages: %w", err)
+	}
+	v.Static = files.path
+	return pages[name].ExecuteTemplate(to, part, v)
+}
 
 // parsePages parses each page together with what all pages share: the files whose names begin with an underscore.
 func parsePages() (map[string]*template.Template, error) {

@@ -2,9 +2,10 @@ package enrich
 
 import (
 	"net/mail"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // The range in which a document may have been created, changed or published. Earlier dates are the zero of some
@@ -19,7 +20,7 @@ const latest = 48 * time.Hour
 
 // pdfDate is a date of PDF (ISO 32000-1, 7.9.4): D:YYYYMMDDHHmmSSOHH'mm, with everything after the year
 // optional.
-var pdfDate = regexp.MustCompile(`^D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})?)?(?:(Z)(?:00'?00'?)?|([+-]\d{2})'?(\d{2})?'?)?$`)
+var pdfDate = pattern.New(`^D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})?)?(?:(Z)(?:00'?00'?)?|([+-]\d{2})'?(\d{2})?'?)?$`)
 
 // layouts are the date layouts of the formats; a time without an offset is UTC.
 var layouts = []string{

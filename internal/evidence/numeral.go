@@ -1,8 +1,9 @@
 package evidence
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // value is a decimal number: digits without zeros at either end, times ten to the power exp. Zero has no
@@ -21,12 +22,12 @@ type numeral struct {
 
 var (
 	// spaced are groups of three digits separated by spaces, or several numbers.
-	numeralPattern = regexp.MustCompile(`\d{1,3}(?: \d{3})+(?:[.,]\d+)?\b|\d+(?:[.,'’·/:-]\d+)*`)
-	spacedPattern  = regexp.MustCompile(`^\d{1,3}(?: \d{3})+(?:[.,]\d+)?$`)
-	groupedPattern = regexp.MustCompile(`^\d{1,3}(?:[.,'’·]\d{3})+$`)
-	decimalPattern = regexp.MustCompile(`^(\d{1,3}(?:[.,'’·]\d{3})*|\d+)[.,·](\d+)$`)
-	scalePattern   = regexp.MustCompile(`^[ -]?(\p{L}+)`)
-	listPattern    = regexp.MustCompile(`(?m)^\s*\d{1,3}[.)]\s+`)
+	numeralPattern = pattern.New(`\d{1,3}(?: \d{3})+(?:[.,]\d+)?\b|\d+(?:[.,'’·/:-]\d+)*`)
+	spacedPattern  = pattern.New(`^\d{1,3}(?: \d{3})+(?:[.,]\d+)?$`)
+	groupedPattern = pattern.New(`^\d{1,3}(?:[.,'’·]\d{3})+$`)
+	decimalPattern = pattern.New(`^(\d{1,3}(?:[.,'’·]\d{3})*|\d+)[.,·](\d+)$`)
+	scalePattern   = pattern.New(`^[ -]?(\p{L}+)`)
+	listPattern    = pattern.New(`(?m)^\s*\d{1,3}[.)]\s+`)
 )
 
 // scales are words after a number that multiply it, as powers of ten. Some differ between languages.

@@ -1,28 +1,29 @@
 package evidence
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // longestQuotation is in bytes; a longer text is between two marks that don't belong together.
 const longestQuotation = 1000
 
 // marks match the pairs of quotation marks. The apostrophe is excluded, because it occurs in too many words.
-var marks = []*regexp.Regexp{
-	regexp.MustCompile(`“([^“”„\n]+)”`),
-	regexp.MustCompile(`[„‚]([^„‚“”‘\n]+)[“”‘]`),
-	regexp.MustCompile(`«([^«»\n]+)»`),
-	regexp.MustCompile(`»([^«»\n]+)«`),
-	regexp.MustCompile(`‹([^‹›\n]+)›`),
-	regexp.MustCompile(`「([^「」\n]+)」`),
-	regexp.MustCompile(`『([^『』\n]+)』`),
-	regexp.MustCompile(`(?:^|[\s(\[—–-])"([^"\n]+)"`),
+var marks = []*pattern.Pattern{
+	pattern.New(`“([^“”„\n]+)”`),
+	pattern.New(`[„‚]([^„‚“”‘\n]+)[“”‘]`),
+	pattern.New(`«([^«»\n]+)»`),
+	pattern.New(`»([^«»\n]+)«`),
+	pattern.New(`‹([^‹›\n]+)›`),
+	pattern.New(`「([^「」\n]+)」`),
+	pattern.New(`『([^『』\n]+)』`),
+	pattern.New(`(?:^|[\s(\[—–-])"([^"\n]+)"`),
 }
 
 // omission matches the mark of an omission in a quotation.
-var omission = regexp.MustCompile(`\s*[\[(]?(?:…|\.\.\.)[\])]?\s*`)
+var omission = pattern.New(`\s*[\[(]?(?:…|\.\.\.)[\])]?\s*`)
 
 // quotations returns the text between quotation marks.
 func quotations(text string) []string {

@@ -2,31 +2,32 @@ package extract
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 var (
-	htmlStart = regexp.MustCompile(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]`)
-	htmlBlock = regexp.MustCompile(`(?i)^\s*<(?:h[1-6]|p|div|table|ul|ol|title|meta|article|section|main|span|font|center|pre|br|a)[\s/>]`)
-	htmlClose = regexp.MustCompile(`(?i)</(?:h[1-6]|p|div|table|ul|ol|li|td|tr|a|span|b|body|html)\s*>`)
-	svgStart  = regexp.MustCompile(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+svg[^>]*>\s*)?<svg[\s>]`)
-	xmlStart  = regexp.MustCompile(`(?s)^\s*<\?xml[\s?]`)
-	htmlRoot  = regexp.MustCompile(`(?i)<html[\s>]`)
-	xmlRoot   = regexp.MustCompile(`(?s)^\s*(?:<!--.*?-->\s*)*(?:<!DOCTYPE\s[^>\[]*(?:\[.*?\]\s*)?>\s*)?<(?:rss|feed|FictionBook|tt|TEI|office:document|w:wordDocument|article\s[^>]*article-type|(?:topic|concept|task|reference)\s[^>]*id)[\s>=]`)
-	mailField = regexp.MustCompile(`^(?:Received|Return-Path|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|X-[\w-]+|DKIM-Signature|Content-Type):`)
-	mailbox   = regexp.MustCompile(`^From \S+ [^\n]*\d\d:\d\d[^\n]*\n[!-9;-~]+:`)
-	mailMust  = regexp.MustCompile(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
+	htmlStart = pattern.New(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]`)
+	htmlBlock = pattern.New(`(?i)^\s*<(?:h[1-6]|p|div|table|ul|ol|title|meta|article|section|main|span|font|center|pre|br|a)[\s/>]`)
+	htmlClose = pattern.New(`(?i)</(?:h[1-6]|p|div|table|ul|ol|li|td|tr|a|span|b|body|html)\s*>`)
+	svgStart  = pattern.New(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+svg[^>]*>\s*)?<svg[\s>]`)
+	xmlStart  = pattern.New(`(?s)^\s*<\?xml[\s?]`)
+	htmlRoot  = pattern.New(`(?i)<html[\s>]`)
+	xmlRoot   = pattern.New(`(?s)^\s*(?:<!--.*?-->\s*)*(?:<!DOCTYPE\s[^>\[]*(?:\[.*?\]\s*)?>\s*)?<(?:rss|feed|FictionBook|tt|TEI|office:document|w:wordDocument|article\s[^>]*article-type|(?:topic|concept|task|reference)\s[^>]*id)[\s>=]`)
+	mailField = pattern.New(`^(?:Received|Return-Path|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|X-[\w-]+|DKIM-Signature|Content-Type):`)
+	mailbox   = pattern.New(`^From \S+ [^\n]*\d\d:\d\d[^\n]*\n[!-9;-~]+:`)
+	mailMust  = pattern.New(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
 )
 
 // markdownMarks match Markdown markup; each may occur in a plain text by chance.
-var markdownMarks = []*regexp.Regexp{
-	regexp.MustCompile(`(?m)^#{1,6} \S`),
-	regexp.MustCompile("(?m)^(?:```|~~~)"),
-	regexp.MustCompile(`\[[^\]\n]+\]\([^)\s]+\)`),
-	regexp.MustCompile(`(?m)^\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)+\|?\s*$`),
-	regexp.MustCompile(`\*\*[^*\s][^*\n]*\*\*`),
-	regexp.MustCompile(`(?m)^(?:[-*+]|\d+\.) \S`),
+var markdownMarks = []*pattern.Pattern{
+	pattern.New(`(?m)^#{1,6} \S`),
+	pattern.New("(?m)^(?:```|~~~)"),
+	pattern.New(`\[[^\]\n]+\]\([^)\s]+\)`),
+	pattern.New(`(?m)^\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)+\|?\s*$`),
+	pattern.New(`\*\*[^*\s][^*\n]*\*\*`),
+	pattern.New(`(?m)^(?:[-*+]|\d+\.) \S`),
 }
 
 // detectText distinguishes the kinds of text by the first 64 KiB. An unambiguous start decides, then the

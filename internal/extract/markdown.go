@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // MarkdownWriter renders blocks as GitHub-flavored Markdown, one by one. Call Close at the end.
@@ -94,7 +95,7 @@ func (m *MarkdownWriter) err() error {
 	return nil
 }
 
-var plainMarker = regexp.MustCompile(`^(?:[-*+•]|\d{1,9}[.)])$`)
+var plainMarker = pattern.New(`^(?:[-*+•]|\d{1,9}[.)])$`)
 
 func (m *MarkdownWriter) listItem(b Block) {
 	indent := strings.Repeat("    ", min(max(b.Level-m.base, 0), 20))
@@ -148,8 +149,8 @@ func (m *MarkdownWriter) rows(grid [][]string) {
 var (
 	special = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;",
 		"&", "&amp;")
-	blockStart = regexp.MustCompile(`(?m)^([ \t]*)(#{1,6}(?:[ \t]|$)|[-+](?:[ \t]|$)|>|~~~|={3,}[ \t]*$|-{2,}[ \t]*$)`)
-	numbered   = regexp.MustCompile(`(?m)^([ \t]*\d{1,9})([.)](?:[ \t]|$))`)
+	blockStart = pattern.New(`(?m)^([ \t]*)(#{1,6}(?:[ \t]|$)|[-+](?:[ \t]|$)|>|~~~|={3,}[ \t]*$|-{2,}[ \t]*$)`)
+	numbered   = pattern.New(`(?m)^([ \t]*\d{1,9})([.)](?:[ \t]|$))`)
 )
 
 // escape prevents text from being read as Markdown.

@@ -1,15 +1,16 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 var (
 	// destination escapes what ends a link's destination in angle-free form (CommonMark 6.3), or a cell.
 	destination = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", `\`, "%5C",
 		"|", "%7C", "`", "%60", "\"", "%22", "[", "%5B", "]", "%5D")
-	entity = regexp.MustCompile(`&(#?\w+;)`)
+	entity = pattern.New(`&(#?\w+;)`)
 )
 
 // linked escapes a text and writes its links as [text](target).

@@ -2,13 +2,14 @@ package extract
 
 import (
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // noTitle matches what programs write as a title: their own name, a file name, nothing.
-var noTitle = regexp.MustCompile(`(?i)^(?:` +
+var noTitle = pattern.New(`(?i)^(?:` +
 	`untitled.*|unbenannt.*|unknown|sans titre.*|sin título.*|senza titolo.*|no title|title|titel|titre|título|default|print|layout ?\d*|slide ?\d*|folie ?\d*|` +
 	`(?:new )?document ?\d*|neues dokument ?\d*|dokument ?\d*|presentation ?\d*|präsentation ?\d*|mappe ?\d*|book ?\d*|sheet ?\d*|` +
 	`microsoft (?:word|powerpoint|excel|office)\b.*|powerpoint[ -].*|word document|\(?anonymous\)?|about:blank|https?://\S*|(?:\S*/)?index|` +

@@ -4,11 +4,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -21,7 +21,7 @@ const (
 	maxCursor     = 400 // bytes
 )
 
-var jobID = regexp.MustCompile(`^[A-Za-z0-9._:-]{0,128}$`)
+var jobID = pattern.New(`^[A-Za-z0-9._:-]{0,128}$`)
 
 // Cursor is a position as an opaque text of letters, digits, - and _.
 func Cursor(p store.FeedPosition) string {

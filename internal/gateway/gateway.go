@@ -8,11 +8,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -120,7 +120,7 @@ type Answer struct {
 }
 
 // mappingPattern holds no character that a path, a form or a log gives a meaning.
-var mappingPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var mappingPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // MappingRule says what ValidMapping accepts.
 const MappingRule = "1 to 64 of A-Z, a-z, 0-9, _, . and -, beginning with a letter or digit"

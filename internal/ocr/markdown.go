@@ -1,12 +1,13 @@
 package ocr
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // decoration matches the Markdown markup before a line's text.
-var decoration = regexp.MustCompile(`^\s*(#{1,6}\s+|[-*+]\s+|>\s*)+`)
+var decoration = pattern.New(`^\s*(#{1,6}\s+|[-*+]\s+|>\s*)+`)
 
 // Plain returns the text of Markdown without markup: lines unchanged, paragraphs separated by blank lines.
 func Plain(markdown string) []Paragraph {

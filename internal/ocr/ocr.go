@@ -5,9 +5,9 @@ package ocr
 import (
 	"context"
 	"image"
-	"regexp"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -77,7 +77,7 @@ func (p Preferences) Side() int {
 	return min(max(p.Resolution, leastSide), mostSide)
 }
 
-var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
+var language = pattern.New(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
 
 // ValidLanguage reports whether s has the form of a language that an engine may know: a code such as eng, en, chi_sim
 // or zh-Hans, or a word.

@@ -2,16 +2,17 @@ package privacy
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 var (
-	ipv4 = regexp.MustCompile(`[0-9]{1,3}(?:\.[0-9]{1,3}){3}`)
-	ipv6 = regexp.MustCompile(`[0-9A-Fa-f]*(?::{1,2}[0-9A-Fa-f]+){2,8}(?:(?:\.[0-9]{1,3}){3})?(?:::)?`)
+	ipv4 = pattern.New(`[0-9]{1,3}(?:\.[0-9]{1,3}){3}`)
+	ipv6 = pattern.New(`[0-9A-Fa-f]*(?::{1,2}[0-9A-Fa-f]+){2,8}(?:(?:\.[0-9]{1,3}){3})?(?:::)?`)
 	// numbering matches text before a number that looks like an address but is a version's or a section's.
-	numbering = regexp.MustCompile(`(?i)(?:\bv|\bver\.?|version|release|rev\.?|revision|build|firmware|section|chapter|§|kapitel|abschnitt|clause|paragraph|heading|header|article|artikel|figure|table|annex|appendix|item|oid)[ :.]{0,2}$`)
+	numbering = pattern.New(`(?i)(?:\bv|\bver\.?|version|release|rev\.?|revision|build|firmware|section|chapter|§|kapitel|abschnitt|clause|paragraph|heading|header|article|artikel|figure|table|annex|appendix|item|oid)[ :.]{0,2}$`)
 )
 
 func addresses(text string) (found [][2]int) {

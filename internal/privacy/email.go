@@ -2,14 +2,15 @@ package privacy
 
 import (
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // email matches an address as written in texts (RFC 5321, 4.1.2, without quotes; RFC 6531 for other alphabets).
-var email = regexp.MustCompile(`[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
+var email = pattern.New(`[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
 
 // maxEmail is the longest address (RFC 5321, 4.5.3.1.3), in bytes.
 const maxEmail = 254

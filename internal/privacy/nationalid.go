@@ -1,31 +1,32 @@
 package privacy
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // nationalID is a number that a state gives to a person. Only numbers with a check or an unmistakable form are
 // included.
 type nationalID struct {
-	form  *regexp.Regexp
+	form  *pattern.Pattern
 	valid func(text string) bool
 }
 
 var nationalForms = []nationalID{
-	{regexp.MustCompile(`[0-9]{3}-[0-9]{2}-[0-9]{4}`), socialSecurity},
+	{pattern.New(`[0-9]{3}-[0-9]{2}-[0-9]{4}`), socialSecurity},
 	{
-		regexp.MustCompile(`(?i)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]`),
+		pattern.New(`(?i)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]`),
 		nationalInsurance,
 	},
-	{regexp.MustCompile(`(?i)[XYZ0-9][ -]?[0-9]{7}[ -]?[A-HJ-NP-TV-Z]`), spanish},
-	{regexp.MustCompile(`(?i)[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPR-T][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]`), italian},
-	{regexp.MustCompile(`[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]|[2-9][0-9]) ?(?:[0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}`), french13},
-	{regexp.MustCompile(`756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}`), swiss},
-	{regexp.MustCompile(`[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}`), brazilian},
-	{regexp.MustCompile(`[0-9]{2}(?:[02468][1-9]|[13579][0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{5}`), polish},
-	{regexp.MustCompile(`(?:19|20)?[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[-+][0-9]{4}`), swedish},
+	{pattern.New(`(?i)[XYZ0-9][ -]?[0-9]{7}[ -]?[A-HJ-NP-TV-Z]`), spanish},
+	{pattern.New(`(?i)[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPR-T][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]`), italian},
+	{pattern.New(`[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]|[2-9][0-9]) ?(?:[0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}`), french13},
+	{pattern.New(`756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}`), swiss},
+	{pattern.New(`[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}`), brazilian},
+	{pattern.New(`[0-9]{2}(?:[02468][1-9]|[13579][0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{5}`), polish},
+	{pattern.New(`(?:19|20)?[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[-+][0-9]{4}`), swedish},
 }
 
 func nationalIDs(text string) (found [][2]int) {

@@ -1,13 +1,14 @@
 package privacy
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // ibanStart matches the start of an IBAN: country and check digits (ISO 13616).
-var ibanStart = regexp.MustCompile(`(?i)[A-Z]{2}[0-9]{2}`)
+var ibanStart = pattern.New(`(?i)[A-Z]{2}[0-9]{2}`)
 
 // ibanLengths are the registered lengths by country (SWIFT, IBAN Registry release 99).
 var ibanLengths = map[string]int{
@@ -79,7 +80,7 @@ func mod97(iban string) int {
 }
 
 // card matches the number of a payment card: 13 to 19 digits, in groups separated by one space or dash.
-var card = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){12,18}`)
+var card = pattern.New(`[0-9](?:[ -]?[0-9]){12,18}`)
 
 func cards(text string) (found [][2]int) {
 	for _, m := range card.FindAllStringIndex(text, -1) {

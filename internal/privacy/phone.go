@@ -1,21 +1,22 @@
 package privacy
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 var (
 	// international is an E.164 number as people write it: +49 (0)30 123-456, 0049 30 123456.
-	international = regexp.MustCompile(`(?:\+|\b00)[1-9][0-9]{0,2}(?:[ .\-/]?\(?[0-9]{1,5}\)?){1,7}` + extension)
+	international = pattern.New(`(?:\+|\b00)[1-9][0-9]{0,2}(?:[ .\-/]?\(?[0-9]{1,5}\)?){1,7}` + extension)
 	// northAmerican is a number of the North American Numbering Plan: area and office codes begin with 2 to 9.
-	northAmerican = regexp.MustCompile(`(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\)[ -]?|[2-9][0-9]{2}[.-])[2-9][0-9]{2}[ .-][0-9]{4}` + extension)
+	northAmerican = pattern.New(`(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\)[ -]?|[2-9][0-9]{2}[.-])[2-9][0-9]{2}[ .-][0-9]{4}` + extension)
 	// french is a number in five pairs.
-	french = regexp.MustCompile(`0[1-9](?:[ .-][0-9]{2}){4}`)
+	french = pattern.New(`0[1-9](?:[ .-][0-9]{2}){4}`)
 	// national is any number after a word such as "phone".
-	national = regexp.MustCompile(`\(?0?[0-9](?:[ .\-/()]{0,3}[0-9]){5,13}`)
-	inHouse  = regexp.MustCompile(` ?(?:x|ext\.?|#) ?[0-9]{1,6}$`)
-	called   = regexp.MustCompile(`(?i)(?:\b(?:tel|tél|telefon[oe]?|téléphone|telephone|phone|ph|fon|mobile?|mob|móvil|cell|celular|handy|mobil|fax|telefax|hotline|durchwahl|call|whatsapp|fixnetz|portable|gsm|tlf|puh)\b|☎|📞|✆)\s*(?:no|nr|num|number|nummer|us at|us|me at|me)?[\s.:#]*$`)
+	national = pattern.New(`\(?0?[0-9](?:[ .\-/()]{0,3}[0-9]){5,13}`)
+	inHouse  = pattern.New(` ?(?:x|ext\.?|#) ?[0-9]{1,6}$`)
+	called   = pattern.New(`(?i)(?:\b(?:tel|tél|telefon[oe]?|téléphone|telephone|phone|ph|fon|mobile?|mob|móvil|cell|celular|handy|mobil|fax|telefax|hotline|durchwahl|call|whatsapp|fixnetz|portable|gsm|tlf|puh)\b|☎|📞|✆)\s*(?:no|nr|num|number|nummer|us at|us|me at|me)?[\s.:#]*$`)
 )
 
 // extension is an internal extension.
@@ -28,7 +29,7 @@ const (
 )
 
 func phones(text string) (found [][2]int) {
-	add := func(pattern *regexp.Regexp, sure func(start, end int) bool) {
+	add := func(pattern *pattern.Pattern, sure func(start, end int) bool) {
 		for _, m := range pattern.FindAllStringIndex(text, -1) {
 			end := m[0] + len(strings.TrimRight(text[m[0]:m[1]], " .-/("))
 			main := strings.TrimRight(inHouse.ReplaceAllString(text[m[0]:end], ""), " .-/(")

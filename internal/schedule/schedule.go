@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -19,7 +19,7 @@ const (
 	maxTask    = 32 << 10 // bytes of the message: a larger one names a blob
 )
 
-var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var name = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // JobPrefix begins the ids of the jobs of firings.
 const JobPrefix = "sched."

@@ -26,7 +26,7 @@ func TestImports(t *testing.T) {
 				checkTest(t, f, r, to)
 			case support(to) && !f.support() && !slices.Contains(r.may, to): // the local stack has stand-ins
 				t.Errorf("%s imports %s, which is for tests only: shipped code may not need it", f.path, to)
-			case (to == waiting || to == addresses || to == naming) && r.of != taskWords && r.of != jobWords:
+			case (to == waiting || to == addresses || to == naming || to == patterns) && r.of != taskWords && r.of != jobWords:
 			case !r.allows(to) && !support(to):
 				t.Errorf("%s imports %s, but %s may import only %s: %s.\n\tReverse the dependency (an interface where "+
 					"it is used, wired in internal/app), or change rules_test.go and ARCHITECTURE.md",

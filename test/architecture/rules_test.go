@@ -24,6 +24,10 @@ const addresses = "internal/httpurl"
 // naming is the rules for names that others define. Everything but the shared packages may import it.
 const naming = "internal/naming"
 
+// patterns are regular expressions that are compiled when they are used. Everything but the shared packages may import
+// it.
+const patterns = "internal/pattern"
+
 // callGuard decides which addresses of tenants may be called.
 const callGuard = "internal/guard"
 
@@ -61,6 +65,7 @@ func rules() []rule {
 		{waiting, nil, "anything may wait"},
 		{addresses, nil, "anything may call a service"},
 		{naming, nil, "anything may name what others define"},
+		{patterns, nil, "anything may match text"},
 		{callGuard, nil, "anything may call an address that a tenant chose"},
 		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
 		{"internal/tracing", nil, "any call to a service may be traced"},

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -121,7 +121,7 @@ func (a *asking) strict() bool {
 }
 
 // atMost finds the limit in "max_tokens is too large: 9000. This model supports at most 4096 completion tokens".
-var atMost = regexp.MustCompile(`at most (\d{1,9})`)
+var atMost = pattern.New(`at most (\d{1,9})`)
 
 func (a *asking) adaptParameter(r *api.APIError) error {
 	d := a.dialect
@@ -218,8 +218,8 @@ func refusalOf(err error) *api.APIError {
 // How services report that a question is too long, and the limit: OpenAI, Azure and vLLM; llama.cpp; a request that
 // exceeds the tokens of a whole minute, which no wait helps.
 var (
-	longWords = regexp.MustCompile(`(?i)maximum context length|exceeds? the (available )?context (size|window|length)|context length exceeded|prompt is too long|request too large for`)
-	window    = regexp.MustCompile(`(?i)(?:maximum context length (?:is|of)|context size (?:\(|of )|\): Limit) ?(\d{1,9})`)
+	longWords = pattern.New(`(?i)maximum context length|exceeds? the (available )?context (size|window|length)|context length exceeded|prompt is too long|request too large for`)
+	window    = pattern.New(`(?i)(?:maximum context length (?:is|of)|context size (?:\(|of )|\): Limit) ?(\d{1,9})`)
 )
 
 // tooLong returns the failure of a question that is too long, or nil.

@@ -2,12 +2,12 @@ package openai
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // answerOf converts a service's answer. The arguments of calls are as the model wrote them.
@@ -33,7 +33,7 @@ func answerOf(text, refusal string, calls []api.ToolCall, finish api.FinishReaso
 }
 
 // fence is a block of Markdown around a whole answer.
-var fence = regexp.MustCompile("(?s)^\\s*```(?:json)?[ \\t]*\\n(.*?)\\n?```\\s*$")
+var fence = pattern.New("(?s)^\\s*```(?:json)?[ \\t]*\\n(.*?)\\n?```\\s*$")
 
 // unfenced removes the Markdown block that models like to put around JSON.
 func unfenced(text string) string {

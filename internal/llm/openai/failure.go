@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -154,7 +154,7 @@ func aboutContent(param string) bool {
 }
 
 // word is the form of codes and parameters that may be repeated in a message.
-var word = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var word = pattern.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
 func describe(status int, refusal *api.APIError) string {
 	detail := fmt.Sprintf("HTTP %d", status)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 const (
@@ -131,8 +131,8 @@ func (e *Engine) runOn(
 }
 
 var (
-	rotateLine     = regexp.MustCompile(`(?m)^Rotate: (\d+)`)
-	confidenceLine = regexp.MustCompile(`(?m)^Orientation confidence: ([\d.]+)`)
+	rotateLine     = pattern.New(`(?m)^Rotate: (\d+)`)
+	confidenceLine = pattern.New(`(?m)^Orientation confidence: ([\d.]+)`)
 )
 
 // orientation returns the rotation that makes the page upright. The confidence is zero if it can't be

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -64,7 +64,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e.version = "unknown"
-	if m := regexp.MustCompile(`tesseract v?(\d\S*)`).FindStringSubmatch(about); m != nil {
+	if m := pattern.New(`tesseract v?(\d\S*)`).FindStringSubmatch(about); m != nil {
 		e.version = m[1]
 	}
 	list, err := e.query(ctx, "--list-langs")
@@ -177,7 +177,7 @@ func failure(r child.Result) error {
 	return fmt.Errorf("tesseract failed with status %d: %.200s", r.ExitCode, complaint)
 }
 
-var languageLine = regexp.MustCompile(`^[a-z]{3}(_[A-Za-z]+)*$`)
+var languageLine = pattern.New(`^[a-z]{3}(_[A-Za-z]+)*$`)
 
 // parseLanguages parses the output of --list-langs and drops scripts and data folders.
 func parseLanguages(list string) []string {

@@ -1,13 +1,13 @@
 package vision
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // verdict is the assessment of an answer. The zero value is a good answer.
@@ -51,10 +51,10 @@ func (e *Engine) examine(a llm.Answer) (string, verdict) {
 const longestRefusal = 300
 
 var (
-	refusal = regexp.MustCompile(`(?i)^(i['’]?m|i am)?\s*(sorry|unable to|not able to)\b|^i (can['’]?t|cannot|won['’]?t) (assist|help|transcribe|process|read|view|see|extract|provide)`)
+	refusal = pattern.New(`(?i)^(i['’]?m|i am)?\s*(sorry|unable to|not able to)\b|^i (can['’]?t|cannot|won['’]?t) (assist|help|transcribe|process|read|view|see|extract|provide)`)
 	// marks are DeepSeek-OCR's positions of the text, which it may add without request.
-	marks = regexp.MustCompile(`(?s)<\|ref\|>.*?<\|/ref\|>|<\|det\|>.*?<\|/det\|>`)
-	fence = regexp.MustCompile("(?s)^```(?:markdown|md)?[ \\t]*\\n(.*)\\n```$")
+	marks = pattern.New(`(?s)<\|ref\|>.*?<\|/ref\|>|<\|det\|>.*?<\|/det\|>`)
+	fence = pattern.New("(?s)^```(?:markdown|md)?[ \\t]*\\n(.*)\\n```$")
 )
 
 // unfenced returns the content of a code block that is the whole answer.
@@ -66,8 +66,8 @@ func unfenced(text string) string {
 }
 
 var (
-	rotationValid = regexp.MustCompile(`(?mi)^is_rotation_valid:\s*(true|false)`)
-	rotation      = regexp.MustCompile(`(?mi)^rotation_correction:\s*(0|90|180|270)\s*$`)
+	rotationValid = pattern.New(`(?mi)^is_rotation_valid:\s*(true|false)`)
+	rotation      = pattern.New(`(?mi)^rotation_correction:\s*(0|90|180|270)\s*$`)
 )
 
 // frontMatter splits off the YAML at the top, which has the rotation that makes the page upright (degrees

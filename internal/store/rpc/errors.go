@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -120,7 +120,7 @@ func classify(ctx context.Context, fn string, err error) error {
 }
 
 // vectorWidth matches pgvector's complaints, which quote nothing but numbers.
-var vectorWidth = regexp.MustCompile(`^(expected \d+ dimensions, not \d+|different \w+ dimensions \d+ and \d+)$`)
+var vectorWidth = pattern.New(`^(expected \d+ dimensions, not \d+|different \w+ dimensions \d+ and \d+)$`)
 
 // classifyState converts errors that PostgreSQL and PostgREST raise by themselves.
 func classifyState(fn string, e *SQLError) error {

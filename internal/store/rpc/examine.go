@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
@@ -30,7 +30,7 @@ func (c *client) Examine(ctx context.Context) (store.Examination, error) {
 }
 
 // denied matches Postgres' message when it refuses the call itself.
-var denied = regexp.MustCompile(`^permission denied (?:for (schema|function) (\S+)|to set role "([^"]+)")$`)
+var denied = pattern.New(`^permission denied (?:for (schema|function) (\S+)|to set role "([^"]+)")$`)
 
 // Grantee is implemented by a Caller that knows whom a grant is for.
 type Grantee interface {

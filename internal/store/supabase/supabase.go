@@ -10,12 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/supabase-community/postgrest-go"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -123,16 +123,16 @@ func roleOf(key string) string {
 	return claims.Role
 }
 
-var roleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
+var roleName = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 
 // Close does nothing: the connections belong to the process's default transport.
 func (*caller) Close() {}
 
 var (
 	// raised matches postgrest-go's text of an API error: the code, which is a SQLSTATE or PGRST…, and the message.
-	raised = regexp.MustCompile(`(?s)^\(([A-Z0-9]*)\) (.*)$`)
+	raised = pattern.New(`(?s)^\(([A-Z0-9]*)\) (.*)$`)
 	// refusedKey matches the message of Supabase's gateway, which answers 401 without a code.
-	refusedKey = regexp.MustCompile(`(?i)api ?key|jwt|unauthorized|forbidden|authorization`)
+	refusedKey = pattern.New(`(?i)api ?key|jwt|unauthorized|forbidden|authorization`)
 )
 
 // decodeError converts postgrest-go's errors, which have only a text, to *rpc.SQLError.

@@ -2,11 +2,11 @@ package docx
 
 import (
 	"encoding/xml"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // bodyText is the outline level of text that is not a heading (w:outlineLvl, 17.3.1.20).
@@ -35,9 +35,9 @@ type styles struct {
 }
 
 // headingName matches the built-in name of a heading style and the id that most programs give it.
-var headingName = regexp.MustCompile(`^heading ?([1-9])$`)
+var headingName = pattern.New(`^heading ?([1-9])$`)
 
-var codeFont = regexp.MustCompile(`(?i)courier|consolas|mono|menlo|fira code|source code`)
+var codeFont = pattern.New(`(?i)courier|consolas|mono|menlo|fira code|source code`)
 
 func (s *styles) read(d *ooxml.Decoder) error {
 	s.byID = map[string]*style{}

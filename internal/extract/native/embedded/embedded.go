@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/compound"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // With returns inner, an extractor of Office documents, with the files within them after their end.
@@ -26,7 +26,7 @@ func With(inner extract.Extractor, all nested.All) extract.Extractor {
 }
 
 // objectName matches the objects of OpenDocument files that are not documents of their own.
-var objectName = regexp.MustCompile(`^Object \d+$`)
+var objectName = pattern.New(`^Object \d+$`)
 
 func list(ctx context.Context, src extract.Source, limits extract.Limits, files *nested.Reader) error {
 	a, err := archive.Open(src.Path, archive.Limits{

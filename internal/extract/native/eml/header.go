@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/mail"
 	"net/textproto"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -73,7 +73,7 @@ func readHeader(r *bufio.Reader) (header, error) {
 	}
 }
 
-var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*$`)
+var fieldName = pattern.New(`^[!-9;-~]+[ \t]*$`)
 
 // text returns a field for display: on one line, with encoded words decoded (RFC 2047).
 func (h header) text(name string) string { return show(decodeWords(h.Get(name))) }
@@ -170,7 +170,7 @@ func parameters(field, otherwise string) (string, map[string]string) {
 	return kind, params
 }
 
-var looseParameter = regexp.MustCompile(`;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^;"\s]+))`)
+var looseParameter = pattern.New(`;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^;"\s]+))`)
 
 // loose parses the parameters of a malformed field, for example one with a duplicate.
 func loose(field string) map[string]string {
@@ -184,8 +184,8 @@ func loose(field string) map[string]string {
 }
 
 var (
-	extended = regexp.MustCompile(`(?i)\*\s*=\s*"?([\w.:-]+)'[\w-]*'`)
-	percents = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2})+`)
+	extended = pattern.New(`(?i)\*\s*=\s*"?([\w.:-]+)'[\w-]*'`)
+	percents = pattern.New(`(?:%[0-9A-Fa-f]{2})+`)
 )
 
 // toUTF8 rewrites extended parameters (RFC 2231) whose encoding package mime does not know.

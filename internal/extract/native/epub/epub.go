@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -105,7 +105,7 @@ func sameText(a, b string) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
-var declared = regexp.MustCompile(`^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)["']`)
+var declared = pattern.New(`^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)["']`)
 
 // decode returns a page as UTF-8, according to its byte order mark or its XML declaration.
 func decode(r io.Reader) io.Reader {

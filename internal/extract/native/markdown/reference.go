@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 
 	"github.com/yuin/goldmark/parser"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -18,7 +18,7 @@ import (
 const maxReferences = 2000
 
 // definition matches a line that defines a link, not a footnote.
-var definition = regexp.MustCompile(`^ {0,3}\[([^\]\[^][^\]\[]{0,200})\]:[ \t]*\S`)
+var definition = pattern.New(`^ {0,3}\[([^\]\[^][^\]\[]{0,200})\]:[ \t]*\S`)
 
 // references returns the link definitions of the whole file. They are often at its end, in another slice than
 // the links.

@@ -4,7 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"regexp"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 const (
@@ -26,9 +27,9 @@ type slicer struct {
 }
 
 var (
-	fenceLine = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})([^\n]*)")
-	topLine   = regexp.MustCompile(`^(?:#{1,6}[ \t]|[\pL"'(\[*_])`)
-	listLine  = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
+	fenceLine = pattern.New("^ {0,3}(`{3,}|~{3,})([^\n]*)")
+	topLine   = pattern.New(`^(?:#{1,6}[ \t]|[\pL"'(\[*_])`)
+	listLine  = pattern.New(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
 )
 
 // next returns the next slice. The last one comes with an error, io.EOF at the end of the file.

@@ -11,12 +11,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -78,7 +78,7 @@ func explain(err error, part string, line int) error {
 }
 
 // partName matches part names that are safe to show.
-var partName = regexp.MustCompile(`^[A-Za-z0-9_./ -]{1,80}$`)
+var partName = pattern.New(`^[A-Za-z0-9_./ -]{1,80}$`)
 
 // Optional returns err, or nil for a missing part.
 func Optional(err error) error {

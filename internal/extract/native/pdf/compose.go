@@ -1,12 +1,12 @@
 package pdf
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // composer makes blocks of pieces. It holds a paragraph back until it is known whether the next column or page
@@ -125,7 +125,7 @@ func (c *composer) put(b extract.Block, p *piece) error {
 }
 
 // sentenceEnd matches the end of a sentence before the start of another.
-var sentenceEnd = regexp.MustCompile(`[.!?][”"’')»]*\s+[\p{Lu}„“"«(]|[。！？]`)
+var sentenceEnd = pattern.New(`[.!?][”"’')»]*\s+[\p{Lu}„“"«(]|[。！？]`)
 
 // firstSentence splits off the end of a sentence that began on another page. A text without such an end is not
 // split.

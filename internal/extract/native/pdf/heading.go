@@ -1,24 +1,25 @@
 package pdf
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // maxHeading limits a heading, in words.
 const maxHeading = 25
 
 // numbered matches the start of a section heading, for example "2.1 Methods", "IV. Results", "§ 3 Scope".
-var numbered = regexp.MustCompile(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
+var numbered = pattern.New(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
 
 // numberedHead matches the head of a numbered statement: "Definition 1", "Example 2.3 (Bases)".
-var numberedHead = regexp.MustCompile(`^\p{Lu}\p{L}+ \d+(\.\d+)*\b`)
+var numberedHead = pattern.New(`^\p{Lu}\p{L}+ \d+(\.\d+)*\b`)
 
 // captionStart matches the start of a caption of a figure or table. The text after the number distinguishes it
 // from a sentence about the figure.
-var captionStart = regexp.MustCompile(`^(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
+var captionStart = pattern.New(`^(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
 
 // isCaption reports whether a piece's text is a caption.
 func isCaption(text string) bool { return captionStart.MatchString(text) }
@@ -130,7 +131,7 @@ func (x outlineIndex) names(text string, page int) bool {
 	return key != "" && x.pages[key] == page
 }
 
-var sectionNumber = regexp.MustCompile(`^[\dIVX]+(\.\d+)*\.?\s+`)
+var sectionNumber = pattern.New(`^[\dIVX]+(\.\d+)*\.?\s+`)
 
 func outlineKey(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -3,12 +3,12 @@ package pdf
 import (
 	"context"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -56,7 +56,7 @@ func unreadable(r child.Result) error {
 		"the PDF is damaged: no page of it can be read; open and save it again with the program that made it")
 }
 
-var aboutLine = regexp.MustCompile(`^([A-Z][A-Za-z ]*):\s+(.*)$`)
+var aboutLine = pattern.New(`^([A-Z][A-Za-z ]*):\s+(.*)$`)
 
 func parseInfo(text string) pdfInfo {
 	a := pdfInfo{}

@@ -3,12 +3,12 @@ package pdf
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // languagePacks are the character collections of Chinese, Japanese and Korean fonts that poppler has no tables of:
@@ -18,7 +18,7 @@ type languagePacks struct {
 	missing map[string]struct{}
 }
 
-var missingPack = regexp.MustCompile(`Missing language pack for '([A-Za-z0-9-]{1,40})'`)
+var missingPack = pattern.New(`Missing language pack for '([A-Za-z0-9-]{1,40})'`)
 
 // maxPacks limits the names that a warning lists.
 const maxPacks = 10

@@ -2,11 +2,12 @@ package pdf
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // window is how many pages before and after a page are compared with it. A page is laid out when this many more
@@ -93,14 +94,14 @@ func withoutStamps(p *page, words []word) []word {
 	})
 }
 
-var digits = regexp.MustCompile(`\d+`)
+var digits = pattern.New(`\d+`)
 
 func patternOf(l line) string {
 	return digits.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(l.text()), " ")), "#")
 }
 
 // pageNumber matches a line that holds only a page number.
-var pageNumber = regexp.MustCompile(`(?i)^[-–—|\s]*((page|seite|página|pagina|p\.|s\.)\s*)?([ivxlc]{1,6}|(\d{1,3}|[A-Z])[-–.]\d{1,3}|\d{1,4})(\s*(/|of|von|de|di|sur|van)\s*\d{1,4})?[-–—|\s]*$`)
+var pageNumber = pattern.New(`(?i)^[-–—|\s]*((page|seite|página|pagina|p\.|s\.)\s*)?([ivxlc]{1,6}|(\d{1,3}|[A-Z])[-–.]\d{1,3}|\d{1,4})(\s*(/|of|von|de|di|sur|van)\s*\d{1,4})?[-–—|\s]*$`)
 
 // body removes the running headers, footers and page numbers of s. others are the pages around it, pages is the
 // number of pages of the document, and size the font size of its running text.

@@ -1,13 +1,14 @@
 package pdf
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // ordinal matches the start of a numbered item: "2.", "2)", "(2)", "a)", "(iv)".
-var ordinal = regexp.MustCompile(`^(\(?)(\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})([.)])$`)
+var ordinal = pattern.New(`^(\(?)(\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})([.)])$`)
 
 // ordinalSeen is a number of a list.
 type ordinalSeen struct {

@@ -2,11 +2,11 @@ package pdf
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // cell is words that belong together in a line of a table.
@@ -22,7 +22,7 @@ type cell struct {
 const maxColumns = 40
 
 // equationNumber matches the number to the right of a displayed formula.
-var equationNumber = regexp.MustCompile(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
+var equationNumber = pattern.New(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
 
 // strip is consecutive lines of a region: a table, or anything else.
 type strip struct {

@@ -2,11 +2,11 @@ package xlsx
 
 import (
 	"encoding/xml"
-	"regexp"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 )
 
 // hyperlinkCall is a formula that makes its cell a link to a literal address.
-var hyperlinkCall = regexp.MustCompile(`(?i)^\s*HYPERLINK\(\s*"((?:[^"]|"")+)"`)
+var hyperlinkCall = pattern.New(`(?i)^\s*HYPERLINK\(\s*"((?:[^"]|"")+)"`)
 
 // link reads a hyperlink (18.3.1.47), which follows the rows. Those of a sheet that is streamed are not kept.
 func (s *sheet) link(start xml.StartElement, relations map[string]ooxml.Relation) {

@@ -3,11 +3,11 @@ package xlsx
 import (
 	"encoding/xml"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -82,7 +82,7 @@ func richText(d *ooxml.Decoder) (string, error) {
 	return unescape(b.String()), err
 }
 
-var escaped = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+var escaped = pattern.New(`_x[0-9A-Fa-f]{4}_`)
 
 // unescape decodes characters that XML can't represent, for example _x000D_ (ST_Xstring, 22.9.2.19).
 func unescape(text string) string {

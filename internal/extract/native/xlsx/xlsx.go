@@ -8,11 +8,11 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -69,7 +69,7 @@ type sheetName struct {
 }
 
 // defaultName matches the names that programs give to sheets.
-var defaultName = regexp.MustCompile(`(?i)^(?:sheet|tabelle|feuil|hoja|foglio|blad|ark|planilha|arkusz|лист|シート)\s?\d*$`)
+var defaultName = pattern.New(`(?i)^(?:sheet|tabelle|feuil|hoja|foglio|blad|ark|planilha|arkusz|лист|シート)\s?\d*$`)
 
 func (r *reader) workbook() error {
 	main, err := r.pkg.Main(r.ctx, "xl/workbook.xml")
