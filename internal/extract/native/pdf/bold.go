@@ -44,27 +44,40 @@ func (p *piece) leadsIn() bool {
 	return boldnessOf(p.lines[0].words()).first && !boldnessOf(last.words()).last
 }
 
-// changesWeight reports whether one of two lines is wholly bold and the other isn't, and the first one ends its
-// paragraph: there is a gap, or the second one's first word had room. Otherwise the bold words just
-// begin or end where a line does. usual is the distance of lines within a paragraph.
-func changesWeight(prev, l line, usual, right float64) bool {
+// changesFont reports whether a paragraph ends between two lines because their fonts differ: one of them is wholly bold,
+// or they are wholly in fonts of two families, and the first line has an end. usual is the distance of lines within a
+// paragraph.
+func changesFont(prev, l line, usual, right float64) bool {
 	a, b := boldnessOf(prev.words()), boldnessOf(l.words())
-	if a.all == b.all {
-		return false
-	}
+	weight, face := a.all != b.all, prev.face != "" && l.face != "" && prev.face != l.face
 	text := prev.text()
-	if strings.HasSuffix(text, "-") || strings.HasSuffix(text, string(softHyphen)) {
+	switch {
+	case !weight && !face, strings.HasSuffix(text, "-"), strings.HasSuffix(text, string(softHyphen)):
+		return false
+	case l.centerY()-prev.centerY() > 1.12*usual, right-prev.right > l.room()+0.6*prev.size:
+		return true
+	case !weight:
 		return false
 	}
-	if l.centerY()-prev.centerY() > 1.12*usual || right-prev.right > l.room()+0.6*prev.size {
-		return true
-	}
+	// Otherwise the bold words may just begin or end where a line does.
 	first, _ := utf8.DecodeRuneInString(l.text())
 	if b.all { // a short line after the end of a sentence
 		return (unicode.IsUpper(first) || unicode.IsDigit(first)) && endsSentence(text) && right-l.right > 3*l.size
 	}
 	// After a full line of a heading, whose sentence doesn't end there.
-	return unicode.IsUpper(first) && !b.first && !endsSentence(text) && !strings.HasSuffix(text, ",")
+	return (unicode.IsUpper(first) || l.indents(prev)) && !b.first && !endsSentence(text) && !strings.HasSuffix(text, ",")
+}
+
+// indents reports whether a line begins further to the right than the one before it, and the text after that one's
+// number or bullet.
+func (l line) indents(prev line) bool {
+	words := prev.words()
+	edge := prev.left
+	if len(words) > 1 && (isBullet(words[0]) || ordinal.MatchString(words[0].text)) {
+		edge = words[1].left
+	}
+	d := l.left - prev.left
+	return d > 0.7*l.size && d < 4*l.size && abs(l.left-edge) > 0.3*l.size
 }
 
 // splitAtWeights splits words of Chinese and Japanese, which have no spaces, where their weight changes.

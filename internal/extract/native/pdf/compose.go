@@ -59,6 +59,7 @@ func (c *composer) block(p *piece, text string) extract.Block {
 		return extract.Block{Kind: extract.Caption, Text: text}
 	case short && c.levels.outline.names(full, p.page.number) || p.marker != bulletMarker &&
 		isHeading(p, full, c.stats):
+		c.stats.addHeading(p.look)
 		return extract.Block{Kind: extract.Heading, Text: full, Level: c.levels.next(p.look, full)}
 	case p.marker != "":
 		return extract.Block{Kind: extract.ListItem, Text: text, Marker: p.marker, Level: c.depth(p)}

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,7 +20,7 @@ var numberedHead = pattern.New(`^\p{Lu}\p{L}+ \d+(\.\d+)*\b`)
 
 // captionStart matches the start of a caption of a figure or table. The text after the number distinguishes it
 // from a sentence about the figure.
-var captionStart = pattern.New(`^(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
+var captionStart = pattern.New(`^[\[<【]?(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)\]>】|–—-]|$|\s{2})`)
 
 // isCaption reports whether a piece's text is a caption.
 func isCaption(text string) bool { return captionStart.MatchString(text) }
@@ -30,7 +31,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 	words := wordCount(text)
 	ends, _ := utf8.DecodeLastRuneInString(text)
 	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || strings.ContainsRune(",;，；、", ends) ||
-		p.math && words < 4 || isEntry(p) || p.hasCells() {
+		p.math && words < 4 || isEntry(p) || p.hasCells() || !isProse(text) {
 		return false
 	}
 	ratio := p.size / s.body()
@@ -39,7 +40,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 	switch {
 	case ratio >= 1.15:
 		return !period && (!p.mono || s.mostlyMono())
-	case p.leadsIn():
+	case p.leadsIn(), p.isByline():
 		return false
 	case p.marker != "" && words > 12:
 		return false
@@ -48,12 +49,58 @@ func isHeading(p *piece, text string, s *stats) bool {
 	case number && ratio >= 1.05:
 		return !period
 	}
-	apart := p.above > 1.25 && len(p.lines) == 1 && p.width() < 0.75*p.column.width()
-	if !apart || ratio < 0.97 || strings.ContainsRune(".:。：", ends) || p.marker != "" {
+	if len(p.lines) > 1 || p.width() > 0.75*p.column.width() || ratio < 0.97 || strings.ContainsRune(".:。：", ends) ||
+		p.mono || p.isTerm() {
+		return false
+	}
+	apart := p.above > 1.25 || s.repeats(p)
+	if p.isOtherFace(s) && words <= 12 && letters(text) >= 4 && (apart || number || p.marker != "") {
+		return true
+	}
+	if !apart || p.marker != "" {
 		return false
 	}
 	return p.italic && !s.mostlyItalic() && words <= 10 && unicode.IsUpper([]rune(text)[0]) ||
 		words <= 12 && letters(text) >= 4 && inCapitals(text)
+}
+
+// isByline reports whether a piece is right-aligned, as an author's name and a date are, in a script that isn't.
+func (p *piece) isByline() bool {
+	l := p.lines[0]
+	return len(p.lines) == 1 && l.left > p.column.centerX() && p.column.right-l.right < p.size &&
+		!slices.ContainsFunc(l.words(), func(w word) bool { return w.rtl })
+}
+
+// isOtherFace reports whether a piece is wholly in a font of another family than the running text, which follows it.
+func (p *piece) isOtherFace(s *stats) bool {
+	body := s.face()
+	return body != "" && p.face != "" && p.face != body && !p.mono && !p.math && p.next != nil && p.next.table == nil &&
+		p.next.face == body && (len(p.next.lines) > 1 || p.next.width() > 0.75*p.column.width())
+}
+
+// address matches an address of the web or of e-mail.
+var address = regexp.MustCompile(`://|\bwww\.|\w@\w+\.\w`)
+
+// isProse reports whether a text may be a heading by its characters: it has words, mostly of letters and digits, and no
+// address. The labels of a figure, a formula and the syntax of a command aren't prose.
+func isProse(text string) bool {
+	longest, length, marks, all := 0, 0, 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			length = 0
+			continue
+		case wideScript(r) && unicode.IsLetter(r):
+			length += 2
+		case unicode.IsLetter(r), unicode.Is(unicode.Mn, r):
+			length++
+		case !unicode.IsDigit(r):
+			marks++
+		}
+		all++
+		longest = max(longest, length)
+	}
+	return longest > 1 && 2*marks <= all && !address.MatchString(text)
 }
 
 // hasCells reports whether words of a piece are far apart, as in the head of a table; a section's number may be.
@@ -77,7 +124,7 @@ func (p *piece) isTerm() bool {
 	next := p.next
 	text := p.lines[0].text()
 	first, _ := utf8.DecodeRuneInString(text)
-	if next == nil || next.table != nil || next.wholly() || len(p.lines) > 1 || !unicode.IsLetter(first) ||
+	if next == nil || next.table != nil || next.wholly() || len(p.lines) > 1 || unicode.IsDigit(first) || first == '§' ||
 		numbered.MatchString(text) || numberedHead.MatchString(text) {
 		return false
 	}
@@ -97,6 +144,9 @@ func entryLine(words []word) bool {
 		return true
 	}
 	last, before := words[len(words)-1], words[len(words)-2]
+	if onlyDots(before.text) && len(words) > 3 && onlyDots(words[len(words)-3].text) && pageNumber.MatchString(last.text) {
+		return true
+	}
 	return letters(words[0].text)+letters(before.text) > 2 && last.left-before.right > 1.5*last.em() && pageNumber.MatchString(last.text)
 }
 
@@ -142,12 +192,13 @@ func outlineKey(s string) string {
 	}, s)
 }
 
-// levels assigns levels to headings. The outline decides for headings that it names, numbers decide between
-// numbered headings, and otherwise the more prominent style is higher. A heading is one level below the nearest
-// preceding one that is higher.
+// levels assigns levels to headings. The outline decides for headings that it names, and otherwise the more prominent
+// style is higher: a heading is one level below the nearest preceding one that is higher. Numbers decide between numbered
+// headings, whatever is between them.
 type levels struct {
-	outline outlineIndex
-	open    []openHeading
+	outline  outlineIndex
+	open     []openHeading
+	numbered map[numberedLook]int // level
 }
 
 type openHeading struct {
@@ -157,10 +208,21 @@ type openHeading struct {
 	level int
 }
 
+// numberedLook is what numbered headings of one level have in common.
+type numberedLook struct {
+	depth int
+	size  float64
+	bold  bool
+}
+
 // next returns the level of the next heading, 1-6.
 func (ls *levels) next(l look, text string) int {
 	h := openHeading{look: l, caps: inCapitals(text), depth: depthOf(text)}
+	key := numberedLook{h.depth, h.size, h.bold}
 	named := ls.outline.level(text)
+	if named == 0 && h.depth > 0 {
+		named = ls.numbered[key]
+	}
 	for n := len(ls.open); n > 0; n = len(ls.open) {
 		top := ls.open[n-1]
 		if named > 0 && top.level < named || named == 0 && top.above(h) {
@@ -178,6 +240,12 @@ func (ls *levels) next(l look, text string) int {
 	}
 	h.level = min(h.level, 6)
 	ls.open = append(ls.open, h)
+	if h.depth > 0 && len(ls.numbered) < maxStyles {
+		if ls.numbered == nil {
+			ls.numbered = map[numberedLook]int{}
+		}
+		ls.numbered[key] = h.level
+	}
 	return h.level
 }
 

@@ -33,7 +33,8 @@ type look struct {
 	bold   bool    // nearly all of it
 	italic bool
 	mono   bool
-	math   bool // a good part of it is formula characters
+	math   bool   // a good part of it is formula characters
+	face   string // family of the font of nearly all of it; empty: there are several, or it is unknown
 }
 
 // segmentsOf groups a page's words by poppler's lines. A lone bullet or number is prepended to its text, so
@@ -284,7 +285,8 @@ func isUpper(s string) bool {
 
 // lookOf returns the typography of most characters of the words.
 func lookOf(words []word) look {
-	var total, bold, italic, mono, math int
+	var total, bold, italic, mono, math, first int
+	var face string
 	sizes := map[float64]int{}
 	for _, w := range words {
 		n := len(w.text)
@@ -294,6 +296,10 @@ func lookOf(words []word) look {
 		italic += n * one(w.italic)
 		mono += n * one(w.mono)
 		math += n * one(w.math)
+		if face == "" && !w.math && letters(w.text) > 0 {
+			face = w.face
+		}
+		first += n * one(w.face == face)
 	}
 	var l look
 	most := 0
@@ -304,6 +310,9 @@ func lookOf(words []word) look {
 	}
 	l.bold, l.italic, l.mono = bold*10 >= total*8, italic*10 >= total*8, mono*10 >= total*8
 	l.math = math*10 >= total*3
+	if first*10 >= total*8 {
+		l.face = face
+	}
 	return l
 }
 

@@ -28,6 +28,9 @@ const (
 	mono    = "F3"
 	italic  = "F4"
 	hebrew  = "F5" // a is alef, b is bet
+	serif   = "F6"
+	light   = "F7" // of a family that has these two weights
+	medium  = "F8"
 )
 
 // toHebrew maps the characters of the font hebrew to Unicode.
@@ -91,9 +94,13 @@ func (m *maker) bytes() []byte {
 	object("<< " + m.info + " >>")
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 9 0 R >>")
 	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(toHebrew), toHebrew))
+	more := ""
+	for font, base := range map[string]string{serif: "Times-Roman", light: "Corben-Light", medium: "Corben-Medium"} {
+		more += fmt.Sprintf("/%s << /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /%s >> ", font, base)
+	}
 	for i, p := range m.pages {
 		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate %d /Annots [%s] "+
-			"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R >> >> >>", m.rotate, m.annots, fixed+2+2*i))
+			"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R %s>> >> >>", m.rotate, m.annots, fixed+2+2*i, more))
 		object(fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.Len(), p.String()))
 	}
 	if n := len(m.outline); n > 0 {

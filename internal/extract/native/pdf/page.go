@@ -31,6 +31,9 @@ type style struct {
 	italic bool
 	mono   bool
 	math   bool // in a font of formula characters
+
+	weight int    // of the font, as its name states it; zero: unknown
+	face   string // the font's family; empty: unknown
 }
 
 // word is a run of characters without a space.

@@ -200,7 +200,7 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 		return true
 	}
 	right := rightAround(r.lines, i)
-	if changesWeight(prev, l, usual, right) {
+	if changesFont(prev, l, usual, right) {
 		return true
 	}
 	short := right - prev.right

@@ -63,11 +63,11 @@ func TestReadRuns(t *testing.T) {
 		t.Errorf("outline %v, want %v", got, want)
 	}
 	first, second := pages[0].runs[0], pages[0].runs[1]
-	if first.style != (style{size: 10, bold: true, italic: true}) || first.box != (box{72, 70, 150, 82}) ||
+	if first.style != (style{size: 10, bold: true, italic: true, weight: boldWeight, face: "some"}) || first.box != (box{72, 70, 150, 82}) ||
 		first.start != "Tom & office" {
 		t.Errorf("%+v", first)
 	}
-	if second.style != (style{size: 8, mono: true}) || pages[0].number != 3 {
+	if second.style != (style{size: 8, mono: true, weight: regularWeight, face: "courier"}) || pages[0].number != 3 {
 		t.Errorf("%+v", second)
 	}
 }

@@ -3,7 +3,6 @@ package pdf
 import (
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -148,29 +147,5 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 			}
 			item = nil
 		}
-	}
-}
-
-// fontStyle returns the style that a font's full name implies, for example "ABCDEF+Frutiger-BlackItalic".
-func fontStyle(family string, size float64) style {
-	if _, name, ok := strings.Cut(family, "+"); ok {
-		family = name
-	}
-	name := strings.ToLower(family)
-	has := func(parts ...string) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
-	}
-	begins := func(parts ...string) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(name, part) })
-	}
-	return style{
-		size: size,
-		bold: has("bold", "black", "heavy", "-bd", "demi", "semibd") || strings.HasSuffix(name, "bd") ||
-			begins("cmbx", "sfbx", "cmssbx", "sfsx", "ptmb", "phvb", "nimbusromno9l-medi"),
-		italic: has("italic", "oblique", "-it", "slanted") || begins("cmti", "sfti"),
-		mono: has("courier", "mono", "consol", "menlo", "typewriter", "fixed", "inconsolata", "sourcecode",
-			"lettergothic", "andale") || begins("cmtt", "sftt", "cmsltt", "txtt", "pcrr"),
-		math: has("math", "symbol") || begins("cmmi", "cmsy", "cmex", "cmbsy", "msam", "msbm", "eufm", "stmary", "rsfs",
-			"mt2", "lmmi", "lmsy", "lmex"),
 	}
 }

@@ -1,38 +1,88 @@
 package pdf
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // stats describes the document's running text as far as it was read.
 type stats struct {
-	sizes                     map[float64]int // characters by font size in half points
+	sizes   map[float64]int // characters by font size in half points
+	weights map[int]int     // characters by the font's weight
+	faces   map[string]int  // characters by the font's family
+	headed  map[look]bool   // the looks of headings so far
+
 	total, bold, italic, mono int
 }
 
-func newStats() *stats { return &stats{sizes: map[float64]int{}} }
+const maxStyles = 1000
 
+func newStats() *stats {
+	return &stats{sizes: map[float64]int{}, weights: map[int]int{}, faces: map[string]int{}, headed: map[look]bool{}}
+}
+
+// add counts the words of a page, and makes those bold that are so beside the others.
 func (s *stats) add(p *page) {
 	for _, w := range p.words {
 		n := len(w.text)
-		size := math.Round(w.em()*2) / 2
-		if len(s.sizes) < 1000 || s.sizes[size] > 0 {
-			s.sizes[size] += n
-		}
+		count(s.sizes, math.Round(w.em()*2)/2, n)
+		count(s.weights, w.weight, n)
+		count(s.faces, w.face, n)
 		s.total += n
-		s.bold += n * one(w.bold)
 		s.italic += n * one(w.italic)
 		s.mono += n * one(w.mono)
 	}
+	s.embolden(p)
+	for _, w := range p.words {
+		s.bold += len(w.text) * one(w.bold)
+	}
+}
+
+func count[K comparable](counts map[K]int, key K, n int) {
+	if len(counts) < maxStyles || counts[key] > 0 {
+		counts[key] += n
+	}
+}
+
+// most returns the key with the highest count, the lowest of several, and its count.
+func most[K cmp.Ordered](counts map[K]int) (key K, top int) {
+	for k, n := range counts {
+		if n > top || n == top && k < key {
+			key, top = k, n
+		}
+	}
+	return key, top
 }
 
 // body returns the size of most of the text in points, or 10 before anything was read.
 func (s *stats) body() float64 {
-	size, most := 10.0, 0
-	for v, n := range s.sizes {
-		if n > most || n == most && v < size {
-			size, most = v, n
-		}
+	size, n := most(s.sizes)
+	if n == 0 {
+		return 10
 	}
 	return size
+}
+
+// face returns the family of the font of the running text, or nothing if no family has most of it.
+func (s *stats) face() string {
+	face, n := most(s.faces)
+	if n*5 < s.total*3 {
+		return ""
+	}
+	return face
+}
+
+// addHeading records the look of a heading.
+func (s *stats) addHeading(l look) {
+	if len(s.headed) < maxStyles {
+		s.headed[l] = true
+	}
+}
+
+// repeats reports whether a piece looks like an earlier heading, and unlike the running text below it.
+func (s *stats) repeats(p *piece) bool {
+	return s.headed[p.look] && (p.italic || p.face != s.face()) && p.next != nil && len(p.next.lines) > 1 &&
+		p.next.look != p.look
 }
 
 func (s *stats) mostlyBold() bool   { return s.bold*2 > s.total }
