@@ -73,9 +73,11 @@ type ReadChart struct {
 	Plots    []struct {
 		Kind       string
 		Categories []any
+		Look       []string // the type of the plot; of each axis its title, whether it is shown, its direction
 		Series     []struct {
 			Name   string
 			Values []*float64
+			Look   []bool // whether its line is a curve, and its points are marked
 		}
 	}
 }

@@ -215,7 +215,11 @@ func run(t *testing.T, pkg string, content []byte, program string, args ...strin
 		t.Fatal(err)
 	}
 	var failure bytes.Buffer
-	command := exec.CommandContext(t.Context(), program, append(args, path)...)
+	args = append(args, path)
+	if program == "pdftotext" {
+		args = append(args, "-")
+	}
+	command := exec.CommandContext(t.Context(), program, args...)
 	command.Stderr = &failure
 	out, err := command.Output()
 	if err != nil || failure.Len() > 0 {
