@@ -94,6 +94,16 @@ Document
 	}
 }
 
+// TestAccessible: pdfua finds nothing in a deck with everything.
+func TestAccessible(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "deck.pdf")
+	if err := os.WriteFile(path, write(t, decktest.Sample(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	decktest.Accessible(t, path)
+}
+
 // TestTagsOfText: words of two lines stay two words; text from right to left, and characters that no font has, are read
 // as they were written; other languages are named; footers and what all slides have in common are decoration.
 func TestTagsOfText(t *testing.T) {

@@ -84,6 +84,7 @@ func TestRoundTrip(t *testing.T) {
 		outputs[i] = filepath.Join(again, filepath.Base(path))
 		rewrite(t, path, outputs[i])
 	}
+	decktest.Audit(t, again)
 	before, after := decktest.Oracle(t, files...), decktest.Oracle(t, outputs...)
 	var all comparison
 	equal := 0
@@ -304,6 +305,7 @@ func TestPythonReadsAll(t *testing.T) {
 	if err := os.WriteFile(path, decktest.PPTX(t, d), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	decktest.Audit(t, filepath.Dir(path))
 	p := decktest.Oracle(t, path)[0]
 	if len(p.Slides) != len(d.Slides) {
 		t.Fatalf("%d slides", len(p.Slides))
