@@ -1,11 +1,13 @@
 #!/bin/sh
-# Installs the oracles of decks: LibreOffice with Impress and qpdf from apt; python-pptx into an environment of its own,
-# whose folder is the argument. The tests of decks skip without them.
+# Installs the oracles of decks: LibreOffice with Impress and qpdf from apt; into an environment of its own, whose folder
+# is the argument, python-pptx, openxml-audit (checks files against the schemas of ECMA-376) and pdfua (checks the tags
+# of PDF files). The tests of decks skip without them.
 # Quick when there is nothing to do.
 set -eu
 
 venv=${1:?usage: dev/install-deck-deps.sh FOLDER}
 pptx=1.0.2
+checkers="openxml-audit==0.8.0 pdfua==0.1.3"
 
 say() { echo "deck-deps: $*"; }
 die() { echo "deck-deps: $*" >&2; exit 1; }
@@ -30,4 +32,10 @@ if [ "$(cat "$venv/versions" 2>/dev/null)" != "$pptx" ]; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install -q --disable-pip-version-check "python-pptx==$pptx"
     echo "$pptx" >"$venv/versions"
+fi
+if [ "$(cat "$venv/checkers" 2>/dev/null)" != "$checkers" ]; then
+    say "installing $checkers into $venv"
+    # shellcheck disable=SC2086 # a list of names
+    "$venv/bin/pip" install -q --disable-pip-version-check $checkers
+    echo "$checkers" >"$venv/checkers"
 fi

@@ -58,9 +58,7 @@ func (c *checker) chart(at string, ch *Chart) {
 		c.add(at, "is missing")
 		return
 	}
-	switch ch.Kind {
-	case BarChart, ColumnChart, LineChart, AreaChart, PieChart, DoughnutChart, ScatterChart, BubbleChart, RadarChart:
-	default:
+	if !ch.Kind.known() {
 		c.add(at+".kind", "is not a kind of chart")
 	}
 	points := len(ch.Categories)
@@ -76,11 +74,22 @@ func (c *checker) chart(at string, ch *Chart) {
 	}
 	for i, s := range ch.Series {
 		points += len(s.Values) + len(s.X) + len(s.Sizes)
+		if s.Kind != "" && !s.Kind.known() {
+			c.add(fmt.Sprintf("%s.series[%d].kind", at, i), "is not a kind of chart")
+		}
 		c.color(fmt.Sprintf("%s.series[%d].color", at, i), s.Color)
 	}
 	if points > maxPoints {
 		c.add(at, "has more than %d values", maxPoints)
 	}
+}
+
+func (k ChartKind) known() bool {
+	switch k {
+	case BarChart, ColumnChart, LineChart, AreaChart, PieChart, DoughnutChart, ScatterChart, BubbleChart, RadarChart:
+		return true
+	}
+	return false
 }
 
 // Place is a cell's place in the grid of its table.

@@ -83,6 +83,9 @@ type Chart struct {
 	Series     []Series   `json:"series"`                // one line, set of bars or ring each
 	XTitle     string     `json:"x_title,omitempty"`     // of the axis of categories
 	YTitle     string     `json:"y_title,omitempty"`     // of the axis of values
+	Y2Title    string     `json:"y2_title,omitempty"`    // of the second axis of values
+	Filled     bool       `json:"filled,omitempty"`      // of radar: its areas are filled
+	BottomUp   bool       `json:"bottom_up,omitempty"`   // of bar: the first category is at the bottom
 	Legend     Legend     `json:"legend,omitempty"`      // where it is; empty: none
 	DataLabels bool       `json:"data_labels,omitempty"` // values are written at their points
 	Format     string     `json:"format,omitempty"`      // of values: a number format; empty: General
@@ -137,6 +140,59 @@ type Series struct {
 	Sizes  []*float64 `json:"sizes,omitempty"` // of bubble
 	Color  string     `json:"color,omitempty"` // empty: the theme's next accent
 	Kind   ChartKind  `json:"kind,omitempty"`  // in a chart of several kinds; empty: the chart's
+	// With the others of its kind and axis; empty: the chart's if it is of the chart's kind, else clustered.
+	Grouping  Grouping `json:"grouping,omitempty"`
+	Secondary bool     `json:"secondary,omitempty"`  // it has the second axis of values, at the other side
+	Format    string   `json:"format,omitempty"`     // of its values; empty: the chart's
+	Joined    bool     `json:"joined,omitempty"`     // of scatter: a line joins its points
+	Smooth    bool     `json:"smooth,omitempty"`     // its line is a curve
+	NoMarkers bool     `json:"no_markers,omitempty"` // of line, scatter and radar: its points are not marked
 
 	Extra Extra `json:"-"`
 }
+
+// KindOf is the kind of a series. The axes of a chart are those of its own kind: points among categories are a line,
+// and categories among points are points.
+func (c *Chart) KindOf(s *Series) ChartKind {
+	switch {
+	case s.Kind == "" || c.Kind.Pointed():
+		return c.Kind
+	case s.Kind.Pointed():
+		return LineChart
+	default:
+		return s.Kind
+	}
+}
+
+// Pointed reports whether the points of a kind have two numbers.
+func (k ChartKind) Pointed() bool { return k == ScatterChart || k == BubbleChart }
+
+// GroupingOf is the grouping of a series. Clustered: it stands for itself.
+func (c *Chart) GroupingOf(s *Series) Grouping {
+	g := s.Grouping
+	if g == "" && c.KindOf(s) == c.Kind {
+		g = c.Grouping
+	}
+	if g != Stacked && g != PercentStacked {
+		return Clustered
+	}
+	return g
+}
+
+// FormatOf is the number format of a series' values; empty: General.
+func (c *Chart) FormatOf(s *Series) string {
+	if s.Format != "" {
+		return s.Format
+	}
+	return c.Format
+}
+
+// Plot is what series have in common that are drawn together.
+type Plot struct {
+	Kind      ChartKind
+	Grouping  Grouping
+	Secondary bool
+}
+
+// PlotOf is the plot of a series.
+func (c *Chart) PlotOf(s *Series) Plot { return Plot{c.KindOf(s), c.GroupingOf(s), s.Secondary} }

@@ -139,6 +139,7 @@ func TestCheck(t *testing.T) {
 		"elements[1].table.rows[0].cells[0] spans":        func(d *deck.Deck) { d.Slides[0].Elements[1].Table.Rows[0].Cells[0].ColSpan = 3 },
 		"elements[2].picture.media is none":               func(d *deck.Deck) { delete(d.Media, "aa") },
 		"elements[3].chart.kind is not":                   func(d *deck.Deck) { d.Slides[0].Elements[3].Chart.Kind = "tree" },
+		"elements[3].chart.series[0].kind is not":         func(d *deck.Deck) { d.Slides[0].Elements[3].Chart.Series[0].Kind = "tree" },
 		"elements[4].shape.fill is neither":               func(d *deck.Deck) { d.Slides[0].Elements[4].Shape.Fill = "blue" },
 		"elements[1].table has more cells in row 2":       func(d *deck.Deck) { overlap(d.Slides[0].Elements[1].Table) },
 		"elements[4].text.paragraphs[0].level is not 0 t": func(d *deck.Deck) { d.Slides[0].Elements[4].Text.Paragraphs[0].Level = 9 },
@@ -181,6 +182,31 @@ func TestReadRefuses(t *testing.T) {
 		_, err := deck.Read(strings.NewReader(text))
 		if e := taskerr.Classify(err); err == nil || e.Class != taskerr.ValidationError || strings.Contains(e.Message, "secret") {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestPlotOf: what is drawn together is of one kind, grouping and axis, and of a kind that the chart's axes allow.
+func TestPlotOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		chart  deck.Chart
+		series deck.Series
+		want   deck.Plot
+	}{
+		{deck.Chart{Kind: deck.ColumnChart, Grouping: deck.Stacked}, deck.Series{}, deck.Plot{Kind: deck.ColumnChart, Grouping: deck.Stacked}},
+		{deck.Chart{Kind: deck.ColumnChart, Grouping: deck.Stacked}, deck.Series{Kind: deck.LineChart}, deck.Plot{Kind: deck.LineChart, Grouping: deck.Clustered}},
+		{
+			deck.Chart{Kind: deck.ColumnChart, Grouping: deck.Stacked},
+			deck.Series{Grouping: deck.Clustered, Secondary: true},
+			deck.Plot{Kind: deck.ColumnChart, Grouping: deck.Clustered, Secondary: true},
+		},
+		{deck.Chart{Kind: deck.LineChart, Grouping: "waterfall"}, deck.Series{}, deck.Plot{Kind: deck.LineChart, Grouping: deck.Clustered}},
+		{deck.Chart{Kind: deck.ColumnChart}, deck.Series{Kind: deck.ScatterChart}, deck.Plot{Kind: deck.LineChart, Grouping: deck.Clustered}},
+		{deck.Chart{Kind: deck.BubbleChart}, deck.Series{Kind: deck.AreaChart}, deck.Plot{Kind: deck.BubbleChart, Grouping: deck.Clustered}},
+	} {
+		if got := c.chart.PlotOf(&c.series); got != c.want {
+			t.Errorf("%+v in %+v: %+v, want %+v", c.series, c.chart, got, c.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package decktest
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,9 +74,11 @@ type ReadChart struct {
 	Plots    []struct {
 		Kind       string
 		Categories []any
+		Look       []string // the type of the plot; of each axis its title, whether it is shown, its direction
 		Series     []struct {
 			Name   string
 			Values []*float64
+			Look   []bool // whether its line is a curve, and its points are marked
 		}
 	}
 }
@@ -98,4 +101,65 @@ func Oracle(t testing.TB, files ...string) []Presentation {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// Audit checks presentations against the schemas of ECMA-376, their relations, and what PowerPoint is known to repair,
+// by openxml-audit. It skips the test without it.
+func Audit(t testing.TB, folder string) {
+	t.Helper()
+	out := checker(t, "openxml-audit", "--format", "office2013", "--output", "json", "--max-errors", "0", "--recursive", folder)
+	var all []struct {
+		File   string
+		Errors []struct {
+			Description string
+			Part        string `json:"part_uri"`
+			Path        string
+		}
+	}
+	if err := json.Unmarshal(out, &all); err != nil || len(all) == 0 {
+		t.Fatalf("openxml-audit: %v: %.400s", err, out)
+	}
+	for _, f := range all {
+		for _, e := range f.Errors {
+			t.Errorf("%s, %s, %s: %s", filepath.Base(f.File), e.Part, e.Path, e.Description)
+		}
+	}
+	t.Logf("%d files are valid for openxml-audit, or are named above", len(all))
+}
+
+// Accessible checks the tags of a PDF file by pdfua. It skips the test without it.
+func Accessible(t testing.TB, path string) {
+	t.Helper()
+	out := checker(t, "pdfua", "check", "--format", "json", path)
+	var found struct {
+		Findings []struct {
+			Rule string `json:"rule_id"`
+
+			Severity, Location, Message string
+		}
+		Coverage struct{ Summary string }
+	}
+	if err := json.Unmarshal(out, &found); err != nil || found.Coverage.Summary == "" {
+		t.Fatalf("pdfua: %v: %.400s", err, out)
+	}
+	for _, f := range found.Findings {
+		if f.Rule != "UA-28-004" { // the file doesn't claim to be PDF/UA
+			t.Errorf("%s, %s: %s: %s", f.Rule, f.Location, f.Severity, f.Message)
+		}
+	}
+	t.Log("pdfua has checked ", found.Coverage.Summary)
+}
+
+// checker runs a program of the environment with python-pptx. Its status says that it has found something.
+func checker(t testing.TB, program string, args ...string) []byte {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(Python(t)), program)
+	if _, err := exec.LookPath(path); err != nil {
+		t.Skipf("%s is not installed; run: dev/install-deck-deps.sh .tools/decks", program)
+	}
+	out, err := exec.CommandContext(t.Context(), path, args...).Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || len(out) == 0) {
+		t.Fatalf("%s: %v, %v", program, err, failed)
+	}
+	return out
 }

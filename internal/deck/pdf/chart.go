@@ -16,11 +16,16 @@ const labelSize = 11.0 // points of the texts of charts
 type graph struct {
 	*writer
 	chart    *deck.Chart
-	at       area // what is left of its place
-	low      float64
-	high     float64
-	step     float64
-	sideways bool // categories run down
+	at       area     // what is left of its place
+	scale             // of the axis in use
+	axes     [2]scale // of values: the first, and the one at the other side
+	sideways bool     // categories run down
+}
+
+// scale is an axis of values: its ends, and the distance of its lines.
+type scale struct {
+	low, high, step float64
+	format          string
 }
 
 // chart draws a chart from its data.
@@ -131,39 +136,48 @@ func (g *graph) legend() {
 	}
 }
 
-// scale chooses the ends of the axis of values, and the distance of its lines: 1, 2 or 5 times a power of ten.
-func (g *graph) scale(low, high float64) {
-	if low > 0 {
-		low = 0
-	}
-	if high < 0 {
-		high = 0
-	}
+// fromZero is an axis of values: zero is on it.
+func fromZero(low, high float64) scale {
+	low, high = min(low, 0), max(high, 0)
 	if high-low < 1e-300 { // too near to zero for a power of ten
 		high = low + 1
 	}
+	return newScale(low, high)
+}
+
+// newScale chooses the ends of an axis, and the distance of its lines: 1, 2 or 5 times a power of ten.
+func newScale(low, high float64) (s scale) {
 	raw := (high - low) / 5
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
-	g.step = power * 10
+	s.step = power * 10
 	for _, m := range []float64{1, 2, 5} {
 		if raw <= m*power {
-			g.step = m * power
+			s.step = m * power
 			break
 		}
 	}
-	g.low, g.high = math.Floor(low/g.step)*g.step, math.Ceil(high/g.step)*g.step
-	if (g.high-g.low)/g.step > 50 || math.IsNaN(g.step) || math.IsInf(g.step, 0) {
-		g.low, g.high, g.step = 0, 1, 0.2
+	s.low, s.high = math.Floor(low/s.step)*s.step, math.Ceil(high/s.step)*s.step
+	if lines := (s.high - s.low) / s.step; !(lines >= 1 && lines <= 50) { // nor NaN
+		s.low, s.high, s.step = 0, 1, 0.2
 	}
+	return s
+}
+
+// lines are the values of an axis that have a line and a label.
+func (s scale) lines() []float64 {
+	var all []float64
+	for v := s.low; v <= s.high+s.step/2; v += s.step {
+		all = append(all, v)
+	}
+	return all
 }
 
 // part is where on the axis a value is: 0 at its low end, 1 at its high end. Values that are too large for an axis are
 // at its ends: a place has to be a number.
-func (g *graph) part(v float64) float64 { return min(max((v-g.low)/(g.high-g.low), 0), 1) }
+func (s scale) part(v float64) float64 { return min(max((v-s.low)/(s.high-s.low), 0), 1) }
 
-// value writes a value as the chart's format asks for, as far as that is simple.
-func (g *graph) value(v float64) string {
-	format := g.chart.Format
+// value writes a value in a number format, as far as that is simple.
+func value(v float64, format string) string {
 	if strings.Contains(format, "%") {
 		return strconv.FormatFloat(math.Round(v*1000)/10, 'f', -1, 64) + "%"
 	}

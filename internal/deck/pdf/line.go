@@ -2,49 +2,60 @@ package pdf
 
 import "github.com/seed-7227ef26/async-worker/internal/deck"
 
-// stackedLines reports whether lines are drawn on top of each other. Those over stacked bars or areas are not.
-func (g *graph) stackedLines() bool { return g.stacked() && g.chart.Kind == deck.LineChart }
-
-// lines draws the line of one series. sums are those of the lines below it so far.
-func (g *graph) lines(s deck.Series, color string, count int, sums []float64) {
+// line draws the line of one series.
+func (g *graph) line(s *deck.Series, color string, count int, sums *sums) {
 	g.stroke(color, "accent1")
 	g.fill(color, "accent1")
 	g.pdf.SetLineWidth(2)
-	var lastX, lastY float64
-	joined := false
+	var part []point
 	for i := range count {
 		v, ok := g.of(s, i)
 		if !ok {
-			joined = false
+			g.curve(part, s.Smooth)
+			part = nil
 			continue
 		}
-		at := v
-		if g.stackedLines() {
-			sums[i] += v
-			at = sums[i]
+		_, to := sums.add(i, v)
+		at := point{g.along(i, count), g.up(to)}
+		part = append(part, at)
+		if !s.NoMarkers {
+			g.pdf.Circle(at.x, at.y, 2.5, "F")
 		}
-		x, y := g.along(i, count), g.up(at)
-		if joined {
-			g.pdf.Line(lastX, lastY, x, y)
-		}
-		g.pdf.Circle(x, y, 2.5, "F")
 		if g.chart.DataLabels {
-			g.label(g.value(v), x, y-5, labelSize, false, 0.5)
+			g.label(g.valueOf(s, i), at.x, at.y-5, labelSize, false, 0.5)
 			g.fill(color, "accent1")
 		}
-		lastX, lastY, joined = x, y, true
 	}
+	g.curve(part, s.Smooth)
 }
 
-func (g *graph) area(s deck.Series, color string, count int, above []float64) {
+// point is a place on the page.
+type point struct{ x, y float64 }
+
+// curve joins points by lines, or by a curve through them (Catmull and Rom's, which is straight beyond the ends).
+func (g *graph) curve(points []point, smooth bool) {
+	if len(points) < 2 {
+		return
+	}
+	g.pdf.MoveTo(points[0].x, points[0].y)
+	for i := 1; i < len(points); i++ {
+		from, to := points[i-1], points[i]
+		if !smooth {
+			g.pdf.LineTo(to.x, to.y)
+			continue
+		}
+		before, after := points[max(i-2, 0)], points[min(i+1, len(points)-1)]
+		g.pdf.CurveBezierCubicTo(from.x+(to.x-before.x)/6, from.y+(to.y-before.y)/6, to.x-(after.x-from.x)/6, to.y-(after.y-from.y)/6, to.x, to.y)
+	}
+	g.pdf.DrawPath("D")
+}
+
+func (g *graph) area(s *deck.Series, color string, count int, sums *sums) {
 	g.fill(color, "accent1")
-	tops := make([]float64, count)
+	bases, tops := make([]float64, count), make([]float64, count)
 	for i := range count {
 		v, _ := g.of(s, i)
-		tops[i] = v
-		if g.stacked() {
-			tops[i] += above[i]
-		}
+		bases[i], tops[i] = sums.add(i, v)
 	}
 	g.pdf.SetAlpha(0.8, "Normal")
 	defer g.pdf.SetAlpha(1, "Normal")
@@ -57,12 +68,7 @@ func (g *graph) area(s deck.Series, color string, count int, above []float64) {
 		}
 	}
 	for i := count - 1; i >= 0; i-- {
-		base := 0.0
-		if g.stacked() {
-			base = above[i]
-			above[i] = tops[i]
-		}
-		g.pdf.LineTo(g.along(i, count), g.up(base))
+		g.pdf.LineTo(g.along(i, count), g.up(bases[i]))
 	}
 	g.pdf.ClosePath()
 	g.pdf.DrawPath("F")

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
@@ -22,56 +23,49 @@ func (g *graph) plot() {
 	} else {
 		g.frame(count)
 	}
-	bars := 0
-	for _, s := range c.Series {
-		if g.bar(s) {
-			bars++
+	bars := map[deck.Plot]int{}
+	for i := range c.Series {
+		bars[c.PlotOf(&c.Series[i])]++
+	}
+	stacks, nth := newStacks(c, count), map[deck.Plot]int{}
+	for i := range c.Series {
+		s := &c.Series[i]
+		p, color := c.PlotOf(s), g.color(i, s.Color)
+		g.use(s)
+		switch p.Kind {
+		case deck.BarChart, deck.ColumnChart:
+			g.bars(s, color, nth[p], bars[p], count, stacks.of(s))
+			nth[p]++
+		case deck.AreaChart:
+			g.area(s, color, count, stacks.of(s))
+		case deck.LineChart, deck.PieChart, deck.DoughnutChart, deck.ScatterChart, deck.BubbleChart, deck.RadarChart:
+			g.line(s, color, count, stacks.of(s))
 		}
 	}
-	nth := 0
-	above, below := make([]float64, count), make([]float64, count)
-	for i, s := range c.Series {
-		color := g.color(i, s.Color)
-		switch {
-		case g.bar(s):
-			g.bars(s, color, nth, bars, count, above, below)
-			nth++
-		case kindOf(c, s) == deck.AreaChart:
-			g.area(s, color, count, above)
-		default:
-			g.lines(s, color, count, above)
-		}
+}
+
+// use makes the axis of a series the one in use.
+func (g *graph) use(s *deck.Series) {
+	if s.Secondary {
+		g.scale = g.axes[1]
+	} else {
+		g.scale = g.axes[0]
 	}
-}
-
-func kindOf(c *deck.Chart, s deck.Series) deck.ChartKind {
-	if s.Kind != "" {
-		return s.Kind
-	}
-	return c.Kind
-}
-
-func (g *graph) bar(s deck.Series) bool {
-	k := kindOf(g.chart, s)
-	return k == deck.BarChart || k == deck.ColumnChart
-}
-
-func (g *graph) stacked() bool {
-	return g.chart.Grouping == deck.Stacked || g.chart.Grouping == deck.PercentStacked
 }
 
 // of is the value of a series at a category: of stacks of percents its part.
-func (g *graph) of(s deck.Series, i int) (v float64, ok bool) {
+func (g *graph) of(s *deck.Series, i int) (v float64, ok bool) {
 	if i >= len(s.Values) || s.Values[i] == nil {
 		return 0, false
 	}
 	v = *s.Values[i]
-	if g.chart.Grouping != deck.PercentStacked {
+	plot := g.chart.PlotOf(s)
+	if plot.Grouping != deck.PercentStacked {
 		return v, true
 	}
 	total := 0.0
-	for _, o := range g.chart.Series {
-		if i < len(o.Values) && o.Values[i] != nil {
+	for k := range g.chart.Series {
+		if o := &g.chart.Series[k]; g.chart.PlotOf(o) == plot && i < len(o.Values) && o.Values[i] != nil {
 			total += math.Abs(*o.Values[i])
 		}
 	}
@@ -81,56 +75,73 @@ func (g *graph) of(s deck.Series, i int) (v float64, ok bool) {
 	return v / total, true
 }
 
-// bounds finds the least and the greatest value, of stacks their sums.
-func (g *graph) bounds(count int) {
-	low, high := 0.0, 0.0
-	for i := range count {
-		up, down := 0.0, 0.0
-		for _, s := range g.chart.Series {
-			v, _ := g.of(s, i)
-			if g.stacked() && (kindOf(g.chart, s) != deck.LineChart || g.stackedLines()) {
-				up, down = up+max(v, 0), down+min(v, 0)
-			} else {
-				up, down = max(up, v), min(down, v)
-			}
-		}
-		low, high = min(low, down), max(high, up)
-	}
-	g.scale(low, high)
+// valueOf is what is written at a point: the value, also of one that is drawn as a part.
+func (g *graph) valueOf(s *deck.Series, i int) string {
+	return value(*s.Values[i], g.chart.FormatOf(s))
 }
 
-func (g *graph) axisLabel(v float64) string {
-	if g.chart.Grouping == deck.PercentStacked {
-		percent := *g
-		chart := *g.chart
-		chart.Format = "0%"
-		percent.chart = &chart
-		return percent.value(v)
+// bounds finds the least and the greatest value of each axis, of stacks their sums.
+func (g *graph) bounds(count int) {
+	for n := range g.axes {
+		low, high, format := 0.0, 0.0, ""
+		stacks, first := newStacks(g.chart, count), true
+		for k := range g.chart.Series {
+			s := &g.chart.Series[k]
+			if s.Secondary != (n == 1) {
+				continue
+			}
+			if first {
+				format, first = g.chart.FormatOf(s), false
+				if g.chart.GroupingOf(s) == deck.PercentStacked {
+					format = "0%"
+				}
+			}
+			for i := range count {
+				v, _ := g.of(s, i)
+				_, to := stacks.of(s).add(i, v)
+				low, high = min(low, to), max(high, to)
+			}
+		}
+		g.axes[n] = fromZero(low, high)
+		g.axes[n].format = format
 	}
-	return g.value(v)
+	g.scale = g.axes[0]
+}
+
+// second reports whether there is a second axis of values.
+func (g *graph) second() bool {
+	return g.axes[1].step > 0 && slices.ContainsFunc(g.chart.Series, func(s deck.Series) bool { return s.Secondary })
 }
 
 // frame draws the axes: values at the left, categories below. What is left is the area between them.
 func (g *graph) frame(count int) {
-	if g.chart.YTitle != "" {
+	if g.chart.YTitle != "" || g.chart.Y2Title != "" {
 		g.label(g.chart.YTitle, g.at.x, g.at.y+10, labelSize, false, 0)
+		g.label(g.chart.Y2Title, g.at.x+g.at.w, g.at.y+10, labelSize, false, 1)
 		g.at.y, g.at.h = g.at.y+16, g.at.h-16
 	}
 	if g.chart.XTitle != "" {
 		g.label(g.chart.XTitle, g.at.x+g.at.w/2, g.at.y+g.at.h-3, labelSize, false, 0.5)
 		g.at.h -= 16
 	}
-	wide := 0.0
-	for v := g.low; v <= g.high+g.step/2; v += g.step {
-		wide = max(wide, g.wide(g.axisLabel(v)))
-	}
+	wide := g.widest(g.axes[0])
 	g.at.x, g.at.w = g.at.x+wide+6, g.at.w-wide-6
+	if g.second() {
+		g.at.w -= g.widest(g.axes[1]) + 6
+	}
 	g.at.y, g.at.h = g.at.y+6, g.at.h-22
 	g.pdf.SetLineWidth(0.5)
-	for v := g.low; v <= g.high+g.step/2; v += g.step {
+	for _, v := range g.scale.lines() {
 		y := g.up(v)
 		g.grid(g.at.x, y, g.at.x+g.at.w, y)
-		g.label(g.axisLabel(v), g.at.x-6, y+4, labelSize, false, 1)
+		g.label(value(v, g.format), g.at.x-6, y+4, labelSize, false, 1)
+	}
+	if g.second() {
+		g.scale = g.axes[1]
+		for _, v := range g.scale.lines() {
+			g.label(value(v, g.format), g.at.x+g.at.w+6, g.up(v)+4, labelSize, false, 0)
+		}
+		g.scale = g.axes[0]
 	}
 	every := 1
 	widest := 0.0
@@ -155,14 +166,25 @@ func (g *graph) frameSideways(count int) {
 	wide = min(wide, g.at.w/3)
 	g.at.x, g.at.w = g.at.x+wide+6, g.at.w-wide-18
 	g.at.h -= 20
+	if g.second() {
+		g.at.y, g.at.h = g.at.y+20, g.at.h-20
+	}
 	g.pdf.SetLineWidth(0.5)
-	for v := g.low; v <= g.high+g.step/2; v += g.step {
-		x := g.at.x + (v-g.low)/(g.high-g.low)*g.at.w
+	for _, v := range g.scale.lines() {
+		x := g.right(v)
 		g.grid(x, g.at.y, x, g.at.y+g.at.h)
-		g.label(g.axisLabel(v), x, g.at.y+g.at.h+14, labelSize, false, 0.5)
+		g.label(value(v, g.format), x, g.at.y+g.at.h+14, labelSize, false, 0.5)
+	}
+	if g.second() {
+		g.scale = g.axes[1]
+		for _, v := range g.scale.lines() {
+			g.label(value(v, g.format), g.right(v), g.at.y-6, labelSize, false, 0.5)
+		}
+		g.scale = g.axes[0]
 	}
 	for i, c := range g.chart.Categories {
-		y := g.at.y + (float64(i)+0.5)*g.at.h/float64(count)
+		slot := g.at.h / float64(count)
+		y := g.down(float64(i)*slot, slot) + slot/2
 		g.label(g.fitted(c, wide), g.at.x-6, y+4, labelSize, false, 1)
 	}
 }
@@ -190,8 +212,17 @@ func (g *graph) up(v float64) float64 { return g.at.y + g.at.h*(1-g.part(v)) }
 // along is the middle of a category.
 func (g *graph) along(i, count int) float64 { return g.at.x + (float64(i)+0.5)*g.at.w/float64(count) }
 
-// bars draws the bars of one series. above and below are the sums of the stacks so far.
-func (g *graph) bars(s deck.Series, color string, nth, of, count int, above, below []float64) {
+// widest is the width of the widest label of an axis.
+func (g *graph) widest(s scale) float64 {
+	wide := 0.0
+	for _, v := range s.lines() {
+		wide = max(wide, g.wide(value(v, s.format)))
+	}
+	return wide
+}
+
+// bars draws the bars of one series, which is the nth of those beside each other.
+func (g *graph) bars(s *deck.Series, color string, nth, of, count int, sums *sums) {
 	g.fill(color, "accent1")
 	length := g.at.w
 	if g.sideways {
@@ -200,7 +231,7 @@ func (g *graph) bars(s deck.Series, color string, nth, of, count int, above, bel
 	slot := length / float64(count)
 	thick := slot * 0.6
 	offset := slot * 0.2
-	if !g.stacked() {
+	if sums == nil {
 		thick /= float64(of)
 		offset += thick * float64(nth)
 	}
@@ -209,36 +240,36 @@ func (g *graph) bars(s deck.Series, color string, nth, of, count int, above, bel
 		if !ok {
 			continue
 		}
-		from := 0.0
-		if g.stacked() {
-			sums := above
-			if v < 0 {
-				sums = below
-			}
-			from = sums[i]
-			sums[i] += v
-		}
+		from, to := sums.add(i, v)
 		along := float64(i)*slot + offset
 		if g.sideways {
-			x1, x2 := g.right(from), g.right(from+v)
-			g.pdf.Rect(min(x1, x2), g.at.y+along, math.Abs(x2-x1), thick, "F")
+			x1, x2 := g.right(from), g.right(to)
+			g.pdf.Rect(min(x1, x2), g.down(along, thick), math.Abs(x2-x1), thick, "F")
 		} else {
-			y1, y2 := g.up(from), g.up(from+v)
+			y1, y2 := g.up(from), g.up(to)
 			g.pdf.Rect(g.at.x+along, min(y1, y2), thick, math.Abs(y2-y1), "F")
 		}
 		if g.chart.DataLabels {
-			g.barLabel(from, v, along+thick/2)
+			g.barLabel(g.valueOf(s, i), to, along+thick/2)
 			g.fill(color, "accent1")
 		}
 	}
 }
 
+// down is the upper edge of what is along the categories of bars that run to the right.
+func (g *graph) down(along, thick float64) float64 {
+	if g.chart.BottomUp {
+		return g.at.y + g.at.h - along - thick
+	}
+	return g.at.y + along
+}
+
 func (g *graph) right(v float64) float64 { return g.at.x + g.part(v)*g.at.w }
 
-func (g *graph) barLabel(from, v, along float64) {
+func (g *graph) barLabel(text string, end, along float64) {
 	if g.sideways {
-		g.label(g.value(v), g.right(from+v)+3, g.at.y+along+4, labelSize, false, 0)
+		g.label(text, g.right(end)+3, g.down(along, 0)+4, labelSize, false, 0)
 		return
 	}
-	g.label(g.value(v), g.at.x+along, g.up(from+v)-3, labelSize, false, 0.5)
+	g.label(text, g.at.x+along, g.up(end)-3, labelSize, false, 0.5)
 }

@@ -30,7 +30,7 @@ func (g *graph) ring() {
 		g.slice(x, y, radius, begin, end)
 		if g.chart.DataLabels {
 			middle := (begin + end) / 2
-			g.label(g.value(*v), x+radius*0.7*math.Cos(middle), y+radius*0.7*math.Sin(middle)+4, labelSize, true, 0.5)
+			g.label(g.valueOf(&s, i), x+radius*0.7*math.Cos(middle), y+radius*0.7*math.Sin(middle)+4, labelSize, true, 0.5)
 		}
 		begin = end
 	}
@@ -72,30 +72,43 @@ func (g *graph) radar() {
 		r := radius * g.part(v)
 		return x + r*math.Cos(a), y + r*math.Sin(a)
 	}
-	polygon := func(value func(int) float64) {
+	polygon := func(style string, value func(int) float64) {
 		g.pdf.MoveTo(place(0, value(0)))
 		for i := 1; i < count; i++ {
 			g.pdf.LineTo(place(i, value(i)))
 		}
 		g.pdf.ClosePath()
-		g.pdf.DrawPath("D")
+		g.pdf.DrawPath(style)
 	}
 	g.pdf.SetLineWidth(0.5)
 	g.pdf.SetDrawColor(215, 220, 227)
-	for v := g.low; v <= g.high+g.step/2; v += g.step {
-		polygon(func(int) float64 { return v })
+	for _, v := range g.scale.lines() {
+		polygon("D", func(int) float64 { return v })
 	}
 	for i, c := range g.chart.Categories {
 		lx, ly := place(i, g.high)
 		g.label(c, lx+(lx-x)*0.08, ly+(ly-y)*0.08+4, labelSize, false, 0.5)
 	}
 	g.pdf.SetLineWidth(2)
-	for i, s := range g.chart.Series {
-		g.stroke(g.color(i, s.Color), "accent1")
-		polygon(func(k int) float64 {
+	for i := range g.chart.Series {
+		s := &g.chart.Series[i]
+		color := g.color(i, s.Color)
+		g.stroke(color, "accent1")
+		g.fill(color, "accent1")
+		values := func(k int) float64 {
 			v, _ := g.of(s, k)
 			return v
-		})
+		}
+		if g.chart.Filled {
+			g.pdf.SetAlpha(0.6, "Normal")
+			polygon("F", values)
+			g.pdf.SetAlpha(1, "Normal")
+		}
+		polygon("D", values)
+		for k := 0; k < count && !g.chart.Filled && !s.NoMarkers; k++ {
+			px, py := place(k, values(k))
+			g.pdf.Circle(px, py, 2.5, "F")
+		}
 	}
 }
 
@@ -132,25 +145,40 @@ func (g *graph) scatter() {
 	if lowX == highX {
 		lowX, highX = lowX-1, highX+1
 	}
-	g.scale(lowY, highY)
+	g.scale = fromZero(lowY, highY)
+	g.axes[0] = g.scale
+	g.axes[0].format = g.chart.Format
+	g.scale.format = g.chart.Format
 	categories := g.chart.Categories
 	g.chart = &deck.Chart{Kind: g.chart.Kind, Series: g.chart.Series, Format: g.chart.Format, XTitle: g.chart.XTitle, YTitle: g.chart.YTitle}
 	g.frame(1)
 	g.chart.Categories = categories
-	margin := (highX - lowX) * 0.05
-	lowX, highX = lowX-margin, highX+margin
-	for i := range 6 {
-		v := lowX + (highX-lowX)*float64(i)/5
-		g.label(g.value(math.Round(v*100)/100), g.at.x+g.at.w*float64(i)/5, g.at.y+g.at.h+14, labelSize, false, 0.5)
+	horizontal := newScale(lowX, highX)
+	across := func(x float64) float64 { return g.at.x + horizontal.part(x)*g.at.w }
+	for _, v := range horizontal.lines() {
+		g.label(value(v, ""), across(v), g.at.y+g.at.h+14, labelSize, false, 0.5)
+	}
+	lines := make([][]point, len(g.chart.Series))
+	each(func(n, _ int, x, y, _ float64) { lines[n] = append(lines[n], point{across(x), g.up(y)}) })
+	g.pdf.SetLineWidth(2)
+	for n, s := range g.chart.Series {
+		if s.Joined {
+			g.stroke(g.color(n, s.Color), "accent1")
+			g.curve(lines[n], s.Smooth)
+		}
 	}
 	g.pdf.SetAlpha(0.8, "Normal")
 	defer g.pdf.SetAlpha(1, "Normal")
 	each(func(n, _ int, x, y, big float64) {
+		s := &g.chart.Series[n]
+		if s.Joined && s.NoMarkers {
+			return
+		}
 		radius := 3.5
 		if g.chart.Kind == deck.BubbleChart && size > 0 {
 			radius = max(math.Sqrt(big/size)*min(g.at.w, g.at.h)/10, 1)
 		}
-		g.fill(g.color(n, g.chart.Series[n].Color), "accent1")
-		g.pdf.Circle(g.at.x+(x-lowX)/(highX-lowX)*g.at.w, g.up(y), radius, "F")
+		g.fill(g.color(n, s.Color), "accent1")
+		g.pdf.Circle(across(x), g.up(y), radius, "F")
 	})
 }

@@ -94,6 +94,16 @@ Document
 	}
 }
 
+// TestAccessible: pdfua finds nothing in a deck with everything.
+func TestAccessible(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "deck.pdf")
+	if err := os.WriteFile(path, write(t, decktest.Sample(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	decktest.Accessible(t, path)
+}
+
 // TestTagsOfText: words of two lines stay two words; text from right to left, and characters that no font has, are read
 // as they were written; other languages are named; footers and what all slides have in common are decoration.
 func TestTagsOfText(t *testing.T) {
@@ -215,7 +225,11 @@ func run(t *testing.T, pkg string, content []byte, program string, args ...strin
 		t.Fatal(err)
 	}
 	var failure bytes.Buffer
-	command := exec.CommandContext(t.Context(), program, append(args, path)...)
+	args = append(args, path)
+	if program == "pdftotext" {
+		args = append(args, "-")
+	}
+	command := exec.CommandContext(t.Context(), program, args...)
 	command.Stderr = &failure
 	out, err := command.Output()
 	if err != nil || failure.Len() > 0 {

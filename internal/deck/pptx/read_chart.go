@@ -1,6 +1,7 @@
 package pptx
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -11,8 +12,9 @@ import (
 )
 
 const (
-	maxPoints = 500_000 // values of one chart
-	maxGroups = 8       // levels of its categories above the innermost
+	general   = "General" // the number format of what has none
+	maxPoints = 500_000   // values of one chart
+	maxGroups = 8         // levels of its categories above the innermost
 )
 
 // plots are the kinds of c:plotArea's children. That of a c:barChart depends on its direction.
@@ -36,6 +38,7 @@ func (s *sheet) chart(part string) (*deck.Chart, error) {
 		c.Legend = deck.LegendRight
 	}
 	points := 0
+	var first *node // the plot whose axes are the chart's
 	for _, p := range area.kids {
 		kind, known := plots[p.name()]
 		if !known {
@@ -44,9 +47,11 @@ func (s *sheet) chart(part string) (*deck.Chart, error) {
 		if p.kid("barDir").attr("val") == "bar" {
 			kind = deck.BarChart
 		}
+		grouping := groupings[p.kid("grouping").attr("val")]
 		if c.Kind == "" {
-			c.Kind, c.Grouping = kind, groupings[p.kid("grouping").attr("val")]
+			first, c.Kind, c.Grouping = p, kind, grouping
 			c.DataLabels = p.kid("dLbls").kid("showVal").on("val", false)
+			c.Filled = p.at("radarStyle").attr("val") == "filled"
 		}
 		if strings.Contains(p.name(), "3D") {
 			s.warn("charts with depth are kept flat")
@@ -59,14 +64,38 @@ func (s *sheet) chart(part string) (*deck.Chart, error) {
 			if kind != c.Kind {
 				one.Kind = kind
 			}
+			lineOf(&one, p, ser, kind)
+			if c.GroupingOf(&one) != cmp.Or(grouping, deck.Clustered) {
+				one.Grouping = cmp.Or(grouping, deck.Clustered)
+			}
+			one.Secondary = p != first && !sameAxes(first, p)
 			c.Series = append(c.Series, one)
 		}
 	}
-	s.axes(c, area)
+	axes(c, area, first)
 	if len(c.Series) == 0 {
 		return nil, nil
 	}
 	return c, s.spend(strings.Join(c.Categories, ""))
+}
+
+// lineOf reads how a series' points are joined and marked. A line without c:smooth is straight, as Excel has it.
+func lineOf(s *deck.Series, plot, ser *node, kind deck.ChartKind) {
+	symbol := ser.at("marker", "symbol").attr("val")
+	switch kind {
+	case deck.LineChart:
+		s.Smooth = ser.kid("smooth").yes()
+		s.NoMarkers = symbol == "none" || symbol == "" && !plot.kid("marker").yes()
+	case deck.ScatterChart:
+		style := plot.kid("scatterStyle").attr("val")
+		s.NoMarkers = symbol == "none"
+		s.Joined = ser.at("spPr", "ln", "noFill") == nil && (style != "marker" || ser.at("spPr", "ln") != nil)
+		s.Smooth = s.Joined && (ser.kid("smooth").yes() || ser.kid("smooth") == nil && style == "smoothMarker")
+	case deck.RadarChart:
+		style := plot.kid("radarStyle").attr("val")
+		s.NoMarkers = style == "filled" || symbol == "none" || symbol == "" && style == "standard"
+	case deck.BarChart, deck.ColumnChart, deck.AreaChart, deck.PieChart, deck.DoughnutChart, deck.BubbleChart:
+	}
 }
 
 var groupings = map[string]deck.Grouping{"stacked": deck.Stacked, "percentStacked": deck.PercentStacked}
@@ -78,27 +107,47 @@ var legends = map[string]deck.Legend{
 // title is the text of a c:title.
 func title(n *node) string { return strings.TrimSpace(clip(n.kid("title").words("t"), 4000)) }
 
-func (s *sheet) axes(c *deck.Chart, area *node) {
-	values := area.all("valAx")
-	switch {
-	case area.kid("catAx") != nil:
-		c.XTitle = title(area.kid("catAx"))
-	case area.kid("dateAx") != nil:
-		c.XTitle = title(area.kid("dateAx"))
-	case len(values) > 1:
-		c.XTitle = title(values[0])
-		values = values[1:]
+// yes reports whether an element is there, and does not say no.
+func (n *node) yes() bool { return n != nil && n.on("val", true) }
+
+// axes reads the titles of the axes: those of the first plot, and the second one of values.
+func axes(c *deck.Chart, area, first *node) {
+	across := axisOf(area, first, 0)
+	c.XTitle, c.YTitle = title(across), title(axisOf(area, first, 1))
+	c.BottomUp = c.Kind == deck.BarChart && across.at("scaling", "orientation").attr("val") != "maxMin"
+	for _, p := range area.kids {
+		if _, known := plots[p.name()]; known && !sameAxes(first, p) {
+			c.Y2Title = title(axisOf(area, p, 1))
+			return
+		}
 	}
-	if len(values) > 0 {
-		c.YTitle = title(values[0])
+}
+
+// axisOf is an axis of a plot: 0 that of categories or x, 1 that of values.
+func axisOf(area, plot *node, which int) *node {
+	ids := plot.all("axId")
+	if which >= len(ids) {
+		return nil
 	}
+	for _, a := range area.kids {
+		if strings.HasSuffix(a.name(), "Ax") && a.kid("axId").attr("val") == ids[which].attr("val") {
+			return a
+		}
+	}
+	return nil
+}
+
+// sameAxes reports whether two plots have the same axis of values, or one has none.
+func sameAxes(a, b *node) bool {
+	of, other := a.all("axId"), b.all("axId")
+	return len(of) < 2 || len(other) < 2 || of[1].attr("val") == other[1].attr("val")
 }
 
 // series reads a c:ser. The categories of the first one are the chart's.
 func (s *sheet) series(c *deck.Chart, n *node, kind deck.ChartKind, points *int) deck.Series {
 	out := deck.Series{Name: textOf(n.kid("tx")), Color: s.seriesColor(n, kind)}
 	values := n.kid("val")
-	if kind == deck.ScatterChart || kind == deck.BubbleChart {
+	if kind.Pointed() {
 		values = n.kid("yVal")
 		out.X, _ = numbers(n.kid("xVal"), points)
 		out.Sizes, _ = numbers(n.kid("bubbleSize"), points)
@@ -111,8 +160,13 @@ func (s *sheet) series(c *deck.Chart, n *node, kind deck.ChartKind, points *int)
 		c.Categories, c.Groups, c.CategoryFormat = texts, groups, format
 	}
 	var format string
-	if out.Values, format = numbers(values, points); c.Format == "" && format != "General" {
-		c.Format = clip(format, 100)
+	out.Values, format = numbers(values, points)
+	format = clip(cmp.Or(format, general), 100)
+	switch {
+	case len(c.Series) == 0 && format != general:
+		c.Format = format
+	case format != cmp.Or(c.Format, general):
+		out.Format = format
 	}
 	if out.Values == nil {
 		out.Values = []*float64{}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
 
-// sheetName is the sheet with a chart's data: categories in column A, to the right of their groups if they have some, and a column for each series; of scatter and
-// bubble charts two or three for each.
+// sheetName is the sheet with a chart's data: categories in column A, to the right of their groups if they have some, and
+// a column for each series; of scatter and bubble charts two or three for each.
 const sheetName = "Sheet1"
 
 // columns are those of a series, from 0 (A).
@@ -75,7 +75,7 @@ func workbook(to io.Writer, c *deck.Chart) error {
 	book := excelize.NewFile()
 	defer func() { _ = book.Close() }() // nothing is on disk
 	w := &sheetWriter{book: book}
-	if !pointed(c.Kind) {
+	if !c.Kind.Pointed() {
 		for k, group := range c.Groups {
 			for i, text := range group {
 				if text != "" {
@@ -96,7 +96,7 @@ func workbook(to io.Writer, c *deck.Chart) error {
 		at := columnsOf(c, i)
 		w.set(at.values, 0, s.Name)
 		w.column(at.values, s.Values)
-		if pointed(c.Kind) {
+		if c.Kind.Pointed() {
 			w.set(at.x, 0, "X")
 			w.column(at.x, xOf(s))
 		}

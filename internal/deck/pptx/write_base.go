@@ -16,6 +16,8 @@ const (
 	partNotes      = "ppt/notesMasters/notesMaster1.xml"
 	partNotesTheme = "ppt/theme/theme2.xml"
 	partTables     = "ppt/tableStyles.xml"
+	partProperties = "ppt/presProps.xml"
+	partView       = "ppt/viewProps.xml"
 )
 
 func layoutPart(n int) string { return fmt.Sprintf("ppt/slideLayouts/slideLayout%d.xml", n) }
@@ -31,12 +33,16 @@ func (w *writer) ownBase() {
 			{partNotesTheme, typeTheme},
 			{partNotes, typeBase + "presentationml.notesMaster+xml"},
 			{partTables, typeBase + "presentationml.tableStyles+xml"},
+			{partProperties, typeBase + "presentationml.presProps+xml"},
+			{partView, typeBase + "presentationml.viewProps+xml"},
 		},
 		relations: []relation{
 			{id: "rId1", kind: "slideMaster", target: "/" + partMaster},
 			{id: "rId2", kind: "notesMaster", target: "/" + partNotes},
 			{id: "rId3", kind: "theme", target: "/" + partTheme},
 			{id: "rId4", kind: "tableStyles", target: "/" + partTables},
+			{id: "rId5", kind: "presProps", target: "/" + partProperties},
+			{id: "rId6", kind: "viewProps", target: "/" + partView},
 		},
 	}
 	for i, l := range w.deck.Layouts {
@@ -80,6 +86,8 @@ func (w *writer) ownParts() error {
 		{partTheme, theme},
 		{partNotesTheme, theme},
 		{partTables, tableStyles()},
+		{partProperties, nothing("p:presentationPr")},
+		{partView, nothing("p:viewPr")},
 		{partMaster, w.master()},
 		{relationsPart(partMaster), w.masterRelations()},
 		{partNotes, notesMaster()},
@@ -274,4 +282,12 @@ func holderType(l *deck.Layout, p *deck.Placeholder) (kind, index string) {
 
 var roleNumbers = map[deck.Role]bool{
 	deck.SubtitleRole: true, deck.FooterRole: true, deck.DateRole: true, deck.NumberRole: true, deck.BodyRole: true,
+}
+
+// nothing is a part that says nothing. All programs write it, and some take a file without it for damaged.
+func nothing(name string) []byte {
+	m := &markup{}
+	m.WriteString(xmlHead)
+	m.empty(name, "xmlns:a", nsDrawing, "xmlns:r", nsRel, "xmlns:p", nsMain)
+	return m.Bytes()
 }

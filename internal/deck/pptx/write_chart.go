@@ -2,7 +2,9 @@ package pptx
 
 import (
 	"archive/zip"
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
@@ -39,19 +41,8 @@ type plotter struct {
 	chart *deck.Chart
 }
 
-// kindOf is the kind of a series.
-func (c *plotter) kindOf(s *deck.Series) deck.ChartKind {
-	if s.Kind != "" {
-		return s.Kind
-	}
-	return c.chart.Kind
-}
-
-// round reports whether a kind has no axes.
+// circular reports whether a kind has no axes.
 func circular(k deck.ChartKind) bool { return k == deck.PieChart || k == deck.DoughnutChart }
-
-// pointed reports whether the points of a kind have two numbers.
-func pointed(k deck.ChartKind) bool { return k == deck.ScatterChart || k == deck.BubbleChart }
 
 func (c *plotter) part() []byte {
 	m, ch := c.m, c.chart
@@ -66,13 +57,17 @@ func (c *plotter) part() []byte {
 	m.empty("c:autoTitleDeleted", "val", bit(ch.Title == ""))
 	m.begin("c:plotArea")
 	m.empty("c:layout")
-	axes := false
-	for _, kind := range c.kinds() {
-		c.plot(kind)
-		axes = axes || !circular(kind)
+	var axes, second bool
+	for _, p := range c.plots() {
+		c.plot(p)
+		axes = axes || !circular(p.Kind) && !p.Secondary
+		second = second || !circular(p.Kind) && p.Secondary
 	}
 	if axes {
-		c.axes()
+		c.axes(false)
+	}
+	if second {
+		c.axes(true)
 	}
 	m.end()
 	if ch.Legend != "" {
@@ -89,18 +84,16 @@ func (c *plotter) part() []byte {
 	return m.Bytes()
 }
 
-// kinds are the kinds of the chart's series, in their order.
-func (c *plotter) kinds() []deck.ChartKind {
-	var all []deck.ChartKind
-	seen := map[deck.ChartKind]bool{}
+// plots are the plots of the chart's series, in their order.
+func (c *plotter) plots() []deck.Plot {
+	var all []deck.Plot
 	for i := range c.chart.Series {
-		if k := c.kindOf(&c.chart.Series[i]); !seen[k] {
-			seen[k] = true
-			all = append(all, k)
+		if p := c.chart.PlotOf(&c.chart.Series[i]); !slices.Contains(all, p) {
+			all = append(all, p)
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, c.chart.Kind)
+		all = append(all, c.chart.PlotOf(&deck.Series{}))
 	}
 	return all
 }
@@ -134,25 +127,35 @@ func (c *plotter) legend() {
 	c.m.end()
 }
 
-// The ids of the axes.
-const (
-	acrossAxis = "111111111"
-	upAxis     = "222222222"
-)
+// axisIDs are the ids of the axis of categories (or x) and of that of values.
+func axisIDs(second bool) (across, up string) {
+	if second {
+		return "333333333", "444444444"
+	}
+	return "111111111", "222222222"
+}
 
-// axes writes the axis of categories (or x) and that of values.
-func (c *plotter) axes() {
+// axes writes the axis of categories (or x) and that of values. Of the second ones, that of categories is not shown,
+// and that of values is at the other side.
+func (c *plotter) axes(second bool) {
 	m, ch := c.m, c.chart
 	first, position, other := "c:catAx", "b", "l"
 	if ch.Kind == deck.BarChart {
 		position, other = "l", "b"
 	}
-	if pointed(ch.Kind) {
+	if ch.Kind.Pointed() {
 		first = "c:valAx"
 	}
+	across, up := axisIDs(second)
+	down := ch.Kind == deck.BarChart && !ch.BottomUp // categories run down
+	x, y := ch.XTitle, ch.YTitle
+	if second {
+		other = map[string]string{"l": "r", "b": "t"}[other]
+		x, y = "", ch.Y2Title
+	}
 	m.begin(first)
-	c.axis(acrossAxis, position, ch.XTitle, false, "General", ch.Kind == deck.BarChart)
-	m.empty("c:crossAx", "val", upAxis)
+	c.axis(axis{id: across, position: position, title: x, format: general, reversed: down, hidden: second})
+	m.empty("c:crossAx", "val", up)
 	m.empty("c:crosses", "val", "autoZero")
 	if first == "c:catAx" {
 		m.WriteString(`<c:auto val="0"/><c:lblAlgn val="ctr"/><c:lblOffset val="100"/><c:noMultiLvlLbl val="0"/>`)
@@ -161,51 +164,69 @@ func (c *plotter) axes() {
 	}
 	m.end()
 	m.begin("c:valAx")
-	format := ch.Format
-	if ch.Grouping == deck.PercentStacked {
-		format = "0%"
-	}
-	if format == "" {
-		format = "General"
-	}
-	c.axis(upAxis, other, ch.YTitle, true, format, false)
-	m.empty("c:crossAx", "val", acrossAxis)
-	// The values of bars that run from top to bottom are below them.
+	c.axis(axis{id: up, position: other, title: y, lines: !second, values: true, format: c.axisFormat(second)})
+	m.empty("c:crossAx", "val", across)
+	// The values of bars that run down are below them, and those of the second axis on the other side.
 	crosses := "autoZero"
-	if ch.Kind == deck.BarChart {
+	if down != second {
 		crosses = "max"
 	}
 	m.empty("c:crosses", "val", crosses)
 	between := "between"
-	if ch.Kind == deck.AreaChart || pointed(ch.Kind) {
+	if ch.Kind == deck.AreaChart || ch.Kind.Pointed() {
 		between = "midCat"
 	}
 	m.empty("c:crossBetween", "val", between)
 	m.end()
 }
 
-func (c *plotter) axis(id, position, title string, lines bool, format string, reversed bool) {
+// axisFormat is the number format of an axis of values: that of its first series.
+func (c *plotter) axisFormat(second bool) string {
+	for i := range c.chart.Series {
+		s := &c.chart.Series[i]
+		switch {
+		case s.Secondary != second:
+		case c.chart.GroupingOf(s) == deck.PercentStacked:
+			return "0%"
+		default:
+			return cmp.Or(c.chart.FormatOf(s), general)
+		}
+	}
+	return cmp.Or(c.chart.Format, general)
+}
+
+// axis is what an axis looks like.
+type axis struct {
+	id, position, title, format string
+
+	values   bool // it is of values
+	lines    bool // it has lines across the chart
+	reversed bool // the first category is on top
+	hidden   bool
+}
+
+func (c *plotter) axis(a axis) {
 	m := c.m
-	m.empty("c:axId", "val", id)
+	m.empty("c:axId", "val", a.id)
 	m.begin("c:scaling")
 	order := "minMax"
-	if reversed { // the first category is on top
+	if a.reversed {
 		order = "maxMin"
 	}
 	m.empty("c:orientation", "val", order)
 	m.end()
-	m.empty("c:delete", "val", "0")
-	m.empty("c:axPos", "val", position)
+	m.empty("c:delete", "val", bit(a.hidden))
+	m.empty("c:axPos", "val", a.position)
 	const grey = `<a:solidFill><a:schemeClr val="tx1"><a:lumMod val="25000"/><a:lumOff val="75000"/></a:schemeClr></a:solidFill>`
-	if lines {
+	if a.lines {
 		m.WriteString(`<c:majorGridlines><c:spPr><a:ln w="6350">` + grey + `</a:ln></c:spPr></c:majorGridlines>`)
 	}
-	if title != "" {
-		c.title(title, 1200)
+	if a.title != "" {
+		c.title(a.title, 1200)
 	}
-	m.empty("c:numFmt", "formatCode", format, "sourceLinked", "0")
+	m.empty("c:numFmt", "formatCode", a.format, "sourceLinked", "0")
 	m.WriteString(`<c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>`)
-	if lines {
+	if a.values {
 		m.WriteString(`<c:spPr><a:ln><a:noFill/></a:ln></c:spPr>`)
 	} else {
 		m.WriteString(`<c:spPr><a:ln w="9525">` + grey + `</a:ln></c:spPr>`)

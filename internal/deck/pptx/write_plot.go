@@ -2,13 +2,14 @@ package pptx
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
 
-// plot writes the series of a kind. The order of its elements is the standard's (21.2.2).
-func (c *plotter) plot(kind deck.ChartKind) {
-	m, ch := c.m, c.chart
+// plot writes the series of a plot. The order of its elements is the standard's (21.2.2).
+func (c *plotter) plot(p deck.Plot) {
+	m, ch, kind := c.m, c.chart, p.Kind
 	name := map[deck.ChartKind]string{
 		deck.BarChart: "c:barChart", deck.ColumnChart: "c:barChart", deck.LineChart: "c:lineChart", deck.AreaChart: "c:areaChart",
 		deck.PieChart: "c:pieChart", deck.DoughnutChart: "c:doughnutChart", deck.ScatterChart: "c:scatterChart",
@@ -22,18 +23,26 @@ func (c *plotter) plot(kind deck.ChartKind) {
 			direction = "bar"
 		}
 		m.empty("c:barDir", "val", direction)
-		m.empty("c:grouping", "val", grouping(ch.Grouping, "clustered"))
+		m.empty("c:grouping", "val", grouping(p.Grouping, "clustered"))
 	case deck.LineChart, deck.AreaChart:
-		m.empty("c:grouping", "val", grouping(ch.Grouping, "standard"))
+		m.empty("c:grouping", "val", grouping(p.Grouping, "standard"))
 	case deck.ScatterChart:
-		m.empty("c:scatterStyle", "val", "lineMarker")
+		style := "lineMarker"
+		if slices.ContainsFunc(ch.Series, func(s deck.Series) bool { return s.Smooth }) {
+			style = "smoothMarker"
+		}
+		m.empty("c:scatterStyle", "val", style)
 	case deck.RadarChart:
-		m.empty("c:radarStyle", "val", "marker")
+		style := "marker"
+		if ch.Filled {
+			style = "filled"
+		}
+		m.empty("c:radarStyle", "val", style)
 	case deck.PieChart, deck.DoughnutChart, deck.BubbleChart:
 	}
 	m.empty("c:varyColors", "val", bit(circular(kind)))
 	for i := range ch.Series {
-		if c.kindOf(&ch.Series[i]) == kind {
+		if ch.PlotOf(&ch.Series[i]) == p {
 			c.series(i, kind)
 		}
 	}
@@ -41,7 +50,7 @@ func (c *plotter) plot(kind deck.ChartKind) {
 	switch kind {
 	case deck.BarChart, deck.ColumnChart:
 		m.empty("c:gapWidth", "val", "80")
-		if ch.Grouping == deck.Stacked || ch.Grouping == deck.PercentStacked {
+		if p.Grouping != deck.Clustered {
 			m.empty("c:overlap", "val", "100")
 		}
 	case deck.LineChart:
@@ -54,8 +63,9 @@ func (c *plotter) plot(kind deck.ChartKind) {
 	case deck.AreaChart, deck.ScatterChart, deck.BubbleChart, deck.RadarChart:
 	}
 	if !circular(kind) {
-		m.empty("c:axId", "val", acrossAxis)
-		m.empty("c:axId", "val", upAxis)
+		across, up := axisIDs(p.Secondary)
+		m.empty("c:axId", "val", across)
+		m.empty("c:axId", "val", up)
 	}
 	m.end()
 }
@@ -106,19 +116,19 @@ func (c *plotter) series(i int, kind deck.ChartKind) {
 	m.leaf("c:v", s.Name)
 	m.ends(4)
 	c.look(s, i, kind)
-	if pointed(kind) {
-		c.numbers("c:xVal", at.x, xOf(s), "General")
-		c.numbers("c:yVal", at.values, s.Values, ch.Format)
+	if kind.Pointed() {
+		c.numbers("c:xVal", at.x, xOf(s), general)
+		c.numbers("c:yVal", at.values, s.Values, ch.FormatOf(s))
 		if kind == deck.BubbleChart {
-			c.numbers("c:bubbleSize", at.sizes, sizesOf(s), "General")
+			c.numbers("c:bubbleSize", at.sizes, sizesOf(s), general)
 		} else {
-			m.empty("c:smooth", "val", "0")
+			m.empty("c:smooth", "val", bit(s.Smooth))
 		}
 	} else {
 		c.categories()
-		c.numbers("c:val", at.values, s.Values, ch.Format)
+		c.numbers("c:val", at.values, s.Values, ch.FormatOf(s))
 		if kind == deck.LineChart {
-			m.empty("c:smooth", "val", "0")
+			m.empty("c:smooth", "val", bit(s.Smooth))
 		}
 	}
 	m.end()
@@ -135,8 +145,10 @@ func (c *plotter) look(s *deck.Series, i int, kind deck.ChartKind) {
 	if !circular(kind) {
 		m.begin("c:spPr")
 		switch {
-		case kind == deck.ScatterChart:
+		case kind == deck.ScatterChart && !s.Joined:
 			m.WriteString(`<a:ln w="19050"><a:noFill/></a:ln>`)
+		case kind == deck.RadarChart && c.chart.Filled:
+			c.solid(m, color, 0.6)
 		case lines:
 			m.begin("a:ln", "w", "28575", "cap", "rnd")
 			c.solid(m, color, 0)
@@ -150,7 +162,13 @@ func (c *plotter) look(s *deck.Series, i int, kind deck.ChartKind) {
 	if kind == deck.BarChart || kind == deck.ColumnChart || kind == deck.BubbleChart {
 		m.empty("c:invertIfNegative", "val", "0")
 	}
-	if lines {
+	switch {
+	case !lines || kind == deck.RadarChart && c.chart.Filled:
+	case s.NoMarkers:
+		m.begin("c:marker")
+		m.empty("c:symbol", "val", "none")
+		m.end()
+	default:
 		m.begin("c:marker")
 		m.empty("c:symbol", "val", "circle")
 		m.empty("c:size", "val", "6")
@@ -218,7 +236,7 @@ func (c *plotter) grouped() {
 func (c *plotter) numbers(name string, column int, values []*float64, format string) {
 	m := c.m
 	if format == "" {
-		format = "General"
+		format = general
 	}
 	m.begin(name)
 	m.begin("c:numRef")

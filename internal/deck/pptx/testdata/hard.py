@@ -82,7 +82,7 @@ def charts(kinds):
     prs = Presentation()
     for kind in kinds:
         s = slide(prs, title=str(kind))
-        if kind in (T.XY_SCATTER, T.XY_SCATTER_LINES, T.BUBBLE):
+        if kind == T.BUBBLE or kind.name.startswith("XY"):
             data = BubbleChartData() if kind == T.BUBBLE else XyChartData()
             for n in range(2):
                 ser = data.add_series(f"Series {n} =1+1")
@@ -98,6 +98,45 @@ def charts(kinds):
         frame.chart.legend.position = XL_LEGEND_POSITION.BOTTOM
         frame.chart.has_title = True
         frame.chart.chart_title.text_frame.text = "Ships & cranes"
+        if "SMOOTH" in kind.name or kind == T.LINE_MARKERS:
+            for smooth in frame.chart._chartSpace.iter(qn("c:smooth")): smooth.set("val", "1")
+    return prs
+
+def mixed():
+    """Columns with a line: on their axis, and on one of its own; columns of two groupings; lines that are percents."""
+    prs = Presentation()
+    for kind, other, own in ((T.COLUMN_STACKED, T.LINE, False), (T.COLUMN_STACKED_100, T.LINE_MARKERS, True), (T.BAR_CLUSTERED, T.BAR_STACKED, True),
+                             (T.AREA_STACKED, T.LINE_STACKED, False), (T.LINE_STACKED_100, T.LINE, True), (T.COLUMN_CLUSTERED, T.COLUMN_STACKED, True)):
+        data, more = CategoryChartData(number_format="#,##0"), CategoryChartData(number_format="0.0%")
+        data.categories = more.categories = ["Q1", "Q2", "Q3", "Q4"]
+        for n in range(3): data.add_series(f"Ships {n}", [5 + n, 1, 3 * n, 4])
+        for n in range(2): more.add_series(f"Share {n}", [.5, .25, .125 * n, None])
+        s = slide(prs, title=f"{kind} with {other}")
+        at = Inches(1), Inches(1.7), Inches(7), Inches(5)
+        frame, second = s.shapes.add_chart(kind, *at, data), s.shapes.add_chart(other, *at, more)
+        area, from_ = (f.chart._chartSpace.find(f"{qn('c:chart')}/{qn('c:plotArea')}") for f in (frame, second))
+        plot = next(p for p in from_ if p.tag.endswith("Chart"))
+        for n, ser in enumerate(plot.findall(qn("c:ser"))):
+            ser.find(qn("c:idx")).set("val", str(3 + n))
+            ser.find(qn("c:order")).set("val", str(3 + n))
+        plots = [p for p in area if p.tag.endswith("Chart")]
+        if own:
+            frame.chart.value_axis.has_title = True
+            frame.chart.value_axis.axis_title.text_frame.text = "Number"
+            for axis in [a for a in from_ if a.tag.endswith("Ax")]:
+                for ref in (axis.find(qn("c:axId")), axis.find(qn("c:crossAx"))): ref.set("val", ref.get("val").strip("-") + "7")
+                axis.find(qn("c:delete")).set("val", "1" if axis.tag == qn("c:catAx") else "0")
+                if axis.tag == qn("c:valAx"): axis.find(qn("c:crosses")).set("val", "max")
+                area.append(axis)
+            for ref in plot.findall(qn("c:axId")): ref.set("val", ref.get("val").strip("-") + "7")
+            title = copy.deepcopy(area.findall(qn("c:valAx"))[0].find(qn("c:title")))
+            title.find(f".//{qn('a:t')}").text = "Part"
+            axis = area.findall(qn("c:valAx"))[-1]
+            axis.insert([k.tag for k in axis].index(qn("c:axPos")) + 1 + len(axis.findall(qn("c:majorGridlines"))), title)
+        else:
+            for ref, to in zip(plot.findall(qn("c:axId")), plots[0].findall(qn("c:axId"))): ref.set("val", to.get("val"))
+        plots[-1].addnext(plot)
+        s.shapes._spTree.remove(second._element)
     return prs
 
 def levels():
@@ -237,5 +276,8 @@ FILES = {
     "bars": lambda: charts([T.COLUMN_CLUSTERED, T.COLUMN_STACKED, T.COLUMN_STACKED_100, T.BAR_CLUSTERED, T.BAR_STACKED, T.BAR_STACKED_100]),
     "plots": lambda: charts([T.LINE, T.LINE_MARKERS, T.LINE_STACKED, T.AREA, T.AREA_STACKED, T.RADAR, T.RADAR_FILLED, T.PIE, T.DOUGHNUT,
                              T.XY_SCATTER, T.XY_SCATTER_LINES, T.BUBBLE]),
+    "lines": lambda: charts([T.LINE_STACKED_100, T.LINE_MARKERS_STACKED, T.AREA_STACKED_100, T.RADAR_MARKERS, T.XY_SCATTER_LINES_NO_MARKERS,
+                             T.XY_SCATTER_SMOOTH, T.XY_SCATTER_SMOOTH_NO_MARKERS]),
+    "mixed": mixed,
 }
 for name, make in FILES.items(): make().save(f"{sys.argv[1]}/{name}.pptx")

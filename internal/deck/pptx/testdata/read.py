@@ -22,6 +22,24 @@ def raw(p):
     return {"kind": p.tag.rsplit("}", 1)[1].replace("3D", ""), "categories": points(sers[0], "cat"),
             "series": [{"name": points(s, "tx")[0], "values": [float(v) for v in points(s, "val")]} for s in sers]}
 
+def look(p, plot):
+    """The type of a plot as python-pptx has it, and the axes that it has: of categories and of values, their titles and directions."""
+    from pptx.chart.plot import PlotTypeInspector
+    words = [str(PlotTypeInspector.chart_type(plot))]
+    for i in p.findall(f"{C}axId"):
+        axis = next((a for a in p.getparent() if a.tag.endswith("Ax") and a.find(f"{C}axId").get("val") == i.get("val")), None)
+        title = axis.find(f"{C}title")
+        words.append("".join(title.itertext()).strip() if title is not None else "-")
+        words.append("hidden" if axis.find(f"{C}delete").get("val") in ("1", "true") else "shown")
+        way = axis.find(f"{C}scaling/{C}orientation")
+        words.append("minMax" if way is None else way.get("val"))
+    return words
+
+def line(s):
+    """Whether a line is curved, and its points are marked."""
+    smooth, symbol = s.find(f"{C}smooth"), s.find(f"{C}marker/{C}symbol")
+    return [smooth is not None and smooth.get("val", "1") == "1", symbol is None or symbol.get("val") != "none"]
+
 def chart(c):
     plots = []
     for p in c._chartSpace.find(f"{C}chart/{C}plotArea"):
@@ -34,8 +52,8 @@ def chart(c):
         from pptx.chart.plot import PlotFactory
         plot = PlotFactory(p, c)
         xy = tag in ("scatterChart", "bubbleChart")
-        plots.append({"kind": tag, "categories": [] if xy else list(plot.categories),
-                      "series": [{"name": s.name, "values": list(s.values)} for s in plot.series]})
+        plots.append({"kind": tag, "categories": [] if xy else list(plot.categories), "look": look(p, plot),
+                      "series": [{"name": s.name, "values": list(s.values), "look": line(s._element)} for s in plot.series]})
     title = c._chartSpace.find(f"{C}chart/{C}title")
     text = "" if title is None else "".join(t.text or "" for t in title.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}t"))
     return {"title": text, "plots": plots, "workbook": c.part.chart_workbook.xlsx_part is not None}
