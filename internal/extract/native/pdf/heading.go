@@ -79,7 +79,7 @@ func (p *piece) isOtherFace(s *stats) bool {
 }
 
 // address matches an address of the web or of e-mail.
-var address = regexp.MustCompile(`://|\bwww\.|\w@\w+\.\w`)
+var address = pattern.New(`://|\bwww\.|\w@\w+\.\w`)
 
 // isProse reports whether a text may be a heading by its characters: it has words, mostly of letters and digits, and no
 // address. The labels of a figure, a formula and the syntax of a command aren't prose.
