@@ -159,11 +159,14 @@ func (t *Tenant) credentials() (*storage.Credentials, error) {
 
 func (t *Tenant) openStore(ctx context.Context) (err error) {
 	c := t.Config
-	unanswered := func() {
-		t.log.Warn("the database has not answered yet; still waiting", "address", t.DatabaseAddress(), "settings",
-			"SUPABASE_URL or DATABASE_URL")
+	url, setting := c.DatabaseURL.Reveal(), "DATABASE_URL"
+	if url == "" {
+		setting = "SUPABASE_URL"
 	}
-	if url := c.DatabaseURL.Reveal(); url != "" {
+	unanswered := func() {
+		t.log.Warn("the database has not answered yet; still waiting", "address", t.DatabaseAddress(), "setting", setting)
+	}
+	if url != "" {
 		t.Store, err = postgres.Open(ctx, url, postgres.Options{
 			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions,
 			MaxConns:     postgres.PoolFor(c.Concurrency),

@@ -42,7 +42,7 @@ func newRegistry(d handlerDeps) (handlers.Registry, error) {
 }
 
 // unequipped holds handlers that can only check payloads and describe themselves.
-var unequipped = sync.OnceValues(func() (handlers.Registry, error) { //nolint:gochecknoglobals // they have no state
+var unequipped = sync.OnceValues(func() (handlers.Registry, error) {
 	all, err := newRegistry(handlerDeps{answers: agent.Deps{Chat: struct{ llm.Chat }{}}})
 	if err != nil {
 		return nil, fmt.Errorf("make handlers to check tasks: %w", err)

@@ -22,6 +22,8 @@ const (
 	completedJobs     = 50              // the newest
 
 	completedDocuments = 200 // the first by name
+
+	completedSets = 5_000 // the documents whose sets are offered: as many as the dashboard looks at
 )
 
 // useCompletion completes values of flags and ids of jobs, for cmd and all commands below it.
@@ -30,6 +32,11 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 		if cmd.Flags().Lookup(name) != nil {
 			// none is registered yet
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	for _, name := range []string{"set", "document-set"} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, p.completeSets) // as above
 		}
 	}
 	switch cmd.CommandPath() {
@@ -141,14 +148,12 @@ func (p *program) completeDeliveries(
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSets offers the sets of the first documents.
+// completeSets offers the document sets of the tenant.
 func (p *program) completeSets(cmd *cobra.Command, _ []string, _ string) (sets []string, _ cobra.ShellCompDirective) {
 	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
-		found, err := t.Store.Documents(ctx, store.DocumentQuery{Limit: completedDocuments})
-		for _, d := range found {
-			if set := printable(d.DocumentSet); !slices.Contains(sets, set) {
-				sets = append(sets, set)
-			}
+		found, err := t.Store.DocumentSets(ctx, completedSets)
+		for _, s := range found {
+			sets = append(sets, printable(s.Name))
 		}
 		return err
 	})

@@ -51,7 +51,6 @@ list.`,
 	cmd.Flags().StringVar(&set, "set", "", "only documents of this set")
 	cmd.Flags().StringVar(&prefix, "filename", "", "only documents whose names begin with this")
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "the maximum number, 1 to 1000")
-	_ = cmd.RegisterFlagCompletionFunc("set", p.completeSets) // the flag exists
 	addSettings(cmd, storeOnly)
 	return cmd
 }

@@ -49,7 +49,6 @@ document's own blob stays; --purge also removes the blobs derived from it. delet
 	cmd.Flags().BoolVar(&d.purge, "purge", false, "also remove the blobs derived from it")
 	cmd.Flags().BoolVar(&d.yes, "yes", false, "don't ask")
 	cmd.Flags().BoolVarP(&d.watch, "watch", "w", false, "follow the job to its end; exit with 1 unless it succeeds")
-	_ = cmd.RegisterFlagCompletionFunc("set", p.completeSets) // the flag exists
 	addOutput(cmd, &d.out)
 	addSettings(cmd, shortcutNeeds)
 	return cmd

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -150,6 +151,15 @@ func (r *rows) Documents(_ context.Context, q store.DocumentQuery) (found []stor
 		}
 	}
 	return found, r.trouble()
+}
+
+func (r *rows) DocumentSets(context.Context, int) (sets []store.DocumentSet, err error) {
+	for _, d := range r.documents {
+		if !slices.ContainsFunc(sets, func(s store.DocumentSet) bool { return s.Name == d.DocumentSet }) {
+			sets = append(sets, store.DocumentSet{Name: d.DocumentSet})
+		}
+	}
+	return sets, r.trouble()
 }
 
 func (r *rows) RequestCancel(_ context.Context, id, _ string) (store.Job, error) {
