@@ -41,13 +41,14 @@ func runsUp(words []word) rotation {
 	return fromUpwards
 }
 
-// cellText joins the lines of a cell.
-func cellText(lines []line) string {
+// cellOf joins the lines of a cell.
+func cellOf(lines []line) extract.Cell {
 	var s textBuilder
 	for _, l := range lines {
 		s.add(compounds(nil).join, l.text())
 	}
-	return s.String()
+	text := s.String()
+	return extract.Cell{Text: text, Links: linksOf(text, wordsIn(lines))}
 }
 
 // unruledRows returns the rows within cells side by side that no lines separate, as below the head of a table
@@ -95,7 +96,7 @@ func unruledRows(p *page, cells []ruledCell) [][]extract.Cell {
 			if r < 0 || out[r][i].Text != "" {
 				return nil
 			}
-			out[r][i].Text = l.text()
+			out[r][i] = cellOf([]line{l})
 		}
 		for r := range out {
 			if n := c.to - c.from + 1; n > 1 {

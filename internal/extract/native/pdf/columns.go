@@ -72,7 +72,7 @@ func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error
 		gain := 0
 		c.bandsAt(x, func(b band) {
 			if b.columns {
-				gain += len(b.all)
+				gain += c.clearOf(x, b.all)
 			}
 		})
 		if gain > most {
@@ -101,6 +101,18 @@ func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error
 	flush()
 	return parts, nil
 }
+
+// clearOf counts the segments that don't cross x. Lines of two columns may lie on both sides of an x that many of them
+// cross.
+func (c *cutter) clearOf(x float64, indexes []int32) (n int) {
+	for _, k := range indexes {
+		n += one(!c.segs[k].crosses(x))
+	}
+	return n
+}
+
+// crosses reports whether a segment is on both sides of x.
+func (s *segment) crosses(x float64) bool { return s.left < x-1 && s.right > x+1 }
 
 // gutters returns the positions that few lines cover, compared with their surroundings.
 func gutters(segs []segment) []float64 {
@@ -195,7 +207,7 @@ func (c *cutter) bandsAt(x float64, yield func(band)) {
 			}
 			continue
 		}
-		if s.left < x-1 && s.right > x+1 && s.alone {
+		if s.crosses(x) && s.alone {
 			closeBand()
 			single[0] = int32(i)
 			yield(band{all: single[:]})

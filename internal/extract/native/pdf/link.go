@@ -35,14 +35,18 @@ func (p *page) link(l *content.Links) {
 
 // links returns the links of a block, which was made of the piece.
 func (p *piece) links(b extract.Block) []extract.Link {
-	var words []word
-	for _, l := range p.lines {
-		words = append(words, l.words()...)
-	}
+	words := wordsIn(p.lines)
 	if b.Kind == extract.ListItem {
 		words = words[1:] // its marker
 	}
 	return linksOf(b.Text, words)
+}
+
+func wordsIn(lines []line) (words []word) {
+	for _, l := range lines {
+		words = append(words, l.words()...)
+	}
+	return words
 }
 
 // linksOf finds the linked words of a text that was joined of words. The links end where text and words differ

@@ -59,6 +59,49 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestLinksInTables: cells keep their links, in tables with drawn lines and in those without.
+func TestLinksInTables(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"Station", "Depth", "Report"}, {"Ostend", "12", "first of May"}, {"Bruges", "14", "second of May"}, {"Ghent", "9", "third"}}
+	for _, ruled := range []bool{false, true} {
+		m := (&maker{}).page()
+		m.lines(72, 80, 12, regular, 10, fullLine, nextLine)
+		for r, row := range rows {
+			y := 130 + 20*float64(r)
+			for c, text := range row {
+				m.text(76+150*float64(c), y, regular, 10, text)
+			}
+		}
+		for i := 0; ruled && i < 5; i++ {
+			fmt.Fprintf(m.pages[0], "72 %g 450 0.5 re f\n", pageHeight-116-20*float64(i))
+			fmt.Fprintf(m.pages[0], "%g %d 0.5 80 re f\n", 72+150*float64(min(i, 3)), pageHeight-196)
+		}
+		m.annots = area(76, 141, 130, 153, "/A << /S /URI /URI (https://ostend.example/) >>") +
+			area(395, 161, 450, 173, "/A << /S /URI /URI (https://may.example/2) >>")
+		doc, err := collect(t, m.write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, b := range doc.Blocks {
+			if b.Table == nil {
+				continue
+			}
+			for _, row := range b.Table.Rows {
+				for _, c := range row {
+					for _, l := range c.Links {
+						got[c.Text+": "+c.Text[l.Start:l.End]] = l.Target
+					}
+				}
+			}
+		}
+		want := map[string]string{"Ostend: Ostend": "https://ostend.example/", "second of May: of May": "https://may.example/2"}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("ruled %t: %v, want %v, in %+v", ruled, got, want, blocksOf(doc))
+		}
+	}
+}
+
 // TestHostileLinks: links of any form are no more than missing.
 func TestHostileLinks(t *testing.T) {
 	t.Parallel()

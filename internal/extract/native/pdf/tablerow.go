@@ -69,26 +69,28 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 		out := make([]extract.Cell, 0, columns)
 		next, isBold := 0, true
 		var last textBuilder // text of the last cell of out
+		var words []word     // its words
 		for _, c := range row {
 			text := joinWords(c.words)
 			isBold = isBold && lookOf(c.words).bold
 			if c.from < next && len(out) > 0 {
 				last.add(joinTexts, text)
+				words = append(words, c.words...)
 				continue
 			}
-			closeCell(out, &last)
+			closeCell(out, &last, words)
 			for ; next < c.from; next++ {
 				out = append(out, extract.Cell{})
 			}
 			made := extract.Cell{}
-			last.tail = text
+			last.tail, words = text, slices.Clone(c.words)
 			if span := c.to - c.from + 1; span > 1 {
 				made.ColSpan = span
 			}
 			out = append(out, made)
 			next = c.to + 1
 		}
-		closeCell(out, &last)
+		closeCell(out, &last, words)
 		for ; next < columns; next++ {
 			out = append(out, extract.Cell{})
 		}
@@ -98,10 +100,11 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 	return t
 }
 
-// closeCell sets the text of the row's last cell.
-func closeCell(row []extract.Cell, text *textBuilder) {
+// closeCell sets the text of the row's last cell, and its links.
+func closeCell(row []extract.Cell, text *textBuilder, words []word) {
 	if n := len(row); n > 0 {
 		row[n-1].Text = text.String()
+		row[n-1].Links = linksOf(row[n-1].Text, words)
 	}
 	*text = textBuilder{}
 }

@@ -16,8 +16,9 @@ import (
 
 // crypt decrypts a file that opens without a password (7.6; ISO 32000-2, 7.6.4 for revision 6).
 type crypt struct {
-	key    []byte
-	method Name // V2: RC4; AESV2, AESV3: AES; Identity
+	key     []byte
+	streams Name // the method: V2: RC4; AESV2, AESV3: AES; Identity
+	strings Name
 }
 
 var errEncrypted = errors.New("the PDF is encrypted by a method that isn't known")
@@ -31,12 +32,9 @@ func (f *File) decrypt() error {
 	d := f.Dict(f.trailer["Encrypt"])
 	version, _ := f.Number(d["V"])
 	revision, _ := f.Number(d["R"])
-	c := &crypt{method: "V2"}
+	c := &crypt{streams: "V2", strings: "V2"}
 	if version >= 4 {
-		name := f.Name(d["StmF"])
-		if c.method = f.Name(f.Dict(f.Dict(d["CF"])[name])["CFM"]); name == "Identity" || c.method == "None" {
-			c.method = "Identity"
-		}
+		c.streams, c.strings = f.method(d, "StmF"), f.method(d, "StrF")
 	}
 	if f.Name(d["Filter"]) != "Standard" || version < 1 || version > 5 || d == nil {
 		return errEncrypted
@@ -47,6 +45,38 @@ func (f *File) decrypt() error {
 	}
 	f.crypt, f.packed = c, nil
 	return nil
+}
+
+// method returns the method of a kind of data.
+func (f *File) method(d Dict, kind Name) Name {
+	name := f.Name(d[kind])
+	method := f.Name(f.Dict(f.Dict(d["CF"])[name])["CFM"])
+	if name == "" || name == "Identity" || method == "None" {
+		return "Identity"
+	}
+	return method
+}
+
+// String returns the decrypted string that o is or refers to, or "". within is the object that holds o; the strings of
+// an object in a stream are encrypted with the stream.
+func (f *File) String(o Object, within Ref) String {
+	if ref, ok := o.(Ref); ok {
+		o, within = f.Resolve(ref), ref
+	}
+	s, ok := o.(String)
+	switch {
+	case !ok, f.trailer["Encrypt"] == nil:
+		return s
+	case f.crypt == nil || within.Object < 0 || within.Object >= len(f.places):
+		return ""
+	case f.places[within.Object].stream > 0:
+		return s
+	}
+	plain, err := f.crypt.text([]byte(s), within)
+	if err != nil {
+		return ""
+	}
+	return String(plain)
 }
 
 func (f *File) bytes(o Object) []byte {
@@ -133,9 +163,29 @@ func hardened(salt []byte) []byte {
 	return key[:32]
 }
 
-// reader decrypts the bytes of an object's stream.
-func (c *crypt) reader(r io.Reader, ref Ref) (io.Reader, error) {
-	switch c.method {
+// text decrypts a string of an object.
+func (c *crypt) text(s []byte, ref Ref) ([]byte, error) {
+	r, err := c.reader(bytes.NewReader(s), ref, c.strings)
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("decrypt a string: %w", err)
+	}
+	if c.strings == "AESV2" || c.strings == "AESV3" { // PKCS #5: each byte of the padding is its length
+		n := len(out)
+		if n == 0 || out[n-1] == 0 || out[n-1] > aes.BlockSize || int(out[n-1]) > n {
+			return nil, errEncrypted
+		}
+		out = out[:n-int(out[n-1])]
+	}
+	return out, nil
+}
+
+// reader decrypts the bytes of a stream or a string of an object.
+func (c *crypt) reader(r io.Reader, ref Ref, method Name) (io.Reader, error) {
+	switch method {
 	case "Identity":
 		return r, nil
 	case "AESV3":

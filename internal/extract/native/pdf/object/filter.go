@@ -31,7 +31,7 @@ func (f *File) reader(s *Stream, encrypted bool) (io.Reader, error) {
 	names, params := f.filters(s)
 	if encrypted && f.crypt != nil && s.Dict["Type"] != Name("XRef") {
 		var err error
-		if r, err = f.crypt.reader(r, s.ref); err != nil {
+		if r, err = f.crypt.reader(r, s.ref, f.crypt.streams); err != nil {
 			return nil, err
 		}
 	}

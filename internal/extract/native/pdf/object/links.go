@@ -12,21 +12,18 @@ const (
 	maxLinkAreas   = 2_000
 )
 
-// Links returns the links of a page to addresses. The strings of an encrypted file are not decrypted, so that it has
-// none.
+// Links returns the links of a page to addresses.
 func (f *File) Links(p *Page) []Link {
-	if f.trailer["Encrypt"] != nil {
-		return nil
-	}
 	var out []Link
 	all, areas := f.Array(p.Dict["Annots"]), 0
+	from := within(p.Dict["Annots"], p.ref)
 	for _, o := range all[:min(len(all), maxAnnotations)] {
 		d := f.Dict(o)
 		if f.Name(d["Subtype"]) != "Link" {
 			continue
 		}
 		action := f.Dict(d["A"])
-		address, _ := f.Resolve(action["URI"]).(String)
+		address := f.String(action["URI"], within(d["A"], within(o, from)))
 		if f.Name(action["S"]) != "URI" || len(address) == 0 {
 			continue
 		}
@@ -37,6 +34,14 @@ func (f *File) Links(p *Page) []Link {
 		out = append(out, l)
 	}
 	return out
+}
+
+// within returns the object that holds what o is or refers to: another one, or that which holds o.
+func within(o Object, holder Ref) Ref {
+	if ref, ok := o.(Ref); ok {
+		return ref
+	}
+	return holder
 }
 
 // areas returns where a link is: the boxes around its quadrilaterals, which are one for each line of text, or its

@@ -9,6 +9,8 @@ type Page struct {
 	Box       [4]float64 // the media box: left, bottom, right, top
 	Rotate    int        // degrees clockwise: 0, 90, 180 or 270
 	Resources Dict
+
+	ref Ref // zero: it is not an object of its own
 }
 
 const (
@@ -53,7 +55,7 @@ func (f *File) Pages() func() (*Page, bool) {
 			}
 			kids := f.Array(kid["Kids"])
 			if kids == nil {
-				return f.page(kid, from), true
+				return f.page(kid, from, ref), true
 			}
 			if len(tree) < maxTree {
 				kids = slices.Clone(kids[:min(len(kids), max(0, 2*maxPages-nodes-waiting))]) // more are never reached
@@ -66,8 +68,8 @@ func (f *File) Pages() func() (*Page, bool) {
 	}
 }
 
-func (f *File) page(d, from Dict) *Page {
-	p := &Page{Dict: d, Box: [4]float64{0, 0, 612, 792}, Resources: f.Dict(from["Resources"])}
+func (f *File) page(d, from Dict, ref Ref) *Page {
+	p := &Page{Dict: d, ref: ref, Box: [4]float64{0, 0, 612, 792}, Resources: f.Dict(from["Resources"])}
 	if box, ok := f.Rectangle(from["MediaBox"]); ok {
 		p.Box = box
 	}
