@@ -71,7 +71,7 @@ func (c *client) completeAlone(ctx context.Context, done store.Completion) (stor
 	return c.settle(ctx, "aw_complete", done)
 }
 
-// completeTogether completes all of the jobs or none.
+// completeTogether completes the jobs that are held, and returns nil for the others.
 func (c *client) completeTogether(all []store.Completion) ([]*store.Settlement, error) {
 	ends, err := call[[]settled](context.Background(), c, "aw_complete_all", struct {
 		Completions []store.Completion `json:"completions"`

@@ -154,6 +154,8 @@ func (v Victim) Calls() map[string]json.RawMessage {
 	return map[string]json.RawMessage{
 		"aw_begin":          args(job),
 		"aw_begin_new":      args(map[string]any{"begins": []any{with(job, nil)}}),
+		"aw_begin_all":      args(map[string]any{"begins": []any{with(job, nil)}}),
+		"aw_begin_pending":  args(map[string]any{"begins": []any{with(job, nil)}}),
 		"aw_submit":         args(job),
 		"aw_heartbeat":      held(map[string]any{"lease_ms": 1}),
 		"aw_complete":       held(map[string]any{"result": map[string]any{"owned": true}}),
