@@ -128,7 +128,7 @@ func callClass(function string, call []byte) string {
 		return "dequeue"
 	case operation == "extend" || operation == "release":
 		return "renew"
-	case operation == "delete":
+	case operation == "delete" || operation == "delete_all":
 		return "delete"
 	}
 	return ""

@@ -45,9 +45,9 @@ func (b *begun) store() store.BeginAnswer {
 	}
 }
 
-// Begin batches begins, see batcher.
+// Begin batches begins, see Batcher.
 func (c *client) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
-	return c.begins.do(ctx, beginArgs{b, millis(b.Lease)})
+	return c.begins.Do(ctx, beginArgs{b, millis(b.Lease)})
 }
 
 // ReleaseUnanswered gives back jobs whose begin was not answered.
