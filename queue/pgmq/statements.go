@@ -40,6 +40,16 @@ var statements = map[string]string{
 		select jsonb_build_object('held', (select count(*) from deleted) > 0,
 			'gone', not exists (select from %[1]s m where m.msg_id = (($1) ->> 'id')::bigint))`,
 
+	"aw_queue_delete_all": `with requested as materialized (
+			select distinct on (r.m ->> 'id') (r.m ->> 'id')::bigint as id, (r.m ->> 'receipt')::int as receipt, r.n
+			from jsonb_array_elements(($1) -> 'messages') with ordinality as r(m, n) order by r.m ->> 'id', r.n
+		), held as materialized (
+			select m.msg_id, r.n from requested r join %[1]s m on m.msg_id = r.id and m.read_ct = r.receipt
+			for update of m skip locked
+		), deleted as materialized (
+			select pgmq.delete(($1) ->> 'queue', h.msg_id), h.n from held h)
+		select jsonb_build_object('deleted', coalesce(jsonb_agg(d.n), '[]')) from deleted d`,
+
 	"aw_queue_peek": `select jsonb_build_object('messages', coalesce(jsonb_agg(` + shown + ` order by m.msg_id), '[]'))
 		from (select r.*, (to_jsonb(r) #>> '{headers,` + expiry + `}')::timestamptz as expires_at from %[1]s r
 			where r.vt <= clock_timestamp() order by r.msg_id limit (($1) ->> 'n')::int) m`,

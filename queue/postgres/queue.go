@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -21,7 +22,8 @@ const (
 
 type pgQueue struct {
 	*service
-	name string
+	name    string
+	deletes rpc.Batcher[reference, settled]
 
 	mu     sync.Mutex
 	after  string    // where the next receive begins to look; empty: at the front
@@ -44,6 +46,14 @@ func (m message) peeked() queue.Peeked {
 		p.ExpiresAt = *m.ExpiresAt
 	}
 	return p
+}
+
+func newQueue(s *service, name string) *pgQueue {
+	q := &pgQueue{service: s, name: name}
+	q.deletes = rpc.Batcher[reference, settled]{
+		Function: "aw_queue_delete", Alone: q.deleteAlone, Together: q.deleteTogether, GivenUp: context.Cause,
+	}
+	return q
 }
 
 // Name implements queue.Queue.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,7 +62,7 @@ func (s *service) Queue(name string) queue.Queue {
 	defer s.mu.Unlock()
 	q := s.queues[name]
 	if q == nil {
-		q = &pgQueue{service: s, name: name}
+		q = newQueue(s, name)
 		s.queues[name] = q
 	}
 	return q
@@ -73,16 +74,22 @@ func (s *service) Close() error {
 	return nil
 }
 
+// reference names a received message.
+type reference struct {
+	ID      string `json:"id,omitempty"`
+	Receipt string `json:"receipt,omitempty"`
+}
+
 // arguments are those of all functions.
 type arguments struct {
 	ClientID string `json:"client_id"`
 	Queue    string `json:"queue,omitempty"`
 
-	ID         string `json:"id,omitempty"`
-	Receipt    string `json:"receipt,omitempty"`
-	N          int    `json:"n,omitempty"`
-	Visibility int64  `json:"visibility_ms,omitempty"`
-	After      string `json:"after,omitempty"`
+	reference
+	Messages   []reference `json:"messages,omitempty"`
+	N          int         `json:"n,omitempty"`
+	Visibility int64       `json:"visibility_ms,omitempty"`
+	After      string      `json:"after,omitempty"`
 
 	Text  *string `json:"text,omitempty"`
 	Delay int64   `json:"delay_ms"`
@@ -106,7 +113,7 @@ func (s *service) call(ctx context.Context, op string, args arguments, answer an
 	if err == nil {
 		err = json.Unmarshal(raw, answer)
 	}
-	s.OnRequest(op, outcomeOf(err))
+	s.OnRequest(strings.TrimSuffix(op, "_all"), outcomeOf(err))
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx) // the client's error may not say so
 	}

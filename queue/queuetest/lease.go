@@ -2,6 +2,9 @@ package queuetest
 
 import (
 	"errors"
+	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -61,6 +64,50 @@ func staleLease(b *bench) {
 	b.wantLost(current.Lease.Extend(b.Context(), time.Minute))
 	if err := stale.Lease.Delete(b.Context()); err != nil {
 		b.Errorf("deleting what is gone: %v", err)
+	}
+}
+
+// deleteTogether deletes many messages at once, some with a lease that another receive has ended.
+func deleteTogether(b *bench) {
+	const messages = 32
+	for i := range messages {
+		b.send(strconv.Itoa(i))
+	}
+	var stale, held []*queue.Message
+	for range 4 {
+		stale = append(stale, b.await(time.Second))
+	}
+	for len(held) < messages {
+		held = append(held, b.poll(messages-len(held), time.Minute)...)
+	}
+	// Somebody else has what the stale leases were for.
+	isStale := func(m *queue.Message) bool {
+		return slices.ContainsFunc(stale, func(s *queue.Message) bool { return s.Text == m.Text })
+	}
+	var others []*queue.Message
+	all := slices.Clone(stale)
+	for _, m := range held {
+		if isStale(m) {
+			others = append(others, m)
+		} else {
+			all = append(all, m)
+		}
+	}
+	failures := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, m := range all {
+		wg.Go(func() { failures[i] = m.Lease.Delete(b.Context()) })
+	}
+	wg.Wait()
+	for i, err := range failures {
+		if i < len(stale) {
+			b.wantLost(err)
+		} else if err != nil {
+			b.Errorf("delete: %v", err)
+		}
+	}
+	for _, m := range others {
+		b.must(m.Lease.Extend(b.Context(), time.Minute))
 	}
 }
 

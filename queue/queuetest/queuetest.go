@@ -52,6 +52,7 @@ var cases = []testCase{
 	{"a released message is visible after its delay", releaseWithDelay},
 	{"a lease ends with its release", releaseEnds},
 	{"deleting twice succeeds", deleteTwice},
+	{"deletes at once have their own answers", deleteTogether},
 	{"peeking hides nothing", peek},
 	{"receives are counted", dequeueCount},
 	{"a delayed message is invisible at first", delay},

@@ -103,7 +103,7 @@ var queueOf = regexp.MustCompile(`"queue":\s?"[a-z0-9-]*?(-tasks|-deadletter)"`)
 
 // beginsIn is how many jobs a call of one of our functions begins: begins that come together share a call.
 func beginsIn(function string, call []byte) int {
-	if function != "begin" && function != "begin_new" {
+	if function != "begin" && function != "begin_all" {
 		return 0
 	}
 	return bytes.Count(call, []byte(`"begin_id":`))
@@ -128,7 +128,7 @@ func callClass(function string, call []byte) string {
 		return "dequeue"
 	case operation == "extend" || operation == "release":
 		return "renew"
-	case operation == "delete":
+	case operation == "delete" || operation == "delete_all":
 		return "delete"
 	}
 	return ""

@@ -180,13 +180,13 @@ func TestPGProxyOutOfOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Exec(ctx, "create or replace function aw_begin_new(p jsonb) returns void language sql as "+
+		if _, err := conn.Exec(ctx, "create or replace function aw_begin_all(p jsonb) returns void language sql as "+
 			"'select pg_sleep((p ->> ''n'')::int)'"); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := conn.Exec(ctx, "select aw_begin_new($1)", `{"n":60,"begins":[{"begin_id":"a"},{"begin_id":"b"}]}`)
+			_, err := conn.Exec(ctx, "select aw_begin_all($1)", `{"n":60,"begins":[{"begin_id":"a"},{"begin_id":"b"}]}`)
 			ended <- err
 		}()
 		underWay := func() bool {

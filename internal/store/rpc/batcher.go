@@ -19,14 +19,17 @@ const (
 	batchPatience = 100 * time.Millisecond // how long a call may delay others: it may be stuck
 )
 
-// batcher batches calls of one kind, with arguments A and result R.
-type batcher[A, R any] struct {
-	fn string // for errors
-	// alone sends one call.
-	alone func(context.Context, A) (R, error)
-	// together sends several calls in one transaction. A nil result says that this one has to be sent alone. It does
+// Batcher batches calls of one kind, with arguments A and result R.
+type Batcher[A, R any] struct {
+	// Function names the calls in traces.
+	Function string
+	// Alone sends one call.
+	Alone func(context.Context, A) (R, error)
+	// Together sends several calls in one transaction. A nil result says that this one has to be sent alone. It does
 	// not use a caller's context. An SQLError says that nothing was done.
-	together func([]A) ([]*R, error)
+	Together func([]A) ([]*R, error)
+	// GivenUp is the error of a call whose context ended while it waited for its batch.
+	GivenUp func(context.Context) error
 
 	mu       sync.Mutex
 	inFlight int
@@ -43,22 +46,22 @@ type waiter[A, R any] struct {
 	err    error
 }
 
-// do sends one call, alone or in a batch.
-func (g *batcher[A, R]) do(ctx context.Context, args A) (R, error) {
+// Do sends one call, alone or in a batch.
+func (g *Batcher[A, R]) Do(ctx context.Context, args A) (R, error) {
 	w := g.enqueue(args)
 	if w == nil {
 		defer g.callStarted()()
-		return g.alone(ctx, args)
+		return g.Alone(ctx, args)
 	}
 	var none R
-	_, end := tracing.Call(ctx, g.fn) // the batch does not use its callers' contexts
+	_, end := tracing.Call(ctx, g.Function) // the batch does not use its callers' contexts
 	select {
 	case <-w.done:
 		end(w.err)
 	case <-ctx.Done():
 		end(ctx.Err())
 		g.withdraw(w)
-		return none, blame(ctx, g.fn, ctx.Err())
+		return none, g.GivenUp(ctx)
 	}
 	switch {
 	case w.err != nil:
@@ -66,11 +69,11 @@ func (g *batcher[A, R]) do(ctx context.Context, args A) (R, error) {
 	case w.answer != nil:
 		return *w.answer, nil
 	}
-	return g.alone(ctx, args)
+	return g.Alone(ctx, args)
 }
 
 // enqueue returns nil if the caller may send at once. The caller then has to call callStarted.
-func (g *batcher[A, R]) enqueue(args A) *waiter[A, R] {
+func (g *Batcher[A, R]) enqueue(args A) *waiter[A, R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.inFlight < maxInFlight {
@@ -83,7 +86,7 @@ func (g *batcher[A, R]) enqueue(args A) *waiter[A, R] {
 }
 
 // withdraw removes a call from the queue. If it was sent, its answer is dropped.
-func (g *batcher[A, R]) withdraw(w *waiter[A, R]) {
+func (g *Batcher[A, R]) withdraw(w *waiter[A, R]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if i := slices.Index(g.waiting, w); i >= 0 {
@@ -92,7 +95,7 @@ func (g *batcher[A, R]) withdraw(w *waiter[A, R]) {
 }
 
 // callStarted sends the next batch when the caller calls ended, or after batchPatience.
-func (g *batcher[A, R]) callStarted() (ended func()) {
+func (g *Batcher[A, R]) callStarted() (ended func()) {
 	next := sync.OnceFunc(func() {
 		if all := g.next(); all != nil {
 			go g.send(all)
@@ -106,7 +109,7 @@ func (g *batcher[A, R]) callStarted() (ended func()) {
 }
 
 // next dequeues the next batch, which replaces a call that was in flight. Nil: no call waits.
-func (g *batcher[A, R]) next() []*waiter[A, R] {
+func (g *Batcher[A, R]) next() []*waiter[A, R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.waiting) == 0 {
@@ -121,13 +124,13 @@ func (g *batcher[A, R]) next() []*waiter[A, R] {
 
 // send sends a batch. If the database refuses it, nothing was done and each call is sent alone, so that a bad call does
 // not fail the others. After any other error the outcome is unknown.
-func (g *batcher[A, R]) send(all []*waiter[A, R]) {
+func (g *Batcher[A, R]) send(all []*waiter[A, R]) {
 	defer g.callStarted()()
 	args := make([]A, len(all))
 	for i, w := range all {
 		args[i] = w.args
 	}
-	answers, err := g.together(args)
+	answers, err := g.Together(args)
 	if _, refused := errors.AsType[*SQLError](err); refused {
 		answers, err = nil, nil
 	}

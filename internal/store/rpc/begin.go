@@ -15,7 +15,7 @@ type beginArgs struct {
 
 // begun is the answer of aw_begin.
 type begun struct {
-	N           int                  `json:"n"` // of aw_begin_new: the position of the begin, from 1
+	N           int                  `json:"n"` // of aw_begin_all: the position of the begin, from 1
 	Decision    store.Decision       `json:"decision"`
 	Fence       int64                `json:"fence"`
 	Attempt     int                  `json:"attempt"`
@@ -45,9 +45,9 @@ func (b *begun) store() store.BeginAnswer {
 	}
 }
 
-// Begin batches begins of new jobs, see batcher.
+// Begin batches begins, see Batcher.
 func (c *client) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
-	return c.begins.do(ctx, beginArgs{b, millis(b.Lease)})
+	return c.begins.Do(ctx, beginArgs{b, millis(b.Lease)})
 }
 
 // ReleaseUnanswered gives back jobs whose begin was not answered.
@@ -72,9 +72,9 @@ func (c *client) beginAlone(ctx context.Context, args beginArgs) (store.BeginAns
 	return answer.store(), nil
 }
 
-// beginTogether begins the jobs that are new, and returns nil for the others.
+// beginTogether begins the jobs that are new or pending, and returns nil for the others.
 func (c *client) beginTogether(args []beginArgs) ([]*store.BeginAnswer, error) {
-	begun, err := call[[]begun](context.Background(), c, "aw_begin_new", struct {
+	begun, err := call[[]begun](context.Background(), c, "aw_begin_all", struct {
 		Begins []beginArgs `json:"begins"`
 	}{args})
 	answers := make([]*store.BeginAnswer, len(args))

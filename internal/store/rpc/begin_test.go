@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // slowDatabase is a Caller that answers begins after a delay: every job is new, except the one named old.
 type slowDatabase struct {
 	alone    func(id string) error // of aw_begin; may be nil
-	together error                 // of aw_begin_new
+	together error                 // of aw_begin_all
 	takes    time.Duration
 
 	mu    sync.Mutex
@@ -132,7 +132,7 @@ func TestBeginsAreBatched(t *testing.T) {
 				if fmt.Sprint(got) != fmt.Sprint(c.want) {
 					t.Errorf("got %v, want %v", got, c.want)
 				}
-				if len(db.calls) != c.calls || db.calls[2] != "aw_begin_new  c old d" {
+				if len(db.calls) != c.calls || db.calls[2] != "aw_begin_all  c old d" {
 					t.Errorf("calls: %q", db.calls)
 				}
 			})

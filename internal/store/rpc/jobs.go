@@ -56,7 +56,7 @@ func (c *client) Heartbeat(ctx context.Context, b store.Heartbeat) (store.Heartb
 	}{b, millis(b.Lease)})
 }
 
-// Complete batches completions, see batcher. One with an effect that is not brief is sent alone, since others would
+// Complete batches completions, see Batcher. One with an effect that is not brief is sent alone, since others would
 // wait for it.
 func (c *client) Complete(ctx context.Context, done store.Completion) (store.Settlement, error) {
 	for _, effect := range done.Effects {
@@ -64,14 +64,14 @@ func (c *client) Complete(ctx context.Context, done store.Completion) (store.Set
 			return c.completeAlone(ctx, done)
 		}
 	}
-	return c.ends.do(ctx, done)
+	return c.ends.Do(ctx, done)
 }
 
 func (c *client) completeAlone(ctx context.Context, done store.Completion) (store.Settlement, error) {
 	return c.settle(ctx, "aw_complete", done)
 }
 
-// completeTogether completes all of the jobs or none.
+// completeTogether completes the jobs that are held, and returns nil for the others.
 func (c *client) completeTogether(all []store.Completion) ([]*store.Settlement, error) {
 	ends, err := call[[]settled](context.Background(), c, "aw_complete_all", struct {
 		Completions []store.Completion `json:"completions"`

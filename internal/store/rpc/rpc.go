@@ -51,15 +51,19 @@ type client struct {
 	options    Options
 	heard      atomic.Bool // a call was answered, with success or an error
 	unanswered sync.Once
-	begins     batcher[beginArgs, store.BeginAnswer]
-	ends       batcher[store.Completion, store.Settlement]
+	begins     Batcher[beginArgs, store.BeginAnswer]
+	ends       Batcher[store.Completion, store.Settlement]
 }
 
 // New returns the store of one tenant over a caller. The store closes the caller.
 func New(caller Caller, clientID string, o Options) store.Store {
 	c := &client{caller: caller, id: clientID, options: o}
-	c.begins.fn, c.begins.alone, c.begins.together = "aw_begin", c.beginAlone, c.beginTogether
-	c.ends.fn, c.ends.alone, c.ends.together = "aw_complete", c.completeAlone, c.completeTogether
+	givenUp := func(fn string) func(context.Context) error {
+		return func(ctx context.Context) error { return blame(ctx, fn, ctx.Err()) }
+	}
+	c.begins.Function, c.begins.Alone, c.begins.Together = "aw_begin", c.beginAlone, c.beginTogether
+	c.ends.Function, c.ends.Alone, c.ends.Together = "aw_complete", c.completeAlone, c.completeTogether
+	c.begins.GivenUp, c.ends.GivenUp = givenUp("aw_begin"), givenUp("aw_complete")
 	return c
 }
 

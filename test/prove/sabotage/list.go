@@ -127,7 +127,7 @@ func Invariants() []Invariant {
 // All is the list, in the order of the invariants.
 func All() []Sabotage {
 	return slices.Concat(
-		inTheStore(), inTheRights(), inTheEngine(), atTheQueues(), atTheEdges(), aroundParsers(), inTheAgent(),
+		inTheStore(), inBatches(), inTheRights(), inTheEngine(), atTheQueues(), atTheEdges(), aroundParsers(), inTheAgent(),
 		ofTheAPI(), ofTheSources(), ofCognee(), ofTheGateway(), ofTheSchedules(),
 	)
 }

@@ -49,7 +49,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("effects are one transaction"),
 		},
 		{
-			Name: "refused-for-another", Breaks: []string{"I2"}, Dir: "internal/store/rpc", Func: "batcher.send",
+			Name: "refused-for-another", Breaks: []string{"I2"}, Dir: "internal/store/rpc", Func: "Batcher.send",
 			Old: "answers, err = nil, nil", New: "answers = nil",
 			Suites: onPostgres, Tests: cases("completions at once"),
 		},

@@ -101,6 +101,14 @@ return case when type in ('ingest', 'convert', 'export') then md5(jsonb_build_ar
       then to_jsonb(substr(payload ->> 'source_uri', 6)) else payload -> 'source_uri' end,
       payload -> 'prefix'))::text) end;
 
+-- aw_elements are the elements of a JSON array and their numbers, from 1. A session keeps the plan of a statement that it
+-- made while the tables were small, and would read a whole table for a batch. With "rows 1", and "offset 0" around each
+-- look by an id, it looks up the rows one by one.
+create or replace function {{ .schema }}.aw_elements(list jsonb) returns table (m jsonb, n bigint)
+language sql immutable rows 1 set search_path = {{ .path }} as $$
+  select * from jsonb_array_elements(list) with ordinality
+$$;
+
 -- aw_interval is a number of milliseconds as an interval.
 create or replace function {{ .schema }}.aw_interval(ms jsonb) returns interval
 language sql immutable

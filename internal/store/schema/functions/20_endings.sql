@@ -50,33 +50,42 @@ return case when error is not null then concat(
   ',"processing_time_ms":', coalesce((error -> 'processing_time_ms')::text, '0'),
   ',"worker_id":', coalesce((error -> 'worker_id')::text, '""'), '}') end;
 
--- aw_webhook writes the outbox row with the exact body of docs/contract.md if there is a URL. It returns the
--- number of rows that it wrote.
+-- aw_webhook_id makes the id of a webhook.
+create or replace function {{ .schema }}.aw_webhook_id() returns text
+language sql volatile
+return 'msg_' || replace(gen_random_uuid()::text, '-', '');
+
+-- aw_webhook_body is the exact body of docs/contract.md. It is text and not jsonb, so that the keys keep this order.
+-- concat leaves out null.
+create or replace function {{ .schema }}.aw_webhook_body(
+  client text, job_id text, task_type text, wire text, attempt integer, result jsonb, error jsonb
+) returns text
+language sql volatile
+return concat('{"type":', to_json('task.' || wire),
+    ',"timestamp":"', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"',
+    ',"task_id":', coalesce(to_json(job_id)::text, 'null'),
+    ',"task_type":', coalesce(to_json(task_type)::text, 'null'),
+    ',"client_id":', to_json(client),
+    ',"status":', to_json(wire),
+    ',"attempt":', attempt,
+    ',"result":' || result::text,
+    ',"error":' || {{ .schema }}.aw_webhook_error(error),
+    '}');
+
+-- aw_webhook writes the outbox row if there is a URL. It returns the number of rows that it wrote.
 create or replace function {{ .schema }}.aw_webhook(
   client text, job_id text, task_type text, url text, state text, attempt integer, result jsonb, error jsonb
 ) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_wire text := case state when 'succeeded' then 'completed' else state end;
-  v_body text;
 begin
   if coalesce(url, '') = '' then
     return 0;
   end if;
-  -- Text and not jsonb, so that the keys keep this order. concat leaves out null.
-  v_body := concat('{"type":', to_json('task.' || v_wire),
-    ',"timestamp":"', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"',
-    ',"task_id":', coalesce(to_json(job_id)::text, 'null'),
-    ',"task_type":', coalesce(to_json(task_type)::text, 'null'),
-    ',"client_id":', to_json(client),
-    ',"status":', to_json(v_wire),
-    ',"attempt":', attempt,
-    ',"result":' || result::text,
-    ',"error":' || {{ .schema }}.aw_webhook_error(error),
-    '}');
   insert into {{ .schema }}.webhook_deliveries (client_id, id, job_id, event, url, body, next_attempt_at)
-  values (client, 'msg_' || replace(gen_random_uuid()::text, '-', ''), job_id, 'task.' || v_wire, url, v_body,
-          clock_timestamp());
+  values (client, {{ .schema }}.aw_webhook_id(), job_id, 'task.' || v_wire, url,
+          {{ .schema }}.aw_webhook_body(client, job_id, task_type, v_wire, attempt, result, error), clock_timestamp());
   return 1;
 end $$;
 

@@ -50,24 +50,6 @@ begin
   return {{ .schema }}.aw_end(j, 'succeeded', v_result, null::jsonb, p -> 'events', null::jsonb);
 end $$;
 
--- aw_complete_all completes all jobs of p.completions, or none. Each entry is what aw_complete takes; n in an answer
--- is the entry's number, from 1. It goes by the order of the ids, so that two callers wait for each other in one
--- direction only.
-create or replace function {{ .schema }}.aw_complete_all(p jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
-declare
-  v_client jsonb := jsonb_build_object('client_id', {{ .schema }}.aw_tenant(p));
-  v_n integer;
-  v_one jsonb;
-  v_all jsonb := '[]';
-begin
-  for v_n, v_one in select n, m from jsonb_array_elements(p -> 'completions') with ordinality as x(m, n)
-                    order by m ->> 'job_id' loop
-    v_all := v_all || (jsonb_build_object('n', v_n) || {{ .schema }}.aw_complete(v_one || v_client));
-  end loop;
-  return v_all;
-end $$;
-
 create or replace function {{ .schema }}.aw_fail(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin

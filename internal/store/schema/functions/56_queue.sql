@@ -175,6 +175,32 @@ begin
       and m.id = (p ->> 'id')::uuid));
 end $$;
 
+-- aw_queue_delete_all removes those of p.messages, each with id and receipt, whose receipt the caller has. It returns their
+-- numbers in the list, from 1. What is not among them has to be sent to aw_queue_delete: it skips a message that is
+-- locked, so it never waits for another call, and the order of its locks does not matter.
+create or replace function {{ .schema }}.aw_queue_delete_all(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_deleted jsonb;
+begin
+  with requested as materialized (
+    select distinct on (m ->> 'id') (m ->> 'id')::uuid as id, (m ->> 'receipt')::uuid as receipt, n
+    from {{ .schema }}.aw_elements(p -> 'messages') order by m ->> 'id', n
+  ), held as materialized (
+    select r.n, m.id, m.part from requested r cross join lateral (
+      select o.id, o.part, o.queue, o.receipt from {{ .schema }}.aw_queue_messages o
+      where o.client_id = v_client and o.id = r.id offset 0 for update skip locked) m
+    where m.queue = p ->> 'queue' and m.receipt = r.receipt
+  ), deleted as (
+    delete from {{ .schema }}.aw_queue_messages m using held h
+    where m.client_id = v_client and m.id = h.id and m.part = h.part
+    returning h.n
+  )
+  select jsonb_agg(d.n) into v_deleted from deleted d;
+  return jsonb_build_object('deleted', coalesce(v_deleted, '[]'));
+end $$;
+
 -- aw_queue_peek shows up to n visible messages without hiding them.
 create or replace function {{ .schema }}.aw_queue_peek(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC'
