@@ -104,6 +104,8 @@ func (d *Dashboard) routes() []route {
 		{"POST /jobs/bulk", submit, (*page).bulk},
 		{"GET /jobs/{id}", read, (*page).job},
 		{"GET /jobs/{id}/live", read, (*page).jobLive},
+		{"GET /jobs/{id}/events", read, (*page).events},
+		{"GET /jobs/{id}/children", read, (*page).children},
 		{"GET /jobs/{id}/{action}", submit, (*page).confirmJob},
 		{"POST /jobs/{id}/{action}", submit, (*page).changeJob},
 		{"GET /dead-letters", read, (*page).letters},
