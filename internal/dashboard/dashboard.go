@@ -118,6 +118,7 @@ func (d *Dashboard) routes() []route {
 		{"POST /dead-letters/{id}/{action}", operate, (*page).changeLetter},
 		{"GET /documents", read, (*page).documents},
 		{"GET /documents/upload", submit, (*page).uploadForm},
+		{"GET /documents/upload/live", submit, (*page).uploadLive},
 		{"POST /documents/upload", submit, (*page).upload},
 		{"GET /documents/{id}", read, (*page).document},
 		{"GET /documents/{id}/pages/{page}", read, (*page).sheet},

@@ -45,7 +45,7 @@ func functions() template.FuncMap {
 		"subject": subject, "lasted": lasted, "pages": pages, "icon": icon, "remedy": remedy, "status": statusWord,
 		"join": strings.Join, "add": func(a, b int) int { return a + b },
 		"list": func(items ...any) []any { return items },
-		"dict": dict, "failedLike": failedLike, "detail": detail, "readBy": readBy, "sure": sure, "sentence": sentence, "span": spanText,
+		"dict": dict, "failedLike": failedLike, "detail": detail, "outcome": outcomeOf, "readBy": readBy, "sure": sure, "sentence": sentence, "span": spanText,
 	}
 }
 
