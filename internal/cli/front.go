@@ -73,8 +73,19 @@ func serveFront(ctx context.Context, o frontFlags, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	list, err := dashboard.List()
+	if err != nil {
+		return err
+	}
 	f, err := front.New(front.Config{
 		Runtime: o.runtime, Socket: app.SocketName, Tenants: o.tenants, Files: files, FilesPath: dashboard.FilesPath, Log: log,
+		List: func(w http.ResponseWriter, r *http.Request, all []front.Tenant) {
+			var shown []dashboard.Listed
+			for _, t := range all {
+				shown = append(shown, dashboard.Listed{Name: t.Name, State: string(t.State)})
+			}
+			list(w, r, shown)
+		},
 	})
 	if err != nil {
 		return badUsage("give the names of tenants: async-worker tenant list", "--tenants: %v", err)

@@ -225,6 +225,13 @@ func TestBehindFront(t *testing.T) {
 	v := b.visit("operate")
 	v.want(v.get("jobs"), 200, `<base href="/t/southhaven/dashboard/">`)
 	w := b.browse("operate")
+	w.do(chromedp.Navigate(b.origin() + "/"))
+	w.shows("1 of this machine")
+	if styled := is[string](w, `getComputedStyle(document.querySelector(".panel")).borderRadius`); styled != "10px" {
+		t.Errorf("the list of tenants has no style: %s", styled)
+	}
+	w.click("a.name")
+	w.await(`location.pathname === "/t/southhaven/dashboard/"`)
 	w.open("jobs")
 	w.shows("Live")
 	h := b.begin("job-1", "ingest", `{"filename":"annex.pdf","document_set":"s"}`)
@@ -257,8 +264,15 @@ func (b *bench) moveBehindFront() {
 	if err != nil {
 		b.Fatal(err)
 	}
+	list, err := dashboard.List()
+	if err != nil {
+		b.Fatal(err)
+	}
 	f, err := front.New(front.Config{
 		Runtime: runtime, Socket: "http.sock", Log: log, Files: files, FilesPath: dashboard.FilesPath,
+		List: func(w http.ResponseWriter, r *http.Request, all []front.Tenant) {
+			list(w, r, []dashboard.Listed{{Name: all[0].Name, State: string(all[0].State)}})
+		},
 	})
 	if err != nil {
 		b.Fatal(err)
