@@ -23,7 +23,7 @@ func TestAllEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := b.visit("read")
-	v.want(v.get("jobs/long"), http.StatusOK, "event 6200.", "all 6,201</a>", "the begin […] the end")
+	v.want(v.get("jobs/long"), http.StatusOK, "event 6200.", ">All 6,201</a>", "the begin […] the end")
 	seen := map[string]int{}
 	next := regexp.MustCompile(`href="([^"]*)" rel="next"`)
 	path := "jobs/long/events"

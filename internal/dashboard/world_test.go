@@ -149,7 +149,7 @@ func (b *bench) history(n int) {
 			continue
 		}
 		took := time.Duration((0.4 + random.ExpFloat64()*3.2) * float64(time.Second))
-		status, result := "succeeded", `{"chunks_embedded":11,"chunks_reused":34,"prompt_tokens":180,"completion_tokens":22}`
+		status, result := "succeeded", `{"chunks_embedded":11,"chunks_reused":34,"tokens_embedded":3190,"tokens_reused":9860,"prompt_tokens":180,"completion_tokens":22}`
 		switch x := random.Float64(); {
 		case x < 0.035:
 			status, result = "failed", ""
