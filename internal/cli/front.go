@@ -72,6 +72,13 @@ func serveFront(ctx context.Context, o frontFlags, log *slog.Logger) error {
 	f, err := front.New(front.Config{
 		Runtime: o.runtime, Socket: app.SocketName, Tenants: o.tenants, Log: log,
 		Files: dashboard.Files(), FilesPath: dashboard.FilesPath,
+		List: func(w http.ResponseWriter, r *http.Request, all []front.Tenant) {
+			var shown []dashboard.Listed
+			for _, t := range all {
+				shown = append(shown, dashboard.Listed{Name: t.Name, State: string(t.State)})
+			}
+			dashboard.List(w, r, shown)
+		},
 	})
 	if err != nil {
 		return badUsage("give the names of tenants: async-worker tenant list", "--tenants: %v", err)

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/json"
 	"time"
 
 	jobs "github.com/seed-7227ef26/async-worker/internal/job"
@@ -42,3 +43,33 @@ func batchOf(all []store.Job) batch {
 
 // Share is how many of the jobs have ended, in percent.
 func (b batch) Share() int { return 100 * b.Ended / max(len(b.Jobs), 1) }
+
+// outcome is what a job has made, in short.
+type outcome struct {
+	Document string // its id; empty: none
+	Text     string
+}
+
+// outcomeOf is nil if there is nothing to say in short.
+func outcomeOf(j store.Job) *outcome {
+	var made struct {
+		Document  string `json:"document_id"`
+		Version   int    `json:"version"`
+		Pages     int    `json:"pages"`
+		Chunks    int    `json:"chunks"`
+		Unchanged bool   `json:"unchanged"`
+	}
+	if json.Unmarshal(j.Result, &made) != nil || made.Document == "" {
+		return nil
+	}
+	text := "version " + number(made.Version) + ", " + number(made.Chunks) + " chunks"
+	switch {
+	case made.Unchanged:
+		text = "nothing has changed since version " + number(made.Version)
+	case made.Pages == 1:
+		text += " of one page"
+	case made.Pages > 1:
+		text += " of " + number(made.Pages) + " pages"
+	}
+	return &outcome{made.Document, text}
+}

@@ -221,6 +221,7 @@ type answer struct {
 	status int
 	header http.Header
 	path   string // where redirections ended
+	url    string // the same, with its query
 	text   string
 	packed int // bytes over the wire
 }
@@ -257,7 +258,9 @@ func (v *visitor) do(method, path string, body io.Reader, header ...string) answ
 	if err != nil {
 		v.Fatal(err)
 	}
-	a := answer{resp.StatusCode, resp.Header, resp.Request.URL.Path, string(packed), len(packed)}
+	a := answer{
+		resp.StatusCode, resp.Header, resp.Request.URL.Path, resp.Request.URL.RequestURI(), string(packed), len(packed),
+	}
 	if resp.Header.Get("Content-Encoding") == "gzip" {
 		r, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {

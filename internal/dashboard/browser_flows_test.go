@@ -46,7 +46,8 @@ func (b *bench) restart(meanwhile func()) {
 	b.server.Start()
 }
 
-// A file is uploaded and its job watched to the end, without a reload by hand; a question is answered as it is written,
+// A file is dropped on the form, sent, its job watched to the end, and found by a search, all on one page, also over a
+// reload in the middle; what is refused says why, and the form can be sent again. A question is answered as it is written,
 // also over a restart of the worker and a reload in the middle.
 func TestUploadToAnswer(t *testing.T) {
 	t.Parallel()
@@ -57,21 +58,32 @@ func TestUploadToAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.open("documents/upload")
-	w.do(chromedp.SendKeys(chromedp.CSS("#set"), "harbour"), chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}))
-	w.click("main form button")
-	w.shows("The job was submitted.")
+	w.do(chromedp.SendKeys(chromedp.CSS("#set"), "harbour"))
+	is[bool](w, `(() => { const files = new DataTransfer(); files.items.add(new File([], "empty.txt"));
+		document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
+		return true })()`)
+	w.click("form[data-upload] button")
+	w.shows("empty.txt: ")
+	w.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}))
+	w.click("form[data-upload] button")
+	w.await(`document.querySelector("#sent [data-job]")`)
 	w.shows("tide table.txt")
 	w.shows("Live")
-	id := filepath.Base(is[string](w, "location.pathname"))
+	id := is[string](w, `document.querySelector("#sent [data-job]").dataset.job`)
 	j, err := b.store.Job(t.Context(), id)
 	if err != nil || j.RequestedBy != "anna" {
 		t.Fatalf("%+v, %v", j, err)
 	}
 	h := b.begin(id, j.Type, string(j.Payload))
-	b.report(h, store.Event{Stage: "parsing", Progress: 20, Message: "page 1 of 3"})
-	w.shows("page 1 of 3")
-	b.complete(h, `{"chunks":3,"pages":1}`)
-	w.await(`document.querySelector("#live .s-succeeded") && document.body.innerText.includes('"chunks": 3')`)
+	b.report(h, store.Event{Stage: "parsing", Progress: 20})
+	w.shows("parsing, 20 %")
+	w.do(chromedp.Reload())
+	w.shows("parsing, 20 %")
+	w.shows("Live")
+	b.complete(h, `{"document_id":"`+b.ingest("harbour", "tide table.txt", "Tides")+`","version":1,"chunks":3,"pages":1}`)
+	w.await(`document.querySelector("#sent .s-succeeded") && document.body.innerText.includes("version 1, 3 chunks of one page")`)
+	w.do(chromedp.SendKeys(chromedp.CSS("#q"), "pilots board\r"))
+	w.await(`document.querySelector("#found mark") && location.pathname.endsWith("/documents/upload")`)
 
 	w.open("ask")
 	w.do(chromedp.SendKeys(chromedp.CSS("#prompt"), "When is high water?"))
@@ -213,6 +225,13 @@ func TestBehindFront(t *testing.T) {
 	v := b.visit("operate")
 	v.want(v.get("jobs"), 200, `<base href="/t/southhaven/dashboard/">`)
 	w := b.browse("operate")
+	w.do(chromedp.Navigate(b.origin() + "/"))
+	w.shows("1 of this machine")
+	if styled := is[string](w, `getComputedStyle(document.querySelector(".panel")).borderRadius`); styled != "10px" {
+		t.Errorf("the list of tenants has no style: %s", styled)
+	}
+	w.click("a.name")
+	w.await(`location.pathname === "/t/southhaven/dashboard/"`)
 	w.open("jobs")
 	w.shows("Live")
 	h := b.begin("job-1", "ingest", `{"filename":"annex.pdf","document_set":"s"}`)
@@ -243,6 +262,9 @@ func (b *bench) moveBehindFront() {
 	b.serve(httpd.Config{Socket: filepath.Join(runtime, tenant, "http.sock"), Handler: b.pages, Own: own, Log: log})
 	f, err := front.New(front.Config{
 		Runtime: runtime, Socket: "http.sock", Log: log, Files: dashboard.Files(), FilesPath: dashboard.FilesPath,
+		List: func(w http.ResponseWriter, r *http.Request, all []front.Tenant) {
+			dashboard.List(w, r, []dashboard.Listed{{Name: all[0].Name, State: string(all[0].State)}})
+		},
 	})
 	if err != nil {
 		b.Fatal(err)

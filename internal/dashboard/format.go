@@ -226,3 +226,14 @@ func pages(list []int) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// detail is what an event says beside its message, in short.
+func detail(e store.JobEvent) string {
+	if text := delta(e); text != "" {
+		return clip(text, 160)
+	}
+	if len(e.Metadata) == 0 || string(e.Metadata) == "{}" || string(e.Metadata) == "null" {
+		return ""
+	}
+	return clip(string(e.Metadata), 160)
+}

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	mostEvents = 5_000   // of a job that are read
-	mostShown  = 100     // events that are listed
-	mostAnswer = 200_000 // bytes of an answer that is being written
+	mostShown     = 100 // events that are listed
+	childrenShown = 10
+	mostAnswer    = 200_000 // bytes of an answer that is being written
 )
 
 // jobPage is what the page of a job shows.
@@ -32,6 +32,7 @@ type jobPage struct {
 	Letter     *store.DeadLetter // of its failure
 	Parent     *store.Job
 	Document   string // id of what it made
+	More       bool   // it has more children than are shown
 }
 
 // jobLive is the part of it that is live.
@@ -40,7 +41,7 @@ type jobLive struct {
 	Stages    []stage
 	Timeline  timeline
 	Events    []store.JobEvent // the last ones, the newest first
-	LeftOut   int              // older ones
+	All       int              // of them, with those that are not listed
 	Answer    string           // as it is written, or was
 	Citations []citation
 	Cancel    bool // the caller may
@@ -87,8 +88,16 @@ func (p *page) job() error {
 	var v jobPage
 	var events []store.JobEvent
 	var g errgroup.Group
-	g.Go(func() (err error) { events, err = p.eventsOf(ctx, id); return err })
-	g.Go(func() (err error) { v.Context, err = p.by.Operation().JobContext(ctx, id); return err })
+	g.Go(func() (err error) {
+		if v.Context, err = p.by.Operation().JobContext(ctx, id); err != nil {
+			return err
+		}
+		if v.More = len(v.Context.Children) > childrenShown; v.More {
+			v.Context.Children = v.Context.Children[:childrenShown]
+		}
+		events, err = p.eventsOf(ctx, id, v.Context.Events)
+		return err
+	})
 	g.Go(func() (err error) {
 		v.Deliveries, err = p.by.Operation().ListDeliveries(ctx, store.DeliveryFilter{JobID: id, Limit: 20})
 		return err
@@ -122,22 +131,6 @@ func (p *page) job() error {
 	return p.show("job", subject(j), "jobs", v)
 }
 
-// eventsOf reads the events of a job, up to a bound.
-func (p *page) eventsOf(ctx context.Context, id string) (all []store.JobEvent, err error) {
-	for after := int64(0); len(all) < mostEvents; {
-		found, err := p.by.Reader(ctx).Events(ctx, id, after, 1000)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-		if len(found) < 1000 {
-			break
-		}
-		after = found[len(found)-1].Seq
-	}
-	return all, nil
-}
-
 // liveOf makes the live part of a job and its events.
 func (p *page) liveOf(j store.Job, events []store.JobEvent) jobLive {
 	l := jobLive{
@@ -161,8 +154,10 @@ func (p *page) liveOf(j store.Job, events []store.JobEvent) jobLive {
 			shown = append(shown, e)
 		}
 	}
-	l.LeftOut = max(len(shown)-mostShown, 0)
-	l.Events = shown[l.LeftOut:]
+	if n := len(events); n > 0 {
+		l.All = int(events[n-1].Seq)
+	}
+	l.Events = shown[max(len(shown)-mostShown, 0):]
 	slices.Reverse(l.Events)
 	return l
 }
@@ -174,10 +169,13 @@ func delta(e store.JobEvent) string { return member(e.Metadata, "delta") }
 func written(events []store.JobEvent) string {
 	var text strings.Builder
 	attempt := 0
-	for _, e := range events {
+	for i, e := range events {
 		if e.Attempt != attempt {
 			attempt = e.Attempt
 			text.Reset()
+		}
+		if i > 0 && e.Seq != events[i-1].Seq+1 && text.Len() > 0 {
+			text.WriteString(" […] ") // events that were not read
 		}
 		if text.Len() < mostAnswer {
 			text.WriteString(delta(e))
@@ -231,9 +229,7 @@ func (p *page) jobLive() error {
 				return err
 			}
 			for _, e := range more {
-				if len(events) < mostEvents {
-					events = append(events, e.JobEvent)
-				}
+				events = keep(events, e.JobEvent)
 			}
 			var ended bool
 			text, err := p.part(func(ctx context.Context) ([]byte, error) {

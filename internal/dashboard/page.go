@@ -67,6 +67,9 @@ func (p *page) goTo(path, notice string) error {
 // live reports whether a stream is asked for.
 func (p *page) live() bool { return strings.Contains(p.r.Header.Get("Accept"), "text/event-stream") }
 
+// scripted reports whether a script of the page asks, which wants a part of a page.
+func (p *page) scripted() bool { return p.r.Header.Get("HX-Request") == "true" }
+
 // ctx bounds the reads of a page.
 func (p *page) ctx() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(p.r.Context(), readLimit)
@@ -191,6 +194,10 @@ func (p *page) fail(err error) {
 	}[known.Status]
 	if title == "" {
 		title = http.StatusText(known.Status)
+	}
+	if p.scripted() {
+		http.Error(p.w, detail, known.Status)
+		return
 	}
 	if err := p.send(known.Status, "error", p.view(title, "", failure{known.Status, known.Code, detail})); err != nil {
 		p.d.deps.Log.Error("a page could not be rendered", "error", err)

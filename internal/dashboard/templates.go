@@ -28,7 +28,7 @@ func render(to io.Writer, name, part string, v view) error {
 	if err != nil {
 		return fmt.Errorf("parse the dashboard's pages: %w", err)
 	}
-	v.Static = files.path
+	v.Static += files.path
 	return pages[name].ExecuteTemplate(to, part, v)
 }
 
@@ -65,7 +65,7 @@ func functions() template.FuncMap {
 		"subject": subject, "lasted": lasted, "pages": pages, "icon": icon, "remedy": remedy, "status": statusWord,
 		"join": strings.Join, "add": func(a, b int) int { return a + b },
 		"list": func(items ...any) []any { return items },
-		"dict": dict, "failedLike": failedLike, "readBy": readBy, "sure": sure, "sentence": sentence, "span": spanText,
+		"dict": dict, "failedLike": failedLike, "detail": detail, "outcome": outcomeOf, "readBy": readBy, "sure": sure, "sentence": sentence, "span": spanText,
 	}
 }
 

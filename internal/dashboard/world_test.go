@@ -8,13 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/schedule"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -22,7 +25,7 @@ import (
 
 // world is a tenant in the middle of a working day.
 type world struct {
-	running, streaming, failed, letter, document, delivery, answered, schedule string
+	running, streaming, failed, letter, document, delivery, answered, schedule, replayed string
 }
 
 // furnish fills the tenant's tables.
@@ -73,6 +76,9 @@ func (b *bench) furnish() (w world) {
 	b.ended(w.answered, 6*time.Second)
 	w.delivery, w.schedule = b.deliveries(), "nightly-reports"
 	b.schedules(w.schedule)
+	v := b.visit("operate")
+	w.replayed = strings.TrimPrefix(v.want(v.post("dead-letters/replay", "class", string(taskerr.CorruptionDetected), "rate", "1"),
+		http.StatusOK, "Replayed 2 of 2").url, dashboard.Root+"/")
 	return w
 }
 
@@ -143,7 +149,7 @@ func (b *bench) history(n int) {
 			continue
 		}
 		took := time.Duration((0.4 + random.ExpFloat64()*3.2) * float64(time.Second))
-		status, result := "succeeded", `{"chunks_embedded":11,"chunks_reused":34,"prompt_tokens":180,"completion_tokens":22}`
+		status, result := "succeeded", `{"chunks_embedded":11,"chunks_reused":34,"tokens_embedded":3190,"tokens_reused":9860,"prompt_tokens":180,"completion_tokens":22}`
 		switch x := random.Float64(); {
 		case x < 0.035:
 			status, result = "failed", ""
@@ -363,7 +369,8 @@ func (b *bench) schedules(id string) {
 // addresses are a page of each kind, by name.
 func (w world) addresses() map[string]string {
 	return map[string]string{
-		"overview": "", "overview-week": "?of=week", "jobs": "jobs", "jobs-failed": "jobs?q=status:failed+since:1d",
+		"overview": "", "overview-week": "?of=week", "jobs": "jobs", "events": "jobs/" + w.running + "/events", "children": "jobs/" + w.running + "/children",
+		"replayed": w.replayed, "jobs-failed": "jobs?q=status:failed+since:1d",
 		"job-running": "jobs/" + w.running, "job-streaming": "jobs/" + w.streaming, "job-failed": "jobs/" + w.failed,
 		"job-answered": "jobs/" + w.answered, "cancel": "jobs/" + w.running + "/cancel", "bulk": "jobs/bulk?action=retry&q=status:failed",
 		"dead-letters": "dead-letters", "dead-letter": "dead-letters/" + w.letter, "replay": "dead-letters/" + w.letter + "/replay",

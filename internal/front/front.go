@@ -48,7 +48,9 @@ type Config struct {
 	// run no other script, so no worker's page can act for who is signed in to another. Nil: no page has a script.
 	Files     http.Handler
 	FilesPath string // with a slash at both ends
-	Log       *slog.Logger
+	// List shows the tenants, at "/", to who is on this machine. Nil: nobody sees them.
+	List func(http.ResponseWriter, *http.Request, []Tenant)
+	Log  *slog.Logger
 }
 
 // Front is an http.Handler.
@@ -57,6 +59,8 @@ type Front struct {
 
 	mu    sync.Mutex
 	known map[string]*tenant
+
+	lister lister
 }
 
 // New returns the handler. Names that no client can have are an error.
@@ -79,6 +83,14 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if Probes(r) {
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = w.Write([]byte("ok\n")) // an error means that the client is gone
+		return
+	}
+	if r.URL.Path == "/" {
+		f.list(w, r)
+		return
+	}
+	if f.cfg.List != nil && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, f.cfg.FilesPath) {
+		f.cfg.Files.ServeHTTP(w, r)
 		return
 	}
 	name, rest, ok := split(r.URL)

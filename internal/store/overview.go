@@ -129,7 +129,8 @@ type JobContext struct {
 	Series          int        `json:"series"`
 	SeriesStartedAt *time.Time `json:"series_started_at"`
 	CancelBy        string     `json:"cancel_requested_by"`
-	Children        []Job      `json:"children"` // that replay it, the newest first
+	Events          int64      `json:"events"`   // how many it had so far; old ones may be removed
+	Children        []Job      `json:"children"` // that replay it or that it submitted, the newest first, at most 20
 }
 
 // LetterGroups are the dead letters that nobody has replayed.

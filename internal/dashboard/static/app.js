@@ -57,6 +57,52 @@
     for (const name of ["dragleave", "drop"]) drop.addEventListener(name, over(false));
     drop.addEventListener("drop", (e) => { if (e.dataTransfer.files.length) input.files = e.dataTransfer.files; });
   }
+
+  // Files go up one after another, and their jobs are followed below the form; the address of the page keeps them.
+  const send = (form, file, sent) => new Promise((done, failed) => {
+    const body = new FormData(), call = new XMLHttpRequest(), bar = form.querySelector("progress");
+    body.append("set", form.elements.set.value);
+    body.append("file", file);
+    call.open("POST", form.action + "?" + sent);
+    call.setRequestHeader("HX-Request", "true");
+    call.upload.onprogress = (e) => { bar.value = e.lengthComputable ? 100 * e.loaded / e.total : 0; };
+    call.onerror = () => failed(file.name + ": the connection was lost. Send it again.");
+    call.onload = () => call.status < 300 ? done(call.responseText) : failed(file.name + ": " + call.responseText);
+    call.send(body);
+  });
+  const form = document.querySelector("[data-upload]");
+  if (form) {
+    const input = form.elements.file, bar = form.querySelector("progress"), note = form.querySelector(".note");
+    input.multiple = true;
+    form.querySelector("label[for=file]").lastChild.data = " Choose files, or drop them here";
+    form.addEventListener("submit", async (e) => {
+      e.preventDefault();
+      e.stopPropagation();
+      const button = form.querySelector("button"), text = button.textContent;
+      button.disabled = true;
+      bar.hidden = false;
+      note.hidden = true;
+      const sent = new URLSearchParams([...new URLSearchParams(location.search)].filter(([k]) => k === "job"));
+      try {
+        for (const file of [...input.files]) {
+          button.textContent = button.dataset.busy + (input.files.length > 1 ? " " + file.name : "");
+          const place = document.getElementById("sent");
+          place.innerHTML = await send(form, file, sent);
+          htmx.process(place);
+          sent.delete("job");
+          for (const job of place.querySelectorAll("[data-job]")) sent.append("job", job.dataset.job);
+          history.replaceState(null, "", location.pathname + "?" + new URLSearchParams([["set", form.elements.set.value], ...sent]));
+        }
+        input.value = "";
+      } catch (why) {
+        note.querySelector("p").textContent = why;
+        note.hidden = false;
+      }
+      bar.hidden = true;
+      button.disabled = false;
+      button.textContent = text;
+    });
+  }
   document.addEventListener("submit", (e) => {
     const button = e.target.querySelector("[data-busy]");
     if (button) setTimeout(() => { button.disabled = true; button.textContent = button.dataset.busy; }, 0);

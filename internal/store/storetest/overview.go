@@ -189,12 +189,13 @@ func testJobContext(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	c, err := b.JobContext(b.ctx(), s.JobID)
-	if err != nil || c.Message != s.Message || c.Queue != s.Queue || c.TraceParent != s.TraceParent || len(c.Children) != 0 {
+	if err != nil || c.Message != s.Message || c.Queue != s.Queue || c.TraceParent != s.TraceParent || len(c.Children) != 0 ||
+		c.Events != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	m, id := b.letter()
 	b.replay(replaying(id, b.plan(id, "")))
-	if c, err = b.JobContext(b.ctx(), m.JobID); err != nil || len(c.Children) != 1 || c.Children[0].ParentJobID != m.JobID {
+	if c, err = b.JobContext(b.ctx(), m.JobID); err != nil || c.Events == 0 || len(c.Children) != 1 || c.Children[0].ParentJobID != m.JobID {
 		t.Errorf("children of a replayed job: %+v, %v", c.Children, err)
 	}
 	found, err := b.FindJobs(b.ctx(), store.JobQuery{Replays: true, Limit: 10, Most: 100})

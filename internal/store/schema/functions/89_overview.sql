@@ -204,7 +204,7 @@ begin
   end if;
   return jsonb_build_object('message', j.message, 'queue', j.queue, 'sent_at', j.sent_at, 'traceparent', j.traceparent,
     'lease_expires_at', j.lease_expires_at, 'not_before', j.not_before, 'series', j.series,
-    'series_started_at', j.series_started_at, 'cancel_requested_by', j.cancel_requested_by,
+    'series_started_at', j.series_started_at, 'events', j.event_seq, 'cancel_requested_by', j.cancel_requested_by,
     'children', coalesce((
       select jsonb_agg({{ .schema }}.aw_job_json(x::{{ .schema }}.jobs) order by x.created_at desc)
       from (select c.* from {{ .schema }}.jobs c where c.client_id = v_client and c.parent_job_id = v_id
