@@ -147,7 +147,8 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 		stdin = stdin || path == "-"
 		raw, err := p.readArgument(path)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, badUsage(remedy, "--secret-file %s: there is no such file", name)
+			return nil, badUsage("check what follows NAME=: it is the path of a file, never the secret itself",
+				"--secret-file %s: there is no such file", name)
 		} else if err != nil {
 			return nil, fileError("--secret-file "+name, path, err)
 		}
@@ -165,7 +166,7 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 	}
 	for name, s := range secrets {
 		if !s.IsSet() {
-			return nil, badUsage(remedy, "the secret %s is empty", name)
+			return nil, badUsage("write its value into the file, or leave it out", "the secret %s is empty", name)
 		}
 	}
 	return secrets, nil
