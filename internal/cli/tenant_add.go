@@ -242,11 +242,11 @@ func (p *program) printAdded(out format, a tenantAdded) error {
 	if len(a.Changed) == 0 {
 		fmt.Fprintf(p.stdout, "The tenant %s already has these settings: nothing was written.\n", a.Name)
 	} else {
-		fmt.Fprintf(p.stdout, "%s: %s\n", a.EnvFile, strings.Join(a.Settings, ", "))
+		printWrapped(p.stdout, a.EnvFile+": ", strings.Join(a.Settings, ", "))
 		if len(a.Secrets) > 0 {
-			fmt.Fprintf(p.stdout, "secrets: %s\n", strings.Join(a.Secrets, ", "))
+			printWrapped(p.stdout, "secrets: ", strings.Join(a.Secrets, ", "))
 		}
-		fmt.Fprintf(p.stdout, "written: %s\n", strings.Join(a.Changed, ", "))
+		printWrapped(p.stdout, "written: ", strings.Join(a.Changed, ", "))
 	}
 	for _, w := range a.Warnings {
 		fmt.Fprintln(p.stdout)
