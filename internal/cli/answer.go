@@ -71,7 +71,12 @@ func printAnswer(w io.Writer, j store.Job) error {
 	if lines == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nANSWER%s\n", strings.Join(lines, "\n"))
+	var b strings.Builder
+	b.WriteString("\nANSWER")
+	for _, line := range lines {
+		printIndented(&b, line)
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

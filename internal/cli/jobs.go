@@ -9,7 +9,6 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,8 +83,19 @@ func readHistory(ctx context.Context, r store.Reader, id string) (jobHistory, er
 	return history, err
 }
 
+// printFields prints names and values, wrapped to the line.
+func printFields(w io.Writer, fields [][2]string) {
+	widest := 0
+	for _, f := range fields {
+		widest = max(widest, len(f[0]))
+	}
+	for _, f := range fields {
+		printWrapped(w, fmt.Sprintf("%-*s  ", widest, f[0]), printable(f[1]))
+	}
+}
+
 func printHistory(w io.Writer, s jobHistory) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var fields [][2]string
 	for _, f := range [][2]string{
 		{"id", s.ID},
 		{"client", s.ClientID},
@@ -112,12 +122,10 @@ func printHistory(w io.Writer, s jobHistory) error {
 		{"result", shortResult(s.Job)},
 	} {
 		if f[1] != "" {
-			fmt.Fprintf(t, "%s\t%s\n", f[0], printable(f[1]))
+			fields = append(fields, f)
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	printFields(w, fields)
 	if err := printResult(w, s.Job); err != nil {
 		return err
 	}

@@ -91,7 +91,16 @@ func TestJobsGet(t *testing.T) {
 	wide := someRows()
 	wide.events["good"][0].Message = strings.Repeat("page 1 of 9 ", 20)
 	wide.deliveries[0].URL = "https://x.example/" + strings.Repeat("h", 200)
-	for line := range strings.Lines(invoke(t, app.Tenant{Store: wide}, testEnv(), "", "jobs", "get", "good").out) {
+	long := strings.Repeat("nothing of the document can be found ", 10)
+	wide.jobs[0].Payload = json.RawMessage(`{"filename": "` + long + `"}`)
+	wide.jobs[0].Result = json.RawMessage(`{"chunks": 0, "warnings": ["` + long + `"]}`)
+	wide.jobs[2].Type, wide.jobs[2].Result = "agent", json.RawMessage(`{"answer": "`+long+`"}`)
+	out := invoke(t, app.Tenant{Store: wide}, testEnv(), "", "jobs", "get", "good").out +
+		invoke(t, app.Tenant{Store: wide}, testEnv(), "", "jobs", "get", "busy").out
+	if !strings.Contains(out, "\nwarnings  ") || !strings.Contains(out, "\nANSWER\n") {
+		t.Errorf("warnings or answer are missing:\n%s", out)
+	}
+	for line := range strings.Lines(out) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > maxLineWidth {
 			t.Errorf("%d columns: %s", n, line)
 		}

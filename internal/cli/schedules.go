@@ -199,7 +199,8 @@ func (n newSchedule) task(stdin io.Reader) (json.RawMessage, error) {
 	}
 	text, err := json.Marshal(map[string]any{"task_type": n.kind, "payload": payload})
 	if err != nil {
-		return nil, badUsage(remedy, "--payload is not JSON: %v", err)
+		return nil, badUsage(`put it into single quotes, for example --payload '{"prefix": "2026/"}'`,
+			"--payload is not JSON: %v", err)
 	}
 	return text, nil
 }

@@ -28,6 +28,8 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", wrong, r.code, r.errOut)
 		}
 	}
+	d.command("schedules", "add", "other", "--cron", "@daily", "--type", "ingest", "--payload", "{").
+		want(t, exitUsage, "--payload is not JSON", "single quotes")
 	d.command("schedules", "pause", "nightly").want(t, exitOK)
 	d.command("schedules", "list").want(t, exitOK, "nightly", "paused")
 	d.command("schedules", "resume", "nightly").want(t, exitOK)

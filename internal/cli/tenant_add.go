@@ -147,7 +147,8 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 		stdin = stdin || path == "-"
 		raw, err := p.readArgument(path)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, badUsage(remedy, "--secret-file %s: there is no such file", name)
+			return nil, badUsage("check what follows NAME=: it is the path of a file, never the secret itself",
+				"--secret-file %s: there is no such file", name)
 		} else if err != nil {
 			return nil, fileError("--secret-file "+name, path, err)
 		}
@@ -165,7 +166,7 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 	}
 	for name, s := range secrets {
 		if !s.IsSet() {
-			return nil, badUsage(remedy, "the secret %s is empty", name)
+			return nil, badUsage("write its value into the file, or leave it out", "the secret %s is empty", name)
 		}
 	}
 	return secrets, nil
@@ -241,11 +242,11 @@ func (p *program) printAdded(out format, a tenantAdded) error {
 	if len(a.Changed) == 0 {
 		fmt.Fprintf(p.stdout, "The tenant %s already has these settings: nothing was written.\n", a.Name)
 	} else {
-		fmt.Fprintf(p.stdout, "%s: %s\n", a.EnvFile, strings.Join(a.Settings, ", "))
+		printWrapped(p.stdout, a.EnvFile+": ", strings.Join(a.Settings, ", "))
 		if len(a.Secrets) > 0 {
-			fmt.Fprintf(p.stdout, "secrets: %s\n", strings.Join(a.Secrets, ", "))
+			printWrapped(p.stdout, "secrets: ", strings.Join(a.Secrets, ", "))
 		}
-		fmt.Fprintf(p.stdout, "written: %s\n", strings.Join(a.Changed, ", "))
+		printWrapped(p.stdout, "written: ", strings.Join(a.Changed, ", "))
 	}
 	for _, w := range a.Warnings {
 		fmt.Fprintln(p.stdout)

@@ -62,6 +62,21 @@ func TestTenantAddListRemove(t *testing.T) {
 	onImage(t, root, "", "tenant", "list").want(t, exitOK, "There is no tenant yet")
 }
 
+// Many settings are listed within the line. The first line has the path of the file, which a test's folder makes long.
+func TestTenantAddFitsTheLine(t *testing.T) {
+	t.Parallel()
+	args := append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-", "--poll-max-ms", "5000", "--task-timeout-sec",
+		"600", "--step-timeout-sec", "60", "--worker-lease-ttl-sec", "60", "--worker-concurrency", "4")
+	r := onImage(t, t.TempDir(), testKey+"\n", args...)
+	r.want(t, exitOK, "written: ", "WORKER_LEASE_TTL_SEC")
+	_, written, _ := strings.Cut(r.out, "written: ")
+	for line := range strings.Lines("written: " + written) {
+		if n := len(strings.TrimSuffix(line, "\n")); n > maxLineWidth && !strings.HasPrefix(line, "next: ") {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
 // One tenant whose file is damaged does not hide the others.
 func TestTenantListWithADamagedFile(t *testing.T) {
 	t.Parallel()
@@ -98,11 +113,11 @@ func TestTenantAddRefuses(t *testing.T) {
 		{"", exitConfig, "3 problems in the settings."},
 		{"--worker-concurrency many", exitConfig, "WORKER_CONCURRENCY"},
 		{"--secret SUPABASE_KEY=TopSecret", exitUsage, "never an argument"},
-		{"--secret-file SUPABASE_KEY=TopSecret", exitUsage, "no such file"},
+		{"--secret-file SUPABASE_KEY=TopSecret", exitUsage, "it is the path of a file"},
 		{"--secret-file TopSecret", exitUsage, "never an argument"},
 		{"--secret-file LOG_LEVEL=-", exitUsage, "secret setting"},
 		{"--secret SUPABASE_KEY", exitUsage, "standard input is not a terminal"},
-		{"--secret-file SUPABASE_KEY=-", exitUsage, "is empty"},
+		{"--secret-file SUPABASE_KEY=-", exitUsage, "write its value into the file"},
 		{"--secret-file SUPABASE_KEY=- --secret-file OPENAI_API_KEY=-", exitUsage, "only once"},
 		{"--env-file " + env, exitUsage, "line 1"},
 		{"--supabase-key TopSecret", exitUsage, "unknown flag"},

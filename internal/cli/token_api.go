@@ -168,8 +168,8 @@ func (p *program) newTokenRemoveCommand() *cobra.Command {
 // tokensOf reads the entries of a tenant's tokens.
 func tokensOf(m *tenants.Machine, o apiTokens) ([]apitoken.Token, error) {
 	if o.tenant == "" {
-		return nil, badUsage("give --tenant NAME; for a worker without a package, "+
-			"token add NAME --scope SCOPE --print makes an entry of API_TOKENS", "the token's tenant is not set")
+		return nil, badUsage("give --tenant NAME; a worker without a package has its tokens in API_TOKENS, and "+
+			"async-worker token add NAME --scope SCOPE --print makes an entry", "the token's tenant is not set")
 	}
 	if err := checkTenantName(o.tenant); err != nil {
 		return nil, err

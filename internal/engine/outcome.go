@@ -193,7 +193,7 @@ func classify(err error) *taskerr.Error {
 		return taskerr.Classify(err)
 	}
 	return &taskerr.Error{
-		Class: taskerr.DependencyUnavailable, Message: "the database refused the worker; its log has the details",
+		Class: taskerr.DependencyUnavailable, Message: "the database refused the worker; the worker's log has the details",
 		Cause: err, Hint: remedy,
 	}
 }

@@ -196,7 +196,8 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 		return t, taskerr.Errorf(taskerr.ValidationError, "this worker does not take tasks of that type")
 	}
 	if task.Fingerprint(t) != s.Fingerprint {
-		return t, taskerr.Errorf(taskerr.ValidationError, "its payload has characters that the database can't store")
+		return t, taskerr.Errorf(taskerr.ValidationError,
+			"the payload has characters that the database can't store, such as U+0000; send it without them")
 	}
 	if _, err := safely(e.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
 		return t, taskerr.Classify(err)

@@ -91,7 +91,8 @@ func (e *refusedHop) Error() string { return e.problem }
 func (f Fetcher) openAddress(ctx context.Context, address *url.URL, known Version, most int64) (content, error) {
 	w := f.Web
 	if w == nil {
-		return content{}, taskerr.Errorf(taskerr.ValidationError, "payload.source_uri: this worker fetches only blobs")
+		return content{}, taskerr.Errorf(taskerr.ValidationError,
+			"payload.source_uri: this worker fetches only blobs; upload the document, and name it in payload.filename")
 	}
 	limits := w.cfg.Limits
 	ctx, ended := context.WithTimeoutCause(ctx, limits.Whole, errTooLong)

@@ -50,7 +50,8 @@ func (e *Embedder) noBase64(err error) error {
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mismatch.Value == "array" {
 		e.floats.Store(true)
 		return &failure{
-			passing: true, err: taskerr.Errorf(taskerr.DependencyUnavailable, "%s lacks base64", e.names.what),
+			passing: true, err: taskerr.Errorf(taskerr.DependencyUnavailable,
+				"%s sent its vectors as numbers, not in base64; numbers are requested from now on", e.names.what),
 		}
 	}
 	return err

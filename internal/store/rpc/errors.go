@@ -90,6 +90,7 @@ func classify(ctx context.Context, fn string, err error) error {
 		if err := json.Unmarshal([]byte(raised.Message), &b); err != nil {
 			return &taskerr.Error{
 				Class: taskerr.TransientStorage, Message: "another job works on this document", Cause: err,
+				Hint: "wait: the task runs again when that job has ended",
 			}
 		}
 		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfter)}

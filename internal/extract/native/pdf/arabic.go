@@ -131,7 +131,7 @@ func logicalGlyphs(glyphs []string) string {
 
 // withoutDoubleAlef mends words whose glyphs are unknown: no word has an alef before another, so a lam
 // after both belongs between them.
-var withoutDoubleAlef = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // it does not change
+var withoutDoubleAlef = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, alef := range "آأإا" {
 		pairs = append(pairs, "ا"+string(alef)+"ل", "ال"+string(alef))

@@ -183,7 +183,7 @@ func (p poppler) detach(ctx context.Context, number int, files *nested.Reader) (
 		return err
 	}, "-save", strconv.Itoa(number), "-o", "/dev/stdout", p.path)
 	if err == nil && !result.OK() {
-		err = taskerr.Errorf(taskerr.CorruptionDetected, "pdfdetach could not save it: %s", result.End)
+		err = taskerr.Errorf(taskerr.CorruptionDetected, "the file in the PDF is damaged: pdfdetach can't save it (%s)", result.End)
 	}
 	return path, err
 }
