@@ -66,15 +66,33 @@ func Detect(text []byte) (name Name, certain bool) {
 }
 
 // special recognizes encodings whose texts may look like ASCII or Latin letters: of IBM's mainframes, and of Japanese
-// mail (RFC 1468).
+// mail (RFC 1468). A text that is UTF-8 is neither, whatever bytes or escape sequences it has.
 func special(text []byte) Name {
+	var t tally
+	if t.add(text); t.multibyte > 0 && t.invalid == 0 {
+		return ""
+	}
 	switch {
 	case isEBCDIC(text):
 		return EBCDIC
-	case bytes.Contains(text, []byte("\x1B$B")), bytes.Contains(text, []byte("\x1B$@")):
+	case isJapaneseMail(text):
 		return "iso-2022-jp"
 	}
 	return ""
+}
+
+// isJapaneseMail reports whether a text, which has only bytes of ASCII then, switches to Japanese and back.
+func isJapaneseMail(text []byte) bool {
+	if bytes.ContainsFunc(text, notASCII) {
+		return false
+	}
+	for _, to := range []string{"\x1B$B", "\x1B$@"} {
+		if _, after, ok := bytes.Cut(text, []byte(to)); ok &&
+			(bytes.Contains(after, []byte("\x1B(B")) || bytes.Contains(after, []byte("\x1B(J"))) {
+			return true
+		}
+	}
+	return false
 }
 
 // ebcdic is code page 1047, whose lines end with NEL (0x15) on z/OS.

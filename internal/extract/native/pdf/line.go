@@ -24,6 +24,7 @@ type segment struct {
 type line struct {
 	box
 	segments []segment // from left to right
+	all      []word    // of the segments, from left to right; nil: they were not collected yet
 	look
 }
 
@@ -177,9 +178,15 @@ func rows(segs []segment) []line {
 	}
 	for i := range out {
 		slices.SortStableFunc(out[i].segments, func(a, b segment) int { return cmp.Compare(a.left, b.left) })
-		out[i].look = lookOf(out[i].words())
+		out[i].collect()
 	}
 	return out
+}
+
+// collect sets what is known of a line once it is complete.
+func (l *line) collect() {
+	l.all = l.words()
+	l.look = lookOf(l.all)
 }
 
 // takes reports whether s belongs to l: beside its first segment, or slightly raised or lowered.
@@ -190,8 +197,12 @@ func beside(a, b box) bool {
 	return a.sameLine(b) && abs(b.centerY()-a.centerY()) < 0.45*max(b.height(), a.height())
 }
 
+// words returns the words of a line, which must not be changed.
 func (l line) words() []word {
-	if len(l.segments) == 1 {
+	switch {
+	case l.all != nil:
+		return l.all
+	case len(l.segments) == 1:
 		return l.segments[0].words
 	}
 	var out []word

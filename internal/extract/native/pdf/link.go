@@ -42,7 +42,16 @@ func (p *piece) links(b extract.Block) []extract.Link {
 	return linksOf(b.Text, words)
 }
 
-func wordsIn(lines []line) (words []word) {
+// wordsIn returns the words of lines, which must not be changed.
+func wordsIn(lines []line) []word {
+	if len(lines) == 1 {
+		return lines[0].words()
+	}
+	n := 0
+	for _, l := range lines {
+		n += len(l.words())
+	}
+	words := make([]word, 0, n)
 	for _, l := range lines {
 		words = append(words, l.words()...)
 	}

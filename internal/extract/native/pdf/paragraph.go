@@ -62,12 +62,10 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 		out = append(out, sp.paragraphs(p, region{r.box, s.lines}, len(out) == 0)...)
 	}
 	for _, pc := range out {
-		var words []word
 		for _, l := range pc.lines {
-			words = append(words, l.words()...)
 			pc.box = pc.union(l.box)
 		}
-		pc.look = lookOf(words)
+		pc.look = lookOf(wordsIn(pc.lines))
 	}
 	sp.relate(out)
 	return out

@@ -145,7 +145,7 @@ func asWritten(lines []line) []line {
 		out = append(out, line{box: s.box, segments: []segment{s}})
 	}
 	for i := range out {
-		out[i].look = lookOf(out[i].words())
+		out[i].collect()
 	}
 	return out
 }
@@ -157,13 +157,15 @@ func cellsOf(l line) []cell { return cellsApart(l, 0.9) }
 func cellsApart(l line, gap float64) []cell {
 	var out []cell
 	words := l.words()
+	start := 0 // of the last cell
 	for i, w := range words {
 		if n := len(out); n > 0 && w.left-out[n-1].right < gap*w.em() && !jumps(words[i-1], w) {
-			out[n-1].words = append(out[n-1].words, w)
+			out[n-1].words = words[start : i+1 : i+1]
 			out[n-1].box = out[n-1].union(w.box)
 			continue
 		}
-		out = append(out, cell{box: w.box, words: []word{w}, order: w.order})
+		start = i
+		out = append(out, cell{box: w.box, words: words[i : i+1 : i+1], order: w.order})
 	}
 	return out
 }
