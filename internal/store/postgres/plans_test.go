@@ -71,7 +71,13 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_feed('{"client_id":"a","jobs":[{"job_id":"x","seq":1}]}')`:                                               "Index Cond: ((job_id = w.job_id)",
 		`aw_outgoing('{"client_id":"a","lease_ms":1000,"limit":10,"max_bytes":1000,"max_result_bytes":1000}'::jsonb ||
 			aw_claim_publisher('{"client_id":"a","worker":"w","lease_ms":1000}'))`: `dead_letters_by_tx`,
-		`aw_claim_cognee('{"client_id":"a","worker":"w","max":10,"lease_ms":1000,"quiet_ms":1,"gather_ms":1}')`: `cognee_documents_due`,
+		`aw_begin_all('{"client_id":"a","begins":[{"job_id":"y","type":"t","fingerprint":"f","max_attempts":1,"lease_ms":1000}]}')`: `Index Cond: ((id = r.job_id)`,
+		`aw_begin_all('{"client_id":"a","begins":[{"job_id":"y","type":"t","payload":{},"fingerprint":"f","max_attempts":1,"lease_ms":1000}]}'::jsonb ||
+			aw_enqueue('{"task_id":"y","task_type":"t","payload":{}}'))`: `Tid Scan on jobs u`,
+		`aw_complete_all('{"client_id":"a","completions":[{"job_id":"z","fence":1}]}'::jsonb || jsonb_build_object('begun',
+			aw_begin_all('{"client_id":"a","begins":[{"job_id":"z","type":"t","fingerprint":"f","max_attempts":1,"lease_ms":1000}]}')))`: `Tid Scan on jobs u`,
+		`aw_queue_delete_all('{"client_id":"a","queue":"q","messages":[{"id":"00000000-0000-4000-8000-000000000000"}]}')`: `Index Cond: ((id = r.id)`,
+		`aw_claim_cognee('{"client_id":"a","worker":"w","max":10,"lease_ms":1000,"quiet_ms":1,"gather_ms":1}')`:           `cognee_documents_due`,
 		`aw_cognee_state('{"client_id":"a"}')`:                                `cognee_documents_troubled`,
 		`aw_publisher_state('{"client_id":"a"}')`:                             `event_publishers_pkey`,
 		`aw_expire_events('{"client_id":"a","keep_ms":1,"limit":10}')`:        `jobs_with_events`,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,12 +57,13 @@ func sameTogether(t *testing.T, b *bench, all []situation) {
 // left is what a call left of a job, without ids and times.
 func (b *bench) left(id string) string {
 	j := b.job(id)
-	text := fmt.Sprintf("\n%s %s %d%% attempts %d/%d result %s error %q started %t completed %t took %v\n", j.Status, j.Stage,
-		j.Progress, j.Attempts, j.MaxAttempts, j.Result, j.ErrorMessage, j.StartedAt != nil, j.CompletedAt != nil,
-		j.ProcessingMS != nil)
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n%s %s %d%% attempts %d/%d result %s error %q started %t completed %t took %v\n", j.Status,
+		j.Stage, j.Progress, j.Attempts, j.MaxAttempts, j.Result, j.ErrorMessage, j.StartedAt != nil,
+		j.CompletedAt != nil, j.ProcessingMS != nil)
 	at := time.Time{}
 	for _, e := range b.history(id) {
-		text += fmt.Sprintf("%d %s %d%% attempt %d %q %s, in order %t\n", e.Seq, e.Stage, e.Progress, e.Attempt, e.Message,
+		fmt.Fprintf(&text, "%d %s %d%% attempt %d %q %s, in order %t\n", e.Seq, e.Stage, e.Progress, e.Attempt, e.Message,
 			e.Metadata, !e.At.Before(at))
 		at = e.At
 	}
@@ -70,7 +72,8 @@ func (b *bench) left(id string) string {
 		events = append(events, d.Event+" "+d.Status)
 	}
 	slices.Sort(events)
-	return text + fmt.Sprint(events)
+	fmt.Fprint(&text, events)
+	return text.String()
 }
 
 // beginning makes a situation of a message that prepare makes for a job.
