@@ -202,7 +202,7 @@ begin
   if not found then
     raise exception 'there is no job %', v_id using errcode = 'AW002';
   end if;
-  return jsonb_build_object('message', j.message, 'queue', j.queue, 'sent_at', j.sent_at, 'traceparent', j.traceparent,
+  return jsonb_build_object('message', j.message, 'received', j.received, 'queue', j.queue, 'sent_at', j.sent_at, 'traceparent', j.traceparent,
     'lease_expires_at', j.lease_expires_at, 'not_before', j.not_before, 'series', j.series,
     'series_started_at', j.series_started_at, 'events', j.event_seq, 'cancel_requested_by', j.cancel_requested_by,
     'children', coalesce((
