@@ -3,10 +3,24 @@ package dashboard_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
+
+// The page of a job has the message as it came off a queue, with what the worker does not know of.
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.begin("job-1", "ingest", `{"filename":"a.pdf","document_set":"s"}`, func(m *store.Begin) {
+		m.Original = `{"task_id":"job-1","odd":"<b>12345678901234567890123</b>"}`
+	})
+	v := b.visit("read")
+	if a := v.want(v.get("jobs/job-1"), http.StatusOK, "The message as it came", "12345678901234567890123"); strings.Contains(a.text, "<b>1234") {
+		t.Error("a message is markup")
+	}
+}
 
 // A job that another one has submitted is not said to be its replay.
 func TestFamily(t *testing.T) {

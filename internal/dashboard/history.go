@@ -46,14 +46,6 @@ func keep(all []store.JobEvent, e store.JobEvent) []store.JobEvent {
 	return append(all, e)
 }
 
-// leftOut is how many events are missing between those that were read.
-func leftOut(events []store.JobEvent) (n int) {
-	for i := 1; i < len(events); i++ {
-		n += int(events[i].Seq - events[i-1].Seq - 1)
-	}
-	return n
-}
-
 // eventPage is a page of all events of a job, the oldest first.
 type eventPage struct {
 	Job    store.Job

@@ -120,7 +120,9 @@ type StatusCount struct {
 
 // JobContext is what surrounds a job.
 type JobContext struct {
-	Message         string     `json:"message"` // empty: it came off a queue, and is not recorded
+	Message string `json:"message"` // empty: it came off a queue, and is not recorded
+	// Received is the message as it came off a queue; empty: none has come, or it came before this was recorded.
+	Received        string     `json:"received"`
 	Queue           string     `json:"queue"`
 	SentAt          *time.Time `json:"sent_at"`
 	TraceParent     string     `json:"traceparent"`

@@ -193,6 +193,13 @@ func testJobContext(t *testing.T, b *bench) {
 		c.Events != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
+	const raw = `{"task_id":"raw","payload":{},"unknown":"ümlaut"}`
+	came, holding := b.run(func(m *store.Begin) { m.Original = raw })
+	b.loseWorker(holding)
+	b.begin(came, store.Run)
+	if c, err = b.JobContext(b.ctx(), came.JobID); err != nil || c.Received != raw || c.Message != "" {
+		t.Errorf("the message as it came: %q, %v", c.Received, err)
+	}
 	m, id := b.letter()
 	b.replay(replaying(id, b.plan(id, "")))
 	if c, err = b.JobContext(b.ctx(), m.JobID); err != nil || c.Events == 0 || len(c.Children) != 1 || c.Children[0].ParentJobID != m.JobID {

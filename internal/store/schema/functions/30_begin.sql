@@ -41,6 +41,8 @@ begin
     series_started_at = coalesce(series_started_at, clock_timestamp()),
     sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it arrived: no sweep needs to send it
     message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message_id),
+    -- A redelivery is the same text: it is written once, as a row is copied with each change.
+    received = case when v_first then coalesce(nullif(p ->> 'original_message', ''), received) else received end,
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id
   returning * into j;
@@ -166,7 +168,7 @@ begin
     insert into {{ .schema }}.jobs (
       client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by, fingerprint,
       fence, lease_expires_at, worker, webhook_url, traceparent, started_at, series_started_at, message_ids, sent_at,
-      event_seq, begin_id, document, webhook_events)
+      event_seq, begin_id, document, webhook_events, received)
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
@@ -174,7 +176,8 @@ begin
            nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
            array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id',
-           {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m)
+           {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m),
+           nullif(m ->> 'original_message', '')
     from requested order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning *

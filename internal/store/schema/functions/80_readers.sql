@@ -88,16 +88,17 @@ begin
 end $$;
 
 create or replace function {{ .schema }}.aw_dead_letters(p jsonb) returns jsonb
-language plpgsql stable set search_path = {{ .path }} as $$
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
+  v_job text := p ->> 'job_id';
 begin
   return coalesce((
     select jsonb_agg({{ .schema }}.aw_dead_letter_json(x::{{ .schema }}.dead_letters)
                      order by x.created_at desc, x.id desc)
     from (select d.* from {{ .schema }}.dead_letters d
           where d.client_id = v_client
-            and (p ->> 'job_id' is null or d.job_id = p ->> 'job_id')
+            and (v_job is null or d.job_id = v_job)
             and (p ->> 'type' is null or d.task_type = p ->> 'type')
             and (p ->> 'class' is null or d.error_class = p ->> 'class')
             and (p ->> 'reason' is null or d.reason = p ->> 'reason')
