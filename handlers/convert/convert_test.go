@@ -277,6 +277,58 @@ func (k *killing) Put(ctx context.Context, name string, body io.Reader, kind str
 	return k.Bucket.Put(ctx, name, body, kind)
 }
 
+// TestLateAttempt: an attempt that has lost its job to another one removes none of the other's blobs when it ends.
+func TestLateAttempt(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	b.Put("talk.pptx", string(decktest.PPTX(t, decktest.Sample(t))))
+	d, late := deps(b), deps(b)
+	begin := func() handlers.Call { return b.BeginAs("job", task.Convert, `{"filename":"talk.pptx"}`, task.Hints{}) }
+	first := begin()
+	lost := errors.New("the lease is lost")
+	var r convert.Result
+	late.Bucket = &interrupted{Bucket: b.Bucket, after: 3, then: func() error {
+		handlertest.Query[bool](b, "with u as (update jobs set lease_expires_at = now() - interval '1 minute' where id = 'job' returning 1) select true from u")
+		second := begin()
+		out, err := convert.New(d).Handle(t.Context(), second)
+		if err != nil {
+			t.Error(err)
+		}
+		raw, _ := json.Marshal(out.Result)
+		settled, err := b.Store.Complete(t.Context(), store.Completion{Holder: second.Holder, Result: raw, Effects: out.Effects})
+		if err != nil || json.Unmarshal(settled.Result, &r) != nil {
+			t.Error(err)
+		}
+		return lost
+	}}
+	if _, err := convert.New(late).Handle(t.Context(), first); !errors.Is(err, lost) {
+		t.Errorf("the late attempt: %v", err)
+	}
+	there := strings.Join(names(b), " ")
+	for _, name := range []string{r.ResultPath, r.PreviewPath} {
+		if name == "" || !strings.Contains(there, name) {
+			t.Errorf("%q is gone; there are %s", name, there)
+		}
+	}
+	if n := strings.Count(there, "/media/"); n != r.Pictures {
+		t.Errorf("%d pictures of %d are there", n, r.Pictures)
+	}
+}
+
+// interrupted is a bucket in whose n-th Put something happens.
+type interrupted struct {
+	blob.Bucket
+	after int
+	then  func() error
+}
+
+func (i *interrupted) Put(ctx context.Context, name string, body io.Reader, kind string) (blob.Properties, error) {
+	if i.after--; i.after == 0 {
+		return blob.Properties{}, i.then()
+	}
+	return i.Bucket.Put(ctx, name, body, kind)
+}
+
 // TestOneAtATime: while a job converts a document, another one of the same document waits and does nothing.
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"image"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,16 +30,9 @@ func (w *work) preview(ctx context.Context, d *deck.Deck) (p pictures, err error
 	if err := errors.Join(os.Mkdir(folder, 0o700), os.Mkdir(work, 0o700)); err != nil {
 		return p, source.NoRoom(err)
 	}
-	pdf, err := w.print(ctx, d, work)
+	printed, err := w.print(ctx, d, work)
 	if err == nil {
-		w.call.Progress.Report(0.5, "")
-		p.slides, err = preview.Render(ctx, pdf, folder, preview.Options{
-			Time: w.deps.Limits.WithDefaults().Time, Pool: w.deps.Limits.Pool,
-		})
-	}
-	if err == nil {
-		p.sheet = filepath.Join(work, "sheet.png")
-		err = preview.Sheet(ctx, p.slides, p.sheet)
+		p, err = w.draw(ctx, printed, folder, filepath.Join(work, "sheet.png"))
 	}
 	switch {
 	case err == nil:
@@ -50,17 +44,32 @@ func (w *work) preview(ctx context.Context, d *deck.Deck) (p pictures, err error
 	return pictures{}, nil
 }
 
+// draw draws the pages of a PDF, and the picture of all of them.
+func (w *work) draw(ctx context.Context, pdf printer.Result, folder, sheetPath string) (p pictures, err error) {
+	sheet := preview.NewSheet(pdf.Slides)
+	p.slides, err = preview.Render(ctx, pdf.Path, folder, preview.Options{
+		Time: w.deps.Limits.WithDefaults().Time, Pool: w.deps.Limits.Pool,
+		Each: func(slide int, picture image.Image) error {
+			w.call.Progress.Report(0.5+float64(slide)/float64(2*max(pdf.Slides, 1)), "")
+			return sheet.Add(slide, picture)
+		},
+	})
+	if err == nil {
+		p.sheet, err = sheetPath, sheet.Save(sheetPath)
+	}
+	return p, err
+}
+
 // print makes a PDF of the deck. If LibreOffice can't, our own drawing does.
-func (w *work) print(ctx context.Context, d *deck.Deck, folder string) (string, error) {
+func (w *work) print(ctx context.Context, d *deck.Deck, folder string) (printer.Result, error) {
 	job := printer.Job{Deck: unhidden(d), Media: w.open, Folder: folder}
 	path := filepath.Join(folder, "deck.pdf")
 	if w.deps.Soffice {
-		if _, err := printer.Soffice(ctx, job, w.deps.Limits, path); err == nil || ctx.Err() != nil {
-			return path, err
+		if r, err := printer.Soffice(ctx, job, w.deps.Limits, path); err == nil || ctx.Err() != nil {
+			return r, err
 		}
 	}
-	_, err := printer.Native(ctx, job, w.deps.Fonts, path)
-	return path, err
+	return printer.Native(ctx, job, w.deps.Fonts, path)
 }
 
 // unhidden is the deck with its hidden slides in the show: each slide has a picture, under its number.

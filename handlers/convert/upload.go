@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -93,10 +94,14 @@ func (u *upload) put(ctx context.Context, content io.Reader, name, kind string) 
 	return nil
 }
 
-// undo removes what was uploaded. What can't be removed now, the next attempt overwrites.
+// undo removes what was uploaded, unless another attempt has the job: its blobs have the same names. What can't be
+// removed now, the next attempt overwrites.
 func (u *upload) undo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
+	if !store.Holds(ctx, u.deps.Store, u.call.Holder, mostActive) {
+		return
+	}
 	for _, name := range u.names {
 		if err := u.deps.Bucket.Remove(ctx, name); err != nil && !errors.Is(err, blob.ErrNotFound) {
 			return // the container does not answer

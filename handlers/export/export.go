@@ -231,7 +231,11 @@ func (w *work) finish(ctx context.Context) (out handlers.Outcome, err error) {
 	defer func() { _ = file.Close() }() // read-only
 	about, err := w.deps.Bucket.Put(ctx, w.name(), file, w.payload.Format.contentType())
 	if err != nil {
-		return out, fmt.Errorf("upload the file: %w", err)
+		err = fmt.Errorf("upload the file: %w", err)
+		if ctx.Err() != nil { // it may be there although the answer did not come
+			err = errors.Join(err, w.undo(ctx))
+		}
+		return out, err
 	}
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return out, errors.Join(err, w.undo(ctx))
@@ -251,9 +255,16 @@ func (w *work) finish(ctx context.Context) (out handlers.Outcome, err error) {
 	return handlers.Outcome{Result: r}, nil
 }
 
-// undo removes the file of a task that is canceled after the upload.
+// undo removes the file of a task that is canceled during or after the upload, unless another attempt has the job: its
+// file has the same name.
 func (w *work) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	return w.deps.Bucket.Remove(ctx, w.name())
+	if !store.Holds(ctx, w.deps.Store, w.call.Holder, mostActive) {
+		return nil
+	}
+	if err := w.deps.Bucket.Remove(ctx, w.name()); err != nil && !errors.Is(err, blob.ErrNotFound) {
+		return err
+	}
+	return nil
 }

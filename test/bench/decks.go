@@ -134,11 +134,11 @@ func (b *deckBench) convert(office bool) func(context.Context) error {
 		if err := errors.Join(os.Mkdir(pictures, 0o700), print(ctx, j, file)); err != nil {
 			return err
 		}
-		slides, err := preview.Render(ctx, file, pictures, preview.Options{})
-		if err != nil {
+		sheet := preview.NewSheet(len(j.Deck.Slides))
+		if _, err := preview.Render(ctx, file, pictures, preview.Options{Each: sheet.Add}); err != nil {
 			return err
 		}
-		return preview.Sheet(ctx, slides, filepath.Join(j.Folder, "sheet.png"))
+		return sheet.Save(filepath.Join(j.Folder, "sheet.png"))
 	}
 }
 

@@ -167,6 +167,7 @@ func tableOf(t *extract.Table, width int64) *deck.Table {
 	}
 	out.Columns = stretched(columnWidths(t, columns, width, size), width)
 	square(out)
+	alignHeaders(out)
 	return out
 }
 
@@ -185,39 +186,6 @@ func stretched(columns []int64, width int64) []int64 {
 		columns[i] = columns[i] * want / total
 	}
 	return columns
-}
-
-func cellOf(cell extract.Cell, size float64) deck.Cell {
-	p := deck.Paragraph{Runs: runsOf(cell.Text, cell.Links)}
-	for i := range p.Runs {
-		p.Runs[i].Size = size
-	}
-	if numeric(cell.Text) {
-		p.Align = deck.AlignRight
-	}
-	c := deck.Cell{Text: deck.Text{Paragraphs: []deck.Paragraph{p}, Anchor: deck.AnchorMiddle}}
-	if cell.ColSpan > 1 {
-		c.ColSpan = cell.ColSpan
-	}
-	if cell.RowSpan > 1 {
-		c.RowSpan = cell.RowSpan
-	}
-	return c
-}
-
-// numeric reports whether a text is a number, maybe with a unit or a sign.
-func numeric(text string) bool {
-	digits, others := 0, 0
-	for _, r := range text {
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case r == '.', r == ',', r == ' ', r == '-', r == '+', r == '%', r == '€', r == '$', r == '£', r == '−', r == '\u00a0':
-		default:
-			others++
-		}
-	}
-	return digits > 0 && others == 0
 }
 
 // columnWidths shares the width among columns: each has room for its longest word, and what is left goes to those whose
