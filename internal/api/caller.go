@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -159,16 +160,15 @@ func (c *Caller) DeleteDocument(ctx context.Context, id string) (Job, error) {
 }
 
 // Search finds chunks by words and by meaning.
-func (c *Caller) Search(ctx context.Context, q Question) ([]store.Hit, error) {
-	type hits struct{ all []store.Hit }
-	out, err := within(ctx, c, "search", &q, func(ctx context.Context, q *Question) (*hits, error) {
-		all, err := c.api.find(ctx, *q)
-		return &hits{all}, err
+func (c *Caller) Search(ctx context.Context, q Question) (search.Found, error) {
+	out, err := within(ctx, c, "search", &q, func(ctx context.Context, q *Question) (*search.Found, error) {
+		found, err := c.api.find(ctx, *q)
+		return &found, err
 	})
 	if err != nil {
-		return nil, err
+		return search.Found{}, err
 	}
-	return out.all, nil
+	return *out, nil
 }
 
 // Resend has a webhook sent again; force: even if it was delivered.

@@ -28,6 +28,7 @@ type searchPage struct {
 	Sets      []store.DocumentSet
 	Asked     bool
 	Hits      []store.Hit
+	Notice    string // what to know of their order
 	Error     string // why the search did not work
 	terms     []string
 }
@@ -46,7 +47,8 @@ func (p *page) search() error {
 		if len(v.Text) > mostQuery {
 			return bad("The question is too long.")
 		}
-		v.Hits, err = p.by.Search(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
+		found, err := p.by.Search(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
+		v.Hits, v.Notice = found.Hits, found.Notice
 		if err != nil {
 			v.Error = p.by.Describe(ctx, "search", err).Detail
 		}
