@@ -16,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -37,12 +38,13 @@ type Store interface {
 
 // Deps are the dependencies of the tasks.
 type Deps struct {
-	Store    Store
-	Embedder llm.Embedder // of queries; the documents' vectors must be by the same model
-	Chat     llm.Chat     // nil: there is no model. The agent then answers with passages alone, and ai tasks are refused
-	Offline  Ranker       // finds the relevant sentences of passages; required without Chat
-	Counter  llm.Counter  // counts the model's tokens, approximately
-	Window   int          // the model's context in tokens, question and answer together
+	Store Store
+	// Find searches the Store, by the vector of the query, too.
+	Find    func(context.Context, search.Store, store.Query) (search.Found, error)
+	Chat    llm.Chat    // nil: there is no model. The agent then answers with passages alone, and ai tasks are refused
+	Offline Ranker      // finds the relevant sentences of passages; required without Chat
+	Counter llm.Counter // counts the model's tokens, approximately
+	Window  int         // the model's context in tokens, question and answer together
 	// MaxTokens is how many tokens a task may use, in questions and answers together; zero: only max_steps limits it.
 	MaxTokens int
 	// StepTimeout limits one call of a tool; zero: 30 s. The Chat has its own timeout for answers.

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -55,7 +56,7 @@ func newBench(t *testing.T, script func(n int, q llm.Question) llm.Answer) *benc
 		t.Fatal(err)
 	}
 	b.deps = agent.Deps{
-		Store: b.Store, Embedder: b.embedder, Chat: b.model, Counter: steadyCounter{token.New()}, Window: 128_000,
+		Store: b.Store, Find: search.Finder{Embedder: b.embedder}.Find, Chat: b.model, Counter: steadyCounter{token.New()}, Window: 128_000,
 	}
 	return b
 }

@@ -28,9 +28,12 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 	case k < 1 || k > 20:
 		return mistaken("k is %d: it is 1 to 20", k)
 	}
-	hits, matched, err := r.find(ctx, query, k)
+	hits, matched, notice, err := r.find(ctx, query, k)
 	if err != nil {
 		return err
+	}
+	if notice != "" {
+		out.note("%s", notice)
 	}
 	if len(hits) > 0 && !matched {
 		out.note("no passage has a word of the query; these are only near it in meaning, and may be about something " +
@@ -49,20 +52,14 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 	return nil
 }
 
-// find searches within the scope. matched: at least one passage has a word of the query.
-func (r *run) find(ctx context.Context, query string, k int) (found []store.Passage, matched bool, err error) {
-	vectors, err := r.deps.Embedder.Embed(ctx, []string{store.PositiveTerms(query)})
+// find searches within the scope. matched: at least one passage has a word of the query. notice: of their order.
+func (r *run) find(ctx context.Context, query string, k int) (found []store.Passage, matched bool, notice string, err error) {
+	answer, err := r.deps.Find(ctx, r.deps.Store, store.Query{Text: query, Limit: k, DocumentSet: r.payload.DocumentSet})
 	if err != nil {
-		return nil, false, fmt.Errorf("embed the query: %w", err)
+		return nil, false, "", fmt.Errorf("search: %w", err)
 	}
-	hits, err := r.deps.Store.Search(ctx, store.Query{
-		Text: query, Embedding: vectors.Vectors[0], Limit: k, DocumentSet: r.payload.DocumentSet,
-	})
-	if err != nil {
-		return nil, false, fmt.Errorf("search: %w", err)
-	}
-	found = make([]store.Passage, len(hits))
-	for i, h := range hits {
+	found = make([]store.Passage, len(answer.Hits))
+	for i, h := range answer.Hits {
 		found[i] = store.Passage{
 			ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename,
 			Version: h.Version,
@@ -70,7 +67,7 @@ func (r *run) find(ctx context.Context, query string, k int) (found []store.Pass
 		}
 		matched = matched || h.Matched
 	}
-	return found, matched, nil
+	return found, matched, answer.Notice, nil
 }
 
 func (r *run) readChunks(ctx context.Context, raw string, out *result) error {

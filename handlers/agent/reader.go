@@ -12,7 +12,7 @@ import (
 // documents, of all sets.
 type Reader struct{ deps Deps }
 
-// NewReader returns a Reader. It needs Store and Embedder, and uses StepTimeout.
+// NewReader returns a Reader. It needs Store and Find, and uses StepTimeout.
 func NewReader(deps Deps) Reader { return Reader{deps.defaults()} }
 
 // Guide tells a model how to use the tools, and what text of a document is.

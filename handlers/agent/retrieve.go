@@ -27,7 +27,7 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err := r.call.Progress.Stage(stageSending); err != nil {
 		return answer{}, err
 	}
-	found, _, err := r.find(ctx, clip(r.payload.Prompt, 2000), lookedAt)
+	found, _, _, err := r.find(ctx, clip(r.payload.Prompt, 2000), lookedAt)
 	if err != nil {
 		return answer{}, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -35,7 +36,7 @@ type Deps struct {
 	Check       func(task.Task) error
 	MaxAttempts func(task.Type) int
 	// Search finds chunks in the caller's store; the query has no embedding yet.
-	Search func(context.Context, store.Store, store.Query) ([]store.Hit, error)
+	Search func(context.Context, search.Store, store.Query) (search.Found, error)
 	// Picture draws a page of a blob with a SHA-256; its errors: ErrNoPicture, ErrChangedDocument,
 	// ErrPicturesBusy, or others. nil: no page has a picture.
 	Picture func(ctx context.Context, blob, sha256 string, page int) ([]byte, error)

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -140,7 +141,10 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	b.deps = api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
 		MaxAttempts: attempts, Log: log,
-		Search: func(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) { return s.Search(ctx, q) },
+		Search: func(ctx context.Context, s search.Store, q store.Query) (search.Found, error) {
+			hits, err := s.Search(ctx, q)
+			return search.Found{Hits: hits}, err
+		},
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,
 		},

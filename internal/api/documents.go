@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/message"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -59,8 +60,14 @@ type Hit struct {
 	HeadingPath []string `json:"headingPath" nullable:"false"`
 	Content     string   `json:"content"`
 	Boxes       []Box    `json:"boxes,omitempty" doc:"Where on the pages, from 0 to 1."`
-	Score       float64  `json:"score" doc:"Higher is better."`
+	Score       float64  `json:"score" doc:"0 to 1, higher is better."`
 	Similarity  *float64 `json:"similarity,omitempty" doc:"Cosine; left out: only the words matched."`
+}
+
+// Answer is what a search found, the best first.
+type Answer struct {
+	Items  []Hit  `json:"items" nullable:"false"`
+	Notice string `json:"notice,omitempty" doc:"What to know of their order, e.g. that the re-ranker failed; left out: nothing."`
 }
 
 // Box is a place on a page.
@@ -270,22 +277,26 @@ func (a *API) deleteDocument(ctx context.Context, in *DocumentInput) (*accepted,
 	return &accepted{"/v1/jobs/" + answer.Job.ID, jobOf(answer.Job)}, nil
 }
 
-func (a *API) search(ctx context.Context, in *bodyOf[Question]) (*bodyOf[Page[Hit]], error) {
-	hits, err := a.find(ctx, in.Body)
+func (a *API) search(ctx context.Context, in *bodyOf[Question]) (*bodyOf[Answer], error) {
+	found, err := a.find(ctx, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	return body(page(hits, len(hits), hitOf, nil)), nil
+	out := Answer{Items: []Hit{}, Notice: found.Notice}
+	for _, h := range found.Hits {
+		out.Items = append(out.Items, hitOf(h))
+	}
+	return body(out), nil
 }
 
-func (a *API) find(ctx context.Context, in Question) ([]store.Hit, error) {
+func (a *API) find(ctx context.Context, in Question) (search.Found, error) {
 	return a.findIn(ctx, a.reader(ctx), in)
 }
 
-func (a *API) findIn(ctx context.Context, s store.Store, in Question) ([]store.Hit, error) {
+func (a *API) findIn(ctx context.Context, s search.Store, in Question) (search.Found, error) {
 	q := store.Query{Text: strings.TrimSpace(in.Query), DocumentSet: in.DocumentSet, Limit: in.Limit}
 	if q.Text == "" {
-		return nil, invalid("body.query", "has no word")
+		return search.Found{}, invalid("body.query", "has no word")
 	}
 	if q.Limit == 0 {
 		q.Limit = 10

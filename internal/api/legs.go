@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -18,23 +19,23 @@ type Legs struct {
 }
 
 // SearchLegs is Search, and what each of its legs found. The question is embedded once.
-func (c *Caller) SearchLegs(ctx context.Context, q Question) (hits []store.Hit, legs Legs, err error) {
+func (c *Caller) SearchLegs(ctx context.Context, q Question) (found search.Found, legs Legs, err error) {
 	_, err = within(ctx, c, "search", &q, func(ctx context.Context, q *Question) (*struct{}, error) {
 		s := &splitting{Store: c.api.reader(ctx)}
-		hits, err = c.api.findIn(ctx, s, *q)
+		found, err = c.api.findIn(ctx, s, *q)
 		legs = s.legs
 		return nil, err
 	})
-	return hits, legs, err
+	return found, legs, err
 }
 
 // splitting is a store whose search also asks for each leg.
 type splitting struct {
-	store.Store
+	search.Store
 	legs Legs
 }
 
-// Search implements store.Store.
+// Search implements search.Store.
 func (s *splitting) Search(ctx context.Context, q store.Query) (hits []store.Hit, err error) {
 	words, meaning := q, q
 	words.Embedding, words.Limit = nil, mostOfLeg

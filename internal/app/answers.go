@@ -8,7 +8,7 @@ import (
 // answers returns the dependencies of the handlers of the task types agent and ai.
 func (t *Tenant) answers() agent.Deps {
 	d := agent.Deps{
-		Store: t.Store, Embedder: t.Embedder, Chat: t.Chat.Chat, Counter: t.Chat.Counter, Window: t.Chat.Window,
+		Store: t.Store, Find: t.Find, Chat: t.Chat.Chat, Counter: t.Chat.Counter, Window: t.Chat.Window,
 		MaxTokens: t.Chat.Ceiling, StepTimeout: t.Config.StepTimeout,
 	}
 	if t.Chat.Offline() {

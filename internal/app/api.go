@@ -16,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/mcp"
 	"github.com/seed-7227ef26/async-worker/internal/picture"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -28,7 +29,7 @@ func (w *Worker) openAPI() (err error) {
 	c := t.Config
 	w.api, err = api.New(api.Deps{
 		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For, Replayer: t.Replayer(),
-		Check: checkTask, MaxAttempts: t.maxAttempts, Search: t.search, Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt,
+		Check: checkTask, MaxAttempts: t.maxAttempts, Search: t.Find, Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt,
 		Scheduled:     w.wakeSchedules,
 		Picture:       t.picture(w.temp.path),
 		HighWatermark: c.API.HighWatermark, MaxBlob: c.MaxBlobBytes, AllowOrigins: c.API.AllowOrigins, Log: t.log,
@@ -84,14 +85,9 @@ func checkTask(what task.Task) error {
 	return h.Check(what)
 }
 
-// search embeds the query, and finds chunks in a store, which may be that of a caller.
-func (t *Tenant) search(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) {
-	embedded, err := t.Embedder.Embed(ctx, []string{store.PositiveTerms(q.Text)})
-	if err != nil {
-		return nil, err
-	}
-	q.Embedding = embedded.Vectors[0]
-	return s.Search(ctx, q)
+// Find searches a store, which may be that of a caller. It needs config.Models.
+func (t *Tenant) Find(ctx context.Context, s search.Store, q store.Query) (search.Found, error) {
+	return search.Finder{Embedder: t.Embedder, Rater: t.Rater, Log: t.log}.Find(ctx, s, q)
 }
 
 // picture draws pages of documents for the API; its files are in tempDir.

@@ -26,6 +26,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -57,6 +58,7 @@ type Tenant struct {
 	Bucket   blob.Bucket
 	Embedder llm.Embedder
 	Chat     ChatModel
+	Rater    search.Rater // nil: RERANK_URL is not set
 	// SweepEvery is how often a worker looks for lost messages; zero: engine.DefaultSweepEvery. It is no setting: only
 	// a test waits for it.
 	SweepEvery time.Duration

@@ -15,7 +15,7 @@ func (t *Tenant) assistants() *mcp.Server { return mcp.New(Version, t.log) }
 
 // reader reads the tenant's documents in a store.
 func (t *Tenant) reader(s store.Store, limit time.Duration) agent.Reader {
-	return agent.NewReader(agent.Deps{Store: s, Embedder: t.Embedder, StepTimeout: limit})
+	return agent.NewReader(agent.Deps{Store: s, Find: t.Find, StepTimeout: limit})
 }
 
 // ServeTools serves the agent's read-only tools to one program by MCP, until it closes in or ctx is done. It needs

@@ -236,6 +236,15 @@ func (d *opening) models(cfg config.Config) {
 	if cfg.LLMProvider != config.ProviderOffline {
 		d.worker.Chat = func(context.Context) (llm.Chat, error) { return openChat(cfg, nil) }
 	}
+	if cfg.Rerank.URL != "" {
+		d.worker.Rater = func(ctx context.Context) error {
+			rater, err := openRater(cfg)
+			if err != nil {
+				return err
+			}
+			return errors.Join(rater.Probe(ctx), rater.Close())
+		}
+	}
 }
 
 func (d *opening) docling(cfg config.Config) {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/rerank"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -23,7 +24,21 @@ func (t *Tenant) openModels(context.Context) error {
 	if !t.Chat.Offline() {
 		t.Chat.Chat = t.metrics.Chat(t.Chat.Chat)
 	}
+	if t.Config.Rerank.URL == "" {
+		return nil
+	}
+	rater, err := openRater(t.Config)
+	if err != nil {
+		return err
+	}
+	t.Rater = rater
+	t.closers = append(t.closers, rater.Close)
 	return nil
+}
+
+// openRater opens the service at RERANK_URL.
+func openRater(c config.Config) (*rerank.Client, error) {
+	return rerank.New(rerank.Config{URL: c.Rerank.URL, Model: c.Rerank.Model, APIKey: c.Rerank.APIKey.Reveal()})
 }
 
 func (t *Tenant) openUncounted() (err error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 	"github.com/seed-7227ef26/async-worker/internal/doctor"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/rerank/reranktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -165,6 +166,7 @@ func TestDoctorOnServices(t *testing.T) {
 	t.Parallel()
 	w := newWard(t)
 	model, converter := llmtest.New(t, llmtest.Options{}), doclingtest.New(t, doclingtest.Options{})
+	rater := reranktest.New(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +175,8 @@ func TestDoctorOnServices(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 	good := w.env("LLM_PROVIDER=openai", "OPENAI_API_KEY="+llmtest.Key, "OPENAI_BASE_URL="+model.URL(),
 		"DOCLING_URL="+converter.URL(),
-		"DOCLING_API_KEY="+doclingtest.Key, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8")
+		"DOCLING_API_KEY="+doclingtest.Key, "RERANK_URL="+rater.URL+reranktest.Cohere,
+		"RERANK_MODEL="+reranktest.Model, "RERANK_API_KEY="+reranktest.Key, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8")
 	for name, c := range map[string]struct {
 		env  []string
 		want string
@@ -185,9 +188,11 @@ func TestDoctorOnServices(t *testing.T) {
 			[]string{"EMBEDDING_DIMENSIONS=8", "OPENAI_EMBEDDING_MODEL=fixed-width"},
 			"fail embedding model", exitConfig,
 		},
-		"docling's key":    {[]string{"DOCLING_API_KEY=wrong"}, "fail docling", exitPermission},
-		"docling is down":  {[]string{"DOCLING_URL=http://127.0.0.1:1"}, "fail docling", exitUnavailable},
-		"guarded receiver": {[]string{"WEBHOOK_ALLOW_CIDRS="}, "fail webhooks", exitConfig},
+		"docling's key":     {[]string{"DOCLING_API_KEY=wrong"}, "fail docling", exitPermission},
+		"docling is down":   {[]string{"DOCLING_URL=http://127.0.0.1:1"}, "fail docling", exitUnavailable},
+		"re-ranker's key":   {[]string{"RERANK_API_KEY=wrong"}, "fail re-ranker", exitPermission},
+		"re-ranker's model": {[]string{"RERANK_MODEL=other"}, "fail re-ranker", exitConfig},
+		"guarded receiver":  {[]string{"WEBHOOK_ALLOW_CIDRS="}, "fail webhooks", exitConfig},
 		"permission before outage": {
 			[]string{"OPENAI_API_KEY=wrong", "DOCLING_URL=http://127.0.0.1:1"},
 			"fail chat model, fail docling, fail embedding model", exitPermission,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -41,14 +42,17 @@ query without a word finds nothing. Put -- before a query that begins with a min
 				return err
 			}
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
-				hits, err := search(ctx, t, q)
+				found, err := find(ctx, t, q)
 				if err != nil {
 					return err
 				}
 				if out == asJSON {
-					return printJSON(p.stdout, orEmpty(hits))
+					return printJSON(p.stdout, orEmpty(found.Hits))
 				}
-				return PrintHits(p.stdout, hits)
+				if found.Notice != "" {
+					fmt.Fprintln(p.stderr, found.Notice)
+				}
+				return PrintHits(p.stdout, found.Hits)
 			})
 		}),
 	}
@@ -66,17 +70,15 @@ query without a word finds nothing. Put -- before a query that begins with a min
 	return cmd
 }
 
-func search(ctx context.Context, t *app.Tenant, q store.Query) ([]store.Hit, error) {
-	embedded, err := t.Embedder.Embed(ctx, []string{store.PositiveTerms(q.Text)})
-	if err != nil {
-		return nil, &failure{"embed the query", nextModel, err}
+func find(ctx context.Context, t *app.Tenant, q store.Query) (search.Found, error) {
+	found, err := t.Find(ctx, t.Store, q)
+	if e, ok := errors.AsType[*search.EmbedError](err); ok {
+		return found, &failure{"embed the query", nextModel, e.Cause}
 	}
-	q.Embedding = embedded.Vectors[0]
-	hits, err := t.Store.Search(ctx, q)
 	if err != nil {
-		return nil, &failure{"search", nextStore, err}
+		return found, &failure{"search", nextStore, err}
 	}
-	return hits, nil
+	return found, nil
 }
 
 // Markup of Markdown that says nothing in a snippet, which is one line of prose.

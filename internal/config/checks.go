@@ -38,6 +38,7 @@ func (l *loader) check(groups Group) {
 	}
 	if groups&Models != 0 {
 		l.checkModels()
+		l.checkRerank()
 	}
 	if groups&Extract != 0 {
 		l.checkDocling()
@@ -229,6 +230,19 @@ func publicKey(key string) bool {
 		Role string `json:"role"`
 	}
 	return err == nil && json.Unmarshal(payload, &claims) == nil && claims.Role == "anon"
+}
+
+// checkRerank looks at the settings of the re-ranker.
+func (l *loader) checkRerank() {
+	for _, name := range []string{"RERANK_MODEL", "RERANK_API_KEY"} {
+		if l.given(name) && !l.given("RERANK_URL") {
+			l.problem("RERANK_URL", "there is a "+name+" but no address",
+				"set it to the whole address of the service, e.g. https://api.cohere.com/v2/rerank, or unset "+name)
+		}
+	}
+	if httpurl.Exposed(l.cfg.Rerank.URL) {
+		l.warn("RERANK_URL", "passages of documents travel unencrypted over http", "use https, or a trusted network")
+	}
 }
 
 func (l *loader) checkPII() {

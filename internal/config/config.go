@@ -31,6 +31,7 @@ type Config struct {
 	DBSchema    string
 	OpenAI      OpenAI
 	AzureOpenAI AzureOpenAI
+	Rerank      Rerank
 	// EmbeddingDimensions (EMBEDDING_DIMENSIONS) is the length of every vector, 1-4000. Default 1536.
 	EmbeddingDimensions int
 	// LLMProvider (LLM_PROVIDER) is ProviderOpenAI (default) or ProviderOffline.
@@ -186,6 +187,13 @@ type Azure struct {
 	Account string
 	// Container (AZURE_STORAGE_CONTAINER) is never empty. Default "<client>-documents".
 	Container string
+}
+
+// Rerank is the service that rates what a search finds.
+type Rerank struct {
+	URL    string // RERANK_URL, the whole address; empty: there is none
+	Model  string // RERANK_MODEL; empty: the service has a single one
+	APIKey Secret // RERANK_API_KEY
 }
 
 // Docling is the docling-serve that reads documents.

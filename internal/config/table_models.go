@@ -71,6 +71,22 @@ func models() []Setting {
 				"use a version such as 2024-10-21 or 2024-12-01-preview"),
 		},
 		{
+			Name: "RERANK_URL", Groups: Models,
+			Help: "the whole address of a service that rates what a search finds, with the API of Cohere, Voyage or " +
+				"text-embeddings-inference; the question and up to 40 passages are sent to it",
+			parse: address(func(c *Config) *string { return &c.Rerank.URL }, "https://api.cohere.com/v2/rerank"),
+		},
+		{
+			Name: "RERANK_MODEL", Groups: Models,
+			Help:  "the model at RERANK_URL; unset for text-embeddings-inference, which has one",
+			parse: pattern(func(c *Config) *string { return &c.Rerank.Model }, modelPattern, "use the model's name alone"),
+		},
+		{
+			Name: "RERANK_API_KEY", Secret: true, Groups: Models,
+			Help:  "the key for RERANK_URL, if it needs one",
+			parse: secret(func(c *Config) *Secret { return &c.Rerank.APIKey }),
+		},
+		{
 			Name: "EMBEDDING_DIMENSIONS", Default: "1536", Groups: Models | Store | Schema,
 			Help:  "the length of the embedding vectors, 1 to 4000; the schema is made for it",
 			parse: integer(func(c *Config) *int { return &c.EmbeddingDimensions }, 1, 4000),

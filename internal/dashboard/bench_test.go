@@ -30,6 +30,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/picture"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -151,9 +152,10 @@ func (b *bench) deps(log *slog.Logger) api.Deps {
 	deps := api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(b.T),
 		MaxAttempts: attempts, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
-		Search: func(ctx context.Context, s store.Store, q store.Query) ([]store.Hit, error) {
+		Search: func(ctx context.Context, s search.Store, q store.Query) (search.Found, error) {
 			q.Embedding = []float32{1, 1, 0, 1, 0, 1, 0, 1} // that of the second sample passage
-			return s.Search(ctx, q)
+			hits, err := s.Search(ctx, q)
+			return search.Found{Hits: hits}, err
 		},
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,

@@ -29,6 +29,7 @@ type searchPage struct {
 	Sets      []store.DocumentSet
 	Asked     bool
 	Hits      []hit
+	Notice    string // what to know of their order
 	Error     string // why the search did not work
 	terms     []string
 }
@@ -81,7 +82,8 @@ func (p *page) search() error {
 			return bad("The question is too long.")
 		}
 		found, legs, err := p.by.SearchLegs(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
-		if v.Hits = ranked(found, legs); err != nil {
+		v.Hits, v.Notice = ranked(found.Hits, legs), found.Notice
+		if err != nil {
 			v.Error = p.by.Describe(ctx, "search", err).Detail
 		}
 	}

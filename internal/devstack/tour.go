@@ -145,16 +145,11 @@ func (d *dev) failOne(ctx context.Context, t *app.Tenant, stamp string) error {
 
 func (d *dev) ask(ctx context.Context, t *app.Tenant, _ string) error {
 	d.out.section("A question: " + question)
-	vectors, err := t.Embedder.Embed(ctx, []string{question})
-	if err != nil {
-		return fmt.Errorf("embed the question: %w", err)
-	}
-	hits, err := t.Store.Search(ctx, store.Query{
-		Text: question, Embedding: vectors.Vectors[0], Limit: 1, DocumentSet: documentSet,
-	})
+	found, err := t.Find(ctx, t.Store, store.Query{Text: question, Limit: 1, DocumentSet: documentSet})
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
+	hits := found.Hits
 	if len(hits) == 0 {
 		return errors.New("the search found nothing")
 	}

@@ -13,10 +13,11 @@ import (
 )
 
 func models(ctx context.Context, w *Worker) []Result {
-	results := make([]Result, 2)
+	results := make([]Result, 3)
 	var wg sync.WaitGroup
 	wg.Go(func() { results[0] = w.embedding(ctx) })
 	wg.Go(func() { results[1] = w.chat(ctx) })
+	wg.Go(func() { results[2] = w.rater(ctx) })
 	wg.Wait()
 	return results
 }
@@ -57,6 +58,18 @@ func (w *Worker) chat(ctx context.Context) Result {
 		return failed(check, err, nextModel)
 	}
 	return ok(check, "%s answers; %d tokens were used", c.Model(), answer.PromptTokens+answer.CompletionTokens)
+}
+
+func (w *Worker) rater(ctx context.Context) Result {
+	const check = "re-ranker"
+	if w.Rater == nil {
+		return Result{Check: check, State: Skipped, Seen: "RERANK_URL is not set"}
+	}
+	if err := w.within(ctx, w.Rater); err != nil {
+		return failed(check, err, "check RERANK_URL, RERANK_MODEL and RERANK_API_KEY; until it answers, searches are in the "+
+			"order of words and vectors")
+	}
+	return ok(check, "it rates passages")
 }
 
 func doclingCheck(ctx context.Context, w *Worker) []Result {

@@ -23,6 +23,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/mcp"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -111,7 +112,7 @@ func (b *bench) document(set, filename string, passages ...string) (ids []string
 }
 
 func (b *bench) reader(s agent.Store) agent.Reader {
-	return agent.NewReader(agent.Deps{Store: s, Embedder: b.embedder})
+	return agent.NewReader(agent.Deps{Store: s, Find: search.Finder{Embedder: b.embedder}.Find})
 }
 
 var quiet = slog.New(slog.DiscardHandler)

@@ -131,7 +131,7 @@ type Hit struct {
 	Pages       []int    `json:"pages"`
 	Boxes       []Box    `json:"boxes,omitempty"`
 	Kind        string   `json:"kind"`
-	Score       float64  `json:"score"`      // reciprocal rank fusion; higher is better
+	Score       float64  `json:"score"`      // 0 to 1, higher is better; docs/documents.md says what it means
 	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 when only the text matched
 	// it has a word of the query's text; false: only its embedding is near
 	Matched bool `json:"matched"`

@@ -132,6 +132,16 @@ func rules() []rule {
 			"a model's client doesn't know its users",
 		},
 		{
+			"internal/rerank/...",
+			[]string{"internal/rerank/...", "internal/tracing", taskErrors},
+			"it rates texts, of any origin",
+		},
+		{
+			"internal/search",
+			[]string{"internal/llm", "internal/store"},
+			"it is the one way to search, and knows no back end and no service",
+		},
+		{
 			"internal/chunk/...",
 			[]string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords},
 			"a chunker only makes chunks from blocks",
@@ -217,7 +227,7 @@ func rules() []rule {
 				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract",
 				"internal/extract/pageimage",
 				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk",
-				"internal/llm", "internal/llm/prompt",
+				"internal/llm", "internal/llm/prompt", "internal/search",
 				"internal/enrich", "internal/evidence", "internal/privacy", "internal/gateway", "internal/einvoice",
 				"internal/wellformed", "internal/child", taskWords, jobWords, taskErrors,
 				"internal/deck/...",
@@ -241,7 +251,7 @@ func rules() []rule {
 			"internal/api/...",
 			[]string{
 				"queue", "internal/store", "internal/feed", "internal/blob", "internal/message", "internal/replay",
-				"internal/schedule", "internal/apitoken", taskWords, jobWords, taskErrors,
+				"internal/schedule", "internal/apitoken", "internal/search", taskWords, jobWords, taskErrors,
 			},
 			"it serves interfaces over HTTP, and knows no back end and no engine",
 		},
@@ -290,7 +300,7 @@ func rules() []rule {
 				"internal/cognee", "internal/dashboard", "internal/doctor", "internal/event", "internal/front", "internal/httpd",
 				"internal/tenants", "internal/tenantkey",
 				"internal/replay", "internal/blob", "internal/extract", "internal/feed", "internal/apitoken", "internal/schedule",
-				"queue", "webhook", "webhook/signing", "systemd", taskWords, jobWords, taskErrors,
+				"internal/search", "queue", "webhook", "webhook/signing", "systemd", taskWords, jobWords, taskErrors,
 			},
 			"commands get back ends from internal/app",
 		},
@@ -334,6 +344,7 @@ func upper() []string {
 func unshipped() []string {
 	return []string{
 		module + "/internal/devstack/...", module + "/internal/stack/...", module + "/internal/llm/llmtest",
+		module + "/internal/rerank/reranktest",
 		module + "/webhook/receiver", module + "/internal/gateway/gatewaytest", module + "/internal/einvoice/einvoicetest",
 		"github.com/cpuguy83/go-md2man/...", "github.com/spf13/cobra/doc",
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -204,5 +205,7 @@ func streamDeps(began *moments) (agent.Deps, error) {
 	if err != nil {
 		return agent.Deps{}, err
 	}
-	return agent.Deps{Embedder: embedder, Chat: chat, Counter: token.New(), Window: openai.DefaultWindow}, nil
+	return agent.Deps{
+		Find: search.Finder{Embedder: embedder}.Find, Chat: chat, Counter: token.New(), Window: openai.DefaultWindow,
+	}, nil
 }

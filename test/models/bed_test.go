@@ -26,6 +26,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -128,7 +129,7 @@ func (b *bed) handlers() handlers.Registry {
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
 	router, counter := extract.NewRouter(native.Extractors(pdf.New(), nil)), token.New()
-	answering := agent.Deps{Store: b.store, Embedder: embedder, Chat: chat, Counter: counter, Window: 128_000}
+	answering := agent.Deps{Store: b.store, Find: search.Finder{Embedder: embedder}.Find, Chat: chat, Counter: counter, Window: 128_000}
 	registry, err := handlers.NewRegistry(
 		ingest.New(ingest.Deps{
 			Bucket: b.bucket, Extractor: router, Documents: b.store, Embedder: embedder, Counter: counter,

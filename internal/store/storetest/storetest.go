@@ -124,6 +124,7 @@ var otherTests = []suiteTest{
 	{"search without a match", testSearchNeighbours},
 	{"search by BM25", testSearchBM25},
 	{"search in each language", testSearchLanguages},
+	{"search by parts and order of words", testSearchClosely},
 	{"search by exact statistics", testSearchStatistics},
 	{"documents by name", testDocumentList},
 	{"documents with details", testDocumentDetails},

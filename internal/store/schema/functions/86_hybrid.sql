@@ -1,7 +1,7 @@
 -- Hybrid search: words and vectors, each with its own limit. Vectors of a model are combined with the words by reciprocal
 -- rank fusion; equal sums go to the words. Vectors of the offline provider are words, too, without their rarity: there
--- the sum of the two scores orders, and words decide unless they are close. Source of the fusion: Cormack,
--- Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009
+-- the sum of the two scores orders, and the best v_closely are compared with the question once more (aw_closeness).
+-- A score is from 0 to 1. Source of the fusion: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009
 -- (there k = 60; Supabase and pgvector's guides use 50).
 
 -- matched: whether a hit has a word of the question. The attribute is added here and not by a migration: between the
@@ -26,6 +26,7 @@ language plpgsql stable rows 10 set search_path = {{ .path }} set plan_cache_mod
 declare
   v_n integer := least(greatest(coalesce(n, 10), 1), 100);
   v_leg integer := least(greatest(4 * v_n, 40), 200);
+  v_closely constant integer := 40;
   v_question record;
   v_any tsquery;
   v_bound boolean := {{ .schema }}.aw_client() is not null;
@@ -58,7 +59,7 @@ begin
     from {{ .schema }}.aw_matching(client, v_question.everything, v_question.terms, v_question.but, v_leg, in_set) m
     where v_question.asks and not v_bound and (v_question.structured or not exists (select from ranked))
   ), matching as materialized (
-    select coalesce(r.id, p.id) as id, r.score + case when p.complete then 2 else 0 end as words,
+    select coalesce(r.id, p.id) as id, r.score as words, coalesce(p.complete, false) as complete,
            rank() over (order by coalesce(p.complete, false) desc, r.score desc nulls last,
                                  p.weight desc nulls last, p.rank desc nulls last) as place
     from ranked r full join present p on p.id = r.id
@@ -68,13 +69,13 @@ begin
     where vec is not null and m.distance <> 'NaN' -- a chunk whose vector is all zeros
   ), hits as materialized ( -- else the words would be compared with chunks that are not hits
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes,
-           c.kind, c.position, f.words,
+           c.kind, c.position, f.words, f.complete,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
            f.fused::double precision, f.words is not null or coalesce(c.search @@ v_any, false) as matched,
            c.search @@ v_question.akin or c.model not like 'offline-%' as related,
            bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
-    from (select coalesce(m.id, n.id) as id, m.words,
-                 coalesce(1.0 / (50 + m.place), 0) + coalesce(1.0 / (50 + n.place), 0) as fused
+    from (select coalesce(m.id, n.id) as id, m.words, coalesce(m.complete, false) as complete,
+                 (coalesce(51.0 / (50 + m.place), 0) + coalesce(51.0 / (50 + n.place), 0)) / 2 as fused
           from matching m full join nearest n on n.id = m.id) f
     join {{ .schema }}.document_chunks c on c.id = f.id
     join {{ .schema }}.documents d
@@ -83,9 +84,16 @@ begin
   )
   select h.id, h.document_id, h.document_set, h.filename, h.version, h.content, h.heading_path, h.pages, h.boxes,
          h.kind, h.similarity, s.score, h.matched
-  from hits h, lateral (
-    select case when h.scored and (h.offline or vec is null) then coalesce(h.words, 0) + h.similarity
-                else h.fused end as score) s
+  from hits h
+  left join {{ .schema }}.aw_closeness(client, v_question.positive, array(
+    select x.id from hits x where x.scored and (x.offline or vec is null)
+    order by coalesce(x.words, 0) + x.similarity desc, x.id limit v_closely)) c on c.id = h.id,
+  lateral (
+    select case when h.scored and (h.offline or vec is null) then
+      -- Of a question with a phrase or OR, what has all that it asks for is above one half.
+      (1 - exp(-(coalesce(h.words, 0) + greatest(h.similarity, 0)) * (1 + coalesce(c.pieces, 0)) - 0.25 * coalesce(c.pairs, 0)) + h.complete::int)
+        / case when v_question.structured then 2 else 1 end
+    else h.fused end as score) s
   where h.matched or h.related or not v_question.asks
   -- The order of equally good hits stays the same when documents are ingested again.
   order by s.score desc, h.words desc nulls last, h.similarity desc, h.filename, h.document_set, h.position, h.id

@@ -1,0 +1,79 @@
+package search_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/rerank"
+	"github.com/seed-7227ef26/async-worker/internal/rerank/reranktest"
+	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// shelf is a store with these hits, in this order.
+type shelf []store.Hit
+
+func (s shelf) Search(_ context.Context, q store.Query) ([]store.Hit, error) {
+	if len(q.Embedding) == 0 {
+		return nil, errors.New("the query has no vector")
+	}
+	return append([]store.Hit(nil), s[:min(q.Limit, len(s))]...), nil
+}
+
+func files(hits []store.Hit) string {
+	var names []string
+	for _, h := range hits {
+		names = append(names, h.Filename)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestRated: a hit that the store ranks below the limit may be the best; a service that fails leaves the store's order, and
+// the answer and the log say so.
+func TestRated(t *testing.T) {
+	t.Parallel()
+	embedder, err := offline.New(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := reranktest.New(t)
+	client, err := rerank.New(rerank.Config{URL: s.URL + reranktest.TEI, APIKey: reranktest.Key, Rest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	var log bytes.Buffer
+	f := search.Finder{Embedder: embedder, Rater: client, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	in := shelf{
+		{Filename: "a", Content: "secret crane", Score: 0.9},
+		{Filename: "b", Content: "nothing", Score: 0.8},
+		{Filename: "c", Content: "lifts", HeadingPath: []string{"Crane", "Pilot"}, Score: 0.7},
+	}
+	q := store.Query{Text: "crane pilot", Limit: 2}
+	found, err := f.Find(t.Context(), in, q)
+	if err != nil || files(found.Hits) != "c a" || found.Hits[0].Score != 1 || found.Hits[1].Score != 0.5 || found.Notice != "" {
+		t.Errorf("rated: %+v, %v", found, err)
+	}
+	s.Fail(reranktest.Status(500, ""))
+	found, err = f.Find(t.Context(), in, q)
+	if err != nil || files(found.Hits) != "a b" || found.Hits[0].Score != 0.9 || !strings.Contains(found.Notice, "re-ranker failed") {
+		t.Errorf("it fails: %+v, %v", found, err)
+	}
+	if said := log.String(); !strings.Contains(said, "HTTP 500") || strings.Contains(said, "secret") {
+		t.Errorf("the log: %s", said)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.Find(ended, in, q); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended search: %v", err)
+	}
+	f.Rater = nil
+	if found, err = f.Find(t.Context(), in, q); err != nil || files(found.Hits) != "a b" {
+		t.Errorf("without a service: %+v, %v", found, err)
+	}
+}
