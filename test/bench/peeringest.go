@@ -29,13 +29,12 @@ const (
 
 // ingestFiles compares the way of a folder of documents into Postgres.
 func (b *peerBench) ingestFiles(ctx context.Context) error {
-	llama := b.peer("llamaindex", "LlamaIndex: SimpleDirectoryReader, IngestionPipeline, PGVectorStore", "llamaindex.py", "1")
-	llamaTuned := b.peer("llamaindex", "LlamaIndex, asynchronous, 4 calls at a time", "llamaindex.py", "4")
+	llama := b.peer("llamaindex", "LlamaIndex: SimpleDirectoryReader, IngestionPipeline, PGVectorStore", "llamaindex.py")
 	chain := b.peer("langchain", "LangChain: its loaders, RecursiveCharacterTextSplitter, PGVector", "langchain_files.py")
-	llama.rows, llamaTuned.rows, chain.rows = llamaChunks, llamaChunks, chainChunks
+	llama.rows, chain.rows = llamaChunks, chainChunks
 	ours := b.ours("ingest", fmt.Sprintf("async-worker, %d tasks and %d requests at a time: its defaults", ingestTasks, ingestTasks))
 	ours.rows = ourChunks
-	c := b.ingestContest("files", b.documents, b.files, ours, llama, llamaTuned, chain)
+	c := b.ingestContest("files", b.documents, b.files, ours, llama, chain)
 	fmt.Fprintf(b.out, "\n%d files, %d of them PDFs, into Postgres: chunks of about %d tokens, with the same kinds of index "+
 		"(HNSW of halfvec, words); the model takes %v a call.\n", len(b.files), len(b.pdfs()), 400, ingestLatency)
 	if err := b.turns(ctx, c); err != nil {

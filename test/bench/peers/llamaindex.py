@@ -1,8 +1,6 @@
-"""Ingests files by LlamaIndex, as its documentation shows. Its argument is the number of calls of the model at a time."""
+"""Ingests files by LlamaIndex, as its documentation shows."""
 
-import asyncio
 import os
-import sys
 
 import peer
 import sqlalchemy
@@ -27,7 +25,6 @@ class HTML(BaseReader):
 
 
 t = peer.task()
-calls = int(sys.argv[1])
 url = sqlalchemy.make_url(t["database"])
 store = PGVectorStore.from_params(
     connection_string=url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False),
@@ -39,7 +36,7 @@ store = PGVectorStore.from_params(
     hnsw_kwargs={"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 40, "hnsw_dist_method": "halfvec_cosine_ops"},
 )
 store._initialize()  # makes the table and its indexes
-model = OpenAIEmbedding(model="text-embedding-3-small", api_base=t["model"], api_key="none", num_workers=calls)
+model = OpenAIEmbedding(model="text-embedding-3-small", api_base=t["model"], api_key="none")
 pipeline = IngestionPipeline(
     transformations=[SentenceSplitter(chunk_size=CHUNK, chunk_overlap=OVERLAP), model],
     vector_store=store,
@@ -54,10 +51,7 @@ def ingest():
     ).load_data()
     for d in documents:
         d.set_content(d.text.replace("\0", ""))  # Postgres refuses it, and pypdf lets it through
-    if calls == 1:
-        pipeline.run(documents=documents)
-    else:
-        asyncio.run(pipeline.arun(documents=documents))
+    pipeline.run(documents=documents)
 
 
 peer.serve(ingest)
