@@ -19,6 +19,7 @@ TESTFLAGS :=
 TEST_TIMEOUT := 10m
 STRUCTURE_VENV := .tools/structure
 RETRIEVAL_VENV := .tools/retrieval
+PEERS := .tools/peers
 # Packages at once. Tests start real servers: more of them than processors make each other late.
 TEST_PARALLEL := $(shell nproc 2>/dev/null || echo 2)
 # A line per package and each failure; with -v or -bench, all that `go test` prints.
@@ -131,8 +132,9 @@ boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, a
 	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
 
 .PHONY: bench
-bench: test-deps ## Measure what the worker costs around a task, next to a bare client loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream, feed, decks, bloat, retention or dashboard
-	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -timeout 60m -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS))
+bench: test-deps ## Measure what the worker costs around a task, next to a bare client loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream, feed, decks, bloat, retention, dashboard or peers (other programs beside it, from PyPI; CORPUS=dir: these documents)
+	@$(if $(filter peers,$(ONLY)),dev/install-peers.sh $(PEERS))
+	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -timeout 60m -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(if $(filter peers,$(ONLY)),-peers $(PEERS) $(if $(CORPUS),-corpus '$(CORPUS)')) $(BENCHFLAGS))
 
 .PHONY: quality
 quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print; with KIND=retrieval SET=dir (passages.jsonl, questions.jsonl) the search

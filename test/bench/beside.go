@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -29,6 +30,8 @@ type worker interface {
 // contender is a worker that can be started, and its figures.
 type contender struct {
 	name, completes string
+	connections     int32
+	afterCrash      string // what it does with a task whose end nobody has answered for yet
 	database        string
 	start           func(ctx context.Context) (worker, error)
 
@@ -108,8 +111,9 @@ func besideRiverWith(ctx context.Context, out io.Writer, stub, program string, s
 
 func riverContender(pg *stack.Postgres, program, completes, mode string, cooldown time.Duration) *contender {
 	database := fmt.Sprintf("river_%s_%d", mode, cooldown.Milliseconds())
+	after := map[string]string{"batched": "runs jobs that had ended again", "single": "runs what was not committed again"}
 	return &contender{
-		name: "River", completes: completes, database: database,
+		name: "River", completes: completes, database: database, connections: besideTasks + 2, afterCrash: after[mode],
 		start: func(ctx context.Context) (worker, error) {
 			return startRiver(ctx, program, pg.URL(database), mode, besideRound, cooldown)
 		},
@@ -119,6 +123,7 @@ func riverContender(pg *stack.Postgres, program, completes, mode string, cooldow
 func ourContender(pg *stack.Postgres, stub string) *contender {
 	return &contender{
 		name: "async-worker", completes: "with those under way", database: "bench",
+		connections: postgres.PoolFor(besideTasks), afterCrash: "runs what was not committed again",
 		start: func(ctx context.Context) (worker, error) {
 			jobs, err := openJobs(ctx, pg, besideTasks)
 			return &ourWorker{stub: stub, jobs: jobs}, err
@@ -207,16 +212,16 @@ func printBeside(out io.Writer, contenders []*contender) {
 	single := contenders[len(contenders)-2]
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tcompletes\ttasks/s\tCPU ms/task\tPostgres CPU ms/task\tstatements/task\tin "+
-		"functions\tcommits/task\tratio\t")
+		"functions\tcommits/task\tratio\tconnections\tafter a crash\t")
 	for _, c := range contenders {
 		ratio := make([]float64, len(c.rate))
 		for i := range ratio {
 			ratio[i] = c.rate[i] / single.rate[i]
 		}
 		per := func(n float64) float64 { return n / besideRound }
-		fmt.Fprintf(t, "%s\t%s\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", c.name, c.completes, median(c.rate),
+		fmt.Fprintf(t, "%s\t%s\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%d\t%s\t\n", c.name, c.completes, median(c.rate),
 			1e3*median(c.cpu), 1e3*median(c.sql),
-			per(c.counts.sent), per(c.counts.inner), per(c.counts.commits), median(ratio))
+			per(c.counts.sent), per(c.counts.inner), per(c.counts.commits), median(ratio), c.connections, c.afterCrash)
 	}
 	_ = t.Flush()
 }

@@ -123,14 +123,8 @@ func readApart(ctx context.Context, paths ...string) (took, error) {
 // treeMemory is the proportional memory of a process and all below it, in bytes. A process that has ended has none.
 func treeMemory(pid int) int64 {
 	sum := proportional(pid)
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
-	for _, t := range threads {
-		children, _ := os.ReadFile(t)
-		for child := range strings.FieldsSeq(string(children)) {
-			if n, err := strconv.Atoi(child); err == nil {
-				sum += treeMemory(n)
-			}
-		}
+	for _, child := range childrenOf(pid) {
+		sum += treeMemory(child)
 	}
 	return sum
 }

@@ -38,6 +38,12 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "listen" {
 		os.Exit(serveListen(os.Stdout, os.Stdin))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "model" {
+		os.Exit(serveModel(os.Stdout, os.Stdin))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "peer" {
+		os.Exit(servePeer(os.Stdout, os.Stdin, os.Args[2]))
+	}
 	var index indexOptions
 	flag.IntVar(&index.rows, "rows", 50_000, "index: number of chunks, at least 1000")
 	flag.IntVar(&index.queries, "queries", 100, "index: number of questions")
@@ -46,7 +52,9 @@ func main() {
 	bloat.flags()
 	var old retentionOptions
 	old.flags()
-	all := parts(&index, &bloat, &old)
+	var peers peersOptions
+	peers.flags()
+	all := parts(&index, &bloat, &old, &peers)
 	queue := flag.String("queue", "", "queue: only on this one: stub, Azurite, NATS, Postgres or pgmq")
 	only := flag.String("only", "", "only this part: "+partNames(all))
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
@@ -84,7 +92,7 @@ type part struct {
 	run   func(ctx context.Context, out io.Writer) error
 }
 
-func parts(index *indexOptions, bloat *bloatOptions, old *retentionOptions) []part {
+func parts(index *indexOptions, bloat *bloatOptions, old *retentionOptions, peers *peersOptions) []part {
 	return []part{
 		{"reindex", "documents that are ingested again", measureReindex},
 		{
@@ -105,6 +113,10 @@ func parts(index *indexOptions, bloat *bloatOptions, old *retentionOptions) []pa
 			func(ctx context.Context, out io.Writer) error { return measureRetention(ctx, out, *old) },
 		},
 		{"decks", "30 slides converted and exported, beside python-pptx and LibreOffice; the memory of 300", measureDecks},
+		{
+			"peers", "LlamaIndex, LangChain, pgai, kreuzberg, pypdf, pdftotext and Celery beside the worker",
+			func(ctx context.Context, out io.Writer) error { return measurePeers(ctx, out, *peers) },
+		},
 		{"feed", "500 streams of events over HTTP: memory, delay, tasks a second", measureFeed},
 	}
 }

@@ -31,11 +31,16 @@ func serveStub(out io.Writer, in io.Reader) int {
 }
 
 func startStub(ctx context.Context) (connection string, stop func(), err error) {
+	return startService(ctx, "stub")
+}
+
+// startService starts a service of this program, which prints its address.
+func startService(ctx context.Context, name string) (address string, stop func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "stub")
+	cmd := exec.CommandContext(ctx, self, name)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -46,7 +51,7 @@ func startStub(ctx context.Context) (connection string, stop func(), err error) 
 		return "", nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", nil, fmt.Errorf("start the stub: %w", err)
+		return "", nil, fmt.Errorf("start the %s: %w", name, err)
 	}
 	stop = func() {
 		_ = in.Close()
@@ -55,7 +60,7 @@ func startStub(ctx context.Context) (connection string, stop func(), err error) 
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		stop()
-		return "", nil, fmt.Errorf("the stub did not print its address: %w", err)
+		return "", nil, fmt.Errorf("the %s did not print its address: %w", name, err)
 	}
 	return strings.TrimSpace(line), stop, nil
 }

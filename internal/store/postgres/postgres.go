@@ -75,13 +75,18 @@ func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	return &caller{pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID}, nil
+	mode := config.ConnConfig.DefaultQueryExecMode
+	return &caller{
+		pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID,
+		unnamed: mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol,
+	}, nil
 }
 
 // caller is an rpc.Caller over a pool.
 type caller struct {
 	pool     *pgxpool.Pool
 	schema   string // quoted
+	unnamed  bool   // statements have no names: a pooler may not keep prepared ones
 	clientID string
 	chosen   atomic.Pointer[session] // nil: not known yet
 }

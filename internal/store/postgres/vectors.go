@@ -15,8 +15,27 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 )
 
-// CallWithVectors calls a function of p and vectors, in one transaction of several round trips. The vectors are a
-// parameter in binary. A COPY would be as fast only into the table itself, which checks no key and no fence.
+// The numbers of vectors from which it is worth while to send them in binary: in one round trip, and in a transaction of
+// several.
+const (
+	leastVectors      = 2
+	leastVectorsApart = 8
+)
+
+// LeastVectors implements rpc.VectorCaller.
+func (c *caller) LeastVectors() int {
+	if s := c.chosen.Load(); s != nil && c.atOnce(*s) {
+		return leastVectors
+	}
+	return leastVectorsApart
+}
+
+// atOnce reports whether a call with vectors takes one round trip. An unnamed statement's parameters are asked for
+// first, within a transaction.
+func (c *caller) atOnce(as session) bool { return !c.unnamed && !as.apart }
+
+// CallWithVectors calls a function of p and vectors, in one transaction. The vectors are a parameter in binary. A COPY
+// would be as fast only into the table itself, which checks no key and no fence.
 func (c *caller) CallWithVectors(
 	ctx context.Context, fn string, p json.RawMessage, vectors [][]float32,
 ) (json.RawMessage, error) {
@@ -33,24 +52,35 @@ func (c *caller) CallWithVectors(
 	if err != nil {
 		return nil, callError(fn, err)
 	}
-	args := []any{string(p), halfVectors(vectors)}
-	// A pooler may not keep prepared statements; within a transaction an unnamed one works.
-	switch conn.Conn().Config().DefaultQueryExecMode {
-	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+	answer, err := c.withVectors(ctx, conn, as, c.schema+"."+fn+"($1::jsonb, $2::"+typed+")::text", string(p), halfVectors(vectors))
+	if err != nil {
+		return nil, callError(fn, err)
+	}
+	return json.RawMessage(answer), nil
+}
+
+// withVectors makes the call.
+func (c *caller) withVectors(
+	ctx context.Context, conn *pgxpool.Conn, as session, expression, p string, vectors halfVectors,
+) (answer string, err error) {
+	if c.atOnce(as) {
+		err = conn.QueryRow(ctx, "select "+expression+
+			` from (select pg_catalog.set_config('app.client_id', $3, true), pg_catalog.set_config('role', $4, true) offset 0) settings`,
+			p, vectors, c.clientID, as.role).Scan(&answer)
+		return answer, err
+	}
+	args := []any{p, vectors}
+	if c.unnamed {
 		args = append([]any{pgx.QueryExecModeDescribeExec}, args...)
 	}
-	var answer string
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_catalog.set_config('app.client_id', $1, true), "+
 			"pg_catalog.set_config('role', $2, true)", c.clientID, as.role); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, "select "+c.schema+"."+fn+"($1::jsonb, $2::"+typed+")::text", args...).Scan(&answer)
+		return tx.QueryRow(ctx, "select "+expression, args...).Scan(&answer)
 	})
-	if err != nil {
-		return nil, callError(fn, err)
-	}
-	return json.RawMessage(answer), nil
+	return answer, err
 }
 
 // halfVectors is a pgtype.ArrayGetter: a one-dimensional array of halfvec, with a null for a nil vector. pgx would

@@ -16,7 +16,6 @@ const (
 	maxBatchChunks = 200
 	maxBatchBytes  = 3 << 20
 	maxKeys        = 1000
-	minBinary      = 8 // vectors: below, a transaction of several round trips costs more than it saves
 )
 
 func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.StagedVersion, error) {
@@ -103,8 +102,7 @@ func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string,
 	return slices.Compact(missing), nil
 }
 
-// inBinary returns the caller if it can send vectors in binary and there are enough of them. Nil: send them as texts,
-// in one round trip.
+// inBinary returns the caller if it can send vectors in binary and there are enough of them. Nil: send them as texts.
 func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
 	caller, ok := c.caller.(VectorCaller)
 	vectors := 0
@@ -113,7 +111,7 @@ func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
 			vectors++
 		}
 	}
-	if !ok || vectors < minBinary {
+	if !ok || vectors < caller.LeastVectors() {
 		return nil
 	}
 	return caller

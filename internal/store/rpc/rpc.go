@@ -36,6 +36,8 @@ type VectorCaller interface {
 	Caller
 	// CallWithVectors is Call for a function of p and an array of halfvec. A nil vector is sent as null.
 	CallWithVectors(ctx context.Context, fn string, p json.RawMessage, vectors [][]float32) (json.RawMessage, error)
+	// LeastVectors is the number of vectors from which CallWithVectors costs less than a Call with them as texts.
+	LeastVectors() int
 }
 
 // Options qualify New. The zero value checks nothing.
