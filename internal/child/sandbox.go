@@ -39,7 +39,7 @@ type kernel struct {
 	noFilter error
 }
 
-var machine = sync.OnceValue(func() kernel { //nolint:gochecknoglobals // what the machine is does not change
+var machine = sync.OnceValue(func() kernel {
 	k := kernel{landlock: lookForLandlock()}
 	k.filter, k.noFilter = newFilter(k.landlock.signals, false)
 	if k.noFilter == nil {

@@ -57,7 +57,7 @@ func (s *Server) Fail(faults ...http.HandlerFunc) {
 
 // Status is a fault: an error response, with Retry-After if after is not empty.
 func Status(code int, after string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
 		if after != "" {
 			w.Header().Set("Retry-After", after)
 		}

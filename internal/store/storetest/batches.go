@@ -57,10 +57,11 @@ func sameTogether(t *testing.T, b *bench, all []situation) {
 // left is what a call left of a job, without ids and times.
 func (b *bench) left(id string) string {
 	j := b.job(id)
+	c, err := b.JobContext(b.ctx(), id)
 	var text strings.Builder
-	fmt.Fprintf(&text, "\n%s %s %d%% attempts %d/%d result %s error %q started %t completed %t took %v\n", j.Status,
-		j.Stage, j.Progress, j.Attempts, j.MaxAttempts, j.Result, j.ErrorMessage, j.StartedAt != nil,
-		j.CompletedAt != nil, j.ProcessingMS != nil)
+	fmt.Fprintf(&text, "\n%s %s %d%% attempts %d/%d result %s error %q started %t completed %t took %v received %t %v\n",
+		j.Status, j.Stage, j.Progress, j.Attempts, j.MaxAttempts, j.Result, j.ErrorMessage, j.StartedAt != nil,
+		j.CompletedAt != nil, j.ProcessingMS != nil, c.Received != "", err)
 	at := time.Time{}
 	for _, e := range b.history(id) {
 		fmt.Fprintf(&text, "%d %s %d%% attempt %d %q %s, in order %t\n", e.Seq, e.Stage, e.Progress, e.Attempt, e.Message,

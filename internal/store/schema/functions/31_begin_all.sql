@@ -48,7 +48,9 @@ begin
       started_at = coalesce(u.started_at, clock_timestamp()),
       series_started_at = coalesce(u.series_started_at, clock_timestamp()),
       sent_at = coalesce(u.sent_at, clock_timestamp()), message = null, -- it arrived: no sweep needs to send it
-      message_ids = {{ .schema }}.aw_remember_message(u.message_ids, nullif(d.m #>> '{source,message_id}', ''))
+      message_ids = {{ .schema }}.aw_remember_message(u.message_ids, nullif(d.m #>> '{source,message_id}', '')),
+      received = case when (d.was).series_started_at is null
+                      then coalesce(nullif(d.m ->> 'original_message', ''), u.received) else u.received end
     from due d where u.client_id = v_client and u.ctid = d.place -- the row is locked, so it stays there
     returning u as job, d.n, (d.was).series_started_at is null as first
   ), written as (
