@@ -12,7 +12,8 @@ say() { echo "structure-deps: $*"; }
 die() { echo "structure-deps: $*" >&2; exit 1; }
 
 missing=
-for package in libreoffice-writer-nogui chromium python3-venv poppler-utils poppler-data tesseract-ocr libpango-1.0-0 \
+for package in libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui chromium python3-venv \
+    poppler-utils poppler-data tesseract-ocr libpango-1.0-0 \
     libpangoft2-1.0-0 libharfbuzz-subset0 fonts-noto-core fonts-noto-cjk fonts-liberation fonts-dejavu-core; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing="$missing $package"
 done
