@@ -94,13 +94,13 @@ func (m *maker) bytes() []byte {
 	object("<< " + m.info + " >>")
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 9 0 R >>")
 	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(toHebrew), toHebrew))
-	more := ""
+	var more strings.Builder
 	for font, base := range map[string]string{serif: "Times-Roman", light: "Corben-Light", medium: "Corben-Medium"} {
-		more += fmt.Sprintf("/%s << /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /%s >> ", font, base)
+		fmt.Fprintf(&more, "/%s << /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /%s >> ", font, base)
 	}
 	for i, p := range m.pages {
 		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate %d /Annots [%s] "+
-			"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R %s>> >> >>", m.rotate, m.annots, fixed+2+2*i, more))
+			"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R %s>> >> >>", m.rotate, m.annots, fixed+2+2*i, more.String()))
 		object(fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.Len(), p.String()))
 	}
 	if n := len(m.outline); n > 0 {
