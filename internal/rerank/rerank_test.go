@@ -44,6 +44,19 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
+// TestMany: more texts than text-embeddings-inference takes in a request are rated in parts.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	many := slices.Repeat([]string{"nothing", "the crane lifts a pilot", "a pilot"}, 14)
+	want := slices.Repeat([]float64{0, 1, 0.5}, 14)
+	for path, model := range map[string]string{reranktest.Cohere: reranktest.Model, reranktest.TEI: ""} {
+		c := open(t, rerank.Config{URL: reranktest.New(t).URL + path, Model: model, APIKey: reranktest.Key})
+		if rates, err := c.Rate(t.Context(), "crane pilot", many); err != nil || !slices.Equal(rates, want) {
+			t.Errorf("%s: %v, %v", path, rates, err)
+		}
+	}
+}
+
 // hint is what an error says to do.
 func hint(err error) string {
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
