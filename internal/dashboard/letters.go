@@ -108,6 +108,7 @@ func (p *page) letter() error {
 	if v.Letter, err = p.by.Operation().DeadLetter(ctx, p.r.PathValue("id")); err != nil {
 		return err
 	}
+	v.Letter.Original = p.message(v.Letter.Original)
 	if v.Letter.JobID != "" {
 		j, err := p.by.Reader(ctx).Job(ctx, v.Letter.JobID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
