@@ -58,7 +58,21 @@ func (c *Client) ask(ctx context.Context, question string, texts []string) (rate
 		}
 		rates = append(rates, some...)
 	}
+	scale(rates)
 	return rates, nil
+}
+
+// scale brings ratings to 0 to 1. Those that are not (llama.cpp's) are logits, which the logistic function maps without
+// losing their order, as cutting them off would. One that is beyond 1 by rounding is none.
+func scale(rates []float64) {
+	const rounding = 1e-3
+	logits := slices.ContainsFunc(rates, func(r float64) bool { return r < -rounding || r > 1+rounding })
+	for i, r := range rates {
+		if logits {
+			r = 1 / (1 + math.Exp(-r))
+		}
+		rates[i] = min(max(r, 0), 1)
+	}
 }
 
 func (c *Client) askPart(ctx context.Context, question string, texts []string) ([]float64, error) {
@@ -129,7 +143,7 @@ func read(answer []byte, n int) (rates []float64, ok bool) {
 			return nil, false
 		}
 		seen[*r.Index] = true
-		rates[*r.Index] = min(max(*score, 0), 1)
+		rates[*r.Index] = *score
 	}
 	return rates, true
 }
