@@ -158,7 +158,10 @@ func (p *page) confirmLetter() error {
 		}
 	case "delete":
 		c.Title, c.Button, c.Danger = "Remove this dead letter?", "Remove for good", true
-		c.Text = []string{"The record and the message as it came are removed. The task can't be replayed afterwards. This can't be undone."}
+		c.Text = []string{"The record and its message are removed. The task can't be replayed afterwards. This can't be undone."}
+		if l.JobID != "" {
+			c.Text = append(c.Text, "Its job stays until it is old, with its payload and the message as it came.")
+		}
 	default:
 		return errNoPage
 	}
