@@ -345,7 +345,7 @@ func TestCancelAndRetry(t *testing.T) {
 	}
 }
 
-// The address of a webhook may hold a token: of a dead letter's message only who may operate sees it.
+// The address of a webhook may hold a token: in a dead letter's message and a schedule's only who may operate sees it.
 func TestDeadLetterHidesWebhook(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -360,7 +360,9 @@ func TestDeadLetterHidesWebhook(t *testing.T) {
 	if err := json.Unmarshal([]byte(b.ask("GET", "/v1/dead-letters", "").text), &p); err != nil || len(p.Items) != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	for _, path := range []string{"/v1/dead-letters", "/v1/dead-letters/" + p.Items[0].ID} {
+	b.want(b.ask("POST", "/v1/schedules", `{"id":"nightly","cron":"@daily","task":{"type":"ingest",
+		"payload":{"prefix":"a/","document_set":"s"},"webhookUrl":"https://hooks.example.com/secret-token"}}`), http.StatusCreated, "")
+	for _, path := range []string{"/v1/dead-letters", "/v1/dead-letters/" + p.Items[0].ID, "/v1/schedules", "/v1/schedules/nightly"} {
 		for scope, want := range map[string]bool{"read": false, "submit": false, "operate": true} {
 			r := b.want(b.ask("GET", path, "", "Authorization", "Bearer "+b.tokens[scope]), http.StatusOK, "")
 			if strings.Contains(r.text, "secret-token") != want || !strings.Contains(r.text, "hooks.example.com") {
