@@ -345,6 +345,33 @@ func TestCancelAndRetry(t *testing.T) {
 	}
 }
 
+// The address of a webhook may hold a token: in a dead letter's message and a schedule's only who may operate sees it.
+func TestDeadLetterHidesWebhook(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	h := b.begun(b.submitted(newFile()))
+	if _, err := b.store.Fail(t.Context(), store.Failure{
+		Holder: h, Reason: "permanent", Error: store.ErrorInfo{Class: "corruption_detected", Message: "broken"},
+		Original: `{"webhook_url":"https://hooks.example.com/secret-token"}`,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var p api.Page[api.DeadLetter]
+	if err := json.Unmarshal([]byte(b.ask("GET", "/v1/dead-letters", "").text), &p); err != nil || len(p.Items) != 1 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	b.want(b.ask("POST", "/v1/schedules", `{"id":"nightly","cron":"@daily","task":{"type":"ingest",
+		"payload":{"prefix":"a/","document_set":"s"},"webhookUrl":"https://hooks.example.com/secret-token"}}`), http.StatusCreated, "")
+	for _, path := range []string{"/v1/dead-letters", "/v1/dead-letters/" + p.Items[0].ID, "/v1/schedules", "/v1/schedules/nightly"} {
+		for scope, want := range map[string]bool{"read": false, "submit": false, "operate": true} {
+			r := b.want(b.ask("GET", path, "", "Authorization", "Bearer "+b.tokens[scope]), http.StatusOK, "")
+			if strings.Contains(r.text, "secret-token") != want || !strings.Contains(r.text, "hooks.example.com") {
+				t.Errorf("%s, scope %s: %s", path, scope, r.text)
+			}
+		}
+	}
+}
+
 // Dead letters: listed, read, replayed alone and by filter, removed.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()

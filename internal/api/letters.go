@@ -8,6 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // DeadLetter is a task that failed for good.
@@ -23,10 +24,14 @@ type DeadLetter struct {
 	CreatedAt    time.Time  `json:"createdAt"`
 	ReplayedAt   *time.Time `json:"replayedAt,omitempty"`
 	ReplayedAs   string     `json:"replayedAs,omitempty" doc:"The id of the job that replays it."`
-	Original     string     `json:"originalMessage"`
+	Original     string     `json:"originalMessage" doc:"As it came; without the scope operate, of its webhook_url the host alone."`
 }
 
-func letterOf(d store.DeadLetter) DeadLetter {
+// letterOf is a dead letter as a caller may see it.
+func letterOf(ctx context.Context, d store.DeadLetter) DeadLetter {
+	if principalFrom(ctx).Scope < apitoken.Operate {
+		d.Original = task.HideWebhook(d.Original)
+	}
 	return DeadLetter{
 		ID: d.ID, JobID: d.JobID, TaskType: d.TaskType, Reason: d.Reason, ErrorClass: d.ErrorClass, ErrorCode: d.ErrorCode,
 		ErrorMessage: d.ErrorMessage, Attempts: d.Attempts, CreatedAt: d.CreatedAt.UTC(), ReplayedAt: utc(d.ReplayedAt),
@@ -81,7 +86,7 @@ func (a *API) registerLetters() {
 		if err != nil {
 			return nil, err
 		}
-		return body(letterOf(d)), nil
+		return body(letterOf(ctx, d)), nil
 	})
 	register(a, call{
 		method: http.MethodPost, path: "/v1/dead-letters/{id}/replay", id: "replay-dead-letter", tag: "dead letters",
@@ -109,7 +114,8 @@ func (a *API) listLetters(ctx context.Context, in *lettersInput) (*bodyOf[Page[D
 	if err != nil {
 		return nil, err
 	}
-	return body(page(found, in.Limit, letterOf, func(d store.DeadLetter) string { return cursorOf(d.Cursor()) })), nil
+	of := func(d store.DeadLetter) DeadLetter { return letterOf(ctx, d) }
+	return body(page(found, in.Limit, of, func(d store.DeadLetter) string { return cursorOf(d.Cursor()) })), nil
 }
 
 type replayInput struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/schedule"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // upcoming is how many of a schedule's next firings are shown.
@@ -21,7 +22,7 @@ type Schedule struct {
 	ID         string      `json:"id"`
 	Cron       string      `json:"cron"`
 	TimeZone   string      `json:"timeZone"`
-	Task       Object      `json:"task" doc:"A task message without task_id."`
+	Task       Object      `json:"task" doc:"A task message without task_id. Without the scope operate, of its webhook_url the host alone."`
 	Overlap    string      `json:"overlap" enum:"skip,allow"`
 	CatchUp    int         `json:"catchUp"`
 	Jitter     float64     `json:"jitterSeconds"`
@@ -39,7 +40,11 @@ type Schedule struct {
 	UpdatedAt  time.Time   `json:"updatedAt"`
 }
 
-func scheduleOf(s store.Schedule) Schedule {
+// scheduleOf is a schedule as a caller may see it.
+func scheduleOf(ctx context.Context, s store.Schedule) Schedule {
+	if principalFrom(ctx).Scope < apitoken.Operate {
+		s.Task = json.RawMessage(task.HideWebhook(string(s.Task)))
+	}
 	out := Schedule{
 		ID: s.ID, Cron: s.Cron, TimeZone: s.TimeZone, Task: Object(s.Task), Overlap: s.Overlap, CatchUp: s.CatchUp,
 		Jitter: s.Jitter.Seconds(), Paused: s.Paused, NextAt: utc(s.NextAt), Upcoming: []time.Time{}, LastJobID: s.LastJobID,
@@ -131,7 +136,8 @@ func (a *API) listSchedules(ctx context.Context, in *ListInput) (*bodyOf[Page[Sc
 	if err != nil {
 		return nil, err
 	}
-	return body(page(found, in.Limit, scheduleOf, func(s store.Schedule) string { return cursorOf(s.ID) })), nil
+	of := func(s store.Schedule) Schedule { return scheduleOf(ctx, s) }
+	return body(page(found, in.Limit, of, func(s store.Schedule) string { return cursorOf(s.ID) })), nil
 }
 
 func (a *API) getSchedule(ctx context.Context, in *ScheduleInput) (*bodyOf[Schedule], error) {
@@ -139,7 +145,7 @@ func (a *API) getSchedule(ctx context.Context, in *ScheduleInput) (*bodyOf[Sched
 	if err != nil {
 		return nil, err
 	}
-	return body(scheduleOf(s)), nil
+	return body(scheduleOf(ctx, s)), nil
 }
 
 func (a *API) schedules() schedule.Checker {
@@ -163,7 +169,7 @@ func (a *API) addSchedule(ctx context.Context, in *bodyOf[NewSchedule]) (*addedS
 	}
 	a.audit(ctx, "added a schedule", "schedule", s.ID)
 	a.scheduled()
-	return &addedSchedule{"/v1/schedules/" + s.ID, scheduleOf(s)}, nil
+	return &addedSchedule{"/v1/schedules/" + s.ID, scheduleOf(ctx, s)}, nil
 }
 
 func (a *API) changeSchedule(ctx context.Context, in *changeScheduleInput) (*bodyOf[Schedule], error) {
@@ -190,7 +196,7 @@ func (a *API) changeSchedule(ctx context.Context, in *changeScheduleInput) (*bod
 	}
 	a.audit(ctx, "changed a schedule", "schedule", s.ID)
 	a.scheduled()
-	return body(scheduleOf(s)), nil
+	return body(scheduleOf(ctx, s)), nil
 }
 
 func (a *API) removeSchedule(ctx context.Context, in *ScheduleInput) (*struct{}, error) {

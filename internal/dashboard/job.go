@@ -123,12 +123,24 @@ func (p *page) job() error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	v.Context.Message, v.Context.Received = p.message(v.Context.Message), p.message(v.Context.Received)
+	if v.Letter != nil {
+		v.Letter.Original = p.message(v.Letter.Original)
+	}
 	v.Live = p.liveOf(j, events)
 	v.Document = member(j.Result, "document_id")
 	if parts := strings.Split(v.Context.TraceParent, "-"); len(parts) == 4 {
 		v.Trace = parts[1]
 	}
 	return p.show("job", subject(j), "jobs", v)
+}
+
+// message is the text of a message as the caller may see it.
+func (p *page) message(text string) string {
+	if p.by.May(apitoken.Operate) {
+		return text
+	}
+	return task.HideWebhook(text)
 }
 
 // liveOf makes the live part of a job and its events.

@@ -108,6 +108,7 @@ func (p *page) letter() error {
 	if v.Letter, err = p.by.Operation().DeadLetter(ctx, p.r.PathValue("id")); err != nil {
 		return err
 	}
+	v.Letter.Original = p.message(v.Letter.Original)
 	if v.Letter.JobID != "" {
 		j, err := p.by.Reader(ctx).Job(ctx, v.Letter.JobID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -157,7 +158,10 @@ func (p *page) confirmLetter() error {
 		}
 	case "delete":
 		c.Title, c.Button, c.Danger = "Remove this dead letter?", "Remove for good", true
-		c.Text = []string{"The record and the message as it came are removed. The task can't be replayed afterwards. This can't be undone."}
+		c.Text = []string{"The record and its message are removed. The task can't be replayed afterwards. This can't be undone."}
+		if l.JobID != "" {
+			c.Text = append(c.Text, "Its job stays until it is old, with its payload and the message as it came.")
+		}
 	default:
 		return errNoPage
 	}

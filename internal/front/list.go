@@ -55,7 +55,7 @@ func (f *Front) list(w http.ResponseWriter, r *http.Request) {
 // local reports whether a request comes from this machine, straight and by one of its own names.
 func local(r *http.Request) bool {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !from.Addr().Unmap().IsLoopback() {
+	if err != nil || !from.Addr().Unmap().IsLoopback() || !r.ProtoAtLeast(1, 1) { // 1.0: nginx, which then names nobody
 		return false
 	}
 	for name := range r.Header {

@@ -74,6 +74,7 @@ func TestListIsForThisMachine(t *testing.T) {
 		"a proxy of another kind": func(r *http.Request) { r.Header.Set("Via", "1.1 cache") },
 		"a rebound name":          func(r *http.Request) { r.Host = "evil.example:8088" },
 		"a name that begins so":   func(r *http.Request) { r.Host = "127.0.0.1.evil.example" },
+		"nginx as it comes":       func(r *http.Request) { r.Host, r.Proto, r.ProtoMinor = "127.0.0.1:8088", "HTTP/1.0", 0 },
 		"a change":                func(r *http.Request) { r.Method = http.MethodPost },
 		"an odd address":          func(r *http.Request) { r.RemoteAddr = "@" },
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,6 +41,37 @@ func TestProtocols(t *testing.T) {
 		}
 		if err := c.Probe(t.Context()); err != nil {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestMany: more texts than text-embeddings-inference takes in a request are rated in parts.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	many := slices.Repeat([]string{"nothing", "the crane lifts a pilot", "a pilot"}, 14)
+	want := slices.Repeat([]float64{0, 1, 0.5}, 14)
+	for path, model := range map[string]string{reranktest.Cohere: reranktest.Model, reranktest.TEI: ""} {
+		c := open(t, rerank.Config{URL: reranktest.New(t).URL + path, Model: model, APIKey: reranktest.Key})
+		if rates, err := c.Rate(t.Context(), "crane pilot", many); err != nil || !slices.Equal(rates, want) {
+			t.Errorf("%s: %v, %v", path, rates, err)
+		}
+	}
+}
+
+// TestScales: ratings that are not from 0 to 1 become so, and keep their order; those that are stay as they are.
+func TestScales(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string][]float64{
+		`[{"index":0,"score":-4},{"index":1,"score":3},{"index":2,"score":0}]`:           {0.018, 0.953, 0.5},
+		`[{"index":0,"score":-9},{"index":1,"score":-2},{"index":2,"score":-4}]`:         {0, 0.119, 0.018},
+		`[{"index":0,"score":1e300},{"index":1,"score":-1e300},{"index":2,"score":0.5}]`: {1, 0, 0.622},
+		`[{"index":0,"score":0},{"index":1,"score":1.0001},{"index":2,"score":0.007}]`:   {0, 1, 0.007},
+	} {
+		s := reranktest.New(t)
+		s.Fail(says(answer))
+		rates, err := open(t, rerank.Config{URL: s.URL + reranktest.TEI, APIKey: reranktest.Key}).Rate(t.Context(), "crane", texts)
+		if err != nil || !slices.EqualFunc(rates, want, func(a, b float64) bool { return a >= 0 && a <= 1 && math.Abs(a-b) < 1e-3 }) {
+			t.Errorf("%s: %v, %v, want %v", answer, rates, err, want)
 		}
 	}
 }

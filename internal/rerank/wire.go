@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -38,7 +39,43 @@ const maxAnswer = 8 << 20
 // errTimeout is the cause of the end of a request that took too long.
 var errTimeout = errors.New("the request took too long")
 
-func (c *Client) ask(ctx context.Context, question string, texts []string) ([]float64, error) {
+// mostTexts is how many texts text-embeddings-inference takes in a request, unless it is told otherwise
+// (--max-client-batch-size). The other services take a thousand.
+const mostTexts = 32
+
+// ask has the service rate the texts, in parts where it takes no more: a rating depends on no other text.
+func (c *Client) ask(ctx context.Context, question string, texts []string) (rates []float64, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Timeout, errTimeout)
+	defer cancel()
+	most := len(texts)
+	if c.config.Model == "" {
+		most = mostTexts
+	}
+	for part := range slices.Chunk(texts, max(most, 1)) {
+		some, err := c.askPart(ctx, question, part)
+		if err != nil {
+			return nil, err
+		}
+		rates = append(rates, some...)
+	}
+	scale(rates)
+	return rates, nil
+}
+
+// scale brings ratings to 0 to 1. Those that are not (llama.cpp's) are logits, which the logistic function maps without
+// losing their order, as cutting them off would. One that is beyond 1 by rounding is none.
+func scale(rates []float64) {
+	const rounding = 1e-3
+	logits := slices.ContainsFunc(rates, func(r float64) bool { return r < -rounding || r > 1+rounding })
+	for i, r := range rates {
+		if logits {
+			r = 1 / (1 + math.Exp(-r))
+		}
+		rates[i] = min(max(r, 0), 1)
+	}
+}
+
+func (c *Client) askPart(ctx context.Context, question string, texts []string) ([]float64, error) {
 	q := request{Query: question, Texts: texts, Truncate: true}
 	if c.config.Model != "" {
 		q = request{Query: question, Model: c.config.Model, Documents: texts}
@@ -47,8 +84,6 @@ func (c *Client) ask(ctx context.Context, question string, texts []string) ([]fl
 	if err != nil {
 		return nil, fmt.Errorf("write a question for the re-ranker: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Timeout, errTimeout)
-	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.URL, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make a request to the re-ranker: %w", err)
@@ -108,7 +143,7 @@ func read(answer []byte, n int) (rates []float64, ok bool) {
 			return nil, false
 		}
 		seen[*r.Index] = true
-		rates[*r.Index] = min(max(*score, 0), 1)
+		rates[*r.Index] = *score
 	}
 	return rates, true
 }

@@ -49,7 +49,8 @@ const rated = 40
 // Find searches a store; the query has no embedding yet. A Rater that fails changes nothing but the order: Found.Notice
 // says so.
 func (f Finder) Find(ctx context.Context, s Store, q store.Query) (Found, error) {
-	embedded, err := f.Embedder.Embed(ctx, []string{store.PositiveTerms(q.Text)})
+	question := store.PositiveTerms(q.Text) // neither a vector nor a Rater knows what a minus means
+	embedded, err := f.Embedder.Embed(ctx, []string{question})
 	if err != nil {
 		return Found{}, &EmbedError{err}
 	}
@@ -64,7 +65,7 @@ func (f Finder) Find(ctx context.Context, s Store, q store.Query) (Found, error)
 	}
 	found := Found{Hits: hits}
 	if f.Rater != nil && len(hits) > 0 {
-		found.Notice, err = f.rate(ctx, q.Text, hits[:min(rated, len(hits))])
+		found.Notice, err = f.rate(ctx, question, hits)
 		if err != nil {
 			return Found{}, err
 		}
@@ -73,8 +74,9 @@ func (f Finder) Find(ctx context.Context, s Store, q store.Query) (Found, error)
 	return found, nil
 }
 
-// rate orders hits by their rates. The only error is the end of ctx.
-func (f Finder) rate(ctx context.Context, question string, hits []store.Hit) (notice string, err error) {
+// rate orders the first hits by their rates; the others follow with no higher a score. The only error is the end of ctx.
+func (f Finder) rate(ctx context.Context, question string, all []store.Hit) (notice string, err error) {
+	hits := all[:min(rated, len(all))]
 	texts := make([]string, len(hits))
 	for i, h := range hits {
 		texts[i] = strings.Join(append(slices.Clone(h.HeadingPath), h.Content), "\n")
@@ -93,5 +95,8 @@ func (f Finder) rate(ctx context.Context, question string, hits []store.Hit) (no
 		hits[i].Score = rates[i]
 	}
 	slices.SortStableFunc(hits, func(a, b store.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	for i := len(hits); i < len(all); i++ {
+		all[i].Score = min(all[i].Score, hits[len(hits)-1].Score)
+	}
 	return "", nil
 }

@@ -33,6 +33,44 @@ func files(hits []store.Hit) string {
 	return strings.Join(names, " ")
 }
 
+// TestNotAllRated: no hit has a higher score than the one before it, though only the first ones are rated.
+func TestNotAllRated(t *testing.T) {
+	t.Parallel()
+	embedder, err := offline.New(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make(shelf, 50)
+	for i := range in {
+		in[i] = store.Hit{Content: "nothing", Score: 1 - float64(i)/100}
+	}
+	in[1].Content = "crane"
+	f := search.Finder{Embedder: embedder, Rater: half{}}
+	found, err := f.Find(t.Context(), in, store.Query{Text: "crane", Limit: 50})
+	if err != nil || len(found.Hits) != 50 || found.Hits[0].Score != 0.5 || found.Hits[0].Content != "crane" {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	for i, h := range found.Hits[1:] {
+		if h.Score > found.Hits[i].Score {
+			t.Errorf("hit %d has %v, the one before it %v", i+1, h.Score, found.Hits[i].Score)
+		}
+	}
+}
+
+// half rates a crane with one half, and all else with less.
+type half struct{}
+
+func (half) Rate(_ context.Context, _ string, texts []string) ([]float64, error) {
+	rates := make([]float64, len(texts))
+	for i, text := range texts {
+		rates[i] = 0.1
+		if text == "crane" {
+			rates[i] = 0.5
+		}
+	}
+	return rates, nil
+}
+
 // TestRated: a hit that the store ranks below the limit may be the best; a service that fails leaves the store's order, and
 // the answer and the log say so.
 func TestRated(t *testing.T) {
@@ -71,6 +109,9 @@ func TestRated(t *testing.T) {
 	cancel()
 	if _, err := f.Find(ended, in, q); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended search: %v", err)
+	}
+	if found, err = f.Find(t.Context(), in, store.Query{Text: "crane pilot -storm", Limit: 2}); err != nil || found.Hits[0].Score != 1 {
+		t.Errorf("with a word that is excluded: %+v, %v", found, err)
 	}
 	f.Rater = nil
 	if found, err = f.Find(t.Context(), in, q); err != nil || files(found.Hits) != "a b" {

@@ -1,9 +1,43 @@
 package task
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"net/url"
+	"regexp"
 	"strconv"
 )
+
+// webhookMember is the member of a message with the URL: its name, and its value. The end of a value may be missing.
+var webhookMember = regexp.MustCompile(`(?is)("webhook_url"\s*:\s*)("(?:[^"\\]|\\.)*"?)`)
+
+// HideWebhook returns the text of a message with no more of its webhook_url than scheme and host: the rest may hold a
+// token, and is for those alone who may operate. A message that came as base64 is decoded if it has a URL.
+func HideWebhook(message string) string {
+	if plain, err := base64.StdEncoding.DecodeString(message); err == nil && webhookMember.Match(plain) {
+		message = string(plain)
+	}
+	return webhookMember.ReplaceAllStringFunc(message, func(member string) string {
+		m := webhookMember.FindStringSubmatch(member)
+		var text string
+		if json.Unmarshal([]byte(m[2]), &text) != nil {
+			return m[1] + `"…"`
+		}
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" {
+			return m[1] + `"…"`
+		}
+		origin := u.Scheme + "://" + u.Host
+		if text == origin {
+			return member
+		}
+		hidden, err := json.Marshal(origin + "/…")
+		if err != nil {
+			return m[1] + `"…"`
+		}
+		return m[1] + string(hidden)
+	})
+}
 
 // WebhookURLProblem returns why a webhook can't be sent to a URL, or "". It does not quote the URL, which may hold a
 // token.

@@ -18,6 +18,10 @@ const Key = "rerank-key"
 // Model is the model that the stand-ins for Cohere and Voyage have.
 const Model = "rerank-test"
 
+// MostTexts is how many texts text-embeddings-inference takes in a request, unless it is told otherwise
+// (--max-client-batch-size).
+const MostTexts = 32
+
 // The paths of the services.
 const (
 	Cohere = "/v2/rerank"
@@ -114,6 +118,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if err := decoder.Decode(&q); err != nil || q.Query == "" || q.Model != Model ||
 		(r.URL.Path == TEI) != (len(q.Texts) > 0) || (r.URL.Path == TEI) == (len(q.Documents) > 0) {
 		http.Error(w, `{"message":"invalid request"}`, http.StatusUnprocessableEntity)
+		return
+	}
+	if len(q.Texts) > MostTexts {
+		http.Error(w, `{"error":"batch size > maximum allowed batch size 32","error_type":"Validation"}`, http.StatusRequestEntityTooLarge)
 		return
 	}
 	answer(w, r.URL.Path, rate(q.Query, append(q.Documents, q.Texts...)))

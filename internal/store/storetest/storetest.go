@@ -125,6 +125,7 @@ var otherTests = []suiteTest{
 	{"search by BM25", testSearchBM25},
 	{"search in each language", testSearchLanguages},
 	{"search by parts and order of words", testSearchClosely},
+	{"what a score means", testSearchScore},
 	{"search by exact statistics", testSearchStatistics},
 	{"documents by name", testDocumentList},
 	{"documents with details", testDocumentDetails},
