@@ -36,15 +36,10 @@ func outcomeOf(err error) string {
 	switch {
 	case err == nil:
 		return fine
-	case ok && !broken(raised.State):
+	case ok && !raised.Uncertain():
 		return refused
 	}
 	return uncertain
-}
-
-// broken reports whether a SQLSTATE tells of the connection or the server: the request may have been carried out.
-func broken(state string) bool {
-	return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || strings.HasPrefix(state, "PGRST00")
 }
 
 const hint = "is the database up? check DATABASE_URL or SUPABASE_URL"

@@ -26,7 +26,7 @@ type Batcher[A, R any] struct {
 	// Alone sends one call.
 	Alone func(context.Context, A) (R, error)
 	// Together sends several calls in one transaction. A nil result says that this one has to be sent alone. It does
-	// not use a caller's context. An SQLError says that nothing was done.
+	// not use a caller's context. An SQLError that is not Uncertain says that nothing was done.
 	Together func([]A) ([]*R, error)
 	// GivenUp is the error of a call whose context ended while it waited for its batch.
 	GivenUp func(context.Context) error
@@ -131,7 +131,7 @@ func (g *Batcher[A, R]) send(all []*waiter[A, R]) {
 		args[i] = w.args
 	}
 	answers, err := g.Together(args)
-	if _, refused := errors.AsType[*SQLError](err); refused {
+	if raised, ok := errors.AsType[*SQLError](err); ok && !raised.Uncertain() {
 		answers, err = nil, nil
 	}
 	for i, w := range all {

@@ -123,6 +123,11 @@ func TestBeginsAreBatched(t *testing.T) {
 			errors.New("connection reset"), nil, 3,
 			map[string]string{"a": "run", "b": "run", "c": "error", "old": "error", "d": "error"},
 		},
+		// Sent again, a begin would find the job leased, by itself, and the engine would not report it as unanswered.
+		"unknown outcome, by the pooler": {
+			&rpc.SQLError{State: "08P01", Message: "server conn crashed?"}, nil, 3,
+			map[string]string{"a": "run", "b": "run", "c": "error", "old": "error", "d": "error"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

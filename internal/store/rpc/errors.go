@@ -30,6 +30,12 @@ type SQLError struct {
 
 func (e *SQLError) Error() string { return fmt.Sprintf("(%s) %s", e.State, e.Message) }
 
+// Uncertain reports whether the error is about the connection or the server: the call may have been executed. A pooler
+// whose connection to Postgres breaks reports it so (08P01), also after the commit.
+func (e *SQLError) Uncertain() bool {
+	return strings.HasPrefix(e.State, "08") || strings.HasPrefix(e.State, "57P") || strings.HasPrefix(e.State, "PGRST00")
+}
+
 // refusal is one of the store's sentinels, as the database raised it.
 type refusal struct {
 	sentinel error
