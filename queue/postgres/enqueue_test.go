@@ -261,3 +261,28 @@ func connectLater(t *testing.T, url string) *pgx.Conn {
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
+
+// TestEnqueuedRow: what aw_enqueue records of a task is what its message alone would: the document that only one job
+// works on at once, and the webhooks of its course that it asks for.
+func TestEnqueuedRow(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	const text = `{"task_id": "%s", "task_type": "convert", "payload": {"filename": "a.pdf"},
+		"webhook_url": "https://example.com/hook", "webhook_events": ["started", "progress"]}`
+	if got := enqueue(t, as(t, url, "acme"), fmt.Sprintf(text, "enqueued")); got != "enqueued true" {
+		t.Fatal(got)
+	}
+	s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: "acme"})
+	must(t, err)
+	defer s.Close()
+	decoded, err := task.Decode(fmt.Sprintf(text, "sent"), task.Options{ClientID: "acme"})
+	must(t, err)
+	_, err = s.Begin(t.Context(), store.Begin{Task: message.Record(decoded.Task, 5), Worker: "w", Lease: time.Minute})
+	must(t, err)
+	var rows, documents int
+	must(t, connect(t, url).QueryRow(t.Context(), `select count(*), count(distinct document) from jobs
+		where document is not null and webhook_events @> '{started,progress}'`).Scan(&rows, &documents))
+	if rows != 2 || documents != 1 {
+		t.Errorf("%d rows of %d documents, want 2 of one", rows, documents)
+	}
+}

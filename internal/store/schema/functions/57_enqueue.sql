@@ -70,9 +70,10 @@ begin
       using errcode = 'AW006';
   end if;
   insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
-    traceparent, queue, message, sent_at)
+    traceparent, queue, document, webhook_events, message, sent_at)
   values (v_client, t ->> 'task_id', t ->> 'task_type', v_priority, t -> 'payload', coalesce(t -> 'hints', '{}'),
           nullif(t ->> 'requested_by', ''), nullif(t ->> 'webhook_url', ''), nullif(t ->> 'traceparent', ''), v_queue,
+          {{ .schema }}.aw_document_key(t ->> 'task_type', t -> 'payload'), {{ .schema }}.aw_webhook_events(t),
           -- A sweep takes a message for lost some time after it was sent.
           case when not v_direct then t::text end, case when v_direct then clock_timestamp() + v_wait end)
   on conflict (client_id, id) do nothing
