@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
@@ -60,15 +61,16 @@ func Hostile(t testing.TB) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		stem := strings.TrimSuffix(filepath.Base(path), ext) // two samples may be of one kind
 		other := map[string]string{".pdf": ".docx", ".docx": ".pdf", ".html": ".pdf"}[ext]
 		for name, text := range map[string][]byte{
-			"own-empty" + ext:                nil,
-			"own-half" + ext:                 content[:len(content)/2],
-			"own-zeros" + ext:                make([]byte, 4096),
-			"own-renamed-" + ext[1:] + other: content,
-			"own-torn" + ext:                 bytes.Join([][]byte{content[:64], content[256:]}, nil),
-			"own-doubled" + ext:              append(bytes.Clone(content), content...),
-			"own-header-only" + ext:          content[:16],
+			"own-empty-" + stem + ext:                     nil,
+			"own-half-" + stem + ext:                      content[:len(content)/2],
+			"own-zeros-" + stem + ext:                     make([]byte, 4096),
+			"own-renamed-" + stem + "-" + ext[1:] + other: content,
+			"own-torn-" + stem + ext:                      bytes.Join([][]byte{content[:64], content[256:]}, nil),
+			"own-doubled-" + stem + ext:                   append(bytes.Clone(content), content...),
+			"own-header-only-" + stem + ext:               content[:16],
 		} {
 			path := filepath.Join(dir, name)
 			if err := os.WriteFile(path, text, 0o600); err != nil {
