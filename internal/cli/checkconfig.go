@@ -81,11 +81,7 @@ func (p *program) printProblems(w io.Writer, problems []config.Problem) {
 		p.printMessage(w, "  problem: ", problem.Problem)
 		p.printMessage(w, "  remedy:  ", problem.Remedy)
 	}
-	s := "s"
-	if len(problems) == 1 {
-		s = ""
-	}
-	fmt.Fprintf(w, "\n%d problem%s in the settings.\n", len(problems), s)
+	fmt.Fprintf(w, "\n%s in the settings.\n", counted(len(problems), "problem"))
 }
 
 // orEmpty returns an empty list for nil, for JSON.

@@ -148,7 +148,7 @@ func (p *program) printReport(out format, r doctor.Report) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(p.stdout, "\n%d ok, %d warnings, %d failed, %d skipped.\n", count[doctor.OK],
-		count[doctor.Warn], count[doctor.Fail], count[doctor.Skipped])
+	_, err := fmt.Fprintf(p.stdout, "\n%d ok, %s, %d failed, %d skipped.\n", count[doctor.OK],
+		counted(count[doctor.Warn], "warning"), count[doctor.Fail], count[doctor.Skipped])
 	return err
 }

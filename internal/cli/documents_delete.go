@@ -37,10 +37,6 @@ document's own blob stays; --purge also removes the blobs derived from it. delet
 				return badUsage("name the set with --set; async-worker documents list shows the sets",
 					"--set is missing: a document's name is unique only within its set")
 			}
-			if !d.yes && !isTerminal(p.stdin) {
-				return badUsage("check with async-worker documents list, then give --yes",
-					"deleting the document needs a confirmation, and standard input is not a terminal")
-			}
 			return p.withTenant(cmd, shortcutNeeds,
 				func(ctx context.Context, t *app.Tenant) error { return p.deleteDocument(ctx, t, args[0], d) })
 		}),
@@ -67,6 +63,10 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 				"removes what was derived from one that is not in the index",
 			&notFoundError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
 		}
+	}
+	if !d.yes && !isTerminal(p.stdin) { // asked after the look: a name that is wrong is said at once
+		return badUsage("check with async-worker documents list, then give --yes",
+			"deleting the document needs a confirmation, and standard input is not a terminal")
 	}
 	if !d.yes {
 		what := fmt.Sprintf("%s of the set %s of %s, with %d chunks, will be removed from the index.",

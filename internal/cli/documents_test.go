@@ -93,6 +93,7 @@ func TestDocumentsDelete(t *testing.T) {
 	del("b.pdf", "--yes").want(t, exitUsage, "name the set with --set")
 	del("", "--set", "one", "--yes").want(t, exitUsage, "is empty")
 	del("b.pdf", "--set", "one").want(t, exitUsage, "standard input is not a terminal", "--yes")
+	del("c.pdf", "--set", "one").want(t, exitFailed, `there is no document "c.pdf" in the set "one"`)
 	del("c.pdf", "--set", "one", "--yes").want(t, exitFailed, `there is no document "c.pdf" in the set "one"`,
 		"documents list", "what to do:")
 	if got := delivered(t, o); len(got) != 0 || len(s.submitted) != 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -154,3 +155,11 @@ func (p *program) terminal(w io.Writer) bool {
 
 // colorful reports whether w shows colours and NO_COLOR is not set (no-color.org).
 func (p *program) colorful(w io.Writer) bool { return p.terminal(w) && p.getenv("NO_COLOR") == "" }
+
+// counted returns a number with a word that takes an s: "1 warning", "2 warnings".
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}

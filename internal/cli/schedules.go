@@ -106,6 +106,9 @@ func (p *program) printSchedules(out format, found []store.Schedule) error {
 			[]string{s.ID, s.Cron, s.TimeZone, next, strconv.FormatInt(s.Fired, 10), last}, note,
 		})
 	}
+	if len(found) == 0 {
+		fmt.Fprintln(p.stderr, "There are no schedules; async-worker schedules add makes one.")
+	}
 	return listing(p.stdout, []string{"ID", "CRON", "ZONE", "NEXT", "FIRED", "LAST"}, items)
 }
 

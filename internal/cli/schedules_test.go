@@ -9,7 +9,7 @@ import (
 func TestSchedules(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.command("schedules", "list").want(t, exitOK, "ID CRON ZONE NEXT FIRED LAST")
+	d.command("schedules", "list").want(t, exitOK, "ID CRON ZONE NEXT FIRED LAST", "no schedules", "schedules add")
 	const payload = `{"filename":"a.pdf","document_set":"s"}`
 	d.command("schedules", "add", "nightly", "--cron", "30 2 * * *", "--time-zone", "Europe/Berlin", "--type", "ingest",
 		"--payload", payload, "--catch-up", "2").want(t, exitOK)
