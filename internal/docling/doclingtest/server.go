@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/pipetest"
 )
 
 // Key is the API key that the server accepts by default.
@@ -51,9 +53,9 @@ type Server struct {
 	closing chan struct{}
 
 	mu      sync.Mutex
-	server  *httptest.Server // nil: down
-	address string           // of a server on the network
-	pipes   *pipes           // of one in memory
+	server  *httptest.Server  // nil: down
+	address string            // of a server on the network
+	pipes   *pipetest.Network // of one in memory
 	script  map[string][]Fault
 	outage  *Fault
 	plans   []Conversion
@@ -93,9 +95,9 @@ func New(t testing.TB, options Options) *Server {
 	mux.HandleFunc("GET /v1/result/{task}", s.handle(Fetch, s.result))
 	s.handler = mux
 	if options.InMemory {
-		s.pipes = newPipes()
+		s.pipes = &pipetest.Network{}
 		s.client = &http.Client{Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.dial(ctx) },
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.pipes.Dial(ctx) },
 		}}
 	} else {
 		s.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
@@ -139,7 +141,7 @@ func (s *Server) Start() {
 	s.server = httptest.NewUnstartedServer(s.handler)
 	if s.pipes != nil {
 		_ = s.server.Listener.Close() // not needed in memory
-		s.server.Listener = s.pipes.listen()
+		s.server.Listener = s.pipes.Listen("docling.invalid")
 		s.server.Start()
 		s.address = "docling.invalid"
 		return

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/pipetest"
 )
 
 // Mapping is the mapping that the stand-in knows by default.
@@ -69,7 +71,7 @@ type Server struct {
 	mu      sync.Mutex
 	server  *http.Server // nil: down
 	address string
-	pipes   *pipes // of one in memory
+	pipes   *pipetest.Network // of one in memory
 	script  []Fault
 	outage  *Fault
 	calls   []Call
@@ -109,9 +111,9 @@ func Open(o Options) (*Server, error) {
 	}
 	transport := t.Clone()
 	if o.InMemory {
-		s.address, s.pipes = "gateway.invalid", &pipes{}
+		s.address, s.pipes = "gateway.invalid", &pipetest.Network{}
 		transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return s.pipes.dial(ctx)
+			return s.pipes.Dial(ctx)
 		}}
 	}
 	transport.ExpectContinueTimeout = time.Second
@@ -134,7 +136,7 @@ func (s *Server) Start() error {
 	}
 	var listener net.Listener
 	if s.pipes != nil {
-		listener = s.pipes.listen()
+		listener = s.pipes.Listen(s.address)
 	} else {
 		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", s.address)
 		if err != nil {
