@@ -157,7 +157,8 @@ func checker(t testing.TB, program string, args ...string) []byte {
 	if _, err := exec.LookPath(path); err != nil {
 		t.Skipf("%s is not installed; run: dev/install-deck-deps.sh .tools/decks", program)
 	}
-	out, err := exec.CommandContext(t.Context(), path, args...).Output()
+	// by the interpreter: the script names the one of the folder in which it was installed, which may have moved
+	out, err := exec.CommandContext(t.Context(), Python(t), append([]string{path}, args...)...).Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || len(out) == 0) {
 		t.Fatalf("%s: %v, %v", program, err, failed)
 	}
