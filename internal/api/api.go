@@ -66,8 +66,6 @@ const MaxBody = 1 << 20
 // API serves the calls of one tenant.
 type API struct {
 	deps    Deps
-	huma    huma.API
-	mux     *http.ServeMux
 	auth    *authenticator
 	limits  *limits
 	depth   *depth
@@ -76,6 +74,13 @@ type API struct {
 	puts    chan struct{} // has an element for each blob that is being written
 	spec    func() ([]byte, error)
 	handler http.Handler
+
+	// ready registers the calls when it is called for the first time, and with that sets what follows: their schemas are
+	// as large as the rest of an idle worker's API, and many tenants only use the queue.
+	ready   func()
+	mounted []mounted
+	huma    huma.API
+	mux     *http.ServeMux
 	scopes  map[string]apitoken.Scope // by the calls' ids
 }
 
@@ -93,10 +98,22 @@ func New(deps Deps) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		deps: deps, mux: http.NewServeMux(), auth: auth, limits: newLimits(), tickets: newTickets(),
-		depth: newDepth(deps.Queue), puts: make(chan struct{}, maxPuts), scopes: map[string]apitoken.Scope{},
+		deps: deps, auth: auth, limits: newLimits(), tickets: newTickets(), depth: newDepth(deps.Queue),
+		puts: make(chan struct{}, maxPuts),
 	}
 	a.maxBlob.Store(deps.MaxBlob)
+	a.ready = sync.OnceFunc(a.register)
+	a.spec = sync.OnceValues(func() ([]byte, error) {
+		a.ready()
+		return json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
+	})
+	a.handler = a.allowOrigins(http.HandlerFunc(a.route))
+	return a, nil
+}
+
+// register registers all calls.
+func (a *API) register() {
+	a.mux, a.scopes = http.NewServeMux(), map[string]apitoken.Scope{}
 	a.huma = humago.New(a.mux, a.config())
 	a.huma.UseMiddleware(a.authorize)
 	a.registerJobs()
@@ -109,18 +126,21 @@ func New(deps Deps) (*API, error) {
 	a.registerOperation()
 	a.registerSchedules()
 	a.registerCognee()
-	a.spec = sync.OnceValues(func() ([]byte, error) { return json.MarshalIndent(a.huma.OpenAPI(), "", "  ") })
 	a.mux.HandleFunc("GET /openapi.json", a.described(a.serveSpec))
 	a.mux.HandleFunc("GET /docs", a.described(a.serveDocs))
-	a.handler = a.allowOrigins(http.HandlerFunc(a.route))
-	return a, nil
+	for _, m := range a.mounted {
+		a.mux.Handle(m.pattern, m.handler)
+	}
 }
 
 // Spec returns the OpenAPI document. It is written when the first caller asks for it.
 func (a *API) Spec() ([]byte, error) { return a.spec() }
 
 // ServeHTTP implements http.Handler.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.ready()
+	a.handler.ServeHTTP(w, r)
+}
 
 // route answers requests without a route with a problem.
 func (a *API) route(w http.ResponseWriter, r *http.Request) {

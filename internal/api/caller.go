@@ -79,6 +79,7 @@ func (c *Caller) Describe(ctx context.Context, doing string, err error) *Problem
 func within[I, O any](
 	ctx context.Context, c *Caller, id string, in *I, do func(context.Context, *I) (*O, error),
 ) (out *O, err error) {
+	c.api.ready()
 	if refused := c.by.may(c.api.scopes[id]); refused != nil {
 		return nil, refused
 	}

@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/front"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
@@ -69,6 +71,27 @@ func TestMount(t *testing.T) {
 		}
 		if got := b.ask("POST", "/mcp?ticket=x", "{}", "Authorization", ""); got.status != http.StatusUnauthorized {
 			t.Errorf("%s, a ticket: %d", name, got.status)
+		}
+	}
+}
+
+// The pages' calls do not need an earlier request: they have their scopes from the start.
+func TestCallerIsTheFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	newJob := api.NewJob{Type: "ingest", Payload: api.Object(`{"filename":"a.pdf","document_set":"s"}`)}
+	for scope, want := range map[string]string{"read": "FORBIDDEN", "submit": ""} {
+		fresh, err := api.New(b.deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller, err := fresh.CallerOf(t.Context(), b.tokens[scope])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = caller.Submit(t.Context(), newJob, "")
+		if refused, ok := errors.AsType[*api.Problem](err); err != nil && (!ok || refused.Code != want) || err == nil && want != "" {
+			t.Errorf("%s: %v, want %q", scope, err, want)
 		}
 	}
 }

@@ -223,7 +223,7 @@ func TestHelpFits(t *testing.T) {
 			}
 		}
 	}
-	root := p.newRootCommand()
+	root := p.newRootCommand("")
 	see(root)
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() && c.GroupID == "" && !slices.Contains([]string{"completion", "help", "version"},

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -49,7 +50,7 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 }
 
 // Root returns the tree of all commands, for what is generated from it.
-func Root() *cobra.Command { return (&program{}).newRootCommand() }
+func Root() *cobra.Command { return (&program{}).newRootCommand("") }
 
 func setenv(name, value string) {
 	if value == "" {
@@ -65,7 +66,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second one ends the process; the daemon handles it itself
-	root := p.newRootCommand()
+	root := p.newRootCommand(p.named(args))
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if _, known := errors.AsType[*usageError](err); err != nil && !p.acting && !known {
@@ -81,7 +82,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return p.report(err)
 }
 
-func (p *program) newRootCommand() *cobra.Command {
+// newRootCommand makes the tree of all commands, or of one of them.
+func (p *program) newRootCommand(only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "async-worker",
 		Version: app.Version,
@@ -109,17 +111,44 @@ Exit codes: 0 fine, 1 failed, 2 usage, 69 a service is down, 75 try again, 77 pe
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(
-		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSchedulesCommand(), p.newSearchCommand(),
-		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(),
-		p.newReloadCommand(), p.newVersionCommand(),
-		p.newDoctorCommand(), p.newQueueCommand(), p.newAskCommand(), p.newSummarizeCommand(), p.newWebhooksCommand(),
-		p.newTenantCommand(), p.newDocumentsCommand(), p.newTokenCommand(), p.newFrontCommand(), p.newMCPCommand(),
-		p.newCogneeCommand(),
-	)
+	for _, c := range p.commands() {
+		if only == "" || c.name == only {
+			root.AddCommand(c.make())
+		}
+	}
 	p.useHelp(root)
 	p.useCompletion(root)
 	return root
+}
+
+// namedCommand is a command that is not made yet.
+type namedCommand struct {
+	name string
+	make func() *cobra.Command
+}
+
+// commands are all that the program has.
+func (p *program) commands() []namedCommand {
+	return []namedCommand{
+		{"run", p.newRunCommand}, {"enqueue", p.newEnqueueCommand}, {"jobs", p.newJobsCommand},
+		{"dlq", p.newDLQCommand}, {"schedules", p.newSchedulesCommand}, {"search", p.newSearchCommand},
+		{"extract", p.newExtractCommand}, {"migrate", p.newMigrateCommand},
+		{"check-config", p.newCheckConfigCommand}, {"status", p.newStatusCommand}, {"reload", p.newReloadCommand},
+		{"version", p.newVersionCommand}, {"doctor", p.newDoctorCommand}, {"queue", p.newQueueCommand},
+		{"ask", p.newAskCommand}, {"summarize", p.newSummarizeCommand}, {"webhooks", p.newWebhooksCommand},
+		{"tenant", p.newTenantCommand}, {"documents", p.newDocumentsCommand}, {"token", p.newTokenCommand},
+		{"front", p.newFrontCommand}, {"mcp", p.newMCPCommand}, {"cognee", p.newCogneeCommand},
+	}
+}
+
+// named returns the command that args name first; empty: they name none, or one that is about others, as help is. Most
+// commands have a flag for each setting, and all of them together are more than half a megabyte, which a worker would
+// keep for as long as it runs.
+func (p *program) named(args []string) string {
+	if len(args) > 0 && slices.ContainsFunc(p.commands(), func(c namedCommand) bool { return c.name == args[0] }) {
+		return args[0]
+	}
+	return ""
 }
 
 // showHelp runs a command that only groups others.

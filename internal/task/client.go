@@ -8,7 +8,9 @@ import (
 
 // clientID leaves room for the longest derived name: Azure allows a queue or container 63 characters of lower case,
 // digits and single hyphens.
-var clientID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,26}[a-z0-9])?$`)
+const maxClientID = 28
+
+var clientID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 // ValidClientID returns what is wrong with a client's (tenant's) id, or nil.
 func ValidClientID(id string) error {
@@ -18,7 +20,7 @@ func ValidClientID(id string) error {
 	case strings.Contains(id, "--"):
 		return fmt.Errorf("the client id %s has two hyphens in a row, which a queue's name can't have; use single ones",
 			quote(id))
-	case !clientID.MatchString(id):
+	case len(id) > maxClientID, !clientID.MatchString(id):
 		return fmt.Errorf("the client id %s is not 1 to 28 of a-z, 0-9 and -, beginning and ending with a letter or "+
 			"digit", quote(id))
 	}

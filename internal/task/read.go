@@ -13,6 +13,7 @@ import (
 // Limits on fields, in bytes.
 const (
 	maxID          = 128
+	maxType        = 64
 	maxURL         = 2048
 	maxBlobName    = 4 * MaxBlobName // UTF-8 has up to 4 bytes for a character
 	maxRequestedBy = 256
@@ -28,9 +29,10 @@ const (
 	blobRemedy     = "name a blob in the tenant's container, without a leading slash and without .."
 )
 
+// The lengths are not in the expressions, which would be a program of as many steps in each process.
 var (
-	taskID   = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
-	taskType = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,63}$`)
+	taskID   = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
+	taskType = regexp.MustCompile(`^[a-z][a-z0-9._-]*$`)
 )
 
 // alias reads a field that has another name in an event's data. Two names with two values are refused:
@@ -73,7 +75,7 @@ func (d *decoder) id(optional bool) string {
 	case id == "":
 		d.bad(name, "is missing", idRemedy)
 		return ""
-	case !taskID.MatchString(id):
+	case len(id) > maxID, !taskID.MatchString(id):
 		d.bad(name, "is "+quote(id), idRemedy)
 		return ""
 	}
@@ -118,7 +120,7 @@ func (d *decoder) taskType(optional bool) Type {
 	case t == "":
 		d.bad("task_type", "is missing", typeRemedy)
 		return ""
-	case !taskType.MatchString(t):
+	case len(t) > maxType, !taskType.MatchString(t):
 		d.bad("task_type", "is "+quote(t), typeRemedy)
 		return ""
 	}

@@ -7,17 +7,20 @@ import (
 )
 
 // W3C Trace Context, level 1, section 3.2: version, trace id, parent id, flags. Versions above 00 may continue after a
-// hyphen.
-var traceParent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
+// hyphen. Its parts are of 2, 32, 16 and 2 digits.
+var traceParent = regexp.MustCompile(`^([0-9a-f]+)-([0-9a-f]+)-([0-9a-f]+)-([0-9a-f]+)(-.*)?$`)
 
 // validTraceParent returns s, or "" if it is malformed: the standard demands that such a header is ignored, not
 // rejected.
 func validTraceParent(s string) string {
 	m := traceParent.FindStringSubmatch(s)
-	if m == nil || m[1] == "ff" || strings.Trim(m[2], "0") == "" || strings.Trim(m[3], "0") == "" {
+	if m == nil || len(m[1]) != 2 || len(m[2]) != 32 || len(m[3]) != 16 || len(m[4]) != 2 {
 		return ""
 	}
-	if m[1] == "00" && m[4] != "" {
+	if m[1] == "ff" || strings.Trim(m[2], "0") == "" || strings.Trim(m[3], "0") == "" {
+		return ""
+	}
+	if m[1] == "00" && m[5] != "" {
 		return ""
 	}
 	return s

@@ -13,6 +13,7 @@ const (
 	nsDrawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
 	nsRel     = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 	nsChart   = "http://schemas.openxmlformats.org/drawingml/2006/chart"
+	nsSheet   = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 	nsTypes   = "http://schemas.openxmlformats.org/package/2006/content-types"
 	nsPackage = "http://schemas.openxmlformats.org/package/2006/relationships"
 

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/xuri/excelize/v2"
-
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
 
@@ -72,64 +70,39 @@ func sizesOf(s *deck.Series) []*float64 {
 
 // workbook writes the data of a chart as a workbook, so that it can be edited.
 func workbook(to io.Writer, c *deck.Chart) error {
-	book := excelize.NewFile()
-	defer func() { _ = book.Close() }() // nothing is on disk
-	w := &sheetWriter{book: book}
+	w := worksheet{}
 	if !c.Kind.Pointed() {
 		for k, group := range c.Groups {
 			for i, text := range group {
 				if text != "" {
-					w.set(len(c.Groups)-1-k, i+1, text)
+					w.text(len(c.Groups)-1-k, i+1, text)
 				}
 			}
 		}
 		for i, text := range c.Categories {
 			if v, err := strconv.ParseFloat(text, 64); err == nil && c.CategoryFormat != "" {
-				w.set(len(c.Groups), i+1, v)
+				w.number(len(c.Groups), i+1, v)
 			} else {
-				w.set(len(c.Groups), i+1, text)
+				w.text(len(c.Groups), i+1, text)
 			}
 		}
 	}
 	for i := range c.Series {
 		s := &c.Series[i]
 		at := columnsOf(c, i)
-		w.set(at.values, 0, s.Name)
+		w.text(at.values, 0, s.Name)
 		w.column(at.values, s.Values)
 		if c.Kind.Pointed() {
-			w.set(at.x, 0, "X")
+			w.text(at.x, 0, "X")
 			w.column(at.x, xOf(s))
 		}
 		if c.Kind == deck.BubbleChart {
-			w.set(at.sizes, 0, "Size")
+			w.text(at.sizes, 0, "Size")
 			w.column(at.sizes, sizesOf(s))
 		}
 	}
-	if w.err != nil {
-		return fmt.Errorf("write the data of a chart: %w", w.err)
-	}
-	if err := book.Write(to); err != nil {
+	if err := w.write(to); err != nil {
 		return fmt.Errorf("write the data of a chart: %w", err)
 	}
 	return nil
-}
-
-// sheetWriter sets cells until one fails.
-type sheetWriter struct {
-	book *excelize.File
-	err  error
-}
-
-func (w *sheetWriter) set(column, row int, value any) {
-	if w.err == nil {
-		w.err = w.book.SetCellValue(sheetName, fmt.Sprintf("%s%d", columnName(column), row+1), value)
-	}
-}
-
-func (w *sheetWriter) column(column int, values []*float64) {
-	for i, v := range values {
-		if v != nil {
-			w.set(column, i+1, *v)
-		}
-	}
 }

@@ -17,6 +17,7 @@ const (
 	typeChart = typeBase + "drawingml.chart+xml"
 	typeTheme = typeBase + "theme+xml"
 	typeSheet = typeBase + "spreadsheetml.sheet"
+	typeRels  = "application/vnd.openxmlformats-package.relationships+xml"
 )
 
 // relation is an entry of a part's relations.
@@ -57,7 +58,7 @@ func (w *writer) contentTypes() []byte {
 	m.WriteString(xmlHead)
 	m.begin("Types", "xmlns", nsTypes)
 	defaults := map[string]string{
-		"xml": "application/xml", "rels": "application/vnd.openxmlformats-package.relationships+xml", "xlsx": typeSheet,
+		"xml": "application/xml", "rels": typeRels, "xlsx": typeSheet,
 	}
 	for kind, extension := range extensions {
 		defaults[extension] = kind

@@ -27,14 +27,16 @@ const (
 type Counter struct {
 	load  func() *codec.Codec
 	split splitter
-	known cache
+	known func() *cache // made with the first Count: an idle worker counts nothing
 }
 
 // New returns a Counter of cl100k_base, the embedding models' vocabulary. It loads nothing yet.
 func New() *Counter { return newCounter(codec.NewCl100kBase, splitCl100k) }
 
 func newCounter(load func() *codec.Codec, split splitter) *Counter {
-	return &Counter{load: sync.OnceValue(load), split: split, known: cache{seed: maphash.MakeSeed()}}
+	return &Counter{load: sync.OnceValue(load), split: split, known: sync.OnceValue(func() *cache {
+		return &cache{seed: maphash.MakeSeed()}
+	})}
 }
 
 // For returns a Counter for a chat model by its name. An unknown model counts as cl100k_base, which is within some
@@ -57,12 +59,12 @@ func For(model string) *Counter {
 // exact, except that a run of more than half a kilobyte without any end of a word (a line of dashes or spaces) is cut
 // where the model would not, which adds at most one token per half kilobyte.
 func (c *Counter) Count(text string) int {
-	total := 0
+	total, known := 0, c.known()
 	for text != "" {
 		end := cut(text)
 		for segment := text[:end]; segment != ""; {
 			n := c.split(segment)
-			total += c.piece(segment[:n])
+			total += c.piece(known, segment[:n])
 			segment = segment[n:]
 		}
 		text = text[end:]
@@ -72,8 +74,8 @@ func (c *Counter) Count(text string) int {
 
 // piece counts the tokens of one piece. Its own first match is all of it: what follows a piece only ever makes a match
 // shorter.
-func (c *Counter) piece(text string) int {
-	slot := c.known.slot(text)
+func (c *Counter) piece(known *cache, text string) int {
+	slot := known.slot(text)
 	if n, ok := slot.get(text); ok {
 		return n
 	}

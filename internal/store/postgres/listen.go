@@ -61,6 +61,7 @@ func Listen(ctx context.Context, url, channel string, woken func(words []string)
 	}
 	config.RuntimeParams["application_name"] = "async-worker (listener)"
 	config.ConnectTimeout = max(config.ConnectTimeout, probeTimeout)
+	limitCaches(config, url)
 	maps.DeleteFunc(config.RuntimeParams, func(name, _ string) bool { return strings.HasPrefix(name, "pool_") })
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

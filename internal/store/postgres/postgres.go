@@ -71,6 +71,7 @@ func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) 
 	}
 	config.ConnConfig.RuntimeParams["application_name"] = o.AppName
 	config.ConnConfig.ConnectTimeout = max(config.ConnConfig.ConnectTimeout, 10*time.Second)
+	limitCaches(config.ConnConfig, url)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -80,6 +81,20 @@ func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) 
 		pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID,
 		unnamed: mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol,
 	}, nil
+}
+
+// statements is how many prepared statements a connection keeps: more than a worker has functions to call.
+const statements = 128
+
+// limitCaches makes a connection reserve only what it needs: pgx makes room for 512 statements, twice, whether it will
+// use them or not. What the URL says is the operator's choice.
+func limitCaches(config *pgx.ConnConfig, url string) {
+	if !strings.Contains(url, "statement_cache_capacity") {
+		config.StatementCacheCapacity = statements
+	}
+	if config.DefaultQueryExecMode != pgx.QueryExecModeCacheDescribe {
+		config.DescriptionCacheCapacity = 0 // it is for that mode alone
+	}
 }
 
 // caller is an rpc.Caller over a pool.
