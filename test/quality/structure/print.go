@@ -26,6 +26,20 @@ type File struct {
 // Name is unique among the files of one set.
 func (f File) Name() string { return f.Document.Name() + "/" + f.Producer + "." + f.Format }
 
+// Reference returns what a reader should find in the file. WeasyPrint writes no joiners into a PDF.
+func (f File) Reference() []extract.Block {
+	blocks := f.Document.Reference()
+	if f.Format != "pdf" || f.Producer != "weasyprint" {
+		return blocks
+	}
+	for i := range blocks { // the parts of these documents that have joiners are text
+		blocks[i].Text = strings.ReplaceAll(blocks[i].Text, nonJoiner, "")
+	}
+	return blocks
+}
+
+const nonJoiner = "\u200C" // between the parts of a Persian word
+
 // Tools are the programs that write documents. Python needs the packages typst and weasyprint.
 type Tools struct{ Soffice, Chromium, Python string }
 
@@ -135,8 +149,8 @@ func (t Tools) officeFormats(ctx context.Context, dir string, docs []*Document, 
 	for _, format := range formats {
 		var inputs []string
 		for _, d := range docs {
-			if d.Kind == "beside" {
-				continue // its tables are below each other there
+			if !drawn(d, format) {
+				continue
 			}
 			inputs = append(inputs, filepath.Join(dir, d.Name()+".docx"))
 			files = append(files, File{d, "libreoffice", format, filepath.Join(dir, "libreoffice", d.Name()+"."+format)})
@@ -146,6 +160,12 @@ func (t Tools) officeFormats(ctx context.Context, dir string, docs []*Document, 
 		}
 	}
 	return files, nil
+}
+
+// drawn reports whether LibreOffice draws all of a document. Tables side by side are below each other there, and it
+// draws turned heads of columns off the page if the table begins at the right.
+func drawn(d *Document, format string) bool {
+	return d.Kind != "beside" && !(d.Kind == "rotated" && d.RightToLeft() && format == "pdf")
 }
 
 // convert converts files by LibreOffice, which would wait for ever without any.
