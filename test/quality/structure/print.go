@@ -84,20 +84,41 @@ func (t Tools) Write(ctx context.Context, dir string, docs []*Document) ([]File,
 	return files, nil
 }
 
+// written are the files that Write makes of a document; of is what is in them, nil if it is the document itself.
+var written = []struct {
+	producer, format string
+	of               func(*Document) *Document
+}{
+	{"source", "docx", nil},
+	{"source", "html", nil},
+	{"source", "md", nil},
+	{"source", "epub", nil},
+	{"source", "pptx", Slides},
+	{"source", "xlsx", func(d *Document) *Document { return Sheets(d, 2) }},
+	{"libreoffice", "pdf", nil},
+	{"libreoffice", "odt", nil},
+	{"libreoffice", "rtf", nil},
+	{"libreoffice", "odp", Slides},
+	{"libreoffice", "ods", func(d *Document) *Document { return Sheets(d, 1) }}, // the names of sheets are top headings there
+	{"chromium", "pdf", nil},
+	{"typst", "pdf", nil},
+	{"weasyprint", "pdf", nil},
+}
+
 // Written returns the files that Write wrote into a folder before.
 func Written(dir string, docs []*Document) ([]File, error) {
 	var files []File
 	for _, d := range docs {
-		for producer, formats := range map[string][]string{
-			"source": {"docx", "html", "md"}, "libreoffice": {"pdf", "odt", "rtf"}, "chromium": {"pdf"}, "typst": {"pdf"},
-			"weasyprint": {"pdf"},
-		} {
-			for _, format := range formats {
-				path := filepath.Join(dir, strings.TrimPrefix(producer, "source"), d.Name()+"."+format)
-				if _, err := os.Stat(path); err == nil {
-					files = append(files, File{d, producer, format, path})
-				}
+		for _, w := range written {
+			path := filepath.Join(dir, strings.TrimPrefix(w.producer, "source"), d.Name()+"."+w.format)
+			if _, err := os.Stat(path); err != nil || w.format == "md" && !asMarkdown(d) || w.format == "pdf" && w.producer == "libreoffice" && !drawn(d, "pdf") {
+				continue
 			}
+			content := d
+			if w.of != nil {
+				content = w.of(d)
+			}
+			files = append(files, File{content, w.producer, w.format, path})
 		}
 	}
 	if len(files) == 0 {
@@ -105,6 +126,12 @@ func Written(dir string, docs []*Document) ([]File, error) {
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name(), b.Name()) })
 	return files, nil
+}
+
+// asMarkdown reports whether Markdown can say all that is in a document. It has neither lists with letters nor cells that
+// span others.
+func asMarkdown(d *Document) bool {
+	return !slices.Contains([]string{"statute", "nested", "merged"}, d.Kind)
 }
 
 // Sources writes a document in the formats that need no program: DOCX, HTML, and most as Markdown.
@@ -131,8 +158,7 @@ func Sources(dir string, d *Document) ([]File, error) {
 		if err := os.WriteFile(path, f.data, 0o600); err != nil {
 			return nil, fmt.Errorf("write a document: %w", err)
 		}
-		// Typst is printed only; Markdown has neither lists with letters nor cells that span others.
-		if f.format != "typ" && (f.format != "md" || !slices.Contains([]string{"statute", "nested", "merged"}, d.Kind)) {
+		if f.format != "typ" && (f.format != "md" || asMarkdown(d)) { // Typst is printed only
 			files = append(files, File{d, "source", f.format, path})
 		}
 	}
