@@ -26,6 +26,20 @@ type File struct {
 // Name is unique among the files of one set.
 func (f File) Name() string { return f.Document.Name() + "/" + f.Producer + "." + f.Format }
 
+// Reference returns what a reader should find in the file. WeasyPrint writes no joiners into a PDF.
+func (f File) Reference() []extract.Block {
+	blocks := f.Document.Reference()
+	if f.Format != "pdf" || f.Producer != "weasyprint" {
+		return blocks
+	}
+	for i := range blocks { // the parts of these documents that have joiners are text
+		blocks[i].Text = strings.ReplaceAll(blocks[i].Text, nonJoiner, "")
+	}
+	return blocks
+}
+
+const nonJoiner = "\u200C" // between the parts of a Persian word
+
 // Tools are the programs that write documents. Python needs the packages typst and weasyprint.
 type Tools struct{ Soffice, Chromium, Python string }
 
@@ -70,20 +84,41 @@ func (t Tools) Write(ctx context.Context, dir string, docs []*Document) ([]File,
 	return files, nil
 }
 
+// written are the files that Write makes of a document; of is what is in them, nil if it is the document itself.
+var written = []struct {
+	producer, format string
+	of               func(*Document) *Document
+}{
+	{"source", "docx", nil},
+	{"source", "html", nil},
+	{"source", "md", nil},
+	{"source", "epub", nil},
+	{"source", "pptx", Slides},
+	{"source", "xlsx", func(d *Document) *Document { return Sheets(d, 2) }},
+	{"libreoffice", "pdf", nil},
+	{"libreoffice", "odt", nil},
+	{"libreoffice", "rtf", nil},
+	{"libreoffice", "odp", Slides},
+	{"libreoffice", "ods", func(d *Document) *Document { return Sheets(d, 1) }}, // the names of sheets are top headings there
+	{"chromium", "pdf", nil},
+	{"typst", "pdf", nil},
+	{"weasyprint", "pdf", nil},
+}
+
 // Written returns the files that Write wrote into a folder before.
 func Written(dir string, docs []*Document) ([]File, error) {
 	var files []File
 	for _, d := range docs {
-		for producer, formats := range map[string][]string{
-			"source": {"docx", "html", "md"}, "libreoffice": {"pdf", "odt", "rtf"}, "chromium": {"pdf"}, "typst": {"pdf"},
-			"weasyprint": {"pdf"},
-		} {
-			for _, format := range formats {
-				path := filepath.Join(dir, strings.TrimPrefix(producer, "source"), d.Name()+"."+format)
-				if _, err := os.Stat(path); err == nil {
-					files = append(files, File{d, producer, format, path})
-				}
+		for _, w := range written {
+			path := filepath.Join(dir, strings.TrimPrefix(w.producer, "source"), d.Name()+"."+w.format)
+			if _, err := os.Stat(path); err != nil || w.format == "md" && !asMarkdown(d) || w.format == "pdf" && w.producer == "libreoffice" && !drawn(d, "pdf") {
+				continue
 			}
+			content := d
+			if w.of != nil {
+				content = w.of(d)
+			}
+			files = append(files, File{content, w.producer, w.format, path})
 		}
 	}
 	if len(files) == 0 {
@@ -91,6 +126,12 @@ func Written(dir string, docs []*Document) ([]File, error) {
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name(), b.Name()) })
 	return files, nil
+}
+
+// asMarkdown reports whether Markdown can say all that is in a document. It has neither lists with letters nor cells that
+// span others.
+func asMarkdown(d *Document) bool {
+	return !slices.Contains([]string{"statute", "nested", "merged"}, d.Kind)
 }
 
 // Sources writes a document in the formats that need no program: DOCX, HTML, and most as Markdown.
@@ -117,8 +158,7 @@ func Sources(dir string, d *Document) ([]File, error) {
 		if err := os.WriteFile(path, f.data, 0o600); err != nil {
 			return nil, fmt.Errorf("write a document: %w", err)
 		}
-		// Typst is printed only; Markdown has neither lists with letters nor cells that span others.
-		if f.format != "typ" && (f.format != "md" || !slices.Contains([]string{"statute", "nested", "merged"}, d.Kind)) {
+		if f.format != "typ" && (f.format != "md" || asMarkdown(d)) { // Typst is printed only
 			files = append(files, File{d, "source", f.format, path})
 		}
 	}
@@ -135,8 +175,8 @@ func (t Tools) officeFormats(ctx context.Context, dir string, docs []*Document, 
 	for _, format := range formats {
 		var inputs []string
 		for _, d := range docs {
-			if d.Kind == "beside" {
-				continue // its tables are below each other there
+			if !drawn(d, format) {
+				continue
 			}
 			inputs = append(inputs, filepath.Join(dir, d.Name()+".docx"))
 			files = append(files, File{d, "libreoffice", format, filepath.Join(dir, "libreoffice", d.Name()+"."+format)})
@@ -146,6 +186,12 @@ func (t Tools) officeFormats(ctx context.Context, dir string, docs []*Document, 
 		}
 	}
 	return files, nil
+}
+
+// drawn reports whether LibreOffice draws all of a document. Tables side by side are below each other there, and it
+// draws turned heads of columns off the page if the table begins at the right.
+func drawn(d *Document, format string) bool {
+	return d.Kind != "beside" && !(d.Kind == "rotated" && d.RightToLeft() && format == "pdf")
 }
 
 // convert converts files by LibreOffice, which would wait for ever without any.

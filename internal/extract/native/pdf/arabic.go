@@ -45,12 +45,14 @@ func (p *page) orderLetters(lines []glyphLine) {
 	}
 	p.words = joinStretched(p.words, found)
 	for i, w := range p.words {
-		letters := strings.TrimFunc(w.visual, notLetter)
-		if letters == "" {
-			continue
-		}
-		if g, ok := nearestWord(found[glyphKey(letters)], w.box); ok {
-			p.words[i].text = strings.Replace(w.text, normalize(logical(letters)), normalize(logicalGlyphs(g.glyphs)), 1)
+		for part := range strings.SplitSeq(w.visual, string(nonJoiner)) {
+			letters := strings.TrimFunc(part, notLetter)
+			if letters == "" {
+				continue
+			}
+			if g, ok := nearestWord(found[glyphKey(letters)], w.box); ok {
+				p.words[i].text = strings.Replace(p.words[i].text, normalize(logical(letters)), normalize(logicalGlyphs(g.glyphs)), 1)
+			}
 		}
 	}
 }

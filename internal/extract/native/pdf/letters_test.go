@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// One glyph of lam and alef keeps its letters in reading order; two glyphs are reversed as all others are.
+// One glyph of lam and alef keeps its letters in reading order; two glyphs are reversed as all others are. The parts of a
+// Persian word have a space between their glyphs.
 func TestLettersOfGlyphs(t *testing.T) {
 	t.Parallel()
 	words := func(visual ...string) *page {
@@ -19,15 +20,16 @@ func TestLettersOfGlyphs(t *testing.T) {
 		}
 		return p
 	}
-	p := words("ةملاس", "ةملاس", ".ىلع")
+	p := words("ةملاس", "ةملاس", ".ىلع", "ارجالا\u200Cمزلا")
 	p.orderLetters([]glyphLine{
 		{box{0, 100, 60, 112}, "ة م لا س"}, {box{100, 100, 160, 112}, "ة م ل ا س"}, {box{200, 100, 260, 112}, ".   لى ع"},
+		{box{300, 100, 360, 112}, "ا ر ج لا ا   م ز لا"},
 	})
 	var got []string
 	for _, w := range p.words {
 		got = append(got, w.text)
 	}
-	if want := []string{"سلامة", "سالمة", "على."}; !slices.Equal(got, want) {
+	if want := []string{"سلامة", "سالمة", "على.", "لازم\u200Cالاجرا"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

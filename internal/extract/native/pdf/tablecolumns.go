@@ -1,0 +1,77 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+)
+
+// cutsBetween returns the positions between columns, which almost no cell covers.
+func cutsBetween(cells []cell, wide int) []float64 {
+	type edge struct {
+		x     float64
+		delta int
+	}
+	edges := make([]edge, 0, 2*len(cells))
+	for _, c := range cells {
+		edges = append(edges, edge{c.left, +1}, edge{c.right, -1})
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(b.delta, a.delta))
+	})
+	allowed := wide / 8
+	var cuts []float64
+	depth, open := 0, -1.0
+	seen := false // a column was seen since the last cut
+	for _, e := range edges {
+		depth += e.delta
+		switch {
+		case depth > allowed:
+			if open >= 0 && seen && e.x-open > 2 {
+				cuts = append(cuts, (open+e.x)/2)
+			}
+			open, seen = -1, true
+		case open < 0:
+			open = e.x
+		}
+	}
+	return cuts
+}
+
+// place assigns columns to each cell. A cell over several columns is split where a cut falls into a gap between
+// its words that is wider than a space.
+func place(cells []cell, cuts []float64) []cell {
+	out := make([]cell, 0, len(cells))
+	for _, c := range cells {
+		start := 0
+		for i := 1; i <= len(c.words); i++ {
+			if i < len(c.words) && !cutIn(cuts, c.words[i-1], c.words[i]) {
+				continue
+			}
+			part := cell{words: c.words[start:i], lineAt: c.lineAt, order: c.words[start].order}
+			for _, w := range part.words {
+				part.box = part.union(w.box)
+				part.order = min(part.order, w.order)
+			}
+			part.from = columnAt(cuts, part.left+0.2*part.words[0].em())
+			part.to = max(part.from, columnAt(cuts, part.right-0.2*part.words[0].em()))
+			out = append(out, part)
+			start = i
+		}
+	}
+	return out
+}
+
+func cutIn(cuts []float64, a, b word) bool {
+	if b.left-a.right < 0.45*b.em() {
+		return false
+	}
+	return slices.ContainsFunc(cuts, func(x float64) bool { return x > a.right && x < b.left })
+}
+
+func columnAt(cuts []float64, x float64) int {
+	n := 0
+	for n < len(cuts) && cuts[n] < x {
+		n++
+	}
+	return n
+}
