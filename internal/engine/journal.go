@@ -27,6 +27,7 @@ type journal struct {
 	dirty chan struct{}               // signaled, capacity 1, when there are notes to write
 	now   chan struct{}               // likewise, when they should be written at once
 	save  func(context.Context) error // writes it; see beat.save
+	hurry func()                      // called with now; see keeper.start
 
 	mu       sync.Mutex
 	stage    string
