@@ -30,19 +30,23 @@ func (c *crew) run(f func()) {
 
 // loop does work until there is no more of it.
 func (c *crew) loop(f func()) {
-	for {
+	for f != nil {
 		f()
-		f = nil // what it refers to can be freed
-		if c.kept.Add(1) > crewKept {
-			c.kept.Add(-1)
-			return
-		}
-		select {
-		case f = <-c.work:
-			c.kept.Add(-1)
-		case <-c.over:
-			return
-		}
+		f = c.next()
+	}
+}
+
+// next waits for work; nil: the goroutine has to end.
+func (c *crew) next() func() {
+	defer c.kept.Add(-1)
+	if c.kept.Add(1) > crewKept {
+		return nil
+	}
+	select {
+	case f := <-c.work:
+		return f
+	case <-c.over:
+		return nil
 	}
 }
 
