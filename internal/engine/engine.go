@@ -109,6 +109,7 @@ type Engine struct {
 	tasks     context.Context
 	running   sync.WaitGroup
 	crew      *crew // of tasks and their handlers
+	turns     *turns
 	ids       *ids
 	taskLog   *slog.Logger // log, for the loggers of tasks
 }
@@ -134,7 +135,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log),
 		throttle:      newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
 		queueTroubles: newQueueTroubles(deps.Log), begins: newBegins(), uncommittedJobs: newUncommittedJobs(),
-		watchdog: newWatchdog(), crew: newCrew(), ids: newIDs(), wake: make(chan struct{}, 1),
+		watchdog: newWatchdog(), crew: newCrew(), ids: newIDs(), turns: newTurns(), wake: make(chan struct{}, 1),
 		nextStart: nextStart{changed: make(chan struct{}, 1)}, taskLog: slog.New(event.Late(deps.Log.Handler())),
 	}
 	e.watch = newWatch(deps.Store, deps.Log, &e.outages)
