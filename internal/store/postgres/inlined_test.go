@@ -78,5 +78,6 @@ func taskCalls(exec func(string), i int) {
 			exec("select aw_heartbeat('" + end + "')")
 		}
 	}
+	exec(fmt.Sprintf(`select aw_enqueue_all('{"tasks":[{"task_id":"all.%d","task_type":"ingest","payload":{}}]}')`, i))
 	exec(`select aw_queue_receive('{"client_id":"a","queue":"a-tasks","n":3,"visibility_ms":1000}')`)
 }

@@ -112,6 +112,60 @@ begin
   return jsonb_build_object('job_id', v_id, 'created', false);
 end $$;
 
+-- aw_enqueue_all takes many task messages, p.tasks, at most 1000: as aw_enqueue takes each, in one transaction. It returns
+-- the answers in p.tasks' order. One that is refused refuses all. One statement records those that are new and may start
+-- now, in the order of their ids, so that two callers with the same ids wait for each other in one direction only.
+create or replace function {{ .schema }}.aw_enqueue_all(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  c_most constant integer := 1000;
+  v_now constant timestamptz := clock_timestamp();
+  v_client text := {{ .schema }}.aw_tenant(
+    jsonb_build_object('client_id', coalesce(p ->> 'client_id', {{ .schema }}.aw_bound())));
+  v_new jsonb;
+begin
+  if jsonb_typeof(p -> 'tasks') is distinct from 'array' or jsonb_array_length(p -> 'tasks') > c_most then
+    raise exception 'tasks must be a list of at most % task messages', c_most using errcode = 'AW006';
+  end if;
+  with listed as materialized (
+    select x.n, jsonb_strip_nulls(x.m - 'payload') || jsonb_build_object('payload', x.m -> 'payload',
+             'task_id', coalesce(nullif(x.m -> 'task_id', 'null'), to_jsonb(gen_random_uuid()))) as t
+    from {{ .schema }}.aw_elements(p -> 'tasks') x where jsonb_typeof(x.m) = 'object'
+  ), requested as materialized (
+    select distinct on (l.t ->> 'task_id') l.n, l.t, l.t ->> 'task_id' as id, l.t::text as body, q.name as queue,
+           coalesce(l.t ->> 'priority', l.t #>> '{hints,priority}', 'normal') as priority
+    from listed l join {{ .schema }}.aw_queues q on q.client_id = v_client and q.name = v_client || '-tasks' ||
+      coalesce('-' || nullif(coalesce(l.t ->> 'priority', l.t #>> '{hints,priority}'), 'normal'), '')
+    where not l.t ?| array['specversion', 'run_at'] and coalesce(l.t ->> 'client_id', v_client) = v_client
+      and {{ .schema }}.aw_task_problem(l.t) is null and octet_length(l.t::text) <= 65536
+    order by l.t ->> 'task_id', l.n
+  ), fresh as (
+    insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
+      traceparent, queue, document, webhook_events, sent_at)
+    select v_client, r.id, r.t ->> 'task_type', r.priority, r.t -> 'payload', coalesce(r.t -> 'hints', '{}'),
+           nullif(r.t ->> 'requested_by', ''), nullif(r.t ->> 'webhook_url', ''), nullif(r.t ->> 'traceparent', ''),
+           r.queue, {{ .schema }}.aw_document_key(r.t ->> 'task_type', r.t -> 'payload'),
+           {{ .schema }}.aw_webhook_events(r.t), v_now
+    from requested r order by r.id
+    on conflict (client_id, id) do nothing
+    returning id
+  ), sent as (
+    insert into {{ .schema }}.aw_queue_messages (client_id, queue, part, inserted_at, visible_at, body)
+    select v_client, r.queue, {{ .schema }}.aw_queue_part(v_now), v_now, v_now, r.body
+    from requested r join fresh f on f.id = r.id order by r.n
+  )
+  select jsonb_object_agg(r.n, r.id) into v_new from requested r join fresh f on f.id = r.id;
+  if v_new is not null then
+    perform pg_notify('aw_queue_' || v_client, '');
+  end if;
+  v_new := coalesce(v_new, '{}');
+
+  return (select coalesce(jsonb_agg(case when v_new ? x.n::text
+        then jsonb_build_object('job_id', v_new -> x.n::text, 'created', true)
+        else {{ .schema }}.aw_enqueue(jsonb_build_object('client_id', v_client) || x.m) end order by x.n), '[]')
+    from {{ .schema }}.aw_elements(p -> 'tasks') x);
+end $$;
+
 -- aw_is_other reports whether a job that exists is another task than the one in p (I5). Until a worker has begun it,
 -- what aw_enqueue recorded has no fingerprint.
 create or replace function {{ .schema }}.aw_is_other(j {{ .schema }}.jobs, p jsonb) returns boolean
