@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -68,9 +71,17 @@ type BulkReplay struct {
 
 // BulkReplayed is what became of a BulkReplay.
 type BulkReplayed struct {
-	Matched  int   `json:"matched"`
-	Replayed int   `json:"replayed"`
-	Jobs     []Job `json:"jobs" nullable:"false" doc:"The new jobs."`
+	Matched     int           `json:"matched"`
+	Replayed    int           `json:"replayed"`
+	Jobs        []Job         `json:"jobs" nullable:"false" doc:"The new jobs."`
+	NotReplayed []NotReplayed `json:"notReplayed" nullable:"false" doc:"What was matched and not replayed; empty in a dry run."`
+}
+
+// NotReplayed is a dead letter that a BulkReplay matched and did not replay.
+type NotReplayed struct {
+	ID     string `json:"id" doc:"Of the dead letter."`
+	Code   string `json:"code" doc:"As of a problem; NOT_TRIED: an earlier one could not be done." example:"NOT_REPLAYABLE"`
+	Detail string `json:"detail,omitempty"`
 }
 
 func (a *API) registerLetters() {
@@ -140,7 +151,14 @@ func (a *API) replay(ctx context.Context, id string, o replay.Options) (Job, err
 	}
 	a.audit(ctx, "replayed a dead letter", "dead_letter", id, "task_id", done.JobID)
 	j, err := a.deps.Store.Job(ctx, done.JobID)
-	return jobOf(j), err
+	if err != nil { // the job is there: its id is what the caller needs
+		now := time.Now()
+		j = store.Job{
+			ID: done.JobID, ParentJobID: done.ParentJobID, Status: string(job.Pending), RequestedBy: o.By,
+			Priority: string(task.PriorityNormal), CreatedAt: now, UpdatedAt: now,
+		}
+	}
+	return jobOf(j), nil
 }
 
 func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyOf[BulkReplayed], error) {
@@ -162,26 +180,53 @@ func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyO
 	if err != nil {
 		return nil, err
 	}
-	out := BulkReplayed{Matched: len(letters), Jobs: []Job{}}
+	out := BulkReplayed{Matched: len(letters), Jobs: []Job{}, NotReplayed: []NotReplayed{}}
+	if b.DryRun {
+		return body(out), nil
+	}
+	slices.Reverse(letters) // the oldest first
+	if err := a.replayEach(ctx, letters, b, &out); err != nil {
+		return nil, err
+	}
+	return body(out), nil
+}
+
+// replayEach replays dead letters until the database fails. If it fails at once, it returns the error: there is nothing
+// to tell. Otherwise the answer tells what was done, and what was not.
+func (a *API) replayEach(ctx context.Context, letters []store.DeadLetter, b BulkReplay, out *BulkReplayed) error {
 	begin := time.Now()
-	for i := len(letters) - 1; i >= 0 && !b.DryRun; i-- {
+	for i, d := range letters {
 		o := replay.Options{Again: b.Force}
 		if b.PerMinute > 0 && out.Replayed > 0 { // the first one starts at once
 			o.SendAt = begin.Add(time.Duration(out.Replayed) * time.Minute / time.Duration(b.PerMinute))
 		}
-		j, err := a.replay(ctx, letters[i].ID, o)
-		if err == nil && !o.SendAt.IsZero() && a.deps.StartsAt != nil {
-			a.deps.StartsAt(o.SendAt)
-		}
-		switch {
-		case err == nil:
+		j, err := a.replay(ctx, d.ID, o)
+		if err == nil {
 			out.Replayed++
 			out.Jobs = append(out.Jobs, j)
-		case describe(err) == nil: // a refusal of one does not hold up the others
-			return nil, err
+			if !o.SendAt.IsZero() && a.deps.StartsAt != nil {
+				a.deps.StartsAt(o.SendAt)
+			}
+			continue
 		}
+		if refused := describe(err); refused != nil { // it does not hold up the others
+			out.NotReplayed = append(out.NotReplayed, NotReplayed{d.ID, refused.Code, refused.Detail})
+			continue
+		}
+		if out.Replayed == 0 {
+			return err
+		}
+		failed := NotReplayed{ID: d.ID, Detail: "its replay was not answered; its replayedAs tells whether it was recorded"}
+		if p, ok := errors.AsType[*Problem](a.answer(ctx, "replay dead letters", err)); ok {
+			failed.Code = p.Code
+		}
+		out.NotReplayed = append(out.NotReplayed, failed)
+		for _, d := range letters[i+1:] {
+			out.NotReplayed = append(out.NotReplayed, NotReplayed{ID: d.ID, Code: "NOT_TRIED"})
+		}
+		return nil
 	}
-	return body(out), nil
+	return nil
 }
 
 // unsentFor is how old a dead letter is whose message can't come again.

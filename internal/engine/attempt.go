@@ -52,7 +52,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 	work, end := context.WithCancelCause(timed)
 	defer end(nil)
 
-	a.journal = newJournal(work, e.obs, a.spec, a.begun.Progress)
+	a.journal = e.newJournal(work, a)
 	a.journal.span = a.span
 	work = task.WithID(event.With(work, a.fields()...), a.task.ID)
 	hold := e.keep(work, end, a) // the one heartbeat of this task
@@ -81,7 +81,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 	}
 	answered := make(chan answer, 1)
 	returned := make(chan struct{})
-	go func() {
+	e.crew.run(func() {
 		defer close(returned)
 		out, err := safely(a.log, func() (handlers.Outcome, error) {
 			return a.handler.Handle(ctx, handlers.Call{
@@ -90,7 +90,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 			})
 		})
 		answered <- answer{out, err}
-	}()
+	})
 	select {
 	case r := <-answered:
 		return r.outcome, r.err

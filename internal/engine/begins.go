@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -113,7 +111,7 @@ func (b *begins) reported(report []store.UnansweredBegins, at time.Time) {
 // one is answered.
 func (e *Engine) callBegin(ctx context.Context, a *attempt) (b store.BeginAnswer, err error) {
 	asking := e.beginning(a)
-	asking.ID, asking.Unanswered = uuid.NewString(), e.begins.of(a.task.ID)
+	asking.ID, asking.Unanswered = e.ids.next(), e.begins.of(a.task.ID)
 	a.calledAt = time.Now()
 	over := e.outages.call()
 	defer func() { over(err != nil && !invalid(err)) }() // also when it panics

@@ -108,6 +108,10 @@ type Engine struct {
 	stopTasks context.CancelCauseFunc // ends every running task, see Abort
 	tasks     context.Context
 	running   sync.WaitGroup
+	crew      *crew // of tasks and their handlers
+	turns     *turns
+	ids       *ids
+	taskLog   *slog.Logger // log, for the loggers of tasks
 }
 
 // New checks cfg and returns an engine, which works when Run is called.
@@ -131,8 +135,8 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log),
 		throttle:      newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
 		queueTroubles: newQueueTroubles(deps.Log), begins: newBegins(), uncommittedJobs: newUncommittedJobs(),
-		watchdog: newWatchdog(), wake: make(chan struct{}, 1),
-		nextStart: nextStart{changed: make(chan struct{}, 1)},
+		watchdog: newWatchdog(), crew: newCrew(), ids: newIDs(), turns: newTurns(), wake: make(chan struct{}, 1),
+		nextStart: nextStart{changed: make(chan struct{}, 1)}, taskLog: slog.New(event.Late(deps.Log.Handler())),
 	}
 	e.watch = newWatch(deps.Store, deps.Log, &e.outages)
 	e.live.Store(&tuning)
@@ -147,6 +151,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 func (e *Engine) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	defer loops.Wait()
+	defer e.crew.end()
 	watching, stopWatch := context.WithCancel(context.WithoutCancel(ctx)) // tasks can be canceled during the drain
 	defer stopWatch()
 	loops.Go(func() { e.watch.loop(watching) })

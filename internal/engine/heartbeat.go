@@ -15,16 +15,28 @@ import (
 const flushEvery = 500 * time.Millisecond
 
 // keeper is the heartbeat of a task: it extends the leases of message and job, writes progress, and notices cancel
-// requests.
+// requests. It has a goroutine from the first time on that it has something to do: short tasks end before.
 type keeper struct {
-	beat *beat
-	quit chan struct{}
-	done sync.WaitGroup
+	beat  *beat
+	begin *time.Timer // starts the loop
+	quit  chan struct{}
+
+	mu      sync.Mutex
+	started bool
+	over    bool // no loop may start any more
+	done    sync.WaitGroup
 }
 
 // stop ends the heartbeat and waits for the renewal in flight: without its answer the message's receipt would be
 // unknown just when it is needed to settle.
 func (k *keeper) stop() {
+	k.begin.Stop()
+	k.mu.Lock()
+	k.over = true
+	if !k.started {
+		k.beat.section.leave()
+	}
+	k.mu.Unlock()
 	close(k.quit)
 	k.done.Wait()
 	k.beat.writing <- struct{}{}
@@ -32,19 +44,31 @@ func (k *keeper) stop() {
 	<-k.beat.writing
 }
 
+// start starts the loop, unless it runs already or the heartbeat has ended.
+func (k *keeper) start(ctx context.Context) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.started || k.over {
+		return
+	}
+	k.started = true
+	k.done.Go(func() {
+		defer k.beat.section.leave()
+		k.beat.loop(ctx, k.quit)
+	})
+}
+
 // keep starts the heartbeat, which calls end with the cause when the work has to stop.
 func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attempt) *keeper {
 	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
 	b := &beat{
 		engine: e, attempt: a, end: end, until: a.calledAt.Add(e.cfg.Lease), writing: make(chan struct{}, 1),
-		section: e.watchdog.enter("a task's heartbeat"),
+		section: e.watchdog.enter("a task's heartbeat"), renewAt: time.Now().Add(jittered(e.cfg.Lease / 3)),
 	}
-	a.journal.save = b.save
+	b.section.within(e.cfg.Lease / 2)
 	k := &keeper{beat: b, quit: make(chan struct{})}
-	k.done.Go(func() {
-		defer b.section.leave()
-		b.loop(ctx, k.quit)
-	})
+	a.journal.save, a.journal.hurry = b.save, func() { k.start(ctx) }
+	k.begin = time.AfterFunc(flushEvery, func() { k.start(ctx) }) // a lease is at least 3 s
 	return k
 }
 
@@ -59,13 +83,14 @@ type beat struct {
 	until   time.Time // end of the job's lease, unless the store answers; monotonic
 	stopped bool      // the attempt is being settled: only its outcome is still written
 	section *section
+	renewAt time.Time // when the leases are renewed for the first time
 }
 
 func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 	lease := b.engine.cfg.Lease
-	renew := time.NewTimer(jittered(lease / 3))
+	renew := time.NewTimer(time.Until(b.renewAt))
 	defer renew.Stop()
-	flush := time.NewTimer(flushEvery)
+	flush := time.NewTimer(time.Until(b.started.Add(flushEvery)))
 	defer flush.Stop()
 	dirty := b.journal.dirty
 	flushDue := false

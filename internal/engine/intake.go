@@ -20,7 +20,7 @@ import (
 
 // handle processes one received message from decoding to settlement.
 func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
-	d := &delivery{msg: m, queue: q, log: e.log.With("queue", q.Name(), "queue_message_id", m.ID)}
+	d := &delivery{msg: m, queue: q, log: e.taskLog.With("queue", q.Name(), "queue_message_id", m.ID)}
 	defer rescue(d.log)
 	bounded, done := settling(ctx)
 	defer done()

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -22,11 +20,13 @@ import (
 type journal struct {
 	ctx   context.Context // of the work: Stage returns its cause
 	obs   Observer
+	ids   *ids
 	spec  handlers.Spec
 	span  *tracing.Attempt            // nil: no span
 	dirty chan struct{}               // signaled, capacity 1, when there are notes to write
 	now   chan struct{}               // likewise, when they should be written at once
 	save  func(context.Context) error // writes it; see beat.save
+	hurry func()                      // called with now; see keeper.start
 
 	mu       sync.Mutex
 	stage    string
@@ -55,9 +55,10 @@ func (n notes) all() []store.Event {
 	return append(slices.Clone(n.events), *n.within)
 }
 
-func newJournal(ctx context.Context, obs Observer, spec handlers.Spec, progress int) *journal {
+func (e *Engine) newJournal(ctx context.Context, a *attempt) *journal {
 	return &journal{
-		ctx: ctx, obs: obs, spec: spec, progress: progress, dirty: make(chan struct{}, 1), now: make(chan struct{}, 1),
+		ctx: ctx, obs: e.obs, ids: e.ids, spec: a.spec, progress: a.begun.Progress, dirty: make(chan struct{}, 1),
+		now: make(chan struct{}, 1),
 	}
 }
 
@@ -191,7 +192,7 @@ func (j *journal) leaveStage() {
 
 func (j *journal) event(message string) store.Event {
 	return store.Event{
-		ID: uuid.NewString(), At: time.Now(), Stage: j.stage, Progress: j.progress, Message: message, Metadata: j.pages,
+		ID: j.ids.next(), At: time.Now(), Stage: j.stage, Progress: j.progress, Message: message, Metadata: j.pages,
 	}
 }
 

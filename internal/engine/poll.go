@@ -86,7 +86,9 @@ func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Me
 		}
 		ended := p.priority.started(q == p.deps.Queues.Normal)
 		p.slots.begun()
-		p.running.Go(func() {
+		p.running.Add(1)
+		p.crew.run(func() {
+			defer p.running.Done()
 			defer p.slots.give(1)
 			defer ended()
 			p.handle(p.tasks, q, m)

@@ -41,6 +41,7 @@ func (j *journal) Delta(piece string, restart bool) {
 	j.text.begun = true
 	if first {
 		signal(j.now)
+		j.hurry()
 		return
 	}
 	j.signal()

@@ -18,7 +18,7 @@ const commitPatience = 10 * time.Minute
 
 // commitTries is how often a commit may fail right after the database took a renewal of the job's lease. Then this
 // commit can't be executed, and may be what brings the database down. Writes of others in between are not evidence: one
-// of them may have brought the database down again.
+// of them may have brought the database down again. So only a try counts that had its turn alone.
 const commitTries = 3
 
 // renewTime bounds the renewal of a job's lease before a commit is retried; a third of the lease is another bound.
@@ -36,8 +36,9 @@ func (e *Engine) transact(
 	began, failed, renewed := time.Now(), 0, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits().Next
+	_, over := e.turns.take(ctx, false)
 	for {
-		settled, err := e.bounded(ctx, commit)
+		settled, err := e.inTurn(ctx, over, commit)
 		wait := next()
 		patience, shortened := e.patience()
 		if !transient(err) && !refused(err) || time.Since(began)+wait > patience {
@@ -55,8 +56,18 @@ func (e *Engine) transact(
 		case <-shortened: // the engine ends: settleTime applies now
 		}
 		e.stayHidden(ctx, a)
-		renewed = shortened != nil && e.stayHeld(ctx, a)
+		var alone bool
+		alone, over = e.turns.take(ctx, true)
+		renewed = shortened != nil && e.stayHeld(ctx, a) && alone
 	}
+}
+
+// inTurn sends a commit in the turn that over ends.
+func (e *Engine) inTurn(
+	ctx context.Context, over func(), commit func(context.Context) (store.Settlement, error),
+) (store.Settlement, error) {
+	defer over()
+	return e.bounded(ctx, commit)
 }
 
 // patience returns how long an outcome is kept, and a channel that is closed when that becomes shorter; nil: it has.

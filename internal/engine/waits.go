@@ -138,7 +138,7 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
 		return
 	}
 	a.started = time.Now()
-	a.journal = newJournal(ctx, e.obs, a.spec, a.begun.Progress)
+	a.journal = e.newJournal(ctx, a)
 	a.journal.close()
 	outcome, class := e.await(ctx, a, d, false)
 	if job.State(outcome) == job.Failed {

@@ -81,12 +81,16 @@ func object(text string) (*fields, *Invalid) {
 	if invalid != nil {
 		return nil, invalid
 	}
-	f := &fields{}
-	if err := json.Unmarshal([]byte(text), &f.members); err != nil {
-		return nil, notJSON(text, err)
+	raw := []byte(text)
+	if !json.Valid(raw) {
+		return nil, notJSON(text, json.Unmarshal(raw, new(json.RawMessage)))
 	}
-	f.err = inspect(text)
-	f.spoiled = f.err != nil
+	all, sound := members(raw)
+	f := &fields{members: all}
+	if !sound {
+		f.err = inspect(text)
+		f.spoiled = f.err != nil
+	}
 	return f, nil
 }
 

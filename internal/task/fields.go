@@ -42,10 +42,12 @@ func (f *fields) text(name string, limit int) string {
 	if !ok {
 		return ""
 	}
-	var s string
-	if err := json.Unmarshal(raw, &s); err != nil {
-		f.bad(name, "is "+kind(raw)+", not a string", "send it in double quotes")
-		return ""
+	s, ok := unescaped(raw)
+	if !ok {
+		if err := json.Unmarshal(raw, &s); err != nil {
+			f.bad(name, "is "+kind(raw)+", not a string", "send it in double quotes")
+			return ""
+		}
 	}
 	if len(s) > limit {
 		f.bad(name, "is longer than "+strconv.Itoa(limit)+" bytes", "shorten it")

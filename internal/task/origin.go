@@ -55,8 +55,12 @@ func Unmoved(text string) (string, error) {
 
 // origin reads what Moved wrote. Anything else is an unknown field.
 func (f *fields) origin() Origin {
+	raw, there := f.members[movedFrom]
+	if !there {
+		return Origin{}
+	}
 	var text string
-	if err := json.Unmarshal(f.members[movedFrom], &text); err != nil {
+	if err := json.Unmarshal(raw, &text); err != nil {
 		return Origin{}
 	}
 	parts := strings.Split(text, "/")

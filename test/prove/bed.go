@@ -129,7 +129,7 @@ func callClass(function string, call []byte) string {
 	case operation == "extend" || operation == "release":
 		return "renew"
 	case operation == "delete" || operation == "delete_all":
-		return "delete"
+		return operation
 	}
 	return ""
 }

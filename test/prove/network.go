@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,30 @@ import (
 // classes are the kinds of requests whose answers are dropped.
 func classes() []string {
 	return []string{"dequeue", "renew", "delete", "begin", "complete", "webhook"}
+}
+
+// batchClasses are those of requests that stand for many calls, on a bed, and the class of one such call alone.
+func batchClasses(bed queueBed) map[string]string {
+	batches := map[string]string{"begin_all": "begin", "complete_all": "complete"}
+	if bed.name() == "postgres" { // other queues delete messages one by one
+		batches["delete_all"] = "delete"
+	}
+	return batches
+}
+
+// batchTasks is how many tasks run at once where calls have to meet in a batch.
+const batchTasks = 12
+
+// classesOn are all classes on a bed, and how many runs each of them has.
+func (n *networkRun) classesOn(bed queueBed) map[string]int {
+	all := map[string]int{}
+	for _, class := range classes() {
+		all[class] = n.runs
+	}
+	for class := range batchClasses(bed) {
+		all[class] = max(2, n.runs/4) // they take longer
+	}
+	return all
 }
 
 // network drops answers on real connections: the request was carried out, and the worker doesn't know.
@@ -38,8 +64,8 @@ func network(ctx context.Context, o options, r *report) (err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
 	for _, bed := range beds {
-		for i := range o.runs {
-			for _, class := range classes() {
+		for class, runs := range n.classesOn(bed) {
+			for i := range runs {
 				name := fmt.Sprintf("network/%s/%s/%03d", bed.name(), class, i+1)
 				if !o.wants(name) {
 					continue
@@ -57,7 +83,7 @@ func network(ctx context.Context, o options, r *report) (err error) {
 		return err
 	}
 	for _, bed := range beds {
-		for _, class := range classes() {
+		for _, class := range slices.Sorted(maps.Keys(n.classesOn(bed))) {
 			class = bed.name() + "/" + class
 			r.printf("%-18s %d runs, answers dropped %d", class, r.counted("runs of "+class),
 				r.counted("dropped in "+class))
@@ -74,10 +100,15 @@ type networkRun struct {
 	slow   *model // answers after a renewal is due
 }
 
-// one is a run: two tasks on a network whose faults follow from its name and the seed.
+// one is a run: two tasks, or many for a class of batches, on a network whose faults follow from its name and the seed.
 func (n *networkRun) one(ctx context.Context, bed queueBed, name, class string, i int) error {
 	rnd := seeded(n.seed, name)
 	s := newFaultPlan()
+	alone, batch := batchClasses(bed)[class]
+	if batch { // while these two wait for their answers, others gather
+		s.plan(alone, 1, delayed)
+		s.plan(alone, 2, delayed)
+	}
 	planFaults(s, class, rnd)
 	t, err := n.newTenant(ctx, bed, n.stores[i%len(n.stores)])
 	if err != nil {
@@ -94,6 +125,9 @@ func (n *networkRun) one(ctx context.Context, bed queueBed, name, class string, 
 	} else {
 		more = append(more, "LLM_PROVIDER=offline")
 	}
+	if batch {
+		more = append(more, fmt.Sprintf("WORKER_CONCURRENCY=%d", batchTasks))
+	}
 	env, err := t.environment(at, more...)
 	if err != nil {
 		return err
@@ -107,6 +141,11 @@ func (n *networkRun) one(ctx context.Context, bed queueBed, name, class string, 
 	if err := t.send(ctx, t.ingest("task-2", "missing.md", at.hooks, nil), "task-2", "failed"); err != nil {
 		return err
 	}
+	if batch {
+		if err := sendTogether(ctx, t, at.hooks); err != nil {
+			return err
+		}
+	}
 	found, log, err := n.runWorkers(ctx, t, env)
 	if err != nil {
 		return err
@@ -119,6 +158,26 @@ func (n *networkRun) one(ctx context.Context, bed queueBed, name, class string, 
 		n.report.add("runs without a dropped answer of their class", 1)
 	}
 	n.report.violated(name, found, "the network: "+s.String()+"\n"+log)
+	return nil
+}
+
+// sendTogether sends tasks that end at about the same time, with effects that may be committed together: those of an
+// ingest are not.
+func sendTogether(ctx context.Context, t *tenant, hooks string) error {
+	files, err := talk()
+	if err != nil {
+		return err
+	}
+	for i := range 2 * batchTasks {
+		id := fmt.Sprintf("talk-%d", i)
+		if err := t.upload(ctx, id+".pptx", files["talk.pptx"]); err != nil {
+			return err
+		}
+		text := t.taskMessage(id, "convert", hooks, map[string]any{"filename": id + ".pptx"})
+		if err := t.send(ctx, text, id, "succeeded"); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -216,7 +216,8 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		}
 		starts := p.starts(j)
 		if starts == 0 {
-			found = append(found, j.ID+" never reached its service: this run proves nothing")
+			found = append(found, fmt.Sprintf("%s never reached its service: it was blamed for what others did; its "+
+				"events:\n%s", j.ID, p.events(ctx, j.ID)))
 		}
 		if starts > tries {
 			tries, worst = starts, j.ID

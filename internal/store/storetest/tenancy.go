@@ -296,8 +296,11 @@ func (v Victim) Calls() map[string]json.RawMessage {
 				"job_id": v.Running.JobID, "fence": v.Running.Fence, "result": map[string]any{"owned": true},
 			},
 		}}),
-		"aw_check":         args(map[string]any{}),
-		"aw_enqueue":       args(map[string]any{"task_id": "planted", "task_type": "ingest", "payload": map[string]any{}}),
+		"aw_check":   args(map[string]any{}),
+		"aw_enqueue": args(map[string]any{"task_id": "planted", "task_type": "ingest", "payload": map[string]any{}}),
+		"aw_enqueue_all": args(map[string]any{"tasks": []any{
+			map[string]any{"task_id": "planted2", "task_type": "ingest", "payload": map[string]any{}},
+		}}),
 		"aw_queue_ensure":  args(map[string]any{"queue": "planted"}),
 		"aw_queue_send":    args(map[string]any{"queue": "q", "text": "forged"}),
 		"aw_queue_receive": args(map[string]any{"queue": "q", "n": 1, "visibility_ms": 1000}),

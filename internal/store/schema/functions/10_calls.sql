@@ -1,6 +1,9 @@
 -- What all functions have in common. Every aw_ function that the worker calls takes one jsonb p with client_id in it,
 -- returns jsonb, and is one transaction; 95_rights.sql makes it security definer. No other function can be called from
--- outside. Errors have our own SQLSTATEs, which store/rpc turns into its sentinels:
+-- outside. Functions in SQL are there to be inlined: a call of one that is not is planned each time, which takes longer
+-- than most statements. Postgres inlines none that has a subquery, that uses an argument twice which is costly or
+-- volatile, or whose body is more volatile than it is declared; a test has what a task calls.
+-- Errors have our own SQLSTATEs, which store/rpc turns into its sentinels:
 --   AW001 fenced                   AW002 not found              AW003 conflict
 --   AW004 forbidden                AW005 the job has ended      AW006 malformed call
 --   AW007 busy (message is JSON)   AW008 chunks are missing     AW010 illegal transition (a guard's)
@@ -94,7 +97,7 @@ end $$;
 -- aw_document_key identifies the document that a job works on, as far as jobs of one document must not work at once: a
 -- hash, null for other types. A part of jobs' columns.
 create or replace function {{ .schema }}.aw_document_key(type text, payload jsonb) returns text
-language sql immutable
+language sql stable -- as jsonb_build_array is: else it would not be inlined
 return case when type in ('ingest', 'convert', 'export') then md5(jsonb_build_array(
     type, payload -> 'document_set', payload -> 'deck_id',
     coalesce(payload -> 'filename', payload -> 'blob', case when payload ->> 'source_uri' like 'blob:%'

@@ -29,7 +29,7 @@ return (extract(epoch from j.completed_at - j.series_started_at) * 1000)::bigint
 create or replace function {{ .schema }}.aw_failure(
   error jsonb, attempts integer, worker text, took_ms bigint
 ) returns jsonb
-language sql immutable
+language sql stable
 return case when error is not null then error || jsonb_build_object(
   'attempts', attempts, 'retry_count', greatest(attempts - 1, 0), 'worker_id', coalesce(worker, ''),
   'error_type', coalesce(nullif(error ->> 'error_type', ''), {{ .schema }}.aw_error_type(error ->> 'class')),
@@ -92,8 +92,10 @@ end $$;
 -- aw_webhook_events are the events of a task's course whose webhooks it asks for, null for none.
 create or replace function {{ .schema }}.aw_webhook_events(task jsonb) returns text[]
 language sql immutable
-return case when jsonb_typeof(task -> 'webhook_events') = 'array' and task ->> 'webhook_url' <> '' then (
-  select array_agg(e) from jsonb_array_elements_text(task -> 'webhook_events') e where e in ('started', 'progress')) end;
+return case when task -> 'webhook_events' is not null and task ->> 'webhook_url' <> ''
+                 and jsonb_typeof(task -> 'webhook_events') = 'array' then
+  nullif(array_remove(array[case when task -> 'webhook_events' ? 'progress' then 'progress' end,
+                            case when task -> 'webhook_events' ? 'started' then 'started' end], null), '{}') end;
 
 -- aw_webhook_once writes a webhook of a task's course if it asks for it, event is 'started' or 'progress'. Its id comes
 -- from what it reports, so that the same is reported once (I2). It is tried once and not again. It returns the number of

@@ -19,27 +19,25 @@ begin
          || case jsonb_typeof(d -> 'payload') when 'object' then d -> 'payload' else '{}' end);
 end $$;
 
--- aw_refuse_task raises what is wrong with a task message, as the worker's decoder would find it.
-create or replace function {{ .schema }}.aw_refuse_task(t jsonb) returns void
+-- aw_time reads when a task may start.
+create or replace function {{ .schema }}.aw_time(run_at text) returns timestamptz
 language plpgsql stable set search_path = {{ .path }} as $$
-declare
-  v_problem text := case
-    when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]{1,128}$' then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
+begin
+  return run_at::timestamptz;
+exception when datetime_field_overflow or invalid_datetime_format then
+  raise exception 'run_at is not a time: use 2026-12-01T06:00:00Z' using errcode = 'AW006';
+end $$;
+
+-- aw_task_problem is what is wrong with a task message, as the worker's decoder would find it; null: nothing.
+create or replace function {{ .schema }}.aw_task_problem(t jsonb) returns text
+language sql immutable
+return case
+    when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]+$' or length(t ->> 'task_id') > 128 then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
     when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' then 'task_type must be the name of a type of task'
     when jsonb_typeof(t -> 'payload') is distinct from 'object' then 'payload must be an object'
     when jsonb_typeof(coalesce(nullif(t -> 'hints', 'null'), '{}')) <> 'object' then 'hints must be an object'
     when coalesce(t ->> 'priority', t #>> '{hints,priority}', 'normal') not in ('high', 'normal', 'low')
-      then 'priority must be high, normal or low'
-    when octet_length(t::text) > 65536 then 'the message has more than 65536 bytes: put it into a blob, and enqueue '
-      'a payload that names it' end;
-begin
-  if v_problem is not null then
-    raise exception '%', v_problem using errcode = 'AW006';
-  end if;
-  perform (t ->> 'run_at')::timestamptz;
-exception when datetime_field_overflow or invalid_datetime_format then
-  raise exception 'run_at is not a time: use 2026-12-01T06:00:00Z' using errcode = 'AW006';
-end $$;
+      then 'priority must be high, normal or low' end;
 
 -- aw_enqueue takes a task message, records its job and puts the message on its queue; task_id may be left out. It
 -- returns job_id, and created: whether it is new. The same task again changes nothing, unless hints.force is set;
@@ -48,49 +46,124 @@ end $$;
 create or replace function {{ .schema }}.aw_enqueue(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  t jsonb := jsonb_strip_nulls({{ .schema }}.aw_task(p) - 'payload')
-    || jsonb_build_object('payload', {{ .schema }}.aw_task(p) -> 'payload');
-  v_client text := {{ .schema }}.aw_tenant(
-    jsonb_build_object('client_id', coalesce(t ->> 'client_id', {{ .schema }}.aw_bound())));
-  v_priority text := coalesce(t ->> 'priority', t #>> '{hints,priority}', 'normal');
-  v_queue text := v_client || '-tasks' || case v_priority when 'normal' then '' else '-' || v_priority end;
+  v_now constant timestamptz := clock_timestamp();
+  v_client text := {{ .schema }}.aw_bound();
+  v_priority text;
+  v_queue text;
+  v_id text;
+  v_text text;
   v_direct boolean;
-  v_wait interval;
-  v_new boolean;
+  v_due timestamptz := v_now;
+  v_problem text;
+  t jsonb := p;
   j {{ .schema }}.jobs;
 begin
-  if t ->> 'task_id' is null then
+  if t ? 'specversion' then
+    t := {{ .schema }}.aw_task(t);
+  end if;
+  t := jsonb_strip_nulls(t - 'payload') || jsonb_build_object('payload', t -> 'payload');
+  if v_client is null or t ->> 'client_id' <> v_client then -- I10: it decides, and refuses
+    v_client := {{ .schema }}.aw_tenant(jsonb_build_object('client_id', coalesce(t ->> 'client_id', v_client)));
+  end if;
+  if not t ? 'task_id' then
     t := t || jsonb_build_object('task_id', gen_random_uuid());
   end if;
-  perform {{ .schema }}.aw_refuse_task(t);
-  v_wait := greatest(coalesce((t ->> 'run_at')::timestamptz - clock_timestamp(), interval '0'), interval '0');
-  v_direct := exists (select from {{ .schema }}.aw_queues where client_id = v_client and name = v_queue);
-  if v_wait > interval '0' and not v_direct then
+  v_text := t::text;
+  v_problem := coalesce({{ .schema }}.aw_task_problem(t), case when octet_length(v_text) > 65536 then
+    'the message has more than 65536 bytes: put it into a blob, and enqueue a payload that names it' end);
+  if v_problem is not null then
+    raise exception '%', v_problem using errcode = 'AW006';
+  end if;
+  if t ? 'run_at' then
+    v_due := greatest(v_now, {{ .schema }}.aw_time(t ->> 'run_at'));
+  end if;
+  v_id := t ->> 'task_id';
+  v_priority := coalesce(t ->> 'priority', t #>> '{hints,priority}', 'normal');
+  v_queue := v_client || '-tasks' || case v_priority when 'normal' then '' else '-' || v_priority end;
+
+  v_direct := exists (select from {{ .schema }}.aw_queues q where q.client_id = v_client and q.name = v_queue);
+  if v_due > v_now and not v_direct then
     raise exception 'run_at needs the queue %, which a worker with QUEUE_BACKEND=postgres creates', v_queue
       using errcode = 'AW006';
   end if;
   insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
     traceparent, queue, document, webhook_events, message, sent_at)
-  values (v_client, t ->> 'task_id', t ->> 'task_type', v_priority, t -> 'payload', coalesce(t -> 'hints', '{}'),
+  values (v_client, v_id, t ->> 'task_type', v_priority, t -> 'payload', coalesce(t -> 'hints', '{}'),
           nullif(t ->> 'requested_by', ''), nullif(t ->> 'webhook_url', ''), nullif(t ->> 'traceparent', ''), v_queue,
           {{ .schema }}.aw_document_key(t ->> 'task_type', t -> 'payload'), {{ .schema }}.aw_webhook_events(t),
           -- A sweep takes a message for lost some time after it was sent.
-          case when not v_direct then t::text end, case when v_direct then clock_timestamp() + v_wait end)
-  on conflict (client_id, id) do nothing
-  returning * into j;
-  v_new := found;
-  if not v_new then
-    select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = t ->> 'task_id';
-    if j.placeholder then
-      perform {{ .schema }}.aw_report_canceled(j, t || jsonb_build_object('type', t -> 'task_type'));
-    elsif j.type <> t ->> 'task_type' or j.payload <> t -> 'payload' then -- I5
-      raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
+          case when not v_direct then v_text end, case when v_direct then v_due end)
+  on conflict (client_id, id) do nothing;
+  if found then
+    if v_direct then
+      perform {{ .schema }}.aw_queue_put(v_client, v_queue, v_text, v_due - v_now, null::interval, null::uuid);
     end if;
+    return jsonb_build_object('job_id', v_id, 'created', true);
   end if;
-  if v_direct and (v_new or not j.placeholder and t #>> '{hints,force}' = 'true') then
-    perform {{ .schema }}.aw_queue_put(v_client, v_queue, t::text, v_wait, null::interval, null::uuid);
+
+  select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = v_id;
+  if j.placeholder then
+    perform {{ .schema }}.aw_report_canceled(j, t || jsonb_build_object('type', t -> 'task_type'));
+  elsif j.type <> t ->> 'task_type' or j.payload <> t -> 'payload' then -- I5
+    raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
+  elsif v_direct and t #>> '{hints,force}' = 'true' then
+    perform {{ .schema }}.aw_queue_put(v_client, v_queue, v_text, v_due - v_now, null::interval, null::uuid);
   end if;
-  return jsonb_build_object('job_id', t -> 'task_id', 'created', v_new);
+  return jsonb_build_object('job_id', v_id, 'created', false);
+end $$;
+
+-- aw_enqueue_all takes many task messages, p.tasks, at most 1000: as aw_enqueue takes each, in one transaction. It returns
+-- the answers in p.tasks' order. One that is refused refuses all. One statement records those that are new and may start
+-- now, in the order of their ids, so that two callers with the same ids wait for each other in one direction only.
+create or replace function {{ .schema }}.aw_enqueue_all(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  c_most constant integer := 1000;
+  v_now constant timestamptz := clock_timestamp();
+  v_client text := {{ .schema }}.aw_tenant(
+    jsonb_build_object('client_id', coalesce(p ->> 'client_id', {{ .schema }}.aw_bound())));
+  v_new jsonb;
+begin
+  if jsonb_typeof(p -> 'tasks') is distinct from 'array' or jsonb_array_length(p -> 'tasks') > c_most then
+    raise exception 'tasks must be a list of at most % task messages', c_most using errcode = 'AW006';
+  end if;
+  with listed as materialized (
+    select x.n, jsonb_strip_nulls(x.m - 'payload') || jsonb_build_object('payload', x.m -> 'payload',
+             'task_id', coalesce(nullif(x.m -> 'task_id', 'null'), to_jsonb(gen_random_uuid()))) as t
+    from {{ .schema }}.aw_elements(p -> 'tasks') x where jsonb_typeof(x.m) = 'object'
+  ), requested as materialized (
+    select distinct on (l.t ->> 'task_id') l.n, l.t, l.t ->> 'task_id' as id, l.t::text as body, q.name as queue,
+           coalesce(l.t ->> 'priority', l.t #>> '{hints,priority}', 'normal') as priority
+    from listed l join {{ .schema }}.aw_queues q on q.client_id = v_client and q.name = v_client || '-tasks' ||
+      coalesce('-' || nullif(coalesce(l.t ->> 'priority', l.t #>> '{hints,priority}'), 'normal'), '')
+    where not l.t ?| array['specversion', 'run_at'] and coalesce(l.t ->> 'client_id', v_client) = v_client
+      and {{ .schema }}.aw_task_problem(l.t) is null and octet_length(l.t::text) <= 65536
+    order by l.t ->> 'task_id', l.n
+  ), fresh as (
+    insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
+      traceparent, queue, document, webhook_events, sent_at)
+    select v_client, r.id, r.t ->> 'task_type', r.priority, r.t -> 'payload', coalesce(r.t -> 'hints', '{}'),
+           nullif(r.t ->> 'requested_by', ''), nullif(r.t ->> 'webhook_url', ''), nullif(r.t ->> 'traceparent', ''),
+           r.queue, {{ .schema }}.aw_document_key(r.t ->> 'task_type', r.t -> 'payload'),
+           {{ .schema }}.aw_webhook_events(r.t), v_now
+    from requested r order by r.id
+    on conflict (client_id, id) do nothing
+    returning id
+  ), sent as (
+    insert into {{ .schema }}.aw_queue_messages (client_id, queue, part, inserted_at, visible_at, body)
+    select v_client, r.queue, {{ .schema }}.aw_queue_part(v_now), v_now, v_now, r.body
+    from requested r join fresh f on f.id = r.id order by r.n
+  )
+  select jsonb_object_agg(r.n, r.id) into v_new from requested r join fresh f on f.id = r.id;
+  if v_new is not null then
+    perform pg_notify('aw_queue_' || v_client, '');
+  end if;
+  v_new := coalesce(v_new, '{}');
+
+  return (select coalesce(jsonb_agg(case when v_new ? x.n::text
+        then jsonb_build_object('job_id', v_new -> x.n::text, 'created', true)
+        else {{ .schema }}.aw_enqueue(jsonb_build_object('client_id', v_client) || x.m) end order by x.n), '[]')
+    from {{ .schema }}.aw_elements(p -> 'tasks') x);
 end $$;
 
 -- aw_is_other reports whether a job that exists is another task than the one in p (I5). Until a worker has begun it,
