@@ -1,9 +1,12 @@
 -- Ingest: a version is staged beside the active one and becomes active in the transaction that completes the job. Lock
 -- order: own job, document, version.
+--
+-- All statements here find few rows by the same keys, whatever the values are. Without force_generic_plan a connection
+-- plans each of them for its first five calls, which costs more than they do.
 
 -- aw_stage_document makes a staged version, or returns the one of an earlier attempt of this job.
 create or replace function {{ .schema }}.aw_stage_document(p jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   d {{ .schema }}.documents;
@@ -107,7 +110,7 @@ end $$;
 -- Keys without any are returned. A chunk that an earlier attempt has staged unchanged is not written again, and
 -- counts as it did.
 create or replace function {{ .schema }}.aw_stage_vectors(p jsonb, vectors {{ .vector }}.halfvec[]) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   v {{ .schema }}.document_versions :=
@@ -235,7 +238,7 @@ $$;
 create or replace function {{ .schema }}.aw_effect_activate_document(
   client text, job text, fence bigint, args jsonb
 ) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 declare
   j {{ .schema }}.jobs;
   d {{ .schema }}.documents;

@@ -45,16 +45,24 @@ language sql immutable parallel safe set search_path = {{ .path }} as $$
     generate_series(1, greatest(length(r.run) - 1, 1)) i
 $$;
 
--- aw_terms_of are the terms of a text.
+-- aw_terms_of are the terms of a text. Most texts are ASCII: they have neither pairs nor any sign that aw_plain replaces
+-- except dashes.
 create or replace function {{ .schema }}.aw_terms_of(config regconfig, words text) returns tsvector
-language sql stable parallel safe set search_path = {{ .path }} as $$
-  select case when p.plain ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]'
-    then to_tsvector(config, regexp_replace(p.plain,
+language plpgsql stable parallel safe set search_path = {{ .path }} as $$
+declare
+  v_plain text;
+begin
+  if words !~ '[^\x01-\x7f]' then
+    return to_tsvector(config, regexp_replace(words, '-(?=[0-9])', ' ', 'g'));
+  end if;
+  v_plain := {{ .schema }}.aw_plain(words);
+  if v_plain !~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' then
+    return to_tsvector(config, v_plain);
+  end if;
+  return to_tsvector(config, regexp_replace(v_plain,
            '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+', ' ', 'g'))
-         || {{ .schema }}.aw_pairs(p.plain)
-    else to_tsvector(config, p.plain) end
-  from (select {{ .schema }}.aw_plain(words) as plain) p
-$$;
+    || {{ .schema }}.aw_pairs(v_plain);
+end $$;
 
 -- aw_index_terms makes the terms of the chunks of a document's active version, in place of those of an earlier one.
 create or replace function {{ .schema }}.aw_index_terms(client text, document uuid) returns void
@@ -63,18 +71,29 @@ declare
   d {{ .schema }}.documents;
 begin
   select * into d from {{ .schema }}.documents x where x.client_id = client and x.id = document;
-  delete from {{ .schema }}.chunk_terms t
-    where t.client_id = client and t.chunk_id in (
-      select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = document);
+  if d.terms_version is not null then
+    delete from {{ .schema }}.chunk_terms t
+      where t.client_id = client and t.chunk_id in (
+        select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = document);
+  end if;
+  -- Materialized: otherwise each use of a column computes it again, and the terms are by far the largest part.
+  with spoken as materialized (
+    select c.id, c.heading_path, c.content,
+           coalesce(nullif(nullif(split_part(coalesce(nullif(c.language, 'und'), d.language), '-', 1), 'und'), ''), '') as language
+    from {{ .schema }}.document_chunks c
+    where c.client_id = client and c.document_id = document and c.version = d.active_version
+  ), configs as materialized (
+    select l.language, {{ .schema }}.aw_text_config(l.language) as config
+    from (select distinct s.language from spoken s) l
+  ), made as materialized (
+    select s.id, s.language,
+           {{ .schema }}.aw_terms_of(l.config, array_to_string(s.heading_path, ' ') || E'\n' || s.content) as terms
+    from spoken s join configs l on l.language = s.language
+  )
   insert into {{ .schema }}.chunk_terms (client_id, chunk_id, document_id, language, words, terms)
   select client, m.id, document, m.language,
          (select coalesce(sum(cardinality(u.positions)), 0) from unnest(m.terms) u(lexeme, positions, weights)), m.terms
-  from (
-    select c.id, l.language, {{ .schema }}.aw_terms_of(l.config, array_to_string(c.heading_path, ' ') || E'\n' || c.content) as terms
-    from {{ .schema }}.document_chunks c, lateral (
-      select x.language, {{ .schema }}.aw_text_config(x.language) as config
-      from (select coalesce(nullif(nullif(split_part(coalesce(nullif(c.language, 'und'), d.language), '-', 1), 'und'), ''), '') as language) x) l
-    where c.client_id = client and c.document_id = document and c.version = d.active_version) m;
+  from made m;
   update {{ .schema }}.documents x set terms_version = d.active_version where x.client_id = client and x.id = document;
 end $$;
 
