@@ -117,6 +117,8 @@ var otherTests = []suiteTest{
 	{"search", testSearch},
 	{"examine", testExamine},
 	{"search within sets", testSearchFilters},
+	{"search within documents", testSearchWithin},
+	{"search narrowly", testSearchNarrowly},
 	{"search in order", testSearchOrder},
 	{"search for anything", testSearchOddities},
 	{"search without what is excluded", testSearchExcludes},
