@@ -119,6 +119,7 @@ var otherTests = []suiteTest{
 	{"search within sets", testSearchFilters},
 	{"search within documents", testSearchWithin},
 	{"search narrowly", testSearchNarrowly},
+	{"search explained", testSearchExplains},
 	{"search in order", testSearchOrder},
 	{"search for anything", testSearchOddities},
 	{"search without what is excluded", testSearchExcludes},

@@ -99,6 +99,16 @@ func testSearchWithin(t *testing.T, b *bench) {
 			}
 		}
 	}
+	hits := b.search(store.Query{Text: "harbour", Embedding: embed("harbour")})
+	var ids []string
+	for _, h := range hits[:min(2, len(hits))] {
+		ids = append(ids, h.DocumentID)
+	}
+	for _, h := range b.search(store.Query{Text: "harbour", Embedding: embed("harbour"), Within: &store.Within{Except: ids}}) {
+		if slices.Contains(ids, h.DocumentID) {
+			t.Errorf("%s is found, though it is left out", h.Filename)
+		}
+	}
 	other := newBench(t, b.open)
 	other.ingestDescribed(described{"own.txt", "en", map[string]any{"year": 2024}, nil, []string{"harbour of another"}})
 	if got := filesOf(other.search(store.Query{

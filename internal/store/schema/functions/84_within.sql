@@ -10,6 +10,7 @@ return within is null
   or (not within ? 'metadata' or d.metadata @> (within -> 'metadata'))
     and (not within ? 'language' or lower(d.language) = lower(within ->> 'language')
          or starts_with(lower(d.language), lower(within ->> 'language') || '-'))
+    and (not within ? 'except' or not (within -> 'except') ? d.id::text)
     and (not within ?| array['from', 'to'] or
          coalesce(d.properties ->> 'published', d.properties ->> 'modified', d.properties ->> 'created',
                   to_char(d.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) collate "C"

@@ -102,20 +102,27 @@ begin
   limit v_n;
 end $$;
 
+-- aw_search searches for the tenant of a call; p is a store.Query. p.explain: each hit has what its legs say of it.
 create or replace function {{ .schema }}.aw_search(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
+  v_vector {{ .vector }}.halfvec := p ->> 'embedding';
+  v_hits jsonb;
 begin
-  return coalesce((
+  v_hits := coalesce((
     select jsonb_agg(jsonb_build_object('chunk_id', h.id, 'document_id', h.document_id, 'document_set', h.document_set,
       'filename', h.filename, 'version', h.version, 'content', h.content, 'heading_path', h.heading_path,
       'pages', h.pages, 'boxes', h.boxes, 'kind', h.kind, 'score', h.score, 'similarity', h.similarity,
       'matched', h.matched) order by h.n)
-    from {{ .schema }}.aw_find(v_client, p ->> 'text', (p ->> 'embedding')::{{ .vector }}.halfvec,
+    from {{ .schema }}.aw_find(v_client, p ->> 'text', v_vector,
                  (p ->> 'limit')::int, nullif(p ->> 'document_set', ''), nullif(p -> 'within', 'null'))
          with ordinality as h(id, document_id, document_set, filename, version, content, heading_path, pages, boxes,
                               kind, similarity, score, matched, n)), '[]');
+  if (p ->> 'explain')::boolean then
+    return {{ .schema }}.aw_explained(v_client, p, v_vector, v_hits);
+  end if;
+  return v_hits;
 end $$;
 
 -- aw_find_own is aw_find for the client that the session is bound to, never for another one. It is security definer.
