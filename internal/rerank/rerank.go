@@ -86,7 +86,7 @@ func (c *Client) Probe(ctx context.Context) error {
 }
 
 // Rate returns how well each text answers the question, from 0 to 1. While the service rests after a failure it is not
-// asked, so that its failure costs one search its timeout, and not each.
+// asked, so that its failure costs one search its timeout, and not each. Its refusal of one question is not a failure.
 func (c *Client) Rate(ctx context.Context, question string, texts []string) ([]float64, error) {
 	if at := c.failed.Load(); at != 0 && time.Since(time.Unix(0, at)) < c.config.Rest {
 		return nil, &taskerr.Error{
@@ -98,6 +98,7 @@ func (c *Client) Rate(ctx context.Context, question string, texts []string) ([]f
 	switch {
 	case err == nil:
 		c.failed.Store(0)
+	case errors.Is(err, errQuestion): // the service works, and may take the next one
 	case context.Cause(ctx) == nil: // else it is the caller's end
 		c.failed.Store(time.Now().UnixNano())
 	}

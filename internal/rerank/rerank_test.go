@@ -144,6 +144,21 @@ func TestRests(t *testing.T) {
 	if _, err := c.Rate(t.Context(), "crane", texts); err == nil || s.Requests() != before {
 		t.Errorf("while it rests: %v after %d more requests", err, s.Requests()-before)
 	}
+	for status, rests := range map[int]bool{
+		400: false, 413: false, 422: false, 401: true, 403: true, 404: true, 429: true, 502: true,
+	} {
+		c := open(t, config)
+		s.Fail(reranktest.Status(status, ""))
+		if status == 429 || status == 502 {
+			s.Fail(reranktest.Status(status, "")) // they are tried twice
+		}
+		if _, err := c.Rate(t.Context(), "crane", texts); err == nil {
+			t.Errorf("HTTP %d is no error", status)
+		}
+		if _, err := c.Rate(t.Context(), "crane", texts); (err != nil) != rests {
+			t.Errorf("after HTTP %d: %v", status, err)
+		}
+	}
 	config.Rest = time.Nanosecond
 	c = open(t, config)
 	s.Fail(reranktest.Status(500, ""))

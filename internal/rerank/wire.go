@@ -39,6 +39,9 @@ const maxAnswer = 8 << 20
 // errTimeout is the cause of the end of a request that took too long.
 var errTimeout = errors.New("the request took too long")
 
+// errQuestion is the cause of a refusal that another question need not get: one of its length, say.
+var errQuestion = errors.New("the re-ranker refuses this question")
+
 // mostTexts is how many texts text-embeddings-inference takes in a request, unless it is told otherwise
 // (--max-client-batch-size). The other services take a thousand.
 const mostTexts = 32
@@ -182,6 +185,7 @@ func refused(status int) error {
 	case status == http.StatusNotFound || status < http.StatusBadRequest:
 		e.Hint = "check RERANK_URL: it is the whole address, e.g. https://api.cohere.com/v2/rerank"
 	case status < http.StatusInternalServerError:
+		e.Cause = errQuestion
 		e.Message = fmt.Sprintf("the re-ranker refuses a parameter (HTTP %d)", status)
 		e.Hint = "check RERANK_MODEL, and that the service has Cohere's, Voyage's or text-embeddings-inference's API"
 	}

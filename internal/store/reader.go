@@ -110,29 +110,3 @@ type DeadLetterFilter struct {
 	After    *DeadLetterCursor `json:"after,omitempty"`    // for the next page
 	Limit    int               `json:"limit"`              // 1-1000
 }
-
-// Query is a hybrid search.
-type Query struct {
-	Text        string    `json:"text"`
-	Embedding   []float32 `json:"-"`
-	Limit       int       `json:"limit"`                  // 1-100
-	DocumentSet string    `json:"document_set,omitempty"` // empty: all of the tenant's
-}
-
-// Hit is one found chunk, with everything that a citation needs.
-type Hit struct {
-	ChunkID     string   `json:"chunk_id"`
-	DocumentID  string   `json:"document_id"`
-	DocumentSet string   `json:"document_set"`
-	Filename    string   `json:"filename"`
-	Version     int      `json:"version"`
-	Content     string   `json:"content"`
-	HeadingPath []string `json:"heading_path"`
-	Pages       []int    `json:"pages"`
-	Boxes       []Box    `json:"boxes,omitempty"`
-	Kind        string   `json:"kind"`
-	Score       float64  `json:"score"`      // 0 to 1, higher is better; docs/documents.md says what it means
-	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 when only the text matched
-	// it has a word of the query's text; false: only its embedding is near
-	Matched bool `json:"matched"`
-}

@@ -158,18 +158,19 @@ func TestTenancy(t *testing.T) {
 			}
 		}
 		for call, offered := range map[string]bool{
-			"count(*) from hybrid_search('secret', $1::text::halfvec)":                                             true,
-			"count(*) from match_document_chunks($1::text::halfvec)":                                               true,
-			"count(*) from aw_find_own('secret', $1::text::halfvec, 10, null)":                                     true,
-			"count(*) from own_jobs where $1::text is not null":                                                    true,
-			"count(*) from own_documents where $1::text is not null":                                               true,
-			"count(*) from aw_find('VICTIM', 'secret', $1::text::halfvec, 10, null)":                               false,
-			"count(*) from aw_nearest('VICTIM', $1::text::halfvec, 10, null, null)":                                false,
-			"aw_eligible('VICTIM', null, 10) where $1::text is not null":                                           false,
-			"count(*) from aw_matching('VICTIM', 'secret', '{secret}', null, 10, null) where $1::text is not null": false,
-			"count(*) from aw_ranked('VICTIM', 'secret', null, 10, null) where $1::text is not null":               false,
-			"count(*) from aw_ranked_own('secret', null, 10, null) where $1::text is not null":                     false,
-			"count(*) from aw_matching_own('secret', '{secret}', null, 10, null) where $1::text is not null":       false,
+			"count(*) from hybrid_search('secret', $1::text::halfvec)":                                                   true,
+			"count(*) from match_document_chunks($1::text::halfvec)":                                                     true,
+			"count(*) from aw_find_own('secret', $1::text::halfvec, 10, null)":                                           true,
+			"count(*) from own_jobs where $1::text is not null":                                                          true,
+			"count(*) from own_documents where $1::text is not null":                                                     true,
+			"count(*) from aw_find('VICTIM', 'secret', $1::text::halfvec, 10, null, null)":                               false,
+			"count(*) from aw_nearest('VICTIM', $1::text::halfvec, 10, null, null, null)":                                false,
+			"coalesce(cardinality(aw_within('VICTIM', 'contracts', null, 10)), -1) where $1::text is not null":           false,
+			"aw_eligible('VICTIM', null, 10, null) where $1::text is not null":                                           false,
+			"count(*) from aw_matching('VICTIM', 'secret', '{secret}', null, 10, null, null) where $1::text is not null": false,
+			"count(*) from aw_ranked('VICTIM', 'secret', null, 10, null, null) where $1::text is not null":               false,
+			"count(*) from aw_ranked_own('secret', null, 10, null, null) where $1::text is not null":                     false,
+			"count(*) from aw_matching_own('secret', '{secret}', null, 10, null, null) where $1::text is not null":       false,
 		} {
 			if conn == asOwner && strings.Contains(call, "from own_") {
 				continue // it reads tables

@@ -66,18 +66,22 @@ begin
 end $$;
 
 -- aw_ranked are the chunks that match a question best by words, without those that match "but" (null: none is left
--- out), of a set (null: all). score is BM25 as a part of what a chunk of average length with all words, each once, has:
--- it means the same from question to question, and may be above 1.
+-- out), of a set (null: all) and of documents that fit "within" (aw_fits). score is BM25 as a part of what a chunk of
+-- average length with all words, each once, has: it means the same from question to question, and may be above 1.
 --
 -- What is scored is exact; what is scored are the chunks that have a rare word. If even the rarest is in more than
--- v_most chunks, they must have another one of the words.
-create or replace function {{ .schema }}.aw_ranked(client text, words text, but tsquery, n integer, in_set text)
+-- v_most chunks, they must have another one of the words. A search among no more than v_most chunks scores all of them.
+drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
+drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
+create or replace function {{ .schema }}.aw_ranked(
+  client text, words text, but tsquery, n integer, in_set text, within jsonb)
 returns table (id uuid, score double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   v_most constant double precision := 2000;
   v_average double precision;
   v_all double precision;
+  v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_most::integer);
   v_counted double precision := 0;
   v_any tsquery;
   v_rest tsquery;
@@ -88,7 +92,7 @@ begin
   select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
   from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
   for t in select * from {{ .schema }}.aw_weighted_terms(client, words) loop
-    if v_any is null or v_all <= v_most or v_counted + t.chunks <= v_most then
+    if v_any is null or v_all <= v_most or v_within is not null or v_counted + t.chunks <= v_most then
       v_any := coalesce(v_any || t.query, t.query);
       v_counted := v_counted + t.chunks;
     else
@@ -102,7 +106,7 @@ begin
   if v_any is null then
     return;
   end if;
-  if v_counted > v_most and v_all > v_most and v_rest is not null then
+  if v_counted > v_most and v_all > v_most and v_within is null and v_rest is not null then
     v_any := v_any && v_rest;
   end if;
   return query execute format($query$
@@ -111,23 +115,25 @@ begin
       select t.chunk_id, t.terms, 1.2 * (0.25 + 0.75 * t.words / $2) as norm
       from {{ .schema }}.chunk_terms t
       where t.terms @@ $3 and ($4 is null or t.client_id = $4)
-        and ($5 is null or exists (
+        and ($8 is null or t.chunk_id = any ($8))
+        and ($8 is not null or $5 is null and $9 is null or exists (
           select from {{ .schema }}.documents d
-          where d.client_id = t.client_id and d.id = t.document_id and d.document_set = $5))
+          where d.client_id = t.client_id and d.id = t.document_id
+            and ($5 is null or d.document_set = $5) and {{ .schema }}.aw_fits(d, $9)))
         and ($6 is null or not exists (
           select from {{ .schema }}.document_chunks c
           where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
       limit %s) r
     order by score desc, r.chunk_id limit $7 $query$, v_sum, v_most::bigint)
-    using v_best, v_average, v_any, client, in_set, but, n;
+    using v_best, v_average, v_any, client, in_set, but, n, v_within, within;
 end $$;
 
 -- aw_ranked_own is aw_ranked for the client of the session, never for another one. It runs as aw_searcher, which no
 -- policy restricts: see migrations/012_search.sql. A session without a client finds nothing.
-create or replace function {{ .schema }}.aw_ranked_own(words text, but tsquery, n integer, in_set text)
+create or replace function {{ .schema }}.aw_ranked_own(words text, but tsquery, n integer, in_set text, within jsonb)
 returns table (id uuid, score double precision)
 language sql stable rows 50 security definer set search_path = {{ .path }}
 begin atomic
   select m.id, m.score
-  from {{ .schema }}.aw_ranked(coalesce({{ .schema }}.aw_client(), ''), words, but, n, in_set) m;
+  from {{ .schema }}.aw_ranked(coalesce({{ .schema }}.aw_client(), ''), words, but, n, in_set, within) m;
 end;

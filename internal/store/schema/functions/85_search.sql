@@ -1,8 +1,9 @@
 -- The two searches for chunks, by vector and by words. 86_hybrid.sql combines them.
 
 -- aw_eligible counts the chunks that a search may find, up to up_to: those of active versions of a client (null: all
--- that the caller may see) and a document set (null: all).
-create or replace function {{ .schema }}.aw_eligible(client text, in_set text, up_to bigint) returns bigint
+-- that the caller may see) and a document set (null: all), whose documents fit "within" (aw_fits).
+drop function if exists {{ .schema }}.aw_eligible(text, text, bigint); -- without "within"
+create or replace function {{ .schema }}.aw_eligible(client text, in_set text, up_to bigint, within jsonb) returns bigint
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 begin
   return (select count(*) from (
@@ -11,6 +12,7 @@ begin
       on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
     where (aw_eligible.client is null or d.client_id = aw_eligible.client)
       and (aw_eligible.in_set is null or d.document_set = aw_eligible.in_set)
+      and {{ .schema }}.aw_fits(d, aw_eligible.within)
     limit up_to) few);
 end $$;
 
@@ -22,8 +24,9 @@ end $$;
 -- A comparison costs about half of what the index spends on a chunk that it visits, and to find n eligible ones it
 -- visits n × all ÷ eligible. So comparing is cheaper up to about √(2 × n × all) eligible chunks.
 drop function if exists {{ .schema }}.aw_nearest(text, {{ .vector }}.halfvec, integer, text); -- without "but"
+drop function if exists {{ .schema }}.aw_nearest(text, {{ .vector }}.halfvec, integer, text, tsquery); -- without "within"
 create or replace function {{ .schema }}.aw_nearest(
-  client text, vec {{ .vector }}.halfvec, n integer, in_set text, but tsquery)
+  client text, vec {{ .vector }}.halfvec, n integer, in_set text, but tsquery, within jsonb)
 returns table (id uuid, distance double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
@@ -34,7 +37,7 @@ declare
   v_ids uuid[];
   v_distances double precision[];
 begin
-  if {{ .schema }}.aw_eligible(client, in_set, v_few + 1) > v_few then
+  if {{ .schema }}.aw_eligible(client, in_set, v_few + 1, within) > v_few then
     v_documents := (
       select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.documents'::regclass);
     -- One large scan of the index finds better than several small ones: ef_search is about the number of chunks that n
@@ -44,6 +47,7 @@ begin
         select from {{ .schema }}.documents d
         where (aw_nearest.client is null or d.client_id = aw_nearest.client)
           and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+          and {{ .schema }}.aw_fits(d, aw_nearest.within)
         limit 10000) e), 100), 1000)::text, true);
     -- From pgvector 0.8 on the setting exists once the library is loaded; reading the vector has loaded it.
     if current_setting('hnsw.iterative_scan', true) is not null then
@@ -57,6 +61,7 @@ begin
         on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
       where (aw_nearest.client is null or c.client_id = aw_nearest.client)
         and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+        and {{ .schema }}.aw_fits(d, aw_nearest.within)
         and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
       order by c.embedding operator({{ .vector }}.<=>) vec
       limit n) f;
@@ -72,6 +77,7 @@ begin
     on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
   where (aw_nearest.client is null or d.client_id = aw_nearest.client)
     and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+    and {{ .schema }}.aw_fits(d, aw_nearest.within)
     and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
   order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- so that no index is used
   limit n;
@@ -81,13 +87,17 @@ end $$;
 -- of them, the rarer the better. all_words, terms and but are the results of aw_question. client null: all that the
 -- caller may see.
 --
--- A word that thousands of chunks have distinguishes none of them: no more than v_most are ranked.
+-- A word that thousands of chunks have distinguishes none of them: no more than v_most are ranked, unless
+-- the search is among no more than that.
+drop function if exists {{ .schema }}.aw_matching_own(tsquery, tsquery[], tsquery, integer, text); -- without "within"
+drop function if exists {{ .schema }}.aw_matching(text, tsquery, tsquery[], tsquery, integer, text);
 create or replace function {{ .schema }}.aw_matching(
-  client text, all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+  client text, all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text, within jsonb)
 returns table (id uuid, complete boolean, weight double precision, rank real)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
   v_most constant integer := 2000;
+  v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_most);
   v_term tsquery;
   v_count bigint;
   v_counted bigint := 0;
@@ -104,7 +114,7 @@ begin
       limit v_most + 1) x) as chunks
     from unnest(terms) with ordinality t(q, n) order by chunks, t.n
   loop
-    exit when v_any is not null and v_counted + v_count > v_most;
+    exit when v_within is null and v_any is not null and v_counted + v_count > v_most;
     v_any := coalesce(v_any || v_term, v_term);
     v_counted := v_counted + v_count;
     v_terms := v_terms || v_term;
@@ -121,6 +131,8 @@ begin
      where c.search @@ all_words
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
+       and (v_within is null or c.id = any (v_within))
+       and {{ .schema }}.aw_fits(d, aw_matching.within)
      limit v_most)
     union all
     (select c.id, c.search, false
@@ -130,6 +142,8 @@ begin
      where c.search @@ v_some and not c.search @@ all_words
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
+       and (v_within is null or c.id = any (v_within))
+       and {{ .schema }}.aw_fits(d, aw_matching.within)
      limit v_most)
   )
   select f.id, f.complete,
@@ -143,10 +157,10 @@ end $$;
 -- aw_matching_own is aw_matching for the client of the session, never for another one. It runs as aw_searcher, which
 -- no policy restricts: see migrations/012_search.sql. A session without a client finds nothing.
 create or replace function {{ .schema }}.aw_matching_own(
-  all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+  all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text, within jsonb)
 returns table (id uuid, complete boolean, weight double precision, rank real)
 language sql stable rows 50 security definer set search_path = {{ .path }}
 begin atomic
   select m.id, m.complete, m.weight, m.rank
-  from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words, terms, but, n, in_set) m;
+  from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words, terms, but, n, in_set, within) m;
 end;

@@ -16,10 +16,12 @@ end $$;
 
 -- aw_find searches for one client, or (null) in all rows that the caller may see.
 --   words: null or blank: by vector only. vec: null: by words only. n: 1-100 hits. in_set: null: all sets.
+--   within: null, or which documents (aw_fits).
 -- A question without a word finds nothing. A chunk whose vector is near is a hit even if it has none of the words. But
 -- vectors of the offline provider represent only words: there it must have at least the beginning of one.
+drop function if exists {{ .schema }}.aw_find(text, text, {{ .vector }}.halfvec, integer, text); -- without "within"
 create or replace function {{ .schema }}.aw_find(
-  client text, words text, vec {{ .vector }}.halfvec, n integer, in_set text)
+  client text, words text, vec {{ .vector }}.halfvec, n integer, in_set text, within jsonb default null)
 returns setof {{ .schema }}.document_chunk_hit
 language plpgsql stable rows 10 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
@@ -45,18 +47,18 @@ begin
 
   return query
   with ranked as materialized (
-    select m.* from {{ .schema }}.aw_ranked_own(v_question.positive, v_question.but, v_leg, in_set) m
+    select m.* from {{ .schema }}.aw_ranked_own(v_question.positive, v_question.but, v_leg, in_set, within) m
     where v_ranks and v_bound
     union all
-    select m.* from {{ .schema }}.aw_ranked(client, v_question.positive, v_question.but, v_leg, in_set) m
+    select m.* from {{ .schema }}.aw_ranked(client, v_question.positive, v_question.but, v_leg, in_set, within) m
     where v_ranks and not v_bound
   ), present as materialized ( -- of an index without terms, of stop words alone, and of what the operators ask for
     select m.*
-    from {{ .schema }}.aw_matching_own(v_question.everything, v_question.terms, v_question.but, v_leg, in_set) m
+    from {{ .schema }}.aw_matching_own(v_question.everything, v_question.terms, v_question.but, v_leg, in_set, within) m
     where v_question.asks and v_bound and (v_question.structured or not exists (select from ranked))
     union all
     select m.*
-    from {{ .schema }}.aw_matching(client, v_question.everything, v_question.terms, v_question.but, v_leg, in_set) m
+    from {{ .schema }}.aw_matching(client, v_question.everything, v_question.terms, v_question.but, v_leg, in_set, within) m
     where v_question.asks and not v_bound and (v_question.structured or not exists (select from ranked))
   ), matching as materialized (
     select coalesce(r.id, p.id) as id, r.score as words, coalesce(p.complete, false) as complete,
@@ -65,7 +67,7 @@ begin
     from ranked r full join present p on p.id = r.id
   ), nearest as materialized (
     select m.*, rank() over (order by m.distance) as place
-    from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but) m
+    from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but, within) m
     where vec is not null and m.distance <> 'NaN' -- a chunk whose vector is all zeros
   ), hits as materialized ( -- else the words would be compared with chunks that are not hits
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes,
@@ -100,20 +102,27 @@ begin
   limit v_n;
 end $$;
 
+-- aw_search searches for the tenant of a call; p is a store.Query. p.explain: each hit has what its legs say of it.
 create or replace function {{ .schema }}.aw_search(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
+  v_vector {{ .vector }}.halfvec := p ->> 'embedding';
+  v_hits jsonb;
 begin
-  return coalesce((
+  v_hits := coalesce((
     select jsonb_agg(jsonb_build_object('chunk_id', h.id, 'document_id', h.document_id, 'document_set', h.document_set,
       'filename', h.filename, 'version', h.version, 'content', h.content, 'heading_path', h.heading_path,
       'pages', h.pages, 'boxes', h.boxes, 'kind', h.kind, 'score', h.score, 'similarity', h.similarity,
       'matched', h.matched) order by h.n)
-    from {{ .schema }}.aw_find(v_client, p ->> 'text', (p ->> 'embedding')::{{ .vector }}.halfvec,
-                 (p ->> 'limit')::int, nullif(p ->> 'document_set', ''))
+    from {{ .schema }}.aw_find(v_client, p ->> 'text', v_vector,
+                 (p ->> 'limit')::int, nullif(p ->> 'document_set', ''), nullif(p -> 'within', 'null'))
          with ordinality as h(id, document_id, document_set, filename, version, content, heading_path, pages, boxes,
                               kind, similarity, score, matched, n)), '[]');
+  if (p ->> 'explain')::boolean then
+    return {{ .schema }}.aw_explained(v_client, p, v_vector, v_hits);
+  end if;
+  return v_hits;
 end $$;
 
 -- aw_find_own is aw_find for the client that the session is bound to, never for another one. It is security definer.

@@ -1,0 +1,38 @@
+-- Which documents a search looks in, beside their set. What narrows a search acts in each of its legs, before their limits:
+-- a filter after them would lose hits.
+
+-- aw_fits reports whether a document fits "within", the JSON of a store.Within (null: every document does). Its date is
+-- that of the work if it states one, else that of its file, else when it was ingested; all are RFC 3339 in UTC, so that
+-- their texts compare. The body is an expression, which the planner puts in place of the call.
+create or replace function {{ .schema }}.aw_fits(d {{ .schema }}.documents, within jsonb) returns boolean
+language sql stable parallel safe
+return within is null
+  or (not within ? 'metadata' or d.metadata @> (within -> 'metadata'))
+    and (not within ? 'language' or lower(d.language) = lower(within ->> 'language')
+         or starts_with(lower(d.language), lower(within ->> 'language') || '-'))
+    and (not within ? 'except' or not (within -> 'except') ? d.id::text)
+    and (not within ?| array['from', 'to'] or
+         coalesce(d.properties ->> 'published', d.properties ->> 'modified', d.properties ->> 'created',
+                  to_char(d.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) collate "C"
+           between coalesce(within ->> 'from', '') and coalesce(within ->> 'to', '~'));
+
+-- aw_within are the chunks of a narrow search, in a set (null: all) and the documents that fit "within"; null: they are
+-- more than most, or nothing narrows the search.
+create or replace function {{ .schema }}.aw_within(client text, in_set text, within jsonb, most integer) returns uuid[]
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_ids uuid[];
+begin
+  if in_set is null and within is null then
+    return null;
+  end if;
+  v_ids := array(
+    select c.id from {{ .schema }}.documents d
+    join {{ .schema }}.document_chunks c
+      on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+    where (aw_within.client is null or d.client_id = aw_within.client)
+      and (aw_within.in_set is null or d.document_set = aw_within.in_set)
+      and {{ .schema }}.aw_fits(d, aw_within.within)
+    limit most + 1);
+  return case when cardinality(v_ids) <= most then v_ids end;
+end $$;
