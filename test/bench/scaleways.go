@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -75,7 +76,7 @@ func (b *scaleBench) measure(ctx context.Context) error {
 	}
 	noise := newSample(b.seed+2, b.dimensions)
 	asked := b.questions()
-	took, ranked := make([][]time.Duration, len(scaleWays)), make([][][]string, len(scaleWays))
+	answers := make([]scaleAnswers, len(scaleWays))
 	for i := -5; i < len(asked); i++ { // the first ones warm up
 		q := asked[(i+len(asked))%len(asked)]
 		vector := pgvector.NewVector(noise.near(vectors[q.Answers[0]], 0.6)).String()
@@ -87,7 +88,7 @@ func (b *scaleBench) measure(ctx context.Context) error {
 			if way.plain {
 				conn = b.conn
 			}
-			began := time.Now()
+			began, cpu := time.Now(), runTime(conn)
 			rows, err := conn.Query(ctx, way.sql, q.Text, vector)
 			if err != nil {
 				return fmt.Errorf("%s: %w", way.name, err)
@@ -97,11 +98,33 @@ func (b *scaleBench) measure(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", way.name, err)
 			}
 			if i >= 0 {
-				took[w], ranked[w] = append(took[w], time.Since(began)), append(ranked[w], names)
+				a := &answers[w]
+				a.took, a.cpu = append(a.took, time.Since(began)), append(a.cpu, runTime(conn)-cpu)
+				a.ranked = append(a.ranked, names)
 			}
 		}
 	}
-	return b.report(asked, took, ranked)
+	return b.report(asked, answers)
+}
+
+// scaleAnswers are those of one way, by question.
+type scaleAnswers struct {
+	took   []time.Duration
+	cpu    []time.Duration // of the server's process: it doesn't depend on who else uses the machine
+	ranked [][]string
+}
+
+// runTime is how long a session's process on this machine has run; 0: it is on another one.
+func runTime(conn *pgx.Conn) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", conn.PgConn().PID()))
+	if err != nil {
+		return 0
+	}
+	var ns int64
+	if _, err := fmt.Sscan(string(stat), &ns); err != nil {
+		return 0
+	}
+	return time.Duration(ns)
 }
 
 // questions are drawn from those of the set.
@@ -129,14 +152,14 @@ func (b *scaleBench) vectors(ctx context.Context) (map[string][]float32, error) 
 	return vectors, err
 }
 
-func (b *scaleBench) report(asked []retrieval.Question, took [][]time.Duration, ranked [][][]string) error {
+func (b *scaleBench) report(asked []retrieval.Question, answers []scaleAnswers) error {
 	fmt.Fprintf(b.out, "%d questions of the set, 10 hits each; the slow ways each %dth of them. Answers: the part whose "+
 		"passage is the first, and among the first 10.\n\n", len(asked), fewQuestions)
 	table := tabwriter.NewWriter(b.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "\tp50 ms\tp95 ms\tmost ms\tfirst\tof 10\t")
+	fmt.Fprintln(table, "\tp50 ms\tp95 ms\tof CPU time\tp95\tmost\tfirst\tof 10\t")
 	for w, way := range scaleWays {
-		first, among := 0, 0
-		for i, names := range ranked[w] {
+		a, first, among := answers[w], 0, 0
+		for i, names := range a.ranked {
 			n := i
 			if way.few {
 				n = i * fewQuestions
@@ -148,19 +171,19 @@ func (b *scaleBench) report(asked []retrieval.Question, took [][]time.Duration, 
 				among++
 			}
 		}
-		n := float64(max(len(ranked[w]), 1))
-		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.1f\t%.3f\t%.3f\t\n", way.name, quantile(took[w], 0.5), quantile(took[w], 0.95),
-			quantile(took[w], 1), float64(first)/n, float64(among)/n)
+		n := float64(max(len(a.ranked), 1))
+		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.3f\t%.3f\t\n", way.name, quantile(a.took, 0.5), quantile(a.took, 0.95),
+			quantile(a.cpu, 0.5), quantile(a.cpu, 0.95), quantile(a.cpu, 1), float64(first)/n, float64(among)/n)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	const words, exact = 3, 4
 	same, all := 0, 0
-	for i, want := range ranked[exact] {
+	for i, want := range answers[exact].ranked {
 		for _, name := range want {
 			all++
-			if slices.Contains(ranked[words][i*fewQuestions], name) {
+			if slices.Contains(answers[words].ranked[i*fewQuestions], name) {
 				same++
 			}
 		}
