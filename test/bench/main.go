@@ -111,6 +111,13 @@ func parts(index *indexOptions, search *scaleOptions, bloat *bloatOptions, old *
 				return measureSearch(ctx, out, *search)
 			},
 		},
+		{
+			"terms", "of an index from before BM25, filled in place beside a worker and searches",
+			func(ctx context.Context, out io.Writer) error {
+				search.rows, search.seed = index.rows, index.seed
+				return measureUpgrade(ctx, out, *search)
+			},
+		},
 		{"ingest", "the corpus, compared with its extraction and its model calls alone", measureIngest},
 		{"memory", "of a worker that ingests 2,000 pages", measureMemory},
 		{"bombs", "how soon they are refused, and the cost of costly files", measureBombs},
