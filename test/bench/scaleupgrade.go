@@ -146,10 +146,12 @@ func (u *upgrade) beside(ctx context.Context, out io.Writer, conn *pgx.Conn) (ad
 
 // ended is err, unless it is that of an intended end.
 func ended(within context.Context, err error) error {
-	if within.Err() != nil {
+	select {
+	case <-within.Done():
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // meanwhile says what was noticed since it was last called. It starts again.
