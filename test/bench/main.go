@@ -45,16 +45,21 @@ func main() {
 		os.Exit(servePeer(os.Stdout, os.Stdin, os.Args[2]))
 	}
 	var index indexOptions
-	flag.IntVar(&index.rows, "rows", 50_000, "index: number of chunks, at least 1000")
-	flag.IntVar(&index.queries, "queries", 100, "index: number of questions")
-	flag.Uint64Var(&index.seed, "seed", 1, "index: seed of its vectors and words")
+	flag.IntVar(&index.rows, "rows", 50_000, "index, search: number of chunks, at least 1000")
+	flag.IntVar(&index.queries, "queries", 100, "index, search: number of questions")
+	flag.Uint64Var(&index.seed, "seed", 1, "index, search: seed of its vectors and words")
+	var search scaleOptions
+	flag.StringVar(&search.set, "set", "", "search: folder with passages.jsonl and questions.jsonl, of a language with spaces")
+	flag.IntVar(&search.dimensions, "dimensions", schema.DefaultDimensions, "search: of the vectors")
+	flag.IntVar(&search.writers, "writers", 2, "search: connections that fill the database")
+	flag.StringVar(&search.database, "database", "", "search: URL of an empty database to use and keep, instead of a server of its own")
 	var bloat bloatOptions
 	bloat.flags()
 	var old retentionOptions
 	old.flags()
 	var peers peersOptions
 	peers.flags()
-	all := parts(&index, &bloat, &old, &peers)
+	all := parts(&index, &search, &bloat, &old, &peers)
 	queue := flag.String("queue", "", "queue: only on this one: stub, Azurite, NATS, Postgres or pgmq")
 	only := flag.String("only", "", "only this part: "+partNames(all))
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
@@ -92,12 +97,26 @@ type part struct {
 	run   func(ctx context.Context, out io.Writer) error
 }
 
-func parts(index *indexOptions, bloat *bloatOptions, old *retentionOptions, peers *peersOptions) []part {
+func parts(index *indexOptions, search *scaleOptions, bloat *bloatOptions, old *retentionOptions, peers *peersOptions) []part {
 	return []part{
 		{"reindex", "documents that are ingested again", measureReindex},
 		{
 			"index", "chunks written and found",
 			func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) },
+		},
+		{
+			"search", "among many chunks: its time, what it finds, its indexes",
+			func(ctx context.Context, out io.Writer) error {
+				search.rows, search.queries, search.seed = index.rows, index.queries, index.seed
+				return measureSearch(ctx, out, *search)
+			},
+		},
+		{
+			"terms", "of an index from before BM25, filled in place beside a worker and searches",
+			func(ctx context.Context, out io.Writer) error {
+				search.rows, search.seed = index.rows, index.seed
+				return measureUpgrade(ctx, out, *search)
+			},
 		},
 		{"ingest", "the corpus, compared with its extraction and its model calls alone", measureIngest},
 		{"memory", "of a worker that ingests 2,000 pages", measureMemory},

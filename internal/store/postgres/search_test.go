@@ -152,8 +152,10 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Run("recall", l.testRecall)
 	t.Run("recall without what is excluded", l.testExclusion)
 	t.Run("indexes", l.testIndexes)
+	t.Run("hits", l.testHits)
 	t.Run("own chunks", l.testMatchingOwn)
-	t.Run("terms", l.testTerms) // the last: from here on there are some
+	t.Run("terms", l.testTerms) // from here on there are some
+	t.Run("best of many", l.testBestOfMany)
 }
 
 // testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95

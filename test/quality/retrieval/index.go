@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
-	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -20,26 +20,25 @@ import (
 )
 
 // index is a database with the passages of one set: a document of one chunk for each, with vectors of the offline
-// provider, as they are without a key.
+// provider, as they are without a key, or of a model.
 type index struct {
 	store    store.Store
-	embedder *offline.Embedder
+	embedder llm.Embedder
 	url      string
 }
 
-func newIndex(ctx context.Context, pg *stack.Postgres, name string, passages []Passage) (*index, error) {
+func newIndex(ctx context.Context, pg *stack.Postgres, name string, e llm.Embedder, passages []Passage) (*index, error) {
 	if err := pg.CreateDatabase(ctx, name, "template1"); err != nil {
 		return nil, err
 	}
-	x := &index{url: pg.URL(name)}
-	if _, err := schema.Migrate(ctx, x.url, schema.Options{}); err != nil {
+	x := &index{url: pg.URL(name), embedder: e}
+	if _, err := schema.Migrate(ctx, x.url, schema.Options{Dimensions: e.Dimensions()}); err != nil {
 		return nil, err
 	}
 	var err error
-	if x.embedder, err = offline.New(schema.DefaultDimensions); err != nil {
-		return nil, err
-	}
-	if x.store, err = postgres.Open(ctx, x.url, postgres.Options{ClientID: "quality", MaxConns: 2}); err != nil {
+	if x.store, err = postgres.Open(ctx, x.url, postgres.Options{
+		ClientID: "quality", MaxConns: 2, Dimensions: e.Dimensions(),
+	}); err != nil {
 		return nil, err
 	}
 	for _, p := range passages {

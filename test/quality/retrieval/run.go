@@ -23,8 +23,9 @@ type way struct {
 // baseline is the way that the others are compared with.
 const baseline = "BM25 (bm25s, stemmed)"
 
-// Run measures a set and prints a table. venv is a Python environment with bm25s and PyStemmer.
-func Run(ctx context.Context, out io.Writer, dir, venv string) (err error) {
+// Run measures a set and prints a table. venv is a Python environment with bm25s, PyStemmer and wordllama. model is that
+// of the vectors; empty: the offline provider.
+func Run(ctx context.Context, out io.Writer, dir, venv, model string) (err error) {
 	s, err := Load(dir)
 	if err != nil {
 		return err
@@ -38,7 +39,12 @@ func Run(ctx context.Context, out io.Writer, dir, venv string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, pg.Stop()) }()
-	x, err := newIndex(ctx, pg, "quality", s.Passages)
+	e, stop, err := embedder(ctx, model, venv)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	x, err := newIndex(ctx, pg, "quality", e, s.Passages)
 	if err != nil {
 		return err
 	}
@@ -66,8 +72,18 @@ func Run(ctx context.Context, out io.Writer, dir, venv string) (err error) {
 		}
 		ways = append(ways, w)
 	}
-	fmt.Fprintf(out, "%s: %d passages, %d questions\n\n", filepath.Base(dir), len(s.Passages), len(s.Questions))
-	return table(out, ways)
+	fmt.Fprintf(out, "%s: %d passages, %d questions, vectors of %s\n\n", filepath.Base(dir), len(s.Passages), len(s.Questions), e.Model())
+	if err := table(out, ways); err != nil {
+		return err
+	}
+	hybrid := ways[len(ways)-1]
+	for _, leg := range ways[2 : len(ways)-1] {
+		fmt.Fprintf(out, "hybrid ahead of %s: MRR@10 %s, nDCG@10 %s\n", leg.name,
+			ahead(hybrid.scores, leg.scores, func(s Score) float64 { return s.MRR }),
+			ahead(hybrid.scores, leg.scores, func(s Score) float64 { return s.NDCG }))
+	}
+	fmt.Fprintln(out)
+	return nil
 }
 
 // table prints the means × 100, and by how much each is ahead of the first.

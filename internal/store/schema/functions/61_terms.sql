@@ -64,59 +64,75 @@ begin
     || {{ .schema }}.aw_pairs(v_plain);
 end $$;
 
--- aw_index_terms makes the terms of the chunks of a document's active version, in place of those of an earlier one.
-create or replace function {{ .schema }}.aw_index_terms(client text, document uuid) returns void
+-- aw_index_all_terms makes the terms of the chunks of documents' active versions, in place of those of earlier ones. For
+-- many documents at once the counts change once a term, and not once a term and document. It returns the number of chunks.
+create or replace function {{ .schema }}.aw_index_all_terms(client text, ids uuid[]) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  d {{ .schema }}.documents;
+  v_had uuid[];
+  v_count integer;
 begin
-  select * into d from {{ .schema }}.documents x where x.client_id = client and x.id = document;
-  if d.terms_version is not null then
+  v_had := array(select d.id from {{ .schema }}.documents d
+    where d.client_id = client and d.id = any (ids) and d.terms_version is not null);
+  if v_had <> '{}' then
     delete from {{ .schema }}.chunk_terms t
       where t.client_id = client and t.chunk_id in (
-        select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = document);
+        select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = any (v_had));
   end if;
   -- Materialized: otherwise each use of a column computes it again, and the terms are by far the largest part.
   with spoken as materialized (
-    select c.id, c.heading_path, c.content,
+    select c.id, c.document_id, c.heading_path, c.content,
            coalesce(nullif(nullif(split_part(coalesce(nullif(c.language, 'und'), d.language), '-', 1), 'und'), ''), '') as language
-    from {{ .schema }}.document_chunks c
-    where c.client_id = client and c.document_id = document and c.version = d.active_version
+    from {{ .schema }}.documents d
+    join {{ .schema }}.document_chunks c
+      on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+    where d.client_id = client and d.id = any (ids)
   ), configs as materialized (
     select l.language, {{ .schema }}.aw_text_config(l.language) as config
     from (select distinct s.language from spoken s) l
   ), made as materialized (
-    select s.id, s.language,
+    select s.id, s.document_id, s.language,
            {{ .schema }}.aw_terms_of(l.config, array_to_string(s.heading_path, ' ') || E'\n' || s.content) as terms
     from spoken s join configs l on l.language = s.language
   )
   insert into {{ .schema }}.chunk_terms (client_id, chunk_id, document_id, language, words, terms)
-  select client, m.id, document, m.language,
+  select client, m.id, m.document_id, m.language,
          (select coalesce(sum(cardinality(u.positions)), 0) from unnest(m.terms) u(lexeme, positions, weights)), m.terms
   from made m;
-  update {{ .schema }}.documents x set terms_version = d.active_version where x.client_id = client and x.id = document;
+  get diagnostics v_count = row_count;
+  update {{ .schema }}.documents d set terms_version = d.active_version where d.client_id = client and d.id = any (ids);
+  return v_count;
 end $$;
 
--- aw_fill_terms indexes documents that have no terms yet, at most p.limit chunks or one document. Those that a job has
--- locked are left to it, or to the next call.
+-- aw_index_terms is aw_index_all_terms for one document.
+create or replace function {{ .schema }}.aw_index_terms(client text, document uuid) returns void
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  perform {{ .schema }}.aw_index_all_terms(client, array[document]);
+end $$;
+
+-- aw_fill_terms indexes documents that have no terms yet, until they have "most" chunks. Those that a job has locked are
+-- left to it, or to the next call.
 create or replace function {{ .schema }}.aw_fill_terms(client text, most integer) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_document uuid;
-  v_chunks integer;
+  v_last uuid := '00000000-0000-0000-0000-000000000000';
+  v_version integer;
+  v_ids uuid[] := '{}';
   v_count integer := 0;
 begin
   while v_count < most loop
-    select d.id into v_document from {{ .schema }}.documents d
+    select d.id, d.active_version into v_last, v_version from {{ .schema }}.documents d
       where d.client_id = client and d.active_version is not null and d.terms_version is distinct from d.active_version
+        and d.id > v_last
       order by d.id limit 1 for update skip locked;
     exit when not found;
-    perform {{ .schema }}.aw_index_terms(client, v_document);
-    select count(*) into v_chunks from {{ .schema }}.chunk_terms t
-      join {{ .schema }}.document_chunks c on c.client_id = t.client_id and c.id = t.chunk_id
-      where c.client_id = client and c.document_id = v_document;
-    v_count := v_count + greatest(v_chunks, 1);
+    v_ids := v_ids || v_last;
+    v_count := v_count + greatest((
+      select count(*) from {{ .schema }}.document_chunks c
+      where c.client_id = client and c.document_id = v_last and c.version = v_version), 1);
   end loop;
+  perform {{ .schema }}.aw_index_all_terms(client, v_ids) where v_ids <> '{}';
   return v_count;
 end $$;
 

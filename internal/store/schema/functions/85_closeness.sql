@@ -15,6 +15,9 @@ declare
   v_most constant integer := 32;
   v_all double precision;
 begin
+  if ids = '{}' then
+    return;
+  end if;
   select sum(t.chunks) into v_all from {{ .schema }}.term_totals t where aw_closeness.client is null or t.client_id = aw_closeness.client;
   return query
   with candidates as materialized (

@@ -69,8 +69,9 @@ end $$;
 -- out), of a set (null: all) and of documents that fit "within" (aw_fits). score is BM25 as a part of what a chunk of
 -- average length with all words, each once, has: it means the same from question to question, and may be above 1.
 --
--- What is scored is exact; what is scored are the chunks that have a rare word. If even the rarest is in more than
--- v_most chunks, they must have another one of the words. A search among no more than v_most chunks scores all of them.
+-- Scores are exact. Which chunks are scored is so, too, if no more than v_most have one of the words, or are searched at
+-- all. Else these are the chunks that have enough of the weight of the v_heavy rarest words (85_candidates.sql): about
+-- v_few, or more if these are not the n that are wanted, but at most v_most.
 drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
 drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
 create or replace function {{ .schema }}.aw_ranked(
@@ -79,53 +80,66 @@ returns table (id uuid, score double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   v_most constant double precision := 2000;
+  v_few double precision := 400;
+  v_heavy constant integer := 8;
   v_average double precision;
   v_all double precision;
   v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_most::integer);
-  v_counted double precision := 0;
+  v_terms tsquery[];
+  v_chunks double precision[];
+  v_weights double precision[];
+  v_need double precision;
+  v_before double precision;
   v_any tsquery;
-  v_rest tsquery;
-  v_best double precision := 0;
   v_sum text;
-  t record;
+  v_ids uuid[];
+  v_scores double precision[];
+  v_scored bigint;
 begin
   select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
   from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
-  for t in select * from {{ .schema }}.aw_weighted_terms(client, words) loop
-    if v_any is null or v_all <= v_most or v_within is not null or v_counted + t.chunks <= v_most then
-      v_any := coalesce(v_any || t.query, t.query);
-      v_counted := v_counted + t.chunks;
-    else
-      v_rest := coalesce(v_rest || t.query, t.query);
-    end if;
-    v_best := v_best + t.weight;
-    v_sum := concat_ws(' + ', v_sum, format(
-      'case when r.terms @@ %1$L::tsquery then %2$s * (select f * 2.2 / (f + r.norm) from {{ .schema }}.aw_frequency(r.terms, %1$L::tsquery) f) else 0 end',
-      t.query, t.weight));
-  end loop;
-  if v_any is null then
+  -- A term that is missing has the frequency 0, and adds 0.
+  select array_agg(t.query), array_agg(t.chunks), array_agg(t.weight), string_agg(format(
+      '%s * (1 - r.norm / ({{ .schema }}.aw_frequency(r.terms, %L::tsquery) + r.norm))', 2.2 * t.weight, t.query), ' + ')
+    into v_terms, v_chunks, v_weights, v_sum
+  from {{ .schema }}.aw_weighted_terms(client, words) t;
+  if v_terms is null then
     return;
   end if;
-  if v_counted > v_most and v_all > v_most and v_within is null and v_rest is not null then
-    v_any := v_any && v_rest;
-  end if;
-  return query execute format($query$
-    select r.chunk_id, (%s) / $1 as score
-    from (
-      select t.chunk_id, t.terms, 1.2 * (0.25 + 0.75 * t.words / $2) as norm
-      from {{ .schema }}.chunk_terms t
-      where t.terms @@ $3 and ($4 is null or t.client_id = $4)
-        and ($8 is null or t.chunk_id = any ($8))
-        and ($8 is not null or $5 is null and $9 is null or exists (
-          select from {{ .schema }}.documents d
-          where d.client_id = t.client_id and d.id = t.document_id
-            and ($5 is null or d.document_set = $5) and {{ .schema }}.aw_fits(d, $9)))
-        and ($6 is null or not exists (
-          select from {{ .schema }}.document_chunks c
-          where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
-      limit %s) r
-    order by score desc, r.chunk_id limit $7 $query$, v_sum, v_most::bigint)
-    using v_best, v_average, v_any, client, in_set, but, n, v_within, within;
+  loop
+    if v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
+      v_need := 0;
+      v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms) q);
+    else
+      v_need := {{ .schema }}.aw_need(v_chunks[:v_heavy], v_weights[:v_heavy], v_all, v_few);
+      exit when v_need = v_before;
+      v_any := {{ .schema }}.aw_enough(v_terms[:v_heavy], v_weights[:v_heavy], v_need, 1);
+    end if;
+    execute format($query$
+      select array_agg(s.chunk_id), array_agg(s.score), max(s.scored) from (
+        select r.chunk_id, (%s) / $1 as score, count(*) over () as scored
+        from (
+          select t.chunk_id, t.terms, 1.2 * (0.25 + 0.75 * t.words / $2) as norm
+          from {{ .schema }}.chunk_terms t
+          where t.terms @@ $3 and ($4 is null or t.client_id = $4)
+            and ($8 is null or t.chunk_id = any ($8))
+            and ($8 is not null or $5 is null and $9 is null or exists (
+              select from {{ .schema }}.documents d
+              where d.client_id = t.client_id and d.id = t.document_id
+                and ($5 is null or d.document_set = $5) and {{ .schema }}.aw_fits(d, $9)))
+            and ($6 is null or not exists (
+              select from {{ .schema }}.document_chunks c
+              where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
+          limit %s) r
+        order by score desc, r.chunk_id limit $7) s $query$, v_sum, v_most::bigint)
+      into v_ids, v_scores, v_scored
+      using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
+        v_within, within;
+    exit when v_need = 0 or v_scored >= n or v_few > v_all;
+    v_before := v_need;
+    v_few := 20 * v_few; -- the words are seldom together, or the set has few of these chunks
+  end loop;
+  return query select * from unnest(v_ids, v_scores);
 end $$;
 
 -- aw_ranked_own is aw_ranked for the client of the session, never for another one. It runs as aw_searcher, which no

@@ -69,6 +69,10 @@ begin
     select m.*, rank() over (order by m.distance) as place
     from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but, within) m
     where vec is not null and m.distance <> 'NaN' -- a chunk whose vector is all zeros
+  ), fused as materialized (
+    select coalesce(m.id, n.id) as id, m.words, coalesce(m.complete, false) as complete,
+           (coalesce(51.0 / (50 + m.place), 0) + coalesce(51.0 / (50 + n.place), 0)) / 2 as fused
+    from matching m full join nearest n on n.id = m.id
   ), hits as materialized ( -- else the words would be compared with chunks that are not hits
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes,
            c.kind, c.position, f.words, f.complete,
@@ -76,10 +80,9 @@ begin
            f.fused::double precision, f.words is not null or coalesce(c.search @@ v_any, false) as matched,
            c.search @@ v_question.akin or c.model not like 'offline-%' as related,
            bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
-    from (select coalesce(m.id, n.id) as id, m.words, coalesce(m.complete, false) as complete,
-                 (coalesce(51.0 / (50 + m.place), 0) + coalesce(51.0 / (50 + n.place), 0)) / 2 as fused
-          from matching m full join nearest n on n.id = m.id) f
-    join {{ .schema }}.document_chunks c on c.id = f.id
+    from fused f
+    -- The list: behind row-level security the join alone would read the whole table.
+    join {{ .schema }}.document_chunks c on c.id = f.id and c.id = any (array(select x.id from fused x))
     join {{ .schema }}.documents d
       on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
     where aw_find.client is null or c.client_id = aw_find.client
