@@ -244,7 +244,9 @@ declare
   d {{ .schema }}.documents;
   v {{ .schema }}.document_versions;
   v_old integer;
+  v_chunks integer := args ->> 'chunks';
   v_count integer;
+  v_surplus integer;
   v_reused integer;
   v_tokens bigint;
   v_reused_tokens bigint;
@@ -254,17 +256,19 @@ begin
     where client_id = client and id = (args ->> 'document_id')::uuid for update;
   v := {{ .schema }}.aw_lock_staged_version(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
 
-  -- An earlier attempt may have chunked the document differently.
-  delete from {{ .schema }}.document_chunks c
-    where c.client_id = client and c.document_id = d.id and c.version = v.version
-      and c.position >= (args ->> 'chunks')::int;
-  select count(*), count(*) filter (where c.reused), coalesce(sum(c.tokens), 0),
-         coalesce(sum(c.tokens) filter (where c.reused), 0)
-    into v_count, v_reused, v_tokens, v_reused_tokens
+  select count(*) filter (where c.position < v_chunks), count(*) filter (where c.position >= v_chunks),
+         count(*) filter (where c.reused and c.position < v_chunks),
+         coalesce(sum(c.tokens) filter (where c.position < v_chunks), 0),
+         coalesce(sum(c.tokens) filter (where c.reused and c.position < v_chunks), 0)
+    into v_count, v_surplus, v_reused, v_tokens, v_reused_tokens
     from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v.version;
-  if v_count <> (args ->> 'chunks')::int then
-    raise exception 'version % of document % has % of % chunks', v.version, d.id, v_count, args ->> 'chunks'
+  if v_surplus > 0 then -- an earlier attempt has chunked the document differently
+    delete from {{ .schema }}.document_chunks c
+      where c.client_id = client and c.document_id = d.id and c.version = v.version and c.position >= v_chunks;
+  end if;
+  if v_count is distinct from v_chunks then
+    raise exception 'version % of document % has % of % chunks', v.version, d.id, v_count, v_chunks
       using errcode = 'AW008';
   end if;
 
@@ -275,10 +279,10 @@ begin
     update {{ .schema }}.document_versions n
       set changes = {{ .schema }}.aw_version_changes(client, d.id, v_old, v.version)
       where n.client_id = client and n.document_id = d.id and n.version = v.version;
+    -- Chunks of a version that nobody reads would only slow every vector search.
+    delete from {{ .schema }}.document_chunks c
+      where c.client_id = client and c.document_id = d.id and c.version = v_old;
   end if;
-  -- Chunks of a version that nobody reads would only slow every vector search.
-  delete from {{ .schema }}.document_chunks c
-    where c.client_id = client and c.document_id = d.id and c.version = v_old;
   update {{ .schema }}.document_versions n
     set status = 'active', activated_at = clock_timestamp(), chunks = v_count, tokens = v_tokens
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
