@@ -33,10 +33,15 @@ func (c *Caller) SearchLegs(ctx context.Context, q Question) (found search.Found
 type splitting struct {
 	search.Store
 	legs Legs
+	done bool
 }
 
 // Search implements search.Store.
 func (s *splitting) Search(ctx context.Context, q store.Query) (hits []store.Hit, err error) {
+	if s.done { // the search is filled up
+		return s.Store.Search(ctx, q)
+	}
+	s.done = true
 	words, meaning := q, q
 	words.Embedding, words.Limit = nil, mostOfLeg
 	meaning.Text, meaning.Limit = "", mostOfLeg
