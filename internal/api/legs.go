@@ -53,3 +53,8 @@ func (s *splitting) Search(ctx context.Context, q store.Query) (hits []store.Hit
 	}
 	return hits, g.Wait()
 }
+
+// Excerpts returns what makes an excerpt of a text, as HTML in which a query's words are marked; see search.Marker.
+func Excerpts(query string) func(text string, most, before int) string {
+	return search.NewMarker(store.PositiveTerms(query)).Excerpt
+}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
-	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -29,13 +28,14 @@ type searchPage struct {
 	Hits      []hit
 	Notice    string // what to know of their order
 	Error     string // why the search did not work
-	marker    search.Marker
+	excerpt   func(text string, most, before int) string
 }
 
 // hit is a passage that was found, with its place in each leg of the search.
 type hit struct {
-	search.Hit
+	store.Hit
 	Words, Meaning leg
+	AlsoIn         []string // files that have nearly the same text
 }
 
 // leg is what a part of the search says of a hit.
@@ -47,22 +47,19 @@ type leg struct {
 // Points is the score as a number from 0 to 1, with two digits.
 func (l leg) Points() string { return fmt.Sprintf("%.2f", l.Score) }
 
-// ranked adds to hits their places in the legs.
-func ranked(found []search.Hit, legs api.Legs) (hits []hit) {
-	of := func(all []store.Hit, id string, score func(store.Hit) float64) leg {
-		i := slices.IndexFunc(all, func(h store.Hit) bool { return h.ChunkID == id })
+// rankedBy is a hit with its places in the legs.
+func rankedBy(h store.Hit, legs api.Legs) hit {
+	of := func(all []store.Hit, score func(store.Hit) float64) leg {
+		i := slices.IndexFunc(all, func(o store.Hit) bool { return o.ChunkID == h.ChunkID })
 		if i < 0 {
 			return leg{}
 		}
 		return leg{i + 1, score(all[i])}
 	}
-	for _, h := range found {
-		hits = append(hits, hit{
-			h, of(legs.Words, h.ChunkID, func(h store.Hit) float64 { return h.Score }),
-			of(legs.Meaning, h.ChunkID, func(h store.Hit) float64 { return h.Similarity }),
-		})
+	return hit{
+		Hit: h, Words: of(legs.Words, func(h store.Hit) float64 { return h.Score }),
+		Meaning: of(legs.Meaning, func(h store.Hit) float64 { return h.Similarity }),
 	}
-	return hits
 }
 
 func (p *page) search() error {
@@ -75,12 +72,19 @@ func (p *page) search() error {
 		return err
 	}
 	if v.Text != "" {
-		v.Asked, v.marker = true, search.NewMarker(store.PositiveTerms(v.Text))
+		v.Asked, v.excerpt = true, api.Excerpts(v.Text)
 		if len(v.Text) > mostQuery {
 			return bad("The question is too long.")
 		}
 		found, legs, err := p.by.SearchLegs(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
-		v.Hits, v.Notice = ranked(found.Hits, legs), found.Notice
+		v.Notice = found.Notice
+		for _, h := range found.Hits {
+			shown := rankedBy(h.Hit, legs)
+			for _, c := range h.AlsoIn {
+				shown.AlsoIn = append(shown.AlsoIn, c.Filename)
+			}
+			v.Hits = append(v.Hits, shown)
+		}
 		if err != nil {
 			v.Error = p.by.Describe(ctx, "search", err).Detail
 		}
@@ -90,7 +94,7 @@ func (p *page) search() error {
 
 // Marked is a text with the query's words marked: of a long one the part around the first of them.
 func (v searchPage) Marked(text string) template.HTML {
-	return template.HTML(v.marker.Excerpt(text, hitExcerpt, hitBefore)) //nolint:gosec // each word is escaped
+	return template.HTML(v.excerpt(text, hitExcerpt, hitBefore)) //nolint:gosec // each word is escaped
 }
 
 // askPage is what the form for a question shows.
