@@ -1,7 +1,8 @@
 package search
 
 import (
-	"hash/maphash"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,9 +12,6 @@ const (
 	shingle  = 3   // words of a shingle
 	likeness = 0.9 // part of the shingles of both texts that nearly equal ones share
 )
-
-// seed is the same for all fingerprints of a process: they are compared, and not kept.
-var seed = maphash.MakeSeed()
 
 // fingerprint is what two texts are compared by: their runs of words, and their numbers. Source: Broder, "On the
 // resemblance and containment of documents", 1997; here all shingles are compared, because texts are few and short.
@@ -35,10 +33,16 @@ func fingerprintOf(h Hit) fingerprint {
 		if strings.ContainsFunc(w, unicode.IsDigit) {
 			numbers = append(numbers, w)
 		}
-		p.shingles[maphash.String(seed, strings.Join(words[i:min(i+shingle, len(words))], " "))] = true
+		p.shingles[hashOf(strings.Join(words[i:min(i+shingle, len(words))], " "))] = true
 	}
-	p.numbers = maphash.String(seed, strings.Join(numbers, " "))
+	p.numbers = hashOf(strings.Join(numbers, " "))
 	return p
+}
+
+func hashOf(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, text) // a hash takes all
+	return h.Sum64()
 }
 
 // wordsOf are the words of a text in lower case; of scripts that don't separate words its characters.
