@@ -40,7 +40,7 @@ type Store interface {
 type Deps struct {
 	Store Store
 	// Find searches the Store, by the vector of the query, too.
-	Find    func(context.Context, search.Store, store.Query) (search.Found, error)
+	Find    func(context.Context, search.Store, search.Query) (search.Found, error)
 	Chat    llm.Chat    // nil: there is no model. The agent then answers with passages alone, and ai tasks are refused
 	Offline Ranker      // finds the relevant sentences of passages; required without Chat
 	Counter llm.Counter // counts the model's tokens, approximately

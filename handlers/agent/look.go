@@ -8,68 +8,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func (r *run) search(ctx context.Context, raw string, out *result) error {
-	args := struct {
-		Query string `json:"query"`
-		K     *int   `json:"k"`
-	}{}
-	if err := arguments(raw, &args, `{"query": "notice period", "k": 8}`); err != nil {
-		return err
-	}
-	query, k := strings.TrimSpace(args.Query), 8
-	if args.K != nil {
-		k = *args.K
-	}
-	switch {
-	case query == "":
-		return mistaken("query is empty: say what to look for")
-	case len(query) > 4<<10:
-		return mistaken("query has %d bytes: a few words or a question will do", len(query))
-	case k < 1 || k > 20:
-		return mistaken("k is %d: it is 1 to 20", k)
-	}
-	hits, matched, notice, err := r.find(ctx, query, k)
-	if err != nil {
-		return err
-	}
-	if notice != "" {
-		out.note("%s", notice)
-	}
-	if len(hits) > 0 && !matched {
-		out.note("no passage has a word of the query; these are only near it in meaning, and may be about something " +
-			"else")
-	}
-	for i, h := range hits {
-		if !r.show(out, h, out.turn) {
-			out.note("%s more found, left out for room: ask for fewer, or read them with read_chunks: %s",
-				plural(len(hits)-i, "passage"), strings.Join(ids(hits[i:]), " "))
-			return nil
-		}
-	}
-	if len(hits) == 0 {
-		out.note("nothing was found. Try other words; list_documents shows what there is.")
-	}
-	return nil
-}
-
-// find searches within the scope. matched: at least one passage has a word of the query. notice: of their order.
-func (r *run) find(ctx context.Context, query string, k int) (found []store.Passage, matched bool, notice string, err error) {
-	answer, err := r.deps.Find(ctx, r.deps.Store, store.Query{Text: query, Limit: k, DocumentSet: r.payload.DocumentSet})
-	if err != nil {
-		return nil, false, "", fmt.Errorf("search: %w", err)
-	}
-	found = make([]store.Passage, len(answer.Hits))
-	for i, h := range answer.Hits {
-		found[i] = store.Passage{
-			ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename,
-			Version: h.Version,
-			Content: h.Content, HeadingPath: h.HeadingPath, Pages: h.Pages, Kind: h.Kind,
-		}
-		matched = matched || h.Matched
-	}
-	return found, matched, answer.Notice, nil
-}
-
 func (r *run) readChunks(ctx context.Context, raw string, out *result) error {
 	args := struct {
 		IDs        []string `json:"ids"`

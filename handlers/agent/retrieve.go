@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -27,10 +28,11 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err := r.call.Progress.Stage(stageSending); err != nil {
 		return answer{}, err
 	}
-	found, _, _, err := r.find(ctx, clip(r.payload.Prompt, 2000), lookedAt)
+	answered, err := r.find(ctx, search.Query{Text: clip(r.payload.Prompt, 2000), Limit: lookedAt})
 	if err != nil {
 		return answer{}, err
 	}
+	found := passagesOf(answered.Hits)
 	r.stream.enterStage()
 	a := answer{ended: endRetrieved, retrieved: true}
 	var b strings.Builder

@@ -79,10 +79,7 @@ func (r *run) toolbox() []tool {
 	}
 	return []tool{
 		define("search", "Find passages by meaning and by words. Words in quotes are a phrase, OR in capitals is "+
-			"one or the other, a minus before a word or phrase excludes it.", `{"type":"object","properties":{
-			"query":{"type":"string","description":"what to look for"},
-			"k":{"type":"integer","minimum":1,"maximum":20,"description":"how many passages at most (8)"}},
-			"required":["query"],"additionalProperties":false}`, r.search),
+			"one or the other, a minus before a word or phrase excludes it.", searchParameters, r.search),
 		define("read_chunks", "Read passages by their chunk ids, and on request those before and after each.",
 			`{"type":"object","properties":{
 			"ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20,"description":"chunk ids from other results"},

@@ -35,8 +35,8 @@ type Deps struct {
 	// Check returns why a worker of this version refuses a task; nil: it does not.
 	Check       func(task.Task) error
 	MaxAttempts func(task.Type) int
-	// Search finds chunks in the caller's store; the query has no embedding yet.
-	Search func(context.Context, search.Store, store.Query) (search.Found, error)
+	// Search finds chunks in the caller's store.
+	Search func(context.Context, search.Store, search.Query) (search.Found, error)
 	// Picture draws a page of a blob with a SHA-256; its errors: ErrNoPicture, ErrChangedDocument,
 	// ErrPicturesBusy, or others. nil: no page has a picture.
 	Picture func(ctx context.Context, blob, sha256 string, page int) ([]byte, error)

@@ -23,6 +23,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
+	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
@@ -141,9 +142,12 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	b.deps = api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
 		MaxAttempts: attempts, Log: log,
-		Search: func(ctx context.Context, s search.Store, q store.Query) (search.Found, error) {
-			hits, err := s.Search(ctx, q)
-			return search.Found{Hits: hits}, err
+		Search: func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
+			embedder, err := offline.New(8)
+			if err != nil {
+				return search.Found{}, err
+			}
+			return search.Finder{Embedder: embedder}.Find(ctx, s, q)
 		},
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,

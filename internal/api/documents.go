@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/message"
-	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -49,27 +48,6 @@ type Chunk struct {
 	Content     string   `json:"content"`
 }
 
-// Hit is a found chunk.
-type Hit struct {
-	ChunkID     string   `json:"chunkId"`
-	DocumentID  string   `json:"documentId"`
-	DocumentSet string   `json:"documentSet"`
-	Filename    string   `json:"filename"`
-	Version     int      `json:"version"`
-	Pages       []int    `json:"pages" nullable:"false"`
-	HeadingPath []string `json:"headingPath" nullable:"false"`
-	Content     string   `json:"content"`
-	Boxes       []Box    `json:"boxes,omitempty" doc:"Where on the pages, from 0 to 1."`
-	Score       float64  `json:"score" doc:"0 to 1, higher is better."`
-	Similarity  *float64 `json:"similarity,omitempty" doc:"Cosine; left out: only the words matched."`
-}
-
-// Answer is what a search found, the best first.
-type Answer struct {
-	Items  []Hit  `json:"items" nullable:"false"`
-	Notice string `json:"notice,omitempty" doc:"What to know of their order, e.g. that the re-ranker failed; left out: nothing."`
-}
-
 // Box is a place on a page.
 type Box struct {
 	Page   int     `json:"page"`
@@ -77,14 +55,6 @@ type Box struct {
 	Top    float64 `json:"top"`
 	Right  float64 `json:"right"`
 	Bottom float64 `json:"bottom"`
-}
-
-// Question is a search.
-type Question struct {
-	Query       string `json:"query" minLength:"1" maxLength:"2000"`
-	DocumentSet string `json:"documentSet,omitempty" maxLength:"256"`
-	Limit       int    `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"Default: 10."`
-	Mode        string `json:"mode,omitempty" enum:"hybrid" doc:"hybrid: by words and by meaning."`
 }
 
 func documentOf(d store.DocumentEntry) Document {
@@ -107,20 +77,6 @@ func some[T any](list []T) []T {
 		return []T{}
 	}
 	return list
-}
-
-func hitOf(h store.Hit) Hit {
-	out := Hit{
-		ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename,
-		Version: h.Version, Pages: some(h.Pages), HeadingPath: some(h.HeadingPath), Content: h.Content, Score: h.Score,
-	}
-	if h.Similarity != 0 {
-		out.Similarity = &h.Similarity
-	}
-	for _, b := range h.Boxes {
-		out.Boxes = append(out.Boxes, Box(b))
-	}
-	return out
 }
 
 type documentsInput struct {
@@ -275,31 +231,4 @@ func (a *API) deleteDocument(ctx context.Context, in *DocumentInput) (*accepted,
 	a.audit(ctx, "submitted the removal of a document", "task_id", answer.Job.ID, "document", d.DocumentID)
 	a.send(ctx, t.Priority, s.Submission)
 	return &accepted{"/v1/jobs/" + answer.Job.ID, jobOf(answer.Job)}, nil
-}
-
-func (a *API) search(ctx context.Context, in *bodyOf[Question]) (*bodyOf[Answer], error) {
-	found, err := a.find(ctx, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	out := Answer{Items: []Hit{}, Notice: found.Notice}
-	for _, h := range found.Hits {
-		out.Items = append(out.Items, hitOf(h))
-	}
-	return body(out), nil
-}
-
-func (a *API) find(ctx context.Context, in Question) (search.Found, error) {
-	return a.findIn(ctx, a.reader(ctx), in)
-}
-
-func (a *API) findIn(ctx context.Context, s search.Store, in Question) (search.Found, error) {
-	q := store.Query{Text: strings.TrimSpace(in.Query), DocumentSet: in.DocumentSet, Limit: in.Limit}
-	if q.Text == "" {
-		return search.Found{}, invalid("body.query", "has no word")
-	}
-	if q.Limit == 0 {
-		q.Limit = 10
-	}
-	return a.deps.Search(ctx, s, q)
 }

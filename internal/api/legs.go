@@ -33,10 +33,15 @@ func (c *Caller) SearchLegs(ctx context.Context, q Question) (found search.Found
 type splitting struct {
 	search.Store
 	legs Legs
+	done bool
 }
 
 // Search implements search.Store.
 func (s *splitting) Search(ctx context.Context, q store.Query) (hits []store.Hit, err error) {
+	if s.done { // the search is filled up
+		return s.Store.Search(ctx, q)
+	}
+	s.done = true
 	words, meaning := q, q
 	words.Embedding, words.Limit = nil, mostOfLeg
 	meaning.Text, meaning.Limit = "", mostOfLeg
@@ -47,4 +52,9 @@ func (s *splitting) Search(ctx context.Context, q store.Query) (hits []store.Hit
 		g.Go(func() (err error) { s.legs.Meaning, err = s.Store.Search(ctx, meaning); return err })
 	}
 	return hits, g.Wait()
+}
+
+// Excerpts returns what makes an excerpt of a text, as HTML in which a query's words are marked; see search.Marker.
+func Excerpts(query string) func(text string, most, before int) string {
+	return search.NewMarker(store.PositiveTerms(query)).Excerpt
 }

@@ -86,7 +86,7 @@ func checkTask(what task.Task) error {
 }
 
 // Find searches a store, which may be that of a caller. It needs config.Models.
-func (t *Tenant) Find(ctx context.Context, s search.Store, q store.Query) (search.Found, error) {
+func (t *Tenant) Find(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
 	return search.Finder{Embedder: t.Embedder, Rater: t.Rater, Log: t.log}.Find(ctx, s, q)
 }
 

@@ -56,7 +56,7 @@ func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
 		return f, badUsage("give yes or no", "--replayed %q is neither yes nor no", s.replayed)
 	}
 	var err error
-	if f.Before, err = parseBefore(s.before); err != nil {
+	if f.Before, err = parseTime("before", s.before); err != nil {
 		return f, err
 	}
 	if s.olderThan > 0 {

@@ -38,7 +38,7 @@ database every two seconds and misses shorter changes; jobs watch shows every ev
 				return badUsage("the states are "+strings.Join(states(), ", "), "--status %q is not a state", f.Status)
 			}
 			var err error
-			if f.Before, err = parseBefore(before); err != nil {
+			if f.Before, err = parseTime("before", before); err != nil {
 				return err
 			}
 			if err := checkLimit(f.Limit, 1000); err != nil {
@@ -115,7 +115,8 @@ func problemOf(j store.Job) string {
 	return j.ErrorMessage
 }
 
-func parseBefore(text string) (time.Time, error) {
+// parseTime is the time that a flag names; zero: it names none.
+func parseTime(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -124,7 +125,7 @@ func parseBefore(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, badUsage("write it like 2026-03-01T12:00:00Z or 2026-03-01", "--before %q is not a time", text)
+	return time.Time{}, badUsage("write it like 2026-03-01T12:00:00Z or 2026-03-01", "--%s %q is not a time", flag, text)
 }
 
 func checkLimit(n, most int) error {

@@ -2,12 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"regexp"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,12 +14,18 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/search"
-	"github.com/seed-7227ef26/async-worker/internal/store"
 )
+
+// searching are the flags of search.
+type searching struct {
+	search.Query
+
+	metadata, from, to, language string
+}
 
 func (p *program) newSearchCommand() *cobra.Command {
 	var out format
-	var q store.Query
+	var s searching
 	const groups = storeOnly | config.Models
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Search the tenant's documents by words and by meaning",
@@ -28,37 +33,38 @@ func (p *program) newSearchCommand() *cobra.Command {
 words or by meaning. Each hit shows file, page and headings, set, version and chunk; -o json adds the position
 on the page. Quotes mark a phrase, OR in capitals means either word, and a minus before a word or a phrase
 excludes it; before a digit it is a minus sign. A hit without a word of the query is marked "by meaning only". A
-query without a word finds nothing. Put -- before a query that begins with a minus.`,
+query without a word finds nothing. Put -- before a query that begins with a minus. --explain shows the place of
+each hit among those by words and by meaning, the scores there and what became of them.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search '"Super Bowl" -Panthers'
-  async-worker search "Umsatz 2024" -n 3 -o json`,
+  async-worker search "notice period" --metadata '{"year": 2024}' --language en --per-document 1
+  async-worker search "Umsatz 2024" -n 3 --explain`,
 		Args: someArgs("a QUERY"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
-			q.Text = strings.TrimSpace(strings.Join(args, " "))
-			if q.Text == "" {
-				return badUsage("give it words to look for", "the query is empty")
-			}
-			if err := checkLimit(q.Limit, 100); err != nil {
+			s.Text = strings.TrimSpace(strings.Join(args, " "))
+			if err := s.check(); err != nil {
 				return err
 			}
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
-				found, err := find(ctx, t, q)
+				found, err := find(ctx, t, s.Query)
 				if err != nil {
 					return err
 				}
-				if out == asJSON {
-					return printJSON(p.stdout, orEmpty(found.Hits))
-				}
 				if found.Notice != "" {
 					fmt.Fprintln(p.stderr, found.Notice)
+				}
+				switch {
+				case out == asJSON:
+					return printJSON(p.stdout, orEmpty(found.Hits))
+				case s.Explain:
+					return printExplained(p.stdout, found.Hits)
 				}
 				return PrintHits(p.stdout, found.Hits)
 			})
 		}),
 	}
 	addOutput(cmd, &out)
-	cmd.Flags().StringVar(&q.DocumentSet, "set", "", "only this document set")
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 5, "the maximum number of hits, 1 to 100")
+	s.addTo(cmd.Flags())
 	addSettings(cmd, groups)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if _, odd := errors.AsType[*pflag.InvalidValueError](err); odd {
@@ -70,7 +76,54 @@ query without a word finds nothing. Put -- before a query that begins with a min
 	return cmd
 }
 
-func find(ctx context.Context, t *app.Tenant, q store.Query) (search.Found, error) {
+func (s *searching) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&s.DocumentSet, "set", "", "only this document set")
+	flags.StringVar(&s.metadata, "metadata", "", "only documents whose metadata has these keys and values, as JSON")
+	flags.StringVar(&s.from, "from", "", "only documents of this day or time, or later")
+	flags.StringVar(&s.to, "to", "", "only documents of this day or time, or earlier")
+	flags.StringVar(&s.language, "language", "", "only documents in this language, as en or en-GB")
+	flags.IntVarP(&s.Limit, "limit", "n", 5, "the maximum number of hits, 1 to 100")
+	flags.IntVar(&s.PerDocument, "per-document", 0, "the maximum number of hits of one document; 0: any number")
+	flags.IntVar(&s.Expand, "expand", 0, "how many chunks before and after a hit, under its heading, to show, 0 to 4")
+	flags.BoolVar(&s.Explain, "explain", false, "why each hit is in its place")
+}
+
+// check checks the flags, and makes the query of them.
+func (s *searching) check() error {
+	if s.Text == "" {
+		return badUsage("give it words to look for", "the query is empty")
+	}
+	if err := checkLimit(s.Limit, 100); err != nil {
+		return err
+	}
+	if s.PerDocument < 0 {
+		return badUsage("give 1 or more, or 0 for any number", "--per-document %d is out of range", s.PerDocument)
+	}
+	if s.Expand < 0 || s.Expand > search.MaxExpand {
+		return badUsage(fmt.Sprintf("give 0 to %d", search.MaxExpand), "--expand %d is out of range", s.Expand)
+	}
+	var metadata map[string]any
+	if s.metadata != "" {
+		if err := json.Unmarshal([]byte(s.metadata), &metadata); err != nil {
+			return badUsage(`write an object such as {"year": 2024}`, "--metadata is not a JSON object")
+		}
+	}
+	from, err := parseTime("from", s.from)
+	if err != nil {
+		return err
+	}
+	to, err := parseTime("to", s.to)
+	if err != nil {
+		return err
+	}
+	if len(s.to) == len(time.DateOnly) {
+		to = to.AddDate(0, 0, 1).Add(-time.Second) // the whole day
+	}
+	s.Within = search.Narrowed(metadata, &from, &to, s.language)
+	return nil
+}
+
+func find(ctx context.Context, t *app.Tenant, q search.Query) (search.Found, error) {
 	found, err := t.Find(ctx, t.Store, q)
 	if e, ok := errors.AsType[*search.EmbedError](err); ok {
 		return found, &failure{"embed the query", nextModel, e.Cause}
@@ -79,72 +132,4 @@ func find(ctx context.Context, t *app.Tenant, q store.Query) (search.Found, erro
 		return found, &failure{"search", nextStore, err}
 	}
 	return found, nil
-}
-
-// Markup of Markdown that says nothing in a snippet, which is one line of prose.
-var (
-	heading   = regexp.MustCompile(`^#{1,6}\s+`)
-	tableRule = regexp.MustCompile(`^\|?\s*:?-{3,}[\s:|-]*$`)
-	emphasis  = regexp.MustCompile(`\*\*(\S(?:.*?\S)?)\*\*`)
-)
-
-// snippetOf is a chunk's text on one line, without the Markdown of headings, tables and emphasis.
-func snippetOf(markdown string) string {
-	var words []string
-	for line := range strings.SplitSeq(markdown, "\n") {
-		line = strings.TrimSpace(line)
-		if tableRule.MatchString(line) {
-			continue
-		}
-		if strings.HasPrefix(line, "|") {
-			line = strings.ReplaceAll(strings.Trim(line, "|"), "|", " ")
-		}
-		line = emphasis.ReplaceAllString(heading.ReplaceAllString(line, ""), "$1")
-		words = append(words, strings.Fields(line)...)
-	}
-	return strings.Join(words, " ")
-}
-
-// PrintHits prints the hits of a search, one after the other.
-func PrintHits(w io.Writer, hits []store.Hit) error {
-	if len(hits) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing found. async-worker jobs list --type ingest shows what was ingested.")
-		return err
-	}
-	if !slices.ContainsFunc(hits, func(h store.Hit) bool { return h.Matched }) {
-		const head = "No document contains a word of the query. These are the nearest by meaning:"
-		if _, err := fmt.Fprintln(w, head); err != nil {
-			return err
-		}
-	}
-	for i, h := range hits {
-		place := []string{h.Filename}
-		if len(h.Pages) > 0 {
-			place = append(place, pages(h.Pages))
-		}
-		if len(h.HeadingPath) > 0 {
-			place = append(place, strings.Join(h.HeadingPath, " › "))
-		}
-		how := ""
-		if !h.Matched {
-			how = ", by meaning only"
-		}
-		snippet := shorten(snippetOf(h.Content), 300)
-		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f%s, set %s, version %d, chunk %s\n",
-			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, how, printable(h.DocumentSet), h.Version,
-			h.ChunkID)
-		if err != nil {
-			return err
-		}
-		printWrapped(w, "   ", printable(snippet))
-	}
-	return nil
-}
-
-// pages is "page 3" or "pages 3-5"; a chunk's pages are adjacent.
-func pages(ps []int) string {
-	if len(ps) == 1 {
-		return fmt.Sprintf("page %d", ps[0])
-	}
-	return fmt.Sprintf("pages %d-%d", ps[0], ps[len(ps)-1])
 }

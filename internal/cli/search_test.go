@@ -3,7 +3,9 @@ package cli
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -20,7 +22,7 @@ func TestSnippets(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := PrintHits(&b, []store.Hit{{Filename: "a.md", Content: strings.Repeat("word ", 100)}}); err != nil {
+	if err := PrintHits(&b, []search.Hit{{Hit: store.Hit{Filename: "a.md", Content: strings.Repeat("word ", 100)}}}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
@@ -39,5 +41,33 @@ func TestQuotationOnce(t *testing.T) {
 	}), "\n")
 	if strings.Contains(lines, "“It is red.”") || !strings.Contains(lines, "[1] a.pdf, page 4") {
 		t.Error(lines)
+	}
+}
+
+// An explanation fits 120 columns, whatever the file's name.
+func TestExplained(t *testing.T) {
+	t.Parallel()
+	rate, part := 0.123456, 0.98
+	full := search.Hit{
+		Hit: store.Hit{Filename: strings.Repeat("long-name", 9), Pages: []int{1234}, Score: 0.98765},
+		Why: &search.Why{Place: 100, StoreScore: 0.4321, Rate: &rate, Legs: &store.Legs{
+			Method: "fusion", Weights: map[string]float64{"words": 0.5, "meaning": 0.5},
+			Words: &store.Leg{Place: 100, Score: 12.5}, Meaning: &store.Leg{Place: 100, Score: -0.55}, Pieces: &part, Pairs: &part,
+		}},
+	}
+	bare := search.Hit{Hit: store.Hit{Filename: "a.md"}, Why: &search.Why{Place: 2}}
+	var b strings.Builder
+	if err := printExplained(&b, []search.Hit{full, bare, {}}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(line); n > maxLineWidth+1 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, want := range []string{"0.9877", "100. 12.50", "100. -0.55", "100. 0.4321", "0.12", "meaning 0.5, words 0.5"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
 	}
 }

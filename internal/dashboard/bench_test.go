@@ -152,10 +152,16 @@ func (b *bench) deps(log *slog.Logger) api.Deps {
 	deps := api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(b.T),
 		MaxAttempts: attempts, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
-		Search: func(ctx context.Context, s search.Store, q store.Query) (search.Found, error) {
-			q.Embedding = []float32{1, 1, 0, 1, 0, 1, 0, 1} // that of the second sample passage
-			hits, err := s.Search(ctx, q)
-			return search.Found{Hits: hits}, err
+		Search: func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
+			hits, err := s.Search(ctx, store.Query{
+				Text: q.Text, DocumentSet: q.DocumentSet, Limit: q.Limit,
+				Embedding: []float32{1, 1, 0, 1, 0, 1, 0, 1}, // that of the second sample passage
+			})
+			var found search.Found
+			for _, h := range hits {
+				found.Hits = append(found.Hits, search.Hit{Hit: h})
+			}
+			return found, err
 		},
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,

@@ -6,8 +6,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -20,7 +18,6 @@ const (
 	mostHits   = 20
 	hitExcerpt = 900 // runes of a hit that are shown
 	hitBefore  = 200 // of them before the first word that is marked, if it comes late
-	mostEnding = 3   // runes by which two forms of a word differ
 )
 
 // searchPage is what the page of the search shows.
@@ -31,13 +28,14 @@ type searchPage struct {
 	Hits      []hit
 	Notice    string // what to know of their order
 	Error     string // why the search did not work
-	terms     []string
+	excerpt   func(text string, most, before int) string
 }
 
 // hit is a passage that was found, with its place in each leg of the search.
 type hit struct {
 	store.Hit
 	Words, Meaning leg
+	AlsoIn         []string // files that have nearly the same text
 }
 
 // leg is what a part of the search says of a hit.
@@ -49,22 +47,19 @@ type leg struct {
 // Points is the score as a number from 0 to 1, with two digits.
 func (l leg) Points() string { return fmt.Sprintf("%.2f", l.Score) }
 
-// ranked adds to hits their places in the legs.
-func ranked(found []store.Hit, legs api.Legs) (hits []hit) {
-	of := func(all []store.Hit, id string, score func(store.Hit) float64) leg {
-		i := slices.IndexFunc(all, func(h store.Hit) bool { return h.ChunkID == id })
+// rankedBy is a hit with its places in the legs.
+func rankedBy(h store.Hit, legs api.Legs) hit {
+	of := func(all []store.Hit, score func(store.Hit) float64) leg {
+		i := slices.IndexFunc(all, func(o store.Hit) bool { return o.ChunkID == h.ChunkID })
 		if i < 0 {
 			return leg{}
 		}
 		return leg{i + 1, score(all[i])}
 	}
-	for _, h := range found {
-		hits = append(hits, hit{
-			h, of(legs.Words, h.ChunkID, func(h store.Hit) float64 { return h.Score }),
-			of(legs.Meaning, h.ChunkID, func(h store.Hit) float64 { return h.Similarity }),
-		})
+	return hit{
+		Hit: h, Words: of(legs.Words, func(h store.Hit) float64 { return h.Score }),
+		Meaning: of(legs.Meaning, func(h store.Hit) float64 { return h.Similarity }),
 	}
-	return hits
 }
 
 func (p *page) search() error {
@@ -77,12 +72,19 @@ func (p *page) search() error {
 		return err
 	}
 	if v.Text != "" {
-		v.Asked, v.terms = true, termsOf(v.Text)
+		v.Asked, v.excerpt = true, api.Excerpts(v.Text)
 		if len(v.Text) > mostQuery {
 			return bad("The question is too long.")
 		}
 		found, legs, err := p.by.SearchLegs(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
-		v.Hits, v.Notice = ranked(found.Hits, legs), found.Notice
+		v.Notice = found.Notice
+		for _, h := range found.Hits {
+			shown := rankedBy(h.Hit, legs)
+			for _, c := range h.AlsoIn {
+				shown.AlsoIn = append(shown.AlsoIn, c.Filename)
+			}
+			v.Hits = append(v.Hits, shown)
+		}
 		if err != nil {
 			v.Error = p.by.Describe(ctx, "search", err).Detail
 		}
@@ -90,83 +92,9 @@ func (p *page) search() error {
 	return p.show("search", "Search", "search", v)
 }
 
-// termsOf are the words of a query that are highlighted, in lower case.
-func termsOf(text string) (terms []string) {
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		if utf8.RuneCountInString(word) > 2 {
-			terms = append(terms, word)
-		}
-	}
-	return terms
-}
-
 // Marked is a text with the query's words marked: of a long one the part around the first of them.
 func (v searchPage) Marked(text string) template.HTML {
-	var out strings.Builder
-	for text = v.excerpt(text); text != ""; {
-		word, rest := cutWord(text)
-		escaped := template.HTMLEscapeString(word)
-		if v.hits(word) {
-			escaped = "<mark>" + escaped + "</mark>"
-		}
-		out.WriteString(escaped)
-		text = rest
-	}
-	return template.HTML(out.String()) //nolint:gosec // each word is escaped
-}
-
-// excerpt cuts a text to what is shown of it, at its words.
-func (v searchPage) excerpt(text string) string {
-	if utf8.RuneCountInString(text) <= hitExcerpt {
-		return text
-	}
-	before, after := "", text
-	for after != "" {
-		word, rest := cutWord(after)
-		if v.hits(word) {
-			break
-		}
-		before, after = before+word, rest
-	}
-	if after == "" || utf8.RuneCountInString(before) < hitExcerpt-hitBefore {
-		return string([]rune(text)[:hitExcerpt]) + "…"
-	}
-	led := []rune(before)
-	_, lead := cutWord(string(led[len(led)-hitBefore:])) // the first word is a part of one
-	shown := []rune(lead + after)
-	if len(shown) > hitExcerpt {
-		return "…" + string(shown[:hitExcerpt]) + "…"
-	}
-	return "…" + string(shown)
-}
-
-// cutWord cuts off the first word, or what is before it.
-func cutWord(text string) (word, rest string) {
-	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-	first, _ := utf8.DecodeRuneInString(text)
-	is := inWord(first)
-	for i, r := range text {
-		if inWord(r) != is {
-			return text[:i], text[i:]
-		}
-	}
-	return text, ""
-}
-
-// hits reports whether a word is one of the query's, or another form of it: the search by words finds by stems, so crane
-// for cranes.
-func (v searchPage) hits(word string) bool {
-	word = strings.ToLower(word)
-	return slices.ContainsFunc(v.terms, func(term string) bool {
-		short, long := word, term
-		if len(short) > len(long) {
-			short, long = long, short
-		}
-		ending, ok := strings.CutPrefix(long, short)
-		return ok && (ending == "" || utf8.RuneCountInString(short) >= 4 && utf8.RuneCountInString(ending) <= mostEnding)
-	})
+	return template.HTML(v.excerpt(text, hitExcerpt, hitBefore)) //nolint:gosec // each word is escaped
 }
 
 // askPage is what the form for a question shows.

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/webhook/receiver"
@@ -50,7 +51,7 @@ type Options struct {
 	// Follow shows the progress of jobs until all have finished. It fails when one did not succeed.
 	Follow func(ctx context.Context, reader store.Reader, ids []string) error
 	// ShowHits prints the hits of a search.
-	ShowHits func(w io.Writer, hits []store.Hit) error
+	ShowHits func(w io.Writer, hits []search.Hit) error
 }
 
 // Run returns nil when the tour succeeded and, without Once, ctx then ended. It never leaves a process running.

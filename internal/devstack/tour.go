@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -145,7 +146,7 @@ func (d *dev) failOne(ctx context.Context, t *app.Tenant, stamp string) error {
 
 func (d *dev) ask(ctx context.Context, t *app.Tenant, _ string) error {
 	d.out.section("A question: " + question)
-	found, err := t.Find(ctx, t.Store, store.Query{Text: question, Limit: 1, DocumentSet: documentSet})
+	found, err := t.Find(ctx, t.Store, search.Query{Text: question, Limit: 1, DocumentSet: documentSet})
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}

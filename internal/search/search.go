@@ -1,5 +1,5 @@
 // Package search is how every caller searches: the HTTP API, MCP, the dashboard, the command and the agent. It embeds the
-// question, asks the store, and has a service rate the hits, if there is one.
+// question, asks the store, has a service rate the hits if there is one, folds copies, and adds what surrounds the hits.
 package search
 
 import (
@@ -21,6 +21,7 @@ type Rater interface {
 // Store is what is searched.
 type Store interface {
 	Search(ctx context.Context, q store.Query) ([]store.Hit, error)
+	Passages(ctx context.Context, q store.PassageQuery) ([]store.Passage, error)
 }
 
 // Finder searches. It is safe for concurrent use if its parts are.
@@ -30,12 +31,6 @@ type Finder struct {
 	Log      *slog.Logger // nil: nothing is logged
 }
 
-// Found is the result of a search.
-type Found struct {
-	Hits   []store.Hit
-	Notice string // what a reader should know of their order; empty: nothing
-}
-
 // EmbedError says that the question could not be embedded; other errors of Finder are the store's.
 type EmbedError struct{ Cause error }
 
@@ -43,39 +38,53 @@ func (e *EmbedError) Error() string { return "embed the query: " + e.Cause.Error
 
 func (e *EmbedError) Unwrap() error { return e.Cause }
 
-// rated is how many hits a Rater rates.
-const rated = 40
+const (
+	rated = 40  // how many hits a Rater rates
+	most  = 100 // how many hits a store returns
+)
 
-// Find searches a store; the query has no embedding yet. A Rater that fails changes nothing but the order: Found.Notice
-// says so.
-func (f Finder) Find(ctx context.Context, s Store, q store.Query) (Found, error) {
+// Find searches a store. A Rater that fails changes nothing but the order: Found.Notice says so.
+func (f Finder) Find(ctx context.Context, s Store, q Query) (Found, error) {
 	question := store.PositiveTerms(q.Text) // neither a vector nor a Rater knows what a minus means
 	embedded, err := f.Embedder.Embed(ctx, []string{question})
 	if err != nil {
 		return Found{}, &EmbedError{err}
 	}
-	q.Embedding = embedded.Vectors[0]
-	limit := q.Limit
-	if f.Rater != nil {
-		q.Limit = max(limit, rated)
-	}
-	hits, err := s.Search(ctx, q)
+	found, err := f.fill(ctx, s, q, question, embedded.Vectors[0])
 	if err != nil {
 		return Found{}, err
 	}
-	found := Found{Hits: hits}
-	if f.Rater != nil && len(hits) > 0 {
-		found.Notice, err = f.rate(ctx, question, hits)
-		if err != nil {
-			return Found{}, err
+	marker := NewMarker(question)
+	for i := range found.Hits {
+		found.Hits[i].Highlights = marker.Highlight(found.Hits[i].Content)
+	}
+	if q.Expand > 0 {
+		err = expand(ctx, s, q, found.Hits)
+	}
+	return found, err
+}
+
+// look asks the store once, and has the hits rated.
+func (f Finder) look(ctx context.Context, s Store, q store.Query, question string) (hits []Hit, notice string, err error) {
+	there, err := s.Search(ctx, q)
+	if err != nil {
+		return nil, "", err
+	}
+	hits = make([]Hit, len(there))
+	for i, h := range there {
+		hits[i].Hit = h
+		if q.Explain {
+			hits[i].Why, hits[i].Legs = &Why{Place: i + 1, StoreScore: h.Score, Legs: h.Legs}, nil
 		}
 	}
-	found.Hits = hits[:min(limit, len(hits))]
-	return found, nil
+	if f.Rater != nil && len(hits) > 0 {
+		notice, err = f.rate(ctx, question, hits)
+	}
+	return hits, notice, err
 }
 
 // rate orders the first hits by their rates; the others follow with no higher a score. The only error is the end of ctx.
-func (f Finder) rate(ctx context.Context, question string, all []store.Hit) (notice string, err error) {
+func (f Finder) rate(ctx context.Context, question string, all []Hit) (notice string, err error) {
 	hits := all[:min(rated, len(all))]
 	texts := make([]string, len(hits))
 	for i, h := range hits {
@@ -93,8 +102,11 @@ func (f Finder) rate(ctx context.Context, question string, all []store.Hit) (not
 	}
 	for i := range hits {
 		hits[i].Score = rates[i]
+		if hits[i].Why != nil {
+			hits[i].Why.Rate = &rates[i]
+		}
 	}
-	slices.SortStableFunc(hits, func(a, b store.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	for i := len(hits); i < len(all); i++ {
 		all[i].Score = min(all[i].Score, hits[len(hits)-1].Score)
 	}

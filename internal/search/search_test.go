@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +26,10 @@ func (s shelf) Search(_ context.Context, q store.Query) ([]store.Hit, error) {
 	return append([]store.Hit(nil), s[:min(q.Limit, len(s))]...), nil
 }
 
-func files(hits []store.Hit) string {
+// Passages: nothing is around its hits.
+func (shelf) Passages(context.Context, store.PassageQuery) ([]store.Passage, error) { return nil, nil }
+
+func files(hits []search.Hit) string {
 	var names []string
 	for _, h := range hits {
 		names = append(names, h.Filename)
@@ -42,11 +46,11 @@ func TestNotAllRated(t *testing.T) {
 	}
 	in := make(shelf, 50)
 	for i := range in {
-		in[i] = store.Hit{Content: "nothing", Score: 1 - float64(i)/100}
+		in[i] = store.Hit{ChunkID: strconv.Itoa(i), Content: "nothing", Score: 1 - float64(i)/100}
 	}
 	in[1].Content = "crane"
 	f := search.Finder{Embedder: embedder, Rater: half{}}
-	found, err := f.Find(t.Context(), in, store.Query{Text: "crane", Limit: 50})
+	found, err := f.Find(t.Context(), in, search.Query{Text: "crane", Limit: 50})
 	if err != nil || len(found.Hits) != 50 || found.Hits[0].Score != 0.5 || found.Hits[0].Content != "crane" {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -88,11 +92,11 @@ func TestRated(t *testing.T) {
 	var log bytes.Buffer
 	f := search.Finder{Embedder: embedder, Rater: client, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	in := shelf{
-		{Filename: "a", Content: "secret crane", Score: 0.9},
-		{Filename: "b", Content: "nothing", Score: 0.8},
-		{Filename: "c", Content: "lifts", HeadingPath: []string{"Crane", "Pilot"}, Score: 0.7},
+		{ChunkID: "a", Filename: "a", Content: "secret crane", Score: 0.9},
+		{ChunkID: "b", Filename: "b", Content: "nothing", Score: 0.8},
+		{ChunkID: "c", Filename: "c", Content: "lifts", HeadingPath: []string{"Crane", "Pilot"}, Score: 0.7},
 	}
-	q := store.Query{Text: "crane pilot", Limit: 2}
+	q := search.Query{Text: "crane pilot", Limit: 2}
 	found, err := f.Find(t.Context(), in, q)
 	if err != nil || files(found.Hits) != "c a" || found.Hits[0].Score != 1 || found.Hits[1].Score != 0.5 || found.Notice != "" {
 		t.Errorf("rated: %+v, %v", found, err)
@@ -110,7 +114,7 @@ func TestRated(t *testing.T) {
 	if _, err := f.Find(ended, in, q); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended search: %v", err)
 	}
-	if found, err = f.Find(t.Context(), in, store.Query{Text: "crane pilot -storm", Limit: 2}); err != nil || found.Hits[0].Score != 1 {
+	if found, err = f.Find(t.Context(), in, search.Query{Text: "crane pilot -storm", Limit: 2}); err != nil || found.Hits[0].Score != 1 {
 		t.Errorf("with a word that is excluded: %+v, %v", found, err)
 	}
 	f.Rater = nil

@@ -273,7 +273,7 @@ func rules() []rule {
 		{
 			"internal/devstack/...",
 			[]string{
-				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store",
+				"internal/app", "internal/config", "internal/logging", "internal/search", "internal/stack", "internal/store",
 				"internal/store/schema", "internal/engine",
 				"internal/apitoken", "internal/blob", "internal/gateway/gatewaytest", "queue", "webhook", "webhook/receiver", taskWords,
 			},

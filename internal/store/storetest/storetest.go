@@ -120,6 +120,7 @@ var otherTests = []suiteTest{
 	{"search within documents", testSearchWithin},
 	{"search narrowly", testSearchNarrowly},
 	{"search explained", testSearchExplains},
+	{"what a score of a model's vectors means", testSearchWorth},
 	{"search in order", testSearchOrder},
 	{"search for anything", testSearchOddities},
 	{"search without what is excluded", testSearchExcludes},

@@ -1,7 +1,8 @@
 -- Hybrid search: words and vectors, each with its own limit. Vectors of a model are combined with the words by reciprocal
 -- rank fusion; equal sums go to the words. Vectors of the offline provider are words, too, without their rarity: there
 -- the sum of the two scores orders, and the best v_closely are compared with the question once more (aw_closeness).
--- A score is from 0 to 1. Source of the fusion: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009
+-- A score is from 0 to 1, and means the same from question to question: a sum of places doesn't, so it orders only, and
+-- the score is the best that a hit or one behind it is worth (aw_worth). Source of the fusion: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009
 -- (there k = 60; Supabase and pgvector's guides use 50).
 
 -- matched: whether a hit has a word of the question. The attribute is added here and not by a migration: between the
@@ -88,17 +89,20 @@ begin
     where aw_find.client is null or c.client_id = aw_find.client
   )
   select h.id, h.document_id, h.document_set, h.filename, h.version, h.content, h.heading_path, h.pages, h.boxes,
-         h.kind, h.similarity, s.score, h.matched
+         h.kind, h.similarity,
+         case when s.summed then s.score else max(s.worth) over (order by s.score) end, h.matched
   from hits h
   left join {{ .schema }}.aw_closeness(client, v_question.positive, array(
     select x.id from hits x where x.scored and (x.offline or vec is null)
     order by coalesce(x.words, 0) + x.similarity desc, x.id limit v_closely)) c on c.id = h.id,
   lateral (
-    select case when h.scored and (h.offline or vec is null) then
+    select o.summed, case when o.summed then
       -- Of a question with a phrase or OR, what has all that it asks for is above one half.
       (1 - exp(-(coalesce(h.words, 0) + greatest(h.similarity, 0)) * (1 + coalesce(c.pieces, 0)) - 0.25 * coalesce(c.pairs, 0)) + h.complete::int)
         / case when v_question.structured then 2 else 1 end
-    else h.fused end as score) s
+    else h.fused end as score,
+    {{ .schema }}.aw_worth(h.words, h.similarity, h.matched, h.complete, v_question.structured) as worth
+    from (select h.scored and (h.offline or vec is null) as summed) o) s
   where h.matched or h.related or not v_question.asks
   -- The order of equally good hits stays the same when documents are ingested again.
   order by s.score desc, h.words desc nulls last, h.similarity desc, h.filename, h.document_set, h.position, h.id

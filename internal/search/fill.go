@@ -1,0 +1,119 @@
+package search
+
+import (
+	"context"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// mostRounds limits how often a store is asked for what takes the place of copies, and of more hits of a document than
+// are wanted.
+const mostRounds = 6
+
+// fill asks the store for as many hits as are wanted. If copies and the limit of a document leave fewer, it looks
+// further: first among the store's most hits, then in other documents than those that have enough, or are copies.
+func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vector []float32) (Found, error) {
+	ask := store.Query{
+		Text: q.Text, Embedding: vector, DocumentSet: q.DocumentSet, Within: q.Within, Explain: q.Explain, Limit: q.Limit,
+	}
+	if f.Rater != nil {
+		ask.Limit = max(q.Limit, rated)
+	}
+	kept := &shown{limit: q.Limit, perDocument: q.PerDocument}
+	var found Found
+	left := 0 // how many documents are left out
+	for range mostRounds {
+		hits, notice, err := f.look(ctx, s, ask, question)
+		if err != nil {
+			return Found{}, err
+		}
+		if found.Notice == "" {
+			found.Notice = notice
+		}
+		kept.add(hits)
+		if kept.full() || len(hits) < ask.Limit {
+			break
+		}
+		if ask.Limit < most {
+			ask.Limit = most
+			kept = &shown{limit: q.Limit, perDocument: q.PerDocument} // these hits are among the next ones
+			continue
+		}
+		full := kept.exhausted()
+		if len(full) == left {
+			break
+		}
+		left = len(full)
+		within := store.Within{}
+		if q.Within != nil {
+			within = *q.Within
+		}
+		within.Except = append(within.Except[:len(within.Except):len(within.Except)], full...)
+		ask.Within = &within
+	}
+	found.Hits = kept.hits
+	return found, nil
+}
+
+// shown are the hits that are shown: no more than the limit, nor of a document, and none twice.
+type shown struct {
+	limit, perDocument int
+
+	hits   []Hit
+	prints []fingerprint  // of hits
+	of     map[string]int // hits by document
+	copies map[string]bool
+}
+
+func (s *shown) full() bool { return len(s.hits) >= s.limit }
+
+// add takes hits, best first. The score of none is above that of the one before it.
+func (s *shown) add(hits []Hit) {
+	if s.of == nil {
+		s.of, s.copies = map[string]int{}, map[string]bool{}
+	}
+	for _, h := range hits {
+		p := fingerprintOf(h)
+		if i := s.same(h, p); i >= 0 {
+			if s.hits[i].ChunkID != h.ChunkID {
+				s.copies[h.DocumentID] = true
+				s.hits[i].AlsoIn = append(s.hits[i].AlsoIn, Copy{
+					h.ChunkID, h.DocumentID, h.DocumentSet, h.Filename, h.Version, h.Pages,
+				})
+			}
+			continue
+		}
+		if s.full() || s.perDocument > 0 && s.of[h.DocumentID] >= s.perDocument {
+			continue
+		}
+		if n := len(s.hits); n > 0 {
+			h.Score = min(h.Score, s.hits[n-1].Score)
+		}
+		s.hits, s.prints = append(s.hits, h), append(s.prints, p)
+		s.of[h.DocumentID]++
+	}
+}
+
+// same returns the index of the hit that is h, or that has the text of h in another document; -1: there is none.
+func (s *shown) same(h Hit, p fingerprint) int {
+	for i, o := range s.hits {
+		if o.ChunkID == h.ChunkID || o.DocumentID != h.DocumentID && p.nearly(s.prints[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// exhausted are the documents that add no more: they have as many hits as one may, or are copies.
+func (s *shown) exhausted() (ids []string) {
+	for id, n := range s.of {
+		if s.perDocument > 0 && n >= s.perDocument {
+			ids = append(ids, id)
+			delete(s.copies, id)
+		}
+	}
+	for id := range s.copies {
+		ids = append(ids, id)
+	}
+	return ids
+}

@@ -1,0 +1,222 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// library is a store of chunks, whose order is that of its hits. It leaves out documents, as the database does.
+type library []store.Passage
+
+func (l library) Search(_ context.Context, q store.Query) (hits []store.Hit, _ error) {
+	for i, p := range l {
+		if len(hits) == q.Limit || q.Within != nil && slices.Contains(q.Within.Except, p.DocumentID) {
+			continue
+		}
+		hits = append(hits, store.Hit{
+			ChunkID: p.ChunkID, DocumentID: p.DocumentID, Filename: p.Filename, Version: 1, Content: p.Content,
+			HeadingPath: p.HeadingPath, Score: 1 - float64(i)/1000,
+		})
+	}
+	return hits, nil
+}
+
+func (l library) Passages(_ context.Context, q store.PassageQuery) (found []store.Passage, _ error) {
+	for _, p := range l {
+		if slices.ContainsFunc(l, func(o store.Passage) bool {
+			return slices.Contains(q.IDs, o.ChunkID) && o.DocumentID == p.DocumentID &&
+				p.Position >= o.Position-q.Around && p.Position <= o.Position+q.Around
+		}) {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}
+
+// add adds a chunk to a document.
+func (l *library) add(document, content string, headings ...string) {
+	n := 0
+	for _, p := range *l {
+		if p.DocumentID == document {
+			n++
+		}
+	}
+	*l = append(*l, store.Passage{
+		ChunkID: fmt.Sprintf("%s%d", document, n), DocumentID: document, Filename: document, Version: 1, Position: n,
+		Content: content, HeadingPath: headings,
+	})
+}
+
+func finder(t *testing.T) search.Finder {
+	t.Helper()
+	embedder, err := offline.New(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return search.Finder{Embedder: embedder}
+}
+
+func find(t *testing.T, l library, q search.Query) []search.Hit {
+	t.Helper()
+	found, err := finder(t).Find(t.Context(), l, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < len(found.Hits); i++ {
+		if found.Hits[i].Score > found.Hits[i-1].Score {
+			t.Errorf("hit %d has %v, the one before it %v", i, found.Hits[i].Score, found.Hits[i-1].Score)
+		}
+	}
+	return found.Hits
+}
+
+// No document has more hits than it may, and others follow, however far behind they are.
+func TestPerDocument(t *testing.T) {
+	t.Parallel()
+	var l library
+	for i := range 150 {
+		l.add("a", fmt.Sprintf("chunk number %d of a", i))
+	}
+	for _, name := range []string{"b", "c", "d"} {
+		l.add(name, "another chunk of "+name)
+	}
+	if got := files(find(t, l, search.Query{Text: "chunk", Limit: 4, PerDocument: 2})); got != "a a b c" {
+		t.Errorf("two of each: %s", got)
+	}
+	if got := files(find(t, l, search.Query{Text: "chunk", Limit: 10, PerDocument: 1})); got != "a b c d" {
+		t.Errorf("one of each: %s", got)
+	}
+	if got := files(find(t, l, search.Query{Text: "chunk", Limit: 3})); got != "a a a" {
+		t.Errorf("without a limit: %s", got)
+	}
+	within := &store.Within{Except: []string{"b"}}
+	if got := files(find(t, l, search.Query{Text: "chunk", Limit: 4, PerDocument: 1, Within: within})); got != "a c d" {
+		t.Errorf("without b: %s", got)
+	}
+	if len(within.Except) != 1 {
+		t.Errorf("the caller's query is changed: %v", within.Except)
+	}
+}
+
+// Copies in several documents are one hit, which names the others; what says something else is a hit of its own.
+func TestFolding(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("the harbour master keeps the keys of every gate and lock along the quay ", 1) +
+		"from the old mole up to the new basin where the ferries and the pilots have their berths, and nobody may open " +
+		"them in a storm without his word, be it by day or by night, in summer or in winter, at ebb or at flood, as the " +
+		"council of the town has ruled in the year of the great fire"
+	var l library
+	l.add("a", long)
+	l.add("b", strings.ToUpper(long)+"!")
+	l.add("c", strings.Replace(long, "ebb", "low water", 1))
+	l.add("d", strings.Replace(long, "the great fire", "fire 1842", 1))
+	l.add("e", "None.", "Debts")
+	l.add("f", "None.", "Prior convictions")
+	l.add("e", "none", "Debts")
+	l.add("g", "None", "Debts")
+	l.add("h", "港口的主人保管着钥匙")
+	l.add("i", "港口的主人保管着钥匙。")
+	l.add("j", "港口的客人保管着钥匙")
+	hits := find(t, l, search.Query{Text: "harbour", Limit: 20})
+	var got []string
+	for _, h := range hits {
+		line := h.ChunkID
+		for _, c := range h.AlsoIn {
+			line += "+" + c.ChunkID
+		}
+		got = append(got, line)
+	}
+	if want := "a0+b0+c0 d0 e0+g0 f0 e1 h0+i0 j0"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	// What is folded is replaced by the next hits, however many copies there are.
+	l = nil
+	for i := range 250 {
+		l.add(fmt.Sprintf("copy%03d", i), "This message is confidential.")
+	}
+	l.add("x", "The first other text")
+	l.add("y", "The second other text")
+	if got := files(find(t, l, search.Query{Text: "message", Limit: 3})); got != "copy000 x y" {
+		t.Errorf("behind many copies: %s", got)
+	}
+}
+
+// What comes with a hit is under its heading, in order, and no chunk comes twice.
+func TestExpand(t *testing.T) {
+	t.Parallel()
+	var l library
+	for _, at := range []struct{ text, heading string }{
+		{"zero", "A"}, {"one", "A"}, {"two", "A"}, {"three", "A"}, {"four", "B"}, {"five", "B"},
+	} {
+		l.add("a", at.text, at.heading)
+	}
+	l.add("b", "of another document", "B")
+	texts := func(all []store.Passage) string {
+		var out []string
+		for _, p := range all {
+			out = append(out, p.Content)
+		}
+		return strings.Join(out, " ")
+	}
+	order := func(first ...int) (o library) {
+		for _, i := range first {
+			o = append(o, l[i])
+		}
+		for i, p := range l {
+			if !slices.Contains(first, i) {
+				o = append(o, p)
+			}
+		}
+		return o
+	}
+	for _, c := range []struct {
+		first []int
+		n     int
+		want  string
+	}{
+		{[]int{2}, 1, "one|three"},
+		{[]int{2}, 4, "zero one|three"},
+		{[]int{3}, 2, "one two|"},
+		{[]int{4}, 2, "|five"},
+		{[]int{1, 3}, 2, "zero|two;|"},
+		{[]int{0, 1}, 4, "|two three;|"},
+		{[]int{2}, 0, "|"},
+		{[]int{6}, 3, "|"},
+	} {
+		var got []string
+		for _, h := range find(t, order(c.first...), search.Query{Text: "x", Limit: len(c.first), Expand: c.n}) {
+			got = append(got, texts(h.Before)+"|"+texts(h.After))
+		}
+		if strings.Join(got, ";") != c.want {
+			t.Errorf("%d around %v: %q, want %q", c.n, c.first, got, c.want)
+		}
+	}
+}
+
+// An explanation tells the order before the re-ranker, and the rates.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	var l library
+	l.add("a", "nothing")
+	l.add("b", "crane")
+	f := finder(t)
+	f.Rater = half{}
+	found, err := f.Find(t.Context(), l, search.Query{Text: "crane", Limit: 2, Explain: true})
+	if err != nil || len(found.Hits) != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	first := found.Hits[0].Why
+	if first == nil || first.Place != 2 || first.StoreScore != 0.999 || first.Rate == nil || *first.Rate != 0.5 {
+		t.Errorf("the first: %+v", first)
+	}
+	if hits := find(t, l, search.Query{Text: "crane", Limit: 2}); hits[0].Why != nil {
+		t.Errorf("explained without being asked: %+v", hits[0].Why)
+	}
+}

@@ -1,0 +1,79 @@
+package search
+
+import (
+	"hash/fnv"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	shingle  = 3   // words of a shingle
+	likeness = 0.9 // part of the shingles of both texts that nearly equal ones share
+)
+
+// fingerprint is what two texts are compared by: their runs of words, and their numbers. Source: Broder, "On the
+// resemblance and containment of documents", 1997; here all shingles are compared, because texts are few and short.
+type fingerprint struct {
+	shingles map[uint64]bool
+	numbers  uint64 // texts whose numbers differ say different things, however like they are
+}
+
+// fingerprintOf is that of a hit's last heading and text: a short text under another heading is another one.
+func fingerprintOf(h Hit) fingerprint {
+	text := h.Content
+	if n := len(h.HeadingPath); n > 0 {
+		text = h.HeadingPath[n-1] + "\n" + text
+	}
+	words := wordsOf(text)
+	p := fingerprint{shingles: map[uint64]bool{}}
+	var numbers []string
+	for i, w := range words {
+		if strings.ContainsFunc(w, unicode.IsDigit) {
+			numbers = append(numbers, w)
+		}
+		p.shingles[hashOf(strings.Join(words[i:min(i+shingle, len(words))], " "))] = true
+	}
+	p.numbers = hashOf(strings.Join(numbers, " "))
+	return p
+}
+
+func hashOf(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, text) // a hash takes all
+	return h.Sum64()
+}
+
+// wordsOf are the words of a text in lower case; of scripts that don't separate words its characters.
+func wordsOf(text string) (words []string) {
+	for text = strings.ToLower(text); text != ""; {
+		word, is, rest := cutWord(text)
+		switch is {
+		case spaced:
+			words = append(words, word)
+		case unspaced:
+			words = slices.AppendSeq(words, strings.SplitSeq(word, ""))
+		}
+		text = rest
+	}
+	return words
+}
+
+// nearly reports whether two texts are the same but for a word of a long one, or for signs and case.
+func (p fingerprint) nearly(o fingerprint) bool {
+	few, many := p.shingles, o.shingles
+	if len(few) > len(many) {
+		few, many = many, few
+	}
+	if p.numbers != o.numbers || len(few) == 0 || float64(len(few)) < likeness*float64(len(many)) {
+		return false
+	}
+	both := 0
+	for s := range few {
+		if many[s] {
+			both++
+		}
+	}
+	return float64(both) >= likeness*float64(len(few)+len(many)-both)
+}

@@ -1,0 +1,195 @@
+package search
+
+import (
+	"html"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	mostEnding    = 3   // runes by which two forms of a word differ
+	excerptRunes  = 300 // of a Highlight's Excerpt
+	excerptBefore = 80  // of them before the first word that is marked, if it comes late
+)
+
+// Highlight is where a text has a query's words.
+type Highlight struct {
+	Marks   [][2]int `json:"marks"`   // from and to, in characters (code points) of the text
+	Excerpt string   `json:"excerpt"` // HTML: a part of the text with the first of them, in <mark>; the rest is escaped
+}
+
+// Marker marks a query's words in texts, in whatever form the text has them.
+type Marker struct {
+	words []string        // in lower case
+	pairs map[string]bool // of neighbouring characters, of scripts that don't separate words
+}
+
+// NewMarker returns the Marker of a query without what it excludes (store.PositiveTerms).
+func NewMarker(query string) Marker {
+	m := Marker{pairs: map[string]bool{}}
+	for text := strings.ToLower(query); text != ""; {
+		word, kind, rest := cutWord(text)
+		switch {
+		case kind == unspaced:
+			for pair := range pairsOf(word) {
+				m.pairs[word[pair[0]:pair[1]]] = true
+			}
+		case kind == spaced && utf8.RuneCountInString(word) > 2:
+			m.words = append(m.words, word)
+		}
+		text = rest
+	}
+	return m
+}
+
+// Highlight marks the words in a text.
+func (m Marker) Highlight(text string) Highlight {
+	marks := [][2]int{}
+	at, runes := 0, 0
+	for _, s := range m.spans(text) {
+		from := runes + utf8.RuneCountInString(text[at:s[0]])
+		at, runes = s[1], from+utf8.RuneCountInString(text[s[0]:s[1]])
+		marks = append(marks, [2]int{from, runes})
+	}
+	return Highlight{marks, m.Excerpt(text, excerptRunes, excerptBefore)}
+}
+
+// Excerpt is HTML: the words of a text in <mark>, of one with more than most characters a part, which begins about
+// "before" characters in front of the first of them.
+func (m Marker) Excerpt(text string, most, before int) string {
+	spans := m.spans(text)
+	from, to := part(text, spans, most, before)
+	var out strings.Builder
+	if from > 0 {
+		out.WriteString("…")
+	}
+	at := from
+	for _, s := range spans {
+		if s[0] < from || s[1] > to {
+			continue
+		}
+		out.WriteString(html.EscapeString(text[at:s[0]]) + "<mark>" + html.EscapeString(text[s[0]:s[1]]) + "</mark>")
+		at = s[1]
+	}
+	out.WriteString(html.EscapeString(text[at:to]))
+	if to < len(text) {
+		out.WriteString("…")
+	}
+	return out.String()
+}
+
+// part is where an excerpt begins and ends, in bytes.
+func part(text string, spans [][2]int, most, before int) (from, to int) {
+	if utf8.RuneCountInString(text) <= most {
+		return 0, len(text)
+	}
+	if len(spans) > 0 && utf8.RuneCountInString(text[:spans[0][0]]) >= most-before {
+		from = back(text, spans[0][0], before)
+		_, _, rest := cutWord(text[from:]) // the first word is a part of one
+		from = min(len(text)-len(rest), spans[0][0])
+	}
+	to = from
+	for range most {
+		_, size := utf8.DecodeRuneInString(text[to:])
+		to += size
+	}
+	return from, to
+}
+
+// back is the place of n runes before a place.
+func back(text string, at, n int) int {
+	for range n {
+		_, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+	}
+	return at
+}
+
+// spans are where the words are, in bytes.
+func (m Marker) spans(text string) (all [][2]int) {
+	add := func(from, to int) {
+		if n := len(all); n > 0 && from <= all[n-1][1] {
+			all[n-1][1] = to
+			return
+		}
+		all = append(all, [2]int{from, to})
+	}
+	for at := 0; at < len(text); {
+		word, kind, _ := cutWord(text[at:])
+		switch {
+		case kind == spaced && m.has(strings.ToLower(word)):
+			add(at, at+len(word))
+		case kind == unspaced:
+			for pair := range pairsOf(word) {
+				if m.pairs[word[pair[0]:pair[1]]] {
+					add(at+pair[0], at+pair[1])
+				}
+			}
+		}
+		at += len(word)
+	}
+	return all
+}
+
+// has reports whether a word is one of the query's, or another form of it: the search by words finds by stems, so crane
+// for cranes.
+func (m Marker) has(word string) bool {
+	return slices.ContainsFunc(m.words, func(term string) bool {
+		short, long := word, term
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		ending, ok := strings.CutPrefix(long, short)
+		return ok && (ending == "" || utf8.RuneCountInString(short) >= 4 && utf8.RuneCountInString(ending) <= mostEnding)
+	})
+}
+
+// kind is what a run of characters is.
+type kind int
+
+const (
+	between  kind = iota // no word
+	spaced               // a word
+	unspaced             // words of a script that doesn't separate them
+)
+
+// kindOf is the kind of a character. These scripts are those of the terms by pairs: see schema/functions/61_terms.sql.
+func kindOf(r rune) kind {
+	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar) || r == 'ー':
+		return unspaced
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+		return spaced
+	}
+	return between
+}
+
+// cutWord cuts off the first run of one kind.
+func cutWord(text string) (word string, is kind, rest string) {
+	first, _ := utf8.DecodeRuneInString(text)
+	is = kindOf(first)
+	for i, r := range text {
+		if kindOf(r) != is {
+			return text[:i], is, text[i:]
+		}
+	}
+	return text, is, ""
+}
+
+// pairsOf yields where the pairs of neighbouring characters are in a run; of a single character that one.
+func pairsOf(run string) func(yield func([2]int) bool) {
+	return func(yield func([2]int) bool) {
+		before, last := -1, -1
+		for i := range run {
+			if before >= 0 && !yield([2]int{before, i}) {
+				return
+			}
+			before, last = last, i
+		}
+		from := max(before, 0)
+		yield([2]int{from, len(run)})
+	}
+}

@@ -1,0 +1,71 @@
+package search
+
+import (
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// MaxExpand is the largest Query.Expand.
+const MaxExpand = 4
+
+// Query is what a caller asks.
+type Query struct {
+	Text        string
+	DocumentSet string        // empty: all of the tenant's
+	Within      *store.Within // nil: all documents
+	Limit       int           // 1-100
+	PerDocument int           // the maximum number of hits of one document; 0: any number
+	Expand      int           // how many chunks under its heading come with a hit, before and after it each; 0-MaxExpand
+	Explain     bool          // hits have a Why
+}
+
+// Narrowed is a Query's Within; nil if nothing narrows it.
+func Narrowed(metadata map[string]any, from, to *time.Time, language string) *store.Within {
+	w := store.Within{Metadata: metadata, Language: strings.TrimSpace(language)}
+	if from != nil {
+		w.From = *from
+	}
+	if to != nil {
+		w.To = *to
+	}
+	if len(metadata) == 0 && w.From.IsZero() && w.To.IsZero() && w.Language == "" {
+		return nil
+	}
+	return &w
+}
+
+// Found is the result of a search.
+type Found struct {
+	Hits   []Hit
+	Notice string // what a reader should know of their order; empty: nothing
+}
+
+// Hit is a hit, with what was asked for.
+type Hit struct {
+	store.Hit
+	AlsoIn     []Copy          `json:"also_in,omitempty"`     // other documents that have nearly the same text
+	Before     []store.Passage `json:"before,omitempty"`      // with Expand: what precedes it under its heading
+	After      []store.Passage `json:"after,omitempty"`       // with Expand: what follows it
+	Highlights Highlight       `json:"highlights"`            // of the query's words
+	Why        *Why            `json:"explanation,omitempty"` // with Explain
+}
+
+// Copy is a chunk with nearly the same text as a hit.
+type Copy struct {
+	ChunkID     string `json:"chunk_id"`
+	DocumentID  string `json:"document_id"`
+	DocumentSet string `json:"document_set"`
+	Filename    string `json:"filename"`
+	Version     int    `json:"version"`
+	Pages       []int  `json:"pages"`
+}
+
+// Why is why a hit is in its place.
+type Why struct {
+	Place      int         `json:"place"`          // among the store's hits, from 1; of a search that was filled up, of its last part
+	StoreScore float64     `json:"store_score"`    // before the re-ranker
+	Rate       *float64    `json:"rate,omitempty"` // the re-ranker's; nil: it rated nothing, or not this hit
+	Legs       *store.Legs `json:"legs,omitempty"`
+}
