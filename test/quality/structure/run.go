@@ -36,7 +36,7 @@ func Measure(ctx context.Context, reader extract.Runner, files []File) ([]Result
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		r.Err, r.Score = err, Compare(f.Reference(), r.Got)
+		r.Err, r.Score = err, Compare(f.Reference(), f.plain(r.Got))
 		results = append(results, r)
 	}
 	return results, nil
