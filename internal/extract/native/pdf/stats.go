@@ -20,8 +20,10 @@ type stats struct {
 const maxStyles = 1000
 
 func newStats() *stats {
-	return &stats{sizes: map[float64]int{}, weights: map[int]int{}, faces: map[string]int{}, headed: map[look]bool{},
-		texts: map[float64]int{}}
+	return &stats{
+		sizes: map[float64]int{}, weights: map[int]int{}, faces: map[string]int{}, headed: map[look]bool{},
+		texts: map[float64]int{},
+	}
 }
 
 // add counts the words of a page, and makes those bold that are so beside the others.
