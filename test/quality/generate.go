@@ -49,6 +49,7 @@ func runStructure(ctx context.Context, o structureOptions) error {
 	} {
 		structure.Worst(os.Stdout, title, results, 12, of)
 	}
+	missed = errors.Join(missed, structure.Costs(ctx, os.Stdout, results))
 	if o.mistakes {
 		for _, r := range results {
 			structure.Mistakes(os.Stdout, r)

@@ -23,7 +23,7 @@ var _ extract.Extractor = Images{}
 
 const (
 	imagesName    = "native/image"
-	imagesVersion = 2
+	imagesVersion = 3
 )
 
 // NewImages returns an extractor of images.

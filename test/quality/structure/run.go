@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -17,8 +18,10 @@ import (
 type Result struct {
 	File
 	Score
-	Err error
-	Got []extract.Block
+	Err   error
+	Got   []extract.Block
+	Pages int           // zero: the format has none
+	CPU   time.Duration // of this process and its children
 }
 
 // Measure reads all files and scores them. The error is the end of ctx.
@@ -26,17 +29,20 @@ func Measure(ctx context.Context, reader extract.Runner, files []File) ([]Result
 	var results []Result
 	for _, f := range files {
 		r := Result{File: f}
+		before := processor()
 		src, err := extract.Open(f.Path, filepath.Base(f.Path))
 		if err == nil {
-			_, err = reader.Extract(ctx, src, extract.Limits{}, func(b extract.Block) error {
+			var info extract.Info
+			info, err = reader.Extract(ctx, src, extract.Limits{}, func(b extract.Block) error {
 				r.Got = append(r.Got, b)
 				return nil
 			})
+			r.Pages, r.CPU = info.Pages, processor()-before
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		r.Err, r.Score = err, Compare(f.Reference(), r.Got)
+		r.Err, r.Score = err, Compare(f.Reference(), f.plain(r.Got))
 		results = append(results, r)
 	}
 	return results, nil

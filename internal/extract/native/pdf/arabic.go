@@ -44,17 +44,28 @@ func (p *page) orderLetters(lines []glyphLine) {
 		})
 	}
 	p.words = joinStretched(p.words, found)
-	for i, w := range p.words {
+	for i := range p.words {
+		w := &p.words[i]
+		if w.spell(w.visual, found) {
+			continue
+		}
 		for part := range strings.SplitSeq(w.visual, string(nonJoiner)) {
-			letters := strings.TrimFunc(part, notLetter)
-			if letters == "" {
-				continue
-			}
-			if g, ok := nearestWord(found[glyphKey(letters)], w.box); ok {
-				p.words[i].text = strings.Replace(p.words[i].text, normalize(logical(letters)), normalize(logicalGlyphs(g.glyphs)), 1)
-			}
+			w.spell(part, found)
 		}
 	}
+}
+
+// spell puts a part of a word's letters in the order of its glyphs, if they are found.
+func (w *word) spell(visual string, found map[string][]glyphWord) bool {
+	letters := strings.TrimFunc(visual, notLetter)
+	if letters == "" {
+		return false
+	}
+	g, ok := nearestWord(found[glyphKey(letters)], w.box)
+	if ok {
+		w.text = strings.Replace(w.text, normalize(logical(letters)), normalize(logicalGlyphs(g.glyphs)), 1)
+	}
+	return ok
 }
 
 // joinStretched joins neighbors within a line that are one word by their glyphs.
@@ -73,7 +84,8 @@ func joinStretched(words []word, found map[string][]glyphWord) []word {
 				whole.visual += w.visual
 				whole.box = whole.union(w.box)
 				g, ok := nearestWord(found[glyphKey(whole.visual)], whole.box)
-				if ok && abs(g.centerY()-whole.centerY()) < whole.height() {
+				joiner := strings.HasSuffix(words[end-1].visual, string(nonJoiner))
+				if joiner && n == end-start || ok && abs(g.centerY()-whole.centerY()) < whole.height() {
 					joined, n = whole, end-start+1
 				}
 			}

@@ -78,7 +78,7 @@ func TestPageBeyondTheEffort(t *testing.T) {
 	t.Parallel()
 	p := tablePage(60, 30)
 	words := 0
-	d := newDocument(1, nil, func(b extract.Block) error {
+	d := newDocument(1, func(b extract.Block) error {
 		words += len(strings.Fields(b.Text))
 		if b.Table != nil {
 			for _, row := range b.Table.Rows {

@@ -21,13 +21,16 @@ type document struct {
 	next   int      // index of the next one to be laid out
 }
 
-func newDocument(pages int, outline []outlineItem, emit extract.Emit) *document {
+func newDocument(pages int, emit extract.Emit) *document {
 	s := newStats()
 	return &document{
 		pages: pages, stats: s, effort: maxEffort, splitter: splitter{edges: map[int]struct{}{}},
-		composer: composer{stats: s, levels: levels{outline: newOutlineIndex(outline)}, words: compounds{}, emit: emit},
+		composer: composer{stats: s, words: compounds{}, emit: emit},
 	}
 }
+
+// outline sets the document's bookmarks, before any page is laid out.
+func (d *document) outline(items []outlineItem) { d.composer.levels.outline = newOutlineIndex(items) }
 
 // add takes the next page and emits the pages that are ready.
 func (d *document) add(ctx context.Context, p *page) error {

@@ -32,12 +32,13 @@ func fontStyle(family string, size float64) style {
 		size: size, face: faceOf(name), weight: weightOf(name),
 		italic: has("italic", "oblique", "-it", "slanted") || begins("cmti", "sfti"),
 		mono: has("courier", "mono", "consol", "menlo", "typewriter", "fixed", "inconsolata", "sourcecode",
-			"lettergothic", "andale") || begins("cmtt", "sftt", "cmsltt", "txtt", "pcrr"),
+			"lettergothic", "andale") || begins("cmtt", "sftt", "cmsltt", "cmitt", "ectt", "lmtt", "txtt", "pcrr",
+			"nimbusmon", "monaco"),
 		math: has("math", "symbol") || begins("cmmi", "cmsy", "cmex", "cmbsy", "msam", "msbm", "eufm", "stmary", "rsfs",
 			"mt2", "lmmi", "lmsy", "lmex"),
 	}
 	if has("bold", "black", "heavy", "-bd", "demi", "semibd") || strings.HasSuffix(name, "bd") ||
-		begins("cmbx", "sfbx", "cmssbx", "sfsx", "ptmb", "phvb", "nimbusromno9l-medi") {
+		begins("cmbx", "sfbx", "ecbx", "cmssbx", "sfsx", "ecsx", "ptmb", "phvb", "nimbusromno9l-medi") {
 		s.weight = boldWeight
 	}
 	s.bold = s.weight > mediumWeight

@@ -46,10 +46,11 @@ func FuzzPoppler(f *testing.F) {
 			styles[p.number] = p
 			return nil
 		})
-		d := newDocument(3, outline, func(b extract.Block) error {
+		d := newDocument(3, func(b extract.Block) error {
 			checkBlock(t, b)
 			return nil
 		})
+		d.outline(outline)
 		err := readWords(bytes.NewReader(words), 1, func(p *page) error {
 			applyStyles(p, styles[p.number])
 			p.straighten()
@@ -109,7 +110,7 @@ func FuzzLayout(f *testing.F) {
 			want = append(want, w.text)
 		}
 		var got []string
-		d := newDocument(1, nil, func(b extract.Block) error {
+		d := newDocument(1, func(b extract.Block) error {
 			checkBlock(t, b)
 			got = append(got, strings.Fields(b.Text)...)
 			if b.Table != nil {
@@ -145,7 +146,7 @@ func BenchmarkFullPage(b *testing.B) {
 				box: box{x, y, x + 1.5, y + 3 + float64(i%7)}, text: "word", segment: i, order: i * 7919 % maxWords,
 			})
 		}
-		d := newDocument(1, nil, func(extract.Block) error { return nil })
+		d := newDocument(1, func(extract.Block) error { return nil })
 		if err := d.add(b.Context(), p); err != nil {
 			b.Fatal(err)
 		}

@@ -31,15 +31,15 @@ func isHeading(p *piece, text string, s *stats) bool {
 	words := wordCount(text)
 	ends, _ := utf8.DecodeLastRuneInString(text)
 	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || strings.ContainsRune(",;，；、", ends) ||
-		p.math && words < 4 || isEntry(p) || p.hasCells() || !isProse(text) {
+		p.math && words < 4 || isEntry(p) || p.hasCells() || !isProse(text) || p.isTurned(s) {
 		return false
 	}
 	ratio := p.size / s.body()
 	period := strings.ContainsRune(".。", ends) && words > 6
 	number := numbered.MatchString(text)
 	switch {
-	case ratio >= 1.15:
-		return !period && (!p.mono || s.mostlyMono())
+	case ratio >= 1.15 && !s.isText(p):
+		return !period && (!p.mono || s.mostlyMono()) && !(ratio < 1.3 && !p.bold && startsLower(text))
 	case p.leadsIn(), p.isByline():
 		return false
 	case p.marker != "" && words > 12:
@@ -64,6 +64,20 @@ func isHeading(p *piece, text string, s *stats) bool {
 		words <= 12 && letters(text) >= 4 && inCapitals(text)
 }
 
+// isTurned reports whether a piece has letters of an unknown size in a document whose sizes are known: poppler prints
+// text at an angle so, as the labels of a diagram's axes.
+func (p *piece) isTurned(s *stats) bool {
+	return s.sized*2 > s.total && slices.ContainsFunc(wordsIn(p.lines), func(w word) bool {
+		return w.size == 0 && letters(w.text) > 0
+	})
+}
+
+// startsLower reports whether a text begins with a small letter.
+func startsLower(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLower(r)
+}
+
 // isByline reports whether a piece is right-aligned, as an author's name and a date are, in a script that isn't.
 func (p *piece) isByline() bool {
 	l := p.lines[0]
@@ -81,9 +95,15 @@ func (p *piece) isOtherFace(s *stats) bool {
 // address matches an address of the web or of e-mail.
 var address = pattern.New(`://|\bwww\.|\w@\w+\.\w`)
 
+// notProse matches the start of an amount, a formula, the meaning of a symbol, or a line of a program.
+var notProse = pattern.New("^([=<>+$€£¥₹`~|\\\\^%]|#\\p{L})")
+
 // isProse reports whether a text may be a heading by its characters: it has words, mostly of letters and digits, and no
-// address. The labels of a figure, a formula and the syntax of a command aren't prose.
+// address. The labels of a figure, a formula, an amount and the syntax of a command aren't prose.
 func isProse(text string) bool {
+	if notProse.MatchString(text) {
+		return false
+	}
 	longest, length, marks, all := 0, 0, 0, 0
 	for _, r := range text {
 		switch {
@@ -148,130 +168,4 @@ func entryLine(words []word) bool {
 		return true
 	}
 	return letters(words[0].text)+letters(before.text) > 2 && last.left-before.right > 1.5*last.em() && pageNumber.MatchString(last.text)
-}
-
-// outlineIndex finds the levels of headings in the document's outline (its bookmarks).
-type outlineIndex struct {
-	levels map[string]int // by title
-	pages  map[string]int
-}
-
-func newOutlineIndex(items []outlineItem) outlineIndex {
-	x := outlineIndex{map[string]int{}, map[string]int{}}
-	for _, item := range items {
-		key := outlineKey(item.title)
-		if _, twice := x.levels[key]; key != "" && !twice {
-			x.levels[key], x.pages[key] = item.level, item.page
-		}
-	}
-	return x
-}
-
-// level returns the level of a heading's text, or zero if the outline doesn't have it.
-func (x outlineIndex) level(text string) int {
-	if l := x.levels[outlineKey(text)]; l > 0 {
-		return l
-	}
-	return x.levels[outlineKey(sectionNumber.ReplaceAllString(text, ""))]
-}
-
-// names reports whether the outline names text on the page.
-func (x outlineIndex) names(text string, page int) bool {
-	key := outlineKey(text)
-	return key != "" && x.pages[key] == page
-}
-
-var sectionNumber = pattern.New(`^[\dIVX]+(\.\d+)*\.?\s+`)
-
-func outlineKey(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, s)
-}
-
-// levels assigns levels to headings. The outline decides for headings that it names, and otherwise the more prominent
-// style is higher: a heading is one level below the nearest preceding one that is higher. Numbers decide between numbered
-// headings, whatever is between them.
-type levels struct {
-	outline  outlineIndex
-	open     []openHeading
-	numbered map[numberedLook]int // level
-}
-
-type openHeading struct {
-	look
-	caps  bool
-	depth int // of its number; zero: none
-	level int
-}
-
-// numberedLook is what numbered headings of one level have in common.
-type numberedLook struct {
-	depth int
-	size  float64
-	bold  bool
-}
-
-// next returns the level of the next heading, 1-6.
-func (ls *levels) next(l look, text string) int {
-	h := openHeading{look: l, caps: inCapitals(text), depth: depthOf(text)}
-	key := numberedLook{h.depth, h.size, h.bold}
-	named := ls.outline.level(text)
-	if named == 0 && h.depth > 0 {
-		named = ls.numbered[key]
-	}
-	for n := len(ls.open); n > 0; n = len(ls.open) {
-		top := ls.open[n-1]
-		if named > 0 && top.level < named || named == 0 && top.above(h) {
-			break
-		}
-		ls.open = ls.open[:n-1]
-	}
-	switch n := len(ls.open); {
-	case named > 0:
-		h.level = named
-	case n > 0:
-		h.level = ls.open[n-1].level + 1
-	default:
-		h.level = 1
-	}
-	h.level = min(h.level, 6)
-	ls.open = append(ls.open, h)
-	if h.depth > 0 && len(ls.numbered) < maxStyles {
-		if ls.numbered == nil {
-			ls.numbered = map[numberedLook]int{}
-		}
-		ls.numbered[key] = h.level
-	}
-	return h.level
-}
-
-// above reports whether l is a heading within the part that h starts.
-func (h openHeading) above(l openHeading) bool {
-	if h.depth > 0 && l.depth > 0 {
-		return h.depth < l.depth
-	}
-	switch {
-	case abs(h.size-l.size) > 0.04*max(h.size, l.size):
-		return h.size > l.size
-	case h.bold != l.bold:
-		return h.bold
-	case h.caps != l.caps:
-		return h.caps
-	case h.italic != l.italic:
-		return !h.italic
-	}
-	return false
-}
-
-// depthOf returns the depth of a heading's number, for example 2 for "3.1 Scope", or zero.
-func depthOf(text string) int {
-	m := numbered.FindStringSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	return 1 + strings.Count(strings.TrimSuffix(m[2], "."), ".")
 }

@@ -20,7 +20,7 @@ func BenchmarkLayout(b *testing.B) {
 				for b.Loop() {
 					page := *p
 					page.words = append([]word(nil), p.words...)
-					d := newDocument(1, nil, func(extract.Block) error { return nil })
+					d := newDocument(1, func(extract.Block) error { return nil })
 					if err := d.add(b.Context(), &page); err != nil {
 						b.Fatal(err)
 					}

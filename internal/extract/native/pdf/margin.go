@@ -21,6 +21,7 @@ type sheet struct {
 	segments []segment // of its words and tables
 	top      []edgeRow // from the edge inwards
 	bottom   []edgeRow
+	sides    []sideMark
 }
 
 // edgeRow is a line near the top or bottom of a page.
@@ -51,6 +52,7 @@ func newSheet(p *page, before *sheet) *sheet {
 	for _, t := range s.tables {
 		s.segments = append(s.segments, t.segment())
 	}
+	s.sides = p.sideMarks(s.segments)
 	lines := rows(slices.Clone(s.segments))
 	s.top = edge(lines, func(l line) bool { return l.bottom <= p.height*edgePart })
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.bottom, a.bottom) })
@@ -88,10 +90,17 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 // withoutStamps omits words that run up or down along the left or right edge, such as an archive's stamp, of a
 // page that is otherwise upright.
 func withoutStamps(p *page, words []word) []word {
-	return slices.DeleteFunc(slices.Clone(words), func(w word) bool {
-		tall := w.height() > 1.8*w.width() && len([]rune(w.text)) > 2 && w.height() > 1.8*w.size
-		return tall && (w.right < 0.08*p.width || w.left > 0.92*p.width)
-	})
+	atEdge := func(w word) bool { return w.right < 0.08*p.width || w.left > 0.92*p.width }
+	stamps := map[int]bool{} // segments
+	for _, w := range words {
+		if w.height() > 1.8*w.width() && len([]rune(w.text)) > 2 && w.height() > 1.8*w.size && atEdge(w) {
+			stamps[w.segment] = true
+		}
+	}
+	if len(stamps) == 0 {
+		return words
+	}
+	return slices.DeleteFunc(slices.Clone(words), func(w word) bool { return stamps[w.segment] && atEdge(w) })
 }
 
 var digits = pattern.New(`\d+`)
@@ -129,6 +138,11 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 					drop[seg.box] = true
 				}
 			}
+		}
+	}
+	for _, seg := range s.segments {
+		if s.repeatedBeside(seg, others) {
+			drop[seg.box] = true
 		}
 	}
 	if len(drop) == 0 {

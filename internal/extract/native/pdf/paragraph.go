@@ -183,8 +183,10 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	usual := leading
 	// Lines far apart may still be those of one paragraph: full ones, and no others are nearer to each other.
 	far := em*1.9 < leading
-	if far && leading < 2.6*em && prev.reaches(r.lines, i) {
-		far = l.centerY()-prev.centerY() > 1.05*nearestLines(r.lines, i)
+	if far && prev.reaches(r.lines, i) {
+		if nearest := nearestLines(r.lines, i); nearest < 2.6*em { // most may be between the items of a list
+			far = l.centerY()-prev.centerY() > 1.05*nearest
+		}
 	}
 	if em > 1.3*leading || far {
 		usual = 1.25 * em
@@ -207,11 +209,20 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	}
 	if short > l.room()+1.2*em {
 		last := prev.text()
-		if endsSentence(last) || short > 0.4*(right-r.left) && startsNew(l.text()) {
+		if endsSentence(last) || short > 0.4*(right-r.left) && startsNew(l.text()) && !headGoesOn(prev, l) {
 			return true
 		}
 	}
 	return indented(r, i, cur, em)
+}
+
+// headGoesOn reports whether two lines are those of one heading beside the text, whose room is narrower than the text's:
+// both are bold, and as close as the lines of a paragraph.
+func headGoesOn(prev, l line) bool {
+	text := l.text()
+	return prev.bold && l.bold && boldnessOf(prev.words()).all && boldnessOf(l.words()).all && prev.face == l.face &&
+		abs(l.left-prev.left) < 0.3*l.size && l.centerY()-prev.centerY() < 1.3*l.size && !numbered.MatchString(text) &&
+		!entryLine(l.words()) && len(l.segments) == 1 && len(prev.segments) == 1
 }
 
 // reaches reports whether a line before line i is full: the next word had no room.

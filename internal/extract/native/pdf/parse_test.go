@@ -205,7 +205,7 @@ func TestRightToLeft(t *testing.T) {
 		}
 		b.WriteString("</line></page>")
 		var got string
-		d := newDocument(1, nil, func(b extract.Block) error {
+		d := newDocument(1, func(b extract.Block) error {
 			got += b.Text
 			if b.Box.Left != 0.1667 {
 				t.Errorf("%q lies at %+v", got, b.Box)

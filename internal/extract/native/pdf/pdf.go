@@ -20,7 +20,7 @@ import (
 
 const (
 	name    = "native/pdf"
-	version = 5
+	version = 6
 
 	// rangePages is how many pages one run of poppler reads. Its memory grows with them, and Limits.Time
 	// applies to each run.
@@ -78,15 +78,24 @@ func (Extractor) ExtractRouted(
 		return info, err
 	}
 	src.HasPages(info.Pages)
-	var outline []outlineItem
+	d := newDocument(info.Pages, counted(&info, limits.Characters, emit))
 	if !program.drawn.noOutline(ctx) {
-		if outline, err = program.outline(ctx); err != nil {
-			return info, failure(err)
+		program.late = info.Pages <= window
+		if !program.late {
+			if err := program.readOutline(ctx); err != nil {
+				return info, failure(err)
+			}
+			d.outline(program.titles.items)
 		}
 	}
-	d := newDocument(info.Pages, outline, counted(&info, limits.Characters, emit))
 	damaged, err := readAll(ctx, program, info.Pages, &routeQueue{router: router, deliver: d.add})
+	if err == nil && program.late && !program.titles.read {
+		err = program.readOutline(ctx)
+	}
 	if err == nil {
+		if program.late {
+			d.outline(program.titles.items)
+		}
 		err = d.flush(ctx)
 	}
 	if err != nil {

@@ -25,6 +25,14 @@ type poppler struct {
 	drawn  *drawings
 	high   map[float64]bool // see page.trim
 	packs  *languagePacks
+	titles *titles
+	late   bool // the outline is read with the pages: no page is laid out before all were read
+}
+
+// titles are the document's bookmarks.
+type titles struct {
+	items []outlineItem
+	read  bool
 }
 
 // Memory from the pool, in bytes, for one of poppler's programs that print text. Ordinary documents take 3 MiB,
@@ -44,7 +52,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
 		File:       1 << 20, // they write only to their standard output
 		StderrTail: 32 << 10,
-	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}}
+	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}, &titles{}, false}
 }
 
 // command returns the step that runs one of the programs and passes its output to read.
@@ -64,17 +72,16 @@ func (p poppler) run(
 	return result, err
 }
 
-// outline reads the document's bookmarks. Missing or damaged bookmarks are ignored.
-func (p poppler) outline(ctx context.Context) ([]outlineItem, error) {
-	var items []outlineItem
+// readOutline reads the document's bookmarks. Missing or damaged bookmarks are ignored.
+func (p poppler) readOutline(ctx context.Context) error {
 	_, err := p.run(ctx, "pdftohtml", func(r io.Reader) (err error) {
-		items, err = readRuns(r, func(*runPage) error { return nil })
+		p.titles.items, err = readRuns(r, func(*runPage) error { return nil })
 		return err
 	}, p.runArgs(1, 1)...)
 	if errors.Is(err, errToken) {
 		err = nil
 	}
-	return items, err
+	return err
 }
 
 func (p poppler) runArgs(first, last int) []string {
@@ -135,11 +142,16 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 	var styling child.Result // valid once runs is closed
 	all.Go(func() {
 		defer close(runs)
-		styling, _ = child.Run(ctx, p.command("pdftohtml", func(r io.Reader) error {
-			_, err := readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
+		var items []outlineItem
+		var failed error
+		styling, failed = child.Run(ctx, p.command("pdftohtml", func(r io.Reader) (err error) {
+			items, err = readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
 			return err
 		}, p.runArgs(first, last)))
 		p.packs.note(styling)
+		if failed == nil && styling.OK() {
+			*p.titles = titles{items, true}
+		}
 	})
 	var styles *runPage
 	open := true
@@ -169,6 +181,9 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		if err := yield(pg); err != nil {
 			return child.Result{}, err
 		}
+	}
+	for p.late && open { // pdftohtml prints the outline after the pages
+		_, open = <-runs
 	}
 	return result, err
 }

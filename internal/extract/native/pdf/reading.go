@@ -23,7 +23,7 @@ type Line []Word
 type Layout struct{ document *document }
 
 // NewLayout returns a layout of a document of so many pages, which emits its blocks.
-func NewLayout(pages int, emit extract.Emit) *Layout { return &Layout{newDocument(pages, nil, emit)} }
+func NewLayout(pages int, emit extract.Emit) *Layout { return &Layout{newDocument(pages, emit)} }
 
 // Add adds the next page. Its size may be in any unit.
 func (l *Layout) Add(ctx context.Context, number int, width, height float64, r Reading) error {

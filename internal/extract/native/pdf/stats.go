@@ -11,14 +11,19 @@ type stats struct {
 	weights map[int]int     // characters by the font's weight
 	faces   map[string]int  // characters by the font's family
 	headed  map[look]bool   // the looks of headings so far
+	texts   map[float64]int // characters in long lines, by font size in half points
 
 	total, bold, italic, mono int
+	sized, long               int // characters in a known size, and in long lines
 }
 
 const maxStyles = 1000
 
 func newStats() *stats {
-	return &stats{sizes: map[float64]int{}, weights: map[int]int{}, faces: map[string]int{}, headed: map[look]bool{}}
+	return &stats{
+		sizes: map[float64]int{}, weights: map[int]int{}, faces: map[string]int{}, headed: map[look]bool{},
+		texts: map[float64]int{},
+	}
 }
 
 // add counts the words of a page, and makes those bold that are so beside the others.
@@ -31,11 +36,43 @@ func (s *stats) add(p *page) {
 		s.total += n
 		s.italic += n * one(w.italic)
 		s.mono += n * one(w.mono)
+		s.sized += n * one(w.size > 0)
 	}
+	s.addTexts(p.words)
 	s.embolden(p)
 	for _, w := range p.words {
 		s.bold += len(w.text) * one(w.bold)
 	}
+}
+
+// Lines that are long enough to be those of running text: in words, and in font sizes for scripts without spaces.
+const (
+	longWords = 8
+	longLine  = 25.0
+)
+
+// addTexts counts the sizes of long lines.
+func (s *stats) addTexts(words []word) {
+	for start := 0; start < len(words); {
+		end, n, line := start, 0, box{}
+		for end < len(words) && words[end].segment == words[start].segment {
+			line, n = line.union(words[end].box), n+len(words[end].text)
+			end++
+		}
+		if em := words[start].em(); !words[start].bold && (end-start >= longWords || line.width() > longLine*em) {
+			count(s.texts, math.Round(em*2)/2, n)
+			s.long += n
+		}
+		start = end
+	}
+}
+
+// isText reports whether a good part of the document's running text is as large as a piece that is not bold. A form has
+// its answers in another size than its labels, and a report its summaries.
+func (s *stats) isText(p *piece) bool {
+	const least, share = 200, 0.1 // characters, and of all in long lines
+	n := s.texts[math.Round(p.size*2)/2]
+	return !p.bold && n >= least && float64(n) > share*float64(s.long)
 }
 
 func count[K comparable](counts map[K]int, key K, n int) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 )
 
 // maxWords limits the words of one page; a newspaper page has some ten thousand.
@@ -55,7 +57,7 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 			}
 			if at.text != "" {
 				at.segment, at.order = segment, len(p.words)
-				p.words = append(p.words, at)
+				p.words = append(p.words, splitBullet(at)...)
 			}
 			continue
 		}
@@ -78,6 +80,21 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 			p = nil
 		}
 	}
+}
+
+// splitBullet splits a bullet from the Chinese or Japanese that follows without a gap: an opening bracket has its own
+// room before it.
+func splitBullet(w word) []word {
+	first, n := utf8.DecodeRuneInString(w.text)
+	next, _ := utf8.DecodeRuneInString(w.text[n:])
+	if !strings.ContainsRune("•◦▪‣●○■□◆►✓", first) || !wideScript(next) {
+		return []word{w}
+	}
+	mark := w
+	mark.text, w.text = w.text[:n], w.text[n:]
+	mark.right = min(w.left+0.5*w.height(), w.right)
+	w.left, w.order = min(mark.right+0.15*w.height(), w.right), w.order+1
+	return []word{mark, w}
 }
 
 // ordered returns b with its edges in order.
