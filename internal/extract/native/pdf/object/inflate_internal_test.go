@@ -30,7 +30,7 @@ func TestInflaters(t *testing.T) {
 		if got, err := io.ReadAll(r); err != nil || string(got) != want {
 			t.Errorf("%.40q, %v, want %.40q", got, err, want)
 		}
-		if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF { //nolint:errorlint // as readers return it
+		if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 			t.Errorf("after its end: %d, %v", n, err)
 		}
 	}
