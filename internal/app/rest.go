@@ -56,16 +56,19 @@ func (r *rest) due() bool {
 	return r.running == 0
 }
 
-// run calls do whenever the worker becomes idle, until ctx is done.
-func (r *rest) run(ctx context.Context, do func()) {
+// run calls idle whenever the worker becomes idle, until ctx is done, and busy if there are tasks when its start has
+// finished.
+func (r *rest) run(ctx context.Context, idle, busy func()) {
 	defer r.timer.Stop()
-	for {
+	for start := true; ; start = false {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.timer.C:
 			if r.due() {
-				do()
+				idle()
+			} else if start {
+				busy()
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func TestRest(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			r.run(ctx, func() { rested <- time.Now() })
+			r.run(ctx, func() { rested <- time.Now() }, func() { t.Error("no task ran at the end of the start") })
 		}()
 		rests := 0
 		var at time.Time
@@ -68,6 +68,35 @@ func TestRest(t *testing.T) {
 	})
 }
 
+// A worker that starts with tasks is told at the end of its start, once, and rests after them.
+func TestBusyStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		r, idle, busy := newRest(engine.NopObserver{}), 0, 0
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r.run(ctx, func() { idle++ }, func() { busy++ })
+		}()
+		r.Started(task.Ingest, 1, 0)
+		time.Sleep(restAfterStart)
+		synctest.Wait()
+		if idle != 0 || busy != 1 {
+			t.Errorf("at the end of the start: %d rests, busy %d times", idle, busy)
+		}
+		r.Ended(task.Ingest, engine.Ending{})
+		r.Started(task.Ingest, 1, 0)
+		time.Sleep(restAfterTasks)
+		r.Ended(task.Ingest, engine.Ending{})
+		time.Sleep(restAfterTasks)
+		stop()
+		<-done
+		if idle != 1 || busy != 1 {
+			t.Errorf("in the end: %d rests, busy %d times", idle, busy)
+		}
+	})
+}
+
 // The memory of a load is released: the heap and the code that it used.
 func TestRestReleasesMemory(t *testing.T) {
 	const load = 64 << 20
@@ -87,7 +116,7 @@ func TestRestReleasesMemory(t *testing.T) {
 			t.Error(err)
 		}
 		stop()
-	})
+	}, func() { t.Error("no task runs") })
 	rested := resident(t, "VmRSS:")
 	t.Logf("%d MB after the load, %d at rest", loaded>>10, rested>>10)
 	if gone := loaded - rested; gone < load>>10*9/10 {

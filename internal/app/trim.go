@@ -12,18 +12,25 @@ import (
 	"syscall"
 )
 
-// trim releases memory and logs a failure.
-func (w *Worker) trim() {
-	if err := trim(); err != nil {
-		w.tenant.log.Warn("can't release unused memory", "error", err)
+// released returns what releases memory and logs a failure.
+func (w *Worker) released(by func() error) func() {
+	return func() {
+		if err := by(); err != nil {
+			w.tenant.log.Warn("can't release unused memory", "error", err)
+		}
 	}
 }
 
-// trim releases memory that an idle worker doesn't need: garbage, and pages of the program's file, which mainly the
-// start and tasks use: code, and constants with the tables that the runtime has of the code. There is a process for
-// each tenant. The kernel maps a page again from the page cache when it is used.
+// trim releases memory that an idle worker doesn't need: garbage, and the program's pages.
 func trim() error {
 	debug.FreeOSMemory()
+	return trimProgram()
+}
+
+// trimProgram releases the pages of the program's file that are in memory, most of which only the start or a task used:
+// code, and constants with the tables that the runtime has of the code. There is a process for each tenant. The kernel
+// maps a page again from the page cache when it is used, which takes a working process a millisecond for all of them.
+func trimProgram() error {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ func TestTrim(t *testing.T) {
 	touch(t)
 	before := resident(t, "RssFile:")
 	for i := range 3 {
-		if err := trim(); err != nil {
+		if err := trimProgram(); err != nil {
 			t.Fatal(err)
 		}
 		if after := resident(t, "RssFile:"); i == 0 && after >= before {
@@ -43,7 +43,7 @@ func TestTrimDropsCodeAndConstants(t *testing.T) {
 		size += m.end - m.first
 	}
 	before := resident(t, "RssFile:")
-	if err := trim(); err != nil {
+	if err := trimProgram(); err != nil {
 		t.Fatal(err)
 	}
 	gone := before - resident(t, "RssFile:")

@@ -195,7 +195,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() { w.sendToCognee(delivering) })
 	loops.Go(func() { w.showStatus(delivering) })
 	loops.Go(func() { w.feedWatchdog(delivering) })
-	loops.Go(func() { w.rest.run(delivering, w.trim) })
+	loops.Go(func() { w.rest.run(delivering, w.released(trim), w.released(trimProgram)) })
 	loops.Go(func() {
 		s := w.tenant.Store
 		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s),

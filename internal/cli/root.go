@@ -130,14 +130,29 @@ type namedCommand struct {
 // commands are all that the program has.
 func (p *program) commands() []namedCommand {
 	return []namedCommand{
-		{"run", p.newRunCommand}, {"enqueue", p.newEnqueueCommand}, {"jobs", p.newJobsCommand},
-		{"dlq", p.newDLQCommand}, {"schedules", p.newSchedulesCommand}, {"search", p.newSearchCommand},
-		{"extract", p.newExtractCommand}, {"migrate", p.newMigrateCommand},
-		{"check-config", p.newCheckConfigCommand}, {"status", p.newStatusCommand}, {"reload", p.newReloadCommand},
-		{"version", p.newVersionCommand}, {"doctor", p.newDoctorCommand}, {"queue", p.newQueueCommand},
-		{"ask", p.newAskCommand}, {"summarize", p.newSummarizeCommand}, {"webhooks", p.newWebhooksCommand},
-		{"tenant", p.newTenantCommand}, {"documents", p.newDocumentsCommand}, {"token", p.newTokenCommand},
-		{"front", p.newFrontCommand}, {"mcp", p.newMCPCommand}, {"cognee", p.newCogneeCommand},
+		{"run", p.newRunCommand},
+		{"enqueue", p.newEnqueueCommand},
+		{"jobs", p.newJobsCommand},
+		{"dlq", p.newDLQCommand},
+		{"schedules", p.newSchedulesCommand},
+		{"search", p.newSearchCommand},
+		{"extract", p.newExtractCommand},
+		{"migrate", p.newMigrateCommand},
+		{"check-config", p.newCheckConfigCommand},
+		{"status", p.newStatusCommand},
+		{"reload", p.newReloadCommand},
+		{"version", p.newVersionCommand},
+		{"doctor", p.newDoctorCommand},
+		{"queue", p.newQueueCommand},
+		{"ask", p.newAskCommand},
+		{"summarize", p.newSummarizeCommand},
+		{"webhooks", p.newWebhooksCommand},
+		{"tenant", p.newTenantCommand},
+		{"documents", p.newDocumentsCommand},
+		{"token", p.newTokenCommand},
+		{"front", p.newFrontCommand},
+		{"mcp", p.newMCPCommand},
+		{"cognee", p.newCogneeCommand},
 	}
 }
 

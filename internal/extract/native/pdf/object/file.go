@@ -28,11 +28,13 @@ type File struct {
 	trailer Dict
 	crypt   *crypt
 	lexers  []*Lexer // that are free
-	packed  []*packed
-	partly  bool  // objects of streams were not read
-	depth   int   // of calls that read objects to read an object
-	decoded int64 // bytes of streams that were read and decoded, see budgeted
-	lexed   int64 // bytes that were read to read objects, see spend
+
+	inflaters []*inflater // that are free
+	packed    []*packed
+	partly    bool  // objects of streams were not read
+	depth     int   // of calls that read objects to read an object
+	decoded   int64 // bytes of streams that were read and decoded, see budgeted
+	lexed     int64 // bytes that were read to read objects, see spend
 }
 
 // errDamaged wraps the reasons why a file can't be read.

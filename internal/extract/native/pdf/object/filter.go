@@ -2,7 +2,6 @@ package object
 
 import (
 	"bufio"
-	"compress/flate"
 	"compress/lzw"
 	"encoding/ascii85"
 	"errors"
@@ -105,11 +104,7 @@ func (f *File) filters(s *Stream) (names []Name, params []Dict) {
 func (f *File) filter(r io.Reader, name Name, params Dict) (io.Reader, error) {
 	switch name {
 	case "FlateDecode", "Fl":
-		b := bufio.NewReader(r)
-		if head, err := b.Peek(2); err == nil && head[0]&0x0F == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
-			_, _ = b.Discard(2) // they were peeked at
-		}
-		return f.predict(lenient{flate.NewReader(b)}, params)
+		return f.predict(f.inflate(r), params)
 	case "LZWDecode", "LZW":
 		if early, ok := f.Number(params["EarlyChange"]); ok && early == 0 {
 			return f.predict(lenient{lzw.NewReader(r, lzw.MSB, 8)}, params)
