@@ -49,7 +49,8 @@ func TestEnqueueAll(t *testing.T) {
 		{"forced", "a false;", []string{one("a", `,"hints":{"force":true}`)}, 1, 0},
 		{"later, and without a queue", "f true;g true;", []string{one("f", `,"run_at":"2099-01-01T00:00:00Z"`), one("g", `,"priority":"low"`)}, 0, 0},
 		{
-			"an event", "h true;", []string{`{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"job_id":"h","content_id":"f"}}`},
+			"an event", "h true;",
+			[]string{`{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"job_id":"h","content_id":"f"}}`},
 			1, 0,
 		},
 		{"none", "", nil, 0, 0},

@@ -115,7 +115,7 @@ func riverContender(pg *stack.Postgres, program, completes, mode string, cooldow
 	return &contender{
 		name: "River", completes: completes, database: database, connections: besideTasks + 2, afterCrash: after[mode],
 		start: func(ctx context.Context) (worker, error) {
-			return startRiver(ctx, program, pg.URL(database), mode, besideRound, cooldown)
+			return startRiver(ctx, program, pg.URL(database), mode, besideRound, 1, cooldown)
 		},
 	}
 }

@@ -40,10 +40,11 @@ type riverWorker struct {
 }
 
 func startRiver(
-	ctx context.Context, program, url, mode string, jobs int, cooldown time.Duration,
+	ctx context.Context, program, url, mode string, jobs, insert int, cooldown time.Duration,
 ) (*riverWorker, error) {
 	cmd := exec.CommandContext(ctx, program, "-mode", mode, "-jobs", strconv.Itoa(jobs),
-		"-workers", strconv.Itoa(besideTasks), "-cooldown", cooldown.String())
+		"-workers", strconv.Itoa(besideTasks), "-cooldown", cooldown.String(),
+		"-insert", strconv.Itoa(insert))
 	cmd.Env, cmd.Stderr = append(os.Environ(), "RIVER_DATABASE_URL="+url), os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -64,7 +65,7 @@ func (w *riverWorker) fill(context.Context) error {
 	return err
 }
 
-// through inserts a round's jobs one by one while it works.
+// through inserts a round's jobs while it works.
 func (w *riverWorker) through() (figures, error) { return w.send("through") }
 
 func (w *riverWorker) work(context.Context) (figures, error) { return w.send("work") }

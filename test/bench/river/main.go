@@ -33,6 +33,7 @@ func main() {
 		"how jobs are completed: batched (River's completer) or single (each in a transaction of its own)")
 	flag.IntVar(&o.workers, "workers", 64, "jobs at a time; there are two more connections")
 	flag.IntVar(&o.jobs, "jobs", 1000, "jobs of a round")
+	flag.IntVar(&o.insert, "insert", 1, "through: jobs of each transaction that inserts")
 	flag.DurationVar(&o.cooldown, "cooldown", river.FetchCooldownDefault, "the least time between two fetches")
 	flag.Parse()
 	if err := run(context.Background(), url, o, os.Stdin, os.Stdout); err != nil {
@@ -44,6 +45,7 @@ func main() {
 type options struct {
 	mode          string
 	workers, jobs int
+	insert        int
 	cooldown      time.Duration
 }
 
@@ -170,7 +172,7 @@ func (w *noop) Work(ctx context.Context, job *river.Job[noopArgs]) error {
 	return nil
 }
 
-// senders insert jobs one by one, each in a transaction of its own, over a connection each.
+// senders insert jobs, -insert of them in each transaction, over a connection each.
 const senders = 8
 
 // through runs jobs while they are inserted. Those that it inserts are all that it runs.
@@ -187,9 +189,17 @@ func through(ctx context.Context, url string, pool *pgxpool.Pool, o options) (do
 	return work(ctx, pool, o, func() error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(senders)
-		for i := range o.jobs {
+		for first := 0; first < o.jobs; first += o.insert {
 			group.Go(func() error {
-				_, err := client.Insert(ctx, noopArgs{I: i}, nil)
+				if o.insert == 1 {
+					_, err := client.Insert(ctx, noopArgs{I: first}, nil)
+					return err
+				}
+				var many []river.InsertManyParams
+				for i := first; i < min(first+o.insert, o.jobs); i++ {
+					many = append(many, river.InsertManyParams{Args: noopArgs{I: i}})
+				}
+				_, err := client.InsertManyFast(ctx, many)
 				return err
 			})
 		}
