@@ -54,11 +54,11 @@ var scaleWays = []scaleWay{
 	{name: "select 1", sql: "select 'x' where $1 <> '' and $2 <> ''", plain: true},
 }
 
-// ask returns what a way finds; a slow one finds nothing if it takes longer than patience.
+// ask returns what a way finds; a slow one finds nothing if it takes longer.
 func (w scaleWay) ask(ctx context.Context, conn *pgx.Conn, text, vector string) ([]string, error) {
 	limit := time.Duration(0)
 	if w.few {
-		limit = patience
+		limit = slowest
 	}
 	if _, err := conn.Exec(ctx, "select set_config('statement_timeout', $1, false)", fmt.Sprint(limit.Milliseconds())); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (w scaleWay) ask(ctx context.Context, conn *pgx.Conn, text, vector string) 
 	return names, err
 }
 
-// patience is how long a slow way is waited for.
-const patience = 12 * time.Second
+// slowest is how long a slow way is waited for.
+const slowest = 12 * time.Second
 
 // fewQuestions is every how many questions a slow way is asked.
 const fewQuestions = 10
