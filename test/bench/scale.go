@@ -148,7 +148,7 @@ func (b *scaleBench) sizes(ctx context.Context) error {
 		select x.what, (x.bytes / n.n)::int from n, (values
 			('chunks: text, vector, and its table of words', pg_table_size('document_chunks')),
 			('index of vectors (HNSW)', pg_relation_size('document_chunks_embedding')),
-			('index of words, for phrases and operators (GIN)', pg_relation_size('document_chunks_words')),
+			('index of words, for phrases and operators (GIN)', coalesce(pg_relation_size(coalesce(to_regclass('document_chunks_words'), to_regclass('document_chunks_search'))), 0)),
 			('terms, for BM25', pg_table_size('chunk_terms')),
 			('index of terms (GIN)', pg_relation_size('chunk_terms_by_term')),
 			('counts of terms', pg_total_relation_size('term_counts')),

@@ -25,6 +25,15 @@ func (l *library) testHits(t *testing.T) {
 	}
 }
 
+// testUnknownWord: in an index without terms, a word that no chunk has leaves room for one that most have.
+func (l *library) testUnknownWord(t *testing.T) {
+	var hits int
+	if err := l.as(t, "async_worker", "a", nil).QueryRow(t.Context(), "select count(*) from hybrid_search('lighthouse common', null, 10)").
+		Scan(&hits); err != nil || hits != 10 {
+		t.Errorf("%d hits, %v; want 10", hits, err)
+	}
+}
+
 // testBestOfMany: a question with words that most of many chunks have finds the same as a comparison with all of them.
 func (l *library) testBestOfMany(t *testing.T) {
 	scores := func(sql string, args ...any) []float64 {

@@ -81,7 +81,7 @@ language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mod
 declare
   v_most constant double precision := 2000;
   v_few double precision := 400;
-  v_heavy constant integer := 8;
+  v_heavy constant integer := 6;
   v_average double precision;
   v_all double precision;
   v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_most::integer);

@@ -114,6 +114,7 @@ begin
       limit v_most + 1) x) as chunks
     from unnest(terms) with ordinality t(q, n) order by chunks, t.n
   loop
+    continue when v_count = 0; -- it would be the rarest, and leave no room for frequent ones
     exit when v_within is null and v_any is not null and v_counted + v_count > v_most;
     v_any := coalesce(v_any || v_term, v_term);
     v_counted := v_counted + v_count;
