@@ -127,11 +127,12 @@ func TestFolding(t *testing.T) {
 	hits := find(t, l, search.Query{Text: "harbour", Limit: 20})
 	var got []string
 	for _, h := range hits {
-		line := h.ChunkID
+		var line strings.Builder
+		line.WriteString(h.ChunkID)
 		for _, c := range h.AlsoIn {
-			line += "+" + c.ChunkID
+			line.WriteString("+" + c.ChunkID)
 		}
-		got = append(got, line)
+		got = append(got, line.String())
 	}
 	if want := "a0+b0+c0 d0 e0+g0 f0 e1 h0+i0 j0"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
