@@ -86,9 +86,9 @@ func TestBusyStart(t *testing.T) {
 		}
 		r.Ended(task.Ingest, engine.Ending{})
 		r.Started(task.Ingest, 1, 0)
-		time.Sleep(restAfterTasks)
+		time.Sleep(restAfterTasks + time.Second) // not at the moment at which the task ends
 		r.Ended(task.Ingest, engine.Ending{})
-		time.Sleep(restAfterTasks)
+		time.Sleep(restAfterTasks + time.Second)
 		stop()
 		<-done
 		if idle != 1 || busy != 1 {

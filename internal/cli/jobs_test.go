@@ -174,10 +174,10 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := &rows{hits: []store.Hit{
 		{
-			Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"},
+			ChunkID: "c-1", Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"},
 			Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5, Matched: true,
 		},
-		{Filename: "b.md", Content: "short"},
+		{ChunkID: "c-2", Filename: "b.md", Content: "short"},
 	}}
 	parts := app.Tenant{Store: s, Embedder: oneVector{}}
 	r := invoke(t, parts, testEnv(), "", "search", "annual", "growth", "--set", "reports", "-n", "2")
