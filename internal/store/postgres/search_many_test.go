@@ -56,7 +56,7 @@ func (l *library) testBestOfMany(t *testing.T) {
 				from asked a, lateral (select aw_frequency(t.terms, a.query) as f) x where t.terms @@ a.query)
 				/ (select sum(weight) from asked) as score
 			from chunk_terms t, length l where t.client_id = 'a' order by score desc nulls last limit 10`, words)
-		got := scores("select score from aw_ranked('a', $1, null, 10, null)", words)
+		got := scores("select score from aw_ranked('a', $1, null, 10, null, null)", words)
 		if len(got) != len(want) {
 			t.Errorf("%s: %d chunks, want %d", words, len(got), len(want))
 		}
