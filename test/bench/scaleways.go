@@ -47,7 +47,7 @@ var scaleWays = []scaleWay{
 	{name: "vectors", sql: "select filename from match_document_chunks($2::text::vector::halfvec, 10) where $1 <> ''"},
 	{name: "hybrid", sql: "select filename from hybrid_search($1, $2::text::vector::halfvec, 10)"},
 	{name: "ranking of words alone", plain: true, sql: `select d.filename from (
-		select * from aw_ranked('bench', $1, null, 40, null) where $2::text::vector is not null limit 10) r
+		select * from aw_ranked('bench', $1, null, 40, null, null) where $2::text::vector is not null limit 10) r
 		join chunk_terms t on t.chunk_id = r.id join documents d on d.id = t.document_id order by r.score desc, r.id`},
 	{name: "exact BM25", sql: exactBM25, few: true, plain: true},
 	{name: "Postgres full text, ts_rank_cd", sql: plainText, few: true, plain: true},

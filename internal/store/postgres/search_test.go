@@ -157,6 +157,7 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Run("own chunks", l.testMatchingOwn)
 	t.Run("terms", l.testTerms) // from here on there are some
 	t.Run("best of many", l.testBestOfMany)
+	t.Run("seldom together", l.testSeldomTogether)
 }
 
 // testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95
@@ -309,7 +310,7 @@ func (l *library) testIndexes(t *testing.T) {
 // testMatchingOwn: the one function that no policy restricts returns only the client's own chunks (I10).
 func (l *library) testMatchingOwn(t *testing.T) {
 	var plans strings.Builder
-	const matching = "select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null)"
+	const matching = "select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null, null)"
 	for client, want := range map[string]int{"a": 96 * perDocument, "b": 24 * perDocument, "c": 0, "": 0} {
 		conn := l.as(t, "aw_owner", client, &plans) // the role of the functions that call it
 		var n int
@@ -321,7 +322,7 @@ func (l *library) testMatchingOwn(t *testing.T) {
 		}
 		var others int
 		if err := conn.QueryRow(t.Context(),
-			`select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null) m
+			`select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null, null) m
 			left join document_chunks c using (id) where c.id is null`).Scan(&others); err != nil || others != 0 {
 			t.Errorf("I10: client %q: %d chunks of others, %v", client, others, err)
 		}
@@ -363,7 +364,7 @@ func (l *library) testTerms(t *testing.T) {
 		conn := l.as(t, "aw_owner", client, nil)
 		var n, others int
 		if err := conn.QueryRow(t.Context(), `select count(*), count(*) filter (where c.id is null)
-			from aw_ranked_own('common', null, 100000, null) r left join document_chunks c using (id)`).Scan(&n, &others); err != nil ||
+			from aw_ranked_own('common', null, 100000, null, null) r left join document_chunks c using (id)`).Scan(&n, &others); err != nil ||
 			n != min(want, 2000) || others != 0 {
 			t.Errorf("I10: client %q: %d chunks, %d of others, %v; want %d", client, n, others, err, want)
 		}
