@@ -34,6 +34,16 @@ func (l *library) testUnknownWord(t *testing.T) {
 	}
 }
 
+// testNullFields: a null in what a frontend sends narrows nothing.
+func (l *library) testNullFields(t *testing.T) {
+	var hits int
+	if err := l.as(t, "async_worker", "a", nil).QueryRow(t.Context(), `select jsonb_array_length(aw_search('{"client_id": "a",
+		"text": "common", "limit": 5, "within": {"metadata": null, "language": null, "from": null, "to": null, "except": null}}'))`).
+		Scan(&hits); err != nil || hits != 5 {
+		t.Errorf("%d hits, %v; want 5", hits, err)
+	}
+}
+
 // testBestOfMany: a question with words that most of many chunks have finds the same as a comparison with all of them.
 func (l *library) testBestOfMany(t *testing.T) {
 	scores := func(sql string, args ...any) []float64 {
