@@ -115,6 +115,18 @@ func TestForgedTexts(t *testing.T) {
 			t.Errorf("search %s: %d %s", body, r.status, r.text)
 		}
 	}
+	for name, narrow := range map[string]string{
+		"no character": `"metadata":{"a":"x\u0000y"}`, "no character in a key": `"metadata":{"of":{"a\u0000":1}}`,
+		"half a pair": `"metadata":{"a":"\ud800"}`, "much nested": `"metadata":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000),
+		"a large number": `"metadata":{"a":1e308,"b":-1e-308}`, "a long value": `"metadata":{"a":"` + strings.Repeat("x", 300_000) + `"}`,
+		"before the year 0": `"from":"0000-01-01T00:00:00+14:00"`, "after 9999": `"to":"9999-12-31T23:59:59-12:00"`,
+		"no language": `"language":"\u0000"`, "all backwards": `"from":"2025-01-01T00:00:00Z","to":"2024-01-01T00:00:00Z"`,
+	} {
+		r := b.ask("POST", "/v1/search", `{"query":"tide",`+narrow+`}`)
+		if r.status >= 500 {
+			t.Errorf("search, %s: %d %.200s", name, r.status, r.text)
+		}
+	}
 	for _, since := range []string{"0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"} {
 		if r := b.ask("GET", "/v1/jobs?since="+since, ""); r.status >= 500 {
 			t.Errorf("since %s: %d %s", since, r.status, r.text)

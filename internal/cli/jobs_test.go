@@ -174,10 +174,10 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := &rows{hits: []store.Hit{
 		{
-			ChunkID: "c-1", Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"},
+			ChunkID: "a", Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"},
 			Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5, Matched: true,
 		},
-		{ChunkID: "c-2", Filename: "b.md", Content: "short"},
+		{ChunkID: "b", Filename: "b.md", Content: "short"},
 	}}
 	parts := app.Tenant{Store: s, Embedder: oneVector{}}
 	r := invoke(t, parts, testEnv(), "", "search", "annual", "growth", "--set", "reports", "-n", "2")
@@ -186,7 +186,7 @@ func TestSearch(t *testing.T) {
 	if strings.Contains(r.out, "Nothing has a word") || strings.Count(r.out, "by meaning only") != 1 {
 		t.Errorf("one of two matches: %s", r.out)
 	}
-	if s.asked.Text != "annual growth" || s.asked.DocumentSet != "reports" || s.asked.Limit != 2 {
+	if s.asked.Text != "annual growth" || s.asked.DocumentSet != "reports" || s.asked.Limit != 10 { // copies may be among them
 		t.Errorf("asked %+v", s.asked)
 	}
 	var hits []store.Hit
@@ -205,6 +205,27 @@ func TestSearch(t *testing.T) {
 	invoke(t, parts, testEnv(), "", "search", "-draft notice").want(t, exitUsage, "unknown shorthand flag",
 		"put -- before")
 	invoke(t, parts, testEnv(), "", "search", "--", "-draft notice").want(t, exitOK, "1. a.pdf")
+}
+
+// TestSearchDays: a day is one of UTC, as the days of documents are, wherever the command is run.
+//
+//nolint:paralleltest // it changes the zone of the process
+func TestSearchDays(t *testing.T) {
+	here := time.Local
+	time.Local = time.FixedZone("west", -5*3600)
+	t.Cleanup(func() { time.Local = here })
+	s := &rows{}
+	parts := app.Tenant{Store: s, Embedder: oneVector{}}
+	invoke(t, parts, testEnv(), "", "search", "x", "--from", "2024-03-01", "--to", "2024-03-01").want(t, exitOK)
+	day := time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)
+	if w := s.asked.Within; w == nil || !w.From.Equal(day) || !w.To.Equal(day.AddDate(0, 0, 1).Add(-time.Second)) {
+		t.Errorf("asked within %+v", w)
+	}
+	invoke(t, parts, testEnv(), "", "search", "x", "--from", "2024-03-01 00:00:00").want(t, exitOK)
+	if w := s.asked.Within; w == nil || !w.From.Equal(day.Add(5*time.Hour)) {
+		t.Errorf("a time without a zone is not of this place: %+v", w)
+	}
+	invoke(t, parts, testEnv(), "", "search", "x", "--metadata", "null").want(t, exitUsage, "not a JSON object")
 }
 
 // A finished job is shown at once.

@@ -79,8 +79,8 @@ each hit among those by words and by meaning, the scores there and what became o
 func (s *searching) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&s.DocumentSet, "set", "", "only this document set")
 	flags.StringVar(&s.metadata, "metadata", "", "only documents whose metadata has these keys and values, as JSON")
-	flags.StringVar(&s.from, "from", "", "only documents of this day or time, or later")
-	flags.StringVar(&s.to, "to", "", "only documents of this day or time, or earlier")
+	flags.StringVar(&s.from, "from", "", "only documents of this day (UTC) or time, or later")
+	flags.StringVar(&s.to, "to", "", "only documents of this day (UTC) or time, or earlier")
 	flags.StringVar(&s.language, "language", "", "only documents in this language, as en or en-GB")
 	flags.IntVarP(&s.Limit, "limit", "n", 5, "the maximum number of hits, 1 to 100")
 	flags.IntVar(&s.PerDocument, "per-document", 0, "the maximum number of hits of one document; 0: any number")
@@ -104,23 +104,33 @@ func (s *searching) check() error {
 	}
 	var metadata map[string]any
 	if s.metadata != "" {
-		if err := json.Unmarshal([]byte(s.metadata), &metadata); err != nil {
+		if err := json.Unmarshal([]byte(s.metadata), &metadata); err != nil || metadata == nil {
 			return badUsage(`write an object such as {"year": 2024}`, "--metadata is not a JSON object")
 		}
 	}
-	from, err := parseTime("from", s.from)
+	from, _, err := parseDay("from", s.from)
 	if err != nil {
 		return err
 	}
-	to, err := parseTime("to", s.to)
+	to, day, err := parseDay("to", s.to)
 	if err != nil {
 		return err
 	}
-	if len(s.to) == len(time.DateOnly) {
+	if day {
 		to = to.AddDate(0, 0, 1).Add(-time.Second) // the whole day
 	}
 	s.Within = search.Narrowed(metadata, &from, &to, s.language)
 	return nil
+}
+
+// parseDay is parseTime, but a day is one of UTC, as those in documents are: elsewhere a document of that day, whose time
+// is midnight, would be of the day before.
+func parseDay(flag, text string) (at time.Time, day bool, err error) {
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return t, true, nil
+	}
+	at, err = parseTime(flag, text)
+	return at, false, err
 }
 
 func find(ctx context.Context, t *app.Tenant, q search.Query) (search.Found, error) {

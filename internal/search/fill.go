@@ -10,11 +10,16 @@ import (
 // are wanted.
 const mostRounds = 6
 
+// fewest is how many hits a store is asked for at least: the legs bring no fewer, and copies of the first hits are among
+// them.
+const fewest = 10
+
 // fill asks the store for as many hits as are wanted. If copies and the limit of a document leave fewer, it looks
 // further: first among the store's most hits, then in other documents than those that have enough, or are copies.
 func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vector []float32) (Found, error) {
 	ask := store.Query{
-		Text: q.Text, Embedding: vector, DocumentSet: q.DocumentSet, Within: q.Within, Explain: q.Explain, Limit: q.Limit,
+		Text: q.Text, Embedding: vector, DocumentSet: q.DocumentSet, Within: q.Within, Explain: q.Explain,
+		Limit: max(q.Limit, fewest),
 	}
 	if f.Rater != nil {
 		ask.Limit = max(q.Limit, rated)

@@ -137,6 +137,24 @@ func TestFolding(t *testing.T) {
 	if want := "a0+b0+c0 d0 e0+g0 f0 e1 h0+i0 j0"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
+	// What a number is of, and which side of zero it is on, is not the same.
+	l = nil
+	for i, text := range []string{
+		"At night it is -5 °C", "At night it is 5 °C", "At night it is −5 °C!", "The fee is 5 €", "The fee is 5 %", "The fee is €5", "the fee is 5€",
+	} {
+		l.add(string(rune('a'+i)), text)
+	}
+	got = nil
+	for _, h := range find(t, l, search.Query{Text: "night", Limit: 20}) {
+		got = append(got, fmt.Sprintf("%s %d", h.ChunkID, len(h.AlsoIn)))
+	}
+	if want := "a0 1 b0 0 d0 1 e0 0 f0 0"; strings.Join(got, " ") != want {
+		t.Errorf("signs of numbers: %v, want %s", got, want)
+	}
+	// The copies of the only hit that is wanted are named, too.
+	if hits := find(t, l, search.Query{Text: "night", Limit: 1}); len(hits) != 1 || len(hits[0].AlsoIn) != 1 {
+		t.Errorf("one hit: %+v", hits)
+	}
 	// What is folded is replaced by the next hits, however many copies there are.
 	l = nil
 	for i := range 250 {

@@ -28,15 +28,53 @@ func fingerprintOf(h Hit) fingerprint {
 	}
 	words := wordsOf(text)
 	p := fingerprint{shingles: map[uint64]bool{}}
-	var numbers []string
-	for i, w := range words {
-		if strings.ContainsFunc(w, unicode.IsDigit) {
-			numbers = append(numbers, w)
-		}
+	for i := range words {
 		p.shingles[hashOf(strings.Join(words[i:min(i+shingle, len(words))], " "))] = true
 	}
-	p.numbers = hashOf(strings.Join(numbers, " "))
+	p.numbers = hashOf(strings.Join(numbersOf(text), " "))
 	return p
+}
+
+// numbersOf are the numbers of a text, each with the signs at it: -5 °C is not 5 °C, nor 5 € 5 %.
+func numbersOf(text string) (numbers []string) {
+	before := ""
+	for text = strings.ToLower(text); text != ""; {
+		word, is, rest := cutWord(text)
+		if is != between && strings.ContainsFunc(word, unicode.IsDigit) {
+			signs := strings.FieldsFunc(before, unicode.IsSpace)
+			var sign string
+			if len(signs) > 0 {
+				sign = signsOf(signs[len(signs)-1])
+			}
+			after, next, _ := cutWord(rest)
+			if next == between {
+				if signs := strings.FieldsFunc(after, unicode.IsSpace); len(signs) > 0 {
+					word += strings.Trim(signsOf(signs[0]), "-") // 5-ton is 5 ton
+				}
+			}
+			numbers = append(numbers, sign+word)
+		}
+		before, text = "", rest
+		if is == between {
+			before = word
+		}
+	}
+	return numbers
+}
+
+// signsOf are the signs of a run that change what a number says: of currencies, of arithmetic, % and the like.
+func signsOf(run string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '−' || r == '–':
+			return '-'
+		case r == '|': // of a table
+			return -1
+		case unicode.Is(unicode.Sc, r) || unicode.Is(unicode.Sm, r) || strings.ContainsRune("%‰°§#", r):
+			return r
+		}
+		return -1
+	}, run)
 }
 
 func hashOf(text string) uint64 {

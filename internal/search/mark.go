@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -22,22 +24,22 @@ type Highlight struct {
 
 // Marker marks a query's words in texts, in whatever form the text has them.
 type Marker struct {
-	words []string        // in lower case
+	words []string        // by formOf
 	pairs map[string]bool // of neighbouring characters, of scripts that don't separate words
 }
 
 // NewMarker returns the Marker of a query without what it excludes (store.PositiveTerms).
 func NewMarker(query string) Marker {
 	m := Marker{pairs: map[string]bool{}}
-	for text := strings.ToLower(query); text != ""; {
+	for text := query; text != ""; {
 		word, kind, rest := cutWord(text)
-		switch {
+		switch form := formOf(word); {
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
 				m.pairs[word[pair[0]:pair[1]]] = true
 			}
-		case kind == spaced && utf8.RuneCountInString(word) > 2:
-			m.words = append(m.words, word)
+		case kind == spaced && (utf8.RuneCountInString(form) > 2 || strings.ContainsFunc(form, unicode.IsDigit)):
+			m.words = append(m.words, form)
 		}
 		text = rest
 	}
@@ -119,7 +121,7 @@ func (m Marker) spans(text string) (all [][2]int) {
 	for at := 0; at < len(text); {
 		word, kind, _ := cutWord(text[at:])
 		switch {
-		case kind == spaced && m.has(strings.ToLower(word)):
+		case kind == spaced && m.has(formOf(word)):
 			add(at, at+len(word))
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
@@ -144,6 +146,24 @@ func (m Marker) has(word string) bool {
 		ending, ok := strings.CutPrefix(long, short)
 		return ok && (ending == "" || utf8.RuneCountInString(short) >= 4 && utf8.RuneCountInString(ending) <= mostEnding)
 	})
+}
+
+// formOf is one form of a word, however its letters are composed or vowels marked, as aw_plain has it: see
+// schema/functions/61_terms.sql.
+func formOf(word string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x064b && r <= 0x0652, r == 0x0640, r == 0x0670:
+			return -1 // signs of vowels, and what stretches a word
+		case r == 'ی':
+			return 'ي'
+		case r == 'ک':
+			return 'ك'
+		case r == 'ۀ', r == 'ھ':
+			return 'ه'
+		}
+		return r
+	}, norm.NFC.String(strings.ToLower(word)))
 }
 
 // kind is what a run of characters is.

@@ -20,6 +20,10 @@ func TestMarked(t *testing.T) {
 		{"<b>", "<b>", "&lt;b&gt;"},
 		{"port <script>", `<script>port</script>"'`, "&lt;<mark>script</mark>&gt;<mark>port</mark>&lt;/<mark>script</mark>&gt;&#34;&#39;"},
 		{"東京の天気", "今日の東京は雨、天気は悪い", "今日の<mark>東京</mark>は雨、<mark>天気</mark>は悪い"},
+		{"cafe\u0301", "Café, cafe\u0301", "<mark>Café</mark>, <mark>cafe\u0301</mark>"},
+		{"كتاب", "هذا كِتَاب.", "هذا <mark>كِتَاب</mark>."},
+		{"یک کتاب", "كتاب", "<mark>كتاب</mark>"},
+		{"rule 40", "the 40 rules, 404 and 4", "the <mark>40</mark> <mark>rules</mark>, 404 and 4"},
 		{"नमस्ते", "वह नमस्ते कहता", "वह <mark>नमस्ते</mark> कहता"},
 	} {
 		if got := search.NewMarker(c.query).Excerpt(c.text, 900, 200); got != c.want {

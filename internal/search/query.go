@@ -25,15 +25,28 @@ type Query struct {
 func Narrowed(metadata map[string]any, from, to *time.Time, language string) *store.Within {
 	w := store.Within{Metadata: metadata, Language: strings.TrimSpace(language)}
 	if from != nil {
-		w.From = *from
+		w.From = written(*from)
 	}
 	if to != nil {
-		w.To = *to
+		w.To = written(*to)
 	}
 	if len(metadata) == 0 && w.From.IsZero() && w.To.IsZero() && w.Language == "" {
 		return nil
 	}
 	return &w
+}
+
+// written is a time, or the nearest one that RFC 3339 can write in UTC: a zone may put it before the year 0 or after 9999.
+func written(t time.Time) time.Time {
+	switch t = t.UTC(); {
+	case t.IsZero():
+		return t
+	case t.Year() < 0:
+		return time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	case t.Year() > 9999:
+		return time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	}
+	return t
 }
 
 // Found is the result of a search.

@@ -34,6 +34,16 @@ func (l *library) testUnknownWord(t *testing.T) {
 	}
 }
 
+// testNullFields: a null in what a frontend sends narrows nothing.
+func (l *library) testNullFields(t *testing.T) {
+	var hits int
+	if err := l.as(t, "async_worker", "a", nil).QueryRow(t.Context(), `select jsonb_array_length(aw_search('{"client_id": "a",
+		"text": "common", "limit": 5, "within": {"metadata": null, "language": null, "from": null, "to": null, "except": null}}'))`).
+		Scan(&hits); err != nil || hits != 5 {
+		t.Errorf("%d hits, %v; want 5", hits, err)
+	}
+}
+
 // testBestOfMany: a question with words that most of many chunks have finds the same as a comparison with all of them.
 func (l *library) testBestOfMany(t *testing.T) {
 	scores := func(sql string, args ...any) []float64 {
@@ -64,6 +74,36 @@ func (l *library) testBestOfMany(t *testing.T) {
 			if math.Abs(got[i]-want[i]) > 1e-9 {
 				t.Errorf("%s: the chunk at place %d has the score %v, want %v", words, i, got[i], want[i])
 			}
+		}
+	}
+}
+
+// testSeldomTogether: words that are each in many chunks, and together in a few: these are first, and the others follow.
+func (l *library) testSeldomTogether(t *testing.T) {
+	for client, each := range map[string]int{"c": 3000, "d": 20000} {
+		if _, err := l.super.Exec(t.Context(), `
+			with d as (insert into documents (client_id, document_set, filename, blob, active_version)
+				values ($1, 's', 'f', 'f', 1) returning client_id, id),
+			v as (insert into document_versions (client_id, document_id, version, status, job_id)
+				select client_id, id, 1, 'active', 'j' from d),
+			c as (insert into document_chunks (client_id, document_id, version, position, content, chunk_key, model, embedding)
+				select client_id, id, 1, i, case when i < $2 then 'north ' when i < 2 * $2 then 'south ' else 'north south ' end ||
+					case when i % 2 = 0 then 'pier' else 'mole' end, 'k', 'm', $3::text::halfvec
+				from d, generate_series(0, 2 * $2 + 19) i)
+			select`, pgx.QueryExecModeSimpleProtocol, client, each, vector(make([]float32, searchDimensions))); err != nil {
+			t.Fatal(err)
+		}
+		var both, all int
+		if err := l.super.QueryRow(t.Context(), `select aw_index_terms($1, id) from documents where client_id = $1`, client).Scan(nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.super.QueryRow(t.Context(), `select count(*) filter (where r.n <= 20 and c.position >= 2 * $2), count(*)
+			from aw_ranked($1, 'north south', null, 40, null, null) with ordinality r(id, score, n)
+			join document_chunks c on c.id = r.id`, client, each).Scan(&both, &all); err != nil {
+			t.Fatal(err)
+		}
+		if both != 20 || all != 40 {
+			t.Errorf("among %d: %d of the 20 with both words are first, of %d", 2*each, both, all)
 		}
 	}
 }

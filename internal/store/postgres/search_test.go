@@ -154,9 +154,11 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Run("indexes", l.testIndexes)
 	t.Run("hits", l.testHits)
 	t.Run("unknown word", l.testUnknownWord)
+	t.Run("null fields", l.testNullFields)
 	t.Run("own chunks", l.testMatchingOwn)
 	t.Run("terms", l.testTerms) // from here on there are some
 	t.Run("best of many", l.testBestOfMany)
+	t.Run("seldom together", l.testSeldomTogether)
 }
 
 // testRecall: under row-level security and with a filter, a search returns as many hits as requested, and at least 95

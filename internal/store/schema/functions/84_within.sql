@@ -1,14 +1,15 @@
 -- Which documents a search looks in, beside their set. What narrows a search acts in each of its legs, before their limits:
 -- a filter after them would lose hits.
 
--- aw_fits reports whether a document fits "within", the JSON of a store.Within (null: every document does). Its date is
--- that of the work if it states one, else that of its file, else when it was ingested; all are RFC 3339 in UTC, so that
--- their texts compare. The body is an expression, which the planner puts in place of the call.
+-- aw_fits reports whether a document fits "within", the JSON of a store.Within (null: every document does). A field that
+-- is null narrows nothing. A document's date is that of the work if it states one, else that of its file, else when it
+-- was ingested; all are RFC 3339 in UTC, so that their texts compare. The body is an expression, which the planner puts
+-- in place of the call.
 create or replace function {{ .schema }}.aw_fits(d {{ .schema }}.documents, within jsonb) returns boolean
 language sql stable parallel safe
 return within is null
-  or (not within ? 'metadata' or d.metadata @> (within -> 'metadata'))
-    and (not within ? 'language' or lower(d.language) = lower(within ->> 'language')
+  or (coalesce(within -> 'metadata', 'null') = 'null' or d.metadata @> (within -> 'metadata'))
+    and (within ->> 'language' is null or lower(d.language) = lower(within ->> 'language')
          or starts_with(lower(d.language), lower(within ->> 'language') || '-'))
     and (not within ? 'except' or not (within -> 'except') ? d.id::text)
     and (not within ?| array['from', 'to'] or

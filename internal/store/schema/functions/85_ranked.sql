@@ -71,7 +71,8 @@ end $$;
 --
 -- Scores are exact. Which chunks are scored is so, too, if no more than v_most have one of the words, or are searched at
 -- all. Else these are the chunks that have enough of the weight of the v_heavy rarest words (85_candidates.sql): about
--- v_few, or more if these are not the n that are wanted, but at most v_most.
+-- v_few, or more if these are not the n that are wanted, but at most v_most. Those that were scored with more of the
+-- weight stay: more than v_most may have less of it, and which of them are scored is by chance.
 drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
 drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
 create or replace function {{ .schema }}.aw_ranked(
@@ -94,7 +95,8 @@ declare
   v_sum text;
   v_ids uuid[];
   v_scores double precision[];
-  v_scored bigint;
+  v_new_ids uuid[];
+  v_new_scores double precision[];
 begin
   select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
   from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
@@ -112,12 +114,16 @@ begin
       v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms) q);
     else
       v_need := {{ .schema }}.aw_need(v_chunks[:v_heavy], v_weights[:v_heavy], v_all, v_few);
-      exit when v_need = v_before;
+      if v_need = v_before then -- even the rarest of what has less are more
+        exit when v_few > v_all;
+        v_few := 20 * v_few;
+        continue;
+      end if;
       v_any := {{ .schema }}.aw_enough(v_terms[:v_heavy], v_weights[:v_heavy], v_need, 1);
     end if;
     execute format($query$
-      select array_agg(s.chunk_id), array_agg(s.score), max(s.scored) from (
-        select r.chunk_id, (%s) / $1 as score, count(*) over () as scored
+      select array_agg(s.chunk_id), array_agg(s.score) from (
+        select r.chunk_id, (%s) / $1 as score
         from (
           select t.chunk_id, t.terms, 1.2 * (0.25 + 0.75 * t.words / $2) as norm
           from {{ .schema }}.chunk_terms t
@@ -132,10 +138,13 @@ begin
               where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
           limit %s) r
         order by score desc, r.chunk_id limit $7) s $query$, v_sum, v_most::bigint)
-      into v_ids, v_scores, v_scored
+      into v_new_ids, v_new_scores
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
         v_within, within;
-    exit when v_need = 0 or v_scored >= n or v_few > v_all;
+    select array_agg(s.id), array_agg(s.score) into v_ids, v_scores from (
+      select distinct u.id, u.score from unnest(v_ids || v_new_ids, v_scores || v_new_scores) u(id, score)
+      order by u.score desc, u.id limit n) s;
+    exit when v_need = 0 or cardinality(v_ids) >= n or v_few > v_all;
     v_before := v_need;
     v_few := 20 * v_few; -- the words are seldom together, or the set has few of these chunks
   end loop;

@@ -48,11 +48,14 @@ begin
     from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but, within) m
     where vec is not null and m.distance <> 'NaN'
   ), hits as materialized (
+    -- The list: see aw_find.
     select c.id, m.words, m.place as words_place, coalesce(m.complete, false) as complete, e.place as meaning_place,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
            exists (select from ranked) and (vec is null or bool_and(c.model like 'offline-%') over ()) as summed
     from matching m full join nearest e on e.id = m.id
-    join {{ .schema }}.document_chunks c on c.id = coalesce(m.id, e.id)
+    join {{ .schema }}.document_chunks c
+      on c.id = coalesce(m.id, e.id)
+        and c.id = any (array(select x.id from matching x union all select x.id from nearest x))
     where aw_legs.client is null or c.client_id = aw_legs.client
   )
   select h.id, jsonb_strip_nulls(jsonb_build_object(
