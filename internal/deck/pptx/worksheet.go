@@ -154,7 +154,7 @@ func (s worksheet) part() []byte {
 			m.begin("c", "r", name, "t", "inlineStr")
 			m.begin("is")
 			m.begin("t", "xml:space", "preserve") // blanks at its ends belong to it
-			m.WriteString(escape(uncoded(*c.text)))
+			m.WriteString(uncoded(escape(*c.text)))
 			m.ends(3)
 		}
 		m.end()
