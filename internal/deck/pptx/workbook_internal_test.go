@@ -16,7 +16,10 @@ import (
 func TestWorkbookKeepsTexts(t *testing.T) {
 	t.Parallel()
 	c := &deck.Chart{Kind: deck.ColumnChart}
-	c.Categories = []string{" blanks ", "_x0041_ <&> \"q\"", strings.Repeat("😀", 20_000), "üñ\u0001"}
+	c.Categories = []string{
+		" blanks ", "_x0041_ <&> \"q\"", strings.Repeat("😀", 20_000), "üñ\u0001",
+		"_x005F_x000D_x0041_", "_x00\u000141_", // the sign in the middle is left out
+	}
 	c.Series = []deck.Series{{Name: "S", Values: []*float64{new(1.5), nil, new(-2e-7), new(math.NaN())}}}
 	var content bytes.Buffer
 	if err := workbook(&content, c); err != nil {
@@ -28,7 +31,13 @@ func TestWorkbookKeepsTexts(t *testing.T) {
 	}
 	rows, err := book.GetRows("Sheet1", excelize.Options{RawCellValue: true})
 	want := [][]string{
-		{"", "S"}, {c.Categories[0], "1.5"}, {c.Categories[1]}, {strings.Repeat("😀", longestCell/2), "-2e-07"}, {"üñ"},
+		{"", "S"},
+		{c.Categories[0], "1.5"},
+		{c.Categories[1]},
+		{strings.Repeat("😀", longestCell/2), "-2e-07"},
+		{"üñ"},
+		{c.Categories[4]},
+		{"_x0041_"},
 	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%.300q, %v", rows, err)

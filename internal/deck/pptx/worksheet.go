@@ -67,7 +67,25 @@ func clipped(text string) string {
 }
 
 // codeLike matches what readers of a cell's text (ST_Xstring, 22.9.2.19) take for the code of a character.
-var codeLike = pattern.New(`_x[0-9A-Fa-f]{4}_`)
+var codeLike = pattern.New(`^_x[0-9A-Fa-f]{4}_`)
+
+// uncoded is a text whose readers take nothing in it for a code. Two codes may share an underscore.
+func uncoded(text string) string {
+	var out strings.Builder
+	for rest := text; ; {
+		at := strings.Index(rest, "_x")
+		if at < 0 {
+			out.WriteString(rest)
+			return out.String()
+		}
+		out.WriteString(rest[:at])
+		if codeLike.MatchString(rest[at:]) {
+			out.WriteString("_x005F")
+		}
+		out.WriteByte('_')
+		rest = rest[at+1:]
+	}
+}
 
 // write writes the workbook: the smallest package with one sheet (ECMA-376, 12.2), the same bytes for the same content.
 func (s worksheet) write(to io.Writer) error {
@@ -136,7 +154,7 @@ func (s worksheet) part() []byte {
 			m.begin("c", "r", name, "t", "inlineStr")
 			m.begin("is")
 			m.begin("t", "xml:space", "preserve") // blanks at its ends belong to it
-			m.WriteString(escape(codeLike.ReplaceAllString(*c.text, "_x005F$0")))
+			m.WriteString(uncoded(escape(*c.text)))
 			m.ends(3)
 		}
 		m.end()

@@ -32,11 +32,13 @@ end $$;
 create or replace function {{ .schema }}.aw_task_problem(t jsonb) returns text
 language sql immutable
 return case
+    when jsonb_typeof(t -> 'task_id') <> 'string' then 'task_id must be a string'
     when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]+$' or length(t ->> 'task_id') > 128 then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
-    when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' then 'task_type must be the name of a type of task'
+    when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' or jsonb_typeof(t -> 'task_type') <> 'string'
+      then 'task_type must be the name of a type of task'
     when jsonb_typeof(t -> 'payload') is distinct from 'object' then 'payload must be an object'
     when jsonb_typeof(coalesce(nullif(t -> 'hints', 'null'), '{}')) <> 'object' then 'hints must be an object'
-    when coalesce(t ->> 'priority', t #>> '{hints,priority}', 'normal') not in ('high', 'normal', 'low')
+    when coalesce(t #>> '{hints,priority}', t ->> 'priority', 'normal') not in ('high', 'normal', 'low')
       then 'priority must be high, normal or low' end;
 
 -- aw_enqueue takes a task message, records its job and puts the message on its queue; task_id may be left out. It
@@ -58,6 +60,9 @@ declare
   t jsonb := p;
   j {{ .schema }}.jobs;
 begin
+  if jsonb_typeof(t) is distinct from 'object' then
+    raise exception 'a task message must be an object' using errcode = 'AW006';
+  end if;
   if t ? 'specversion' then
     t := {{ .schema }}.aw_task(t);
   end if;
@@ -78,7 +83,7 @@ begin
     v_due := greatest(v_now, {{ .schema }}.aw_time(t ->> 'run_at'));
   end if;
   v_id := t ->> 'task_id';
-  v_priority := coalesce(t ->> 'priority', t #>> '{hints,priority}', 'normal');
+  v_priority := coalesce(t #>> '{hints,priority}', t ->> 'priority', 'normal');
   v_queue := v_client || '-tasks' || case v_priority when 'normal' then '' else '-' || v_priority end;
 
   v_direct := exists (select from {{ .schema }}.aw_queues q where q.client_id = v_client and q.name = v_queue);
@@ -114,7 +119,8 @@ end $$;
 
 -- aw_enqueue_all takes many task messages, p.tasks, at most 1000: as aw_enqueue takes each, in one transaction. It returns
 -- the answers in p.tasks' order. One that is refused refuses all. One statement records those that are new and may start
--- now, in the order of their ids, so that two callers with the same ids wait for each other in one direction only.
+-- now; aw_enqueue takes the others. Both go in the order of their ids, so that two callers with the same ids wait for each
+-- other in one direction only.
 create or replace function {{ .schema }}.aw_enqueue_all(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
@@ -133,9 +139,9 @@ begin
     from {{ .schema }}.aw_elements(p -> 'tasks') x where jsonb_typeof(x.m) = 'object'
   ), requested as materialized (
     select distinct on (l.t ->> 'task_id') l.n, l.t, l.t ->> 'task_id' as id, l.t::text as body, q.name as queue,
-           coalesce(l.t ->> 'priority', l.t #>> '{hints,priority}', 'normal') as priority
+           coalesce(l.t #>> '{hints,priority}', l.t ->> 'priority', 'normal') as priority
     from listed l join {{ .schema }}.aw_queues q on q.client_id = v_client and q.name = v_client || '-tasks' ||
-      coalesce('-' || nullif(coalesce(l.t ->> 'priority', l.t #>> '{hints,priority}'), 'normal'), '')
+      coalesce('-' || nullif(coalesce(l.t #>> '{hints,priority}', l.t ->> 'priority'), 'normal'), '')
     where not l.t ?| array['specversion', 'run_at'] and coalesce(l.t ->> 'client_id', v_client) = v_client
       and {{ .schema }}.aw_task_problem(l.t) is null and octet_length(l.t::text) <= 65536
     order by l.t ->> 'task_id', l.n
@@ -160,10 +166,13 @@ begin
   end if;
   v_new := coalesce(v_new, '{}');
 
-  return (select coalesce(jsonb_agg(case when v_new ? x.n::text
+  return (select coalesce(jsonb_agg(y.answer order by y.n), '[]') from (
+    select x.n, case when v_new ? x.n::text
         then jsonb_build_object('job_id', v_new -> x.n::text, 'created', true)
-        else {{ .schema }}.aw_enqueue(jsonb_build_object('client_id', v_client) || x.m) end order by x.n), '[]')
-    from {{ .schema }}.aw_elements(p -> 'tasks') x);
+        else {{ .schema }}.aw_enqueue(case when jsonb_typeof(x.m) = 'object' and x.m ->> 'client_id' is null
+          then x.m || jsonb_build_object('client_id', v_client) else x.m end) end as answer -- after the sort: it is volatile
+    from {{ .schema }}.aw_elements(p -> 'tasks') x
+    order by coalesce(x.m ->> 'task_id', x.m #>> '{data,job_id}'), x.n offset 0) y);
 end $$;
 
 -- aw_is_other reports whether a job that exists is another task than the one in p (I5). Until a worker has begun it,

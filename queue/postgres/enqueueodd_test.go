@@ -1,0 +1,125 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// TestEnqueueRefusesOtherTypes: what the worker's decoder refuses without knowing the job is not enqueued: its message
+// would become a dead letter, and the job would wait for ever.
+func TestEnqueueRefusesOtherTypes(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	normal := open(t, url, "acme", "acme-tasks")
+	conn := as(t, url, "acme")
+	for _, message := range []string{
+		`{"task_id":5,"task_type":"ingest","payload":{}}`, `{"task_id":true,"task_type":"ingest","payload":{}}`,
+		`{"task_id":"a","task_type":true,"payload":{}}`, `7`, `null`, `"specversion"`, `["specversion"]`,
+	} {
+		if got := enqueue(t, conn, message); got != "AW006" {
+			t.Errorf("%s: %s", message, got)
+		}
+		_, err := conn.Exec(t.Context(), "select aw_enqueue_all($1::jsonb)", `{"tasks":[`+message+`]}`)
+		if got := raised(err); got != "AW006" {
+			t.Errorf("%s in a list: %s", message, got)
+		}
+	}
+	got, err := normal.Receive(t.Context(), 9, time.Minute)
+	must(t, err)
+	for _, m := range got {
+		d, err := task.Decode(m.Text, task.Options{ClientID: "acme"})
+		t.Errorf("%s was sent: the worker finds the id %q, %v", m.Text, d.Known.TaskID, err)
+	}
+}
+
+// TestEnqueuePriority: of two priorities the hint counts, as for the worker, which would move the message otherwise: out of
+// a queue that is served last.
+func TestEnqueuePriority(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks-low")
+	high := open(t, url, "acme", "acme-tasks-high")
+	conn := as(t, url, "acme")
+	const message = `{"task_id":%q,"task_type":"ingest","payload":{},"priority":"low","hints":{"priority":"high"}}`
+	if got := enqueue(t, conn, fmt.Sprintf(message, "one")); got != "one true" {
+		t.Error(got)
+	}
+	_, err := conn.Exec(t.Context(), "select aw_enqueue_all($1::jsonb)", `{"tasks":[`+fmt.Sprintf(message, "all")+`]}`)
+	must(t, err)
+	got, err := high.Receive(t.Context(), 9, time.Minute)
+	must(t, err)
+	var jobs int
+	must(t, connect(t, url).QueryRow(t.Context(), "select count(*) from jobs where priority = 'high' and queue = 'acme-tasks-high'").
+		Scan(&jobs))
+	if len(got) != 2 || jobs != 2 {
+		t.Errorf("%d messages and %d jobs of high priority, want 2", len(got), jobs)
+	}
+}
+
+// TestEnqueueAllNoClient: a key for every tenant names the tenant once, also for a task that is there twice and says null.
+func TestEnqueueAllNoClient(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks")
+	const one = `{"task_id":"a","client_id":null,"task_type":"ingest","payload":{}}`
+	var answer string
+	must(t, connect(t, url).QueryRow(t.Context(), "select aw_enqueue_all($1::jsonb)::text",
+		`{"client_id":"acme","tasks":[`+one+`,`+one+`]}`).Scan(&answer))
+	if want := `[{"job_id": "a", "created": true}, {"job_id": "a", "created": false}]`; answer != want {
+		t.Errorf("%s, want %s", answer, want)
+	}
+}
+
+// TestEnqueueAllInOneOrder: two lists with the same tasks in other orders don't wait for each other, also if they start later.
+func TestEnqueueAllInOneOrder(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks")
+	list := func(ids ...string) string {
+		var tasks []string
+		for _, id := range ids {
+			tasks = append(tasks,
+				fmt.Sprintf(`{"task_id":%q,"task_type":"ingest","payload":{},"run_at":"2099-01-01T00:00:00Z"}`, id))
+		}
+		return `{"tasks":[` + strings.Join(tasks, ",") + `]}`
+	}
+	admin := connect(t, url)
+	hold, err := connect(t, url).Begin(t.Context()) // the first caller waits in the middle of its list
+	must(t, err)
+	defer func() { _ = hold.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = hold.Exec(t.Context(), "select set_config('app.client_id', 'acme', true), aw_enqueue_all($1::jsonb)", list("m"))
+	must(t, err)
+	var done [2]chan error
+	for i, ids := range [][]string{{"b", "m", "a"}, {"a", "b"}} {
+		conn := as(t, url, "acme")
+		done[i] = make(chan error, 1)
+		go func() {
+			_, err := conn.Exec(t.Context(), "select aw_enqueue_all($1::jsonb)", list(ids...))
+			done[i] <- err
+		}()
+		waiting(t, admin, conn.PgConn().PID())
+	}
+	must(t, hold.Rollback(t.Context()))
+	for i := range done {
+		if err := <-done[i]; err != nil {
+			t.Errorf("the caller %d: %v", i+1, err)
+		}
+	}
+}
+
+// waiting returns when a session waits for a lock.
+func waiting(t *testing.T, conn *pgx.Conn, pid uint32) {
+	t.Helper()
+	for waits := false; !waits; {
+		must(t, conn.QueryRow(t.Context(),
+			"select exists (select from pg_locks where pid = $1 and not granted)", pid).Scan(&waits))
+	}
+}
