@@ -8,14 +8,15 @@ import (
 
 // mostRounds limits how often a store is asked for what takes the place of copies, and of more hits of a document than
 // are wanted.
-const mostRounds = 6
+const mostRounds = 12
 
 // fewest is how many hits a store is asked for at least: the legs bring no fewer, and copies of the first hits are among
 // them.
 const fewest = 10
 
 // fill asks the store for as many hits as are wanted. If copies and the limit of a document leave fewer, it looks
-// further: first among the store's most hits, then in other documents than those that have enough, or are copies.
+// further: first among the store's most hits, then among the chunks that it has not seen, in other documents than those
+// that have enough.
 func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vector []float32) (Found, error) {
 	ask := store.Query{
 		Text: q.Text, Embedding: vector, DocumentSet: q.DocumentSet, Within: q.Within, Explain: q.Explain,
@@ -26,7 +27,6 @@ func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vec
 	}
 	kept := &shown{limit: q.Limit, perDocument: q.PerDocument}
 	var found Found
-	left := 0 // how many documents are left out
 	for range mostRounds {
 		hits, notice, err := f.look(ctx, s, ask, question)
 		if err != nil {
@@ -44,16 +44,12 @@ func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vec
 			kept = &shown{limit: q.Limit, perDocument: q.PerDocument} // these hits are among the next ones
 			continue
 		}
-		full := kept.exhausted()
-		if len(full) == left {
-			break
-		}
-		left = len(full)
 		within := store.Within{}
 		if q.Within != nil {
 			within = *q.Within
 		}
-		within.Except = append(within.Except[:len(within.Except):len(within.Except)], full...)
+		within.Except = append(within.Except[:len(within.Except):len(within.Except)], kept.exhausted()...)
+		within.ExceptChunks = kept.seen
 		ask.Within = &within
 	}
 	found.Hits = kept.hits
@@ -67,7 +63,7 @@ type shown struct {
 	hits   []Hit
 	prints []fingerprint  // of hits
 	of     map[string]int // hits by document
-	copies map[string]bool
+	seen   []string       // ids of all chunks
 }
 
 func (s *shown) full() bool { return len(s.hits) >= s.limit }
@@ -75,13 +71,13 @@ func (s *shown) full() bool { return len(s.hits) >= s.limit }
 // add takes hits, best first. The score of none is above that of the one before it.
 func (s *shown) add(hits []Hit) {
 	if s.of == nil {
-		s.of, s.copies = map[string]int{}, map[string]bool{}
+		s.of = map[string]int{}
 	}
 	for _, h := range hits {
 		p := fingerprintOf(h)
+		s.seen = append(s.seen, h.ChunkID)
 		if i := s.same(h, p); i >= 0 {
 			if s.hits[i].ChunkID != h.ChunkID {
-				s.copies[h.DocumentID] = true
 				s.hits[i].AlsoIn = append(s.hits[i].AlsoIn, Copy{
 					h.ChunkID, h.DocumentID, h.DocumentSet, h.Filename, h.Version, h.Pages,
 				})
@@ -109,16 +105,12 @@ func (s *shown) same(h Hit, p fingerprint) int {
 	return -1
 }
 
-// exhausted are the documents that add no more: they have as many hits as one may, or are copies.
+// exhausted are the documents that have as many hits as one may.
 func (s *shown) exhausted() (ids []string) {
 	for id, n := range s.of {
 		if s.perDocument > 0 && n >= s.perDocument {
 			ids = append(ids, id)
-			delete(s.copies, id)
 		}
-	}
-	for id := range s.copies {
-		ids = append(ids, id)
 	}
 	return ids
 }

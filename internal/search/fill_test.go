@@ -12,12 +12,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// library is a store of chunks, whose order is that of its hits. It leaves out documents, as the database does.
+// library is a store of chunks, whose order is that of its hits. It leaves out documents and chunks, as the database
+// does.
 type library []store.Passage
 
 func (l library) Search(_ context.Context, q store.Query) (hits []store.Hit, _ error) {
 	for i, p := range l {
-		if len(hits) == q.Limit || q.Within != nil && slices.Contains(q.Within.Except, p.DocumentID) {
+		if len(hits) == q.Limit || q.Within != nil &&
+			(slices.Contains(q.Within.Except, p.DocumentID) || slices.Contains(q.Within.ExceptChunks, p.ChunkID)) {
 			continue
 		}
 		hits = append(hits, store.Hit{
@@ -237,5 +239,35 @@ func TestWhy(t *testing.T) {
 	}
 	if hits := find(t, l, search.Query{Text: "crane", Limit: 2}); hits[0].Why != nil {
 		t.Errorf("explained without being asked: %+v", hits[0].Why)
+	}
+}
+
+// TestFooters: a text that all documents have hides none of what each of them has alone.
+func TestFooters(t *testing.T) {
+	t.Parallel()
+	var l library
+	for i := range 600 {
+		l.add(fmt.Sprintf("d%03d-", i), "Harbour authority, printed on recycled paper. All rights are reserved by it.")
+	}
+	for i := range 600 {
+		l.add(fmt.Sprintf("d%03d-", i), fmt.Sprintf("The harbour has %d berths for ships that carry grain to %d.", i, 7*i))
+	}
+	hits := find(t, l, search.Query{Text: "harbour", Limit: 10})
+	if len(hits) != 10 || hits[0].ChunkID != "d000-0" || hits[1].ChunkID != "d000-1" || hits[9].ChunkID != "d008-1" {
+		t.Errorf("%d hits: %+v", len(hits), hits)
+	}
+}
+
+// TestFewOfManyDocuments: hits are found in as many documents as are wanted, however many chunks come first in each.
+func TestFewOfManyDocuments(t *testing.T) {
+	t.Parallel()
+	var l library
+	for d := range 20 {
+		for i := range 120 {
+			l.add(fmt.Sprintf("d%02d-", d), fmt.Sprintf("The harbour of town %d has berth %d.", d, i))
+		}
+	}
+	if hits := find(t, l, search.Query{Text: "harbour", Limit: 10, PerDocument: 1}); len(hits) != 10 {
+		t.Errorf("%d hits", len(hits))
 	}
 }

@@ -23,6 +23,8 @@ type Within struct {
 	To       time.Time `json:"to,omitzero"`        // at or before, to the second
 	Language string    `json:"language,omitempty"` // ISO 639-1 or a BCP 47 tag: en is also en-GB
 	Except   []string  `json:"except,omitempty"`   // ids of documents that it leaves out
+	// ids of chunks that it leaves out
+	ExceptChunks []string `json:"except_chunks,omitempty"`
 }
 
 // MarshalJSON writes dates as the properties of documents have them: RFC 3339 in UTC, to the second.

@@ -109,6 +109,15 @@ func testSearchWithin(t *testing.T, b *bench) {
 			t.Errorf("%s is found, though it is left out", h.Filename)
 		}
 	}
+	seen := []string{hits[0].ChunkID}
+	for name, q := range map[string]store.Query{
+		"words": {Text: "harbour"}, "vector": {Embedding: embed("harbour")}, "an operator": {Text: "harbour OR lighthouse"},
+	} {
+		q.Within = &store.Within{ExceptChunks: seen}
+		if got := b.search(q); len(got) != 3 || slices.ContainsFunc(got, func(h store.Hit) bool { return h.ChunkID == seen[0] }) {
+			t.Errorf("by %s: %d of 3 hits, or one that is left out", name, len(got))
+		}
+	}
 	other := newBench(t, b.open)
 	other.ingestDescribed(described{"own.txt", "en", map[string]any{"year": 2024}, nil, []string{"harbour of another"}})
 	if got := filesOf(other.search(store.Query{

@@ -17,6 +17,12 @@ return within is null
                   to_char(d.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) collate "C"
            between coalesce(within ->> 'from', '') and coalesce(within ->> 'to', '~'));
 
+-- aw_leaves_out reports whether a search leaves out a chunk that its caller has already. The body is put in place of the
+-- call.
+create or replace function {{ .schema }}.aw_leaves_out(chunk uuid, within jsonb) returns boolean
+language sql immutable parallel safe
+return within is not null and coalesce(within -> 'except_chunks' ? chunk::text, false);
+
 -- aw_within are the chunks of a narrow search, in a set (null: all) and the documents that fit "within"; null: they are
 -- more than most, or nothing narrows the search.
 create or replace function {{ .schema }}.aw_within(client text, in_set text, within jsonb, most integer) returns uuid[]
@@ -33,7 +39,7 @@ begin
       on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
     where (aw_within.client is null or d.client_id = aw_within.client)
       and (aw_within.in_set is null or d.document_set = aw_within.in_set)
-      and {{ .schema }}.aw_fits(d, aw_within.within)
+      and {{ .schema }}.aw_fits(d, aw_within.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_within.within)
     limit most + 1);
   return case when cardinality(v_ids) <= most then v_ids end;
 end $$;

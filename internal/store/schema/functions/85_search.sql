@@ -61,7 +61,7 @@ begin
         on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
       where (aw_nearest.client is null or c.client_id = aw_nearest.client)
         and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
-        and {{ .schema }}.aw_fits(d, aw_nearest.within)
+        and {{ .schema }}.aw_fits(d, aw_nearest.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_nearest.within)
         and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
       order by c.embedding operator({{ .vector }}.<=>) vec
       limit n) f;
@@ -77,7 +77,7 @@ begin
     on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
   where (aw_nearest.client is null or d.client_id = aw_nearest.client)
     and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
-    and {{ .schema }}.aw_fits(d, aw_nearest.within)
+    and {{ .schema }}.aw_fits(d, aw_nearest.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_nearest.within)
     and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
   order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- so that no index is used
   limit n;
@@ -133,7 +133,7 @@ begin
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
        and (v_within is null or c.id = any (v_within))
-       and {{ .schema }}.aw_fits(d, aw_matching.within)
+       and {{ .schema }}.aw_fits(d, aw_matching.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_matching.within)
      limit v_most)
     union all
     (select c.id, c.search, false
@@ -144,7 +144,7 @@ begin
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
        and (v_within is null or c.id = any (v_within))
-       and {{ .schema }}.aw_fits(d, aw_matching.within)
+       and {{ .schema }}.aw_fits(d, aw_matching.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_matching.within)
      limit v_most)
   )
   select f.id, f.complete,
