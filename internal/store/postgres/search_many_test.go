@@ -19,8 +19,17 @@ func (l *library) testHits(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "select * from "+call, vector(l.topics[0])); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(plans.String(), "CTE fused") || strings.Contains(plans.String(), "Seq Scan on document_chunks") {
-			t.Errorf("%s: a scan of all chunks, or no plan of the hits:\n%s", call, plans.String())
+		found := false
+		for plan := range strings.SplitSeq(plans.String(), "duration: ") { // other parts may scan a table as small as this one
+			if strings.Contains(plan, "CTE fused") {
+				found = true
+				if strings.Contains(plan, "Seq Scan on document_chunks") {
+					t.Errorf("%s: a scan of all chunks:\n%s", call, plan)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: no plan of the hits", call)
 		}
 	}
 }
