@@ -157,6 +157,21 @@ func TestFolding(t *testing.T) {
 	if hits := find(t, l, search.Query{Text: "night", Limit: 1}); len(hits) != 1 || len(hits[0].AlsoIn) != 1 {
 		t.Errorf("one hit: %+v", hits)
 	}
+	// One word that turns a long text round makes it another one.
+	l = nil
+	for i, text := range []string{
+		long, strings.Replace(long, "may open", "may not open", 1), strings.Replace(long, "may open", "may  Open,", 1),
+		strings.Replace(long, "may open", "can't open", 1), strings.Replace(long, "may open", "may nicht open", 1) + " kein",
+	} {
+		l.add(string(rune('a'+i)), text)
+	}
+	got = nil
+	for _, h := range find(t, l, search.Query{Text: "harbour", Limit: 20}) {
+		got = append(got, fmt.Sprintf("%s %d", h.ChunkID, len(h.AlsoIn)))
+	}
+	if want := "a0 1 b0 1 e0 0"; strings.Join(got, " ") != want {
+		t.Errorf("words that turn a text round: %v, want %s", got, want)
+	}
 	// What is folded is replaced by the next hits, however many copies there are.
 	l = nil
 	for i := range 250 {

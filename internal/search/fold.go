@@ -17,7 +17,26 @@ const (
 // resemblance and containment of documents", 1997; here all shingles are compared, because texts are few and short.
 type fingerprint struct {
 	shingles map[uint64]bool
-	numbers  uint64 // texts whose numbers differ say different things, however like they are
+	// Texts say different things if these differ, however like they are.
+	numbers   uint64
+	negations int
+}
+
+// negates reports whether a word turns a sentence round, in languages that documents here often have. A list can't be
+// whole: without its words a language is folded by the shingles alone.
+func negates(word string) bool {
+	switch word {
+	case "not", "no", "nor", "never", "none", "neither", "without", "except", "unless", "cannot", "t", // of don't
+		"nicht", "nichts", "nie", "niemals", "kein", "keine", "keinen", "keinem", "keiner", "keines", "ohne", "außer", "weder",
+		"ne", "pas", "jamais", "aucun", "aucune", "sans", "ni", "sauf", // French
+		"nunca", "jamás", "ningún", "ninguno", "ninguna", "sin", "salvo", // Spanish
+		"não", "nem", "nenhum", "nenhuma", "sem", // Portuguese
+		"non", "mai", "nessun", "nessuno", "nessuna", "senza", "né", "tranne", // Italian
+		"niet", "geen", "nooit", "zonder", "bez", "żaden", // Dutch, Polish
+		"не", "ни", "нет", "никогда", "без", "кроме", "لا", "لم", "لن", "ليس", "بدون", "غير", "değil", "yok", "asla", "hiç":
+		return true
+	}
+	return false
 }
 
 // fingerprintOf is that of a hit's last heading and text: a short text under another heading is another one.
@@ -28,7 +47,10 @@ func fingerprintOf(h Hit) fingerprint {
 	}
 	words := wordsOf(text)
 	p := fingerprint{shingles: map[uint64]bool{}}
-	for i := range words {
+	for i, word := range words {
+		if negates(word) {
+			p.negations++
+		}
 		p.shingles[hashOf(strings.Join(words[i:min(i+shingle, len(words))], " "))] = true
 	}
 	p.numbers = hashOf(strings.Join(numbersOf(text), " "))
@@ -104,7 +126,7 @@ func (p fingerprint) nearly(o fingerprint) bool {
 	if len(few) > len(many) {
 		few, many = many, few
 	}
-	if p.numbers != o.numbers || len(few) == 0 || float64(len(few)) < likeness*float64(len(many)) {
+	if p.numbers != o.numbers || p.negations != o.negations || len(few) == 0 || float64(len(few)) < likeness*float64(len(many)) {
 		return false
 	}
 	both := 0
