@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -168,60 +167,6 @@ func TestSubmitRefuses(t *testing.T) {
 	}
 }
 
-// Full queues refuse jobs, and tell when to come again; they are looked at once in some seconds, however many submit.
-func TestOverload(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, func(d *api.Deps) { d.HighWatermark = 10 })
-	b.queue.setDepth(10)
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			r := b.want(b.ask("POST", "/v1/jobs", newFile()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
-			if r.header.Get("Retry-After") == "" {
-				t.Error("no Retry-After")
-			}
-		})
-	}
-	all.Wait()
-	b.queue.mu.Lock()
-	looks := b.queue.looks
-	b.queue.mu.Unlock()
-	if looks > 3 {
-		t.Errorf("%d looks at the queue for 20 requests", looks)
-	}
-}
-
-// A request that was accepted before is answered again also while the queues are full; nothing is recorded of others.
-func TestOverloadReplay(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	byKey, byID := newFile(), strings.Replace(newFile(), "{", `{"id":"known",`, 1)
-	first := b.want(b.ask("POST", "/v1/jobs", byKey, "Idempotency-Key", "k"), http.StatusCreated, "")
-	b.submitted(byID)
-	b.deps.HighWatermark = 10
-	full, err := api.New(b.deps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.queue.setDepth(10)
-	calm, overloaded := b.base, httptest.NewServer(full)
-	t.Cleanup(overloaded.Close)
-	b.base = overloaded.URL
-	again := b.want(b.ask("POST", "/v1/jobs", byKey, "Idempotency-Key", "k"), http.StatusOK, "")
-	if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("replayed %s, was %s", again.text, first.text)
-	}
-	if r := b.want(b.ask("POST", "/v1/jobs", byID), http.StatusOK, ""); r.field("id") != "known" {
-		t.Errorf("replayed %s", r.text)
-	}
-	b.want(b.ask("POST", "/v1/jobs", newFile(), "Idempotency-Key", "k"), http.StatusConflict, "IDEMPOTENCY_CONFLICT")
-	fresh := newFile()
-	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
-	b.want(b.ask("POST", "/v1/jobs", newFile()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
-	b.base = calm // the refused one left no key
-	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusCreated, "")
-}
-
 // A message that can't be sent does not fail the submission: a sweep sends it.
 func TestSubmitWithoutQueue(t *testing.T) {
 	t.Parallel()
@@ -343,85 +288,6 @@ func TestCancelAndRetry(t *testing.T) {
 	if r := b.ask("GET", "/v1/jobs/"+id, ""); r.field("resultRef") != "/v1/documents/d1" || r.field("status") != "succeeded" {
 		t.Errorf("completed: %s", r.text)
 	}
-}
-
-// The address of a webhook may hold a token: in a dead letter's message and a schedule's only who may operate sees it.
-func TestDeadLetterHidesWebhook(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	h := b.begun(b.submitted(newFile()))
-	if _, err := b.store.Fail(t.Context(), store.Failure{
-		Holder: h, Reason: "permanent", Error: store.ErrorInfo{Class: "corruption_detected", Message: "broken"},
-		Original: `{"webhook_url":"https://hooks.example.com/secret-token"}`,
-	}); err != nil {
-		t.Fatal(err)
-	}
-	var p api.Page[api.DeadLetter]
-	if err := json.Unmarshal([]byte(b.ask("GET", "/v1/dead-letters", "").text), &p); err != nil || len(p.Items) != 1 {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	b.want(b.ask("POST", "/v1/schedules", `{"id":"nightly","cron":"@daily","task":{"type":"ingest",
-		"payload":{"prefix":"a/","document_set":"s"},"webhookUrl":"https://hooks.example.com/secret-token"}}`), http.StatusCreated, "")
-	for _, path := range []string{"/v1/dead-letters", "/v1/dead-letters/" + p.Items[0].ID, "/v1/schedules", "/v1/schedules/nightly"} {
-		for scope, want := range map[string]bool{"read": false, "submit": false, "operate": true} {
-			r := b.want(b.ask("GET", path, "", "Authorization", "Bearer "+b.tokens[scope]), http.StatusOK, "")
-			if strings.Contains(r.text, "secret-token") != want || !strings.Contains(r.text, "hooks.example.com") {
-				t.Errorf("%s, scope %s: %s", path, scope, r.text)
-			}
-		}
-	}
-}
-
-// Dead letters: listed, read, replayed alone and by filter, removed.
-func TestDeadLetters(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	var jobs []string
-	for range 3 {
-		id := b.submitted(newFile())
-		b.failJob(b.begun(id))
-		jobs = append(jobs, id)
-	}
-	var p api.Page[api.DeadLetter]
-	r := b.ask("GET", "/v1/dead-letters?type=ingest&class=corruption_detected&reason=permanent", "")
-	if err := json.Unmarshal([]byte(r.text), &p); err != nil || len(p.Items) != 3 || p.Items[0].JobID != jobs[2] ||
-		p.Items[0].Original == "" || p.Items[0].ErrorMessage != "broken" {
-		t.Fatalf("%s, %v", r.text, err)
-	}
-	one := p.Items[2]
-	if r := b.want(b.ask("GET", "/v1/dead-letters/"+one.ID, ""), http.StatusOK, ""); r.field("jobId") != jobs[0] {
-		t.Errorf("get: %s", r.text)
-	}
-	r = b.want(b.ask("POST", "/v1/dead-letters/"+one.ID+"/replay", ""), http.StatusAccepted, "")
-	if r.field("parentJobId") != jobs[0] || r.field("id") != jobs[0]+".r1" {
-		t.Errorf("replayed: %s", r.text)
-	}
-	b.want(b.ask("POST", "/v1/dead-letters/"+one.ID+"/replay", ""), http.StatusConflict, "ALREADY_REPLAYED")
-	var done api.BulkReplayed
-	for _, c := range []struct {
-		body              string
-		matched, replayed int
-	}{
-		{`{"class":"corruption_detected","dryRun":true}`, 2, 0},
-		{`{"type":"ocr"}`, 0, 0},
-		{`{"olderThan":"2020-01-01T00:00:00Z"}`, 0, 0},
-		{`{"limit":1}`, 1, 1},
-		{`{"newerThan":"2020-01-01T00:00:00Z","reason":"permanent"}`, 1, 1},
-		{`{}`, 0, 0},
-	} {
-		r := b.want(b.ask("POST", "/v1/dead-letters/replay", c.body), http.StatusAccepted, "")
-		if err := json.Unmarshal([]byte(r.text), &done); err != nil || done.Matched != c.matched ||
-			done.Replayed != c.replayed || len(done.Jobs) != c.replayed {
-			t.Errorf("%s: %s, %v", c.body, r.text, err)
-		}
-	}
-	b.want(b.ask("DELETE", "/v1/dead-letters/"+one.ID, ""), http.StatusConflict, "STILL_IN_USE")
-	if err := b.store.DeadLetterSent(t.Context(), one.ID); err != nil {
-		t.Fatal(err)
-	}
-	b.want(b.ask("DELETE", "/v1/dead-letters/"+one.ID, ""), http.StatusNoContent, "")
-	b.want(b.ask("DELETE", "/v1/dead-letters/"+one.ID, ""), http.StatusNotFound, "NOT_FOUND")
-	b.want(b.ask("GET", "/v1/dead-letters/"+one.ID, ""), http.StatusNotFound, "NOT_FOUND")
 }
 
 // Counts, queues, webhooks, results that are not there, and paths that are not.

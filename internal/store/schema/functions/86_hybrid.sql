@@ -2,8 +2,9 @@
 -- rank fusion; equal sums go to the words. Vectors of the offline provider are words, too, without their rarity: there
 -- the sum of the two scores orders, and the best v_closely are compared with the question once more (aw_closeness).
 -- A score is from 0 to 1, and means the same from question to question: a sum of places doesn't, so it orders only, and
--- the score is the best that a hit or one behind it is worth (aw_worth). Source of the fusion: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009
--- (there k = 60; Supabase and pgvector's guides use 50).
+-- the score is the best that a hit or one behind it is worth (aw_worth). Source of the fusion:
+-- Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods",
+-- SIGIR 2009 (there k = 60; Supabase and pgvector's guides use 50).
 
 -- matched: whether a hit has a word of the question. The attribute is added here and not by a migration: between the
 -- two the previous functions would return a column too few.

@@ -1,0 +1,65 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/api"
+)
+
+// Full queues refuse jobs, and tell when to come again; they are looked at once in some seconds, however many submit.
+func TestOverload(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *api.Deps) { d.HighWatermark = 10 })
+	b.queue.setDepth(10)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			r := b.want(b.ask("POST", "/v1/jobs", newFile()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
+			if r.header.Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+		})
+	}
+	all.Wait()
+	b.queue.mu.Lock()
+	looks := b.queue.looks
+	b.queue.mu.Unlock()
+	if looks > 3 {
+		t.Errorf("%d looks at the queue for 20 requests", looks)
+	}
+}
+
+// A request that was accepted before is answered again also while the queues are full; nothing is recorded of others.
+func TestOverloadReplay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	byKey, byID := newFile(), strings.Replace(newFile(), "{", `{"id":"known",`, 1)
+	first := b.want(b.ask("POST", "/v1/jobs", byKey, "Idempotency-Key", "k"), http.StatusCreated, "")
+	b.submitted(byID)
+	b.deps.HighWatermark = 10
+	full, err := api.New(b.deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.queue.setDepth(10)
+	calm, overloaded := b.base, httptest.NewServer(full)
+	t.Cleanup(overloaded.Close)
+	b.base = overloaded.URL
+	again := b.want(b.ask("POST", "/v1/jobs", byKey, "Idempotency-Key", "k"), http.StatusOK, "")
+	if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("replayed %s, was %s", again.text, first.text)
+	}
+	if r := b.want(b.ask("POST", "/v1/jobs", byID), http.StatusOK, ""); r.field("id") != "known" {
+		t.Errorf("replayed %s", r.text)
+	}
+	b.want(b.ask("POST", "/v1/jobs", newFile(), "Idempotency-Key", "k"), http.StatusConflict, "IDEMPOTENCY_CONFLICT")
+	fresh := newFile()
+	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
+	b.want(b.ask("POST", "/v1/jobs", newFile()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
+	b.base = calm // the refused one left no key
+	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusCreated, "")
+}
