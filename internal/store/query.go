@@ -22,8 +22,8 @@ type Within struct {
 	From     time.Time `json:"from,omitzero"`      // at or after
 	To       time.Time `json:"to,omitzero"`        // at or before, to the second
 	Language string    `json:"language,omitempty"` // ISO 639-1 or a BCP 47 tag: en is also en-GB
-	Except   []string  `json:"except,omitempty"`   // ids of documents that it leaves out
-	// ids of chunks that it leaves out
+	// What it leaves out, by ids.
+	Except       []string `json:"except,omitempty"` // documents
 	ExceptChunks []string `json:"except_chunks,omitempty"`
 }
 
