@@ -286,3 +286,27 @@ func TestFewOfManyDocuments(t *testing.T) {
 		t.Errorf("%d hits", len(hits))
 	}
 }
+
+// counting is a Rater that counts its calls.
+type counting struct{ calls int }
+
+func (c *counting) Rate(_ context.Context, _ string, texts []string) ([]float64, error) {
+	c.calls++
+	return make([]float64, len(texts)), nil
+}
+
+// TestRaterIsPaidTwice: however far a search looks behind copies, a Rater is asked for the best hits only.
+func TestRaterIsPaidTwice(t *testing.T) {
+	t.Parallel()
+	var l library
+	for i := range 600 {
+		l.add(fmt.Sprintf("copy%03d-", i), "All rights are reserved by the harbour authority.")
+	}
+	l.add("x", "The harbour has nine berths.")
+	f, r := finder(t), &counting{}
+	f.Rater = r
+	found, err := f.Find(t.Context(), l, search.Query{Text: "harbour", Limit: 2})
+	if err != nil || len(found.Hits) != 2 || r.calls != 2 {
+		t.Errorf("%d hits by %d calls of the Rater, want 2 by 2: %v", len(found.Hits), r.calls, err)
+	}
+}
