@@ -90,10 +90,16 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 	lease := b.engine.cfg.Lease
 	renew := time.NewTimer(time.Until(b.renewAt))
 	defer renew.Stop()
-	flush := time.NewTimer(time.Until(b.started.Add(flushEvery)))
-	defer flush.Stop()
 	dirty := b.journal.dirty
-	flushDue := false
+	wait := time.Until(b.started.Add(flushEvery))
+	flushDue := wait <= 0 // dirty tells of notes that there are already
+	if flushDue {
+		// No timer of zero: where many goroutines read such ones at the same instant of a synctest bubble, the race
+		// detector of Go 1.26 crashes (golang.org/issue/78156).
+		wait = flushEvery
+	}
+	flush := time.NewTimer(wait)
+	defer flush.Stop()
 	for {
 		b.section.within(lease / 2) // jitter included
 		select {
