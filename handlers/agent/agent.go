@@ -9,8 +9,6 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -107,10 +105,7 @@ func (h *Handler) Check(t task.Task) error {
 // Handle answers one question.
 func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 	out, err := h.handle(ctx, c)
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop precedes its consequence
-	}
-	return out, err
+	return out, handlers.Stopped(ctx, err)
 }
 
 func (h *Handler) handle(ctx context.Context, c handlers.Call) (out handlers.Outcome, err error) {

@@ -6,7 +6,6 @@ package convert
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -121,10 +120,7 @@ type work struct {
 func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 	w := &work{Handler: h, call: c}
 	out, err := w.do(ctx)
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop precedes its consequence
-	}
-	return out, err
+	return out, handlers.Stopped(ctx, err)
 }
 
 func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {

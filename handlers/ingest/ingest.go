@@ -145,7 +145,7 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	}
 	notes := handlers.NewNotes(c)
 	if err := h.locate(ctx, notes, &p); err != nil {
-		return handlers.Outcome{}, stopped(ctx, err)
+		return handlers.Outcome{}, handlers.Stopped(ctx, err)
 	}
 	if p.Delete {
 		return h.remove(ctx, c, p)
@@ -206,19 +206,11 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 		return w.keep(file.Version, nil)
 	}
 	if err := w.index(ctx); err != nil {
-		return handlers.Outcome{}, stopped(ctx, err)
+		return handlers.Outcome{}, handlers.Stopped(ctx, err)
 	}
 	if w.sameText {
 		reading := w.reading()
 		return w.keep(file.Version, &reading)
 	}
 	return w.activate()
-}
-
-// stopped puts the reason to stop before its consequence.
-func stopped(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
-		return fmt.Errorf("%w: %w", cause, err)
-	}
-	return err
 }

@@ -75,11 +75,11 @@ func (h *Handler) spread(ctx context.Context, c handlers.Call, p Payload) (handl
 		out: Spread{DocumentSet: p.DocumentSet, Prefix: *p.Prefix},
 	}
 	if err := s.blobs(ctx); err != nil {
-		return handlers.Outcome{}, stopped(ctx, err)
+		return handlers.Outcome{}, handlers.Stopped(ctx, err)
 	}
 	if p.DeleteMissing {
 		if err := s.missing(ctx); err != nil {
-			return handlers.Outcome{}, stopped(ctx, err)
+			return handlers.Outcome{}, handlers.Stopped(ctx, err)
 		}
 	}
 	if err := c.Progress.Stage(stageFinalizing); err != nil {
