@@ -72,7 +72,7 @@ func TestResults(t *testing.T) {
 		if name == "out of time" {
 			continue
 		}
-		report := newReport("model", 1, &bytes.Buffer{})
+		report := newReport(t.Context(), "model", 1, &bytes.Buffer{})
 		report.take("model", r)
 		if report.good() != (c.failed == nil) {
 			t.Errorf("%s: the report has %v", name, report.found)

@@ -115,10 +115,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	fmt.Fprintf(out, "prove: seed %d (make prove SEED=%d repeats it)\n", o.seed, o.seed)
 	var reports []*report
 	for _, k := range kinds() {
-		if !slices.Contains(o.kinds, k.name) {
+		if !slices.Contains(o.kinds, k.name) || ctx.Err() != nil && len(reports) > 0 {
 			continue
 		}
-		r := newReport(k.name, o.seed, out)
+		r := newReport(ctx, k.name, o.seed, out)
 		fmt.Fprintf(out, "\n== %s: %s\n", k.name, k.about)
 		if err := k.run(ctx, o, r); err != nil {
 			r.cantRun(err)

@@ -147,7 +147,7 @@ func cleanRun(t *testing.T, g *servers, file string) *tenant {
 	if e := p.end(); err != nil || e != nil {
 		t.Fatal(err, e, p.log)
 	}
-	found, err := tn.check(ctx, newReport("clean", 1, &bytes.Buffer{}), 0)
+	found, err := tn.check(ctx, newReport(ctx, "clean", 1, &bytes.Buffer{}), 0)
 	if err != nil || len(found) > 0 {
 		t.Fatalf("after a clean run: %v, %q", err, found)
 	}

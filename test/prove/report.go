@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 // report collects what a kind did and found. It is safe for concurrent use.
 type report struct {
+	ctx   context.Context // ends when somebody interrupts the proof
 	kind  string
 	seed  uint64
 	out   io.Writer
@@ -25,6 +27,7 @@ type report struct {
 	counts []count // in the order in which they were first named
 	found  []violation
 	errs   []error // runs that could not be carried out
+	cut    int     // what runs reported that an interruption cut off: it proves nothing
 	took   time.Duration
 }
 
@@ -40,8 +43,8 @@ type violation struct {
 	log  string // the end of the worker's log
 }
 
-func newReport(kind string, seed uint64, out io.Writer) *report {
-	return &report{kind: kind, seed: seed, out: out, began: time.Now()}
+func newReport(ctx context.Context, kind string, seed uint64, out io.Writer) *report {
+	return &report{ctx: ctx, kind: kind, seed: seed, out: out, began: time.Now()}
 }
 
 // add counts something.
@@ -90,6 +93,10 @@ func (r *report) violated(run string, whats []string, log string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		r.cut++
+		return
+	}
 	for _, what := range whats {
 		r.found = append(r.found, violation{run, what, log})
 		fmt.Fprintf(r.out, "   VIOLATION in %s (seed %d): %s\n", run, r.seed, what)
@@ -103,6 +110,10 @@ func (r *report) violated(run string, whats []string, log string) {
 func (r *report) cantRun(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		r.cut++
+		return
+	}
 	r.errs = append(r.errs, err)
 	fmt.Fprintf(r.out, "   BROKEN (seed %d): %v\n", r.seed, err)
 }
@@ -117,9 +128,31 @@ func (r *report) finish() {
 	}
 	fmt.Fprintf(r.out, "   %s: %d runs in %v, %d violations; %s\n", r.kind, r.runs, r.took.Round(time.Second),
 		len(r.found), strings.Join(parts, ", "))
+	if r.cut > 0 {
+		fmt.Fprintf(r.out, "   interrupted: %d runs were cut off, which proves nothing about them\n", r.cut)
+	}
 }
 
-func (r *report) good() bool { return len(r.found) == 0 && len(r.errs) == 0 && r.runs > 0 }
+func (r *report) good() bool { return r.verdict() == holds }
+
+// The verdicts on a kind.
+const (
+	holds       = "holds"
+	failed      = "FAILED"
+	interrupted = "INTERRUPTED" // what was done until then held
+)
+
+func (r *report) verdict() string {
+	switch {
+	case len(r.found) > 0, len(r.errs) > 0:
+		return failed
+	case r.ctx.Err() != nil:
+		return interrupted
+	case r.runs == 0:
+		return failed
+	}
+	return holds
+}
 
 // summarize prints the table of all kinds and returns the exit code. It keeps the failures in a file.
 func summarize(out io.Writer, reports []*report) int {
@@ -128,12 +161,11 @@ func summarize(out io.Writer, reports []*report) int {
 	fmt.Fprintln(w, "kind\truns\tviolations\tbroken\ttook\tseed\tverdict")
 	code := 0
 	for _, r := range reports {
-		verdict := "holds"
 		if !r.good() {
-			verdict, code = "FAILED", 1
+			code = 1
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t%d\t%s\n", r.kind, r.runs, len(r.found), len(r.errs),
-			r.took.Round(time.Second), r.seed, verdict)
+			r.took.Round(time.Second), r.seed, r.verdict())
 	}
 	_ = w.Flush() // nobody to report a failed writer to
 	for _, r := range reports {
