@@ -384,3 +384,30 @@ func TestOrigins(t *testing.T) {
 		t.Errorf("without a list: %v", r.header)
 	}
 }
+
+// A page of a listed origin may make every call that there is: the browser asks before each PUT, PATCH and DELETE.
+func TestOriginsOfEveryCall(t *testing.T) {
+	t.Parallel()
+	const origin = "https://app.example"
+	b := newBench(t, func(d *api.Deps) { d.AllowOrigins = []string{origin} })
+	raw, err := b.api.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(raw, &spec); err != nil || len(spec.Paths) == 0 {
+		t.Fatalf("%d paths, %v", len(spec.Paths), err)
+	}
+	for path, calls := range spec.Paths {
+		for method := range calls {
+			method = strings.ToUpper(method)
+			r := b.ask("OPTIONS", path, "", "Origin", origin, "Authorization", "", "Access-Control-Request-Method", method,
+				"Access-Control-Request-Headers", "authorization,content-type")
+			if r.header.Get("Access-Control-Allow-Origin") != origin || r.header.Get("Access-Control-Allow-Methods") != method {
+				t.Errorf("%s %s: %v", method, path, r.header)
+			}
+		}
+	}
+}

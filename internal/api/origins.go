@@ -14,7 +14,7 @@ func (a *API) allowOrigins(next http.Handler) http.Handler {
 	}
 	return cors.New(cors.Options{
 		AllowedOrigins: a.deps.AllowOrigins,
-		AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodDelete},
+		AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"},
 		ExposedHeaders: []string{"Location", "Idempotent-Replayed", "Retry-After"},
 		MaxAge:         600, // seconds

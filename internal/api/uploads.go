@@ -32,7 +32,7 @@ const (
 )
 
 // reserved are the folders that workers write to. What is there is trusted: nobody else writes to them through the API.
-var reserved = []string{"tasks/", "derived/", "decks/", "exports/"}
+var reserved = []string{"tasks/", "derived/", "decks/", "exports/", "results/"}
 
 // NewUpload is a file to upload.
 type NewUpload struct {

@@ -49,7 +49,7 @@ func TestPutBlob(t *testing.T) {
 	}
 	for _, name := range []string{
 		"../a", "a/../b", "/a", "a/", `a\b`, "a\x00b", "a\nb", "./a", "\xff", strings.Repeat("x", 1025),
-		"tasks/a.json", "derived/docling/0.json.gz", "decks/d.json", "exports/e.pptx",
+		"tasks/a.json", "derived/docling/0.json.gz", "decks/d.json", "exports/e.pptx", "results/t.xml",
 	} {
 		b.want(b.ask("PUT", "/v1/blobs/"+url.PathEscape(name), "x", as...), http.StatusBadRequest, "VALIDATION_ERROR")
 	}

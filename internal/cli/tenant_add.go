@@ -96,7 +96,8 @@ func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error 
 		return err
 	}
 	return changeMachine(o.root, func(m *tenants.Machine) error {
-		added, err := m.Add(change)
+		var added tenants.Added
+		err := m.Exclusive(func() (err error) { added, err = m.Add(change); return err })
 		if e, ok := errors.AsType[*tenants.ExistsError](err); ok {
 			return &failure{"add the tenant", "to change them, repeat the command with --force; nothing was written", e}
 		} else if err != nil {

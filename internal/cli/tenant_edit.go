@@ -115,7 +115,7 @@ func (p *program) editTenant(
 			_, err := fmt.Fprintln(p.stdout, "The changes were thrown away.")
 			return err
 		default:
-			if err := m.Apply(e, text); err != nil {
+			if err := m.Exclusive(func() error { return m.Apply(e, text) }); err != nil {
 				return &failure{"write the settings", "nothing was written: edit the current file again", err}
 			}
 			return p.afterEdit(ctx, m, root, e, text, warnings, wrong)

@@ -107,7 +107,7 @@ func (p *program) removeTenant(
 	if o.keep {
 		return done, nil
 	}
-	done.Removed, err = m.Remove(name, o.state)
+	err = m.Exclusive(func() (err error) { done.Removed, err = m.Remove(name, o.state); return err })
 	return done, err
 }
 

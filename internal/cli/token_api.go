@@ -201,24 +201,8 @@ func (p *program) changeTokens(
 	ctx context.Context, o apiTokens, change func([]apitoken.Token) ([]apitoken.Token, error),
 ) (next string, err error) {
 	err = changeMachine(o.root, func(m *tenants.Machine) error {
-		all, err := tokensOf(m, o)
-		if err != nil {
-			return err
-		}
-		if all, err = change(all); err != nil {
-			return err
-		}
-		added := tenants.Added{Tenant: tenants.Tenant{Name: o.tenant}, Changed: []string{tokensName}}
-		if len(all) == 0 {
-			err = m.RemoveSecret(o.tenant, tokensName)
-		} else {
-			added, err = m.Add(tenants.Change{Name: o.tenant, Force: true, Secrets: map[string]config.Secret{
-				tokensName: config.NewSecret(entries(all)),
-			}})
-		}
-		if wrong, ok := errors.AsType[*config.Errors](err); ok {
-			return &failure{"write the tokens", "fix the tenant's settings first: async-worker tenant edit " + o.tenant, wrong}
-		}
+		var added tenants.Added
+		err := m.Exclusive(func() (err error) { added, err = writeTokens(m, o, change); return err })
 		if err != nil {
 			return err
 		}
@@ -226,6 +210,30 @@ func (p *program) changeTokens(
 		return err
 	})
 	return next, err
+}
+
+// writeTokens reads the entries, changes them, and writes them.
+func writeTokens(
+	m *tenants.Machine, o apiTokens, change func([]apitoken.Token) ([]apitoken.Token, error),
+) (tenants.Added, error) {
+	all, err := tokensOf(m, o)
+	if err != nil {
+		return tenants.Added{}, err
+	}
+	if all, err = change(all); err != nil {
+		return tenants.Added{}, err
+	}
+	added := tenants.Added{Tenant: tenants.Tenant{Name: o.tenant}, Changed: []string{tokensName}}
+	if len(all) == 0 {
+		return added, m.RemoveSecret(o.tenant, tokensName)
+	}
+	added, err = m.Add(tenants.Change{Name: o.tenant, Force: true, Secrets: map[string]config.Secret{
+		tokensName: config.NewSecret(entries(all)),
+	}})
+	if wrong, ok := errors.AsType[*config.Errors](err); ok {
+		return added, &failure{"write the tokens", "fix the tenant's settings first: async-worker tenant edit " + o.tenant, wrong}
+	}
+	return added, err
 }
 
 func entries(all []apitoken.Token) string {

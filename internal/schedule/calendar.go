@@ -80,11 +80,11 @@ func (c Calendar) Next(t time.Time) time.Time {
 	}
 	p := c.periodAt(t)
 	for {
-		next := c.nextIn(p, t)
+		next, found := c.nextIn(p, t)
 		switch {
-		case !next.IsZero() && c.fixed && p.again(next):
+		case found && c.fixed && p.again(next):
 			t = next
-		case !next.IsZero() || p.end.IsZero():
+		case found || next.IsZero(): // none in the years in which the library looks: a zone's periods have no end
 			return next
 		default:
 			t = p.end.Add(-time.Second)
@@ -115,19 +115,17 @@ func (c Calendar) periodAt(t time.Time) (p period) {
 // again reports whether the wall clock showed the same before the clocks were put back.
 func (p period) again(t time.Time) bool { return t.Sub(p.begin) < p.since-p.offset }
 
-// nextIn is the first time after t in a period; zero: there is none.
-func (c Calendar) nextIn(p period, t time.Time) time.Time {
-	next := c.onWall(t, p.offset)
-	if !p.end.IsZero() && !next.Before(p.end) {
-		next = time.Time{}
-	}
+// nextIn is the first time after t, and whether it is in a period; zero: there is none in any.
+func (c Calendar) nextIn(p period, t time.Time) (next time.Time, found bool) {
+	next = c.onWall(t, p.offset)
+	found = !next.IsZero() && (p.end.IsZero() || next.Before(p.end))
 	if gap := p.begin.Add(p.offset - p.since); c.fixed && !p.begin.IsZero() && t.Before(gap) {
 		if moved := c.onWall(t, p.since); moved.Before(gap) && !moved.IsZero() && !moved.Before(p.begin) &&
-			(next.IsZero() || moved.Before(next)) {
-			return moved
+			(!found || moved.Before(next)) {
+			return moved, true
 		}
 	}
-	return next
+	return next, found
 }
 
 // onWall is the first time after t of clocks that are this far from UTC.

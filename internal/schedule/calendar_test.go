@@ -25,6 +25,14 @@ func TestParseCalendarRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want an error with %q", cron, err, want)
 		}
 	}
+	// A zone that changes its clocks for ever has no last period in which to look.
+	for _, cron := range []string{"0 0 31 2 *", "0 0 30 2 *", "*/5 * 31 4,6,9,11 *", "30 2 31 11 1-5"} {
+		for _, zone := range []string{"UTC", "Asia/Kolkata", "Europe/Berlin", "America/Santiago", "Africa/Casablanca"} {
+			if _, err := ParseCalendar(cron, zone); err == nil || !strings.Contains(err.Error(), "never fires") {
+				t.Errorf("%q in %s: %v, want an error with %q", cron, zone, err, "never fires")
+			}
+		}
+	}
 	for _, zone := range []string{"Local", "Europe/Atlantis", "../etc/passwd", "+02:00"} {
 		if _, err := ParseCalendar("@daily", zone); err == nil || !strings.Contains(err.Error(), "time_zone") {
 			t.Errorf("zone %q: %v", zone, err)
@@ -45,6 +53,7 @@ func TestClocksAreChanged(t *testing.T) {
 		{"30 2 * * *", "Europe/Berlin", "2026-10-24T00:00:00Z", []string{
 			"2026-10-24T00:30:00Z", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z",
 		}},
+		{"0 9 13 * 5", "Europe/Berlin", "2026-04-01T00:00:00Z", []string{"2026-11-13T08:00:00Z", "2027-08-13T07:00:00Z"}},
 		{"*/30 * * * *", "Europe/Berlin", "2026-10-25T00:15:00Z", []string{
 			"2026-10-25T00:30:00Z", "2026-10-25T01:00:00Z", "2026-10-25T01:30:00Z", "2026-10-25T02:00:00Z",
 		}},
