@@ -112,7 +112,7 @@ func (c Config) key(embedded, kind string) string {
 	part(embedded)
 	part(c.Model)
 	number(c.Dimensions)
-	number(Version)
+	number(keyVersion)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -9,8 +9,13 @@ package chunk
 
 import "github.com/seed-7227ef26/async-worker/internal/extract"
 
-// Version is part of every chunk key. It increases when the same blocks would produce other chunks.
-const Version = 2
+// Version is part of what a document was read with. It increases when the same blocks would produce other chunks, so
+// that a document that is ingested again is cut again.
+const Version = 3
+
+// keyVersion is part of every chunk key. It increases when the same embedded text is to be embedded again. It is not
+// Version, so that chunks that are still the same keep their keys.
+const keyVersion = 2
 
 // The kinds of chunks, by most of their tokens.
 const (
@@ -32,7 +37,7 @@ type Chunk struct {
 	Headings    int      // number of heading blocks that begin in it
 	Language    string   // ISO 639-1; set by the receiver of the chunk, the chunker leaves it empty
 	Tokens      int      // of Embedded
-	// hex SHA-256 of Embedded (with white space normalized except in code), model, dimensions and Version
+	// hex SHA-256 of Embedded (with white space normalized except in code), model, dimensions and keyVersion
 	Key string
 }
 

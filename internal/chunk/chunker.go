@@ -13,6 +13,7 @@ const (
 	DefaultTarget = 400
 	DefaultMax    = 800
 	DefaultMin    = 50
+	DefaultSmall  = 200
 )
 
 // levelMax is the deepest level of a heading; it limits the headings above a chunk.
@@ -22,12 +23,13 @@ const levelMax = 9
 const smallestMax = 64
 
 // Config is the configuration of a Chunker. Zero numbers take the default; contradictory numbers are adjusted
-// to 64 ≤ Max, Min ≤ Target/2, Target ≤ Max.
+// to 64 ≤ Max, Min ≤ Target/2, Small ≤ Target ≤ Max.
 type Config struct {
 	Title  string // of the document, at the start of every chunk's embedded text; so a new title changes every key
 	Target int    // desired tokens of a chunk; default DefaultTarget
 	Max    int    // maximum tokens of a chunk, including title and headings; default DefaultMax
 	Min    int    // a smaller chunk is merged with a neighbor where the structure allows it; default DefaultMin
+	Small  int    // parts of a section that together have no more are one chunk; default DefaultSmall
 
 	Counter    llm.Counter // counts the model's tokens; required
 	Model      string      // part of the keys
@@ -44,9 +46,13 @@ func (c Config) withDefaults() Config {
 	if c.Min <= 0 {
 		c.Min = DefaultMin
 	}
+	if c.Small <= 0 {
+		c.Small = DefaultSmall
+	}
 	c.Max = max(c.Max, smallestMax)
 	c.Target = min(c.Target, c.Max)
 	c.Min = min(c.Min, c.Target/2)
+	c.Small = min(c.Small, c.Target)
 	return c
 }
 

@@ -61,7 +61,7 @@ type piece struct {
 
 func TestStructure(t *testing.T) {
 	t.Parallel()
-	long := prose(200)
+	long, part := prose(200), prose(80)
 	for name, test := range map[string]struct {
 		blocks []extract.Block
 		want   []piece
@@ -107,6 +107,37 @@ func TestStructure(t *testing.T) {
 		"a small last subsection goes with the one before": {
 			blocks: []extract.Block{head(1, "A"), para(long), head(2, "B"), para("b"), head(1, "C")},
 			want:   []piece{{"A", "text", "# A\n\n" + long + "\n\n## B\n\nb"}, {"C", "text", "# C"}},
+		},
+		"small parts of a section are merged": {
+			blocks: []extract.Block{
+				head(1, "A"), head(2, "B"), para(part), head(2, "C"), para(part), head(3, "D"), para(part), head(2, "E"), para(part),
+				head(2, "F"), para(part),
+			},
+			want: []piece{
+				{"A", "text", "# A\n\n## B\n\n" + part + "\n\n## C\n\n" + part},
+				{"A > C > D", "text", "### D\n\n" + part},
+				{"A", "text", "## E\n\n" + part + "\n\n## F\n\n" + part},
+			},
+		},
+		"small parts of different sections are not": {
+			blocks: []extract.Block{
+				head(1, "A"), head(2, "B"), para(long), head(3, "C"), para(part), head(2, "D"), para(part),
+			},
+			want: []piece{
+				{"A > B", "text", "# A\n\n## B\n\n" + long},
+				{"A > B > C", "text", "### C\n\n" + part},
+				{"A > D", "text", "## D\n\n" + part},
+			},
+		},
+		"a part is merged whole or not": {
+			blocks: []extract.Block{
+				head(1, "A"), head(2, "B"), para(part), head(2, "C"), para(long), para(long), head(2, "D"), para(part),
+			},
+			want: []piece{
+				{"A > B", "text", "# A\n\n## B\n\n" + part},
+				{"A > C", "text", "## C\n\n" + long + "\n\n" + long},
+				{"A > D", "text", "## D\n\n" + part},
+			},
 		},
 		"lists": {
 			blocks: []extract.Block{
@@ -220,7 +251,7 @@ func TestKey(t *testing.T) {
 	config := chunk.Config{Title: "T", Model: "m", Dimensions: 8}
 	base := key(config, para("text"))
 	if want := "d39476d8baeba95ab0a690a807d7444634f1871ec1fe0ab572117b2ec7d376d3"; base != want {
-		t.Errorf("the key is %s, not %s: if that is meant, raise Version", base, want)
+		t.Errorf("the key is %s, not %s: if that is meant, raise keyVersion", base, want)
 	}
 	if got := key(config, extract.Block{
 		Kind: extract.Paragraph, Text: "text", Page: 7,

@@ -66,18 +66,22 @@ func (c *Chunker) better(a, b int) bool {
 func (c *Chunker) opening() int { return c.items[0].context().tokens + c.items[0].ahead }
 
 // subsection returns how many items precede the first subsection that begins a new chunk, and whether they are
-// complete. A subsection that would leave too little before it, or that is the last and too small, is merged
-// instead.
+// complete. A subsection is merged with what precedes it if that is too little, if it is itself the last and too small,
+// or if both are small parts of the same section.
 func (c *Chunker) subsection(final bool) (end int, closed bool) {
 	size, rest := c.opening(), c.total
 	for k := range c.items {
 		i := &c.items[k]
 		if k > 0 && i.section {
+			merge, known := size < c.config.Min, true
+			if !merge {
+				merge, known = c.joins(k, size, final)
+			}
 			switch {
-			case size < c.config.Min:
+			case merge:
 				i.section = false
 				c.sections--
-			case rest >= c.config.Min:
+			case known && rest >= c.config.Min:
 				return k, true
 			case !final:
 				return 0, false
@@ -87,4 +91,21 @@ func (c *Chunker) subsection(final bool) (end int, closed bool) {
 		rest -= i.tokens
 	}
 	return len(c.items), final
+}
+
+// joins reports whether the subsection that begins at item k joins the size tokens before it: if it is below the heading
+// that all of them are below, and both together are small. known is false while that depends on what follows.
+func (c *Chunker) joins(k, size int, final bool) (joins, known bool) {
+	if !c.items[k].under.parent.within(c.items[0].context()) {
+		return false, true
+	}
+	for j, i := range c.items[k:] {
+		if j > 0 && i.section {
+			return true, true
+		}
+		if size += i.tokens; size > c.config.Small {
+			return false, true
+		}
+	}
+	return final, final
 }

@@ -104,6 +104,18 @@ func (a author) ledger() []extract.Block {
 	return []extract.Block{{Kind: extract.TableKind, Table: &extract.Table{Rows: rows, Headers: 1}}}
 }
 
+// manual is 1200 sections of some sentences, 12 in each chapter.
+func (a author) manual() (blocks []extract.Block) {
+	for i := range 1200 {
+		if i%12 == 0 {
+			blocks = append(blocks, extract.Block{Kind: extract.Heading, Level: 1, Text: a.sentence()})
+		}
+		blocks = append(blocks, extract.Block{Kind: extract.Heading, Level: 2, Text: a.word() + " " + a.word()},
+			extract.Block{Kind: extract.Paragraph, Text: a.paragraph()})
+	}
+	return blocks
+}
+
 // caching is a Counter that counts no text twice, because the versions of a document share most text.
 type caching struct {
 	counts sync.Map
@@ -146,6 +158,7 @@ func TestEditsAreLocal(t *testing.T) {
 		"one long text": newAuthor(3).scroll(),
 		"no sentences":  newAuthor(3).stream(),
 		"one table":     newAuthor(4).ledger(),
+		"small parts":   newAuthor(7).manual(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,6 +39,14 @@ func (s *section) below(c Config, heading string, level int) *section {
 	return child
 }
 
+// within reports whether the section is other, or below it.
+func (s *section) within(other *section) bool {
+	for s != nil && s != other {
+		s = s.parent
+	}
+	return s != nil
+}
+
 // setPrefix makes the lines of title and headings. Both are shortened to the limits of Config: the end of the
 // title and the outermost headings go first.
 func (s *section) setPrefix(c Config) {

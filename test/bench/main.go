@@ -45,21 +45,23 @@ func main() {
 		os.Exit(servePeer(os.Stdout, os.Stdin, os.Args[2]))
 	}
 	var index indexOptions
-	flag.IntVar(&index.rows, "rows", 50_000, "index, search: number of chunks, at least 1000")
-	flag.IntVar(&index.queries, "queries", 100, "index, search: number of questions")
-	flag.Uint64Var(&index.seed, "seed", 1, "index, search: seed of its vectors and words")
+	flag.IntVar(&index.rows, "rows", 50_000, "index, search, vectors: number of chunks, at least 1000")
+	flag.IntVar(&index.queries, "queries", 100, "index, search, vectors: number of questions")
+	flag.Uint64Var(&index.seed, "seed", 1, "index, search, vectors: seed of its vectors and words")
 	var search scaleOptions
-	flag.StringVar(&search.set, "set", "", "search: folder with passages.jsonl and questions.jsonl, of a language with spaces")
-	flag.IntVar(&search.dimensions, "dimensions", schema.DefaultDimensions, "search: of the vectors")
+	flag.StringVar(&search.set, "set", "", "search, vectors: folder with passages.jsonl and questions.jsonl, of a language with spaces")
+	flag.IntVar(&search.dimensions, "dimensions", schema.DefaultDimensions, "search, vectors: of the vectors that are made")
 	flag.IntVar(&search.writers, "writers", 2, "search: connections that fill the database")
 	flag.StringVar(&search.database, "database", "", "search: URL of an empty database to use and keep, instead of a server of its own")
+	var quantized quantizedOptions
+	quantized.flags()
 	var bloat bloatOptions
 	bloat.flags()
 	var old retentionOptions
 	old.flags()
 	var peers peersOptions
 	peers.flags()
-	all := parts(&index, &search, &bloat, &old, &peers)
+	all := parts(&index, &search, &quantized, &bloat, &old, &peers)
 	queue := flag.String("queue", "", "queue: only on this one: stub, Azurite, NATS, Postgres or pgmq")
 	only := flag.String("only", "", "only this part: "+partNames(all))
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
@@ -97,7 +99,7 @@ type part struct {
 	run   func(ctx context.Context, out io.Writer) error
 }
 
-func parts(index *indexOptions, search *scaleOptions, bloat *bloatOptions, old *retentionOptions, peers *peersOptions) []part {
+func parts(index *indexOptions, search *scaleOptions, quantized *quantizedOptions, bloat *bloatOptions, old *retentionOptions, peers *peersOptions) []part {
 	return []part{
 		{"reindex", "documents that are ingested again", measureReindex},
 		{
@@ -116,6 +118,14 @@ func parts(index *indexOptions, search *scaleOptions, bloat *bloatOptions, old *
 			func(ctx context.Context, out io.Writer) error {
 				search.rows, search.seed = index.rows, index.seed
 				return measureUpgrade(ctx, out, *search)
+			},
+		},
+		{
+			"vectors", "an index of them, and one of their signs: what they find and cost",
+			func(ctx context.Context, out io.Writer) error {
+				quantized.rows, quantized.queries, quantized.seed = index.rows, index.queries, index.seed
+				quantized.set, quantized.dimensions = search.set, search.dimensions
+				return measureQuantized(ctx, out, *quantized)
 			},
 		},
 		{"ingest", "the corpus, compared with its extraction and its model calls alone", measureIngest},

@@ -26,8 +26,8 @@ const (
 	staticDimensions = 256
 )
 
-// embedder is the offline provider, or the worker's client of a service with the static model. stop ends the service.
-func embedder(ctx context.Context, model, venv string) (e llm.Embedder, stop func() error, err error) {
+// Embedder is the offline provider, or the worker's client of a service with the static model. stop ends the service.
+func Embedder(ctx context.Context, model, venv string) (e llm.Embedder, stop func() error, err error) {
 	none := func() error { return nil }
 	switch model {
 	case "":

@@ -39,7 +39,7 @@ func Run(ctx context.Context, out io.Writer, dir, venv, model string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, pg.Stop()) }()
-	e, stop, err := embedder(ctx, model, venv)
+	e, stop, err := Embedder(ctx, model, venv)
 	if err != nil {
 		return err
 	}
