@@ -54,15 +54,15 @@ func (s *spool) flush() error {
 // windows passes on runs of chunks that are asked about together.
 func (s *spool) windows(next func(window []chunk.Chunk) error) error {
 	var window []chunk.Chunk
-	tokens := 0
+	cutter := s.work.contexts.planner.Cutter()
 	if err := s.file.each(func(c chunk.Chunk) error {
-		if s.work.contexts.planner.Ends(tokens, c.Tokens) || len(window) == batchChunks {
+		if cutter.Begins(c.Tokens) {
 			if err := next(window); err != nil {
 				return err
 			}
-			window, tokens = nil, 0
+			window = nil
 		}
-		window, tokens = append(window, c), tokens+c.Tokens
+		window = append(window, c)
 		return nil
 	}); err != nil || len(window) == 0 {
 		return err

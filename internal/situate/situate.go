@@ -3,7 +3,7 @@
 // Source: Anthropic, "Introducing Contextual Retrieval", 2024.
 //
 // There a request has the whole document and one chunk. Here it has the document, or of a long one the outline and the
-// part around the chunks, and asks for up to 16 chunks at once: that costs about 1.5 tokens for each token of the
+// part around the chunks, and asks for up to 20 chunks at once: that costs about 1.5 tokens for each token of the
 // document. The document comes first, so that a service that caches beginnings of prompts finds it again.
 package situate
 
@@ -30,7 +30,7 @@ const (
 	passageTokens = 6000 // of a window, at most
 	outlineTokens = 600  // of the title and the headings, at most
 	answerTokens  = 170  // of the answer, for each context: 60 words, in JSON
-	mostWanted    = 16   // contexts that one question asks for
+	mostWanted    = 20   // contexts that one question asks for
 )
 
 // headingsMost is how many headings a question has, at most; the deepest are left out first.
@@ -90,10 +90,25 @@ func (p *Planner) By() string { return By(p.config.Model) }
 // By names a model and the version of the questions.
 func By(model string) string { return model + "/" + strconv.Itoa(Version) }
 
-// Ends reports whether a window of these tokens is complete: the next passage, with so many, begins another one. All
-// windows of a document have about the same size.
-func (p *Planner) Ends(tokens, next int) bool {
-	return tokens > 0 && (tokens+next > p.room || tokens+next/2 > p.target)
+// Cutter cuts a document into windows of about the same size: runs of chunks that are asked about together, and, if all of
+// them want a context, in one question.
+type Cutter struct {
+	planner          *Planner
+	tokens, passages int // of the window so far
+}
+
+// Cutter returns one that has seen no chunk.
+func (p *Planner) Cutter() *Cutter { return &Cutter{planner: p} }
+
+// Begins takes the next chunk, of so many tokens, and reports whether it begins another window.
+func (c *Cutter) Begins(tokens int) bool {
+	begins := c.passages == c.planner.wanted || c.passages > 0 &&
+		(c.tokens+tokens > c.planner.room || c.tokens+tokens/2 > c.planner.target)
+	if begins {
+		c.tokens, c.passages = 0, 0
+	}
+	c.tokens, c.passages = c.tokens+tokens, c.passages+1
+	return begins
 }
 
 // outline is the title and the headings on lines, as many levels as fit.
