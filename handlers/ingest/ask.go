@@ -28,8 +28,19 @@ const keepTime = 10 * time.Second
 
 // given is an answer as it is kept.
 type given struct {
-	Contexts map[string]string `json:"contexts"` // by the keys of the chunks
-	Reason   string            `json:"reason"`   // why some are missing; empty: none is
+	Contexts []string `json:"contexts"` // in the order of the question; empty: none. Keys of chunks depend on more than it
+	Reason   string   `json:"reason"`   // why some are missing; empty: none is
+}
+
+// of returns the contexts by the keys of the chunks of the question.
+func (g given) of(r situate.Request) map[string]string {
+	texts := map[string]string{}
+	for i, key := range r.Chunks {
+		if i < len(g.Contexts) && g.Contexts[i] != "" {
+			texts[key] = g.Contexts[i]
+		}
+	}
+	return texts
 }
 
 // answer returns the contexts that a question asks for, by the keys of their chunks; fresh: they were not known before.
@@ -51,8 +62,9 @@ func (w *work) answer(ctx context.Context, r situate.Request) (texts map[string]
 			a.Reason = reason
 		}
 	}
-	l.missing(len(r.Chunks)-len(a.Contexts), a.Reason)
-	return a.Contexts, !known, nil
+	texts = a.of(r)
+	l.missing(len(r.Chunks)-len(texts), a.Reason)
+	return texts, !known, nil
 }
 
 // excused returns why a document goes on without the contexts of a question; serious: it doesn't.
@@ -98,7 +110,7 @@ func (w *work) ask(ctx context.Context, r situate.Request) (given, error) {
 		switch {
 		case a.End == llm.Filtered, a.End == llm.Refused:
 			out.Reason = reasonRefused
-		case len(out.Contexts) == len(r.Chunks):
+		case len(out.of(r)) == len(r.Chunks):
 			out.Reason = ""
 		}
 		break

@@ -103,8 +103,8 @@ func TestContexts(t *testing.T) {
 	w, on := withContexts(t, llmtest.Options{Reply: contextsOf(ofPort)})
 	b := newBench(t, on)
 	first := b.again(40, task.Hints{})
-	if first.Contexts != first.Chunks || first.Chunks < 40 || first.ContextRequests != w.Requests() || w.Requests() < 3 ||
-		w.Requests() > 6 || first.ContextTokens != w.Tokens() || first.Embedded != first.Chunks || len(first.Warnings) > 0 {
+	if first.Contexts != first.Chunks || first.Chunks < 40 || first.ContextRequests != w.Requests() || w.Requests() < 2 ||
+		w.Requests() > 4 || first.ContextTokens != w.Tokens() || first.Embedded != first.Chunks || len(first.Warnings) > 0 {
 		t.Errorf("first: %+v after %d requests and %d tokens", first, w.Requests(), w.Tokens())
 	}
 	if n := b.rotterdam(); n != first.Chunks {
@@ -143,7 +143,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestContextsOfCopies: a copy with the same text costs no request, and a deletion leaves no context.
+// TestContextsOfCopies: a copy with the same text costs no request, nor does another model of embeddings, and a deletion
+// leaves no context.
 func TestContextsOfCopies(t *testing.T) {
 	t.Parallel()
 	w, on := withContexts(t, llmtest.Options{Reply: contextsOf(ofPort)})
@@ -154,6 +155,11 @@ func TestContextsOfCopies(t *testing.T) {
 	if r := b.ingest(`{"filename":"copy.md","document_set":"docs"}`, task.Hints{}); r.Contexts != first.Chunks ||
 		w.Requests() != requests || r.Embedded != 0 || r.ContextTokens != 0 {
 		t.Errorf("a copy: %+v after %d requests", r, w.Requests()-requests)
+	}
+	b.rebuild(func(d *ingest.Deps) { d.Embedder = renamed{d.Embedder, new("another")} })
+	if r := b.ingest(handbook, task.Hints{}); r.Unchanged || r.Contexts != r.Chunks || w.Requests() != requests ||
+		len(r.Warnings) > 0 {
+		t.Errorf("by another model of embeddings: %+v after %d requests", r, w.Requests()-requests)
 	}
 	for _, name := range []string{"copy.md", "handbook.md"} {
 		b.forget(name)
@@ -255,6 +261,9 @@ func TestContextAnswers(t *testing.T) {
 			if r := b.ingest(`{"filename":"copy.md","document_set":"docs"}`, task.Hints{}); w.Requests() != requests ||
 				len(r.Warnings) != 1 {
 				t.Errorf("a copy: %+v after %d more requests", r, w.Requests()-requests)
+			}
+			if b.ingest(handbook, task.Hints{Force: true}); w.Requests() == requests {
+				t.Error("a forced task does not ask again")
 			}
 		})
 	}

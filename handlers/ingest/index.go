@@ -66,6 +66,7 @@ func (w *work) index(ctx context.Context) error {
 	if w.held != nil {
 		defer w.held.close()
 	}
+	task := ctx // what the model is asked is paid for: it answers even if another writer fails
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan batch, writers)
 	group.Go(handlers.Safely(func() error {
@@ -75,7 +76,14 @@ func (w *work) index(ctx context.Context) error {
 	for range writers {
 		group.Go(handlers.Safely(func() error {
 			for b := range batches {
-				if err := w.write(ctx, b); err != nil {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				contexts, err := w.contextsOf(task, b)
+				if err == nil {
+					err = w.write(ctx, b.chunks, contexts)
+				}
+				if err != nil {
 					return err
 				}
 			}

@@ -8,13 +8,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// write gets the contexts of a batch, embeds the chunks without a vector, and stages it.
-func (w *work) write(ctx context.Context, b batch) error {
-	contexts, err := w.contextsOf(ctx, b)
-	if err != nil {
-		return err
-	}
-	batch := b.chunks
+// write embeds the chunks without a vector, and stages a batch. The contexts are by the keys of the chunks.
+func (w *work) write(ctx context.Context, batch []chunk.Chunk, contexts map[string]chunkContext) error {
 	rows := make([]store.Chunk, len(batch))
 	for i, c := range batch {
 		rows[i] = w.row(c, contexts[c.Key])

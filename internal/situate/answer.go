@@ -17,11 +17,12 @@ const (
 	mostRunes  = 500 // also bounds languages without spaces
 )
 
-// Read returns the contexts in an answer, by the keys of their chunks. What is not as requested is missing: another
-// passage's, an empty or too long one, or all if the answer is not the JSON that was asked for.
-func (r Request) Read(a llm.Answer) map[string]string {
+// Read returns the contexts in an answer, in the order of Chunks. What is not as requested is empty: another passage's, a
+// too long one, or all if the answer is not the JSON that was asked for.
+func (r Request) Read(a llm.Answer) []string {
+	found := make([]string, len(r.Chunks))
 	if a.End == llm.Filtered || a.End == llm.Refused || a.End == llm.CutOff {
-		return nil
+		return found
 	}
 	var given struct {
 		Contexts []struct {
@@ -30,16 +31,15 @@ func (r Request) Read(a llm.Answer) map[string]string {
 		} `json:"contexts"`
 	}
 	if json.Unmarshal(prompt.Object(a.Text), &given) != nil {
-		return nil
+		return found
 	}
-	found := map[string]string{}
 	for _, c := range given.Contexts {
 		for i, number := range r.numbers {
 			if number != c.Passage {
 				continue
 			}
 			if text := r.sentence(c.Context); text != "" {
-				found[r.Chunks[i]] = text
+				found[i] = text
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func TestRead(t *testing.T) {
 		"refused":         {`{"contexts":[{"passage":2,"context":"Of the port."}]}`, llm.Refused, "|"},
 	} {
 		got := r.Read(llm.Answer{Text: c.text, End: c.end})
-		if s := got["key 0"] + "|" + got["key 1"]; s != c.want {
+		if s := strings.Join(got, "|"); s != c.want {
 			t.Errorf("%s: %q, want %q", name, s, c.want)
 		}
 	}

@@ -71,7 +71,8 @@ func testContexts(t *testing.T, b *bench) {
 		t.Errorf("I10: another client finds %+v", hits)
 	}
 
-	_, h = b.run()
+	m, h := b.run()
+	b.keepPartials(m.JobID, partial("context-1", "a model's answer")) // the payload has no name: its server gave it
 	if s, err = b.StageDocument(b.ctx(), staging(h, "rules.pdf")); err != nil || s.Active.Contexts != 1 {
 		t.Fatalf("%+v, %v", s.Active, err)
 	}
@@ -80,6 +81,17 @@ func testContexts(t *testing.T, b *bench) {
 		t.Errorf("the result counts %d chunks with a context", n)
 	}
 	b.wantFound("Rotterdam", 0)
+
+	_, h = b.run()
+	if s, err = b.StageDocument(b.ctx(), staging(h, "rules.pdf")); err != nil {
+		t.Fatal(err)
+	}
+	b.complete(h, store.Effect{Kind: store.EffectDeleteDocument, Args: store.Deletion{
+		DocumentID: s.DocumentID, Version: s.Version,
+	}})
+	if left := b.partials(store.PartialQuery{JobID: "x", Keys: []string{"context-1"}}); left != "" {
+		t.Errorf("after the deletion: %s", left)
+	}
 }
 
 // testContextVectors: a vector is that of a text with its context, and of no other.
