@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
@@ -384,6 +386,28 @@ func TestContextsAfterACrash(t *testing.T) {
 	}
 	if r := b.complete(c, out); r.Contexts != r.Chunks || r.Embedded == 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// lasting keeps the context of a request.
+type lasting struct {
+	llm.Chat
+	ctx context.Context //nolint:containedctx // it is what is tested
+}
+
+func (l *lasting) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
+	l.ctx = ctx
+	return l.Chat.Ask(ctx, q)
+}
+
+// TestContextRequestsEnd: a request is paid for, and ends with the task alone, not when another writer fails.
+func TestContextRequestsEnd(t *testing.T) {
+	t.Parallel()
+	_, on := withContexts(t, llmtest.Options{Reply: contextsOf(ofPort)})
+	l := &lasting{}
+	b := newBench(t, on, func(d *ingest.Deps) { l.Chat, d.Contexts.Chat = d.Contexts.Chat, l })
+	if b.again(3, task.Hints{}); l.ctx.Err() != nil { // the writers' own has ended with them
+		t.Errorf("the request was made under the context of the writers: %v", l.ctx.Err())
 	}
 }
 
