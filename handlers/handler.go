@@ -50,6 +50,7 @@ type Call struct {
 	Task       task.Task
 	Holder     store.Holder    // the right to stage work under this attempt's fence
 	Attempt    int             // 1 is the first
+	Last       bool            // no attempt follows if this one fails, and counts
 	Checkpoint json.RawMessage // the earlier attempts' last Progress.Checkpoint; nil: none
 	Progress   Progress
 }

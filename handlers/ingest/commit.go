@@ -27,6 +27,10 @@ func (w *work) keep(of source.Version, reading *store.Reading) (handlers.Outcome
 			"nothing of the document can be found: it had no text that could be read when it was indexed; with " +
 				"hints.force it is read again",
 		}
+	case w.deps.Contexts != nil && active.Contexts == 0:
+		result.Warnings = []string{
+			"its chunks have no context: it was indexed without; with hints.force the model is asked for them",
+		}
 	}
 	return handlers.Outcome{
 		Result: result,
@@ -53,6 +57,9 @@ func (w *work) unused() []taskerr.Dependency {
 	if !w.asked.Load() {
 		all = append(all, taskerr.Model)
 	}
+	if w.deps.Contexts != nil && !w.contexts.ledger.proven() {
+		all = append(all, taskerr.Contexts)
+	}
 	if d := w.deps.ExtractorNeeds; d != "" && w.info.Service != d {
 		all = append(all, d)
 	}
@@ -74,8 +81,10 @@ func (w *work) activate() (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
+	requests, tokens := w.contexts.ledger.paid()
 	return handlers.Outcome{
 		Result: Result{
+			ContextRequests: requests, ContextTokens: tokens,
 			DocumentID: w.staged.DocumentID, DocumentSet: w.payload.DocumentSet, Filename: w.payload.Filename,
 			Pages: w.info.Pages, Chunks: w.chunks, Characters: w.info.Characters, Extractor: w.info.Extractor,
 			ContentSHA256: w.file.SHA256, Warnings: w.warnings(),

@@ -1,13 +1,6 @@
 package ingest
 
 import (
-	"encoding/gob"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/source"
@@ -39,29 +32,20 @@ func (w *work) sameBytes() bool {
 }
 
 // heldChunks holds back the chunks of a document while they equal those of the active version, one by one: only the end
-// shows whether anything must be written. They wait on disk, as there may be many. The first different chunk releases
-// them all.
+// shows whether anything must be written. The first different chunk releases them all.
 type heldChunks struct {
+	*chunkFile
 	keys []string // of the active version's chunks
 	n    int      // chunks held back
-	file *os.File // nil: none yet
-	enc  *gob.Encoder
 }
 
 // take holds back a chunk if it is the next one of the active version.
-func (h *heldChunks) take(c chunk.Chunk, dir string) (bool, error) {
+func (h *heldChunks) take(c chunk.Chunk) (bool, error) {
 	if h.n >= len(h.keys) || h.keys[h.n] != c.Key {
 		return false, nil
 	}
-	if h.file == nil {
-		file, err := os.OpenFile(filepath.Join(dir, "chunks"), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if err != nil {
-			return false, source.NoRoom(err)
-		}
-		h.file, h.enc = file, gob.NewEncoder(file)
-	}
-	if err := h.enc.Encode(c); err != nil {
-		return false, source.NoRoom(err)
+	if err := h.add(c); err != nil {
+		return false, err
 	}
 	h.n++
 	return true, nil
@@ -69,32 +53,3 @@ func (h *heldChunks) take(c chunk.Chunk, dir string) (bool, error) {
 
 // whole reports whether all chunks of the active version are held back.
 func (h *heldChunks) whole() bool { return h.n == len(h.keys) }
-
-// release passes on the chunks that were held back, in order.
-func (h *heldChunks) release(next func(chunk.Chunk) error) error {
-	if h.file == nil {
-		return nil
-	}
-	if _, err := h.file.Seek(0, io.SeekStart); err != nil {
-		return source.NoRoom(err)
-	}
-	for dec := gob.NewDecoder(h.file); ; {
-		var c chunk.Chunk
-		err := dec.Decode(&c)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read back the chunks: %w", source.NoRoom(err))
-		}
-		if err := next(c); err != nil {
-			return err
-		}
-	}
-}
-
-func (h *heldChunks) close() {
-	if h.file != nil {
-		_ = h.file.Close() // the file is removed with its folder
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/situate"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -35,7 +36,8 @@ type work struct {
 	title    string // the sender's, which is embedded; see payload.title
 
 	known    map[string]bool // keys that the tenant certainly has: of the active version, or staged before
-	held     *heldChunks     // nil: nothing to compare with
+	contexts contexts
+	held     *heldChunks // nil: nothing to compare with
 	text     textSum
 	enrich   *enrichment
 	info     extract.Info
@@ -64,16 +66,24 @@ func (w *work) index(ctx context.Context) error {
 	if w.held != nil {
 		defer w.held.close()
 	}
+	task := ctx // what the model is asked is paid for: it answers even if another writer fails
 	group, ctx := errgroup.WithContext(ctx)
-	batches := make(chan []chunk.Chunk, writers)
+	batches := make(chan batch, writers)
 	group.Go(handlers.Safely(func() error {
 		defer close(batches)
 		return w.produce(ctx, batches)
 	}))
 	for range writers {
 		group.Go(handlers.Safely(func() error {
-			for batch := range batches {
-				if err := w.write(ctx, batch); err != nil {
+			for b := range batches {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				contexts, err := w.contextsOf(task, b)
+				if err == nil {
+					err = w.write(ctx, b.chunks, contexts)
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -103,14 +113,19 @@ func (w *work) compare(ctx context.Context) error {
 		w.known[key] = true
 	}
 	if a := w.active(); a != nil && a.TextSHA256 != "" {
-		w.held = &heldChunks{keys: keys}
+		w.held = &heldChunks{chunkFile: newChunkFile(w.file.Dir, "chunks"), keys: keys}
 	}
-	return nil
+	return w.loadContexts(ctx, keys)
 }
 
 // produce extracts and chunks, and passes on full batches.
-func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error {
-	out := &batcher{ctx: ctx, to: batches}
+func (w *work) produce(ctx context.Context, batches chan<- batch) error {
+	var out taker = &batcher{ctx: ctx, to: batches}
+	if w.deps.Contexts != nil { // the questions need the whole document
+		s := w.newSpool(ctx, batches)
+		defer s.file.close()
+		out = s
+	}
 	chunker := chunk.New(chunk.Config{
 		Title: w.title, Counter: w.deps.Counter, Model: w.deps.Embedder.Model(),
 		Dimensions: w.deps.Embedder.Dimensions(),
@@ -137,37 +152,49 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 			w.sameText = true
 			return nil
 		}
-		if err := w.held.release(out.add); err != nil { // fewer chunks, or the same ones in other places
+		if err := w.held.each(out.add); err != nil { // fewer chunks, or the same ones in other places
 			return err
 		}
 	}
-	if err := out.flush(); err != nil {
+	w.total.Store(int64(w.chunks))
+	if err := w.call.Progress.Stage(stageEmbedding); err != nil {
 		return err
 	}
-	w.total.Store(int64(w.chunks))
-	return w.call.Progress.Stage(stageEmbedding)
+	return out.flush()
 }
 
 // pass passes on a chunk, unless all chunks so far equal those of the active version.
-func (w *work) pass(c chunk.Chunk, out *batcher) error {
+func (w *work) pass(c chunk.Chunk, out taker) error {
 	if w.held != nil {
-		if held, err := w.held.take(c, w.file.Dir); held || err != nil {
+		if held, err := w.held.take(c); held || err != nil {
 			return err
 		}
 		all := w.held
 		w.held = nil
 		defer all.close()
-		if err := all.release(out.add); err != nil {
+		if err := all.each(out.add); err != nil {
 			return err
 		}
 	}
 	return out.add(c)
 }
 
+// taker takes the chunks of a version that is written.
+type taker interface {
+	add(c chunk.Chunk) error
+	flush() error // after the last one
+}
+
+// batch is written at once.
+type batch struct {
+	chunks   []chunk.Chunk
+	requests []situate.Request // for contexts of some of the chunks
+}
+
 // batcher collects chunks into batches.
 type batcher struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one produce
-	to    chan<- []chunk.Chunk
+	to    chan<- batch
 	batch []chunk.Chunk
 }
 
@@ -182,12 +209,17 @@ func (b *batcher) flush() error {
 	if len(b.batch) == 0 {
 		return nil
 	}
+	all := batch{chunks: b.batch}
+	b.batch = nil
+	return send(b.ctx, b.to, all)
+}
+
+func send(ctx context.Context, to chan<- batch, b batch) error {
 	select {
-	case b.to <- b.batch:
-		b.batch = nil
+	case to <- b:
 		return nil
-	case <-b.ctx.Done():
-		return context.Cause(b.ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

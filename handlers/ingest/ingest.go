@@ -53,6 +53,7 @@ type Deps struct {
 	Limits    extract.Limits
 	Privacy   *privacy.Filter // nil: no search for personal data
 	TempDir   string          // for the fetched file, in a private folder for each task
+	Contexts  *Contexts       // nil: no model is asked for contexts of chunks
 
 	// Sources and Children are for payloads with a prefix; Sources also for addresses without a filename. Nil: these are
 	// refused.
@@ -93,6 +94,9 @@ func New(deps Deps) *Handler {
 // Spec implements handlers.Handler.
 func (h *Handler) Spec() handlers.Spec {
 	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage, taskerr.Model}
+	if h.deps.Contexts != nil {
+		needs = append(needs, taskerr.Contexts)
+	}
 	if d := h.deps.ExtractorNeeds; d != "" {
 		needs = append(needs, d)
 	}
@@ -112,23 +116,27 @@ func (h *Handler) Check(t task.Task) error {
 
 // Result is the result of the contract; the store adds what only the commit knows (the version).
 type Result struct {
-	DocumentID    string   `json:"document_id"`        // of its row
-	DocumentSet   string   `json:"document_set"`       // as the task names it
-	Filename      string   `json:"filename"`           // as the task names it
-	Title         string   `json:"title,omitempty"`    // that the document states, or its first heading
-	Language      string   `json:"language,omitempty"` // ISO 639-1, a BCP 47 tag, or und
-	Pages         int      `json:"pages"`              // of the document; 0: the format has none
-	Chunks        int      `json:"chunks"`             // that are in the index
-	Embedded      int      `json:"chunks_embedded"`    // for which the model was asked
-	Reused        int      `json:"chunks_reused"`      // that were known already
-	TokensSent    int      `json:"tokens_embedded"`    // of the chunks for which the model was asked
-	TokensReused  int      `json:"tokens_reused"`      // of those that were known already
-	Characters    int      `json:"characters"`         // of its text
-	Extractor     string   `json:"extractor"`          // what read it, e.g. native/pdf
-	ContentSHA256 string   `json:"content_sha256"`     // of the blob, in hexadecimal
-	Unchanged     bool     `json:"unchanged"`          // it says what it said before; nothing was written
-	OCRPages      int      `json:"ocr_pages"`          // pages with text that was read by OCR
-	Warnings      []string `json:"warnings,omitempty"` // what a reader of the document should know
+	DocumentID      string `json:"document_id"`                // of its row
+	DocumentSet     string `json:"document_set"`               // as the task names it
+	Filename        string `json:"filename"`                   // as the task names it
+	Title           string `json:"title,omitempty"`            // that the document states, or its first heading
+	Language        string `json:"language,omitempty"`         // ISO 639-1, a BCP 47 tag, or und
+	Pages           int    `json:"pages"`                      // of the document; 0: the format has none
+	Chunks          int    `json:"chunks"`                     // that are in the index
+	Embedded        int    `json:"chunks_embedded"`            // for which the model was asked
+	Reused          int    `json:"chunks_reused"`              // that were known already
+	TokensSent      int    `json:"tokens_embedded"`            // of the chunks for which the model was asked
+	TokensReused    int    `json:"tokens_reused"`              // of those that were known already
+	Characters      int    `json:"characters"`                 // of its text
+	Extractor       string `json:"extractor"`                  // what read it, e.g. native/pdf
+	ContentSHA256   string `json:"content_sha256"`             // of the blob, in hexadecimal
+	Unchanged       bool   `json:"unchanged"`                  // it says what it said before; nothing was written
+	OCRPages        int    `json:"ocr_pages"`                  // pages with text that was read by OCR
+	Contexts        int    `json:"chunks_with_context"`        // for which a model wrote a context (CONTEXT_MODE), now or before
+	ContextRequests int    `json:"context_requests,omitempty"` // to the model for new contexts, in all attempts
+	ContextTokens   int    `json:"context_tokens,omitempty"`   // of these, questions and answers together
+
+	Warnings []string `json:"warnings,omitempty"` // what a reader of the document should know
 }
 
 // Handle ingests one document.

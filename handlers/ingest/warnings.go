@@ -19,6 +19,7 @@ func (w *work) warnings() []string {
 	if missed := w.enrich.warning(); missed != "" {
 		all = append(all, missed)
 	}
+	all = append(all, w.contexts.ledger.warnings()...)
 	switch {
 	case w.chunks > 0:
 	case unread != "": // the pages may have text

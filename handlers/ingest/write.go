@@ -8,24 +8,29 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// write embeds the chunks without a vector, and stages a batch.
-func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
+// write embeds the chunks without a vector, and stages a batch. The contexts are by the keys of the chunks.
+func (w *work) write(ctx context.Context, batch []chunk.Chunk, contexts map[string]chunkContext) error {
 	rows := make([]store.Chunk, len(batch))
 	for i, c := range batch {
-		rows[i] = row(c)
+		rows[i] = w.row(c, contexts[c.Key])
 	}
 	known, err := w.knownOf(ctx, batch)
 	if err != nil {
 		return err
 	}
-	if err := w.embed(ctx, batch, rows, func(key string) bool { return !known[key] }); err != nil {
+	if err := w.embed(ctx, batch, rows, func(key string) bool {
+		if c, ok := contexts[key]; ok { // known keys may have another context; what is not known is missing below
+			return c.fresh
+		}
+		return !known[key]
+	}); err != nil {
 		return err
 	}
 	missing, err := w.stage(ctx, rows)
 	if err != nil {
 		return err
 	}
-	if len(missing) > 0 { // a known vector was removed in between
+	if len(missing) > 0 { // a known vector was removed in between, or is that of another context
 		again := make(map[string]bool, len(missing))
 		for _, key := range missing {
 			again[key] = true
@@ -86,7 +91,7 @@ func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chun
 			continue
 		}
 		first[c.Key] = len(inputs)
-		inputs = append(inputs, c.Embedded)
+		inputs = append(inputs, situated(rows[i].Context, c.Embedded))
 	}
 	if len(inputs) == 0 {
 		return nil
@@ -125,13 +130,25 @@ func (w *work) stage(ctx context.Context, rows []store.Chunk) ([]string, error) 
 	return missing, nil
 }
 
-func row(c chunk.Chunk) store.Chunk {
+// situated is the text for the model of embeddings.
+func situated(context, text string) string {
+	if context == "" {
+		return text
+	}
+	return context + "\n\n" + text
+}
+
+func (w *work) row(c chunk.Chunk, context chunkContext) store.Chunk {
 	boxes := make([]store.Box, len(c.Boxes))
 	for i, b := range c.Boxes {
 		boxes[i] = store.Box{Page: b.Page, Left: b.Left, Top: b.Top, Right: b.Right, Bottom: b.Bottom}
 	}
+	if context.Text != "" {
+		c.Tokens += w.deps.Counter.Count(context.Text)
+	}
 	return store.Chunk{
 		Position: c.Position, Content: c.Content, HeadingPath: c.HeadingPath, Pages: c.Pages,
 		Kind: c.Kind, Tokens: c.Tokens, Key: c.Key, Boxes: boxes, Language: c.Language,
+		Context: context.Text, ContextBy: context.By,
 	}
 }

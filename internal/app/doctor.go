@@ -236,6 +236,9 @@ func (d *opening) models(cfg config.Config) {
 	if cfg.LLMProvider != config.ProviderOffline {
 		d.worker.Chat = func(context.Context) (llm.Chat, error) { return openChat(cfg, nil) }
 	}
+	if cfg.Contexts.Mode == config.ContextModel && cfg.LLMProvider != config.ProviderOffline {
+		d.worker.Contexts = func(context.Context) (llm.Chat, error) { return openContexts(cfg, nil) }
+	}
 	if cfg.Rerank.URL != "" {
 		d.worker.Rater = func(ctx context.Context) error {
 			rater, err := openRater(cfg)

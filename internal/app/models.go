@@ -24,6 +24,9 @@ func (t *Tenant) openModels(context.Context) error {
 	if !t.Chat.Offline() {
 		t.Chat.Chat = t.metrics.Chat(t.Chat.Chat)
 	}
+	if !t.contexts.Offline() {
+		t.contexts.Chat = t.metrics.Chat(t.contexts.Chat)
+	}
 	if t.Config.Rerank.URL == "" {
 		return nil
 	}
@@ -67,7 +70,28 @@ func (t *Tenant) openUncounted() (err error) {
 	if chat, ok := t.Chat.Chat.(*openai.Chat); ok {
 		t.probe(taskerr.Chat, chat.Probe)
 	}
+	if c.Contexts.Mode != config.ContextModel {
+		return nil
+	}
+	if t.contexts, err = openContexts(c, o.Limiter); err != nil {
+		return err
+	}
+	if chat, ok := t.contexts.Chat.(*openai.Chat); ok {
+		t.probe(taskerr.Contexts, chat.Probe)
+	}
 	return nil
+}
+
+// openContexts opens the model that writes contexts of chunks. Its requests are many, and tasks that wait for an answer go
+// before them. Its failures are its own: it may be another model than that of chat.
+func openContexts(c config.Config, limiter *openai.Limiter) (ChatModel, error) {
+	o := account(c)
+	o.Urgency, o.Dependency = openai.Bulk, taskerr.Contexts
+	o.Model, o.Names.Model = c.OpenAI.ChatModel, "OPENAI_CHAT_MODEL"
+	if c.Contexts.Model != "" {
+		o.Model, o.Names.Model = c.Contexts.Model, "CONTEXT_MODEL"
+	}
+	return openModel(c, o, limiter, "the model for contexts")
 }
 
 // account returns the settings of the service of OPENAI_* or AZURE_OPENAI_*, without a model.
@@ -129,11 +153,15 @@ func (m ChatModel) Offline() bool { return m.Chat == nil }
 // openChat opens OPENAI_CHAT_MODEL with the limiter of its account; nil: a limiter of its own.
 func openChat(c config.Config, limiter *openai.Limiter) (ChatModel, error) {
 	o := account(c)
-	o.Model, o.Names, o.Limiter = c.OpenAI.ChatModel, openai.Names{Model: "OPENAI_CHAT_MODEL"}, limiter
-	o.Counter = token.For(o.Model)
+	o.Model, o.Names = c.OpenAI.ChatModel, openai.Names{Model: "OPENAI_CHAT_MODEL"}
+	return openModel(c, o, limiter, "the chat model")
+}
+
+func openModel(c config.Config, o openai.Config, limiter *openai.Limiter, what string) (ChatModel, error) {
+	o.Limiter, o.Counter = limiter, token.For(o.Model)
 	chat, err := openai.NewChat(o)
 	if err != nil {
-		return ChatModel{}, fmt.Errorf("open the chat model: %w", err)
+		return ChatModel{}, fmt.Errorf("open %s: %w", what, err)
 	}
 	return ChatModel{
 		Chat: chat, Counter: o.Counter, Ceiling: c.MaxTaskTokens,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func modelConfig(change func(*config.Config)) config.Config {
@@ -72,5 +73,31 @@ func TestChatModel(t *testing.T) {
 	}
 	if err := tenant.openUncounted(); err != nil || !tenant.Chat.Offline() {
 		t.Errorf("%+v %v", tenant.Chat, err)
+	}
+}
+
+// TestContextModel: CONTEXT_MODE decides whether there is a model for contexts, with a breaker of its own.
+func TestContextModel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ mode, model, want string }{
+		{config.ContextOff, "gpt-4.1-nano", ""}, {config.ContextModel, "", "gpt-4o"},
+		{config.ContextModel, "gpt-4.1-nano", "gpt-4.1-nano"},
+	} {
+		tenant := &Tenant{
+			Config: modelConfig(func(s *config.Config) {
+				s.Contexts = config.Contexts{Mode: c.mode, Model: c.model, MaxTokens: 1000}
+			}),
+			log: slog.New(slog.DiscardHandler), counter: token.New(),
+		}
+		if err := tenant.openUncounted(); err != nil {
+			t.Fatal(err)
+		}
+		contexts := tenant.newContexts()
+		if _, probed := tenant.probed[taskerr.Contexts]; probed != (c.want != "") || (contexts != nil) != probed {
+			t.Errorf("%+v: probed %t, %+v", c, probed, contexts)
+		}
+		if contexts != nil && (contexts.Chat.Model() != c.want || contexts.MaxTokens != 1000 || contexts.Window < 100_000) {
+			t.Errorf("%+v: %+v", c, contexts)
+		}
 	}
 }

@@ -73,7 +73,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		ingest: ingest.Deps{
 			Bucket: t.Bucket, Web: web, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
 			Sources: t.Store, Children: t.children(),
-			Written: t.metrics.Ingested,
+			Written: t.metrics.Ingested, Contexts: t.newContexts(),
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
 			ExtractorNeeds: extractorNeeds(t.Config),
 			KeptUnder:      func(sha256 string) []string { return []string{doclingBlob(sha256)} },

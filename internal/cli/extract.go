@@ -23,15 +23,20 @@ import (
 func (p *program) newExtractCommand() *cobra.Command {
 	var out format
 	var name string
+	var estimate bool
 	const groups = config.Extract
 	cmd := &cobra.Command{
 		Use: "extract FILE", Short: "Print the text of a local file as Markdown, as ingest extracts it",
 		Long: `extract reads a local document exactly as ingest does. It prints Markdown, or with -o json the blocks
 with page, box and heading level. It needs no service, except docling-serve if the settings name one. FILE may
-be - for standard input; --name then gives the document's name, for formats that the content doesn't reveal.`,
+be - for standard input; --name then gives the document's name, for formats that the content doesn't reveal.
+
+With --estimate it prints in place of the text what the ingest of the document would take of the models: chunks and
+tokens to embed, and the requests and tokens of CONTEXT_MODE=model, if nothing of it is known yet.`,
 		Example: `  async-worker extract report.pdf
   curl -s https://example.com/notes.md | async-worker extract - --name notes.md
-  async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
+  async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'
+  async-worker extract report.pdf --estimate --context-mode model`,
 		Args: oneArg("a FILE"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			cfg, _, err := p.settings(cmd, groups)
@@ -39,20 +44,30 @@ be - for standard input; --name then gives the document's name, for formats that
 				return err
 			}
 			if args[0] != "-" {
-				return p.extract(cmd, cfg, out, args[0], cmp.Or(name, args[0]))
+				return p.extract(cmd, extraction{cfg, out, estimate, args[0], cmp.Or(name, args[0])})
 			}
 			path, remove, err := p.takeInput(cmd.Context(), cfg.MaxBlobBytes)
 			if err != nil {
 				return err
 			}
 			defer remove()
-			return p.extract(cmd, cfg, out, path, cmp.Or(name, "stdin"))
+			return p.extract(cmd, extraction{cfg, out, estimate, path, cmp.Or(name, "stdin")})
 		}),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the document's name, e.g. notes.md; default: the FILE's name")
+	cmd.Flags().BoolVar(&estimate, "estimate", false, "print what the ingest would take of the models, not the text")
 	addOutput(cmd, &out)
 	addSettings(cmd, groups)
 	return cmd
+}
+
+// extraction is what extract is to do.
+type extraction struct {
+	cfg      config.Config
+	out      format
+	estimate bool
+	file     string // on this machine
+	path     string // as the user knows it
 }
 
 // nextExtract is what to do about an unreadable document, unless the error itself says it.
@@ -99,8 +114,9 @@ func (p *program) takeInput(ctx context.Context, most int64) (path string, remov
 	return "", nil, err
 }
 
-func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, file, path string) error {
-	src, err := extract.Open(file, filepath.Base(path))
+func (p *program) extract(cmd *cobra.Command, e extraction) error {
+	cfg, path := e.cfg, e.path
+	src, err := extract.Open(e.file, filepath.Base(path))
 	if err != nil {
 		return fileError("open", path, err)
 	}
@@ -116,7 +132,10 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 		defer client.CloseIdle()
 		router = app.WithDocling(router, cfg, client, nil, slog.New(slog.DiscardHandler))
 	}
-	if out == asJSON {
+	if e.estimate {
+		return p.estimate(cmd.Context(), e, router, src, limits)
+	}
+	if e.out == asJSON {
 		doc, err := extract.Collect(cmd.Context(), router, src, limits)
 		if err != nil {
 			return &failure{"extract " + path, nextExtract(err), err}

@@ -93,6 +93,15 @@ func TestExtract(t *testing.T) {
 	}
 	invoke(t, app.Tenant{}, nil, "# Cranes\n\nAll five.\n", "extract", "-", "--name", "cranes.md").want(t, exitOK,
 		"# Cranes", "All five.")
+	for args, want := range map[string]string{
+		"--estimate": "embeddings: 1 chunk, 7 tokens\ncontexts:   1 request, at most ",
+		"--estimate -o json --context-mode model --context-max-tokens 1000 --context-model gpt-4o": `"context_too_long": false`,
+	} {
+		r := invoke(t, app.Tenant{}, nil, "# Cranes\n\nAll five.\n", append([]string{"extract", "-"}, strings.Fields(args)...)...)
+		r.want(t, exitOK, want)
+	}
+	invoke(t, app.Tenant{}, nil, strings.Repeat("# Cranes\n\nAll five of them.\n", 500), "extract", "-", "--name", "cranes.md", "--estimate",
+		"--context-mode", "model", "--context-max-tokens", "1000").want(t, exitOK, "would be ingested without contexts")
 	invoke(t, app.Tenant{}, nil, "<html><h1>Cranes</h1></html>", "extract", "-").want(t, exitOK, "# Cranes")
 	invoke(t, app.Tenant{}, nil, "", "extract", "-").want(t, exitUsage, "the standard input is empty")
 	invoke(t, app.Tenant{}, nil, strings.Repeat("a", 1<<20+1), "extract", "-", "--max-blob-mb", "1").want(t, exitFailed,

@@ -259,6 +259,7 @@ func (l *loader) checkPII() {
 }
 
 func (l *loader) checkModels() {
+	l.checkContexts()
 	if !l.fine("LLM_PROVIDER") || l.cfg.LLMProvider != ProviderOpenAI {
 		return
 	}

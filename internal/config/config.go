@@ -44,6 +44,7 @@ type Config struct {
 	// SummarizeConcurrency (SUMMARIZE_CONCURRENCY) is how many calls of the chat model one summary makes at a time,
 	// 1-64. Default 4.
 	SummarizeConcurrency int
+	Contexts             Contexts
 	Docling              Docling
 	// Extractor (EXTRACTOR) is ExtractorNative, ExtractorDocling or ExtractorAuto: Docling, and native while it
 	// is down. Default ExtractorDocling when Docling.URL is set, else ExtractorNative.

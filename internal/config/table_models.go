@@ -25,13 +25,13 @@ func models() []Setting {
 				"use the model's or deployment's name alone"),
 		},
 		{
-			Name: "OPENAI_CHAT_MODEL", Default: "gpt-4o-mini", Groups: Models, Live: true,
+			Name: "OPENAI_CHAT_MODEL", Default: "gpt-4o-mini", Groups: Models | Extract, Live: true,
 			Help: "the model for chat; on Azure OpenAI the deployment's name",
 			parse: pattern(func(c *Config) *string { return &c.OpenAI.ChatModel }, modelPattern,
 				"use the model's or deployment's name alone"),
 		},
 		{
-			Name: "OPENAI_CHAT_CONTEXT", Default: "0", Unit: "tokens", Groups: Models, Live: true,
+			Name: "OPENAI_CHAT_CONTEXT", Default: "0", Unit: "tokens", Groups: Models | Extract, Live: true,
 			Help: "the size of the context of OPENAI_CHAT_MODEL, question and answer together, 2048 to 10000000; " +
 				"0: that of OpenAI's model of that name, else 128000",
 			parse: zeroOr(func(c *Config) *int { return &c.OpenAI.ChatContext }, 2048, 10_000_000),
@@ -46,6 +46,26 @@ func models() []Setting {
 			Name: "SUMMARIZE_CONCURRENCY", Default: "4", Unit: "calls", Groups: Models, Live: true,
 			Help:  "how many chat requests one summary of a long document makes at a time, 1 to 64",
 			parse: integer(func(c *Config) *int { return &c.SummarizeConcurrency }, 1, 64),
+		},
+		{
+			Name: "CONTEXT_MODE", Default: ContextOff, Groups: Models | Extract, Live: true,
+			Help: "off, or model: at ingest a model writes a sentence for each new chunk that says where in its document it " +
+				"belongs; search uses it and never shows it (docs/documents.md). That takes about 1.5 tokens for each token of " +
+				"a new document, and nothing for what was ingested before",
+			parse: oneOf(func(c *Config) *string { return &c.Contexts.Mode }, []string{ContextOff, ContextModel}, nil),
+		},
+		{
+			Name: "CONTEXT_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Models | Extract, Live: true,
+			Help: "the model for CONTEXT_MODE=model, at the same service; a small one will do; on Azure OpenAI the " +
+				"deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.Contexts.Model }, modelPattern,
+				"use the model's or deployment's name alone"),
+		},
+		{
+			Name: "CONTEXT_MAX_TOKENS", Default: "300000", Unit: "tokens", Groups: Models | Extract, Live: true,
+			Help: "the most tokens that the contexts of one document may take, questions and answers together, 1000 to " +
+				"1000000000; a document that may take more is ingested without new ones, with a warning",
+			parse: integer(func(c *Config) *int { return &c.Contexts.MaxTokens }, 1000, 1_000_000_000),
 		},
 		{
 			Name: "MODEL_CONCURRENCY", Default: "8", Unit: "requests", Groups: Models, Live: true,

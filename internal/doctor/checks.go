@@ -96,6 +96,7 @@ func Checks() []Check {
 			"each table are looked at) nor written", "one job, rolled back", "the same call"},
 		{"embedding model", Models, "one embedding of one word, and its width", nothing, "1 request, about 2 tokens"},
 		{"chat model", Models, "one answer of at most 16 tokens to one word", nothing, "1 request, about 25 tokens"},
+		{"context model", Models, "one answer of at most 16 tokens to one word, if CONTEXT_MODE is model", nothing, "1 request, about 25 tokens"},
 		{"re-ranker", Models, "one rating of one word, if RERANK_URL is set", nothing, "1 request, which may be paid for"},
 		{
 			"docling", Docling, "GET /ready, and the status of a task that doesn't exist, with the key", nothing,

@@ -13,11 +13,12 @@ import (
 )
 
 func models(ctx context.Context, w *Worker) []Result {
-	results := make([]Result, 3)
+	results := make([]Result, 4)
 	var wg sync.WaitGroup
 	wg.Go(func() { results[0] = w.embedding(ctx) })
-	wg.Go(func() { results[1] = w.chat(ctx) })
-	wg.Go(func() { results[2] = w.rater(ctx) })
+	wg.Go(func() { results[1] = w.chat(ctx, "chat model", w.Chat, "LLM_PROVIDER=offline uses none") })
+	wg.Go(func() { results[2] = w.chat(ctx, "context model", w.Contexts, "CONTEXT_MODE is off") })
+	wg.Go(func() { results[3] = w.rater(ctx) })
 	wg.Wait()
 	return results
 }
@@ -41,12 +42,12 @@ func (w *Worker) embedding(ctx context.Context) Result {
 		made.Tokens)
 }
 
-func (w *Worker) chat(ctx context.Context) Result {
-	const check = "chat model"
-	if w.Chat == nil {
-		return Result{Check: check, State: Skipped, Seen: "LLM_PROVIDER=offline uses none"}
+// chat asks the model that open opens; nil: there is none, for the reason none.
+func (w *Worker) chat(ctx context.Context, check string, open func(context.Context) (llm.Chat, error), none string) Result {
+	if open == nil {
+		return Result{Check: check, State: Skipped, Seen: none}
 	}
-	c, err := w.Chat(ctx)
+	c, err := open(ctx)
 	if err != nil {
 		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
 	}

@@ -34,6 +34,8 @@ type Worker struct {
 	Vectors   int // EMBEDDING_DIMENSIONS
 	Embedder  func(context.Context) (llm.Embedder, error)
 	Chat      func(context.Context) (llm.Chat, error)
+	// Contexts opens the model that writes contexts of chunks; nil: CONTEXT_MODE is off.
+	Contexts func(context.Context) (llm.Chat, error)
 	// Rater probes RERANK_URL; nil: it is not set.
 	Rater     func(context.Context) error
 	Docling   func(context.Context) error

@@ -85,8 +85,8 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 		defer close(returned)
 		out, err := safely(a.log, func() (handlers.Outcome, error) {
 			return a.handler.Handle(ctx, handlers.Call{
-				Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint,
-				Progress: a.journal,
+				Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt,
+				Last: a.begun.Attempt >= a.begun.MaxAttempts, Checkpoint: a.begun.Checkpoint, Progress: a.journal,
 			})
 		})
 		answered <- answer{out, err}

@@ -31,6 +31,14 @@ type ActiveVersion struct {
 	SourceETag    string `json:"source_etag"` // of the blob at that time
 	// SourceModified is the header Last-Modified of a web server at that time.
 	SourceModified string `json:"source_modified"`
+	Contexts       int    `json:"contexts"` // chunks that have a context
+}
+
+// ChunkContext says where in its document a chunk belongs. It is part of what is embedded and of what a search for words
+// compares, and never of the content.
+type ChunkContext struct {
+	Text string `json:"text"`
+	By   string `json:"by"` // the model and the version of its prompt
 }
 
 // Chunk is a row of document_chunks.
@@ -44,10 +52,13 @@ type Chunk struct {
 	Key         string    `json:"chunk_key"`
 	Boxes       []Box     `json:"boxes,omitempty"`
 	Language    string    `json:"language,omitempty"` // ISO 639-1; empty: the chunk alone does not show it
-	Embedding   []float32 `json:"-"`                  // nil: the tenant's embedding of Key
+	Embedding   []float32 `json:"-"`                  // nil: the tenant's embedding of Key and Context
 	// Reused means that Embedding was made for another chunk with the same text. A chunk without an Embedding always
 	// counts as reused.
 	Reused bool `json:"reused,omitempty"`
+	// Context and ContextBy are a ChunkContext; empty: none.
+	Context   string `json:"context,omitempty"`
+	ContextBy string `json:"context_by,omitempty"`
 }
 
 // Box is the position of a part of a chunk on a page, in fractions (0-1) of the page from its top left.

@@ -137,10 +137,13 @@ type Documents interface {
 	MadeOf(ctx context.Context, documentID string) (DocumentBlobs, error)
 	// VersionKeys returns the keys of the chunks of a document's active version, by position.
 	VersionKeys(ctx context.Context, documentID string, version int) ([]string, error)
+	// VersionContexts returns the contexts of the chunks of a document's active version, by their keys; those without one
+	// are missing.
+	VersionContexts(ctx context.Context, documentID string, version int) (map[string]ChunkContext, error)
 	// KnownChunks returns the keys, of at most 1000, for which this tenant has an embedding.
 	KnownChunks(ctx context.Context, keys []string) (map[string]bool, error)
 	// StageChunks writes chunks of a staged version. A chunk without an embedding gets the tenant's embedding of its
-	// key; keys without one are returned, and their chunks are not written. Writing a position again replaces its
+	// key and context; keys without one are returned, and their chunks are not written. Writing a position again replaces its
 	// chunk. ErrFenced.
 	StageChunks(ctx context.Context, s ChunkBatch) (missing []string, err error)
 }
@@ -155,14 +158,19 @@ type Pages interface {
 	ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error)
 }
 
-// Summaries keep a model's answers to the calls of a summary, so that another attempt, or the summary of the document's
-// next version, repeats no call. Complete writes the summary itself, by the effect "save_summary".
-type Summaries interface {
+// Partials keep a model's answers to the calls of a task, so that another attempt, or the task of the document's next
+// version, repeats no call.
+type Partials interface {
 	// Partials returns the kept answers of the keys, in their order. It omits keys without one.
 	Partials(ctx context.Context, q PartialQuery) ([]Partial, error)
 	// KeepPartials keeps answers that a job has paid for, and replaces those with the same keys. It needs no fence: the
 	// key determines the answer.
 	KeepPartials(ctx context.Context, jobID string, partials []Partial) error
+}
+
+// Summaries are what summaries need. Complete writes the summary itself, by the effect "save_summary".
+type Summaries interface {
+	Partials
 	// ExpirePartials removes older answers, the oldest first and at most limit (10,000). It returns how many.
 	ExpirePartials(ctx context.Context, olderThan time.Duration, limit int) (int, error)
 }

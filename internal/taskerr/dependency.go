@@ -11,9 +11,10 @@ const (
 	Database Dependency = "database" // the store
 	Storage  Dependency = "storage"  // the container of blobs
 	Queues   Dependency = "queues"
-	Model    Dependency = "model" // embeddings
-	Chat     Dependency = "chat"  // what answers questions; it may be up when the model of embeddings is not
-	OCR      Dependency = "ocr"   // a model that reads pages
+	Model    Dependency = "model"    // embeddings
+	Chat     Dependency = "chat"     // what answers questions; it may be up when the model of embeddings is not
+	Contexts Dependency = "contexts" // a model that says where chunks belong
+	OCR      Dependency = "ocr"      // a model that reads pages
 	Docling  Dependency = "docling"
 	Privacy  Dependency = "privacy" // what finds personal data
 	Gateway  Dependency = "gateway" // what makes XML of invoices

@@ -142,6 +142,11 @@ func rules() []rule {
 			"it is the one way to search, and knows no back end and no service",
 		},
 		{
+			"internal/situate",
+			[]string{"internal/llm", "internal/llm/prompt"},
+			"it asks a model about chunks, and knows nothing of tasks",
+		},
+		{
 			"internal/chunk/...",
 			[]string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords},
 			"a chunker only makes chunks from blocks",
@@ -227,7 +232,7 @@ func rules() []rule {
 				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract",
 				"internal/extract/pageimage",
 				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk",
-				"internal/llm", "internal/llm/prompt", "internal/search",
+				"internal/llm", "internal/llm/prompt", "internal/search", "internal/situate",
 				"internal/enrich", "internal/evidence", "internal/privacy", "internal/gateway", "internal/einvoice",
 				"internal/wellformed", "internal/child", taskWords, jobWords, taskErrors,
 				"internal/deck/...",

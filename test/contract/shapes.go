@@ -114,7 +114,7 @@ type Spread struct {
 type Removed struct {
 	PageReadings    int `json:"page_readings"`    // of OCR
 	Summaries       int `json:"summaries"`        // of its text
-	SummaryNotes    int `json:"summary_notes"`    // answers of the model from which summaries were made
+	SummaryNotes    int `json:"summary_notes"`    // answers of the model, for summaries and contexts
 	DerivedContents int `json:"derived_contents"` // rows
 	DerivedBlobs    int `json:"derived_blobs"`    // with purge
 }

@@ -41,6 +41,15 @@ func (c *client) VersionKeys(ctx context.Context, documentID string, version int
 	}{documentID, version})
 }
 
+func (c *client) VersionContexts(
+	ctx context.Context, documentID string, version int,
+) (map[string]store.ChunkContext, error) {
+	return call[map[string]store.ChunkContext](ctx, c, "aw_version_contexts", struct {
+		DocumentID string `json:"document_id"`
+		Version    int    `json:"version"`
+	}{documentID, version})
+}
+
 func (c *client) KnownChunks(ctx context.Context, keys []string) (map[string]bool, error) {
 	known := make(map[string]bool, len(keys))
 	for batch := range slices.Chunk(keys, maxKeys) {

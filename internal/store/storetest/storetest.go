@@ -106,6 +106,8 @@ var otherTests = []suiteTest{
 	{"the right to work on a document", testHoldDocument},
 	{"the right to work on a document, asked for at once", testHoldDocumentTogether},
 	{"keys of a version", testVersionKeys},
+	{"contexts of chunks", testContexts},
+	{"vectors with a context", testContextVectors},
 	{"reuse is counted", testReuseCounted},
 	{"keep under other bytes", testKeepOtherBytes},
 	{"delete", testDelete},

@@ -186,6 +186,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 			"job_id": v.Failed, "fingerprint": "f1", "force": true,
 		})),
 		"aw_purge":            args(map[string]any{"ids": []string{v.Letter}, "unsent_for_ms": 0}),
+		"aw_version_contexts": args(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version}),
 		"aw_version_keys":     args(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version}),
 		"aw_made_of":          args(map[string]any{"document_id": v.Staged.DocumentID}),
 		"aw_collect":          args(map[string]any{"superseded_for_ms": 0, "abandoned_for_ms": 0, "limit": 10}),

@@ -97,6 +97,14 @@ func (w countedStore) VersionKeys(ctx context.Context, documentID string, versio
 	return call(w.c, "store.VersionKeys", func() ([]string, error) { return w.s.VersionKeys(ctx, documentID, version) })
 }
 
+func (w countedStore) VersionContexts(
+	ctx context.Context, documentID string, version int,
+) (map[string]store.ChunkContext, error) {
+	return call(w.c, "store.VersionContexts", func() (map[string]store.ChunkContext, error) {
+		return w.s.VersionContexts(ctx, documentID, version)
+	})
+}
+
 func (w countedStore) KnownChunks(ctx context.Context, keys []string) (map[string]bool, error) {
 	return call(w.c, "store.KnownChunks", func() (map[string]bool, error) { return w.s.KnownChunks(ctx, keys) })
 }

@@ -50,7 +50,7 @@ begin
                  'version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
                  'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
                  'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag,
-                 'source_modified', d.source_modified)
+                 'source_modified', d.source_modified, 'contexts', coalesce(v.contexts, 0))
                from {{ .schema }}.document_versions v
                where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
     'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from {{ .schema }}.document_chunks c
@@ -67,6 +67,20 @@ declare
 begin
   return coalesce((select jsonb_agg(c.chunk_key order by c.position) from {{ .schema }}.document_chunks c
                    where c.client_id = v_client and c.document_id = v_document and c.version = v_version), '[]');
+end $$;
+
+-- aw_version_contexts are the contexts of the chunks of one version of a document, by their keys.
+create or replace function {{ .schema }}.aw_version_contexts(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_document uuid := p ->> 'document_id';
+  v_version integer := p ->> 'version';
+begin
+  return coalesce((select jsonb_object_agg(c.chunk_key, jsonb_build_object('text', c.context, 'by', c.context_by))
+                   from {{ .schema }}.document_chunks c
+                   where c.client_id = v_client and c.document_id = v_document and c.version = v_version
+                     and c.context is not null), '{}');
 end $$;
 
 -- aw_known_chunks are those of the keys that the tenant has a chunk for.
@@ -106,8 +120,8 @@ begin
 end $$;
 
 -- aw_stage_vectors writes chunks of a staged version. A chunk's embedding is, in this order: the one at its place in
--- vectors; its own field, as text; one that the tenant has for the same key, and then the chunk counts as reused.
--- Keys without any are returned. A chunk that an earlier attempt has staged unchanged is not written again, and
+-- vectors; its own field, as text; one that the tenant has for the same key and context, and then the chunk counts as
+-- reused. Keys without any are returned. A chunk that an earlier attempt has staged unchanged is not written again, and
 -- counts as it did.
 create or replace function {{ .schema }}.aw_stage_vectors(p jsonb, vectors {{ .vector }}.halfvec[]) returns jsonb
 language plpgsql set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
@@ -121,29 +135,34 @@ begin
   with incoming as materialized (
     select c.*, coalesce(vectors[c.n], c.embedding::{{ .vector }}.halfvec, (
       select k.embedding from {{ .schema }}.document_chunks k
-      where k.client_id = j.client_id and k.chunk_key = c.chunk_key and k.model = v_model limit 1)) as vector
+      where k.client_id = j.client_id and k.chunk_key = c.chunk_key and k.model = v_model
+        and k.context is not distinct from c.context limit 1)) as vector
     from rows from (jsonb_to_recordset(p -> 'chunks') as (
       position integer, content text, heading_path text[], pages integer[], kind text, tokens integer,
-      chunk_key text, boxes jsonb, language text, embedding text, reused boolean)) with ordinality as c(
-      position, content, heading_path, pages, kind, tokens, chunk_key, boxes, language, embedding, reused, n)
+      chunk_key text, boxes jsonb, language text, embedding text, reused boolean, context text, context_by text))
+      with ordinality as c(position, content, heading_path, pages, kind, tokens, chunk_key, boxes, language, embedding,
+                           reused, context, context_by, n)
   ), written as (
     insert into {{ .schema }}.document_chunks as o (
       client_id, document_id, version, position, content, heading_path, pages, kind, tokens, chunk_key, boxes,
-      language, model, embedding, reused)
+      language, model, embedding, reused, context, context_by)
     select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
            coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
            coalesce(nullif(i.boxes, 'null'), '[]'), nullif(i.language, ''), v_model, i.vector,
-           vectors[i.n] is null and i.embedding is null or coalesce(i.reused, false)
+           vectors[i.n] is null and i.embedding is null or coalesce(i.reused, false), i.context, i.context_by
     from incoming i where i.vector is not null
     on conflict (client_id, document_id, version, position) do update set
       content = excluded.content, heading_path = excluded.heading_path, pages = excluded.pages, kind = excluded.kind,
       tokens = excluded.tokens, chunk_key = excluded.chunk_key, boxes = excluded.boxes, language = excluded.language,
-      model = excluded.model, embedding = excluded.embedding,
-      reused = case when (o.chunk_key, o.model) = (excluded.chunk_key, excluded.model) then o.reused
+      model = excluded.model, embedding = excluded.embedding, context = excluded.context,
+      context_by = excluded.context_by,
+      reused = case when (o.chunk_key, o.model, o.context)
+                           is not distinct from (excluded.chunk_key, excluded.model, excluded.context) then o.reused
                     else excluded.reused end
-    where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes, o.language)
+    where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes, o.language, o.context,
+           o.context_by)
       is distinct from (excluded.chunk_key, excluded.model, excluded.content, excluded.heading_path, excluded.pages,
-       excluded.kind, excluded.tokens, excluded.boxes, excluded.language)
+       excluded.kind, excluded.tokens, excluded.boxes, excluded.language, excluded.context, excluded.context_by)
   )
   select jsonb_agg(distinct i.chunk_key) into v_missing from incoming i where i.vector is null;
   return jsonb_build_object('missing', coalesce(v_missing, '[]'));
@@ -164,6 +183,7 @@ language sql stable
 return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
   'title', d.title, 'language', d.language, 'version', v.version, 'pages', v.pages, 'chunks', v.chunks,
   'characters', v.characters, 'extractor', v.extractor, 'content_sha256', v.content_sha256, 'unchanged', unchanged,
+  'chunks_with_context', coalesce(v.contexts, 0),
   'ocr_pages', coalesce((
     select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
     where x ->> 'method' in ('ocr', 'mixed')), 0));
@@ -248,6 +268,7 @@ declare
   v_count integer;
   v_surplus integer;
   v_reused integer;
+  v_contexts integer;
   v_tokens bigint;
   v_reused_tokens bigint;
 begin
@@ -258,9 +279,10 @@ begin
 
   select count(*) filter (where c.position < v_chunks), count(*) filter (where c.position >= v_chunks),
          count(*) filter (where c.reused and c.position < v_chunks),
+         count(c.context) filter (where c.position < v_chunks),
          coalesce(sum(c.tokens) filter (where c.position < v_chunks), 0),
          coalesce(sum(c.tokens) filter (where c.reused and c.position < v_chunks), 0)
-    into v_count, v_surplus, v_reused, v_tokens, v_reused_tokens
+    into v_count, v_surplus, v_reused, v_contexts, v_tokens, v_reused_tokens
     from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v.version;
   if v_surplus > 0 then -- an earlier attempt has chunked the document differently
@@ -284,7 +306,8 @@ begin
       where c.client_id = client and c.document_id = d.id and c.version = v_old;
   end if;
   update {{ .schema }}.document_versions n
-    set status = 'active', activated_at = clock_timestamp(), chunks = v_count, tokens = v_tokens
+    set status = 'active', activated_at = clock_timestamp(), chunks = v_count, tokens = v_tokens,
+        contexts = v_contexts
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
   update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
   v := {{ .schema }}.aw_record_reading(d, v.version, args);

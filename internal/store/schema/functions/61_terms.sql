@@ -64,8 +64,9 @@ begin
     || {{ .schema }}.aw_pairs(v_plain);
 end $$;
 
--- aw_index_all_terms makes the terms of the chunks of documents' active versions, in place of those of earlier ones. For
--- many documents at once the counts change once a term, and not once a term and document. It returns the number of chunks.
+-- aw_index_all_terms makes the terms of the chunks of documents' active versions, in place of those of earlier ones: of
+-- their headings, the context that a model wrote, and their content. For many documents at once the counts change once a
+-- term, and not once a term and document. It returns the number of chunks.
 create or replace function {{ .schema }}.aw_index_all_terms(client text, ids uuid[]) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -81,7 +82,7 @@ begin
   end if;
   -- Materialized: otherwise each use of a column computes it again, and the terms are by far the largest part.
   with spoken as materialized (
-    select c.id, c.document_id, c.heading_path, c.content,
+    select c.id, c.document_id, c.heading_path, concat(c.context || E'\n', c.content) as content,
            coalesce(nullif(nullif(split_part(coalesce(nullif(c.language, 'und'), d.language), '-', 1), 'und'), ''), '') as language
     from {{ .schema }}.documents d
     join {{ .schema }}.document_chunks c
