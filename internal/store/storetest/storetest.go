@@ -127,6 +127,7 @@ var otherTests = []suiteTest{
 	{"search by what questions mean", testQuestions},
 	{"search without a match", testSearchNeighbours},
 	{"search by BM25", testSearchBM25},
+	{"search by what a question repeats", testSearchRepeats},
 	{"search in each language", testSearchLanguages},
 	{"search by parts and order of words", testSearchClosely},
 	{"what a score means", testSearchScore},
