@@ -128,6 +128,8 @@ var otherTests = []suiteTest{
 	{"search without a match", testSearchNeighbours},
 	{"search by BM25", testSearchBM25},
 	{"search by what a question repeats", testSearchRepeats},
+	{"search by the leg that tells", testSearchExcess},
+	{"search by what is known", testSearchKnown},
 	{"search in each language", testSearchLanguages},
 	{"search by parts and order of words", testSearchClosely},
 	{"what a score means", testSearchScore},
