@@ -1,6 +1,6 @@
 -- The search for words: BM25 over the terms of 61_terms.sql. Source: Robertson, Zaragoza, "The Probabilistic Relevance
--- Framework: BM25 and Beyond", 2009, with k1 = 1.2, b = 0.75 and, for a question's words, k3 = 8 (Robertson, Walker, "Okapi/Keenbow
--- at TREC-8", 1999). The counts are those of the client's whole collection.
+-- Framework: BM25 and Beyond", 2009, with k1 = 1.2, b = 0.75, and k3 = 8 for the words of a question (Robertson, Walker,
+-- "Okapi/Keenbow at TREC-8", 1999). The counts are those of the client's whole collection.
 
 -- aw_indexed reports whether all chunks that a search may find have terms. client null: those of all clients.
 create or replace function {{ .schema }}.aw_indexed(client text) returns boolean

@@ -116,7 +116,8 @@ begin
       (1 - exp(-(coalesce(h.words, 0) + greatest(h.similarity, 0)) * (1 + coalesce(c.pieces, 0)) - 0.25 * coalesce(c.pairs, 0)) + h.complete::int)
         / case when v_question.structured then 2 else 1 end
     when h.scored then
-      coalesce(h.known * greatest(h.words - b.words, 0), 0) + coalesce(greatest(h.similarity - b.similarity, 0) / nullif(1 - b.similarity, 0), 0)
+      coalesce(h.known * greatest(h.words - b.words, 0), 0)
+        + coalesce(greatest(h.similarity - b.similarity, 0) / nullif(1 - b.similarity, 0), 0)
         + (v_question.structured and h.complete)::int
     else h.fused end as score,
     {{ .schema }}.aw_worth(h.words, h.similarity, h.matched, h.complete, v_question.structured) as worth
