@@ -138,7 +138,7 @@ bench: test-deps ## Measure what the worker costs around a task, next to a bare 
 	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -timeout 60m -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(if $(filter peers,$(ONLY)),-peers $(PEERS) $(if $(CORPUS),-corpus '$(CORPUS)')) $(if $(SET),-set '$(SET)') $(if $(EMBEDDINGS),-embeddings '$(EMBEDDINGS)' -venv $(RETRIEVAL_VENV)) $(BENCHFLAGS))
 
 .PHONY: quality
-quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print; with KIND=retrieval SET=dir (passages.jsonl, questions.jsonl) the search; EMBEDDINGS=wordllama: with a model's vectors
+quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md); with KIND=structure against documents of known structure that four programs print; with KIND=retrieval SET=dir (passages.jsonl, questions.jsonl) the search; EMBEDDINGS=wordllama or use: with a model's vectors
 ifeq ($(KIND),structure)
 	@dev/install-structure-deps.sh $(STRUCTURE_VENV)
 	@go run ./test/quality -kind structure -venv $(STRUCTURE_VENV) $(if $(SEED),-seed $(SEED)) $(QUALITYFLAGS)

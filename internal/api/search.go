@@ -70,10 +70,11 @@ type Explanation struct {
 	Place      int                `json:"place" doc:"Before the re-ranker, and among copies and other hits of its document, from 1."`
 	StoreScore float64            `json:"storeScore" doc:"Before the re-ranker."`
 	Rate       *float64           `json:"rate,omitempty" doc:"The re-ranker's, 0 to 1; left out: it did not rate this hit."`
-	Method     string             `json:"method,omitempty" doc:"How the legs were combined: sum or fusion."`
+	Method     string             `json:"method,omitempty" doc:"How the legs were combined: sum, excess or fusion."`
 	Weights    map[string]float64 `json:"weights,omitempty" doc:"Of the legs, of pieces and of pairs."`
 	Words      *Leg               `json:"words,omitempty" doc:"By words; left out: it is not among the best."`
 	Meaning    *Leg               `json:"meaning,omitempty" doc:"By its vector."`
+	Known      *float64           `json:"known,omitempty" doc:"With excess: the part of the question's weight whose words any chunk has."`
 	Pieces     *float64           `json:"pieces,omitempty" doc:"The part of the question's words of which it has parts."`
 	Pairs      *float64           `json:"pairs,omitempty" doc:"The part of the question's neighbouring words that are neighbours in it."`
 	Complete   bool               `json:"complete,omitempty" doc:"It has all that a question with a phrase or OR asks for."`
@@ -83,6 +84,8 @@ type Explanation struct {
 type Leg struct {
 	Place int     `json:"place" doc:"From 1; 0: it is not among the best."`
 	Score float64 `json:"score" doc:"BM25 as a part of what all words, each once, give; or the cosine."`
+	// With excess.
+	Base *float64 `json:"base,omitempty" doc:"The score of the 40th of the leg: what is above it counts."`
 }
 
 func hitOf(h search.Hit) Hit {
@@ -116,7 +119,7 @@ func explanationOf(w *search.Why) *Explanation {
 	out := &Explanation{Place: w.Place, StoreScore: w.StoreScore, Rate: w.Rate}
 	if l := w.Legs; l != nil {
 		out.Method, out.Weights, out.Pieces, out.Pairs, out.Complete = l.Method, l.Weights, l.Pieces, l.Pairs, l.Complete
-		out.Words, out.Meaning = (*Leg)(l.Words), (*Leg)(l.Meaning)
+		out.Words, out.Meaning, out.Known = (*Leg)(l.Words), (*Leg)(l.Meaning), l.Known
 	}
 	return out
 }

@@ -140,7 +140,14 @@ func printWeights(w io.Writer, y *search.Why) error {
 	for _, name := range slices.Sorted(maps.Keys(y.Legs.Weights)) {
 		parts = append(parts, fmt.Sprintf("%s %g", name, y.Legs.Weights[name]))
 	}
-	_, err := fmt.Fprintln(w, "weights: "+strings.Join(parts, ", "))
+	line := "weights: " + strings.Join(parts, ", ")
+	if y.Legs.Known != nil {
+		line += fmt.Sprintf("; known %.2f", *y.Legs.Known)
+	}
+	if m := y.Legs.Meaning; m != nil && m.Base != nil {
+		line += fmt.Sprintf("; base of meaning %.2f", *m.Base)
+	}
+	_, err := fmt.Fprintln(w, line)
 	return err
 }
 

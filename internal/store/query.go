@@ -55,10 +55,11 @@ type Hit struct {
 
 // Legs is what the legs of a search say of a hit, and how they were combined: see schema/functions/87_legs.sql.
 type Legs struct {
-	Method     string             `json:"method"`            // sum or fusion
+	Method     string             `json:"method"`            // sum, excess or fusion
 	Weights    map[string]float64 `json:"weights"`           // by leg, and by pieces and pairs
 	Words      *Leg               `json:"words,omitempty"`   // nil: it is not among the best by words
 	Meaning    *Leg               `json:"meaning,omitempty"` // nil: the query has no embedding
+	Known      *float64           `json:"known,omitempty"`   // with excess: part of the query's weight whose words any chunk has
 	Pieces     *float64           `json:"pieces,omitempty"`  // part of the words whose parts it has, 0 to 1; nil: not compared
 	Pairs      *float64           `json:"pairs,omitempty"`   // part of the neighbouring words that are neighbours in it
 	Structured bool               `json:"structured"`        // the question has a phrase or OR
@@ -69,4 +70,6 @@ type Legs struct {
 type Leg struct {
 	Place int     `json:"place"` // from 1; 0: it is not among the best
 	Score float64 `json:"score"` // BM25 as a part of what all words, each once, give; or the cosine
+	// with excess: the score of the 40th of the leg, above which a score counts
+	Base *float64 `json:"base,omitempty"`
 }

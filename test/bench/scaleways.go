@@ -32,7 +32,7 @@ const plainText = `select d.filename from document_chunks c join documents d on 
 	order by ts_rank_cd(c.search, q.words) desc limit 10`
 
 // exactBM25 scores every chunk that has one of the terms.
-const exactBM25 = `with asked as (select query, weight from aw_weighted_terms('bench', $1)),
+const exactBM25 = `with asked as (select query, weight from aw_weighted_terms('bench', $1) where chunks > 0),
 	length as (select sum(words) / sum(chunks) as average from term_totals)
 	select d.filename from (
 		select t.document_id, t.chunk_id, (

@@ -22,7 +22,7 @@ func main() {
 		"folder with documents/NAME and its reference, docling/NAME.md")
 	kind := flag.String("kind", "", "structure: documents that it makes itself, instead of a corpus; retrieval: the search")
 	set := flag.String("set", "", "with -kind retrieval: folder with passages.jsonl and questions.jsonl")
-	vectors := flag.String("embeddings", "", "with -kind retrieval: wordllama, instead of the offline provider")
+	vectors := flag.String("embeddings", "", "with -kind retrieval: wordllama or use, instead of the offline provider")
 	var o structureOptions
 	flag.Uint64Var(&o.seed, "seed", 1, "of the documents that it makes")
 	flag.StringVar(&o.only, "only", "", "with -kind structure: the kinds to make, separated by commas")
@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&o.again, "again", "", "with -kind structure: the folder of an earlier -keep, to read its documents again")
 	flag.BoolVar(&o.mistakes, "mistakes", false, "with -kind structure: list the headings and items that are wrong")
 	flag.StringVar(&o.venv, "venv", "", "with -kind structure: a Python environment with typst and weasyprint; "+
-		"with -kind retrieval: one with bm25s, PyStemmer and wordllama")
+		"with -kind retrieval: one that dev/install-retrieval-deps.sh made")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error

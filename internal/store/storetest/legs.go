@@ -21,6 +21,7 @@ func testSearchExplains(t *testing.T, b *bench) {
 	for name, q := range map[string]store.Query{
 		"words": {Text: "invoice payable"}, "vector": {Embedding: embed("Late invoice payments bear interest")},
 		"both": {Text: "invoice payable", Embedding: embed("Termination requires written notice")}, "a phrase": {Text: `"invoice payments" payable`},
+		"a phrase, and both": {Text: `"invoice payments" payable`, Embedding: embed("Termination requires written notice")},
 	} {
 		for _, h := range b.search(q) {
 			if h.Legs != nil {
@@ -32,7 +33,7 @@ func testSearchExplains(t *testing.T, b *bench) {
 		if len(hits) == 0 {
 			t.Errorf("%s: nothing is found", name)
 		}
-		before := 1.0
+		before, excess := 1.0, 3.0
 		for i, h := range hits {
 			l := h.Legs
 			if l == nil {
@@ -60,6 +61,23 @@ func testSearchExplains(t *testing.T, b *bench) {
 						want += 0.5
 					}
 				}
+			case "excess":
+				if l.Words == nil && l.Known != nil || meaning.Base == nil || l.Words != nil && (l.Known == nil || words.Base == nil) {
+					t.Errorf("%s, hit %d: %+v", name, i, l)
+					continue
+				}
+				sum := max(meaning.Score-*meaning.Base, 0) / (1 - *meaning.Base) * l.Weights["meaning"]
+				if l.Words != nil {
+					sum += l.Weights["words"] * *l.Known * max(words.Score-*words.Base, 0)
+				}
+				if l.Structured && l.Complete {
+					sum++
+				}
+				if sum > excess+1e-6 {
+					t.Errorf("%s, hit %d: the legs make %v, those of the one before it %v", name, i, sum, excess)
+				}
+				excess = sum
+				continue
 			case "fusion":
 				fused := 0.0
 				for leg, place := range map[string]int{"words": words.Place, "meaning": meaning.Place} {

@@ -11,13 +11,19 @@ import (
 // ingestIn ingests a document of one chunk in a language.
 func (b *bench) ingestIn(filename, language, content string) {
 	b.t.Helper()
+	b.ingestAt(filename, language, content, embed(content))
+}
+
+// ingestAt is ingestIn with a vector.
+func (b *bench) ingestAt(filename, language, content string, vector []float32) {
+	b.t.Helper()
 	_, h := b.run()
 	s, err := b.StageDocument(b.ctx(), staging(h, filename))
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	c := chunk(0, content)
-	c.Language, c.HeadingPath = language, nil
+	c.Language, c.HeadingPath, c.Embedding = language, nil, vector
 	if missing, err := b.StageChunks(b.ctx(), batch(h, s, c)); err != nil || len(missing) > 0 {
 		b.t.Fatalf("stage: missing %v, %v", missing, err)
 	}
@@ -49,6 +55,16 @@ func testSearchBM25(t *testing.T, b *bench) {
 	// All words once in a chunk are no more than a frequent rare one, without an operator; with one they come first.
 	if got := b.byWords(`"pilot ship"`); len(got) != 4 || got[0] != "short.txt" || got[1] != "once.txt" {
 		t.Errorf("a phrase: %v", got)
+	}
+}
+
+// testSearchRepeats: a long question is about the word that it keeps naming, in whatever form.
+func testSearchRepeats(t *testing.T, b *bench) {
+	b.ingestIn("a-tug.txt", "en", "The tug has a crew of five, and the gate is open.")
+	b.ingestIn("b-pilot.txt", "en", "The pilot has a crew of five, and the gate is open.")
+	b.ingestIn("c-none.txt", "en", "The ropes are on the dock.")
+	if got := b.byWords("What does a pilot do when a tug is late, which pilots wait, and who pays them?"); len(got) != 2 || got[0] != "b-pilot.txt" {
+		t.Errorf("the pilot is named twice, the tug once: %v", got)
 	}
 }
 

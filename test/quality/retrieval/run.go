@@ -23,7 +23,7 @@ type way struct {
 // baseline is the way that the others are compared with.
 const baseline = "BM25 (bm25s, stemmed)"
 
-// Run measures a set and prints a table. venv is a Python environment with bm25s, PyStemmer and wordllama. model is that
+// Run measures a set and prints a table. venv is a Python environment that dev/install-retrieval-deps.sh made. model is that
 // of the vectors; empty: the offline provider.
 func Run(ctx context.Context, out io.Writer, dir, venv, model string) (err error) {
 	s, err := Load(dir)

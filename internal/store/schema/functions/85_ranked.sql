@@ -1,5 +1,6 @@
 -- The search for words: BM25 over the terms of 61_terms.sql. Source: Robertson, Zaragoza, "The Probabilistic Relevance
--- Framework: BM25 and Beyond", 2009, with k1 = 1.2 and b = 0.75. The counts are those of the client's whole collection.
+-- Framework: BM25 and Beyond", 2009, with k1 = 1.2, b = 0.75, and k3 = 8 for the words of a question (Robertson, Walker,
+-- "Okapi/Keenbow at TREC-8", 1999). The counts are those of the client's whole collection.
 
 -- aw_indexed reports whether all chunks that a search may find have terms. client null: those of all clients.
 create or replace function {{ .schema }}.aw_indexed(client text) returns boolean
@@ -18,8 +19,10 @@ language sql immutable parallel safe
 return round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}'::real[], terms, term)::double precision)) - 0.5);
 
 -- aw_weighted_terms are the terms of a question in the languages of a collection, each as a query, the rarest first: in
--- how many chunks the word is in any of its forms, and its weight. A word that is a stop word of a language has no term
--- in it; nor have, in chunks of an undetermined language, the stop words of any of several.
+-- how many chunks the word is in any of its forms, and its weight. A word that the question repeats weighs more, up to
+-- 9 times, so that a long question is about what it keeps naming. A word that is a stop word of a language has no term
+-- in it; nor have, in chunks of an undetermined language, the stop words of any of several. A word that no chunk has comes
+-- last, without a query.
 create or replace function {{ .schema }}.aw_weighted_terms(client text, words text)
 returns table (query tsquery, chunks double precision, weight double precision)
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
@@ -38,31 +41,39 @@ begin
   with spoken as (
     select l.language, {{ .schema }}.aw_text_config(l.language) as config from unnest(v_languages[:8]) l(language)
   ), asked as (
-    select w.word, w.n,
+    select w.word, w.n, w.times,
            w.word ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' as pair
     from (
-      select a.word, row_number() over (order by length(a.word) desc, a.word) as n
-      from unnest(tsvector_to_array({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, words))) a(word)) w
+      select a.word, cardinality(a.positions) as times, row_number() over (order by length(a.word) desc, a.word) as n
+      from unnest({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, words)) a(word, positions, weights)) w
     where w.n <= 64
       and not (w.word ~ '-' and w.word ~ '^[[:alnum:]-]+$') -- its parts are words, too
   ), forms as (
-    select a.n, a.word as term from asked a where a.pair
+    select a.n, a.times, a.word as term from asked a where a.pair
     union
-    select a.n, f.term
+    select a.n, a.times, f.term
     from asked a, spoken s, unnest(tsvector_to_array({{ .schema }}.aw_terms_of(s.config, a.word))) f(term)
     where not a.pair and (s.language <> '' or a.word = any (v_telling))
   ), counted as (
-    select f.n, f.term, sum(c.chunks) as chunks
-    from forms f join {{ .schema }}.term_counts c on c.term = f.term
-    where aw_weighted_terms.client is null or c.client_id = aw_weighted_terms.client
-    group by f.n, f.term having sum(c.chunks) > 0
+    select f.n, f.times, f.term, coalesce(sum(c.chunks), 0) as chunks
+    from forms f left join {{ .schema }}.term_counts c
+      on c.term = f.term and (aw_weighted_terms.client is null or c.client_id = aw_weighted_terms.client)
+    group by f.n, f.times, f.term
   ), weighted as (
-    select x.n, x.term, least(sum(x.chunks) over (partition by x.n), v_all)::double precision as chunks from counted x
+    select x.n, x.times, x.term, x.chunks > 0 as known,
+           least(sum(x.chunks) over (partition by x.n), v_all)::double precision as chunks
+    from counted x
   ), single as (
-    select distinct on (x.term) x.term, x.chunks from weighted x order by x.term, x.chunks
+    select {{ .schema }}.aw_word(x.term) as query, min(x.chunks) as chunks, sum(x.times) as times
+    from weighted x where x.known group by x.term
+    union all
+    select null, 0, a.times from asked a
+    where exists (select from weighted x where x.n = a.n and x.chunks = 0)
+      and (a.pair or not exists ( -- a stop word of one language says nothing in another one
+        select from spoken s where {{ .schema }}.aw_terms_of(s.config, a.word) = ''))
   )
-  select {{ .schema }}.aw_word(x.term), x.chunks, ln(1 + (v_all - x.chunks + 0.5) / (x.chunks + 0.5))
-  from single x order by x.chunks, x.term limit 64;
+  select x.query, x.chunks, 9.0 * x.times / (8 + x.times) * ln(1 + (v_all - x.chunks + 0.5) / (x.chunks + 0.5))
+  from single x order by x.query is null, x.chunks, x.query::text limit 64;
 end $$;
 
 -- aw_ranked are the chunks that match a question best by words, without those that match "but" (null: none is left
@@ -75,9 +86,17 @@ end $$;
 -- weight stay: more than v_most may have less of it, and which of them are scored is by chance.
 drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
 drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
+do $$
+begin
+  if exists (select from pg_proc where pronamespace = '{{ .schema }}'::regnamespace and proname = 'aw_ranked'
+             and not proargnames @> array['known']) then
+    drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text, jsonb);
+    drop function {{ .schema }}.aw_ranked(text, text, tsquery, integer, text, jsonb);
+  end if;
+end $$;
 create or replace function {{ .schema }}.aw_ranked(
   client text, words text, but tsquery, n integer, in_set text, within jsonb)
-returns table (id uuid, score double precision)
+returns table (id uuid, score double precision, known double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   v_most constant double precision := 2000;
@@ -89,6 +108,7 @@ declare
   v_terms tsquery[];
   v_chunks double precision[];
   v_weights double precision[];
+  v_known double precision;
   v_need double precision;
   v_before double precision;
   v_any tsquery;
@@ -101,9 +121,11 @@ begin
   select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
   from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
   -- A term that is missing has the frequency 0, and adds 0.
-  select array_agg(t.query), array_agg(t.chunks), array_agg(t.weight), string_agg(format(
-      '%s * (1 - r.norm / ({{ .schema }}.aw_frequency(r.terms, %L::tsquery) + r.norm))', 2.2 * t.weight, t.query), ' + ')
-    into v_terms, v_chunks, v_weights, v_sum
+  select array_agg(t.query) filter (where t.chunks > 0), array_agg(t.chunks) filter (where t.chunks > 0),
+         array_agg(t.weight) filter (where t.chunks > 0), sum(t.weight) filter (where t.chunks > 0) / sum(t.weight),
+         string_agg(format('%s * (1 - r.norm / ({{ .schema }}.aw_frequency(r.terms, %L::tsquery) + r.norm))',
+                           2.2 * t.weight, t.query), ' + ') filter (where t.chunks > 0)
+    into v_terms, v_chunks, v_weights, v_known, v_sum
   from {{ .schema }}.aw_weighted_terms(client, words) t;
   if v_terms is null then
     return;
@@ -149,15 +171,15 @@ begin
     v_before := v_need;
     v_few := 20 * v_few; -- the words are seldom together, or the set has few of these chunks
   end loop;
-  return query select * from unnest(v_ids, v_scores);
+  return query select u.id, u.score, v_known from unnest(v_ids, v_scores) u(id, score);
 end $$;
 
 -- aw_ranked_own is aw_ranked for the client of the session, never for another one. It runs as aw_searcher, which no
 -- policy restricts: see migrations/012_search.sql. A session without a client finds nothing.
 create or replace function {{ .schema }}.aw_ranked_own(words text, but tsquery, n integer, in_set text, within jsonb)
-returns table (id uuid, score double precision)
+returns table (id uuid, score double precision, known double precision)
 language sql stable rows 50 security definer set search_path = {{ .path }}
 begin atomic
-  select m.id, m.score
+  select m.id, m.score, m.known
   from {{ .schema }}.aw_ranked(coalesce({{ .schema }}.aw_client(), ''), words, but, n, in_set, within) m;
 end;

@@ -1,10 +1,20 @@
--- Hybrid search: words and vectors, each with its own limit. Vectors of a model are combined with the words by reciprocal
--- rank fusion; equal sums go to the words. Vectors of the offline provider are words, too, without their rarity: there
--- the sum of the two scores orders, and the best v_closely are compared with the question once more (aw_closeness).
--- A score is from 0 to 1, and means the same from question to question: a sum of places doesn't, so it orders only, and
--- the score is the best that a hit or one behind it is worth (aw_worth). Source of the fusion:
--- Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods",
--- SIGIR 2009 (there k = 60; Supabase and pgvector's guides use 50).
+-- Hybrid search: words and vectors, each with its own limit. A score is from 0 to 1, and means the same from question to
+-- question.
+--
+-- Vectors of the offline provider are words, too, without their rarity: there the sum of the two scores orders, and the
+-- best v_closely are compared with the question once more (aw_closeness).
+--
+-- With a model's vectors neither leg is always the better one. A hit gets from each by how much it is better than the
+-- v_base-th of the leg: of BM25 as it is, which is a part of all words; of the cosine as a part of what is missing to
+-- 1, because each model has a range of its own. So a leg that has a clear answer decides, and one whose hits are all
+-- alike hardly matters. What words give is less by the part of the question that no chunk has: in a question of another
+-- language than the documents, words that match are names. The score is the best that a hit or one behind it is worth
+-- (aw_worth). Source of combining scores in place of ranks: Bruch, Gai, Ingber, "An Analysis of Fusion Functions for
+-- Hybrid Retrieval", ACM TOIS 42(1), 2023; there with the best of each leg as 1, which would make a leg that found
+-- nothing as sure as one that did.
+--
+-- Without BM25, which is for an index without terms, places are combined: Cormack, Clarke, Buettcher, "Reciprocal Rank
+-- Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
 
 -- matched: whether a hit has a word of the question. The attribute is added here and not by a migration: between the
 -- two the previous functions would return a column too few.
@@ -31,6 +41,7 @@ declare
   v_n integer := least(greatest(coalesce(n, 10), 1), 100);
   v_leg integer := least(greatest(4 * v_n, 40), 200);
   v_closely constant integer := 40;
+  v_base constant integer := 40;
   v_question record;
   v_any tsquery;
   v_bound boolean := {{ .schema }}.aw_client() is not null;
@@ -63,7 +74,7 @@ begin
     from {{ .schema }}.aw_matching(client, v_question.everything, v_question.terms, v_question.but, v_leg, in_set, within) m
     where v_question.asks and not v_bound and (v_question.structured or not exists (select from ranked))
   ), matching as materialized (
-    select coalesce(r.id, p.id) as id, r.score as words, coalesce(p.complete, false) as complete,
+    select coalesce(r.id, p.id) as id, r.score as words, r.known, coalesce(p.complete, false) as complete,
            rank() over (order by coalesce(p.complete, false) desc, r.score desc nulls last,
                                  p.weight desc nulls last, p.rank desc nulls last) as place
     from ranked r full join present p on p.id = r.id
@@ -71,13 +82,16 @@ begin
     select m.*, rank() over (order by m.distance) as place
     from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but, within) m
     where vec is not null and m.distance <> 'NaN' -- a chunk whose vector is all zeros
+  ), base as materialized (
+    select coalesce((select r.score from ranked r order by r.score desc offset v_base - 1 limit 1), 0) as words,
+           1 - (select max(n.distance) from nearest n where n.place <= v_base) as similarity
   ), fused as materialized (
-    select coalesce(m.id, n.id) as id, m.words, coalesce(m.complete, false) as complete,
+    select coalesce(m.id, n.id) as id, m.words, m.known, coalesce(m.complete, false) as complete,
            (coalesce(51.0 / (50 + m.place), 0) + coalesce(51.0 / (50 + n.place), 0)) / 2 as fused
     from matching m full join nearest n on n.id = m.id
   ), hits as materialized ( -- else the words would be compared with chunks that are not hits
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes,
-           c.kind, c.position, f.words, f.complete,
+           c.kind, c.position, f.words, f.known, f.complete,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
            f.fused::double precision, f.words is not null or coalesce(c.search @@ v_any, false) as matched,
            c.search @@ v_question.akin or c.model not like 'offline-%' as related,
@@ -92,7 +106,7 @@ begin
   select h.id, h.document_id, h.document_set, h.filename, h.version, h.content, h.heading_path, h.pages, h.boxes,
          h.kind, h.similarity,
          case when s.summed then s.score else max(s.worth) over (order by s.score) end, h.matched
-  from hits h
+  from base b cross join hits h
   left join {{ .schema }}.aw_closeness(client, v_question.positive, array(
     select x.id from hits x where x.scored and (x.offline or vec is null)
     order by coalesce(x.words, 0) + x.similarity desc, x.id limit v_closely)) c on c.id = h.id,
@@ -101,6 +115,10 @@ begin
       -- Of a question with a phrase or OR, what has all that it asks for is above one half.
       (1 - exp(-(coalesce(h.words, 0) + greatest(h.similarity, 0)) * (1 + coalesce(c.pieces, 0)) - 0.25 * coalesce(c.pairs, 0)) + h.complete::int)
         / case when v_question.structured then 2 else 1 end
+    when h.scored then
+      coalesce(h.known * greatest(h.words - b.words, 0), 0)
+        + coalesce(greatest(h.similarity - b.similarity, 0) / nullif(1 - b.similarity, 0), 0)
+        + (v_question.structured and h.complete)::int
     else h.fused end as score,
     {{ .schema }}.aw_worth(h.words, h.similarity, h.matched, h.complete, v_question.structured) as worth
     from (select h.scored and (h.offline or vec is null) as summed) o) s

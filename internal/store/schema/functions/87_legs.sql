@@ -4,6 +4,9 @@
 -- from 1, and the score; what aw_closeness measured; how the two were combined, and with which weights:
 --   sum: 1 - exp(-(words.score * weights.words + meaning.similarity * weights.meaning) * (1 + pieces * weights.pieces)
 --     - pairs * weights.pairs); of a question with a phrase or OR half of that, and a half more if it is complete.
+--   excess: words.weight * known * max(words.score - words.base, 0) + meaning.weight * max(meaning.similarity -
+--     meaning.base, 0) / (1 - meaning.base); of a question with a phrase or OR one more if it is complete. base is the
+--     score of the leg's v_base-th hit.
 --   fusion: the sum of weight * 51 / (50 + place).
 create or replace function {{ .schema }}.aw_legs(
   client text, words text, vec {{ .vector }}.halfvec, n integer, in_set text, within jsonb, ids uuid[])
@@ -14,6 +17,7 @@ declare
   v_n integer := least(greatest(coalesce(n, 10), 1), 100);
   v_leg integer := least(greatest(4 * v_n, 40), 200);
   v_closely constant integer := 40;
+  v_base constant integer := 40;
   v_question record;
   v_bound boolean := {{ .schema }}.aw_client() is not null;
   v_ranks boolean;
@@ -39,7 +43,7 @@ begin
     from {{ .schema }}.aw_matching(client, v_question.everything, v_question.terms, v_question.but, v_leg, in_set, within) m
     where v_question.asks and not v_bound and (v_question.structured or not exists (select from ranked))
   ), matching as materialized (
-    select coalesce(r.id, p.id) as id, r.score as words, coalesce(p.complete, false) as complete,
+    select coalesce(r.id, p.id) as id, r.score as words, r.known, coalesce(p.complete, false) as complete,
            rank() over (order by coalesce(p.complete, false) desc, r.score desc nulls last,
                                  p.weight desc nulls last, p.rank desc nulls last) as place
     from ranked r full join present p on p.id = r.id
@@ -47,11 +51,14 @@ begin
     select m.*, rank() over (order by m.distance) as place
     from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_question.but, within) m
     where vec is not null and m.distance <> 'NaN'
+  ), base as materialized (
+    select coalesce((select r.score from ranked r order by r.score desc offset v_base - 1 limit 1), 0) as words,
+           1 - (select max(n.distance) from nearest n where n.place <= v_base) as similarity
   ), hits as materialized (
     -- The list: see aw_find.
-    select c.id, m.words, m.place as words_place, coalesce(m.complete, false) as complete, e.place as meaning_place,
+    select c.id, m.words, m.known, m.place as words_place, coalesce(m.complete, false) as complete, e.place as meaning_place,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
-           exists (select from ranked) and (vec is null or bool_and(c.model like 'offline-%') over ()) as summed
+           exists (select from ranked) as scored, vec is null or bool_and(c.model like 'offline-%') over () as offline
     from matching m full join nearest e on e.id = m.id
     join {{ .schema }}.document_chunks c
       on c.id = coalesce(m.id, e.id)
@@ -59,18 +66,20 @@ begin
     where aw_legs.client is null or c.client_id = aw_legs.client
   )
   select h.id, jsonb_strip_nulls(jsonb_build_object(
-    'method', case when h.summed then 'sum' else 'fusion' end,
-    'weights', case when h.summed then '{"words": 1, "meaning": 1, "pieces": 1, "pairs": 0.25}'
-                    else '{"words": 0.5, "meaning": 0.5}' end::jsonb,
-    'words', case when h.words_place is not null then
-      jsonb_build_object('place', h.words_place, 'score', coalesce(h.words, 0)) end,
-    'meaning', case when vec is not null then
-      jsonb_build_object('place', coalesce(h.meaning_place, 0), 'score', h.similarity) end,
+    'method', s.method,
+    'weights', case s.method when 'sum' then '{"words": 1, "meaning": 1, "pieces": 1, "pairs": 0.25}'
+                 when 'excess' then '{"words": 1, "meaning": 1}' else '{"words": 0.5, "meaning": 0.5}' end::jsonb,
+    'words', case when h.words_place is not null then jsonb_build_object(
+      'place', h.words_place, 'score', coalesce(h.words, 0), 'base', case s.method when 'excess' then b.words end) end,
+    'meaning', case when vec is not null then jsonb_build_object(
+      'place', coalesce(h.meaning_place, 0), 'score', h.similarity, 'base', case s.method when 'excess' then b.similarity end) end,
+    'known', case s.method when 'excess' then h.known end,
     'pieces', c.pieces, 'pairs', c.pairs, 'structured', v_question.structured, 'complete', h.complete))
-  from hits h
+  from base b cross join hits h
   left join {{ .schema }}.aw_closeness(client, v_question.positive, array(
-    select x.id from hits x where x.summed order by coalesce(x.words, 0) + x.similarity desc, x.id limit v_closely)) c
-    on c.id = h.id
+    select x.id from hits x where x.scored and x.offline
+    order by coalesce(x.words, 0) + x.similarity desc, x.id limit v_closely)) c on c.id = h.id,
+  lateral (select case when not h.scored then 'fusion' when h.offline then 'sum' else 'excess' end as method) s
   where h.id = any (ids);
 end $$;
 

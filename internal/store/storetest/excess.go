@@ -1,0 +1,85 @@
+package storetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// angled is a vector whose cosine with angled(0) is that of the angle.
+func angled(radians float64) []float32 {
+	v := make([]float32, Dimensions)
+	v[0], v[1] = float32(math.Cos(radians)), float32(math.Sin(radians))
+	return v
+}
+
+// testSearchExcess: with a model's vectors the leg decides that tells the hits apart, whichever it is. By places both
+// questions would be answered by harbour.txt.
+func testSearchExcess(t *testing.T, b *bench) {
+	b.ingestAt("harbour.txt", "en", "Rotterdam has a harbour, and a tariff.", angled(0.50))
+	b.ingestAt("depth.txt", "en", "The basin is dredged each spring.", angled(0.51))
+	b.ingestAt("dues.txt", "en", "The tariff of pilot dues is in the annex.", angled(0.52))
+	for i := range 45 {
+		b.ingestAt(fmt.Sprintf("rest-%02d.txt", i), "en", fmt.Sprintf("Berth %d is let to a yard.", i), angled(0.53+0.001*float64(i)))
+	}
+	first := func(q store.Query) string {
+		t.Helper()
+		q.Limit = 20
+		hits := b.search(q)
+		for i, h := range hits {
+			if h.Score < 0 || h.Score > 1 || i > 0 && h.Score > hits[i-1].Score {
+				t.Errorf("%q: hit %d has %v", q.Text, i, h.Score)
+			}
+		}
+		if len(hits) == 0 {
+			return ""
+		}
+		return hits[0].Filename
+	}
+	if got := first(store.Query{Text: "What is the tariff of pilot dues?", Embedding: angled(0)}); got != "dues.txt" {
+		t.Errorf("all words, and vectors that are all alike: %s", got)
+	}
+	// Only the name is a word of the collection.
+	if got := first(store.Query{Text: "Wie tief wird in Rotterdam gebaggert?", Embedding: angled(0.515)}); got == "" {
+		t.Error("a question in another language finds nothing")
+	}
+	clear := store.Query{Text: "Wann wird das Becken von Rotterdam ausgebaggert?", Embedding: angled(-1)}
+	b.ingestAt("basin.txt", "en", "Each March a ship deepens it.", angled(-1.05))
+	if got := first(clear); got != "basin.txt" {
+		t.Errorf("a near vector, and a name: %s", got)
+	}
+	clear.Text = "Rotterdam harbour"
+	if got := first(clear); got != "harbour.txt" {
+		t.Errorf("all words are as sure as a near vector: %s", got)
+	}
+}
+
+// testSearchKnown: what counts as unknown is a word that no chunk has, in no form, and that is a stop word of no language.
+func testSearchKnown(t *testing.T, b *bench) {
+	b.ingestIn("en.txt", "en", "The pilot boards the ships.")
+	b.ingestIn("de.txt", "de", "Der Lotse geht an Bord.")
+	known := func(text string) float64 {
+		t.Helper()
+		hits := b.search(store.Query{Text: text, Embedding: embed("x"), Explain: true})
+		for _, h := range hits {
+			if l := h.Legs; l != nil && l.Known != nil {
+				return *l.Known
+			}
+		}
+		t.Fatalf("%q: no hit says what is known: %+v", text, hits)
+		return 0
+	}
+	for text, want := range map[string]float64{
+		"pilot": 1, "Which ship has the pilots?": 1, "Wo ist der Lotse an Bord?": 1,
+	} {
+		if got := known(text); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	one, two := known("pilot quagga"), known("pilot quagga zebra quagga")
+	if one >= 0.5 || two >= one/2 {
+		t.Errorf("one of two words is known: %v; one of three, of which one is twice there: %v", one, two)
+	}
+}
