@@ -112,7 +112,9 @@ func (Extractor) ExtractRouted(
 // Pages returns the number of pages of a PDF file. Working folders are created in tempDir (default
 // os.TempDir()). The error states why the file can't be read, or that it has more pages than limits allow.
 func Pages(ctx context.Context, path, tempDir string, limits extract.Limits) (int, error) {
-	report, err := newPoppler(extract.Source{TempDir: tempDir}, path, limits.WithDefaults()).info(ctx)
+	program := newPoppler(extract.Source{TempDir: tempDir}, path, limits.WithDefaults())
+	defer program.drawn.close()
+	report, err := program.info(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}
