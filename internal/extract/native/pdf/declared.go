@@ -114,7 +114,7 @@ func docEncoding(c byte) rune {
 }
 
 // fullDate matches a date with all its parts (7.9.4).
-var fullDate = regexp.MustCompile(`^D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z(?:00'00'?)?|([+-])(\d\d)'(\d\d)'?)?$`)
+var fullDate = regexp.MustCompile(`^D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z(?:'|00'00'?)?|([+-])(\d\d)'(\d\d)'?)?$`)
 
 // isoDate returns a date as pdfinfo prints it with -isodates.
 func isoDate(s object.String) (string, bool) {

@@ -54,6 +54,7 @@ func TestDeclaredIsWhatPdfinfoPrints(t *testing.T) {
 		"long":          {fileOf("null", "/Title("+strings.Repeat("x", maxDeclared+1)+")", onePage), true},
 		"dates":         {fileOf("null", "/CreationDate(D:20240229121314+02'00')/ModDate(D:19991231235959-03'30')", onePage), false},
 		"dates of UTC":  {fileOf("null", "/CreationDate(D:20240229121314Z)/ModDate(D:20240229121314Z00'00')", onePage), false},
+		"LibreOffice's": {fileOf("null", "/CreationDate(D:20240229121314Z')", onePage), false},
 		"no zone":       {fileOf("null", "/CreationDate(D:20240229121314)/ModDate(D:20240229121314+00'00)", onePage), false},
 		"no month 13":   {fileOf("null", "/CreationDate(D:20241399999999+99'99')", onePage), false},
 		"a day":         {fileOf("null", "/CreationDate(D:20240229)", onePage), true},
