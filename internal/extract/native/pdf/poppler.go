@@ -154,6 +154,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		}
 	})
 	var styles *runPage
+	glyphs := &glyphPages{last: last}
 	open := true
 	for pg := range words {
 		for open && (styles == nil || styles.number < pg.number) {
@@ -175,7 +176,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		drawn, links := p.drawn.at(ctx, pg.number)
 		pg.draw(drawn)
 		pg.link(links)
-		p.readGlyphs(ctx, pg)
+		p.readGlyphs(ctx, pg, glyphs)
 		pg.straighten()
 		pg.mirror()
 		if err := yield(pg); err != nil {

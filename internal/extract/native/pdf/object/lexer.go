@@ -139,12 +139,12 @@ func (l *Lexer) object(depth int) (Object, error) {
 		return l.name()
 	case '(':
 		if l.empty {
-			return emptyString, l.skipText()
+			return String(""), l.skipText()
 		}
 		return l.text()
 	case '[':
 		if l.empty {
-			return emptyArray, l.skipArray(depth)
+			return Array(nil), l.skipArray(depth)
 		}
 		return l.array(depth)
 	case '<':
@@ -239,7 +239,7 @@ func (l *Lexer) wordOrNumber() (Object, error) {
 	case "null":
 		return nil, nil
 	}
-	if o, ok := operators[string(word)]; ok {
+	if o, ok := operators()[string(word)]; ok {
 		return o, nil
 	}
 	return Operator(word), nil

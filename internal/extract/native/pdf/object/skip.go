@@ -1,22 +1,19 @@
 package object
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // operators are those of content streams, so that they are not allocated for each use.
-var operators = func() map[string]Object {
+var operators = sync.OnceValue(func() map[string]Object {
 	all := map[string]Object{}
 	for op := range strings.FieldsSeq("b B b* B* BDC BI BMC BT BX c cm CS cs d d0 d1 Do DP EI EMC ET EX f F f* G g gs h i " +
 		"ID j J K k l m M MP n q Q re RG rg ri s S SC sc SCN scn sh T* Tc Td TD Tf Tj TJ TL Tm Tr Ts Tw Tz v w W W* y ' \"") {
 		all[op] = Operator(op)
 	}
 	return all
-}()
-
-// What a Lexer with empty set returns for strings and arrays.
-var (
-	emptyString Object = String("")
-	emptyArray  Object = Array(nil)
-)
+})
 
 // skipText skips a string in parentheses, after the first one.
 func (l *Lexer) skipText() error {
@@ -41,16 +38,16 @@ func (l *Lexer) skipText() error {
 }
 
 // until skips to the next of some bytes and returns it.
-func (l *Lexer) until(any string) (byte, error) {
+func (l *Lexer) until(set string) (byte, error) {
 	for {
 		for n, c := range l.buffered() {
-			if strings.IndexByte(any, c) >= 0 {
+			if strings.IndexByte(set, c) >= 0 {
 				l.discard(n + 1)
 				return c, nil
 			}
 		}
 		l.discard(l.in.Buffered())
-		if c, err := l.next(); err != nil || strings.IndexByte(any, c) >= 0 {
+		if c, err := l.next(); err != nil || strings.IndexByte(set, c) >= 0 {
 			return c, err
 		}
 	}
