@@ -75,7 +75,7 @@ func TestDeclaredIsWhatPdfinfoPrints(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := newPoppler(extract.Source{TempDir: t.TempDir()}, path, extract.DefaultLimits)
+			p := newPoppler(extract.Source{}, path, extract.DefaultLimits)
 			defer p.drawn.close()
 			got := p.drawn.declared(t.Context())
 			if (got == nil) != tt.asks {

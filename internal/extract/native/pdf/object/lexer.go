@@ -155,6 +155,10 @@ func (l *Lexer) object(depth int) (Object, error) {
 			return l.dict(depth)
 		}
 		l.back()
+		if l.empty {
+			_, err = l.until(">")
+			return String(""), err
+		}
 		return l.hex()
 	case '>':
 		if c, err = l.next(); err == nil && c != '>' {
