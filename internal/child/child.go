@@ -56,7 +56,10 @@ type Command struct {
 	Folders []string // existing folders that it also writes to, and that stay
 	Scratch []string // existing folders where it makes files of its own, and neither lists nor does anything else
 	Dir     string   // for its private temporary folder; empty: os.TempDir()
-	Stdin   io.Reader
+	// NoFolder is for programs that write only to their output: they have no temporary folder, which costs time, and
+	// can't write anywhere else.
+	NoFolder bool
+	Stdin    io.Reader
 
 	// Trusted programs are not confined: system programs that read no untrusted input and talk to the system's
 	// services.
@@ -131,6 +134,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, &NotInstalledError{c.Program, c.Package}
 	}
+	if c.NoFolder {
+		return run(ctx, c, path, "")
+	}
 	dir, err := os.MkdirTemp(c.Dir, "child-")
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)
@@ -155,8 +161,11 @@ func run(ctx context.Context, c Command, path, dir string) (Result, error) {
 	defer read.Close()
 	stderr := &tail{max: c.Limits.StderrTail}
 	cmd := limited(c.Limits, path, c.Args)
-	cmd.Dir = dir
-	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/nonexistent", "TMPDIR=" + dir}, c.Env...)
+	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/nonexistent"}
+	if dir != "" {
+		cmd.Dir, cmd.Env = dir, append(cmd.Env, "TMPDIR="+dir)
+	}
+	cmd.Env = append(cmd.Env, c.Env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, write, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = afterExit

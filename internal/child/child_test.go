@@ -236,6 +236,22 @@ func TestLowerLimitsOfTheServiceStay(t *testing.T) {
 	}
 }
 
+// TestNoFolder: a program without a folder of its own finds nowhere to write.
+func TestNoFolder(t *testing.T) {
+	t.Parallel()
+	if c := child.Confine(); c.NoLandlock != nil {
+		t.Skip(c.NoLandlock)
+	}
+	outside := filepath.Join(t.TempDir(), "outside")
+	c, text := sh(t, `pwd; echo "${TMPDIR-none}"; (echo x >"$1" || echo a > a || mktemp) 2>/dev/null || echo nowhere`)
+	c.Args = append(c.Args, "sh", outside)
+	c.NoFolder = true
+	if r, err := child.Run(t.Context(), c); err != nil || !r.OK() || *text != "/\nnone\nnowhere\n" {
+		t.Errorf("%q, %+v, %v", *text, r, err)
+	}
+	assertEmpty(t, c.Dir)
+}
+
 // TestScratch: a program makes and removes files in such a folder, and can't do anything else there.
 func TestScratch(t *testing.T) {
 	t.Parallel()

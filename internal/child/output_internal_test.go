@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -12,6 +13,9 @@ import (
 // pipe that another process holds open is an error.
 func TestOutputAfterTheDeadline(t *testing.T) {
 	t.Parallel()
+	// A program that another test starts holds the pipe until its exec.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ type sandbox struct {
 }
 
 // confinement prepares the restrictions of the command: it may run its program, read its files and write to
-// dir. The caller closes it.
+// dir, unless that is empty. The caller closes it.
 func (c Command) confinement(program, dir string) (sandbox, error) {
 	b := sandbox{machine(), -1}
 	write := uint64(mayWrite)
@@ -101,7 +101,10 @@ func (c Command) confinement(program, dir string) (sandbox, error) {
 	}
 	grants := make([]grant, 0, len(system)+len(c.Files)+len(c.Folders)+len(c.Scratch)+3)
 	grants = append(grants, system...)
-	grants = append(grants, grant{program, mayRun, true}, grant{dir, write, true})
+	grants = append(grants, grant{program, mayRun, true})
+	if dir != "" {
+		grants = append(grants, grant{dir, write, true})
+	}
 	for _, f := range c.Folders {
 		grants = append(grants, grant{f, write, true})
 	}

@@ -35,6 +35,26 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// A rotated image is written as its rotated copy is, also if its height is not a multiple of what is made at once.
+func TestWriteRotated(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{1, 1}, {3, 2}, {64, 64}, {65, 131}, {200, 63}} {
+		img := numbered(size[0], size[1])
+		part := image.Gray{Pix: img.Pix, Stride: img.Stride, Rect: image.Rect(0, 0, max(size[0]-1, 1), size[1])}
+		for rotation := range ocr.Rotation(4) {
+			for _, from := range []*image.Gray{img.Gray, &part} {
+				var got, want bytes.Buffer
+				if err := errors.Join(rotation.WritePGM(&got, from), ocr.WritePGM(&want, rotation.Of(ocr.Image{Gray: from}).Gray)); err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(got.Bytes(), want.Bytes()) {
+					t.Errorf("%v by %d°: other pixels", from.Rect, rotation.Degrees())
+				}
+			}
+		}
+	}
+}
+
 // Undo maps every pixel of a rotated image back.
 func TestRotationUndo(t *testing.T) {
 	t.Parallel()

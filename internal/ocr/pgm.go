@@ -12,13 +12,20 @@ import (
 // and all imaging programs read it.
 func WritePGM(w io.Writer, img *image.Gray) error {
 	width, height := img.Rect.Dx(), img.Rect.Dy()
-	if _, err := fmt.Fprintf(w, "P5\n%d %d\n255\n", width, height); err != nil {
-		return fmt.Errorf("write an image: %w", err)
+	if err := writeHeader(w, width, height); err != nil {
+		return err
 	}
 	for y := range height {
 		if _, err := w.Write(img.Pix[y*img.Stride : y*img.Stride+width]); err != nil {
 			return fmt.Errorf("write an image: %w", err)
 		}
+	}
+	return nil
+}
+
+func writeHeader(w io.Writer, width, height int) error {
+	if _, err := fmt.Fprintf(w, "P5\n%d %d\n255\n", width, height); err != nil {
+		return fmt.Errorf("write an image: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package ocr
 
-import "image"
+import (
+	"fmt"
+	"image"
+	"io"
+)
 
 // Rotation is a clockwise rotation by quarter turns: 0 to 3.
 type Rotation int
@@ -36,6 +40,55 @@ func (r Rotation) Of(img Image) Image {
 		}
 	}
 	return Image{Gray: out, DPI: img.DPI}
+}
+
+// rotatedRows is how many rows of a rotated image are made at once: neighbors in a row are far apart in the other image.
+const rotatedRows = 64
+
+// WritePGM writes the rotated image as WritePGM does, without a copy of it in memory.
+func (r Rotation) WritePGM(w io.Writer, img *image.Gray) error {
+	if r == 0 {
+		return WritePGM(w, img)
+	}
+	width, height := img.Rect.Dx(), img.Rect.Dy()
+	if r != 2 {
+		width, height = height, width
+	}
+	if err := writeHeader(w, width, height); err != nil {
+		return err
+	}
+	rows := make([]byte, rotatedRows*width)
+	for top := 0; top < height; top += rotatedRows {
+		n := min(rotatedRows, height-top)
+		r.rows(rows, img, top, n)
+		if _, err := w.Write(rows[:n*width]); err != nil {
+			return fmt.Errorf("write an image: %w", err)
+		}
+	}
+	return nil
+}
+
+// rows makes n rows of the rotated image, from top on.
+func (r Rotation) rows(out []byte, img *image.Gray, top, n int) {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	if r == 2 {
+		for y := range n {
+			for x, v := range img.Pix[(h-1-top-y)*img.Stride:][:w] {
+				out[y*w+w-1-x] = v
+			}
+		}
+		return
+	}
+	for y := range h { // a column of the rotated image
+		row := img.Pix[y*img.Stride:][:w]
+		for i := range n {
+			if r == 1 {
+				out[i*h+h-1-y] = row[top+i]
+			} else {
+				out[i*h+y] = row[w-1-top-i]
+			}
+		}
+	}
 }
 
 // Undo maps a box on the rotated image to the original image.

@@ -65,10 +65,9 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
 	f.pdf = PDF{
-		Path: path, MaxPixels: o.Pixels, TempDir: temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels),
-		Pool: limits.Pool,
+		Path: path, MaxPixels: o.Pixels, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels), Pool: limits.Pool,
 	}
-	f.pages, err = pdf.Pages(ctx, path, temp, limits)
+	f.pages, err = pdf.Pages(ctx, path, limits)
 	return f, err
 }
 

@@ -21,7 +21,6 @@ import (
 type PDF struct {
 	Path      string // absolute
 	MaxPixels int    // of an image; larger pages are rendered coarser
-	TempDir   string // for empty working folders of programs; empty: os.TempDir()
 	Limits    child.Limits
 	Pool      *child.Pool // nil: a program has Limits.Memory
 }
@@ -49,7 +48,7 @@ func (r PDF) run(ctx context.Context, program string, memory int64, out func(io.
 	}
 	result, err := r.Pool.Run(ctx, func() child.Command {
 		return child.Command{
-			Program: program, Package: "poppler-utils", Args: args, Files: []string{r.Path}, Dir: r.TempDir,
+			Program: program, Package: "poppler-utils", Args: args, Files: []string{r.Path}, NoFolder: true,
 			Stdout: out, Limits: limits,
 		}
 	})

@@ -48,7 +48,7 @@ func TestAPageThatIsAllWidth(t *testing.T) {
 		t.Fatal(err)
 	}
 	const most = 20_000_000
-	r := PDF{Path: path, MaxPixels: most, TempDir: t.TempDir(), Limits: ProgramLimits(30*time.Second, 1<<30, most)}
+	r := PDF{Path: path, MaxPixels: most, Limits: ProgramLimits(30*time.Second, 1<<30, most)}
 	about, err := r.Look(t.Context(), 1, 1)
 	if err != nil {
 		t.Fatal(err)

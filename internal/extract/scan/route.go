@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +51,7 @@ func (e *Extractor) newRouter(ctx context.Context, src extract.Source, limits ex
 	r := &router{
 		record: record{reading: e.reading}, failures: failureCounter{Engine: e.engine}, routed: map[int]routed{},
 		images: pageimage.PDF{
-			Path: path, MaxPixels: e.opts.Pixels, TempDir: cmp.Or(src.TempDir, e.opts.TempDir),
+			Path: path, MaxPixels: e.opts.Pixels,
 			Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels), Pool: limits.Pool,
 		},
 	}

@@ -55,7 +55,7 @@ func (e *Engine) readStraight(ctx context.Context, img ocr.Image) (ocr.Page, err
 		return best, nil // upright but hard to read, or a picture without text
 	}
 	for _, rotation := range tries(likely) {
-		p, err := e.read(ctx, rotation.Of(img), rotation)
+		p, err := e.read(ctx, img, rotation)
 		if err != nil {
 			return ocr.Page{}, err
 		}
@@ -87,14 +87,17 @@ func tries(likely ocr.Rotation) []ocr.Rotation {
 	return rotations
 }
 
-// read reads the image once; rotation is how it was rotated before.
+// read reads the image once, rotated.
 func (e *Engine) read(ctx context.Context, img ocr.Image, rotation ocr.Rotation) (ocr.Page, error) {
 	var p parser
 	parse := func(r io.Reader) error {
 		p = parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), rotation: rotation}
+		if rotation == 1 || rotation == 3 {
+			p.width, p.height = p.height, p.width
+		}
 		return p.parse(r)
 	}
-	result, err := e.runOn(ctx, img, parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
+	result, err := e.runOn(ctx, img, rotation, parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
 	switch {
 	case err != nil:
 		return ocr.Page{}, err
@@ -104,9 +107,9 @@ func (e *Engine) read(ctx context.Context, img ocr.Image, rotation ocr.Rotation)
 	return ocr.Page{Paragraphs: p.paragraphs, Turned: rotation}, nil
 }
 
-// runOn runs the program on an image. The image goes through a pipe, so that no file of it can be left behind.
+// runOn runs the program on an image, rotated. The image goes through a pipe, so that no file of it can be left behind.
 func (e *Engine) runOn(
-	ctx context.Context, img ocr.Image, out func(io.Reader) error, args ...string,
+	ctx context.Context, img ocr.Image, rotation ocr.Rotation, out func(io.Reader) error, args ...string,
 ) (child.Result, error) {
 	var read *io.PipeReader
 	var writing sync.WaitGroup
@@ -117,7 +120,7 @@ func (e *Engine) runOn(
 		}
 		var write *io.PipeWriter
 		read, write = io.Pipe()
-		writing.Go(func() { write.CloseWithError(ocr.WritePGM(write, img.Gray)) })
+		writing.Go(func() { write.CloseWithError(rotation.WritePGM(write, img.Gray)) })
 		return read
 	}
 	pixels := img.Rect.Dx() * img.Rect.Dy()
@@ -142,7 +145,7 @@ func (e *Engine) orientation(ctx context.Context, img ocr.Image) (rotation ocr.R
 		return 0, 0, nil
 	}
 	var out []byte
-	result, err := e.runOn(ctx, img, func(r io.Reader) (err error) {
+	result, err := e.runOn(ctx, img, 0, func(r io.Reader) (err error) {
 		out, err = io.ReadAll(io.LimitReader(r, 4<<10))
 		return err
 	}, "--psm", "0")

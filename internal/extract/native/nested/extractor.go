@@ -62,10 +62,7 @@ func (c *container) Extract(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (info extract.Info, err error) {
 	limits = limits.WithDefaults()
-	r, err := New(ctx, c.all, src, limits, emit)
-	if err != nil {
-		return extract.Info{}, err
-	}
+	r := New(ctx, c.all, src, limits, emit)
 	defer func() { err = errors.Join(err, r.Close()) }()
 	info, err = c.read(ctx, src, limits, r)
 	if err != nil {
@@ -99,10 +96,7 @@ func (w *with) Extract(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 ) (info extract.Info, err error) {
 	limits = limits.WithDefaults()
-	r, err := New(ctx, w.all, src, limits, emit)
-	if err != nil {
-		return extract.Info{}, err
-	}
+	r := New(ctx, w.all, src, limits, emit)
 	defer func() { err = errors.Join(err, r.Close()) }()
 	info, err = w.Extractor.Extract(ctx, src, limits, r.own)
 	if err != nil {

@@ -156,7 +156,11 @@ func (r *Reader) file(path, name string, level int, emit extract.Emit) (isMail b
 // to be emitted before it. What was not read of the file is missed under its name.
 func (r *Reader) Read(src extract.Source, heading int, emit extract.Emit) (extract.Info, error) {
 	name := src.Name
-	src.TempDir, src.Name = r.dir, r.path+name
+	dir, err := r.folder()
+	if err != nil {
+		return extract.Info{}, err
+	}
+	src.TempDir, src.Name = dir, r.path+name
 	if src.Size == 0 {
 		if about, err := os.Stat(src.Path); err == nil {
 			src.Size = about.Size()

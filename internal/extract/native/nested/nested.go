@@ -41,7 +41,8 @@ type Reader struct {
 	limits  extract.Limits // Characters: what is left
 	within  *extract.Within
 	emit    extract.Emit
-	dir     string
+	tempDir string
+	dir     string // in tempDir; empty: none was needed yet
 	path    string // of this document within the outermost one, with a slash at its end
 	stopped bool   // emit failed
 
@@ -56,9 +57,9 @@ type Reader struct {
 // New returns a Reader for the files within src. limits are those of src.
 func New(
 	ctx context.Context, all All, src extract.Source, limits extract.Limits, emit extract.Emit,
-) (*Reader, error) {
+) *Reader {
 	limits = limits.WithDefaults()
-	r := &Reader{ctx: ctx, all: all, limits: limits, within: limits.Within, emit: emit}
+	r := &Reader{ctx: ctx, all: all, tempDir: src.TempDir, limits: limits, within: limits.Within, emit: emit}
 	if r.within == nil {
 		r.within = &extract.Within{
 			Files: limits.Files, Pages: limits.Pages, Messages: MaxMessages, Bytes: limits.Bytes, Unpacked: limits.ZipBytes,
@@ -67,24 +68,31 @@ func New(
 	} else {
 		r.path = src.Name + "/"
 	}
-	dir, err := os.MkdirTemp(src.TempDir, "nested-")
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for the files within a document: %w", err)
+	return r
+}
+
+// folder returns the folder of the saved files, which is made when it is needed.
+func (r *Reader) folder() (string, error) {
+	if r.dir == "" {
+		dir, err := os.MkdirTemp(r.tempDir, "nested-")
+		if err != nil {
+			return "", fmt.Errorf("make a folder for the files within a document: %w", err)
+		}
+		r.dir = dir
 	}
-	r.dir = dir
-	return r, nil
+	return r.dir, nil
 }
 
 // Close removes the saved files.
 func (r *Reader) Close() error {
+	if r.dir == "" {
+		return nil
+	}
 	if err := os.RemoveAll(r.dir); err != nil {
 		return fmt.Errorf("remove the files within a document: %w", err)
 	}
 	return nil
 }
-
-// Dir is the folder of the saved files.
-func (r *Reader) Dir() string { return r.dir }
 
 // Depth is how deep files within this document are read.
 func (r *Reader) Depth() int { return r.limits.Depth }
@@ -133,8 +141,12 @@ func Below(b extract.Block, level int) int {
 // Save writes content to a file of its own. All files within a document together may be as large as one document.
 // If content ends too early, what there is of it is saved, and the rest is missed.
 func (r *Reader) Save(content io.Reader) (string, error) {
+	dir, err := r.folder()
+	if err != nil {
+		return "", err
+	}
 	r.saved++
-	path := filepath.Join(r.dir, strconv.Itoa(r.saved))
+	path := filepath.Join(dir, strconv.Itoa(r.saved))
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("save a file within a document: %w", err)

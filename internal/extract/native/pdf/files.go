@@ -40,10 +40,7 @@ func (w *withFiles) Extract(
 	if err != nil {
 		return extract.Info{}, err
 	}
-	files, err := nested.New(ctx, w.all, src, limits, emit)
-	if err != nil {
-		return extract.Info{}, err
-	}
+	files := nested.New(ctx, w.all, src, limits, emit)
 	defer func() { err = errors.Join(err, files.Close()) }()
 	files.Mention = "Attachment: "
 	margin := &comments{notes: found.Notes, put: files.Put}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,22 +19,32 @@ type glyphLine struct {
 // glyphBlank is a space of the text.
 const glyphBlank = "   "
 
+// glyphPages are the glyphs of some pages. A page that needs them is mostly followed by others, and a process for each
+// would cost more than their text: so a few pages are read at once, and more if they were needed.
+type glyphPages struct {
+	last  int // that is read at all
+	pages map[int][]glyphLine
+	end   int // the last page that was asked for
+	count int // pages that were asked for last
+}
+
+// The pages and the bytes of memory that are read at once. Of one page, all is read.
+const (
+	fewGlyphPages = 2
+	maxGlyphPages = 16
+	maxGlyphBytes = 4 << 20
+)
+
 // readGlyphs finds out from a page's glyphs what its words alone don't tell: which letters of right-to-left words
 // are one glyph, and which gaps in Chinese and Japanese are spaces. Without it, the page stays as it is.
-func (p poppler) readGlyphs(ctx context.Context, pg *page) {
+func (p poppler) readGlyphs(ctx context.Context, pg *page, g *glyphPages) {
 	rtl := slices.ContainsFunc(pg.words, func(w word) bool { return w.visual != "" })
 	gaps := pg.doubtfulGaps()
 	if !rtl && len(gaps) == 0 {
 		return
 	}
-	var lines []glyphLine
-	const everyGap = "-1000" // percent of the letters' height
-	args := append([]string{"-wbt", everyGap}, p.runArgs(pg.number, pg.number)...)
-	_, err := p.run(ctx, "pdftohtml", func(r io.Reader) (err error) {
-		lines, err = readGlyphLines(r)
-		return err
-	}, args...)
-	if err != nil {
+	lines, ok := p.glyphsOf(ctx, pg.number, g)
+	if !ok {
 		return
 	}
 	pg.closeGaps(gaps, lines)
@@ -42,30 +53,76 @@ func (p poppler) readGlyphs(ctx context.Context, pg *page) {
 	}
 }
 
-func readGlyphLines(r io.Reader) ([]glyphLine, error) {
-	var out []glyphLine
+// glyphsOf returns the glyphs of a page, as far as they can be read; false if poppler couldn't be asked.
+func (p poppler) glyphsOf(ctx context.Context, number int, g *glyphPages) ([]glyphLine, bool) {
+	if lines, ok := g.pages[number]; ok {
+		delete(g.pages, number)
+		return lines, true
+	}
+	if g.count > 0 && number <= g.end+1 {
+		g.count = min(2*g.count, maxGlyphPages)
+	} else {
+		g.count = fewGlyphPages
+	}
+	g.end = min(number+g.count-1, g.last)
+	const everyGap = "-1000" // percent of the letters' height
+	var cut []glyphLine
+	_, err := p.run(ctx, "pdftohtml", func(r io.Reader) (err error) {
+		g.pages, cut, err = readGlyphPages(r, number)
+		return err
+	}, append([]string{"-wbt", everyGap}, p.runArgs(number, g.end)...)...)
+	if lines, ok := g.pages[number]; ok { // an error is about a later page
+		delete(g.pages, number)
+		return lines, true
+	}
+	return cut, err == nil
+}
+
+// readGlyphPages reads the output of pdftohtml for the pages from first on. It returns the glyphs of the pages that are
+// whole, and those of the first one if it is cut.
+func readGlyphPages(r io.Reader, first int) (whole map[int][]glyphLine, cut []glyphLine, err error) {
+	whole = map[int][]glyphLine{}
 	m := newMarkup(r)
+	var lines []glyphLine
 	var text strings.Builder
 	var at box
-	for len(out) < maxWords {
+	page, held, all := first, 0, 0
+	for {
 		part, tag, err := m.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return whole, nil, err
 		}
 		if text.Len() < maxToken {
 			text.WriteString(plain(part))
 		}
 		switch tagName(tag) {
+		case "page":
+			if n, err := strconv.Atoi(attribute(tag, "number")); err == nil {
+				page = n
+			}
+			lines = nil
+		case "/page":
+			whole[page] = lines
+			lines = nil
 		case "text":
 			text.Reset()
 			left, top := number(tag, "left")/zoom, number(tag, "top")/zoom
 			at = ordered(box{left, top, left + number(tag, "width")/zoom, top + number(tag, "height")/zoom})
 		case "/text":
-			out = append(out, glyphLine{at, text.String()})
+			if len(lines) < maxWords {
+				lines = append(lines, glyphLine{at, text.String()})
+			}
+			all, held = all+1, held+text.Len()
+		}
+		if page > first && (all > maxWords || held > maxGlyphBytes) {
+			return whole, nil, nil
 		}
 	}
-	return out, nil
+	if page == first {
+		cut = lines
+	}
+	return whole, cut, nil
 }

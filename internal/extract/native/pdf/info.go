@@ -12,14 +12,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// pdfInfo is pdfinfo's report about a document.
+// pdfInfo is pdfinfo's report about a document, or as much of it as declared returns.
 type pdfInfo map[string]string
 
 // maxInfo limits the output of pdfinfo that is read, in bytes.
 const maxInfo = 256 << 10
 
-// info runs pdfinfo. Its error states why the document can't be read at all.
+// info returns what is known about the document, from its objects or from pdfinfo. Its error states why the document
+// can't be read at all.
 func (p poppler) info(ctx context.Context) (pdfInfo, error) {
+	if found := p.drawn.declared(ctx); found != nil {
+		return found, nil
+	}
+	return p.pdfinfo(ctx)
+}
+
+func (p poppler) pdfinfo(ctx context.Context) (pdfInfo, error) {
 	var text []byte
 	result, err := p.run(ctx, "pdfinfo", func(r io.Reader) (err error) {
 		text, err = io.ReadAll(io.LimitReader(r, maxInfo))

@@ -109,10 +109,12 @@ func (Extractor) ExtractRouted(
 	return info, nil
 }
 
-// Pages returns the number of pages of a PDF file. Working folders are created in tempDir (default
-// os.TempDir()). The error states why the file can't be read, or that it has more pages than limits allow.
-func Pages(ctx context.Context, path, tempDir string, limits extract.Limits) (int, error) {
-	report, err := newPoppler(extract.Source{TempDir: tempDir}, path, limits.WithDefaults()).info(ctx)
+// Pages returns the number of pages of a PDF file. The error states why the file can't be read, or that it has more
+// pages than limits allow.
+func Pages(ctx context.Context, path string, limits extract.Limits) (int, error) {
+	program := newPoppler(extract.Source{}, path, limits.WithDefaults())
+	defer program.drawn.close()
+	report, err := program.info(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}

@@ -18,7 +18,6 @@ const debianPackage = "poppler-utils"
 // poppler reads one file with poppler's programs.
 type poppler struct {
 	path   string // absolute
-	dir    string // for the empty working folders
 	limits child.Limits
 	pool   *child.Pool // nil: memory is unlimited
 	plain  *plainPages
@@ -48,7 +47,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 	if l.Pool != nil {
 		memory = min(memory, leastMemory+src.Size/ofFile, mostMemory)
 	}
-	return poppler{path, src.TempDir, child.Limits{
+	return poppler{path, child.Limits{
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
 		File:       1 << 20, // they write only to their standard output
 		StderrTail: 32 << 10,
@@ -58,7 +57,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 // command returns the step that runs one of the programs and passes its output to read.
 func (p poppler) command(program string, read func(io.Reader) error, args []string) child.Command {
 	return child.Command{
-		Program: program, Package: debianPackage, Args: args, Files: []string{p.path}, Dir: p.dir, Stdout: read,
+		Program: program, Package: debianPackage, Args: args, Files: []string{p.path}, NoFolder: true, Stdout: read,
 		Limits: p.limits,
 	}
 }
@@ -154,6 +153,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		}
 	})
 	var styles *runPage
+	glyphs := &glyphPages{last: last}
 	open := true
 	for pg := range words {
 		for open && (styles == nil || styles.number < pg.number) {
@@ -175,7 +175,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		drawn, links := p.drawn.at(ctx, pg.number)
 		pg.draw(drawn)
 		pg.link(links)
-		p.readGlyphs(ctx, pg)
+		p.readGlyphs(ctx, pg, glyphs)
 		pg.straighten()
 		pg.mirror()
 		if err := yield(pg); err != nil {

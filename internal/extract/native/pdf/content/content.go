@@ -103,7 +103,7 @@ func (in *interpreter) run(r io.Reader, resources object.Dict) error {
 	outer := in.resources
 	in.resources = resources
 	defer func() { in.resources = outer }()
-	l := object.NewLexer(&whileRunning{in.ctx, r})
+	l := object.NewContentLexer(&whileRunning{in.ctx, r})
 	in.operands = in.operands[:0]
 	for held := 0; ; {
 		o, err := l.Next()

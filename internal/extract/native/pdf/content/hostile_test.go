@@ -15,7 +15,7 @@ import (
 // TestOperands: what waits for its operator is bounded in bytes. 24 KB, packed, took half a gigabyte of memory.
 func TestOperands(t *testing.T) {
 	t.Parallel()
-	stream := strings.Repeat("["+strings.Repeat("1 ", 190_000)+"]", 20) + "n"
+	stream := strings.Repeat("<<"+strings.Repeat("/A 1 ", 95_000)+">>", 20) + "n"
 	if _, err := draw(t.Context(), stream, "", ""); !errors.Is(err, content.ErrTooMuch) {
 		t.Errorf("got %v", err)
 	}

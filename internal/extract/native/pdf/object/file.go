@@ -31,6 +31,7 @@ type File struct {
 
 	inflaters []*inflater // that are free
 	packed    []*packed
+	searched  bool  // the table is of a search
 	partly    bool  // objects of streams were not read
 	depth     int   // of calls that read objects to read an object
 	decoded   int64 // bytes of streams that were read and decoded, see budgeted

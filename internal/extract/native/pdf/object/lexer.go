@@ -2,6 +2,7 @@ package object
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,10 @@ const (
 	itemHeld  = 48       // of those, for an item without its text
 )
 
-var errSyntax = errors.New("the PDF has an object that is not well-formed")
+var (
+	errSyntax   = errors.New("the PDF has an object that is not well-formed")
+	errTooLarge = fmt.Errorf("%w: it is too large", errSyntax)
+)
 
 // Operator is an operator of a content stream, or a keyword such as "obj".
 type Operator string
@@ -30,11 +34,20 @@ type Lexer struct {
 	items int   // of the object that is read
 	held  int   // its memory, about
 	refs  bool  // "1 0 R" is a reference: not so in content streams
+	empty bool  // strings, arrays and dictionaries are read as empty ones
 	word  []byte
 }
 
 // NewLexer returns a Lexer of a content stream.
 func NewLexer(r io.Reader) *Lexer { return &Lexer{in: bufio.NewReaderSize(r, 4<<10)} }
+
+// NewContentLexer returns a Lexer of a content stream that reads strings, arrays and dictionaries as empty ones: most of
+// a page is its text, and nothing is kept of it.
+func NewContentLexer(r io.Reader) *Lexer {
+	l := NewLexer(r)
+	l.empty = true
+	return l
+}
 
 func (l *Lexer) reset(r io.Reader, refs bool) {
 	l.in.Reset(r)
@@ -67,9 +80,25 @@ func isDelimiter(c byte) bool {
 	return false
 }
 
+// buffered returns the bytes that can be read without a call of the reader.
+func (l *Lexer) buffered() []byte {
+	ahead, _ := l.in.Peek(l.in.Buffered()) // it has as many
+	return ahead
+}
+
+func (l *Lexer) discard(n int) {
+	n, _ = l.in.Discard(n) // they are in the buffer
+	l.pos += int64(n)
+}
+
 // skip returns the first byte that is neither white space nor part of a comment.
 func (l *Lexer) skip() (byte, error) {
 	for {
+		n, ahead := 0, l.buffered()
+		for n < len(ahead) && isSpace(ahead[n]) {
+			n++
+		}
+		l.discard(n)
 		c, err := l.next()
 		if err != nil {
 			return 0, err
@@ -103,14 +132,20 @@ func (l *Lexer) object(depth int) (Object, error) {
 	}
 	l.items++
 	if l.held += itemHeld; l.items > maxItems || l.held > maxHeld || depth > maxDepth {
-		return nil, fmt.Errorf("%w: it is too large", errSyntax)
+		return nil, errTooLarge
 	}
 	switch c {
 	case '/':
 		return l.name()
 	case '(':
+		if l.empty {
+			return String(""), l.skipText()
+		}
 		return l.text()
 	case '[':
+		if l.empty {
+			return Array(nil), l.skipArray(depth)
+		}
 		return l.array(depth)
 	case '<':
 		if c, err = l.next(); err != nil {
@@ -120,6 +155,10 @@ func (l *Lexer) object(depth int) (Object, error) {
 			return l.dict(depth)
 		}
 		l.back()
+		if l.empty {
+			_, err = l.until(">")
+			return String(""), err
+		}
 		return l.hex()
 	case '>':
 		if c, err = l.next(); err == nil && c != '>' {
@@ -133,8 +172,15 @@ func (l *Lexer) object(depth int) (Object, error) {
 	return l.wordOrNumber()
 }
 
-// token reads up to the next white space or delimiter.
+// token reads up to the next white space or delimiter. The word is valid until the next call.
 func (l *Lexer) token() ([]byte, error) {
+	for n, c := range l.buffered() {
+		if isSpace(c) || isDelimiter(c) {
+			l.word = append(l.word[:0], l.buffered()[:min(n, maxWord)]...)
+			l.discard(n)
+			return l.word, nil
+		}
+	}
 	l.word = l.word[:0]
 	for {
 		c, err := l.next()
@@ -158,6 +204,9 @@ func (l *Lexer) name() (Object, error) {
 	word, err := l.token()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
+	}
+	if bytes.IndexByte(word, '#') < 0 {
+		return Name(word), nil
 	}
 	out := make([]byte, 0, len(word))
 	for i := 0; i < len(word); i++ {
@@ -193,6 +242,9 @@ func (l *Lexer) wordOrNumber() (Object, error) {
 		return false, nil
 	case "null":
 		return nil, nil
+	}
+	if o, ok := operators()[string(word)]; ok {
+		return o, nil
 	}
 	return Operator(word), nil
 }

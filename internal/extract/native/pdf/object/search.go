@@ -13,7 +13,7 @@ const maxSearch = 256 << 20
 
 // search rebuilds the table from the objects in the file: the last one of a number counts.
 func (f *File) search(ctx context.Context) error {
-	f.places, f.trailer, f.crypt, f.packed = nil, nil, nil, nil
+	f.places, f.trailer, f.crypt, f.packed, f.searched = nil, nil, nil, nil, true
 	const chunk, overlap = 1 << 20, 64
 	buffer := make([]byte, chunk+overlap)
 	for offset := int64(0); offset < min(f.size, maxSearch); offset += chunk {

@@ -1,0 +1,66 @@
+package object_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
+)
+
+// all returns the objects of a text, with strings and arrays emptied, up to the first error.
+func all(l *object.Lexer) (out []object.Object, err error) {
+	for {
+		o, err := l.Next()
+		if err != nil {
+			return out, err
+		}
+		out = append(out, emptied(o))
+	}
+}
+
+func emptied(o object.Object) object.Object {
+	switch v := o.(type) {
+	case object.String:
+		return object.String("")
+	case object.Array:
+		return object.Array(nil)
+	case object.Dict:
+		for key := range v {
+			v[key] = emptied(v[key])
+		}
+	}
+	return o
+}
+
+// A Lexer that skips strings and arrays returns the same of everything else, also of what is damaged.
+func TestSkippedIsWhatWouldBeRead(t *testing.T) {
+	t.Parallel()
+	compare := func(text string) {
+		t.Helper()
+		want, wantErr := all(object.NewLexer(strings.NewReader(text)))
+		got, err := all(object.NewContentLexer(strings.NewReader(text)))
+		if !reflect.DeepEqual(got, want) || err.Error() != wantErr.Error() {
+			t.Errorf("%.200q: got %v, %v; want %v, %v", text, got, err, want, wantErr)
+		}
+	}
+	long := strings.Repeat("x", 5000)
+	for _, text := range []string{
+		"BT /F1 12 Tf (a (nested) \\) one) Tj ET", "[(W)83(e)-333<4142>[1 [2]]/N<</A[3]/B(x)>>true] TJ 1 w",
+		"(" + long + "\\" + long + ") Tj [" + strings.Repeat("(ab) -3.5 ", 3000) + "] TJ q", "[1 % comment ]\n 2] 0 d",
+		"(\\\r\n\\053\\)) Tj", "[1 >> 2] S", "[1 endobj", "[(open", "(open", "[} { ) word] n", "[<</A 1] 2>>] n",
+	} {
+		compare(text)
+	}
+	parts := strings.Split("( ) [ ] < > << >> \\ / /N 1 -2.5 word q endobj true % \n \r { } 4142 stream "+long, " ")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		var b strings.Builder
+		for range 1 + random.IntN(30) {
+			b.WriteString(parts[random.IntN(len(parts))])
+			b.WriteString([]string{"", " "}[random.IntN(2)])
+		}
+		compare(b.String())
+	}
+}
