@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
@@ -14,7 +15,7 @@ import (
 // replacing is a store with one document of 250 chunks, whose version 1 is replaced after its first page was read.
 type replacing struct {
 	store.Store
-	then []store.Passage // what is active after that
+	then atomic.Pointer[[]store.Passage] // what is active after that
 }
 
 func (*replacing) Outlines(context.Context, string, string) ([]store.DocumentOutline, error) {
@@ -23,7 +24,7 @@ func (*replacing) Outlines(context.Context, string, string) ([]store.DocumentOut
 
 func (r *replacing) DocumentPassages(_ context.Context, q store.DocumentPassageQuery) ([]store.Passage, error) {
 	if q.From > 0 {
-		return r.then, nil
+		return *r.then.Load(), nil
 	}
 	return passages(1, 0, q.Limit), nil
 }
@@ -51,7 +52,7 @@ func TestMarkdownOfOneVersion(t *testing.T) {
 		"gets shorter":  {nil, false},
 		"loses its end": {passages(1, 200, 10), false},
 	} {
-		documents.then = c.then
+		documents.then.Store(&c.then)
 		text, err := b.markdown()
 		if n := strings.Count(text, "text\n\n"); (err == nil) != c.whole || c.whole && n != 250 {
 			t.Errorf("a document that %s: %d chunks, %v", name, n, err)
