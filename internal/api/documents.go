@@ -180,31 +180,42 @@ func (a *API) documentChunks(ctx context.Context, in *chunksInput) (*bodyOf[Page
 	return body(page(found, in.Limit, chunkOf, func(p store.Passage) string { return cursorOf(p.Position + 1) })), nil
 }
 
+// textPage is how many chunks of a document's text are read at a time.
+const textPage = 200
+
 // documentMarkdown writes the chunks one after the other, page by page of chunks, so that a large document needs little
-// memory.
+// memory. It breaks off where the document is replaced or removed meanwhile.
 func (a *API) documentMarkdown(ctx context.Context, in *DocumentInput) (*huma.StreamResponse, error) {
-	if _, err := a.outline(ctx, in.ID); err != nil {
+	d, err := a.outline(ctx, in.ID)
+	if err != nil {
 		return nil, err
 	}
 	reader := a.reader(ctx)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "text/markdown; charset=utf-8")
-		for from := 0; ; {
+		for from, written := 0, 0; ; {
 			found, err := reader.DocumentPassages(hc.Context(), store.DocumentPassageQuery{
-				DocumentID: in.ID, From: from, Limit: 200,
+				DocumentID: in.ID, From: from, Limit: textPage,
 			})
 			if err != nil {
 				panic(http.ErrAbortHandler) // the client sees that the text is not complete
 			}
 			for _, p := range found {
+				if p.Version != d.Version {
+					panic(http.ErrAbortHandler) // as above
+				}
 				if _, err := hc.BodyWriter().Write([]byte(p.Content + "\n\n")); err != nil {
 					return
 				}
-				from = p.Position + 1
+				from, written = p.Position+1, written+1
 			}
-			if len(found) < 200 {
-				return
+			if len(found) == textPage {
+				continue
 			}
+			if written < d.Chunks {
+				panic(http.ErrAbortHandler) // as above
+			}
+			return
 		}
 	}}, nil
 }

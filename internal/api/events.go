@@ -162,7 +162,11 @@ func (a *API) streamJob(ctx context.Context, j store.Job, lastID string) (*huma.
 		for {
 			events, err := s.Next(listener)
 			if errors.Is(err, feed.ErrSlow) { // it goes on after the last event that was sent
-				s.Event("", "reset", encode(jobOf(j)))
+				now, err := a.deps.Store.Job(s.ctx, j.ID)
+				if err != nil {
+					return err
+				}
+				s.Event("", "reset", encode(jobOf(now)))
 				return nil
 			}
 			if err != nil {

@@ -71,13 +71,13 @@ func TestHideWebhookWrapped(t *testing.T) {
 		if again, err := task.Decode(got, task.Options{ClientID: "c"}); err != nil || again.Task.WebhookURL != "https://h.example/…" {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
-	}
-	for _, broken := range []string{
-		`{"specversion":"1.0","data":"{\"webhook_url\":\"https://h.example/s3cr`, quoted(plain)[:len(quoted(plain))-4],
-		coded[:len(coded)-3], coded[:len(coded)-4], coded[:len(coded)-5],
-	} {
-		if got := task.HideWebhook(broken); got == broken || strings.Contains(got, "s3cr") {
-			t.Errorf("%s breaks off: %s", broken, got)
+		for end := range len(text) { // a message that breaks off
+			got := task.HideWebhook(text[:end])
+			plain, _ := base64.RawStdEncoding.DecodeString(got) // what is not base64 has no text
+			if strings.Contains(got+string(plain), "s3c") {
+				t.Errorf("%s, up to byte %d: %s", name, end, got)
+				break
+			}
 		}
 	}
 }

@@ -3,13 +3,9 @@ package task
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 )
-
-// textMember is a member of a message whose value is a string: its name, and its value. The end of a value may be missing.
-var textMember = regexp.MustCompile(`(?s)("(?:[^"\\]|\\.)*")(\s*:\s*)("(?:[^"\\]|\\.)*"?)`)
 
 // HideWebhook returns the text of a message with no more of its webhook_url than scheme and host: the rest may hold a
 // token, and is for those alone who may operate. It finds the URL wherever Decode does; a message that came as base64, or
@@ -49,36 +45,70 @@ func bared(text string) string {
 	return text
 }
 
-// hideMembers hides the webhook_url of an object, and that in the data of an envelope.
+// hideMembers hides the webhook_url of an object, and that in the data of an envelope, in one pass: messages are listed
+// by the hundred. The end of the text may be missing.
 func hideMembers(text string) string {
-	return textMember.ReplaceAllStringFunc(text, func(member string) string {
-		m := textMember.FindStringSubmatch(member)
-		var name, value string
-		if json.Unmarshal([]byte(m[1]), &name) != nil {
-			return member
-		}
-		whole := json.Unmarshal([]byte(m[3]), &value) == nil
-		switch name = strings.ToLower(name); {
-		case name == "webhook_url" && whole:
-			if value == hidden(value) {
-				return member
+	var out strings.Builder
+	written := 0
+	for at := strings.IndexByte(text, '"'); at >= 0; {
+		name := text[at:literalEnd(text, at)]
+		at += len(name)
+		value := at + len(text[at:]) - len(strings.TrimLeft(text[at:], ": \t\r\n"))
+		if kind := memberOf(name); kind != "" && value > at && value < len(text) && text[value] == '"' {
+			at = literalEnd(text, value)
+			if shown, hide := hideMember(kind, text[value:at]); hide {
+				out.WriteString(text[written:value] + quotedJSON(shown))
+				written = at
 			}
-			value = hidden(value)
-		case name == "webhook_url":
-			value = "…"
-		case (name == "data" || name == "data_base64") && whole:
-			inner := HideWebhook(value)
-			if inner == value {
-				return member
-			}
-			value = inner
-		case (name == "data" || name == "data_base64") && strings.Contains(m[3], "webhook_url"):
-			value = "…"
-		default:
-			return member
 		}
-		return m[1] + m[2] + quotedJSON(value)
-	})
+		next := strings.IndexByte(text[at:], '"')
+		if next < 0 {
+			break
+		}
+		at += next
+	}
+	return out.String() + text[written:]
+}
+
+// literalEnd is the end of the string literal that begins at a quote.
+func literalEnd(text string, at int) int {
+	for i := at + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// memberOf is the name of a member in which a URL may be, by its literal; empty: it is another one.
+func memberOf(literal string) string {
+	name := strings.Trim(literal, `"`)
+	if strings.Contains(name, `\`) && json.Unmarshal([]byte(literal), &name) != nil {
+		return ""
+	}
+	for _, one := range []string{"webhook_url", "data", "data_base64"} {
+		if strings.EqualFold(name, one) {
+			return one
+		}
+	}
+	return ""
+}
+
+// hideMember is what is shown of such a member's value, by its literal, if a part of it is to be hidden.
+func hideMember(name, value string) (shown string, hide bool) {
+	var text string
+	switch broken := json.Unmarshal([]byte(value), &text) != nil; {
+	case broken:
+		return "…", name == "webhook_url" || strings.Contains(value, "webhook_url")
+	case name == "webhook_url":
+		shown = hidden(text)
+	default:
+		shown = HideWebhook(text)
+	}
+	return shown, shown != text
 }
 
 // hidden is the scheme and the host of a URL.

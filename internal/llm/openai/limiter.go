@@ -16,6 +16,11 @@ import (
 // those per day don't.
 const longestHold = time.Minute
 
+// longestPause bounds what a Retry-After does to the requests of all tasks. It is job.MaxRetryAfter, after which a task is
+// tried again at the latest: a pause of a day, which one answer of a proxy may ask for, would fail each attempt of each
+// task of the day without a request.
+const longestPause = 10 * time.Minute
+
 // Urgency is the priority class of a request.
 type Urgency int
 
@@ -271,7 +276,7 @@ func (p *Permit) observe(status int, header http.Header) {
 		a.observe(now, header, p.number)
 	}
 	if status == http.StatusTooManyRequests {
-		if until := now.Add(retry.After(header, now)); until.After(a.paused) {
+		if until := now.Add(min(retry.After(header, now), longestPause)); until.After(a.paused) {
 			a.paused = until
 		}
 	}

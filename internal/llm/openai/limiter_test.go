@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -128,12 +131,34 @@ func TestLimiterGivesUp(t *testing.T) {
 	answered(t, l, 429, headers("Retry-After", "7200"))
 	_, err := l.Acquire(t.Context(), Prompt, "m", 1)
 	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.AIRateLimit ||
-		got.RetryAfter < time.Hour {
+		got.RetryAfter < 9*time.Minute {
 		t.Errorf("a wait of two hours: %v", err)
 	}
 	if inFlight(l) != 0 || len(l.waiting[Prompt]) != 0 {
 		t.Error("a place is still taken")
 	}
+}
+
+// However long an answer asks to wait, a task that is tried again is sent: it learns whether the service still refuses.
+func TestLimiterAsksAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLimiter(1)
+		for _, after := range []string{"86400", "Fri, 31 Dec 2100 00:00:00 GMT"} {
+			answered(t, l, 429, headers("Retry-After", after))
+			_, err := l.Acquire(t.Context(), Prompt, "m", 1)
+			failed, ok := errors.AsType[*taskerr.Error](err)
+			if !ok {
+				t.Fatalf("at once: %v", err)
+			}
+			time.Sleep(job.Policies[task.Agent].Wait(1, 0, failed.RetryAfter, rand.New(rand.NewPCG(1, 2)))) // virtual time
+			p, err := l.Acquire(t.Context(), Prompt, "m", 1)
+			if err != nil {
+				t.Fatalf("the next attempt: %v", err)
+			}
+			p.Release()
+		}
+	})
 }
 
 func TestLimiterStopsWithItsContext(t *testing.T) {
