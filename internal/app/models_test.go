@@ -80,7 +80,8 @@ func TestChatModel(t *testing.T) {
 func TestContextModel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ mode, model, want string }{
-		{config.ContextOff, "gpt-4.1-nano", ""}, {config.ContextModel, "", "gpt-4o"},
+		{config.ContextOff, "gpt-4.1-nano", ""},
+		{config.ContextModel, "", "gpt-4o"},
 		{config.ContextModel, "gpt-4.1-nano", "gpt-4.1-nano"},
 	} {
 		tenant := &Tenant{

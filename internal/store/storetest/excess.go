@@ -45,13 +45,13 @@ func testSearchExcess(t *testing.T, b *bench) {
 	if got := first(store.Query{Text: "Wie tief wird in Rotterdam gebaggert?", Embedding: angled(0.515)}); got == "" {
 		t.Error("a question in another language finds nothing")
 	}
-	clear := store.Query{Text: "Wann wird das Becken von Rotterdam ausgebaggert?", Embedding: angled(-1)}
+	plain := store.Query{Text: "Wann wird das Becken von Rotterdam ausgebaggert?", Embedding: angled(-1)}
 	b.ingestAt("basin.txt", "en", "Each March a ship deepens it.", angled(-1.05))
-	if got := first(clear); got != "basin.txt" {
+	if got := first(plain); got != "basin.txt" {
 		t.Errorf("a near vector, and a name: %s", got)
 	}
-	clear.Text = "Rotterdam harbour"
-	if got := first(clear); got != "harbour.txt" {
+	plain.Text = "Rotterdam harbour"
+	if got := first(plain); got != "harbour.txt" {
 		t.Errorf("all words are as sure as a near vector: %s", got)
 	}
 }
