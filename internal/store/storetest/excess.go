@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -53,6 +54,27 @@ func testSearchExcess(t *testing.T, b *bench) {
 	plain.Text = "Rotterdam harbour"
 	if got := first(plain); got != "harbour.txt" {
 		t.Errorf("all words are as sure as a near vector: %s", got)
+	}
+}
+
+// testSearchTail: what is behind the hits that a leg tells apart is in the order of both legs' places, and not all of one
+// leg before all of the other.
+func testSearchTail(t *testing.T, b *bench) {
+	for i := range 55 {
+		b.ingestAt(fmt.Sprintf("word-%02d.txt", i), "en", "dock"+strings.Repeat(" buoy", i), make([]float32, Dimensions))
+		b.ingestAt(fmt.Sprintf("near-%02d.txt", i), "en", fmt.Sprintf("Berth %d is let.", i), angled(0.001*float64(i)))
+	}
+	places := map[string]int{}
+	for i, h := range b.search(store.Query{Text: "dock", Embedding: angled(0), Limit: 100}) {
+		places[h.Filename] = i + 1
+	}
+	for _, pair := range [][2]string{
+		{"word-05.txt", "word-45.txt"}, {"near-05.txt", "word-45.txt"}, {"word-42.txt", "near-45.txt"}, {"near-42.txt", "word-45.txt"},
+	} {
+		first, second := places[pair[0]], places[pair[1]]
+		if first == 0 || second == 0 || first > second {
+			t.Errorf("%s is at %d, %s at %d", pair[0], first, pair[1], second)
+		}
 	}
 }
 

@@ -131,6 +131,7 @@ var otherTests = []suiteTest{
 	{"search by BM25", testSearchBM25},
 	{"search by what a question repeats", testSearchRepeats},
 	{"search by the leg that tells", testSearchExcess},
+	{"search behind the leg that tells", testSearchTail},
 	{"search by what is known", testSearchKnown},
 	{"search in each language", testSearchLanguages},
 	{"search by parts and order of words", testSearchClosely},

@@ -123,8 +123,9 @@ begin
     {{ .schema }}.aw_worth(h.words, h.similarity, h.matched, h.complete, v_question.structured) as worth
     from (select h.scored and (h.offline or vec is null) as summed) o) s
   where h.matched or h.related or not v_question.asks
-  -- The order of equally good hits stays the same when documents are ingested again.
-  order by s.score desc, h.words desc nulls last, h.similarity desc, h.filename, h.document_set, h.position, h.id
+  -- Hits behind the v_base-th of both legs get nothing from them: their places order. The order of equally good hits stays
+  -- the same when documents are ingested again.
+  order by s.score desc, case when not s.summed then h.fused end desc, h.words desc nulls last, h.similarity desc, h.filename, h.document_set, h.position, h.id
   limit v_n;
 end $$;
 
