@@ -34,6 +34,9 @@ func (l *contextLedger) recalled(p store.Partial) {
 	if json.Unmarshal(p.Answer, &a) != nil {
 		return // of another version of this program
 	}
+	if !p.Own && a.Reason == reasonSpent {
+		return // by the limit of another task
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, twice := l.answers[p.Key]; twice {
