@@ -54,7 +54,7 @@ func (w *work) answer(ctx context.Context, r situate.Request) (texts map[string]
 			l.missing(len(r.Chunks), why)
 			return nil, false, nil
 		}
-		if a, err = w.ask(ctx, r); err != nil {
+		if a, fresh, err = w.askOnce(ctx, r); err != nil {
 			reason, serious := w.excused(ctx, err)
 			if serious != nil {
 				return nil, false, serious
@@ -64,7 +64,27 @@ func (w *work) answer(ctx context.Context, r situate.Request) (texts map[string]
 	}
 	texts = a.of(r)
 	l.missing(len(r.Chunks)-len(texts), a.Reason)
-	return texts, !known, nil
+	return texts, fresh, nil
+}
+
+// askOnce asks a question, unless it was asked since it was planned: where a document repeats itself, windows are the
+// same question. If it is being asked, the answer is awaited. fresh: it was asked here.
+func (w *work) askOnce(ctx context.Context, r situate.Request) (a given, fresh bool, err error) {
+	l := &w.contexts.ledger
+	v, err, _ := l.asking.Do(r.Key, func() (any, error) {
+		a, known := l.known(r.Key)
+		if known {
+			return a, nil
+		}
+		fresh = true
+		a, err := w.ask(ctx, r)
+		if err == nil {
+			l.answer(r.Key, a)
+		}
+		return a, err
+	})
+	a, _ = v.(given)
+	return a, fresh, err
 }
 
 // excused returns why a document goes on without the contexts of a question; serious: it doesn't.

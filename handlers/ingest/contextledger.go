@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -17,11 +19,13 @@ type contextLedger struct {
 	tokens   int // of questions and answers
 	requests int
 	reserved int              // tokens of questions in progress
-	answers  map[string]given // kept ones, by the keys of the questions
+	answers  map[string]given // known ones, by the keys of the questions
 	why      string           // no more is asked; empty: it is
 	without  map[string]int   // chunks without a context, by the reason
 	answered bool             // the service answered in this attempt, and did not fail
 	failed   bool
+
+	asking singleflight.Group // by the keys of the questions
 }
 
 // recalled takes a kept answer, which this task or another one has paid for.
@@ -30,19 +34,34 @@ func (l *contextLedger) recalled(p store.Partial) {
 	if json.Unmarshal(p.Answer, &a) != nil {
 		return // of another version of this program
 	}
+	if !p.Own && a.Reason == reasonSpent {
+		return // by the limit of another task
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, twice := l.answers[p.Key]; twice {
 		return
 	}
-	if l.answers == nil {
-		l.answers = map[string]given{}
-	}
-	l.answers[p.Key] = a
+	l.learn(p.Key, a)
 	if p.Own {
 		l.requests++
 		l.tokens += p.PromptTokens + p.CompletionTokens
 	}
+}
+
+// answer takes an answer of this attempt.
+func (l *contextLedger) answer(key string, a given) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.learn(key, a)
+}
+
+// learn needs mu.
+func (l *contextLedger) learn(key string, a given) {
+	if l.answers == nil {
+		l.answers = map[string]given{}
+	}
+	l.answers[key] = a
 }
 
 func (l *contextLedger) known(key string) (given, bool) {

@@ -75,7 +75,7 @@ func (s *spool) windows(next func(window []chunk.Chunk) error) error {
 func (s *spool) plan() error {
 	w, l := s.work, &s.work.contexts.ledger
 	limit := w.deps.Contexts.MaxTokens
-	requests, tokens := 0, 0
+	tokens, counted := 0, map[string]bool{} // keys: where a document repeats itself, windows are the same question
 	if err := s.windows(func(window []chunk.Chunk) error {
 		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
@@ -85,14 +85,15 @@ func (s *spool) plan() error {
 			return err
 		}
 		for _, r := range asked {
-			if !l.knows(r.Key) {
-				requests, tokens = requests+1, tokens+r.Tokens
+			if !l.knows(r.Key) && !counted[r.Key] {
+				counted[r.Key], tokens = true, tokens+r.Tokens
 			}
 		}
 		return nil
-	}); err != nil || requests == 0 {
+	}); err != nil || len(counted) == 0 {
 		return err
 	}
+	requests := len(counted)
 	if spent := l.spent(); spent+tokens > limit {
 		l.stop(fmt.Sprintf("they may take %d tokens in %d requests, more than CONTEXT_MAX_TOKENS allows for a document (%d)",
 			spent+tokens, requests, limit))

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -75,13 +76,18 @@ func contextModel(cfg config.Config) situate.Config {
 	return situate.Config{Model: model, Counter: token.For(model), Window: window}
 }
 
-// contexts counts the questions about all chunks.
+// contexts counts the questions about all chunks. As at an ingest, equal chunks of a window share a context, and equal
+// questions are asked once.
 func (e *Estimate) contexts(p *situate.Planner, chunks []chunk.Chunk) {
 	var window []situate.Passage
+	counted := map[string]bool{} // keys of questions
 	count := func() {
 		for _, r := range p.Requests(window) {
-			e.ContextRequests++
-			e.ContextTokens += r.Tokens
+			if !counted[r.Key] {
+				counted[r.Key] = true
+				e.ContextRequests++
+				e.ContextTokens += r.Tokens
+			}
 		}
 		window = nil
 	}
@@ -90,7 +96,8 @@ func (e *Estimate) contexts(p *situate.Planner, chunks []chunk.Chunk) {
 		if cutter.Begins(c.Tokens) {
 			count()
 		}
-		window = append(window, situate.Passage{Key: c.Key, Heading: c.HeadingPath, Text: c.Content, Wanted: true})
+		again := slices.ContainsFunc(window, func(of situate.Passage) bool { return of.Key == c.Key })
+		window = append(window, situate.Passage{Key: c.Key, Heading: c.HeadingPath, Text: c.Content, Wanted: !again})
 	}
 	count()
 	e.TooLong = e.ContextTokens > e.ContextMaxTokens

@@ -94,6 +94,25 @@ func testContexts(t *testing.T, b *bench) {
 	}
 }
 
+// testContextsOfEqualChunks: of equal chunks in several places the first one's context is kept.
+func testContextsOfEqualChunks(t *testing.T, b *bench) {
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "rules.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []store.Chunk{situated(1, "see above", "Of pilots."), situated(0, "see above", "Of ropes."), situated(2, "see above", "")} {
+		if missing, err := b.StageChunks(b.ctx(), batch(h, s, c)); err != nil || len(missing) != 0 {
+			t.Fatalf("missing: %v, %v", missing, err)
+		}
+	}
+	b.complete(h, activate(s, 3))
+	got, err := b.VersionContexts(b.ctx(), s.DocumentID, s.Version)
+	if c := got["key of see above"]; err != nil || c.Text != "Of ropes." {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // testContextVectors: a vector is that of a text with its context, and of no other.
 func testContextVectors(t *testing.T, b *bench) {
 	const content = "cranes stop"

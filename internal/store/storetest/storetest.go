@@ -107,6 +107,7 @@ var otherTests = []suiteTest{
 	{"the right to work on a document, asked for at once", testHoldDocumentTogether},
 	{"keys of a version", testVersionKeys},
 	{"contexts of chunks", testContexts},
+	{"contexts of equal chunks", testContextsOfEqualChunks},
 	{"vectors with a context", testContextVectors},
 	{"reuse is counted", testReuseCounted},
 	{"keep under other bytes", testKeepOtherBytes},

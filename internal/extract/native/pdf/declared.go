@@ -116,10 +116,14 @@ func docEncoding(c byte) rune {
 // fullDate matches a date with all its parts (7.9.4).
 var fullDate = regexp.MustCompile(`^D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z(?:'|00'00'?)?|([+-])(\d\d)'(\d\d)'?)?$`)
 
+// firstYear is that of the earliest date which poppler reads as it is written. It takes an earlier one for a mistake of
+// Distiller 3, which wrote 19100 for 2000.
+const firstYear = "1930"
+
 // isoDate returns a date as pdfinfo prints it with -isodates.
 func isoDate(s object.String) (string, bool) {
 	m := fullDate.FindStringSubmatch(string(s))
-	if m == nil {
+	if m == nil || m[1] < firstYear {
 		return "", false
 	}
 	date := m[1] + "-" + m[2] + "-" + m[3] + "T" + m[4] + ":" + m[5] + ":" + m[6]

@@ -69,7 +69,8 @@ begin
                    where c.client_id = v_client and c.document_id = v_document and c.version = v_version), '[]');
 end $$;
 
--- aw_version_contexts are the contexts of the chunks of one version of a document, by their keys.
+-- aw_version_contexts are the contexts of the chunks of one version of a document, by their keys; of equal chunks that of
+-- the first one, whatever the order of the rows: of equal keys jsonb keeps the last.
 create or replace function {{ .schema }}.aw_version_contexts(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -77,7 +78,8 @@ declare
   v_document uuid := p ->> 'document_id';
   v_version integer := p ->> 'version';
 begin
-  return coalesce((select jsonb_object_agg(c.chunk_key, jsonb_build_object('text', c.context, 'by', c.context_by))
+  return coalesce((select jsonb_object_agg(c.chunk_key, jsonb_build_object('text', c.context, 'by', c.context_by)
+                     order by c.position desc)
                    from {{ .schema }}.document_chunks c
                    where c.client_id = v_client and c.document_id = v_document and c.version = v_version
                      and c.context is not null), '{}');
