@@ -168,15 +168,21 @@ func (h *holder) wait(d time.Duration) bool {
 	return false
 }
 
+// page reads what comes next. The lease is not renewed meanwhile. So a database that is too slow for a page is asked for
+// less: else each publisher would lose the lease before it has sent anything, for ever.
 func (h *holder) page() (store.OutgoingPage, error) {
 	asked := time.Now()
 	ctx, cancel := context.WithTimeout(h.ctx, storeCall)
 	defer cancel()
 	page, err := h.cfg.Store.Outgoing(ctx, store.OutgoingQuery{
-		Fence: h.fence, Lease: h.cfg.Lease, Limit: pageEvents, Bytes: pageBytes, Result: maxResult,
+		Fence: h.fence, Lease: h.cfg.Lease, Limit: h.rows, Bytes: pageBytes, Result: maxResult,
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		h.extended(asked)
+		h.rows = min(2*h.rows, pageEvents)
+	case !errors.Is(err, store.ErrNotPublisher):
+		h.rows = max(h.rows/4, 1)
 	}
 	return page, err
 }

@@ -48,7 +48,7 @@ func publish(ctx context.Context) error {
 	}
 	p, err := events.New(events.Config{
 		Store: s, Sink: sink, ClientID: client, Worker: fmt.Sprintf("process %d", os.Getpid()),
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Lease: 200 * time.Millisecond,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Lease: time.Second, // longer than a page takes on a busy machine
 	})
 	if err != nil {
 		return err

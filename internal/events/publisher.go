@@ -69,6 +69,7 @@ type Publisher struct {
 	notified atomic.Bool
 	down     time.Time // since when the sink fails; zero: it does not
 	failing  bool      // the store does not answer
+	rows     int       // of the next page, at most
 }
 
 // New fills in the defaults.
@@ -91,7 +92,7 @@ func New(cfg Config) (*Publisher, error) {
 	if cfg.backoff.First == 0 {
 		cfg.backoff = retry.Backoff{First: time.Second, Max: time.Minute, Jitter: 0.25}
 	}
-	return &Publisher{cfg: cfg, woken: make(chan struct{}, 1)}, nil
+	return &Publisher{cfg: cfg, woken: make(chan struct{}, 1), rows: pageEvents}, nil
 }
 
 // Wake reports that there are new events. It does not block.

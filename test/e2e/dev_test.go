@@ -87,7 +87,7 @@ func TestDevOnce(t *testing.T) {
 		`task\.completed, signature verified: pilot-boat-care\.docx`,
 		`task\.failed, signature verified: mistake-`,
 		`dead .*invalid_payload, validation_error: payload\.filename`,
-		`1\. harbour-handbook\.pdf · page 4 · .*4\.3 Storm`,
+		`(?s)1\. harbour-handbook\.pdf · page 4 · .*› 4 Safety on the quay\n.*\n +4\.3 Storm At a wind`,
 		`summary .*(offline-\S+|sentences of the document)`,
 		`(?s)A summary of harbour-handbook\.pdf.*· .+ \(page \d`,
 		`(?s)same question for the agent.*No model is set up.*“At 45 knots .*\[1\] harbour-handbook\.pdf, page 4\n`,

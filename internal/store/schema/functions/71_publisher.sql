@@ -68,12 +68,14 @@ return (
   where e.client_id = j.client_id and e.job_id = j.id and e.series = of_series + 1 and e.stage = 'restarted'
   order by e.seq limit 1);
 
--- aw_publish_job is what every published event of a job has of the job's row.
+-- aw_publish_job is what every published event of a job has of the job's row. In SQL it would be planned for each event.
 create or replace function {{ .schema }}.aw_publish_job(j {{ .schema }}.jobs) returns jsonb
-language sql stable
-return jsonb_build_object('job_id', j.id, 'task_type', j.type, 'owner_id', j.requested_by,
-  'content_id', left({{ .schema }}.aw_payload_name(j.payload), 2048),
-  'traceparent', j.traceparent, 'parent_job_id', j.parent_job_id);
+language plpgsql stable set search_path = {{ .path }} as $$
+begin
+  return jsonb_build_object('job_id', j.id, 'task_type', j.type, 'owner_id', j.requested_by,
+    'content_id', left({{ .schema }}.aw_payload_name(j.payload), 2048),
+    'traceparent', j.traceparent, 'parent_job_id', j.parent_job_id);
+end $$;
 
 -- aw_publish_event is an event of a job as the publisher gets it; null: it is not published. Events without a stage are
 -- notes. A result of more than most bytes is left out: result_bytes tells how long it is.
