@@ -48,7 +48,7 @@ func publish(ctx context.Context) error {
 	}
 	p, err := events.New(events.Config{
 		Store: s, Sink: sink, ClientID: client, Worker: fmt.Sprintf("process %d", os.Getpid()),
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Lease: time.Second, // longer than a page takes on a busy machine
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Lease: time.Second,
 	})
 	if err != nil {
 		return err
@@ -172,11 +172,11 @@ func (r *receiver) unique() int {
 	return len(ids)
 }
 
-// TestKilledPublishers: a publisher is killed 8 times (50 in `make prove`), by SIGKILL and in the worst places, while
-// several writers make the events of 120 jobs (2,000), some in transactions that stay open for a while, and the sink is slow and sometimes down.
+// TestKilledPublishers: a publisher is killed 10 times (50 in `make prove`), by SIGKILL and in the worst places, while
+// several writers make the events of 400 jobs (2,000), some in transactions that stay open for a while, and the sink is slow and sometimes down.
 // Each event arrives, the events of a job in their order, and what comes again has the same id.
 func TestKilledPublishers(t *testing.T) {
-	jobs, kills := 120, 8
+	jobs, kills := 400, 10
 	if os.Getenv(stack.ProveEnv) != "" {
 		jobs, kills = 2000, 50
 	}
