@@ -91,7 +91,7 @@ const patience = 30 * time.Second
 func (b *bench) must(err error) {
 	b.Helper()
 	if err != nil {
-		b.Fatal(err)
+		b.Fatalf("%v (cause: %v)", err, errors.Unwrap(err)) // an error of a task leaves its cause to the log
 	}
 }
 
