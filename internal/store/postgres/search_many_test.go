@@ -1,12 +1,14 @@
 package postgres_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // testHits: what the legs find is read by its keys, also where a scan of the whole table is allowed: behind row-level
@@ -50,6 +52,28 @@ func (l *library) testNullFields(t *testing.T) {
 		"text": "common", "limit": 5, "within": {"metadata": null, "language": null, "from": null, "to": null, "except": null}}'))`).
 		Scan(&hits); err != nil || hits != 5 {
 		t.Errorf("%d hits, %v; want 5", hits, err)
+	}
+}
+
+// testWrongWithin: what would narrow nothing, or too much, in what a frontend sends is refused.
+func (l *library) testWrongWithin(t *testing.T) {
+	for within, want := range map[string]string{
+		`"de"`:                                `within must be a JSON object, not of type string`,
+		`{"languages": "de"}`:                 `within has no field "languages"; it has metadata, language, from, to, except and except_chunks`,
+		`{"language": ["de"]}`:                `within.language must be of type string, not array`,
+		`{"metadata": "year"}`:                `within.metadata must be of type object, not string`,
+		`{"except": "3f0c"}`:                  `within.except must be of type array, not string`,
+		`{"except_chunks": [1]}`:              `within.except_chunks must be a list of ids`,
+		`{"from": "2024-12-31"}`:              `within.from must be a time in UTC like 2024-12-31T00:00:00Z`,
+		`{"to": "2024-12-31T00:00:00+02:00"}`: `within.to must be a time in UTC like 2024-12-31T00:00:00Z`,
+	} {
+		var hits string
+		err := l.as(t, "async_worker", "a", nil).QueryRow(t.Context(), "select aw_search(jsonb_build_object("+
+			"'client_id', 'a', 'text', 'common', 'within', $1::jsonb))", within).Scan(&hits)
+		refused, _ := errors.AsType[*pgconn.PgError](err)
+		if refused == nil || refused.Code != "AW006" || refused.Message != want {
+			t.Errorf("%s: %v; want AW006 %s", within, err, want)
+		}
 	}
 }
 

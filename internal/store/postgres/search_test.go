@@ -155,6 +155,7 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Run("hits", l.testHits)
 	t.Run("unknown word", l.testUnknownWord)
 	t.Run("null fields", l.testNullFields)
+	t.Run("wrong within", l.testWrongWithin)
 	t.Run("own chunks", l.testMatchingOwn)
 	t.Run("terms", l.testTerms) // from here on there are some
 	t.Run("best of many", l.testBestOfMany)

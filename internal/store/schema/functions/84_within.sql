@@ -17,6 +17,37 @@ return within is null
                   to_char(d.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) collate "C"
            between coalesce(within ->> 'from', '') and coalesce(within ->> 'to', '~'));
 
+-- aw_checked_within is "within" of a call; null: nothing narrows it. What would narrow nothing, or too much, is refused: a
+-- field with another name or type, and a date whose text would not compare.
+create or replace function {{ .schema }}.aw_checked_within(within jsonb) returns jsonb
+language plpgsql immutable set search_path = {{ .path }} as $$
+declare
+  v_types constant jsonb := '{"metadata": "object", "language": "string", "from": "string", "to": "string",
+                              "except": "array", "except_chunks": "array"}';
+  v_field record;
+begin
+  if coalesce(within, 'null') = 'null' then
+    return null;
+  end if;
+  if jsonb_typeof(within) <> 'object' then
+    raise exception 'within must be a JSON object, not of type %', jsonb_typeof(within) using errcode = 'AW006';
+  end if;
+  for v_field in select key, value, v_types ->> key as type from jsonb_each(within) where value <> 'null' loop
+    if v_field.type is null then
+      raise exception 'within has no field "%"; it has metadata, language, from, to, except and except_chunks',
+        left(v_field.key, 40) using errcode = 'AW006';
+    elsif jsonb_typeof(v_field.value) <> v_field.type then
+      raise exception 'within.% must be of type %, not %', v_field.key, v_field.type, jsonb_typeof(v_field.value)
+        using errcode = 'AW006';
+    elsif v_field.type = 'array' and jsonb_path_exists(v_field.value, '$[*] ? (@.type() <> "string")') then
+      raise exception 'within.% must be a list of ids', v_field.key using errcode = 'AW006';
+    elsif v_field.key in ('from', 'to') and v_field.value #>> '{}' !~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$' then
+      raise exception 'within.% must be a time in UTC like 2024-12-31T00:00:00Z', v_field.key using errcode = 'AW006';
+    end if;
+  end loop;
+  return within;
+end $$;
+
 -- aw_leaves_out reports whether a search leaves out a chunk that its caller has already. The body is put in place of the
 -- call.
 create or replace function {{ .schema }}.aw_leaves_out(chunk uuid, within jsonb) returns boolean

@@ -135,6 +135,7 @@ language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_vector {{ .vector }}.halfvec := p ->> 'embedding';
+  v_within jsonb := {{ .schema }}.aw_checked_within(p -> 'within');
   v_hits jsonb;
 begin
   v_hits := coalesce((
@@ -143,7 +144,7 @@ begin
       'pages', h.pages, 'boxes', h.boxes, 'kind', h.kind, 'score', h.score, 'similarity', h.similarity,
       'matched', h.matched) order by h.n)
     from {{ .schema }}.aw_find(v_client, p ->> 'text', v_vector,
-                 (p ->> 'limit')::int, nullif(p ->> 'document_set', ''), nullif(p -> 'within', 'null'))
+                 (p ->> 'limit')::int, nullif(p ->> 'document_set', ''), v_within)
          with ordinality as h(id, document_id, document_set, filename, version, content, heading_path, pages, boxes,
                               kind, similarity, score, matched, n)), '[]');
   if (p ->> 'explain')::boolean then
