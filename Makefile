@@ -16,7 +16,7 @@ GOTESTSUM := .tools/gotestsum-$(GOTESTSUM_VERSION)/gotestsum
 # What to test, and how; for example: make test PKGS=./webhook/... TESTFLAGS='-run Loop -v'
 PKGS := ./...
 TESTFLAGS :=
-TEST_TIMEOUT := 10m
+TEST_TIMEOUT := 20m
 STRUCTURE_VENV := .tools/structure
 RETRIEVAL_VENV := .tools/retrieval
 PEERS := .tools/peers

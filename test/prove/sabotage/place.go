@@ -71,7 +71,11 @@ func lookUp(root, dir, ext, name string, define func(file, text, name string) ([
 		if err != nil {
 			return nil, err
 		}
-		in, err := define(path.Join(dir, filepath.Base(f)), string(raw), name)
+		text := string(raw)
+		if word := name[strings.LastIndexByte(name, '.')+1:]; !strings.Contains(text, word) && !strings.Contains(filepath.Base(f), word) {
+			continue // taking a file apart takes long
+		}
+		in, err := define(path.Join(dir, filepath.Base(f)), text, name)
 		if err != nil {
 			return nil, err
 		}
