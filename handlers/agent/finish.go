@@ -185,8 +185,8 @@ func (r *run) examine(ctx context.Context, s *modelAnswer) (a *answer, wrong []s
 	case len(s.answer) == 0 || string(s.answer) == "null" && r.payload.shape == nil:
 		s.problem = "it has no answer"
 	case r.payload.shape != nil:
-		if s.answer, wrong = r.conforming(s.answer); len(wrong) > 0 {
-			return nil, wrong, nil
+		if s.answer, wrong, err = r.conforming(s.answer); len(wrong) > 0 || err != nil {
+			return nil, wrong, err
 		}
 	default:
 		var text string
@@ -225,12 +225,20 @@ func (r *run) cutText(s modelAnswer) *answer {
 
 // conforming returns an answer that conforms to the shape, or what is wrong with it. Models like to return an object
 // as a string of JSON.
-func (r *run) conforming(value json.RawMessage) (json.RawMessage, []string) {
-	wrong := r.payload.shape.check(value)
+func (r *run) conforming(value json.RawMessage) (json.RawMessage, []string, error) {
+	wrong, err := r.payload.shape.check(value)
 	var text string
-	if len(wrong) > 0 && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text)) &&
-		len(r.payload.shape.check(json.RawMessage(text))) == 0 {
-		return json.RawMessage(text), nil
+	if len(wrong) > 0 && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text)) {
+		var inner []string
+		if inner, err = r.payload.shape.check(json.RawMessage(text)); len(inner) == 0 && err == nil {
+			return json.RawMessage(text), nil, nil
+		}
 	}
-	return value, wrong
+	if err != nil {
+		return nil, nil, &taskerr.Error{
+			Class: taskerr.ValidationError, Code: upper(r.kind) + "_SCHEMA_TOO_COMPLEX",
+			Message: "the model's answer can't be checked against response_schema: " + err.Error(),
+		}
+	}
+	return value, wrong, nil
 }

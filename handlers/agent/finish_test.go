@@ -192,6 +192,20 @@ func TestResponseSchema(t *testing.T) {
 	}
 }
 
+// A schema that an answer makes expensive ends the task and takes no slot, nor the worker's memory.
+func TestSchemaTooComplex(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`{"a":`, 40) + `7` + strings.Repeat(`}`, 40)
+	b := newBench(t, func(int, llm.Question) llm.Answer { return finish(json.RawMessage(deep)) })
+	_, err := b.try(agent.New(b.deps), `{"prompt":"x","response_schema":{"$defs":{"n":{"properties":{"a":{"anyOf":[
+		{"$ref":"#/$defs/n"},{"$ref":"#/$defs/n"}]}},"additionalProperties":false,"type":"object"}},"$ref":"#/$defs/n"}}`,
+		&handlertest.Progress{})
+	if failure := taskerr.Classify(err); failure.Class != taskerr.ValidationError ||
+		failure.Code != "AGENT_SCHEMA_TOO_COMPLEX" || len(b.model.questions) != 1 {
+		t.Errorf("%v after %d questions", err, len(b.model.questions))
+	}
+}
+
 // The ends of answers: cut off, filtered, refused, unfinished.
 func TestEnds(t *testing.T) {
 	t.Parallel()

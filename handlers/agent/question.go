@@ -28,8 +28,10 @@ func (r *run) question() (llm.Question, error) {
 	if prompt > room {
 		return q, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_PROMPT_TOO_LONG",
-			Message: fmt.Sprintf("the prompt has about %d tokens, but the model has room for %d: shorten the "+
-				"prompt, or choose a model with a longer context", prompt, room),
+			Message: fmt.Sprintf("the prompt and what followed it have about %d tokens, but the model has room for %d "+
+				"(its context of %d without its answer and the instructions, tools and response_schema, which have %d): "+
+				"shorten the prompt or the schema, or choose a model with a longer context, or a larger OPENAI_CHAT_CONTEXT",
+				prompt, max(room, 0), r.window(), r.fixed(q)),
 		}
 	}
 	prompt += r.fixed(q)
@@ -97,71 +99,6 @@ func (r *run) smaller(window int) (llm.Question, error) {
 	}
 	r.state.Window = window
 	return r.question()
-}
-
-// fit shortens the conversation to room tokens and returns how many it has. It drops the oldest messages of the history
-// while they need more than half of room. Then it replaces results of tools by a note, the oldest first and those of
-// the last answer at the end. It removes more than necessary, so that the next questions have the same prefix, for
-// which services charge less.
-func (r *run) fit(room int) int {
-	for r.historyTokens() > room/2 {
-		r.state.Forgotten++
-	}
-	newest := len(r.state.Turns)
-	for newest > 0 && r.state.Turns[newest-1].Role != llm.Assistant {
-		newest--
-	}
-	if total, held := r.size(); total > room || held > maxHeld {
-		r.shorten(0, newest, room*3/4, maxHeld*3/4)
-	}
-	for total, _ := r.size(); total > room && r.state.Forgotten < len(r.payload.History); total, _ = r.size() {
-		r.state.Forgotten++
-	}
-	return r.shorten(newest, len(r.state.Turns), room, maxHeld)
-}
-
-// shorten replaces the results among some turns by a note, until the conversation is within tokens and held (bytes) or
-// no result is left. It returns the tokens of the conversation.
-func (r *run) shorten(from, to, tokens, held int) int {
-	total, size := r.size()
-	for i := from; i < to && (total > tokens || size > held); i++ {
-		t := &r.state.Turns[i]
-		if t.Role != llm.ToolTurn || t.Short {
-			continue
-		}
-		before := *t
-		t.Text = "(The result of this call was left out to save room. Make the call again if you need it.)"
-		t.Short = true
-		delete(r.state.Asked, t.Key) // the call may be repeated
-		total += r.tokens(*t) - r.tokens(before)
-		size += len(t.Text) - len(before.Text)
-	}
-	return total
-}
-
-func (r *run) historyTokens() (n int) {
-	for _, m := range r.payload.History[r.state.Forgotten:] {
-		n += r.deps.Counter.Count(m.Content) + turnTokens
-	}
-	return n
-}
-
-// size returns the size of the conversation in tokens and bytes.
-func (r *run) size() (tokens, held int) {
-	tokens = r.deps.Counter.Count(r.payload.Prompt) + turnTokens + r.historyTokens()
-	for _, t := range r.state.Turns {
-		tokens += r.tokens(t)
-		held += len(t.Text)
-	}
-	return tokens, held
-}
-
-func (r *run) tokens(t turn) int {
-	n := r.deps.Counter.Count(t.Text) + turnTokens
-	for _, c := range t.Calls {
-		n += r.deps.Counter.Count(c.Arguments) + turnTokens
-	}
-	return n
 }
 
 // turns returns the conversation for the model.

@@ -17,6 +17,7 @@ type shape struct {
 	raw      any // as decoded
 	compiled *jsonschema.Schema
 	strict   bool // it is within the subset that services enforce
+	effort   effort
 }
 
 // noLoader loads nothing: a schema may refer only to itself.
@@ -40,11 +41,18 @@ func newShape(raw []byte) (*shape, error) {
 	if err := c.AddResource(name, value); err != nil {
 		return nil, schemaProblem(err)
 	}
-	compiled, err := c.Compile(name)
-	if err != nil {
+	s := &shape{raw: value, strict: enforceable(value)}
+	s.effort.watch(c)
+	if s.compiled, err = c.Compile(name); err != nil {
 		return nil, schemaProblem(err)
 	}
-	return &shape{raw: value, compiled: compiled, strict: enforceable(value)}, nil
+	s.effort.count()
+	for _, simple := range []any{"", json.Number("0"), true, nil, []any{}, map[string]any{}} {
+		if _, err := s.validate(simple); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // schemaAddress is the schema's address in the library. Without a scheme it would be a file in the working folder,
@@ -63,17 +71,17 @@ func schemaProblem(err error) error {
 	return errors.New(clip(strings.Join(strings.Fields(text), " "), 300))
 }
 
-// check returns the problems of an answer, place by place; nil: it conforms.
-func (s *shape) check(raw json.RawMessage) []string {
+// check returns the problems of an answer, place by place; nil: it conforms. The error is errTooComplex.
+func (s *shape) check(raw json.RawMessage) ([]string, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return []string{"it is not JSON"}
+		return []string{"it is not JSON"}, nil //nolint:nilerr // that is the problem
 	}
-	failed, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(value))
-	if !ok {
-		return nil
+	failed, err := s.validate(value)
+	if failed == nil {
+		return nil, err
 	}
-	return problems(failed)
+	return problems(failed), nil
 }
 
 // problems returns the leaves of an error, at most 20.
@@ -98,8 +106,8 @@ func places(raw json.RawMessage, s *shape) string {
 	if err != nil {
 		return "it is not JSON"
 	}
-	failed, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(value))
-	if !ok {
+	failed, err := s.validate(value)
+	if failed == nil || err != nil {
 		return ""
 	}
 	var all []string

@@ -50,9 +50,9 @@ func (c *Credentials) Container(name string, options azcore.ClientOptions) (*con
 }
 
 // Client returns the client for the SDK's requests over a transport. It sends no key and no signature to another host:
-// a redirect, which Azure Storage never answers with, is an error.
+// a redirect, which Azure Storage never answers with, is an error. So is an answer that is not Azure's: a *ForeignError.
 func Client(over http.RoundTripper) *http.Client {
-	return &http.Client{Transport: httpurl.SameOrigin(over, "AZURE_STORAGE_CONNECTION_STRING")}
+	return &http.Client{Transport: httpurl.SameOrigin(authentic(over), "AZURE_STORAGE_CONNECTION_STRING")}
 }
 
 // idleConnection is how long an unused connection is kept: less than servers keep it (Azurite 5 s). A dequeue is never

@@ -24,6 +24,8 @@ const (
 	minSlide    = 914400        // ST_SlideSizeCoordinate (19.7.18)
 	maxSlide    = 51206400      // the same
 	maxLink     = 4000          // bytes
+	maxPoint    = 4000          // of the size of a text
+	maxLines    = 100           // of the height of a line, in lines
 	// More JSON objects and values than a deck within the other limits has: what is decoded takes many times their bytes.
 	maxObjects = 2_000_000
 	maxValues  = 10_000_000
@@ -92,6 +94,11 @@ func (d *Deck) Check() error {
 			c.element(fmt.Sprintf("layouts[%d].elements[%d]", i, k), &l.Elements[k])
 		}
 		c.color(fmt.Sprintf("layouts[%d].background", i), l.Background)
+		for k, p := range l.Placeholders {
+			at := fmt.Sprintf("layouts[%d].placeholders[%d]", i, k)
+			c.box(at+".box", p.Box)
+			c.styles(at+".styles", p.Styles)
+		}
 	}
 	for i, s := range d.Slides {
 		at := fmt.Sprintf("slides[%d]", i)
@@ -157,10 +164,7 @@ func (c *checker) link(at, address string) {
 func (c *checker) element(at string, e *Element) {
 	c.count++
 	c.link(at+".link", e.Link)
-	if b := e.Box; b != nil && (b.W < 0 || b.H < 0 || outside(b.X) || outside(b.Y) || b.W > maxEMU || b.H > maxEMU ||
-		math.IsNaN(b.Rotation) || math.Abs(b.Rotation) > 360) {
-		c.add(at+".box", "is out of range")
-	}
+	c.box(at+".box", e.Box)
 	if e.Text != nil {
 		c.text(at+".text", e.Text)
 	}
@@ -191,14 +195,38 @@ func (c *checker) element(at string, e *Element) {
 	}
 }
 
+func (c *checker) box(at string, b *Box) {
+	if b != nil && (b.W < 0 || b.H < 0 || outside(b.X) || outside(b.Y) || b.W > maxEMU || b.H > maxEMU ||
+		math.IsNaN(b.Rotation) || math.Abs(b.Rotation) > 360) {
+		c.add(at, "is out of range")
+	}
+}
+
+func (c *checker) styles(at string, styles []Style) {
+	for i, s := range styles {
+		place := fmt.Sprintf("%s[%d]", at, i)
+		c.color(place+".color", s.Color)
+		if !(s.Size >= 0 && s.Size <= maxPoint) {
+			c.add(place+".size", "is not 0 to %d points", maxPoint)
+		}
+		if outside(s.Margin) || outside(s.Indent) {
+			c.add(place, "has a margin or an indent that is out of range")
+		}
+		if !(s.Line >= 0 && s.Line <= maxLines) {
+			c.add(place+".line", "is not 0 to %d", maxLines)
+		}
+	}
+}
+
 func outside(n int64) bool { return n < -maxEMU || n > maxEMU }
 
 func (c *checker) text(at string, t *Text) {
 	if t.Scale < 0 || t.Scale > 1 {
 		c.add(at+".scale", "is not between 0 and 1")
 	}
-	for i, s := range t.Styles {
-		c.color(fmt.Sprintf("%s.styles[%d].color", at, i), s.Color)
+	c.styles(at+".styles", t.Styles)
+	if in := t.Inset; in != nil && (outside(in.Left) || outside(in.Top) || outside(in.Right) || outside(in.Bottom)) {
+		c.add(at+".inset", "is out of range")
 	}
 	for i, p := range t.Paragraphs {
 		if p.Level < 0 || p.Level > maxLevel {
@@ -211,8 +239,8 @@ func (c *checker) text(at string, t *Text) {
 			if !utf8.ValidString(r.Text) {
 				c.add(place+".text", "is not valid UTF-8")
 			}
-			if r.Size < 0 || r.Size > 4000 || math.IsNaN(r.Size) {
-				c.add(place+".size", "is not 0 to 4000 points")
+			if !(r.Size >= 0 && r.Size <= maxPoint) {
+				c.add(place+".size", "is not 0 to %d points", maxPoint)
 			}
 		}
 	}

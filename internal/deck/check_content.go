@@ -26,6 +26,9 @@ func (c *checker) table(at string, t *Table) {
 		c.add(at, "has not 1 to %d columns and 1 to %d rows", maxColumns, maxRows)
 		return
 	}
+	if t.Headers < 0 || t.Headers > len(t.Rows) {
+		c.add(at+".headers", "is not 0 to the number of rows")
+	}
 	for i, w := range t.Columns {
 		if w < 0 || w > maxEMU {
 			c.add(fmt.Sprintf("%s.columns[%d]", at, i), "is out of range")

@@ -3,6 +3,7 @@ package deck_test
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -142,6 +143,12 @@ func TestCheck(t *testing.T) {
 		"elements[3].chart.series[0].kind is not":         func(d *deck.Deck) { d.Slides[0].Elements[3].Chart.Series[0].Kind = "tree" },
 		"elements[4].shape.fill is neither":               func(d *deck.Deck) { d.Slides[0].Elements[4].Shape.Fill = "blue" },
 		"elements[1].table has more cells in row 2":       func(d *deck.Deck) { overlap(d.Slides[0].Elements[1].Table) },
+		"layouts[1].placeholders[0].box is out":           func(d *deck.Deck) { d.Layouts[1].Placeholders[0].Box.Y = math.MinInt64 },
+		"layouts[1].placeholders[0].styles[0].size is":    func(d *deck.Deck) { d.Layouts[1].Placeholders[0].Styles = []deck.Style{{Size: 1e300}} },
+		"elements[0].text.styles[0] has a margin":         func(d *deck.Deck) { d.Slides[0].Elements[0].Text.Styles = []deck.Style{{Indent: 1 << 60}} },
+		"elements[0].text.styles[0].line is not":          func(d *deck.Deck) { d.Slides[0].Elements[0].Text.Styles = []deck.Style{{Line: -1}} },
+		"elements[4].text.inset is out":                   func(d *deck.Deck) { d.Slides[0].Elements[4].Text.Inset.Left = 1 << 60 },
+		"elements[1].table.headers is not":                func(d *deck.Deck) { d.Slides[0].Elements[1].Table.Headers = -5 },
 		"elements[4].text.paragraphs[0].level is not 0 t": func(d *deck.Deck) { d.Slides[0].Elements[4].Text.Paragraphs[0].Level = 9 },
 	} {
 		d := sample()

@@ -131,21 +131,33 @@ func (t *Theme) Family(font string) string {
 	return font
 }
 
-// Labels returns the categories with the texts of their groups before them.
-func (c *Chart) Labels() []string {
+// Labels returns the categories with the texts of their groups before them, each cut to most bytes.
+func (c *Chart) Labels(most int) []string {
 	out := slices.Clone(c.Categories)
+	for i := range out {
+		out[i] = cut(out[i], most)
+	}
 	for _, group := range c.Groups {
 		last := ""
 		for i := range out {
 			if i < len(group) && group[i] != "" {
-				last = group[i]
+				last = cut(group[i], most)
 			}
 			if last != "" {
-				out[i] = last + " / " + out[i]
+				out[i] = cut(last+" / "+out[i], most)
 			}
 		}
 	}
 	return out
+}
+
+// cut cuts a text to most bytes.
+func cut(text string, most int) string {
+	const dots = "…"
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max(most-len(dots), 0)], "") + dots
 }
 
 // Shown returns the keys of the media that slides and layouts show, in their order, each once.

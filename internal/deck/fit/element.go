@@ -232,7 +232,7 @@ func continueNumbers(head, tail *deck.Text) {
 			clear(counts)
 		}
 	}
-	if len(tail.Paragraphs) == 0 {
+	if len(tail.Paragraphs) == 0 || len(counts) == 0 { // a copy of the rest for each slide takes the square of its length
 		return
 	}
 	done := map[int]bool{}

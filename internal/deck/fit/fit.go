@@ -18,7 +18,8 @@ const (
 	leastTitle = 0.3  // what can't be divided
 	leastTable = 0.65 // a table; after that it is divided
 	step       = 0.05
-	maxParts   = 5000 // slides that one slide may become
+	maxParts   = 5000   // slides that one slide may become
+	maxSlides  = 20_000 // slides that a deck may become; those that it has are not counted
 )
 
 // Fit returns the deck with all its content fitting. d is not changed.
@@ -30,6 +31,7 @@ func Fit(d *deck.Deck, face typeset.Face) *deck.Deck {
 	for i := range d.Slides {
 		first[i] = len(out.Slides) + 1
 		out.Slides = append(out.Slides, f.slide(d.Slides[i])...)
+		f.added = len(out.Slides) - i - 1
 	}
 	if len(out.Slides) != len(d.Slides) {
 		relink(out.Slides, first)
@@ -38,9 +40,10 @@ func Fit(d *deck.Deck, face typeset.Face) *deck.Deck {
 }
 
 type fitter struct {
-	deck *deck.Deck
-	set  typeset.Setter
-	laid bool // a person has laid out the slides
+	deck  *deck.Deck
+	set   typeset.Setter
+	laid  bool // a person has laid out the slides
+	added int  // slides, by dividing others
 }
 
 // slide returns the slides that a slide becomes.
@@ -50,7 +53,11 @@ func (f *fitter) slide(s deck.Slide) []deck.Slide {
 		layout = &f.deck.Layouts[0]
 	}
 	var parts []deck.Slide
-	for rest := &s; rest != nil && len(parts) < maxParts; {
+	for rest := &s; rest != nil; {
+		if len(parts) == maxParts || f.added+len(parts) >= maxSlides {
+			parts = append(parts, *rest) // all of it, although it does not fit
+			break
+		}
 		current := *rest
 		current.Elements = append([]deck.Element(nil), rest.Elements...)
 		rest = nil

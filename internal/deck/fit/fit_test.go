@@ -195,3 +195,25 @@ func BenchmarkLong(b *testing.B) {
 		}
 	}
 }
+
+// TestMostSlides: a deck does not become slides without end, and has all its words even then.
+func TestMostSlides(t *testing.T) {
+	t.Parallel()
+	d := deck.New("d")
+	lines := make([]string, 5500)
+	for i := range lines {
+		lines[i] = fmt.Sprint("line", i)
+	}
+	for range 5 {
+		d.Slides = append(d.Slides, deck.Slide{Layout: "content", Title: "t", Elements: []deck.Element{{
+			Kind: deck.TextElement, Role: deck.BodyRole, Box: &deck.Box{Y: 6000000, W: 6000000, H: 400000}, Text: deck.Lines(lines...),
+		}}})
+	}
+	fitted := fit.Fit(d, typeset.Typical{})
+	if n := len(fitted.Slides); n < 15_000 || n > 20_005 {
+		t.Errorf("%d slides", n)
+	}
+	if got, want := text(fitted), text(d); got != want {
+		t.Errorf("%d bytes of text, want %d", len(got), len(want))
+	}
+}

@@ -73,20 +73,33 @@ func (l *Library) Has(r rune, bold, italic bool) *Font {
 	l.once.Do(l.load)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found, known := l.other[r]
+	key := styledRune{r, bold, italic}
+	found, known := l.other[key]
 	if !known {
-		found = l.with(r)
-		l.other[r] = found
+		found = l.styledWith(key)
+		l.other[key] = found
 	}
+	return found
+}
+
+// styledWith looks through all fonts.
+func (l *Library) styledWith(key styledRune) *Font {
+	found := l.with(key.r)
 	if found == nil {
 		return nil
 	}
-	if styled := l.named(found.Family, bold, italic); styled != nil {
-		if styled, err := styled.ready(); err == nil && styled.Has(r) {
+	if styled := l.named(found.Family, key.bold, key.italic); styled != nil {
+		if styled, err := styled.ready(); err == nil && styled.Has(key.r) {
 			return styled
 		}
 	}
 	return found
+}
+
+// styledRune is a character in a look.
+type styledRune struct {
+	r            rune
+	bold, italic bool
 }
 
 // with looks for a font with a character, first among those without serifs.

@@ -34,7 +34,7 @@ type Library struct {
 	fonts   []*Font
 
 	mu    sync.Mutex
-	other map[rune]*Font // for characters that other fonts lack; nil values: none has it
+	other map[styledRune]*Font // for characters that other fonts lack; nil values: none has it
 }
 
 // New returns the fonts of folders, or of Folders.
@@ -42,7 +42,7 @@ func New(folders ...string) *Library {
 	if len(folders) == 0 {
 		folders = Folders
 	}
-	return &Library{folders: folders, other: map[rune]*Font{}}
+	return &Library{folders: folders, other: map[styledRune]*Font{}}
 }
 
 // Font is a font's file.

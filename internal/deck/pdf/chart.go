@@ -12,6 +12,16 @@ import (
 
 const labelSize = 11.0 // points of the texts of charts
 
+// Limits of what is drawn. A file of a kilobyte can say that a chart has half a million categories, in groups with names
+// of pages.
+const (
+	mostPoints = 1_000_000 // series by categories
+	allLabels  = 2 << 20   // bytes of all labels of categories
+	mostLabel  = 500       // bytes of one
+	leastLabel = 20        // bytes that one has at least, however many there are
+	mostDigits = 30        // behind the point of a value
+)
+
 // graph is a chart being drawn.
 type graph struct {
 	*writer
@@ -20,6 +30,17 @@ type graph struct {
 	scale             // of the axis in use
 	axes     [2]scale // of values: the first, and the one at the other side
 	sideways bool     // categories run down
+	// The sums of the sizes of all values at a category, of plots of percents that were asked for.
+	totals map[deck.Plot][]float64
+}
+
+// pointsOf is how many points the longest series of a chart has, or how many categories there are.
+func pointsOf(c *deck.Chart) int {
+	count := len(c.Categories)
+	for _, s := range c.Series {
+		count = max(count, len(s.Values))
+	}
+	return count
 }
 
 // scale is an axis of values: its ends, and the distance of its lines.
@@ -30,12 +51,14 @@ type scale struct {
 
 // chart draws a chart from its data.
 func (w *writer) chart(c *deck.Chart, at area) {
-	if len(c.Groups) > 0 {
-		flat := *c
-		flat.Categories = c.Labels()
-		c = &flat
+	if count := pointsOf(c); count*len(c.Series) > mostPoints {
+		w.warn("a chart of %d series and %d categories is not drawn: it has more than %d points", len(c.Series), count, mostPoints)
+		return
 	}
-	g := &graph{writer: w, chart: c, at: at, sideways: c.Kind == deck.BarChart}
+	flat := *c
+	flat.Categories = c.Labels(min(max(allLabels/max(len(c.Categories), 1), leastLabel), mostLabel))
+	c = &flat
+	g := &graph{writer: w, chart: c, at: at, sideways: c.Kind == deck.BarChart, totals: map[deck.Plot][]float64{}}
 	if c.Title != "" {
 		g.label(c.Title, at.x+at.w/2, at.y+16, 14, true, 0.5)
 		g.at.y, g.at.h = g.at.y+26, g.at.h-26
@@ -166,8 +189,8 @@ func newScale(low, high float64) (s scale) {
 // lines are the values of an axis that have a line and a label.
 func (s scale) lines() []float64 {
 	var all []float64
-	for v := s.low; v <= s.high+s.step/2; v += s.step {
-		all = append(all, v)
+	for i := range int(math.Round((s.high-s.low)/s.step)) + 1 { // a large value may be the same after a step is added
+		all = append(all, s.low+float64(i)*s.step)
 	}
 	return all
 }
@@ -183,7 +206,7 @@ func value(v float64, format string) string {
 	}
 	digits := -1
 	if _, decimals, ok := strings.Cut(strings.Split(format, ";")[0], "."); ok {
-		digits = len(decimals) - len(strings.TrimLeft(decimals, "0"))
+		digits = min(len(decimals)-len(strings.TrimLeft(decimals, "0")), mostDigits)
 	} else if strings.HasSuffix(format, "0") {
 		digits = 0
 	}

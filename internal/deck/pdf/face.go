@@ -53,6 +53,14 @@ func (f *Faces) stretches(text string, look typeset.Look) []stretch {
 	if own == nil {
 		return nil
 	}
+	var font *fonts.Font // of the stretch that is being made
+	var letters strings.Builder
+	end := func() {
+		if letters.Len() > 0 {
+			out = append(out, stretch{font, letters.String()})
+			letters.Reset()
+		}
+	}
 	for _, r := range text {
 		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) && r != '\t' || r == '\uFE0F' {
 			continue
@@ -60,19 +68,20 @@ func (f *Faces) stretches(text string, look typeset.Look) []stretch {
 		if unicode.IsSpace(r) {
 			r = ' '
 		}
-		font := own
-		if last := len(out) - 1; r == ' ' && last >= 0 && out[last].font.Has(' ') {
-			font = out[last].font
+		next := own
+		if r == ' ' && font != nil && font.Has(' ') {
+			next = font
 		}
-		if r > 0xFFFF || !font.Has(r) {
-			font, r = f.another(r, own, look)
+		if r > 0xFFFF || !next.Has(r) {
+			next, r = f.another(r, own, look)
 		}
-		if last := len(out) - 1; last >= 0 && out[last].font == font {
-			out[last].text += string(r)
-			continue
+		if next != font {
+			end()
+			font = next
 		}
-		out = append(out, stretch{font, string(r)})
+		letters.WriteRune(r)
 	}
+	end()
 	return out
 }
 

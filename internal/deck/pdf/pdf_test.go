@@ -17,15 +17,23 @@ import (
 
 func write(t *testing.T, d *deck.Deck) []byte {
 	t.Helper()
+	content, _ := writeWarned(t, d)
+	return content
+}
+
+// writeWarned returns the warnings, too.
+func writeWarned(t *testing.T, d *deck.Deck) (content []byte, warnings []string) {
+	t.Helper()
 	faces, err := pdf.NewFaces(fonts.New())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := pdf.Write(t.Context(), &out, d, pdf.Options{Faces: faces, Media: decktest.Media(t)}); err != nil {
+	warnings, err = pdf.Write(t.Context(), &out, d, pdf.Options{Faces: faces, Media: decktest.Media(t)})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes()
+	return out.Bytes(), warnings
 }
 
 // TestStackedLines: a stacked line is drawn as a line of the sums, and one of percents as a line of the parts.

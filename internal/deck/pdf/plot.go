@@ -3,6 +3,7 @@ package pdf
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
@@ -10,10 +11,7 @@ import (
 // plot draws bars, lines and areas over categories.
 func (g *graph) plot() {
 	c := g.chart
-	count := len(c.Categories)
-	for _, s := range c.Series {
-		count = max(count, len(s.Values))
-	}
+	count := pointsOf(c)
 	if count == 0 {
 		return
 	}
@@ -63,16 +61,30 @@ func (g *graph) of(s *deck.Series, i int) (v float64, ok bool) {
 	if plot.Grouping != deck.PercentStacked {
 		return v, true
 	}
-	total := 0.0
-	for k := range g.chart.Series {
-		if o := &g.chart.Series[k]; g.chart.PlotOf(o) == plot && i < len(o.Values) && o.Values[i] != nil {
-			total += math.Abs(*o.Values[i])
-		}
-	}
+	total := g.total(plot)[i]
 	if total == 0 {
 		return 0, true
 	}
 	return v / total, true
+}
+
+// total are the sums of the sizes of a plot's values, by category.
+func (g *graph) total(plot deck.Plot) []float64 {
+	if all := g.totals[plot]; all != nil {
+		return all
+	}
+	all := make([]float64, pointsOf(g.chart))
+	for k := range g.chart.Series {
+		if s := &g.chart.Series[k]; g.chart.PlotOf(s) == plot {
+			for i, v := range s.Values {
+				if v != nil {
+					all[i] += math.Abs(*v)
+				}
+			}
+		}
+	}
+	g.totals[plot] = all
+	return all
 }
 
 // valueOf is what is written at a point: the value, also of one that is drawn as a part.
@@ -191,14 +203,12 @@ func (g *graph) frameSideways(count int) {
 
 // fitted is a label that is no wider than its room. All of it is in the chart's data, and in the presentation.
 func (g *graph) fitted(text string, room float64) string {
+	if g.wide(text) <= room {
+		return text
+	}
 	letters := []rune(text)
-	for len(letters) > 1 && g.wide(string(letters)) > room {
-		letters = letters[:len(letters)-1]
-	}
-	if len(letters) < len([]rune(text)) {
-		return string(letters[:len(letters)-1]) + "…"
-	}
-	return text
+	over := sort.Search(len(letters), func(n int) bool { return g.wide(string(letters[:n+1])) > room }) // so many fit
+	return string(letters[:max(over-1, 0)]) + "…"
 }
 
 func (g *graph) grid(x1, y1, x2, y2 float64) {

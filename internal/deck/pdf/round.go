@@ -56,10 +56,7 @@ func (g *graph) slice(x, y, radius, begin, end float64) {
 
 // radar draws the series as polygons around a middle.
 func (g *graph) radar() {
-	count := len(g.chart.Categories)
-	for _, s := range g.chart.Series {
-		count = max(count, len(s.Values))
-	}
+	count := pointsOf(g.chart)
 	if count < 3 {
 		g.plot()
 		return

@@ -68,6 +68,24 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// TestManyEmptyCharts: the values that charts state, and don't have, are bounded for all of them together: a kilobyte of
+// the file would take twelve megabytes of memory.
+func TestManyEmptyCharts(t *testing.T) {
+	t.Parallel()
+	d := decktest.Sample(t)
+	for range 20 {
+		d.Slides = append(d.Slides, d.Slides[3])
+	}
+	content := edit(t, decktest.PPTX(t, d), func(name string, part []byte) []byte {
+		if strings.HasPrefix(name, "ppt/charts/") {
+			return []byte(strings.ReplaceAll(string(part), `<c:ptCount val="3"/>`, `<c:ptCount val="60000"/>`))
+		}
+		return part
+	})
+	_, err := read(t, content, extract.Limits{})
+	refused(t, "many charts", err, taskerr.QuotaExceeded, "4000000 values")
+}
+
 // edit writes a presentation anew, with each part as f returns it; nil: without it.
 func edit(t testing.TB, content []byte, f func(name string, part []byte) []byte) []byte {
 	t.Helper()

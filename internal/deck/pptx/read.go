@@ -68,6 +68,7 @@ type reader struct {
 	limits  extract.Limits
 	deck    *deck.Deck
 	budget  int // bytes of text that may still be read
+	points  int // values and texts of charts that were read
 
 	defaults *node // p:defaultTextStyle
 	masters  map[string]*master

@@ -14,6 +14,7 @@ import (
 const (
 	general   = "General" // the number format of what has none
 	maxPoints = 500_000   // values of one chart
+	allPoints = 4_000_000 // values of all charts: a file states a number of them in ten bytes, and has none
 	maxGroups = 8         // levels of its categories above the innermost
 )
 
@@ -58,8 +59,11 @@ func (s *sheet) chart(part string) (*deck.Chart, error) {
 		}
 		for _, ser := range p.all("ser") {
 			one := s.series(c, ser, kind, &points)
-			if points > maxPoints {
+			switch {
+			case points > maxPoints:
 				return nil, taskerr.Errorf(taskerr.QuotaExceeded, "a chart has more than %d values: it is not read", maxPoints)
+			case s.points+points+held(c) > allPoints:
+				return nil, taskerr.Errorf(taskerr.QuotaExceeded, "the charts of the presentation have more than %d values: split it", allPoints)
 			}
 			if kind != c.Kind {
 				one.Kind = kind
@@ -73,11 +77,15 @@ func (s *sheet) chart(part string) (*deck.Chart, error) {
 		}
 	}
 	axes(c, area, first)
+	s.points += points + held(c)
 	if len(c.Series) == 0 {
 		return nil, nil
 	}
 	return c, s.spend(strings.Join(c.Categories, ""))
 }
+
+// held is how many texts the categories of a chart are, with their groups, which a file need not have.
+func held(c *deck.Chart) int { return len(c.Categories) * (1 + len(c.Groups)) }
 
 // lineOf reads how a series' points are joined and marked. A line without c:smooth is straight, as Excel has it.
 func lineOf(s *deck.Series, plot, ser *node, kind deck.ChartKind) {
@@ -145,8 +153,7 @@ func sameAxes(a, b *node) bool {
 
 // series reads a c:ser. The categories of the first one are the chart's.
 func (s *sheet) series(c *deck.Chart, n *node, kind deck.ChartKind, points *int) deck.Series {
-	out := deck.Series{Name: textOf(n.kid("tx")), Color: s.seriesColor(n, kind)}
-	values := n.kid("val")
+	out, values := deck.Series{Name: textOf(n.kid("tx")), Color: s.seriesColor(n, kind)}, n.kid("val")
 	if kind.Pointed() {
 		values = n.kid("yVal")
 		out.X, _ = numbers(n.kid("xVal"), points)

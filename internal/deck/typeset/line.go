@@ -102,9 +102,10 @@ func wrap(face Face, all []span, first, rest float64) [][]span {
 		lines = append(lines, line)
 		line, used, limit = nil, 0, rest
 	}
+	words := wordWidths(all)
 	for i := 0; i < len(all); i++ {
 		s := all[i]
-		if len(line) > 0 && used+wordWidth(all[i:]) > limit+0.01 && !s.glued {
+		if len(line) > 0 && used+words[i] > limit+0.01 && !s.glued {
 			flush()
 		}
 		if len(line) == 0 && s.width-s.space > limit {
@@ -112,6 +113,7 @@ func wrap(face Face, all []span, first, rest float64) [][]span {
 			if tail != nil {
 				line = append(line, head)
 				flush()
+				words[i] -= s.width - tail.width
 				all[i] = *tail
 				i--
 				continue
@@ -132,25 +134,23 @@ func wrap(face Face, all []span, first, rest float64) [][]span {
 	return lines
 }
 
-// wordWidth is the width of a word, without the space behind it: of the first span, and those glued to it.
-func wordWidth(all []span) float64 {
-	total := all[0].width - all[0].space
-	for i := 1; i < len(all) && all[i].glued && all[i-1].space == 0 && !all[i-1].end; i++ {
-		total += all[i].width - all[i].space
+// wordWidths are the widths of the words that begin at each span, without the space behind them: of the span, and those
+// glued to it.
+func wordWidths(all []span) []float64 {
+	widths := make([]float64, len(all))
+	for i := len(all) - 1; i >= 0; i-- {
+		widths[i] = all[i].width - all[i].space
+		if i+1 < len(all) && all[i+1].glued && all[i].space == 0 && !all[i].end {
+			widths[i] += widths[i+1]
+		}
 	}
-	return total
+	return widths
 }
 
-// cut divides a word that is wider than a line.
+// cut divides a word that is wider than a line. A word may be a million letters: what it does takes the time of a line,
+// and not of the word.
 func cut(face Face, s span, limit float64) (head span, tail *span) {
-	at := 0
-	for i, r := range s.text {
-		end := i + utf8.RuneLen(r)
-		if at > 0 && face.Width(s.text[:end], s.look) > limit {
-			break
-		}
-		at = end
-	}
+	at := beginning(face, s, limit)
 	if at >= len(s.text) {
 		return s, nil
 	}
@@ -158,6 +158,44 @@ func cut(face Face, s span, limit float64) (head span, tail *span) {
 	head.text, head.end, head.space = s.text[:at], false, 0
 	head.width = face.Width(head.text, s.look)
 	rest.text, rest.glued = s.text[at:], false
-	rest.width = face.Width(rest.text, s.look)
+	// Letters may be of another width where they are not joined, which matters for the end of the word.
+	if rest.width = s.width - head.width; rest.width < 4*limit {
+		rest.width = face.Width(rest.text, s.look)
+	}
 	return head, &rest
+}
+
+// beginning is how many bytes of a word fit into a width: of one character at least.
+func beginning(face Face, s span, limit float64) int {
+	fits := func(n int) bool { return face.Width(s.text[:n], s.look) <= limit }
+	_, low := utf8.DecodeRuneInString(s.text) // is taken, whatever its width
+	high := low
+	for high < len(s.text) && fits(high) {
+		low, high = high, runeStart(s.text, 2*high)
+	}
+	if high >= len(s.text) && fits(len(s.text)) {
+		return len(s.text)
+	}
+	for { // low is taken, and high is not
+		middle := runeStart(s.text, (low+high+1)/2)
+		if middle >= high {
+			middle = runeStart(s.text, low+1)
+		}
+		if middle >= high {
+			return low
+		}
+		if fits(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+}
+
+// runeStart is the first place from n on where a character begins, or the end of the text.
+func runeStart(s string, n int) int {
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return min(n, len(s))
 }

@@ -156,7 +156,7 @@ func (a *asking) emitCall(tool, piece string) {
 
 // bill records the tokens of an answer, estimated if the service doesn't report them.
 func (a *asking) bill(answer *llm.Answer, usage *api.Usage) {
-	if usage != nil && usage.PromptTokens > 0 {
+	if usage != nil && usage.PromptTokens > 0 && plausible(usage.PromptTokens) && plausible(usage.CompletionTokens) {
 		answer.PromptTokens, answer.CompletionTokens = usage.PromptTokens, usage.CompletionTokens
 		return
 	}
@@ -166,3 +166,7 @@ func (a *asking) bill(answer *llm.Answer, usage *api.Usage) {
 		answer.CompletionTokens += a.counter.Count(call.Name) + a.counter.Count(call.Arguments)
 	}
 }
+
+// plausible reports whether a number of tokens can be that of a request. Some services say -1 where they don't count; a sum
+// with it would not grow, and a counter of metrics panics.
+func plausible(tokens int) bool { return tokens >= 0 && tokens < 1<<30 }

@@ -40,6 +40,9 @@ func (e *Embedder) try(ctx context.Context, b batch) (took time.Duration, a answ
 		}
 		e.answered.Store(true)
 		a = answer{vectors: vectors, tokens: response.Usage.TotalTokens}
+		if !plausible(a.tokens) {
+			a.tokens = b.tokens
+		}
 		return nil
 	})
 	return took, a, f
