@@ -19,9 +19,8 @@ func (e *ForeignError) Error() string {
 		"answers with a page of its own, or another server at the address in the settings?", e.Status, e.Host)
 }
 
-// authentic returns a transport over next that fails with a *ForeignError if an answer of success has none of the headers
-// that each answer of Azure Storage, and of Azurite, has (x-ms-request-id, x-ms-version). Other statuses come from proxies
-// that say what they mean, too.
+// authentic returns a transport over next that fails with a *ForeignError for what is not an answer of storage. Other
+// statuses than those of success come from proxies that say what they mean, too.
 func authentic(next http.RoundTripper) http.RoundTripper { return authenticated{next} }
 
 type authenticated struct{ next http.RoundTripper }
@@ -32,13 +31,25 @@ func (a authenticated) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode/100 != 2 {
 		return answer, err
 	}
-	for name := range answer.Header {
-		if strings.HasPrefix(name, "X-Ms-") {
-			return answer, nil
-		}
+	if ofStorage(answer) {
+		return answer, nil
 	}
 	_ = answer.Body.Close() // nobody reads it
 	return nil, &ForeignError{Host: r.URL.Host, Status: answer.StatusCode}
+}
+
+// ofStorage reports whether an answer of success can be storage's. Each of Azure's and of Azurite's has x-ms- headers
+// (x-ms-request-id, x-ms-version). Of other servers with this protocol those are taken that a proxy doesn't send with a
+// page: statuses other than 200, XML, and what has an ETag and is no HTML.
+func ofStorage(answer *http.Response) bool {
+	for name := range answer.Header {
+		if strings.HasPrefix(name, "X-Ms-") {
+			return true
+		}
+	}
+	kind := answer.Header.Get("Content-Type")
+	return answer.StatusCode != http.StatusOK || strings.Contains(kind, "xml") && !strings.Contains(kind, "html") ||
+		answer.Header.Get("Etag") != "" && !strings.HasPrefix(kind, "text/html")
 }
 
 // CloseIdleConnections forwards http.Client's call.
