@@ -6,10 +6,10 @@
 // The process ends with 1 when the database itself breaks, so that its supervisor notices.
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
-import { PGlite } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { PGLiteSocketHandler } from '@electric-sql/pglite-socket'
+import { openDatabase } from './newdatabase.mjs'
 import { TransactionQueue } from './transactionqueue.mjs'
 
 const MAX_CLIENTS = 16
@@ -23,7 +23,7 @@ function fail(what, err) {
   process.exit(1)
 }
 
-const db = await PGlite.create({ dataDir: args.data, extensions: { vector, btree_gin } })
+const db = await openDatabase({ dataDir: args.data, extensions: { vector, btree_gin } })
 const queue = new TransactionQueue(db, (err) => fail('the database broke', err))
 const handlers = new Set()
 

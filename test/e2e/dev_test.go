@@ -133,14 +133,14 @@ func tourModel(r llmtest.ChatRequest) llmtest.Reply {
 }
 
 // TestDevThroughAModel: with the address of a server that implements OpenAI's protocol, and no key, the tour uses
-// that server.
+// that server; and it does so on the stack of one Postgres.
 func TestDevThroughAModel(t *testing.T) {
 	brings(t)
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourModel})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd, _, out := dev(ctx, t, "--once")
+	cmd, _, out := dev(ctx, t, "--once", "--backend", "postgres")
 	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+model.URL())
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("dev --once: %v\n%s", err, out)

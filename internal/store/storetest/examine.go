@@ -2,8 +2,10 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,10 +85,11 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []mi
 				execute format('revoke execute on function %s from ` + from + "', f); end loop; end $$", store.AboutFunction, fn.Name})
 		}
 	}
-	for i, r := range rights {
-		if !thorough && i == 5 {
-			break // they are the same role's
-		}
+	if !thorough {
+		rights = rights[:min(5, len(rights))] // they are the same role's
+	}
+	slices.SortStableFunc(rights, func(a, b held) int { return strings.Compare(a.Privilege, b.Privilege) }) // see groups
+	for _, r := range rights {
 		all = append(all, missing{
 			"revoke " + r.Privilege + " on " + r.Table + " from aw_owner", store.AboutTable, r.Table,
 		})
@@ -107,27 +110,22 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []mi
 	if thorough {
 		policied = Tables
 	}
-	for _, table := range policied {
-		all = append(
-			all,
-			missing{"grant select on " + table + " to async_worker", store.AboutPolicy, table},
-			missing{"grant insert, update on " + table + " to async_worker", store.AboutPolicy, table},
-			missing{"alter table " + table + " disable row level security", store.AboutPolicy, table},
-			missing{"drop policy tenant on " + table, store.AboutPolicy, table},
-			missing{"alter policy tenant on " + table + " using (true)", store.AboutPolicy, table},
-			missing{"alter policy tenant on " + table + " with check (true)", store.AboutPolicy, table},
-			missing{"create policy everything on " + table + " for select using (true)", store.AboutPolicy, table},
-			missing{
-				"create policy everything on " + table + " to async_worker using (client_id is not null)",
-				store.AboutPolicy, table,
-			},
-		)
+	for _, change := range []string{ // each of all tables, see groups
+		"grant select on %s to async_worker", "grant insert, update on %s to async_worker",
+		"alter table %s disable row level security", "drop policy tenant on %s", "alter policy tenant on %s using (true)",
+		"alter policy tenant on %s with check (true)", "create policy everything on %s for select using (true)",
+		"create policy everything on %s to async_worker using (client_id is not null)",
+	} {
+		for _, table := range policied {
+			all = append(all, missing{fmt.Sprintf(change, table), store.AboutPolicy, table})
+		}
 	}
 	return all
 }
 
-// RunLacks revokes each right of role in turn (of functions, ten at a time), or grants an excessive one, wants Examine to
-// name exactly those, and repairs them by the statements that Examine returns. The database must be used by this test alone, and be clean. Unless
+// RunLacks revokes each right of role in turn (up to ten of one kind at a time), or grants an excessive one, wants Examine
+// to name exactly those, and repairs them by the statements that Examine returns. The database must be used by this test
+// alone, and be clean. Unless
 // thorough is set, it tries only some functions, tables and policies.
 func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thorough bool) {
 	s := open(t, "examined")
@@ -168,12 +166,15 @@ func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thoroug
 	}
 }
 
-// groups puts up to ten functions in a row together, as Examine takes a while; what Examine itself needs stays alone.
+// groups puts up to ten in a row together that are of one kind and about different functions or tables, as Examine takes a
+// while; what Examine itself needs stays alone.
 func groups(all []missing) iter.Seq[[]missing] {
+	together := []store.About{store.AboutFunction, store.AboutTable, store.AboutPolicy}
 	return func(yield func([]missing) bool) {
 		for len(all) > 0 {
 			n := 0
-			for n < min(10, len(all)) && all[n].about == store.AboutFunction && !slices.Contains(examinesBy, all[n].subject) &&
+			for n < min(10, len(all)) && all[n].about == all[0].about && slices.Contains(together, all[n].about) &&
+				!slices.Contains(examinesBy, all[n].subject) &&
 				!slices.ContainsFunc(all[:n], func(l missing) bool { return l.subject == all[n].subject }) {
 				n++
 			}

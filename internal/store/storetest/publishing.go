@@ -199,13 +199,14 @@ func testOutgoingPages(t *testing.T, b *bench) {
 func testOutgoingResults(t *testing.T, b *bench) {
 	fence := b.publisher("w1", hour)
 	m, h := b.run()
-	large := fmt.Sprintf(`{"document_id": "doc", "pages": 3, "text": %q}`, strings.Repeat("x", 10_000_000))
+	const size = 3 << 20 // more than a page's bytes
+	large := fmt.Sprintf(`{"document_id": "doc", "pages": 3, "text": %q}`, strings.Repeat("x", size))
 	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(large)}); err != nil {
 		t.Fatal(err)
 	}
 	page := b.outgoing(store.OutgoingQuery{Fence: fence, Limit: 10, Bytes: 1 << 20, Result: 1000})
 	last := page.Events[len(page.Events)-1]
-	if last.Kind != store.OutgoingCompleted || last.Result != nil || last.ResultBytes < 10_000_000 ||
+	if last.Kind != store.OutgoingCompleted || last.Result != nil || last.ResultBytes < size ||
 		last.DocumentID != "doc" || last.PageCount == nil || *last.PageCount != 3 {
 		t.Fatalf("a large result: %+v", last)
 	}
@@ -218,7 +219,7 @@ func testOutgoingResults(t *testing.T, b *bench) {
 			former, latter = latter, e
 		}
 	}
-	if former.DocumentID != "doc" || len(former.Result) < 10_000_000 || string(latter.Result) != `{"n": 1}` {
+	if former.DocumentID != "doc" || len(former.Result) < size || string(latter.Result) != `{"n": 1}` {
 		t.Errorf("results of %d and %d bytes", len(former.Result), len(latter.Result))
 	}
 }

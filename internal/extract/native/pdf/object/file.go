@@ -36,6 +36,7 @@ type File struct {
 	depth     int   // of calls that read objects to read an object
 	decoded   int64 // bytes of streams that were read and decoded, see budgeted
 	lexed     int64 // bytes that were read to read objects, see spend
+	least     least
 }
 
 // errDamaged wraps the reasons why a file can't be read.
@@ -43,7 +44,11 @@ var errDamaged = errors.New("the objects of the PDF can't be read")
 
 // Open reads the cross-reference table of a file, or searches the file for its objects, until ctx ends.
 func Open(ctx context.Context, in io.ReaderAt, size int64) (*File, error) {
-	f := &File{in: in, size: size}
+	return open(ctx, in, size, least{decoded: leastBudget, lexed: leastLexed})
+}
+
+func open(ctx context.Context, in io.ReaderAt, size int64, least least) (*File, error) {
+	f := &File{in: in, size: size, least: least}
 	head := make([]byte, min(size, 1024))
 	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the PDF: %w", err)
@@ -136,22 +141,6 @@ func (f *File) read(ref Ref, at place) (Object, error) {
 	}
 	return o, err
 }
-
-// All objects of a file together may take as many bytes to read as the sum of leastLexed and lexedRatio times the
-// file's size. Otherwise a small file could have a million objects each of which goes on to the file's end.
-const (
-	leastLexed = 64 << 20
-	lexedRatio = 4
-	lexerCost  = 512 // bytes, for the start of reading an object
-)
-
-var errLexed = errors.New("the objects of the PDF overlap or are too many")
-
-// spend counts bytes that were read to read an object.
-func (f *File) spend(bytes int64) { f.lexed += bytes + lexerCost }
-
-// spent reports whether no more objects may be read.
-func (f *File) spent() bool { return f.lexed > leastLexed+lexedRatio*f.size }
 
 // lexer returns a Lexer of the file from an offset on. The caller frees it.
 func (f *File) lexer(offset int64) (*Lexer, func()) {

@@ -11,15 +11,7 @@ import (
 	tifflzw "golang.org/x/image/tiff/lzw"
 )
 
-// All streams of a file together may take the larger of leastBudget bytes and budgetRatio times the file's size: their
-// own bytes, and what each filter decodes, also for the next one. That bounds the time.
-const (
-	leastBudget = 512 << 20
-	budgetRatio = 50 // of the file's size
-	maxFilters  = 4  // of a stream
-)
-
-var errBudget = errors.New("the streams of the PDF are too large")
+const maxFilters = 4 // of a stream
 
 // Reader returns the decoded bytes of a stream. Streams with images' filters are errors.
 func (f *File) Reader(s *Stream) (io.Reader, error) { return f.reader(s, true) }
@@ -46,23 +38,6 @@ func (f *File) reader(s *Stream, encrypted bool) (io.Reader, error) {
 	}
 	return r, nil
 }
-
-// budgeted counts the bytes that are read.
-type budgeted struct {
-	io.Reader
-	file *File
-}
-
-func (b *budgeted) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if b.file.decoded += int64(n); b.file.decodedAll() {
-		return 0, errBudget
-	}
-	return n, err
-}
-
-// decodedAll reports whether no more streams may be decoded.
-func (f *File) decodedAll() bool { return f.decoded > max(leastBudget, budgetRatio*f.size) }
 
 // length returns the number of bytes of a stream, up to the end of the file if it isn't known.
 func (f *File) length(s *Stream) int64 {

@@ -40,12 +40,15 @@ const (
 
 // Scan looks for the comments on the pages of a file, and for signs of files within it. A damaged file is not an error:
 // what is found in it is returned.
-func Scan(ctx context.Context, in io.ReaderAt, size int64) (found Found, err error) {
+func Scan(ctx context.Context, in io.ReaderAt, size int64) (Found, error) {
 	f, openErr := Open(ctx, in, size)
 	if openErr != nil {
-		found.Partly = true
-		return found, nil //nolint:nilerr // the reader of the pages reports it
+		return Found{Partly: true}, nil //nolint:nilerr // the reader of the pages reports it
 	}
+	return f.scan(ctx)
+}
+
+func (f *File) scan(ctx context.Context) (found Found, err error) {
 	found.Encrypted = f.trailer["Encrypt"] != nil
 	root := f.Root()
 	names := f.Dict(root["Names"])

@@ -137,8 +137,16 @@ func TestBudgetIsReported(t *testing.T) {
 		fmt.Fprintf(&refs, "%d 0 R ", 100+i)
 	}
 	pairs = append(pairs, "99", strings.Repeat(")", 20_000))
-	found := scan(t, "%PDF-1.5\n"+packed(pairs...)+tree+"3 0 obj <</Type/Page/Annots[5 0 R]>> endobj\n4 0 obj <</Type/Page"+
-		"/Annots["+refs.String()+"]>> endobj\n5 0 obj <</Subtype/Text/Contents(lost)>> endobj trailer <</Root 1 0 R>>\n")
+	file := "%PDF-1.5\n" + packed(pairs...) + tree + "3 0 obj <</Type/Page/Annots[5 0 R]>> endobj\n4 0 obj <</Type/Page" +
+		"/Annots[" + refs.String() + "]>> endobj\n5 0 obj <</Subtype/Text/Contents(lost)>> endobj trailer <</Root 1 0 R>>\n"
+	f, err := object.OpenWithin(t.Context(), strings.NewReader(file), int64(len(file)), small, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := f.Notes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(found.Notes) == 0 && !found.Partly {
 		t.Error("the comment is missing, and nothing says so")
 	}
