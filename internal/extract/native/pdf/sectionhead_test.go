@@ -43,8 +43,12 @@ func TestGroupsOfATable(t *testing.T) {
 	m := (&maker{}).page()
 	y := 100.0
 	for _, row := range [][]string{
-		{"1", "Earthworks"}, {"1.1", "Excavation", "20", "300"}, {"1.2", "Backfill", "15", "120"},
-		{"2", "Masonry"}, {"2.1", "Walls", "70", "900"}, {"2.2", "Arches", "12", "450"},
+		{"1", "Earthworks"},
+		{"1.1", "Excavation", "20", "300"},
+		{"1.2", "Backfill", "15", "120"},
+		{"2", "Masonry"},
+		{"2.1", "Walls", "70", "900"},
+		{"2.2", "Arches", "12", "450"},
 	} {
 		font := regular
 		if len(row) == 2 {
