@@ -59,6 +59,9 @@ func (c *composer) block(p *piece, text string) extract.Block {
 		return extract.Block{Kind: extract.Caption, Text: text}
 	case short && c.levels.outline.names(full, p.page.number) || p.marker != bulletMarker &&
 		isHeading(p, full, c.stats):
+		if captionHead.MatchString(text) {
+			return extract.Block{Kind: extract.Caption, Text: text}
+		}
 		c.stats.addHeading(p.look)
 		return extract.Block{Kind: extract.Heading, Text: full, Level: c.levels.next(p.look, full)}
 	case p.marker != "":

@@ -30,20 +30,25 @@ func fontStyle(family string, size float64) style {
 	}
 	s := style{
 		size: size, face: faceOf(name), weight: weightOf(name),
-		italic: has("italic", "oblique", "-it", "slanted") || begins("cmti", "sfti"),
+		italic: has("italic", "oblique", "-it", "-obl", "slant") || slopes.MatchString(name) || begins("cmti", "sfti"),
 		mono: has("courier", "mono", "consol", "menlo", "typewriter", "fixed", "inconsolata", "sourcecode",
 			"lettergothic", "andale") || begins("cmtt", "sftt", "cmsltt", "cmitt", "ectt", "lmtt", "txtt", "pcrr",
 			"nimbusmon", "monaco"),
 		math: has("math", "symbol") || begins("cmmi", "cmsy", "cmex", "cmbsy", "msam", "msbm", "eufm", "stmary", "rsfs",
 			"mt2", "lmmi", "lmsy", "lmex"),
 	}
-	if has("bold", "black", "heavy", "-bd", "demi", "semibd") || strings.HasSuffix(name, "bd") ||
+	if has("bold", "black", "heavy", "-bd", "-blk", "demi", "semibd") || strings.HasSuffix(name, "bd") ||
+		strings.HasSuffix(name, ".b") || strings.HasSuffix(name, ".bi") ||
 		begins("cmbx", "sfbx", "ecbx", "cmssbx", "sfsx", "ecsx", "ptmb", "phvb", "nimbusromno9l-medi") {
 		s.weight = boldWeight
 	}
 	s.bold = s.weight > mediumWeight
 	return s
 }
+
+// slopes matches the end of an italic font's name in lower case, as those of URW ("nimbusromno9l-reguital") and of
+// journals ("advot1ef757c0.bi") have it.
+var slopes = regexp.MustCompile(`-[a-z]*ital$|\.b?i$`)
 
 // hundreds matches a weight in a Japanese font's name: "hirakakupron-w6".
 var hundreds = regexp.MustCompile(`-w([1-9])(-|$)`)
@@ -69,12 +74,13 @@ func weightOf(name string) int {
 var ofStyle = regexp.MustCompile(`(thin|hairline|extra|ultra|light|regular|roman|book|medium|semi|demi|bold|heavy|black|` +
 	`italic|oblique|ps|mt|lt|std|pro|[\d_. ])+$`)
 
-// faceOf returns the family of a font by its name in lower case, without weight, slope and size.
+// faceOf returns the family of a font by its name in lower case, without weight, slope and size. A name with digits
+// further in is a code ("advps6f00", "advps6f01"): nothing of it can be told to be about style.
 func faceOf(name string) string {
 	if end := strings.IndexAny(name, "-,"); end > 0 {
 		name = name[:end]
 	}
-	if face := ofStyle.ReplaceAllString(name, ""); face != "" {
+	if face := ofStyle.ReplaceAllString(name, ""); face != "" && !strings.ContainsAny(face, "0123456789") {
 		return face
 	}
 	return name

@@ -16,6 +16,12 @@ func TestFontNames(t *testing.T) {
 		"CMBX12":                   {weight: boldWeight, bold: true, face: "cmbx"},
 		"Frutiger-BlackItalic":     {weight: boldWeight, bold: true, italic: true, face: "frutiger"},
 		"NimbusRomNo9L-Medi":       {weight: boldWeight, bold: true, face: "nimbusromno9l"},
+		"NimbusRomNo9L-ReguItal":   {weight: regularWeight, italic: true, face: "nimbusromno9l"},
+		"EOFADN+AdvPS6F00":         {weight: regularWeight, face: "advps6f00"}, // the text's of a journal
+		"EOFAEB+AdvPS6F01":         {weight: regularWeight, face: "advps6f01"}, // its headings'
+		"AdvOT3b30f6db.B":          {weight: boldWeight, bold: true, face: "advot3b30f6db.b"},
+		"AdvOT56309c18.I":          {weight: regularWeight, italic: true, face: "advot56309c18.i"},
+		"HelveticaNeueLTStd-Blk":   {weight: boldWeight, bold: true, face: "helveticaneue"},
 		"AAAAAA+Bold":              {weight: boldWeight, bold: true, face: "bold"},
 		"SourceSansPro-Light,Bold": {weight: boldWeight, bold: true, face: "sourcesans"},
 	} {

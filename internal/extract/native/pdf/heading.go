@@ -12,6 +12,10 @@ import (
 // maxHeading limits a heading, in words.
 const maxHeading = 25
 
+// nearBody is how much smaller than the running text a heading may be that other fonts set apart: the size of the text is
+// known to half a point.
+const nearBody = 0.94
+
 // numbered matches the start of a section heading, for example "2.1 Methods", "IV. Results", "§ 3 Scope".
 var numbered = pattern.New(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
 
@@ -20,7 +24,10 @@ var numberedHead = pattern.New(`^\p{Lu}\p{L}+ \d+(\.\d+)*\b`)
 
 // captionStart matches the start of a caption of a figure or table. The text after the number distinguishes it
 // from a sentence about the figure.
-var captionStart = pattern.New(`^[\[<【]?(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)\]>】|–—-]|$|\s{2})`)
+var captionStart = pattern.New(`^[\[<【]?(?i:figure|fig\s?\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)\]>】|–—-]|$|\s{2})`)
+
+// captionHead matches the start of a caption without a mark after its number, which is set like a heading.
+var captionHead = pattern.New(`^(?i:figure|fig\s?\.?|table|tab\.?|abbildung|abb\.?|tabelle|tableau|figura|tabla)\s*\d+([.\-–]\d+)*\s+\p{Lu}`)
 
 // isCaption reports whether a piece's text is a caption.
 func isCaption(text string) bool { return captionStart.MatchString(text) }
@@ -49,19 +56,34 @@ func isHeading(p *piece, text string, s *stats) bool {
 	case number && ratio >= 1.05:
 		return !period
 	}
-	if len(p.lines) > 1 || p.width() > 0.75*p.column.width() || ratio < 0.97 || strings.ContainsRune(".:。：", ends) ||
+	if len(p.lines) > 1 || p.width() > 0.75*p.column.width() || ratio < nearBody || strings.ContainsRune(".:。：", ends) ||
 		p.mono || p.isTerm() {
 		return false
 	}
 	apart := p.above > 1.25 || s.repeats(p)
-	if p.isOtherFace(s) && words <= 12 && letters(text) >= 4 && (apart || number || p.marker != "") {
+	if !isTitle(text, number) {
+		return false
+	}
+	if words <= 12 && letters(text) >= 4 && (p.isOtherFace(s) && (apart || number || p.marker != "") ||
+		apart && p.isOtherSlope(s)) {
 		return true
 	}
-	if !apart || p.marker != "" {
+	if !apart || p.marker != "" && !(number && p.isCentered()) {
 		return false
 	}
 	return p.italic && !s.mostlyItalic() && words <= 10 && unicode.IsUpper([]rune(text)[0]) ||
 		words <= 12 && letters(text) >= 4 && inCapitals(text)
+}
+
+// isTitle reports whether a text may be a heading where neither its size nor its weight tells: it begins with a word or a
+// section's number, and is no part of a sentence, no formula and no line of a program.
+func isTitle(text string, numbered bool) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	if mark, rest, ok := strings.Cut(text, " "); ok && ordinal.MatchString(mark) {
+		text = rest
+	}
+	return (numbered || unicode.IsLetter(first) && !sentenceEnd.MatchString(text)) &&
+		!strings.ContainsAny(text, "{}\\=@|<>⟨⟩") && longestWord(text) > 2
 }
 
 // isTurned reports whether a piece has letters of an unknown size in a document whose sizes are known: poppler prints
@@ -87,16 +109,39 @@ func (p *piece) isByline() bool {
 
 // isOtherFace reports whether a piece is wholly in a font of another family than the running text, which follows it.
 func (p *piece) isOtherFace(s *stats) bool {
-	body := s.face()
-	return body != "" && p.face != "" && p.face != body && !p.mono && !p.math && p.next != nil && p.next.table == nil &&
-		p.next.face == body && (len(p.next.lines) > 1 || p.next.width() > 0.75*p.column.width())
+	below := p.textBelow()
+	return p.face != "" && !p.mono && !p.math && below != nil && below.face != p.face && s.isFace(below.face) && !s.isFace(p.face)
+}
+
+// textBelow returns the running text below a piece, which other headings may precede, or nil.
+func (p *piece) textBelow() *piece {
+	for next, n := p.next, 0; next != nil && next.table == nil && n < maxBetween; next, n = next.next, n+1 {
+		if len(next.lines) > 1 || next.width() > 0.75*p.column.width() {
+			return next
+		}
+	}
+	return nil
+}
+
+// maxBetween is how many pieces textBelow looks at.
+const maxBetween = 3
+
+// isOtherSlope reports whether a piece is wholly in italics, and running text that isn't follows it.
+func (p *piece) isOtherSlope(s *stats) bool {
+	return p.italic && !s.mostlyItalic() && !strings.HasPrefix(p.marker, "(") && p.next != nil && p.next.table == nil && !p.next.italic && p.next.marker == "" &&
+		len(p.next.lines) > 1
+}
+
+// isCentered reports whether a piece is a line in the middle of its column, where no item of a list is.
+func (p *piece) isCentered() bool {
+	return len(p.lines) == 1 && abs(p.centerX()-p.column.centerX()) < p.size && p.left-p.column.left > 2*p.size
 }
 
 // address matches an address of the web or of e-mail.
 var address = pattern.New(`://|\bwww\.|\w@\w+\.\w`)
 
-// notProse matches the start of an amount, a formula, the meaning of a symbol, or a line of a program.
-var notProse = pattern.New("^([=<>+$€£¥₹`~|\\\\^%]|#\\p{L})")
+// notProse matches the start of the name below a quotation, an amount, a formula, the meaning of a symbol, or a line of a program.
+var notProse = pattern.New("^([—–=<>+$€£¥₹`~|\\\\^%]|#\\p{L})")
 
 // isProse reports whether a text may be a heading by its characters: it has words, mostly of letters and digits, and no
 // address. The labels of a figure, a formula, an amount and the syntax of a command aren't prose.
@@ -104,23 +149,32 @@ func isProse(text string) bool {
 	if notProse.MatchString(text) {
 		return false
 	}
-	longest, length, marks, all := 0, 0, 0, 0
+	marks, all := 0, 0
+	for _, r := range text {
+		if unicode.IsSpace(r) {
+			continue
+		}
+		all++
+		marks += one(!unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && !unicode.IsDigit(r))
+	}
+	return 2*marks <= all && longestWord(text) > 1 && !address.MatchString(text)
+}
+
+// longestWord returns the letters of the word with the most. One of Chinese and Japanese is as two.
+func longestWord(text string) (longest int) {
+	length := 0
 	for _, r := range text {
 		switch {
 		case unicode.IsSpace(r):
 			length = 0
-			continue
 		case wideScript(r) && unicode.IsLetter(r):
 			length += 2
 		case unicode.IsLetter(r), unicode.Is(unicode.Mn, r):
 			length++
-		case !unicode.IsDigit(r):
-			marks++
 		}
-		all++
 		longest = max(longest, length)
 	}
-	return longest > 1 && 2*marks <= all && !address.MatchString(text)
+	return longest
 }
 
 // hasCells reports whether words of a piece are far apart, as in the head of a table; a section's number may be.
@@ -144,7 +198,7 @@ func (p *piece) isTerm() bool {
 	next := p.next
 	text := p.lines[0].text()
 	first, _ := utf8.DecodeRuneInString(text)
-	if next == nil || next.table != nil || next.wholly() || len(p.lines) > 1 || unicode.IsDigit(first) || first == '§' ||
+	if next == nil || next.table != nil || next.marker != "" && p.above > 1.6 && !strings.HasSuffix(text, ":") || next.wholly() || len(p.lines) > 1 || unicode.IsDigit(first) || first == '§' ||
 		numbered.MatchString(text) || numberedHead.MatchString(text) {
 		return false
 	}

@@ -159,19 +159,20 @@ func isUpper(s string) bool {
 // lookOf returns the typography of most characters of the words.
 func lookOf(words []word) look {
 	var total, bold, italic, mono, math, first int
-	var face string
+	face := faceIn(words)
 	sizes := map[float64]int{}
-	for _, w := range words {
+	size := 0.0 // of the word before
+	for i, w := range words {
 		n := len(w.text)
 		total += n
-		sizes[w.em()] += n
+		if em := w.em(); i == 0 || em >= size || !touches(words[i-1], w) || !isUpper(w.text) {
+			size = em
+		} // else small capitals, which are as large as the capital before them
+		sizes[size] += n
 		bold += n * one(w.bold)
 		italic += n * one(w.italic)
 		mono += n * one(w.mono)
 		math += n * one(w.math)
-		if face == "" && !w.math && letters(w.text) > 0 {
-			face = w.face
-		}
 		first += n * one(w.face == face)
 	}
 	var l look
@@ -187,6 +188,16 @@ func lookOf(words []word) look {
 		l.face = face
 	}
 	return l
+}
+
+// faceIn returns the family of the first word's font that has letters and is no formula's.
+func faceIn(words []word) string {
+	for _, w := range words {
+		if w.face != "" && !w.math && letters(w.text) > 0 {
+			return w.face
+		}
+	}
+	return ""
 }
 
 func one(b bool) int {

@@ -204,7 +204,7 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 		return true
 	}
 	short := right - prev.right
-	if l.italic != prev.italic && short > 3*em {
+	if short > 3*em && (l.italic != prev.italic || cur.marker == "" && endsInCapitals(prev, l)) {
 		return true
 	}
 	if short > l.room()+1.2*em {
@@ -216,10 +216,19 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	return indented(r, i, cur, em)
 }
 
-// headGoesOn reports whether two lines are those of one heading beside the text, whose room is narrower than the text's:
-// both are bold, and as close as the lines of a paragraph.
+// endsInCapitals reports whether the first of two lines is in capitals, and the second one isn't.
+func endsInCapitals(prev, l line) bool {
+	text := prev.text()
+	return letters(text) > 3 && inCapitals(text) && !inCapitals(l.text())
+}
+
+// headGoesOn reports whether two lines are those of one heading: centered ones in capitals, or one beside the text, whose
+// room is narrower than the text's, of bold lines. They are as close as the lines of a paragraph.
 func headGoesOn(prev, l line) bool {
 	text := l.text()
+	if abs(l.centerX()-prev.centerX()) < 0.5*l.size && inCapitals(text) && inCapitals(prev.text()) {
+		return l.centerY()-prev.centerY() < 1.4*l.size
+	}
 	return prev.bold && l.bold && boldnessOf(prev.words()).all && boldnessOf(l.words()).all && prev.face == l.face &&
 		abs(l.left-prev.left) < 0.3*l.size && l.centerY()-prev.centerY() < 1.3*l.size && !numbered.MatchString(text) &&
 		!entryLine(l.words()) && len(l.segments) == 1 && len(prev.segments) == 1

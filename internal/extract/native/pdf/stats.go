@@ -100,13 +100,10 @@ func (s *stats) body() float64 {
 	return size
 }
 
-// face returns the family of the font of the running text, or nothing if no family has most of it.
-func (s *stats) face() string {
-	face, n := most(s.faces)
-	if n*5 < s.total*3 {
-		return ""
-	}
-	return face
+// isFace reports whether a good part of the document is in fonts of a family.
+func (s *stats) isFace(face string) bool {
+	const share = 0.3
+	return face != "" && float64(s.faces[face]) > share*float64(s.total)
 }
 
 // addHeading records the look of a heading.
@@ -118,7 +115,7 @@ func (s *stats) addHeading(l look) {
 
 // repeats reports whether a piece looks like an earlier heading, and unlike the running text below it.
 func (s *stats) repeats(p *piece) bool {
-	return s.headed[p.look] && (p.italic || p.face != s.face()) && p.next != nil && len(p.next.lines) > 1 &&
+	return s.headed[p.look] && (p.italic || !s.isFace(p.face)) && p.next != nil && len(p.next.lines) > 1 &&
 		p.next.look != p.look
 }
 

@@ -57,6 +57,15 @@ func strips(lines []line) []strip {
 		}
 		end, wide := tableLines(lines, at)
 		start, table := tableWithin(lines[at:end], wide)
+		if head := sectionHead(lines, at, end); table != nil && head < end {
+			if head == at {
+				text = append(text, lines[at])
+				at++
+				continue
+			}
+			end = head
+			start, table = tableWithin(lines[at:end], several(lines[at:end]))
+		}
 		text = append(text, asWritten(lines[at:at+start])...)
 		if table != nil {
 			flush()
@@ -121,6 +130,14 @@ func tableLines(lines []line, at int) (end, wide int) {
 		}
 	}
 	return end, wide
+}
+
+// several counts the lines that have two or more cells.
+func several(lines []line) (n int) {
+	for _, l := range lines {
+		n += one(len(cellsOf(l)) >= 2)
+	}
+	return n
 }
 
 // asWritten sorts the segments of the lines by the page's content stream.

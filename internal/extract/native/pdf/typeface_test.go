@@ -83,3 +83,35 @@ func TestHeadingsLikeEarlierOnes(t *testing.T) {
 	assertBlocks(t, m, "heading 1 What the harbour is for", "paragraph "+fullLine+" "+nextLine,
 		"heading 1 Who may use it", "paragraph "+fullLine+" "+nextLine)
 }
+
+// Sections of a paper have centered heads in small capitals with Roman numbers, and theirs have italic ones with letters.
+func TestSmallCapitals(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().text(120, 60, bold, 20, "On harbours and their cranes")
+	y := m.lines(72, 100, 12, regular, 10, fullLine, nextLine)
+	m.text(220, y+14, regular, 10, "I. I").text(231.1, y+14, regular, 8, "NTRODUCTION")
+	y = m.lines(72, y+36, 12, regular, 10, fullLine, nextLine)
+	m.text(72, y+10, italic, 10, "A. Ships")
+	y = m.lines(72, y+28, 12, regular, 10, fullLine, nextLine)
+	m.text(225, y+14, regular, 10, "II. M").text(244.5, y+14, regular, 8, "ETHODS")
+	m.lines(72, y+36, 12, regular, 10, fullLine, nextLine)
+	text := "paragraph " + fullLine + " " + nextLine
+	assertBlocks(t, m, "heading 1 On harbours and their cranes", text, "heading 2 I. INTRODUCTION", text, "heading 3 A. Ships",
+		text, "heading 2 II. METHODS", text)
+}
+
+// A bold line above a list is its heading, and one that begins with a table's number is its caption.
+func TestBoldLinesAboveOthers(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().text(72, 60, bold, 14, "What is new")
+	y := m.lines(72, 90, 12, regular, 10, fullLine, nextLine)
+	m.text(72, y+16, bold, 10, "New commands")
+	m.text(84, y+38, regular, 10, "-").text(92, y+38, regular, 10, "moor ties a ship to a quay, which is named")
+	m.text(84, y+52, regular, 10, "-").text(92, y+52, regular, 10, "cast unties it")
+	m.text(72, y+84, bold, 10, "Table 1 Ships of the year")
+	m.lines(72, y+104, 12, regular, 10, fullLine, nextLine)
+	text := "paragraph " + fullLine + " " + nextLine
+	assertBlocks(t, m, "heading 1 What is new", text, "heading 2 New commands",
+		"item 0 - moor ties a ship to a quay, which is named", "item 0 - cast unties it",
+		"caption Table 1 Ships of the year", text)
+}
