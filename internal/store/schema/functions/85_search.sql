@@ -33,22 +33,30 @@ declare
   v_all double precision := (
     select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.document_chunks'::regclass);
   v_few bigint := least(greatest(sqrt(2 * n * v_all), 1000), 20000);
+  v_chunks double precision; -- that are eligible, as far as the ranking's totals know without a count
   v_documents bigint;
   v_ids uuid[];
   v_distances double precision[];
 begin
-  if {{ .schema }}.aw_eligible(client, in_set, v_few + 1, within) > v_few then
-    v_documents := (
-      select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.documents'::regclass);
+  if in_set is null and within is null then
+    v_chunks := (select sum(t.chunks) from {{ .schema }}.term_totals t where aw_nearest.client is null or t.client_id = aw_nearest.client);
+  end if;
+  if v_chunks > v_few or {{ .schema }}.aw_eligible(client, in_set, v_few + 1, within) > v_few then
     -- One large scan of the index finds better than several small ones: ef_search is about the number of chunks that n
     -- eligible ones should be among.
-    perform set_config('hnsw.ef_search', least(greatest(n * v_documents / (
-      select greatest(count(*), 1) from (
-        select from {{ .schema }}.documents d
-        where (aw_nearest.client is null or d.client_id = aw_nearest.client)
-          and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
-          and {{ .schema }}.aw_fits(d, aw_nearest.within)
-        limit 10000) e), 100), 1000)::text, true);
+    if v_chunks > v_few then
+      perform set_config('hnsw.ef_search', least(greatest(n * v_all / v_chunks, 100), 1000)::integer::text, true);
+    else
+      v_documents := (
+        select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.documents'::regclass);
+      perform set_config('hnsw.ef_search', least(greatest(n * v_documents / (
+        select greatest(count(*), 1) from (
+          select from {{ .schema }}.documents d
+          where (aw_nearest.client is null or d.client_id = aw_nearest.client)
+            and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+            and {{ .schema }}.aw_fits(d, aw_nearest.within)
+          limit 10000) e), 100), 1000)::text, true);
+    end if;
     -- From pgvector 0.8 on the setting exists once the library is loaded; reading the vector has loaded it.
     if current_setting('hnsw.iterative_scan', true) is not null then
       perform set_config('hnsw.iterative_scan', 'relaxed_order', true),
