@@ -260,11 +260,11 @@ func TestTakeover(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	first, second := newCollector(), newCollector()
-	cut, stuck := make(chan struct{}), make(chan struct{})
+	full, stuck, cut := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	first.do = func(ctx context.Context, all []events.Event) (events.Sent, error) {
 		select {
-		case <-cut: // its lease ends while it waits for the sink
+		case <-full: // its lease ends while it waits for the sink
 			once.Do(func() { close(stuck) })
 			<-ctx.Done()
 			return events.Sent{Done: len(all)}, nil // and the sink has taken them after all
@@ -283,9 +283,10 @@ func TestTakeover(t *testing.T) {
 	if len(second.got) > 0 {
 		t.Errorf("both publish: %d", len(second.got))
 	}
-	close(cut)
+	close(full)
 	complete(t, b.store, begin(t, b.store, "ingest"), `{}`)
-	<-stuck
+	<-stuck // not before: on a slow machine its lease would end while it waits for events
+	close(cut)
 	if types := second.await(t, 1); !strings.HasPrefix(types[0], "ingest") {
 		t.Errorf("the second one goes on with %v", types)
 	}
