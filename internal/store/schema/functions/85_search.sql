@@ -39,7 +39,9 @@ declare
   v_distances double precision[];
 begin
   if in_set is null and within is null then
-    v_chunks := (select sum(t.chunks) from {{ .schema }}.term_totals t where aw_nearest.client is null or t.client_id = aw_nearest.client);
+    v_chunks := (
+      select sum(t.chunks) from {{ .schema }}.term_totals t
+      where aw_nearest.client is null or t.client_id = aw_nearest.client);
   end if;
   if v_chunks > v_few or {{ .schema }}.aw_eligible(client, in_set, v_few + 1, within) > v_few then
     -- One large scan of the index finds better than several small ones: ef_search is about the number of chunks that n
