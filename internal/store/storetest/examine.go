@@ -125,8 +125,7 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []mi
 
 // RunLacks revokes each right of role in turn (up to ten of one kind at a time), or grants an excessive one, wants Examine
 // to name exactly those, and repairs them by the statements that Examine returns. The database must be used by this test
-// alone, and be clean. Unless
-// thorough is set, it tries only some functions, tables and policies.
+// alone, and be clean. Unless thorough is set, it tries only some functions, tables and policies.
 func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thorough bool) {
 	s := open(t, "examined")
 	t.Cleanup(s.Close)
