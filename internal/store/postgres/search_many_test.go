@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// testHits: what the legs find is read by its keys, also where a scan of the whole table is allowed: behind row-level
-// security the planner took one for a join with the hits.
+// testHits: what the legs find is read by its keys, and whether all documents have terms from its index, also where a
+// scan of the whole table is allowed: the planner took one for both.
 func (l *library) testHits(t *testing.T) {
 	var plans strings.Builder
 	conn := l.as(t, "async_worker", "a", &plans)
@@ -23,6 +23,9 @@ func (l *library) testHits(t *testing.T) {
 		}
 		found := false
 		for plan := range strings.SplitSeq(plans.String(), "duration: ") { // other parts may scan a table as small as this one
+			if strings.Contains(plan, "terms_version") && !strings.Contains(plan, "documents_without_terms") {
+				t.Errorf("%s: whether all documents have terms is read from the table:\n%s", call, plan)
+			}
 			if strings.Contains(plan, "CTE fused") {
 				found = true
 				if strings.Contains(plan, "Seq Scan on document_chunks") {
@@ -112,6 +115,7 @@ func (l *library) testBestOfMany(t *testing.T) {
 }
 
 // testSeldomTogether: words that are each in many chunks, and together in a few: these are first, and the others follow.
+// So do those with the frequent word of a question alone, if its rare word is in fewer chunks than are wanted.
 func (l *library) testSeldomTogether(t *testing.T) {
 	for client, each := range map[string]int{"c": 3000, "d": 20000} {
 		if _, err := l.super.Exec(t.Context(), `
@@ -121,12 +125,13 @@ func (l *library) testSeldomTogether(t *testing.T) {
 				select client_id, id, 1, 'active', 'j' from d),
 			c as (insert into document_chunks (client_id, document_id, version, position, content, chunk_key, model, embedding)
 				select client_id, id, 1, i, case when i < $2 then 'north ' when i < 2 * $2 then 'south ' else 'north south ' end ||
-					case when i % 2 = 0 then 'pier' else 'mole' end, 'k', 'm', $3::text::halfvec
+					case when i % 2 = 0 then 'pier' else 'mole' end || case when i % 4 > 0 then ' quay' else '' end ||
+					case when i < 5 then ' lantern' else '' end, 'k', 'm', $3::text::halfvec
 				from d, generate_series(0, 2 * $2 + 19) i)
 			select`, pgx.QueryExecModeSimpleProtocol, client, each, vector(make([]float32, searchDimensions))); err != nil {
 			t.Fatal(err)
 		}
-		var both, all int
+		var both, rare, all int
 		if err := l.super.QueryRow(t.Context(), `select aw_index_terms($1, id) from documents where client_id = $1`, client).Scan(nil); err != nil {
 			t.Fatal(err)
 		}
@@ -137,6 +142,14 @@ func (l *library) testSeldomTogether(t *testing.T) {
 		}
 		if both != 20 || all != 40 {
 			t.Errorf("among %d: %d of the 20 with both words are first, of %d", 2*each, both, all)
+		}
+		if err := l.super.QueryRow(t.Context(), `select count(*) filter (where r.n <= 5 and c.position < 5), count(*)
+			from aw_ranked($1, 'lantern quay', null, 40, null, null) with ordinality r(id, score, n)
+			join document_chunks c on c.id = r.id`, client).Scan(&rare, &all); err != nil {
+			t.Fatal(err)
+		}
+		if rare != 5 || all != 40 {
+			t.Errorf("among %d: %d of the 5 with the rare word are first, of %d", 2*each, rare, all)
 		}
 	}
 }

@@ -123,8 +123,9 @@ func TestTermFrequency(t *testing.T) {
 	}
 }
 
-// TestEnough: the query for enough of the terms' weight matches exactly the sets of terms that have it, and the weight
-// that is needed leaves about as many chunks as it should if terms are independent.
+// TestEnough: the query for enough of the terms' weight matches exactly the sets of terms that have it, with one of the
+// first terms if that is asked, and the weight that is needed leaves about as many chunks as it should if terms are
+// independent.
 func TestEnough(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
@@ -135,18 +136,25 @@ func TestEnough(t *testing.T) {
 			select n, (select coalesce(string_agg(substr('abcdef', i, 1), ' '), '')::tsvector from generate_series(1, 6) i where n & (1 << i - 1) <> 0) as has,
 				(select coalesce(sum(weights[i]), 0) from generate_series(1, 6) i where n & (1 << i - 1) <> 0) as weight
 			from generate_series(0, 63) n, terms)
-		select array(select format('%s of %s for %s', s.has, s.weight, need) from sets s, terms, generate_series(0.25, 18.5, 0.25) need
-			where (s.has @@ aw_enough(terms, weights, need, 1)) is distinct from (s.weight >= need))`).Scan(&wrong); err != nil || len(wrong) > 0 {
+		select array(select format('%s of %s for %s, last %s', s.has, s.weight, need, last)
+			from sets s, terms, generate_series(0.25, 18.5, 0.25) need, unnest(array[null, 1, 2, 6]) last
+			where coalesce(s.has @@ aw_enough(terms, weights, need, 1, last), false) is distinct from (
+				s.weight >= need and (last is null or s.n & ((1 << last) - 1) <> 0)))`).Scan(&wrong); err != nil || len(wrong) > 0 {
 		t.Errorf("%v, %v", wrong, err)
 	}
-	for most, want := range map[float64]float64{
-		1: 9, 50: 9, 101: 6, 1e4: 6, // both terms are expected in 1 of a million chunks, the rare one in 100
-		1e6: 3,
+	for _, tt := range []struct {
+		most float64
+		last *int
+		want float64
+	}{
+		// Both terms are expected in 1 of a million chunks, the rare one in 100.
+		{1, nil, 9}, {50, nil, 9}, {101, nil, 6}, {1e4, nil, 6}, {1e6, nil, 3},
+		{50, new(1), 9}, {1e6, new(1), 6}, {1e6, new(2), 3},
 	} {
 		var need float64
-		if err := conn.QueryRow(t.Context(), "select aw_need(array[100, 10000], array[6, 3], 1e6, $1)", most).Scan(&need); err != nil ||
-			need > want || need < want-1e-6 {
-			t.Errorf("at most %v chunks: %v, %v; want %v", most, need, err, want)
+		if err := conn.QueryRow(t.Context(), "select aw_need(array[100, 10000], array[6, 3], 1e6, $1, $2)", tt.most, tt.last).
+			Scan(&need); err != nil || need > tt.want || need < tt.want-1e-6 {
+			t.Errorf("%+v: %v, %v", tt, need, err)
 		}
 	}
 }

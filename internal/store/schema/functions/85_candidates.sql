@@ -2,16 +2,19 @@
 -- read them all. The best ones have most of the weight of the question's words, so that a query for enough of the weight
 -- finds them: the index reads the rare words' lists whole, and of those of frequent words only what the rare ones leave.
 
--- aw_enough is the query of what has terms, from the first-th on, whose weights sum up to need or more.
+-- aw_enough is the query of what has terms, from the first-th on, whose weights sum up to need or more, one of them not
+-- behind the last-th (null: of all). To answer it the index visits all chunks that have a term up to the last-th.
+drop function if exists {{ .schema }}.aw_enough(tsquery[], double precision[], double precision, integer); -- without "last"
 create or replace function {{ .schema }}.aw_enough(
-  terms tsquery[], weights double precision[], need double precision, first integer) returns tsquery
+  terms tsquery[], weights double precision[], need double precision, first integer, last integer default null)
+returns tsquery
 language plpgsql immutable set search_path = {{ .path }} as $$
 declare
   v_left double precision := (select sum(w) from unnest(weights[first:]) w);
   v_any tsquery;
   v_one tsquery;
 begin
-  for i in first .. cardinality(terms) loop
+  for i in first .. coalesce(last, cardinality(terms)) loop
     exit when v_left < need;
     v_one := terms[i];
     if weights[i] < need then
@@ -24,9 +27,12 @@ begin
 end $$;
 
 -- aw_need is the smallest sum of weights that about "most" chunks have, or fewer, if the terms are independent of each
--- other: chunks of the terms' chunks, the rarest first, of "all". If more have all the terms, it is the sum of all.
+-- other: chunks of the terms' chunks, the rarest first, of "all", and if only those with a term that is not behind the
+-- last-th count (null: with any). If more have all the terms, it is the sum of all.
+drop function if exists {{ .schema }}.aw_need(double precision[], double precision[], double precision, double precision);
 create or replace function {{ .schema }}.aw_need(
-  chunks double precision[], weights double precision[], all_chunks double precision, most double precision)
+  chunks double precision[], weights double precision[], all_chunks double precision, most double precision,
+  last integer default null)
 returns double precision
 language sql immutable set search_path = {{ .path }} as $$
   with parts as (
@@ -35,6 +41,7 @@ language sql immutable set search_path = {{ .path }} as $$
     from generate_series(1, (1 << cardinality(chunks)) - 1) s(n),
       (select least(greatest(c / all_chunks, 1e-9), 1 - 1e-9) as part, w as weight, t.i
        from unnest(chunks, weights) with ordinality t(c, w, i)) x
+    where last is null or s.n & ((1 << last) - 1) <> 0
     group by s.n
   ), summed as (
     select p.weight, sum(p.expected) over (order by p.weight desc) as expected from parts p

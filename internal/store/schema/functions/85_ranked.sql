@@ -4,7 +4,9 @@
 
 -- aw_indexed reports whether all chunks that a search may find have terms. client null: those of all clients.
 create or replace function {{ .schema }}.aw_indexed(client text) returns boolean
-language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan
+-- The planner takes it that nearly all documents lack terms, and would read the table to the first of them.
+set enable_seqscan = off as $$
 begin
   return not exists (
     select from {{ .schema }}.documents d
@@ -81,9 +83,10 @@ end $$;
 -- average length with all words, each once, has: it means the same from question to question, and may be above 1.
 --
 -- Scores are exact. Which chunks are scored is so, too, if no more than v_most have one of the words, or are searched at
--- all. Else these are the chunks that have enough of the weight of the v_heavy rarest words (85_candidates.sql): about
--- v_few, or more if these are not the n that are wanted, but at most v_most. Those that were scored with more of the
--- weight stay: more than v_most may have less of it, and which of them are scored is by chance.
+-- all. Else these are the chunks that have enough of the weight of the v_heavy rarest words (85_candidates.sql), one of
+-- them among the rarest that v_visited chunks have: about v_few. If these are not the n that are wanted, it is more of
+-- them, whatever words they have, but at most v_most. Those that were scored with more of the weight stay: more than v_most may have less of it, and which of
+-- them are scored is by chance.
 drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
 drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
 do $$
@@ -100,8 +103,10 @@ returns table (id uuid, score double precision, known double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   v_most constant double precision := 2000;
-  v_few double precision := 400;
+  v_few double precision := 600;
   v_heavy constant integer := 6;
+  v_visited constant double precision := 30000;
+  v_last integer;
   v_average double precision;
   v_all double precision;
   v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_most::integer);
@@ -130,18 +135,22 @@ begin
   if v_terms is null then
     return;
   end if;
+  v_last := (
+    select greatest(count(*) filter (where x.visited <= v_visited), 1)
+    from (select sum(c.chunks) over (order by c.n) as visited
+          from unnest(v_chunks[:v_heavy]) with ordinality c(chunks, n)) x);
   loop
     if v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
       v_need := 0;
       v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms) q);
     else
-      v_need := {{ .schema }}.aw_need(v_chunks[:v_heavy], v_weights[:v_heavy], v_all, v_few);
+      v_need := {{ .schema }}.aw_need(v_chunks[:v_heavy], v_weights[:v_heavy], v_all, v_few, v_last);
       if v_need = v_before then -- even the rarest of what has less are more
         exit when v_few > v_all;
         v_few := 20 * v_few;
         continue;
       end if;
-      v_any := {{ .schema }}.aw_enough(v_terms[:v_heavy], v_weights[:v_heavy], v_need, 1);
+      v_any := {{ .schema }}.aw_enough(v_terms[:v_heavy], v_weights[:v_heavy], v_need, 1, v_last);
     end if;
     execute format($query$
       select array_agg(s.chunk_id), array_agg(s.score) from (
@@ -169,6 +178,7 @@ begin
       order by u.score desc, u.id limit n) s;
     exit when v_need = 0 or cardinality(v_ids) >= n or v_few > v_all;
     v_before := v_need;
+    v_last := null;
     v_few := 20 * v_few; -- the words are seldom together, or the set has few of these chunks
   end loop;
   return query select u.id, u.score, v_known from unnest(v_ids, v_scores) u(id, score);
