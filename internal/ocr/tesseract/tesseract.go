@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
@@ -43,7 +44,7 @@ const maxLanguages = 4
 // Engine reads with tesseract.
 type Engine struct {
 	opts      Options
-	version   string
+	version   func() string
 	languages []string
 	installed []string
 	osd       bool // the data for detecting the orientation are installed
@@ -55,18 +56,11 @@ const defaultDPI = 300
 
 var _ ocr.Engine = (*Engine)(nil)
 
-// Open queries the program's version and languages. The error is an *ocr.UnavailableError if the program can't
+// Open queries the program's languages. The error is an *ocr.UnavailableError if the program can't
 // be used: it is not installed, or has no data for the languages.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e := &Engine{opts: opts}
-	about, err := e.query(ctx, "--version")
-	if err != nil {
-		return nil, err
-	}
-	e.version = "unknown"
-	if m := pattern.New(`tesseract v?(\d\S*)`).FindStringSubmatch(about); m != nil {
-		e.version = m[1]
-	}
+	e.version = sync.OnceValue(func() string { return e.queryVersion(context.WithoutCancel(ctx)) })
 	list, err := e.query(ctx, "--list-langs")
 	if err != nil {
 		return nil, err
@@ -80,8 +74,17 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 // Name returns "tesseract".
 func (e *Engine) Name() string { return program }
 
-// Version returns the program's version.
-func (e *Engine) Version() string { return e.version }
+// Version returns the program's version, which is queried when it is first asked for: most documents need no OCR. It is
+// "unknown" if the program doesn't tell.
+func (e *Engine) Version() string { return e.version() }
+
+func (e *Engine) queryVersion(ctx context.Context) string {
+	about, err := e.query(ctx, "--version")
+	if m := pattern.New(`tesseract v?(\d\S*)`).FindStringSubmatch(about); err == nil && m != nil {
+		return m[1]
+	}
+	return "unknown"
+}
 
 // Languages returns the languages that are read.
 func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
