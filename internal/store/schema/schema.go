@@ -99,7 +99,7 @@ var (
 	// searched are what aw_matching_own and aw_ranked_own call, which have an owner of their own.
 	searched = []string{
 		"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching", "aw_ranked", "aw_weighted_terms",
-		"aw_fits", "aw_within", "aw_leaves_out", "aw_enough", "aw_need",
+		"aw_fits", "aw_within", "aw_leaves_out", "aw_enough", "aw_need", "aw_first",
 		"aw_frequency", "aw_plain", "aw_pairs", "aw_terms", "aw_terms_of", "aw_text_config", "aw_word",
 	}
 )

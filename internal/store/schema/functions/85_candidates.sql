@@ -26,6 +26,14 @@ begin
   return v_any;
 end $$;
 
+-- aw_first is how many of the first terms have up_to chunks together, if no chunk has two of them.
+create or replace function {{ .schema }}.aw_first(chunks double precision[], up_to double precision) returns integer
+language sql immutable set search_path = {{ .path }} as $$
+  select count(*)::integer
+  from (select sum(c.chunks) over (order by c.n) as visited from unnest(chunks) with ordinality c(chunks, n)) x
+  where x.visited <= up_to
+$$;
+
 -- aw_need is the smallest sum of weights that about "most" chunks have, or fewer, if the terms are independent of each
 -- other: chunks of the terms' chunks, the rarest first, of "all", and if only those with a term that is not behind the
 -- last-th count (null: with any). If more have all the terms, it is the sum of all.

@@ -83,9 +83,10 @@ end $$;
 -- average length with all words, each once, has: it means the same from question to question, and may be above 1.
 --
 -- Scores are exact. Which chunks are scored is so, too, if no more than v_most have one of the words, or are searched at
--- all. Else these are the chunks that have enough of the weight of the v_heavy rarest words (85_candidates.sql), one of
--- them among the rarest that v_visited chunks have: about v_few. If these are not the n that are wanted, it is more of
--- them, whatever words they have, but at most v_most. Those that were scored with more of the weight stay: more than v_most may have less of it, and which of
+-- all. Else these are the chunks with one of the v_sure rarest words, which v_rare chunks have, and those that have enough
+-- of the weight of the v_heavy words that follow (85_candidates.sql), one of them among the rarest that v_visited chunks
+-- have: about v_few. If all these are not the n that are wanted, it is more of them, whatever words they have, but at
+-- most v_most. Those that were scored with more of the weight stay: more than v_most may have less of it, and which of
 -- them are scored is by chance.
 drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
 drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
@@ -103,6 +104,8 @@ returns table (id uuid, score double precision, known double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   v_most constant double precision := 2000;
+  v_rare constant double precision := 1000;
+  v_sure integer;
   v_few double precision := 600;
   v_heavy constant integer := 6;
   v_visited constant double precision := 30000;
@@ -135,22 +138,26 @@ begin
   if v_terms is null then
     return;
   end if;
-  v_last := (
-    select greatest(count(*) filter (where x.visited <= v_visited), 1)
-    from (select sum(c.chunks) over (order by c.n) as visited
-          from unnest(v_chunks[:v_heavy]) with ordinality c(chunks, n)) x);
+  v_sure := {{ .schema }}.aw_first(v_chunks, v_rare);
+  v_last := greatest({{ .schema }}.aw_first(v_chunks[v_sure + 1:v_sure + v_heavy], v_visited), 1);
   loop
     if v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
       v_need := 0;
       v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms) q);
     else
-      v_need := {{ .schema }}.aw_need(v_chunks[:v_heavy], v_weights[:v_heavy], v_all, v_few, v_last);
+      v_need := {{ .schema }}.aw_need(
+        v_chunks[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_all, v_few, v_last);
       if v_need = v_before then -- even the rarest of what has less are more
         exit when v_few > v_all;
         v_few := 20 * v_few;
         continue;
       end if;
-      v_any := {{ .schema }}.aw_enough(v_terms[:v_heavy], v_weights[:v_heavy], v_need, 1, v_last);
+      v_any := (
+        select string_agg(x.part, ' | ')::tsquery from (
+          select unnest(v_terms[:v_sure])::text as part
+          union all
+          select '(' || {{ .schema }}.aw_enough(
+            v_terms[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_need, 1, v_last)::text || ')') x);
     end if;
     execute format($query$
       select array_agg(s.chunk_id), array_agg(s.score) from (
