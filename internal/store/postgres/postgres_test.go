@@ -31,6 +31,14 @@ func openIn(t testing.TB, url, client, in string) store.Store {
 	return s
 }
 
+// conformance runs the suite for stores that share their sessions, as behind a pooler: one tenant's call must leave
+// nothing to the next one's.
+func conformance(t *testing.T, url, in string) {
+	t.Helper()
+	shared := postgres.Shared(t, url, postgres.Options{Schema: in, Dimensions: storetest.Dimensions, MaxConns: 16})
+	storetest.Run(t, func(_ testing.TB, client string) store.Store { return shared(client) })
+}
+
 // TestConformance runs the suite in every query mode that a pooler may need, and in a separate schema.
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -43,9 +51,7 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions, Schema: c.schema})
-			storetest.Run(t, func(t testing.TB, client string) store.Store {
-				return openIn(t, url+"&default_query_exec_mode="+c.mode, client, c.schema)
-			})
+			conformance(t, url+"&default_query_exec_mode="+c.mode, c.schema)
 		})
 	}
 }

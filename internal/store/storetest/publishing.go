@@ -199,12 +199,12 @@ func testOutgoingPages(t *testing.T, b *bench) {
 func testOutgoingResults(t *testing.T, b *bench) {
 	fence := b.publisher("w1", hour)
 	m, h := b.run()
-	const size = 3 << 20 // more than a page's bytes
+	const size, most = 300 << 10, 256 << 10 // more than a page's bytes
 	large := fmt.Sprintf(`{"document_id": "doc", "pages": 3, "text": %q}`, strings.Repeat("x", size))
 	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(large)}); err != nil {
 		t.Fatal(err)
 	}
-	page := b.outgoing(store.OutgoingQuery{Fence: fence, Limit: 10, Bytes: 1 << 20, Result: 1000})
+	page := b.outgoing(store.OutgoingQuery{Fence: fence, Limit: 10, Bytes: most, Result: 1000})
 	last := page.Events[len(page.Events)-1]
 	if last.Kind != store.OutgoingCompleted || last.Result != nil || last.ResultBytes < size ||
 		last.DocumentID != "doc" || last.PageCount == nil || *last.PageCount != 3 {

@@ -130,7 +130,7 @@ func testSearchWithin(t *testing.T, b *bench) {
 // testSearchNarrowly: a narrow search finds its chunk, however many better ones there are outside, even by a word that
 // most chunks have.
 func testSearchNarrowly(t *testing.T, b *bench) {
-	better := make([]string, 5000)
+	better := make([]string, 2500) // more than what aw_ranked reads at once, and than an index returns in aw_nearest
 	for i := range better {
 		better[i] = fmt.Sprintf("harbour pilot %d", i)
 	}
