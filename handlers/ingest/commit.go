@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"context"
+
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -77,7 +79,12 @@ func (w *work) made() string {
 
 // activate returns the outcome of an indexed document: its staged version becomes active only in the transaction that
 // completes the job. The store adds how many chunks were embedded, in all attempts.
-func (w *work) activate() (handlers.Outcome, error) {
+func (w *work) activate(ctx context.Context) (handlers.Outcome, error) {
+	reading := w.reading()
+	staged, err := w.stageTerms(ctx, reading.Language)
+	if err != nil {
+		return handlers.Outcome{}, handlers.Stopped(ctx, err)
+	}
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
@@ -90,8 +97,9 @@ func (w *work) activate() (handlers.Outcome, error) {
 			ContentSHA256: w.file.SHA256, Warnings: w.warnings(),
 		},
 		Effects: []store.Effect{{Kind: store.EffectActivateDocument, Args: store.Activation{
-			Reading: w.reading(), DocumentID: w.staged.DocumentID, Version: w.staged.Version, Chunks: w.chunks,
+			Reading: reading, DocumentID: w.staged.DocumentID, Version: w.staged.Version, Chunks: w.chunks,
 			Blob: w.payload.Blob, SourceETag: w.file.ETag, SourceModified: w.file.Modified, Metadata: w.payload.Metadata,
+			TermsStaged: staged,
 		}}},
 		Unused: w.unused(),
 	}, nil

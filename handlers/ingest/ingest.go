@@ -220,5 +220,5 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 		reading := w.reading()
 		return w.keep(file.Version, &reading)
 	}
-	return w.activate()
+	return w.activate(ctx)
 }

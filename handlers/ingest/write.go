@@ -130,6 +130,29 @@ func (w *work) stage(ctx context.Context, rows []store.Chunk) ([]string, error) 
 	return missing, nil
 }
 
+// termsAtOnce is the number of chunks whose words are counted in one transaction: about a second of the database's time.
+// A document of no more has them counted by its commit, which must not take long.
+const termsAtOnce = 1000
+
+// stageTerms counts the words of a long document's chunks before its commit, and reports whether it did.
+func (w *work) stageTerms(ctx context.Context, language string) (bool, error) {
+	if w.chunks <= termsAtOnce {
+		return false, nil
+	}
+	for from := 0; from < w.chunks; from += termsAtOnce {
+		err := w.deps.Documents.StageTerms(ctx, store.TermsPart{
+			Holder: w.call.Holder, DocumentID: w.staged.DocumentID, Version: w.staged.Version, Language: language,
+			From: from, Limit: termsAtOnce,
+		})
+		if err != nil {
+			return false, fmt.Errorf("count the words of chunks: %w", err)
+		}
+		done := min(from+termsAtOnce, w.chunks)
+		w.call.Progress.Report(float64(done)/float64(w.chunks), fmt.Sprintf("the words of %d chunks counted", done))
+	}
+	return true, nil
+}
+
 // situated is the text for the model of embeddings.
 func situated(context, text string) string {
 	if context == "" {

@@ -79,6 +79,17 @@ type ChunkBatch struct {
 	Chunks     []Chunk
 }
 
+// TermsPart are the chunks of one staged version whose words are counted at once: at most Limit (5000) from the position
+// From on.
+type TermsPart struct {
+	Holder
+	DocumentID string `json:"document_id"`
+	Version    int    `json:"version"`
+	Language   string `json:"language"` // that Activation will give to the document
+	From       int    `json:"from"`
+	Limit      int    `json:"limit"`
+}
+
 // The effects of ingest.
 const (
 	// EffectActivateDocument makes the job's staged version the active one; its args are an Activation.
@@ -150,6 +161,8 @@ type Activation struct {
 	// SourceModified is a web server's Last-Modified.
 	SourceModified string         `json:"source_modified,omitempty"`
 	Metadata       map[string]any `json:"metadata,omitempty"` // of the payload
+	// TermsStaged: this attempt has called StageTerms for all chunks. Otherwise the commit counts their words.
+	TermsStaged bool `json:"terms_staged,omitempty"`
 }
 
 // Retention are the arguments of EffectKeepDocument.

@@ -146,6 +146,9 @@ type Documents interface {
 	// key and context; keys without one are returned, and their chunks are not written. Writing a position again replaces its
 	// chunk. ErrFenced.
 	StageChunks(ctx context.Context, s ChunkBatch) (missing []string, err error)
+	// StageTerms counts the words of chunks of a staged version, for searches after it is active. Without it the commit does,
+	// which takes too long for more than some thousand chunks. Repeated, it changes nothing. ErrFenced.
+	StageTerms(ctx context.Context, p TermsPart) error
 }
 
 // Pages keep OCR results of single pages, so that another attempt, job or worker does not read them again.

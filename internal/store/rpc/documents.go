@@ -111,6 +111,10 @@ func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string,
 	return slices.Compact(missing), nil
 }
 
+func (c *client) StageTerms(ctx context.Context, p store.TermsPart) error {
+	return c.run(ctx, "aw_stage_terms", p)
+}
+
 // inBinary returns the caller if it can send vectors in binary and there are enough of them. Nil: send them as texts.
 func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
 	caller, ok := c.caller.(VectorCaller)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,6 +47,13 @@ func lock(ctx context.Context, conn *pgx.Conn, wait time.Duration) error {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
 	return nil
+}
+
+// passes reports whether a migration failed only because of what others did at the same time: another migration, or a
+// worker whose transaction had locked the tables in another order.
+func passes(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return strings.Contains(err.Error(), "tuple concurrently updated") || ok && pg.Code == "40P01" // deadlock_detected
 }
 
 // holder says who has the lock, and how to take it away.

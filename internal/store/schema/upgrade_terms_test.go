@@ -44,7 +44,7 @@ func TestTermsOfAnOldIndex(t *testing.T) {
 	finds("zero", 4)
 	finds("zeroes", 0)
 
-	const collect = `select (aw_collect('{"client_id":"a","superseded_for_ms":3600000000,"abandoned_for_ms":3600000000,"limit":1}') ->> 'terms')::int`
+	const collect = `select (aw_collect('{"client_id":"a","superseded_for_ms":3600000000,"abandoned_for_ms":3600000000,"limit":2}') ->> 'terms')::int`
 	filled := func(conn pgx.Tx) (n int) {
 		t.Helper()
 		if err := conn.QueryRow(t.Context(), collect).Scan(&n); err != nil {

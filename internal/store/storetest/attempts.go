@@ -126,6 +126,11 @@ func testFence(t *testing.T, b *bench) {
 			_, err := b.StageChunks(b.ctx(), batch(h, staged, chunk(0, "x")))
 			return err
 		},
+		"stage terms": func(h store.Holder) error {
+			return b.StageTerms(b.ctx(), store.TermsPart{
+				Holder: h, DocumentID: staged.DocumentID, Version: staged.Version, Limit: 1,
+			})
+		},
 	}
 	before, events := b.job(m.JobID), len(b.history(m.JobID))
 	for name, write := range writers {

@@ -167,6 +167,9 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_stage_chunks": held(map[string]any{
 			"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "model": "m", "chunks": []any{},
 		}),
+		"aw_stage_terms": held(map[string]any{
+			"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "language": "en", "from": 0, "limit": 10,
+		}),
 		"aw_mark_sent":      args(map[string]any{"job_id": v.Running.JobID}),
 		"aw_sweep":          args(with(overdue, map[string]any{"limit": 10})),
 		"aw_resend":         held(with(overdue, map[string]any{"queue": "q", "message": "m"})),

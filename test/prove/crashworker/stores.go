@@ -113,6 +113,10 @@ func (w countedStore) StageChunks(ctx context.Context, s store.ChunkBatch) ([]st
 	return call(w.c, "store.StageChunks", func() ([]string, error) { return w.s.StageChunks(ctx, s) })
 }
 
+func (w countedStore) StageTerms(ctx context.Context, p store.TermsPart) error {
+	return call0(w.c, "store.StageTerms", func() error { return w.s.StageTerms(ctx, p) })
+}
+
 func (w countedStore) Derived(ctx context.Context, q store.DerivedQuery) (store.DerivedAnswer, error) {
 	return call(w.c, "store.Derived", func() (store.DerivedAnswer, error) { return w.s.Derived(ctx, q) })
 }

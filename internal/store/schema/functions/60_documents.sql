@@ -314,7 +314,11 @@ begin
   update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
   v := {{ .schema }}.aw_record_reading(d, v.version, args);
   d := {{ .schema }}.aw_record_source(d, args);
-  perform {{ .schema }}.aw_index_terms(client, d.id);
+  if coalesce((args ->> 'terms_staged')::boolean, false) then
+    perform {{ .schema }}.aw_take_staged_terms(d, v.version, v_chunks);
+  else
+    perform {{ .schema }}.aw_index_terms(client, d.id);
+  end if;
   perform {{ .schema }}.aw_cognee_changed(client, d.id, d.document_set, v.version);
   return {{ .schema }}.aw_document_result(d, v, false)
     || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused,

@@ -64,6 +64,11 @@ begin
     || {{ .schema }}.aw_pairs(v_plain);
 end $$;
 
+-- aw_spoken is the language of a chunk, ISO 639-1: its own, or that of its document; empty: undetermined.
+create or replace function {{ .schema }}.aw_spoken(language text, of_document text) returns text
+language sql immutable
+return coalesce(nullif(nullif(split_part(coalesce(nullif(language, 'und'), of_document), '-', 1), 'und'), ''), '');
+
 -- aw_index_all_terms makes the terms of the chunks of documents' active versions, in place of those of earlier ones: of
 -- their headings, the context that a model wrote, and their content. For many documents at once the counts change once a
 -- term, and not once a term and document. It returns the number of chunks.
@@ -74,7 +79,10 @@ declare
   v_count integer;
 begin
   v_had := array(select d.id from {{ .schema }}.documents d
-    where d.client_id = client and d.id = any (ids) and d.terms_version is not null);
+    where d.client_id = client and d.id = any (ids)
+      and (d.terms_version is not null or exists (
+        select from {{ .schema }}.document_versions v
+        where v.client_id = client and v.document_id = d.id and v.version = d.active_version and v.terms_staged)));
   if v_had <> '{}' then
     delete from {{ .schema }}.chunk_terms t
       where t.client_id = client and t.chunk_id in (
@@ -83,7 +91,7 @@ begin
   -- Materialized: otherwise each use of a column computes it again, and the terms are by far the largest part.
   with spoken as materialized (
     select c.id, c.document_id, c.heading_path, concat(c.context || E'\n', c.content) as content,
-           coalesce(nullif(nullif(split_part(coalesce(nullif(c.language, 'und'), d.language), '-', 1), 'und'), ''), '') as language
+           {{ .schema }}.aw_spoken(c.language, d.language) as language
     from {{ .schema }}.documents d
     join {{ .schema }}.document_chunks c
       on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
@@ -112,26 +120,113 @@ begin
   perform {{ .schema }}.aw_index_all_terms(client, array[document]);
 end $$;
 
--- aw_fill_terms indexes documents that have no terms yet, until they have "most" chunks. Those that a job has locked are
--- left to it, or to the next call.
+-- aw_index_part makes the terms of the chunks of one version that are at the positions from "first" on, at most "most" of
+-- them, in place of those that they have.
+create or replace function {{ .schema }}.aw_index_part(
+  client text, document uuid, number integer, of_document text, first integer, most integer
+) returns void
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  delete from {{ .schema }}.chunk_terms t
+    where t.client_id = client and t.chunk_id in (
+      select c.id from {{ .schema }}.document_chunks c
+      where c.client_id = client and c.document_id = document and c.version = number
+        and c.position >= first and c.position < first + most);
+  with spoken as materialized (
+    select c.id, concat(array_to_string(c.heading_path, ' '), E'\n', c.context || E'\n', c.content) as content,
+           {{ .schema }}.aw_spoken(c.language, of_document) as language
+    from {{ .schema }}.document_chunks c
+    where c.client_id = client and c.document_id = document and c.version = number
+      and c.position >= first and c.position < first + most
+  ), configs as materialized (
+    select l.language, {{ .schema }}.aw_text_config(l.language) as config
+    from (select distinct s.language from spoken s) l
+  ), made as materialized (
+    select s.id, s.language, {{ .schema }}.aw_terms_of(l.config, s.content) as terms
+    from spoken s join configs l on l.language = s.language
+  )
+  insert into {{ .schema }}.chunk_terms (client_id, chunk_id, document_id, version, language, words, terms)
+  select client, m.id, document, number, m.language,
+         (select coalesce(sum(cardinality(u.positions)), 0) from unnest(m.terms) u(lexeme, positions, weights)), m.terms
+  from made m;
+end $$;
+
+-- aw_stage_terms makes the terms of the chunks of a staged version that are at the positions from p.from on, at most
+-- p.limit. p.language is what the document's will be. Repeated, it changes nothing.
+create or replace function {{ .schema }}.aw_stage_terms(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
+  v {{ .schema }}.document_versions :=
+    {{ .schema }}.aw_lock_staged_version(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, true);
+begin
+  update {{ .schema }}.document_versions s set terms_staged = true
+    where s.client_id = j.client_id and s.document_id = v.document_id and s.version = v.version
+      and s.terms_staged is null;
+  perform {{ .schema }}.aw_index_part(j.client_id, v.document_id, v.version, nullif(p ->> 'language', ''),
+    greatest((p ->> 'from')::int, 0), least(greatest((p ->> 'limit')::int, 1), 5000));
+  return '{}';
+end $$;
+
+-- aw_take_staged_terms takes over the terms of a version that is active now, all made by aw_stage_terms.
+create or replace function {{ .schema }}.aw_take_staged_terms(d {{ .schema }}.documents, number integer, most integer) returns void
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_count integer;
+begin
+  select count(*) into v_count
+    from {{ .schema }}.document_chunks c
+    join {{ .schema }}.chunk_terms t on t.client_id = c.client_id and t.chunk_id = c.id
+    where c.client_id = d.client_id and c.document_id = d.id and c.version = number;
+  if v_count <> most then
+    raise exception 'version % of document % has terms for % of % chunks', number, d.id, v_count, most
+      using errcode = 'AW008';
+  end if;
+  update {{ .schema }}.documents u set terms_version = number where u.client_id = d.client_id and u.id = d.id;
+end $$;
+
+-- aw_fill_terms indexes documents that have no terms yet, until they have "most" chunks; one that has more is indexed in
+-- parts. Those that a job has locked are left to it, or to the next call.
 create or replace function {{ .schema }}.aw_fill_terms(client text, most integer) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
+  d {{ .schema }}.documents;
   v_last uuid := '00000000-0000-0000-0000-000000000000';
-  v_version integer;
+  v_chunks integer;
+  v_first integer;
   v_ids uuid[] := '{}';
   v_count integer := 0;
 begin
   while v_count < most loop
-    select d.id, d.active_version into v_last, v_version from {{ .schema }}.documents d
-      where d.client_id = client and d.active_version is not null and d.terms_version is distinct from d.active_version
-        and d.id > v_last
-      order by d.id limit 1 for update skip locked;
+    select * into d from {{ .schema }}.documents x
+      where x.client_id = client and x.active_version is not null and x.terms_version is distinct from x.active_version
+        and x.id > v_last
+      order by x.id limit 1 for update skip locked;
     exit when not found;
-    v_ids := v_ids || v_last;
-    v_count := v_count + greatest((
-      select count(*) from {{ .schema }}.document_chunks c
-      where c.client_id = client and c.document_id = v_last and c.version = v_version), 1);
+    v_last := d.id;
+    select count(*) into v_chunks from {{ .schema }}.document_chunks c
+      where c.client_id = client and c.document_id = v_last and c.version = d.active_version;
+    v_first := (
+      select c.position from {{ .schema }}.document_chunks c
+      where c.client_id = client and c.document_id = v_last and c.version = d.active_version
+        and not exists (select from {{ .schema }}.chunk_terms t where t.client_id = client and t.chunk_id = c.id)
+      order by c.position limit 1);
+    if v_chunks <= most and (v_chunks = 0 or v_first = 0) then
+      v_ids := v_ids || v_last;
+      v_count := v_count + greatest(v_chunks, 1);
+      continue;
+    end if;
+    if v_ids <> '{}' then -- it has a call of its own
+      v_count := most;
+      exit;
+    end if;
+    if v_first is not null then
+      perform {{ .schema }}.aw_index_part(client, v_last, d.active_version, d.language, v_first, most);
+    end if;
+    if coalesce(v_chunks - v_first, 0) <= most then
+      update {{ .schema }}.documents u set terms_version = d.active_version where u.client_id = client and u.id = v_last;
+    end if;
+    return most; -- there may be more to do
   end loop;
   perform {{ .schema }}.aw_index_all_terms(client, v_ids) where v_ids <> '{}';
   return v_count;

@@ -167,6 +167,9 @@ begin
           from {{ .schema }}.chunk_terms t
           where t.terms @@ $3 and ($4 is null or t.client_id = $4)
             and ($8 is null or t.chunk_id = any ($8))
+            and (t.version is null or exists ( -- else it may be staged
+              select from {{ .schema }}.documents d
+              where d.client_id = t.client_id and d.id = t.document_id and d.active_version = t.version))
             and not {{ .schema }}.aw_leaves_out(t.chunk_id, $9)
             and ($8 is not null or $5 is null and $9 is null or exists (
               select from {{ .schema }}.documents d

@@ -1,0 +1,51 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// TestMigrateBesideWorkers: a migration that deadlocks with a worker's transaction, and is the one that Postgres ends, is
+// done again. Workers go on working while migrate runs.
+func TestMigrateBesideWorkers(t *testing.T) {
+	t.Parallel()
+	o := schema.Options{Dimensions: 8}
+	url := stacktest.PostgresWith(t, o)
+	watcher, worker := connect(t, url), connect(t, url)
+	if _, err := watcher.Exec(t.Context(), `alter table chunk_terms drop column version cascade;
+		alter table document_versions drop column terms_staged cascade;
+		update aw_schema_version set version = 42`); err != nil {
+		t.Fatal(err)
+	}
+	// As a worker that has the later table already. Only the migration looks for deadlocks soon.
+	tx, err := worker.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), "set local deadlock_timeout = '1min'; lock table chunk_terms in access share mode"); err != nil {
+		t.Fatal(err)
+	}
+	migrated := make(chan error, 1)
+	go func() {
+		_, err := schema.Migrate(t.Context(), url+"&options=-c%20deadlock_timeout%3D3s", o)
+		migrated <- err
+	}()
+	for waits := false; !waits; {
+		if err := watcher.QueryRow(t.Context(), `select exists (select from pg_locks
+			where not granted and relation = 'chunk_terms'::regclass and mode = 'AccessExclusiveLock')`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Exec(t.Context(), "lock table document_versions in access share mode"); err != nil {
+		t.Logf("the worker was ended instead: %v", err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Errorf("migrate beside a worker: %v", err)
+	}
+}
