@@ -114,11 +114,15 @@ func (r *reader) order(d *ooxml.Decoder) error {
 	return d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "sldId":
+			id := ooxml.RelationID(start, "id")
+			if id == "" { // a list of sections (p14:sectionLst) names the slides again, without their parts
+				return nil
+			}
 			if len(r.slides) == r.limits.Pages {
 				return taskerr.Errorf(taskerr.QuotaExceeded,
 					"the presentation has more than %d slides: split it into smaller files", r.limits.Pages)
 			}
-			r.slides = append(r.slides, ooxml.RelationID(start, "id"))
+			r.slides = append(r.slides, id)
 		case "sldSz":
 			r.width, r.height = float64(ooxml.Int(ooxml.Attr(start, "cx"), 0)),
 				float64(ooxml.Int(ooxml.Attr(start, "cy"), 0))
