@@ -21,6 +21,19 @@ func TestExtract(t *testing.T) {
 			"- a\n    - b\n- c\n\nmore\n\n3. d\n7. e\n",
 		},
 		{"definitions", "<dl><dt>Term<dd>Meaning</dl><dl><dd>indented</dl>", "- Term\n    - Meaning\n\nindented\n"},
+		{
+			"lists of Word and Outlook", `<p class=MsoListParagraph style='text-indent:-18pt;mso-list:l0 level1 lfo1'>` +
+				`<![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>·<span>&nbsp;&nbsp;</span>` +
+				`</span></span><![endif]>quay</p><p style='mso-list:l0 level2 lfo1;tab-stops:list 1cm'><span style='mso-list: Ignore'>` +
+				`o<span>&nbsp;</span></span>crane</p><p style='mso-list:l1 level1 lfo2'><span style='mso-list:Ignore'>2)&nbsp;` +
+				`</span>ferry</p><h2 style='mso-list:l2 level2 lfo3'><span style='mso-list:Ignore'>1.1&nbsp;</span>Tides</h2>` +
+				`<p style='mso-list:l2 level1 lfo3'><span style='mso-list:Ignore'>3.</span></p><p style='mso-list:none'>text</p>`,
+			"- quay\n    - crane\n2) ferry\n\n## 1.1 Tides\n\ntext\n",
+		},
+		{
+			"typed bullets", "<p>Berths:<br>• north<br>•&nbsp;<a href=http://u>south</a><br>and more</p><p>•3 m</p><p>☐ sail</p>",
+			"Berths:\n\n- north\n- [south](http://u)  \n  and more\n\n•3 m\n\n☐ sail\n",
+		},
 		{"code", "<pre><code>a\n  b</code><br>c</pre>", "```\na\n  b\nc\n```\n"},
 		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
 		{"elements without text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
