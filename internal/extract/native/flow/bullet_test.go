@@ -28,11 +28,13 @@ func TestItems(t *testing.T) {
 		{"without a text", text("• "), []extract.Block{text("• ")}},
 		{"a check box, an arrow and a dash", text("☐ sail\n→ ferry\n– tide"), []extract.Block{text("☐ sail\n→ ferry\n– tide")}},
 		{
-			"another kind", extract.Block{Kind: extract.Heading, Text: "• north", Level: 2},
+			"another kind",
+			extract.Block{Kind: extract.Heading, Text: "• north", Level: 2},
 			[]extract.Block{{Kind: extract.Heading, Text: "• north", Level: 2}},
 		},
 		{
-			"links", extract.Block{Kind: extract.Paragraph, Text: "a b\n• c d", Links: []extract.Link{
+			"links",
+			extract.Block{Kind: extract.Paragraph, Text: "a b\n• c d", Links: []extract.Link{
 				{Start: 2, End: 3, Target: "u"}, {Start: 10, End: 11, Target: "v"},
 			}},
 			[]extract.Block{

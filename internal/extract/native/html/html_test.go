@@ -13,6 +13,7 @@ import (
 
 func TestExtract(t *testing.T) {
 	t.Parallel()
+	long := strings.TrimSpace(strings.Repeat("text ", 300))
 	for _, tt := range []struct{ what, page, want string }{
 		{"blocks", "<h2>A <em>b</em></h2>x <b>y</b>\n z<div>d<p>p<br>q</div>", "## A b\n\nx y z\n\nd\n\np  \nq\n"},
 		{"blanks", "<p> a <span> b</span>&nbsp;c<i>d</i> </p>", "a b cd\n"},
@@ -59,6 +60,19 @@ func TestExtract(t *testing.T) {
 			"a page in a table", "<table><tr><td>logo<td><h2>Site</h2><tr><td>menu<td><h2>Guide</h2>" +
 				strings.Repeat("text ", 300) + "</table>", "logo\n\n## Site\n\nmenu\n\n## Guide\n\n" +
 				strings.TrimSpace(strings.Repeat("text ", 300)) + "\n",
+		},
+		{
+			"a row that is a frame", "<table><tr><td>a<td>b<tr><td colspan=2><p>" + long + "<ul><li>i</ul><td><tr><td>d<td>e</table>",
+			"| a | b |\n| - | - |\n\n" + long + "\n\n- i\n\n| d | e |\n| - | - |\n",
+		},
+		{
+			"tables that lay out a page", "<table><tr><td>menu<td><p>" + long + "<table><tr><td>a<td>b</table><tr><td>d<td>e</table>",
+			"menu\n\n" + long + "\n\n| a | b |\n| - | - |\n\n| d | e |\n| - | - |\n",
+		},
+		{
+			"long cells of data", "<table><tr><td rowspan=2><td><p>" + long + "<p>x<tr><td>b<tr><td>c<td><p>" + long +
+				"<p>y<tr><td><td>" + long + "</table>",
+			"|  | " + long + " x |\n| - | - |\n|  | b |\n| c | " + long + " y |\n|  | " + long + " |\n",
 		},
 		{
 			"formulas with structure", "<p>sum<math><munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>" +
