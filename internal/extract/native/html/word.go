@@ -20,7 +20,7 @@ func wordItem(n *html.Node) *item {
 	if n.DataAtom != atom.P && n.DataAtom != atom.Div {
 		return nil
 	}
-	_, list, found := strings.Cut(strings.ToLower(attr(n, "style")), "mso-list:")
+	_, list, found := strings.Cut(attr(n, "style"), "mso-list:")
 	if !found {
 		return nil
 	}
@@ -35,8 +35,8 @@ func wordItem(n *html.Node) *item {
 		return nil
 	}
 	for c := range n.Descendants() {
-		style := strings.ToLower(strings.ReplaceAll(attr(c, "style"), " ", ""))
-		if !strings.Contains(style, "mso-list:ignore") {
+		style := strings.ReplaceAll(attr(c, "style"), " ", "")
+		if !strings.Contains(style, "mso-list:Ignore") {
 			continue
 		}
 		marker := extract.Clean(textOf(c))
