@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The size of a slice of a long table, whichever is reached first.
 const (
@@ -66,6 +69,39 @@ func (t *TableWriter) Flush() error {
 	t.slices++
 	if table := block.Table; len(table.Rows) > 0 {
 		return t.emit(block)
+	}
+	return nil
+}
+
+// frameBytes is the longest text, in bytes, of a cell of several blocks that is still read as one of data.
+const frameBytes = 1000
+
+// Framed returns the blocks of a row that is a frame around a part of the document and not data: a cell is a long text
+// with a structure of its own. That is a table among other blocks, as in a page that a table lays out, or in the only
+// cell with text any blocks. contents has the blocks of each cell. nil: it is a row of data.
+func Framed(row []Cell, contents [][]Block) []Block {
+	var all []Block
+	filled, longest := 0, 0
+	for i, cell := range row {
+		if cell.RowSpan > 1 {
+			return nil
+		}
+		if Clean(cell.Text) == "" {
+			continue
+		}
+		filled++
+		all = append(all, contents[i]...)
+		if len(cell.Text) > len(row[longest].Text) {
+			longest = i
+		}
+	}
+	if filled == 0 || len(row[longest].Text) <= frameBytes {
+		return nil
+	}
+	blocks := contents[longest]
+	tables := slices.ContainsFunc(blocks, func(b Block) bool { return b.Table != nil })
+	if several := len(blocks) > 1; several && tables || filled == 1 && (several || tables) {
+		return all
 	}
 	return nil
 }

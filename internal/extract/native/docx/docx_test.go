@@ -70,6 +70,7 @@ func tc(properties, content string) string {
 func TestExtract(t *testing.T) {
 	t.Parallel()
 	x := p("", "x")
+	long := strings.TrimSpace(strings.Repeat("text ", 300))
 	for _, tt := range []struct{ what, body, want string }{
 		{"styles by name, in any language", p("Titel", "T") + p("berschrift2", "H") + p("Kapitel", "K") +
 			p("Kreis", "c") + p("Heading3", "undefined"), "# T\n\n### H\n\n### K\n\nc\n\n#### undefined\n"},
@@ -113,6 +114,23 @@ func TestExtract(t *testing.T) {
 			"a table in a table", `<w:tbl><w:tr>` + tc("", p("", "a")) +
 				tc("", `<w:tbl><w:tr>`+tc("", p("", "b"))+tc("", p("", "c"))+`</w:tr></w:tbl><w:p/>`) + `</w:tr></w:tbl>`,
 			"| a | b \\| c |\n| - | - |\n",
+		},
+		{
+			"a frame as a row", `<w:tbl><w:tr>` + tc("", p("", "a")) + tc("", p("", "b")) + `</w:tr><w:tr>` +
+				tc(`<w:gridSpan w:val="2"/>`, p("", long)+li("1", "0", "i")+`<w:tbl><w:tr>`+tc("", p("", "b"))+
+					tc("", p("", "c"))+`</w:tr></w:tbl>`) + tc("", `<w:p/>`) + `</w:tr><w:tr>` + tc("", p("", "d")) +
+				tc("", p("", long)+p("", "e")) + `</w:tr></w:tbl>`,
+			"| a | b |\n| - | - |\n\n" + long + "\n\n- i\n\n| b | c |\n| - | - |\n\n| d | " + long + " e |\n| - | - |\n",
+		},
+		{
+			"a long frame", `<w:tbl><w:tr>` + tc("", p("", long)+p("", "a")) + `</w:tr></w:tbl>` + p("", "b"),
+			long + "\n\na\n\nb\n",
+		},
+		{
+			"a merged cell beside long texts", `<w:tbl><w:tr>` + tc(`<w:vMerge w:val="restart"/>`, `<w:p/>`) +
+				tc("", p("", long)+p("", "a")) + `</w:tr><w:tr>` + tc(`<w:vMerge/>`, `<w:p/>`) + tc("", p("", "b")) +
+				`</w:tr></w:tbl>`,
+			"|  | " + long + " a |\n| - | - |\n|  | b |\n",
 		},
 		{
 			"a frame", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,

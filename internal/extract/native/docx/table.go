@@ -16,6 +16,7 @@ const (
 
 // table is a w:tbl being read.
 type table struct {
+	emit     extract.Emit
 	out      *extract.TableWriter
 	firstRow bool            // w:tblLook: the first row is a header
 	rows     int             // read so far
@@ -35,15 +36,17 @@ type merge struct {
 // row is a w:tr being read.
 type row struct {
 	cells     []extract.Cell
+	contents  [][]extract.Block // of the cells, until the row ends
 	column    int
 	header    bool
 	deleted   bool
 	continues bool // one of its cells continues the cell above
+	merged    bool // one of its cells may continue below
 }
 
 // table reads a w:tbl. A table with a single cell is a frame around its content and is emitted as such.
 func (r *reader) table(emit extract.Emit) error {
-	t := &table{out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
+	t := &table{emit: emit, out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
 	if err := r.rows(t); err != nil {
 		return err
 	}
@@ -100,6 +103,10 @@ func (r *reader) row(t *table) error {
 	}
 	t.rows++
 	t.add()
+	if blocks := extract.Framed(w.cells, w.contents); blocks != nil && !w.continues && !w.merged {
+		return t.frame(blocks)
+	}
+	w.contents = nil
 	// A slice ends only where no merged cell continues, or after maxMerged bytes.
 	if t.out.Full() && !w.continues || t.held > maxMerged {
 		maps.DeleteFunc(t.merges, func(_ int, m merge) bool { return m.row != w })
@@ -109,6 +116,22 @@ func (r *reader) row(t *table) error {
 		}
 	}
 	t.last = w
+	return nil
+}
+
+// frame emits the blocks of a row that is a frame. The rows after it are another table.
+func (t *table) frame(blocks []extract.Block) error {
+	clear(t.merges)
+	t.held, t.single = 0, nil
+	if err := t.out.Flush(); err != nil {
+		return err
+	}
+	t.out = extract.NewTableWriter(t.emit, extract.Block{})
+	for _, b := range blocks {
+		if err := t.emit(b); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -148,7 +171,7 @@ func (r *reader) rowProperties(w *row) error {
 		case "gridBefore":
 			if n := number(start); n != nil && *n > 0 {
 				for range min(*n, maxSpan) {
-					w.cells = append(w.cells, extract.Cell{})
+					w.cells, w.contents = append(w.cells, extract.Cell{}), append(w.contents, nil)
 				}
 				w.column += min(*n, maxSpan)
 			}
@@ -225,8 +248,9 @@ func (t *table) place(w *row, blocks []extract.Block, span int, vertical string)
 	if span > 1 {
 		cell.ColSpan = span
 	}
-	w.cells = append(w.cells, cell)
+	w.cells, w.contents = append(w.cells, cell), append(w.contents, blocks)
 	if vertical == "restart" {
+		w.merged = true
 		t.merges[at] = merge{row: w, cell: len(w.cells) - 1}
 	}
 }

@@ -1,5 +1,5 @@
-// Package flow orders the blocks of word processor documents: consecutive lines of code become one block, and
-// notes follow the block that refers to them.
+// Package flow orders the blocks of word processor documents: consecutive lines of code become one block, notes follow
+// the block that refers to them, and paragraphs with a typed bullet are list items.
 package flow
 
 import (
@@ -20,7 +20,7 @@ type Writer struct {
 
 // New returns a Writer to emit for a document of at most limit characters.
 func New(emit extract.Emit, limit int) *Writer {
-	return &Writer{emit: emit, limit: limit, bytes: 4 * limit}
+	return &Writer{emit: Items(emit), limit: limit, bytes: 4 * limit}
 }
 
 // Block emits a block of the main text and the notes that it refers to.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -32,7 +33,7 @@ const (
 const maxOpen = 512
 
 // New returns an extractor of web pages.
-func New() extract.Extractor { return extract.Func("native/html", 2, read) }
+func New() extract.Extractor { return extract.Func("native/html", 3, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -49,7 +50,7 @@ func read(
 	}
 	info := extract.Info{Properties: map[string]string{}, Warnings: page.warnings()}
 	describe(root, &info)
-	w := &walker{ctx: ctx, emit: emit, chrome: hasHeading(root), resolve: relativeTo(root)}
+	w := &walker{ctx: ctx, emit: flow.Items(emit), chrome: hasHeading(root), resolve: relativeTo(root)}
 	if err := w.walk(root); err != nil {
 		return extract.Info{}, err
 	}
@@ -64,7 +65,7 @@ func Fragment(ctx context.Context, source string, emit extract.Emit) error {
 	if err != nil {
 		return explain(ctx, err)
 	}
-	w := &walker{ctx: ctx, emit: emit}
+	w := &walker{ctx: ctx, emit: flow.Items(emit)}
 	for _, n := range nodes {
 		if err := w.walk(n); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 
 func TestExtract(t *testing.T) {
 	t.Parallel()
+	long := strings.TrimSpace(strings.Repeat("text ", 300))
 	for _, tt := range []struct{ what, page, want string }{
 		{"blocks", "<h2>A <em>b</em></h2>x <b>y</b>\n z<div>d<p>p<br>q</div>", "## A b\n\nx y z\n\nd\n\np  \nq\n"},
 		{"blanks", "<p> a <span> b</span>&nbsp;c<i>d</i> </p>", "a b cd\n"},
@@ -21,6 +22,19 @@ func TestExtract(t *testing.T) {
 			"- a\n    - b\n- c\n\nmore\n\n3. d\n7. e\n",
 		},
 		{"definitions", "<dl><dt>Term<dd>Meaning</dl><dl><dd>indented</dl>", "- Term\n    - Meaning\n\nindented\n"},
+		{
+			"lists of Word and Outlook", `<p class=MsoListParagraph style='text-indent:-18pt;mso-list:l0 level1 lfo1'>` +
+				`<![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>·<span>&nbsp;&nbsp;</span>` +
+				`</span></span><![endif]>quay</p><p style='mso-list:l0 level2 lfo1;tab-stops:list 1cm'><span style='mso-list: Ignore'>` +
+				`o<span>&nbsp;</span></span>crane</p><p style='mso-list:l1 level1 lfo2'><span style='mso-list:Ignore'>2)&nbsp;` +
+				`</span>ferry</p><h2 style='mso-list:l2 level2 lfo3'><span style='mso-list:Ignore'>1.1&nbsp;</span>Tides</h2>` +
+				`<p style='mso-list:l2 level1 lfo3'><span style='mso-list:Ignore'>3.</span></p><p style='mso-list:none'>text</p>`,
+			"- quay\n    - crane\n2) ferry\n\n## 1.1 Tides\n\ntext\n",
+		},
+		{
+			"typed bullets", "<p>Berths:<br>• north<br>•&nbsp;<a href=http://u>south</a><br>and more</p><p>•3 m</p><p>☐ sail</p>",
+			"Berths:\n\n- north\n- [south](http://u)  \n  and more\n\n•3 m\n\n☐ sail\n",
+		},
 		{"code", "<pre><code>a\n  b</code><br>c</pre>", "```\na\n  b\nc\n```\n"},
 		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
 		{"elements without text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
@@ -46,6 +60,19 @@ func TestExtract(t *testing.T) {
 			"a page in a table", "<table><tr><td>logo<td><h2>Site</h2><tr><td>menu<td><h2>Guide</h2>" +
 				strings.Repeat("text ", 300) + "</table>", "logo\n\n## Site\n\nmenu\n\n## Guide\n\n" +
 				strings.TrimSpace(strings.Repeat("text ", 300)) + "\n",
+		},
+		{
+			"a row that is a frame", "<table><tr><td>a<td>b<tr><td colspan=2><p>" + long + "<ul><li>i</ul><td><tr><td>d<td>e</table>",
+			"| a | b |\n| - | - |\n\n" + long + "\n\n- i\n\n| d | e |\n| - | - |\n",
+		},
+		{
+			"tables that lay out a page", "<table><tr><td>menu<td><p>" + long + "<table><tr><td>a<td>b</table><tr><td>d<td>e</table>",
+			"menu\n\n" + long + "\n\n| a | b |\n| - | - |\n\n| d | e |\n| - | - |\n",
+		},
+		{
+			"long cells of data", "<table><tr><td rowspan=2><td><p>" + long + "<p>x<tr><td>b<tr><td>c<td><p>" + long +
+				"<p>y<tr><td><td>" + long + "</table>",
+			"|  | " + long + " x |\n| - | - |\n|  | b |\n| c | " + long + " y |\n|  | " + long + " |\n",
 		},
 		{
 			"formulas with structure", "<p>sum<math><munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>" +

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 )
 
 // Page is an XHTML page of a larger document.
@@ -38,7 +39,7 @@ func (p Page) HasHeading() bool { return hasHeading(p.root) }
 // Emit emits the page's blocks. Errors are those of emit.
 // resolve makes the target of a link of its address.
 func (p Page) Emit(ctx context.Context, resolve func(href string) string, emit extract.Emit) error {
-	w := &walker{ctx: ctx, emit: emit, resolve: resolve}
+	w := &walker{ctx: ctx, emit: flow.Items(emit), resolve: resolve}
 	if err := w.walk(p.root); err != nil {
 		return err
 	}

@@ -45,13 +45,22 @@ func (w *walker) table(n *html.Node) error {
 	reach := 0 // the first row that no cell above spans
 	for i, row := range rows {
 		cells := make([]extract.Cell, 0, len(row.cells))
+		contents := make([][]extract.Block, 0, len(row.cells))
 		for _, n := range row.cells {
-			cell, err := w.cell(n, len(rows)-i)
+			cell, content, err := w.cell(n, len(rows)-i)
 			if err != nil {
 				return err
 			}
+			contents = append(contents, content)
 			reach = max(reach, i+max(cell.RowSpan, 1))
 			cells = append(cells, cell)
+		}
+		if blocks := extract.Framed(cells, contents); blocks != nil && reach == i+1 {
+			if err := w.frame(out, blocks); err != nil {
+				return err
+			}
+			out = extract.NewTableWriter(w.emit, extract.Block{})
+			continue
 		}
 		out.Row(cells, row.header)
 		if out.Full() && reach == i+1 {
@@ -61,6 +70,19 @@ func (w *walker) table(n *html.Node) error {
 		}
 	}
 	return out.Flush()
+}
+
+// frame ends a table and emits the blocks of a row that is a frame. The rows after it are another table.
+func (w *walker) frame(table *extract.TableWriter, blocks []extract.Block) error {
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if err := w.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rowsOf returns a table's rows without those of nested tables. The header is the thead and any leading rows of
@@ -161,17 +183,16 @@ func isGrid(rows []tableRow) bool {
 	return true
 }
 
-// cell flattens a cell to its text.
-func (w *walker) cell(n *html.Node, rowsLeft int) (extract.Cell, error) {
-	var blocks []extract.Block
+// cell flattens a cell to its text, and returns also its blocks.
+func (w *walker) cell(n *html.Node, rowsLeft int) (cell extract.Cell, blocks []extract.Block, err error) {
 	inner := &walker{ctx: w.ctx, resolve: w.resolve, emit: func(b extract.Block) error {
 		blocks = append(blocks, b)
 		return nil
 	}}
 	if err := inner.block(n); err != nil {
-		return extract.Cell{}, err
+		return extract.Cell{}, nil, err
 	}
-	cell := extract.CellOf(blocks)
+	cell = extract.CellOf(blocks)
 	if span := spanOf(n, "colspan", maxColSpan); span > 1 {
 		cell.ColSpan = span
 	}
@@ -182,7 +203,7 @@ func (w *walker) cell(n *html.Node, rowsLeft int) (extract.Cell, error) {
 	if rows = min(rows, rowsLeft); rows > 1 {
 		cell.RowSpan = rows
 	}
-	return cell, nil
+	return cell, blocks, nil
 }
 
 func spanOf(n *html.Node, name string, limit int) int {

@@ -133,10 +133,18 @@ func (w *walker) block(n *html.Node) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
+	item := wordItem(n)
+	if item != nil {
+		w.item = item
+	}
 	if err := w.children(n); err != nil {
 		return err
 	}
-	return w.flush()
+	err := w.flush()
+	if item != nil {
+		w.item = nil // without a text it would be the next paragraph's
+	}
+	return err
 }
 
 // as makes the blocks within n blocks of the kind.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -21,13 +22,13 @@ const maxItems = 200_000
 
 // New returns an extractor of PowerPoint presentations. Hidden slides are read as well, since hiding only takes
 // them out of the show; the property "hidden_slides" has their numbers.
-func New() extract.Extractor { return ooxml.Extractor("native/pptx", 2, read) }
+func New() extract.Extractor { return ooxml.Extractor("native/pptx", 3, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
 	r := &reader{
-		ctx: ctx, pkg: pkg, emit: emit, limits: limits, bytes: 4 * limits.Characters,
+		ctx: ctx, pkg: pkg, emit: flow.Items(emit), limits: limits, bytes: 4 * limits.Characters,
 		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{},
 		languages: map[string]int{}, read: map[string]bool{},
 	}
@@ -114,11 +115,15 @@ func (r *reader) order(d *ooxml.Decoder) error {
 	return d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "sldId":
+			id := ooxml.RelationID(start, "id")
+			if id == "" { // a list of sections (p14:sectionLst) names the slides again, without their parts
+				return nil
+			}
 			if len(r.slides) == r.limits.Pages {
 				return taskerr.Errorf(taskerr.QuotaExceeded,
 					"the presentation has more than %d slides: split it into smaller files", r.limits.Pages)
 			}
-			r.slides = append(r.slides, ooxml.RelationID(start, "id"))
+			r.slides = append(r.slides, id)
 		case "sldSz":
 			r.width, r.height = float64(ooxml.Int(ooxml.Attr(start, "cx"), 0)),
 				float64(ooxml.Int(ooxml.Attr(start, "cy"), 0))

@@ -18,13 +18,15 @@ const (
 )
 
 // deck makes a presentation of slides, given as the content of their p:spTree, and further parts, pairs of name
-// and content. The last slide is in the first part, so file order and presentation order differ.
+// and content. The last slide is in the first part, so file order and presentation order differ. A section names the
+// slides again, as PowerPoint writes it (p14:sectionLst).
 func deck(t testing.TB, slides []string, parts ...string) []byte {
 	t.Helper()
-	var ids, relations strings.Builder
+	var ids, sections, relations strings.Builder
 	for i, content := range slides {
 		part := len(slides) - i
 		fmt.Fprintf(&ids, `<p:sldId id="%d" r:id="rId%d"/>`, 256+i, i)
+		fmt.Fprintf(&sections, `<p14:sldId id="%d"/>`, 256+i)
 		fmt.Fprintf(&relations, `<Relationship Id="rId%d" Type="%sslide" Target="slides/slide%d.xml"/>`, i,
 			nativetest.OfficeRelations, part)
 		name := fmt.Sprintf("ppt/slides/slide%d.xml", part)
@@ -38,7 +40,9 @@ func deck(t testing.TB, slides []string, parts ...string) []byte {
 	parts = append(
 		parts,
 		"ppt/presentation.xml", `<p:presentation`+namespaces+`><p:sldIdLst>`+ids.String()+
-			`</p:sldIdLst><p:sldSz cx="1000000" cy="1000000"/></p:presentation>`,
+			`</p:sldIdLst><p:sldSz cx="1000000" cy="1000000"/><p:extLst><p:ext>`+
+			`<p14:sectionLst xmlns:p14="p14"><p14:section name="All"><p14:sldIdLst>`+sections.String()+
+			`</p14:sldIdLst></p14:section></p14:sectionLst></p:ext></p:extLst></p:presentation>`,
 		"ppt/_rels/presentation.xml.rels", "<Relationships>"+relations.String()+"</Relationships>",
 		"ppt/slideLayouts/l.xml", `<p:sldLayout`+namespaces+`><p:cSld><p:spTree>
 			<p:sp><p:nvSpPr><p:nvPr><p:ph type="body" idx="1"/></p:nvPr></p:nvSpPr><p:spPr><a:xfrm><a:off x="0" y="500000"/><a:ext cx="10" cy="10"/></a:xfrm></p:spPr><p:txBody><a:p><a:r><a:t>Click to edit</a:t></a:r></a:p></p:txBody></p:sp>

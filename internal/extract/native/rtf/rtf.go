@@ -21,7 +21,7 @@ const (
 )
 
 // New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
-func New() extract.Extractor { return extract.Func(name, 3, read) }
+func New() extract.Extractor { return extract.Func(name, 4, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,

@@ -17,7 +17,7 @@ import (
 )
 
 // version increases when the same file would produce other blocks.
-const version = 1
+const version = 2
 
 // Reader reads what a document was converted to. *extract.Router implements it.
 type Reader interface {
