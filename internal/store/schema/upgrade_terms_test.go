@@ -148,8 +148,14 @@ func TestEnough(t *testing.T) {
 		want float64
 	}{
 		// Both terms are expected in 1 of a million chunks, the rare one in 100.
-		{1, nil, 9}, {50, nil, 9}, {101, nil, 6}, {1e4, nil, 6}, {1e6, nil, 3},
-		{50, new(1), 9}, {1e6, new(1), 6}, {1e6, new(2), 3},
+		{1, nil, 9},
+		{50, nil, 9},
+		{101, nil, 6},
+		{1e4, nil, 6},
+		{1e6, nil, 3},
+		{50, new(1), 9},
+		{1e6, new(1), 6},
+		{1e6, new(2), 3},
 	} {
 		var need float64
 		if err := conn.QueryRow(t.Context(), "select aw_need(array[100, 10000], array[6, 3], 1e6, $1, $2)", tt.most, tt.last).
