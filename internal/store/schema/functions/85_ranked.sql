@@ -144,20 +144,19 @@ begin
     if v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
       v_need := 0;
       v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms) q);
+    elsif v_sure > 0 and v_ids is null then -- together with the next ones they could be too many
+      v_need := null;
+      v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms[:v_sure]) q);
     else
-      v_need := {{ .schema }}.aw_need(
-        v_chunks[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_all, v_few, v_last);
+      v_need := coalesce({{ .schema }}.aw_need(
+        v_chunks[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_all, v_few, v_last), 0);
       if v_need = v_before then -- even the rarest of what has less are more
         exit when v_few > v_all;
         v_few := 20 * v_few;
         continue;
       end if;
-      v_any := (
-        select string_agg(x.part, ' | ')::tsquery from (
-          select unnest(v_terms[:v_sure])::text as part
-          union all
-          select '(' || {{ .schema }}.aw_enough(
-            v_terms[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_need, 1, v_last)::text || ')') x);
+      v_any := {{ .schema }}.aw_enough(
+        v_terms[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_need, 1, v_last);
     end if;
     execute format($query$
       select array_agg(s.chunk_id), array_agg(s.score) from (
@@ -186,6 +185,10 @@ begin
     select array_agg(s.id), array_agg(s.score) into v_ids, v_scores from (
       select distinct u.id, u.score from unnest(v_ids || v_new_ids, v_scores || v_new_scores) u(id, score)
       order by u.score desc, u.id limit n) s;
+    if v_need is null then
+      v_ids := coalesce(v_ids, '{}');
+      continue;
+    end if;
     exit when v_need = 0 or cardinality(v_ids) >= n or v_few > v_all;
     v_before := v_need;
     v_last := null;
