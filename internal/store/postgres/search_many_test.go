@@ -116,7 +116,8 @@ func (l *library) testBestOfMany(t *testing.T) {
 
 // testSeldomTogether: words that are each in many chunks, and together in a few: these are first, and the others follow.
 // So do those with the frequent word of a question alone, if its rare word is in fewer chunks than are wanted. A chunk
-// with all of a long question but its six rarest words is the first.
+// with all of a long question but its six rarest words is the first. Words that go together in more chunks than are scored
+// leave room for what has another one as well. What has only the seventh word is found, too.
 func (l *library) testSeldomTogether(t *testing.T) {
 	for client, each := range map[string]int{"c": 3000, "d": 20000} {
 		if _, err := l.super.Exec(t.Context(), `
@@ -128,7 +129,8 @@ func (l *library) testSeldomTogether(t *testing.T) {
 				select client_id, id, 1, i, case when i < $2 then 'north ' when i < 2 * $2 then 'south ' else 'north south ' end ||
 					case when i % 2 = 0 then 'pier' else 'mole' end || case when i % 4 > 0 then ' quay' else '' end ||
 					case when i < 5 then ' lantern' else '' end || case when i < 60 then ' rare' || i % 6
-						when i = 2 * $2 - 1 then ' mark0 mark1 mark2 mark3 mark4 mark5' when i % 20 < 6 then ' mark' || i % 20 else '' end,
+						when i = 2 * $2 - 1 then ' mark0 mark1 mark2 mark3 mark4 mark5' when i % 20 < 6 then ' mark' || i % 20 else '' end ||
+					case when i >= 2 * $2 then ' harbour pilot beacon' when i % 13 = 0 then ' harbour pilot' when i % 26 = 1 then ' beacon' else '' end,
 					'k', 'm', $3::text::halfvec
 				from d, generate_series(0, 2 * $2 + 19) i)
 			select`, pgx.QueryExecModeSimpleProtocol, client, each, vector(make([]float32, searchDimensions))); err != nil {
@@ -157,6 +159,14 @@ func (l *library) testSeldomTogether(t *testing.T) {
 				with ordinality r(id, score, n) join document_chunks c on c.id = r.id where r.n = 1`, client).
 			Scan(&best); err != nil || best != 2*each-1 {
 			t.Errorf("among %d: the first is %d, %v", 2*each, best, err)
+		}
+		var three, seventh int
+		if err := l.super.QueryRow(t.Context(), `select (select count(*)
+			from aw_ranked($1, 'harbour pilot beacon', null, 40, null, null) with ordinality r(id, score, n)
+			join document_chunks c on c.id = r.id where r.n <= 20 and c.position >= 2 * $2), (select count(*)
+			from aw_ranked($1, 'mark0 mark1 mark2 mark3 mark4 mark5 quay', 'mark0 | mark1 | mark2 | mark3 | mark4 | mark5', 40, null, null))`,
+			client, each).Scan(&three, &seventh); err != nil || three != 20 || seventh != 40 {
+			t.Errorf("among %d: %d of the 20 with all three words are first; %d have the seventh word, %v", 2*each, three, seventh, err)
 		}
 		if rare != 5 || all != 40 {
 			t.Errorf("among %d: %d of the 5 with the rare word are first, of %d", 2*each, rare, all)

@@ -82,12 +82,13 @@ end $$;
 -- out), of a set (null: all) and of documents that fit "within" (aw_fits). score is BM25 as a part of what a chunk of
 -- average length with all words, each once, has: it means the same from question to question, and may be above 1.
 --
--- Scores are exact. Which chunks are scored is so, too, if no more than v_most have one of the words, or are searched at
--- all. Else these are the chunks with one of the v_sure rarest words, which v_rare chunks have, and those that have enough
--- of the weight of the v_heavy words that follow (85_candidates.sql), one of them among the rarest that v_visited chunks
--- have: about v_few. If all these are not the n that are wanted, it is more of them, whatever words they have, but at
--- most v_most. Those that were scored with more of the weight stay: more than v_most may have less of it, and which of
--- them are scored is by chance.
+-- Scores are exact. Which chunks are scored is so, too, if no more than v_most have one of the words, or no more than
+-- v_narrow are searched at all. Else these are, in rounds, the chunks with one of the v_sure rarest words, which v_rare
+-- chunks have, and those that have enough of the weight of the v_heavy words that follow (85_candidates.sql), one of them
+-- among the rarest that v_visited chunks have, or the rarest: about v_few, if the words are independent. If they go
+-- together, and more than v_most have enough, those that have more of it are scored as well. If all these are not the n
+-- that are wanted, it is more of them, whatever words they have. What was scored with more of the weight stays: more
+-- than v_most may have less of it, and which of them are scored is by chance, as it is for a frequent word alone.
 drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
 drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
 do $$
@@ -104,6 +105,7 @@ returns table (id uuid, score double precision, known double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   v_most constant double precision := 2000;
+  v_narrow constant double precision := 6000;
   v_rare constant double precision := 1000;
   v_sure integer;
   v_few double precision := 600;
@@ -112,7 +114,7 @@ declare
   v_last integer;
   v_average double precision;
   v_all double precision;
-  v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_most::integer);
+  v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_narrow::integer);
   v_terms tsquery[];
   v_chunks double precision[];
   v_weights double precision[];
@@ -120,6 +122,9 @@ declare
   v_need double precision;
   v_before double precision;
   v_any tsquery;
+  v_every boolean := false; -- a chunk with any word is good enough
+  v_closer boolean := false; -- the round before had more than are scored
+  v_met bigint;
   v_sum text;
   v_ids uuid[];
   v_scores double precision[];
@@ -141,7 +146,7 @@ begin
   v_sure := {{ .schema }}.aw_first(v_chunks, v_rare);
   v_last := greatest({{ .schema }}.aw_first(v_chunks[v_sure + 1:v_sure + v_heavy], v_visited), 1);
   loop
-    if v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
+    if v_every or v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
       v_need := 0;
       v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms) q);
     elsif v_sure > 0 and v_ids is null then -- together with the next ones they could be too many
@@ -151,7 +156,8 @@ begin
       v_need := coalesce({{ .schema }}.aw_need(
         v_chunks[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_all, v_few, v_last), 0);
       if v_need = v_before then -- even the rarest of what has less are more
-        exit when v_few > v_all;
+        exit when v_closer;
+        v_every := v_few > v_all;
         v_few := 20 * v_few;
         continue;
       end if;
@@ -159,8 +165,8 @@ begin
         v_terms[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_need, 1, v_last);
     end if;
     execute format($query$
-      select array_agg(s.chunk_id), array_agg(s.score) from (
-        select r.chunk_id, (%s) / $1 as score
+      select array_agg(s.chunk_id), array_agg(s.score), max(s.met) from (
+        select r.chunk_id, (%s) / $1 as score, count(*) over () as met
         from (
           select t.chunk_id, t.terms, 1.2 * (0.25 + 0.75 * t.words / $2) as norm
           from {{ .schema }}.chunk_terms t
@@ -178,21 +184,26 @@ begin
               select from {{ .schema }}.document_chunks c
               where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
           limit %s) r
-        order by score desc, r.chunk_id limit $7) s $query$, v_sum, v_most::bigint)
-      into v_new_ids, v_new_scores
+        order by score desc, r.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
+      into v_new_ids, v_new_scores, v_met
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
         v_within, within;
     select array_agg(s.id), array_agg(s.score) into v_ids, v_scores from (
       select distinct u.id, u.score from unnest(v_ids || v_new_ids, v_scores || v_new_scores) u(id, score)
       order by u.score desc, u.id limit n) s;
-    if v_need is null then
-      v_ids := coalesce(v_ids, '{}');
-      continue;
-    end if;
-    exit when v_need = 0 or cardinality(v_ids) >= n or v_few > v_all;
+    v_ids := coalesce(v_ids, '{}');
+    continue when v_need is null;
+    exit when v_need = 0 or v_closer;
+    v_closer := v_met >= v_most and v_before is null;
+    exit when not v_closer and cardinality(v_ids) >= n;
     v_before := v_need;
-    v_last := null;
-    v_few := 20 * v_few; -- the words are seldom together, or the set has few of these chunks
+    if v_closer then
+      v_few := v_few / 20;
+    else -- the words are seldom together, or the set has few of these chunks
+      v_last := null;
+      v_every := v_few > v_all;
+      v_few := case when v_few < 0.95 * v_most then 0.95 * v_most else 20 * v_few end;
+    end if;
   end loop;
   return query select u.id, u.score, v_known from unnest(v_ids, v_scores) u(id, score);
 end $$;
