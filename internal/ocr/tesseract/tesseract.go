@@ -56,8 +56,8 @@ const defaultDPI = 300
 
 var _ ocr.Engine = (*Engine)(nil)
 
-// Open queries the program's languages. The error is an *ocr.UnavailableError if the program can't
-// be used: it is not installed, or has no data for the languages.
+// Open queries the program's languages. The error is an *ocr.UnavailableError if the program can't be used: it is not
+// installed, or has no data for the languages.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e := &Engine{opts: opts}
 	e.version = sync.OnceValue(func() string { return e.queryVersion(context.WithoutCancel(ctx)) })

@@ -69,9 +69,42 @@ create or replace function {{ .schema }}.aw_spoken(language text, of_document te
 language sql immutable
 return coalesce(nullif(nullif(split_part(coalesce(nullif(language, 'und'), of_document), '-', 1), 'und'), ''), '');
 
--- aw_index_all_terms makes the terms of the chunks of documents' active versions, in place of those of earlier ones: of
--- their headings, the context that a model wrote, and their content. For many documents at once the counts change once a
--- term, and not once a term and document. It returns the number of chunks.
+-- aw_make_terms makes the terms of chunks of one version of each document: of their headings, the context that a model
+-- wrote, and their content. of_documents are the documents' languages. "first" and "most": only of the chunks at the
+-- positions from "first" on, at most "most" of them, and marked with their version; null: of all. It returns the number
+-- of chunks.
+create or replace function {{ .schema }}.aw_make_terms(
+  client text, documents uuid[], numbers integer[], of_documents text[], first integer, most integer
+) returns integer
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_count integer;
+begin
+  -- Materialized: otherwise each use of a column computes it again, and the terms are by far the largest part.
+  with spoken as materialized (
+    select c.id, c.document_id, c.version, c.heading_path, concat(c.context || E'\n', c.content) as content,
+           {{ .schema }}.aw_spoken(c.language, d.language) as language
+    from unnest(documents, numbers, of_documents) d(id, version, language)
+    join {{ .schema }}.document_chunks c on c.client_id = client and c.document_id = d.id and c.version = d.version
+    where c.position >= coalesce(first, 0) and c.position < coalesce(first + most, 2147483647)
+  ), configs as materialized (
+    select l.language, {{ .schema }}.aw_text_config(l.language) as config
+    from (select distinct s.language from spoken s) l
+  ), made as materialized (
+    select s.id, s.document_id, s.version, s.language,
+           {{ .schema }}.aw_terms_of(l.config, array_to_string(s.heading_path, ' ') || E'\n' || s.content) as terms
+    from spoken s join configs l on l.language = s.language
+  )
+  insert into {{ .schema }}.chunk_terms (client_id, chunk_id, document_id, version, language, words, terms)
+  select client, m.id, m.document_id, case when first is not null then m.version end, m.language,
+         (select coalesce(sum(cardinality(u.positions)), 0) from unnest(m.terms) u(lexeme, positions, weights)), m.terms
+  from made m;
+  get diagnostics v_count = row_count;
+  return v_count;
+end $$;
+
+-- aw_index_all_terms makes the terms of documents' active versions, in place of those of earlier ones. For many documents
+-- at once the counts change once a term, and not once a term and document. It returns the number of chunks.
 create or replace function {{ .schema }}.aw_index_all_terms(client text, ids uuid[]) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -88,27 +121,9 @@ begin
       where t.client_id = client and t.chunk_id in (
         select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = any (v_had));
   end if;
-  -- Materialized: otherwise each use of a column computes it again, and the terms are by far the largest part.
-  with spoken as materialized (
-    select c.id, c.document_id, c.heading_path, concat(c.context || E'\n', c.content) as content,
-           {{ .schema }}.aw_spoken(c.language, d.language) as language
-    from {{ .schema }}.documents d
-    join {{ .schema }}.document_chunks c
-      on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
-    where d.client_id = client and d.id = any (ids)
-  ), configs as materialized (
-    select l.language, {{ .schema }}.aw_text_config(l.language) as config
-    from (select distinct s.language from spoken s) l
-  ), made as materialized (
-    select s.id, s.document_id, s.language,
-           {{ .schema }}.aw_terms_of(l.config, array_to_string(s.heading_path, ' ') || E'\n' || s.content) as terms
-    from spoken s join configs l on l.language = s.language
-  )
-  insert into {{ .schema }}.chunk_terms (client_id, chunk_id, document_id, language, words, terms)
-  select client, m.id, m.document_id, m.language,
-         (select coalesce(sum(cardinality(u.positions)), 0) from unnest(m.terms) u(lexeme, positions, weights)), m.terms
-  from made m;
-  get diagnostics v_count = row_count;
+  v_count := (
+    select {{ .schema }}.aw_make_terms(client, array_agg(d.id), array_agg(d.active_version), array_agg(d.language), null, null)
+    from {{ .schema }}.documents d where d.client_id = client and d.id = any (ids));
   update {{ .schema }}.documents d set terms_version = d.active_version where d.client_id = client and d.id = any (ids);
   return v_count;
 end $$;
@@ -132,23 +147,7 @@ begin
       select c.id from {{ .schema }}.document_chunks c
       where c.client_id = client and c.document_id = document and c.version = number
         and c.position >= first and c.position < first + most);
-  with spoken as materialized (
-    select c.id, concat(array_to_string(c.heading_path, ' '), E'\n', c.context || E'\n', c.content) as content,
-           {{ .schema }}.aw_spoken(c.language, of_document) as language
-    from {{ .schema }}.document_chunks c
-    where c.client_id = client and c.document_id = document and c.version = number
-      and c.position >= first and c.position < first + most
-  ), configs as materialized (
-    select l.language, {{ .schema }}.aw_text_config(l.language) as config
-    from (select distinct s.language from spoken s) l
-  ), made as materialized (
-    select s.id, s.language, {{ .schema }}.aw_terms_of(l.config, s.content) as terms
-    from spoken s join configs l on l.language = s.language
-  )
-  insert into {{ .schema }}.chunk_terms (client_id, chunk_id, document_id, version, language, words, terms)
-  select client, m.id, document, number, m.language,
-         (select coalesce(sum(cardinality(u.positions)), 0) from unnest(m.terms) u(lexeme, positions, weights)), m.terms
-  from made m;
+  perform {{ .schema }}.aw_make_terms(client, array[document], array[number], array[of_document], first, most);
 end $$;
 
 -- aw_stage_terms makes the terms of the chunks of a staged version that are at the positions from p.from on, at most
