@@ -49,9 +49,9 @@ func lock(ctx context.Context, conn *pgx.Conn, wait time.Duration) error {
 	return nil
 }
 
-// passes reports whether a migration failed only because of what others did at the same time: another migration, or a
+// transient reports whether a migration failed only because of what others did at the same time: another migration, or a
 // worker whose transaction had locked the tables in another order.
-func passes(err error) bool {
+func transient(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return strings.Contains(err.Error(), "tuple concurrently updated") || ok && pg.Code == "40P01" // deadlock_detected
 }

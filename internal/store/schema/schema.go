@@ -164,7 +164,7 @@ func Migrate(ctx context.Context, url string, o Options) (Report, error) {
 	// and a migration of another database may be at them at this moment. What failed was rolled back.
 	for attempt := 1; ; attempt++ {
 		r, err := migrateLocked(ctx, conn, o)
-		if err == nil || attempt == 10 || !passes(err) {
+		if err == nil || attempt == 10 || !transient(err) {
 			return r, err
 		}
 	}
