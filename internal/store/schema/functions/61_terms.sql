@@ -122,7 +122,8 @@ begin
         select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = any (v_had));
   end if;
   v_count := (
-    select {{ .schema }}.aw_make_terms(client, array_agg(d.id), array_agg(d.active_version), array_agg(d.language), null, null)
+    select {{ .schema }}.aw_make_terms(
+      client, array_agg(d.id), array_agg(d.active_version), array_agg(d.language), null::integer, null::integer)
     from {{ .schema }}.documents d where d.client_id = client and d.id = any (ids));
   update {{ .schema }}.documents d set terms_version = d.active_version where d.client_id = client and d.id = any (ids);
   return v_count;
