@@ -22,8 +22,9 @@ import (
 
 // PostgREST is a running PostgREST, the program behind Supabase's /rest/v1.
 type PostgREST struct {
-	process *Process
-	url     *url.URL
+	process   *Process
+	url       *url.URL
+	transport *http.Transport // its own: whoever closes the idle connections of the default one is no part of it
 }
 
 // PostgRESTOptions configure a PostgREST.
@@ -91,7 +92,8 @@ func startPostgREST(ctx context.Context, o PostgRESTOptions) (*PostgREST, error)
 	if err != nil {
 		return nil, err
 	}
-	return &PostgREST{process, &url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(port)}}, nil
+	address := &url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(port)}
+	return &PostgREST{process, address, &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: o.Pool}}, nil
 }
 
 func (o PostgRESTOptions) environment(port, adminPort int) []string {
@@ -156,6 +158,7 @@ func (p *PostgREST) Tail() string { return p.process.Tail() }
 // Handler serves it at /rest/v1, as Supabase does: its server's address is a SUPABASE_URL.
 func (p *PostgREST) Handler() http.Handler {
 	proxy := &httputil.ReverseProxy{
+		Transport: p.transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(p.url)
 			r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, "/rest/v1")
@@ -173,7 +176,10 @@ func (p *PostgREST) Handler() http.Handler {
 }
 
 // Stop ends the process.
-func (p *PostgREST) Stop() error { return p.process.Stop(syscall.SIGTERM, 5*time.Second) }
+func (p *PostgREST) Stop() error {
+	p.transport.CloseIdleConnections()
+	return p.process.Stop(syscall.SIGTERM, 5*time.Second)
+}
 
 // ServiceKey mints a key of the role service_role, which reaches every tenant, valid for a year.
 func ServiceKey(jwtSecret string) (string, error) { return mint(jwtSecret, "service_role", "") }
