@@ -44,9 +44,8 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ mode, schema string }{
 		"prepared statements": {"cache_statement", ""},
-		"exec":                {"exec", ""},
 		"simple protocol":     {"simple_protocol", ""},
-		"own schema":          {"cache_statement", "worker"},
+		"exec, own schema":    {"exec", "worker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
