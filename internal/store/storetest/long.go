@@ -102,18 +102,20 @@ func (b *bench) wantChunksKnown(what, word string, want bool) {
 // testLongReplaced: the commit of a next version leaves the chunks of a long one to later steps. Until these are done, and
 // after them, every reader finds the new version alone, whether the old one's terms were made before its commit or by it.
 func testLongReplaced(t *testing.T, b *bench) {
-	for name, staged := range map[string]bool{"staged.pdf": true, "at-once.pdf": false} {
+	// Chunks of the old version are better hits for it, and take no place from it.
+	const worse = "one anchor among many other things that are on the deck of the ship"
+	for i, name := range []string{"staged.pdf", "at-once.pdf"} {
 		word := "old" + uuid.NewString()[:4]
-		old := b.ingestLong(name, word, staged)
+		old := b.ingestLong(name, word, name == "staged.pdf")
 		oldPassages := b.documentPassages("contracts", old.DocumentID, 0, 1)
-		s := b.ingest(name, "pilot dues", "harbour")
+		s := b.ingest(name, "pilot dues", worse)
 		b.wantChunksKnown("after the commit", word, true)
 		check := func() {
 			t.Helper()
 			b.wantOnly(s, "pilot dues", 1)
-			b.wantOnly(s, "harbour", 1)
+			b.wantOnly(s, worse, 1)
+			b.wantFound("anchor", 1+i)
 			b.wantFound(word, 0)
-			b.wantFound(`"`+word+` anchor"`, 0)
 			ids := []string{oldPassages[0].ChunkID}
 			if got, err := b.Passages(b.ctx(), store.PassageQuery{IDs: ids, Around: 5, Limit: 10}); err != nil || len(got) != 0 {
 				t.Errorf("%s: passages of the old version: %+v, %v", name, got, err)
@@ -140,12 +142,11 @@ func testLongReplaced(t *testing.T, b *bench) {
 		}
 		check()
 		b.wantChunksKnown("after the steps", word, false)
-		b.wantFound("anchor", 0)
 	}
 	fresh := newBench(t, b.open)
-	fresh.ingest("staged.pdf", "pilot dues", "harbour")
-	fresh.ingest("at-once.pdf", "pilot dues", "harbour")
-	if got, want := b.scoresOf("pilot harbour"), fresh.scoresOf("pilot harbour"); !slices.Equal(got, want) {
+	fresh.ingest("staged.pdf", "pilot dues", worse)
+	fresh.ingest("at-once.pdf", "pilot dues", worse)
+	if got, want := b.scoresOf("pilot anchor"), fresh.scoresOf("pilot anchor"); !slices.Equal(got, want) {
 		t.Errorf("scores %v after the steps, %v of an index that never had more", got, want)
 	}
 }
