@@ -41,6 +41,8 @@ type Worker struct {
 	rest     *rest
 	// schedules makes them be looked at now.
 	schedules chan struct{}
+	// leftovers makes chunks be removed that commits have left.
+	leftovers chan struct{}
 }
 
 // registry builds the handlers of all task types for this tenant.
@@ -103,7 +105,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	t.warnOfSandbox()
 	w := &Worker{
 		tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now(), rest: newRest(t.metrics),
-		schedules: make(chan struct{}, 1),
+		schedules: make(chan struct{}, 1), leftovers: make(chan struct{}, 1),
 	}
 	var err error
 	t.sweepTemp()
@@ -143,7 +145,7 @@ func (w *Worker) build(ctx context.Context) error {
 	cfg.SweepEvery = t.SweepEvery
 	w.engine, err = engine.New(cfg, engine.Deps{
 		Probes: t.probes(),
-		Queues: t.Queues, Billed: t.Config.QueueBackend == config.QueueAzure, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: w.rest,
+		Queues: t.Queues, Billed: t.Config.QueueBackend == config.QueueAzure, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: leftovers{w.rest, w.leftovers},
 		Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 		Tracer: w.tracer,
 	})
@@ -198,7 +200,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() { w.rest.run(delivering, w.released(trim), w.released(trimProgram)) })
 	loops.Go(func() {
 		s := w.tenant.Store
-		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s),
+		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Chunks(s, w.leftovers), upkeep.Readings(s),
 			upkeep.Partials(s), upkeep.Keys(s), upkeep.Events(s, w.tenant.Config.Events.Keep, w.tenant.eventsLost),
 			upkeep.Deliveries(s, w.tenant.Config.DeliveriesKeep), upkeep.Jobs(s, w.tenant.Config.JobsKeep),
 			upkeep.Answers(s, w.tenant.removeAnswer))

@@ -70,7 +70,7 @@ func worker() []Setting {
 		{
 			Name: "VERSION_KEEP_DAYS", Default: "30", Unit: "days", Groups: Worker,
 			Help: "how long the record of a replaced version of a document is kept, 0 to 3650; its chunks are " +
-				"deleted at once",
+				"deleted at once, those of a long one soon after",
 			parse: duration(func(c *Config) *time.Duration { return &c.VersionKeep }, day, 0, 3650),
 		},
 		{

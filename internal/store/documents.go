@@ -105,7 +105,7 @@ const (
 )
 
 // Brief reports whether the effect touches a few rows, so that completions may be committed together. Activating a
-// version replaces all of the chunks of the last one, and deleting a document removes them.
+// version reads all of its chunks and may remove a thousand of the last one, as deleting a document may.
 func (e Effect) Brief() bool {
 	return e.Kind != EffectActivateDocument && e.Kind != EffectDeleteDocument
 }

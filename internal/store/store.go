@@ -221,6 +221,9 @@ type Upkeep interface {
 	// Collect removes versions that were replaced long ago, staged versions of abandoned jobs, and documents without a
 	// version. It skips locked rows.
 	Collect(ctx context.Context, c Collection) (CollectAnswer, error)
+	// RemoveChunks removes at most limit (1000) chunks that a commit left because they were many: those of versions that
+	// were replaced or given up, and of deleted documents. No reader sees them. Collect does so, too.
+	RemoveChunks(ctx context.Context, limit int) (RemovedChunks, error)
 }
 
 // Reader answers queries of commands. No task calls it.

@@ -34,7 +34,16 @@ const (
 func Documents(s store.Upkeep, keep time.Duration) Chore {
 	return Chore{Name: "old versions of documents", Every: every, Do: func(ctx context.Context) (int, bool, error) {
 		c, err := s.Collect(ctx, store.Collection{SupersededFor: keep, AbandonedFor: abandonedFor, Limit: batch})
-		return c.Superseded + c.Staged + c.Documents + c.Terms, c.More, err
+		return c.Superseded + c.Staged + c.Documents + c.Terms + c.Chunks, c.More, err
+	}}
+}
+
+// Chunks removes the chunks that commits left because they were many, soon after due was sent to. What it misses is left
+// to Documents.
+func Chunks(s store.Upkeep, due <-chan struct{}) Chore {
+	return Chore{Name: "chunks of replaced versions", Every: every, Due: due, Do: func(ctx context.Context) (int, bool, error) {
+		r, err := s.RemoveChunks(ctx, batch)
+		return r.Removed, r.More, err
 	}}
 }
 

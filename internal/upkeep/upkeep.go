@@ -16,6 +16,8 @@ import (
 type Chore struct {
 	Name  string        // for the log, e.g. "old versions of documents"
 	Every time.Duration // about; rounds of several workers drift apart
+	// Due asks for a round dueAfter after it was sent to, beside those of Every; nil: nobody asks.
+	Due <-chan struct{}
 	// Do removes a batch and tells how much that was; more: it was a full one.
 	Do func(ctx context.Context) (removed int, more bool, err error)
 }
@@ -24,6 +26,8 @@ const (
 	// firstWithin is how soon after the start of a worker its first round is: some time, as workers are often
 	// started together.
 	firstWithin = 10 * time.Minute
+	// dueAfter collects what asks for a round: a worker that always has tasks has no more than one a minute.
+	dueAfter = time.Minute
 	// Between two batches of a round is a pause of restShare times as long as the batch took: the store has other things
 	// to do, more so when it is slow.
 	restShare = 4
@@ -42,9 +46,23 @@ func Run(ctx context.Context, log *slog.Logger, chores ...Chore) {
 
 func (c Chore) loop(ctx context.Context, log *slog.Logger) {
 	wait := rand.N(min(firstWithin, c.Every))
-	for retry.Sleep(ctx, wait) == nil {
+	for c.await(ctx, wait) == nil {
 		c.round(ctx, log)
 		wait = retry.Jitter(c.Every, 0.1)
+	}
+}
+
+// await waits for so long, or until a round is due.
+func (c Chore) await(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return context.Cause(ctx)
+	case <-c.Due:
+		return retry.Sleep(ctx, dueAfter)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

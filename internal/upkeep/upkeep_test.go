@@ -69,6 +69,41 @@ func TestBacklogIsRemovedInOneRound(t *testing.T) {
 	})
 }
 
+func (f *fake) RemoveChunks(_ context.Context, limit int) (store.RemovedChunks, error) {
+	f.calls++
+	n := min(f.rows, limit)
+	f.rows -= n
+	return store.RemovedChunks{Removed: n, More: n == limit}, nil
+}
+
+// What commits left is removed soon after them, and a worker that always has tasks asks the store once a minute.
+func TestDueRounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, due := &fake{rows: 1000}, make(chan struct{}, 1)
+		c := upkeep.Chunks(f, due)
+		due <- struct{}{}
+		during(t, 3*time.Minute, c)
+		if f.rows != 0 {
+			t.Errorf("%d chunks are left minutes after the commit", f.rows)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for ctx.Err() == nil {
+				select {
+				case due <- struct{}{}:
+				case <-ctx.Done():
+				}
+			}
+		}()
+		f.calls = 0
+		during(t, time.Hour, c)
+		cancel()
+		if f.calls < 55 || f.calls > 61 {
+			t.Errorf("%d calls in an hour of tasks, want one a minute", f.calls)
+		}
+	})
+}
+
 // A store that fails is asked again hours later, not at once.
 func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

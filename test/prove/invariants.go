@@ -114,15 +114,18 @@ func rules() []rule {
 		{"one active version for each document, and it is the document's", `
 			select d.id::text from documents d left join document_versions v
 			  on v.client_id = d.client_id and v.document_id = d.id and v.status = 'active'
-			where d.client_id = $1 group by d.id, d.active_version having count(v.version) <> 1
+			where d.client_id = $1 and (d.active_version is not null or d.chunks_left is null) -- else it is deleted
+			group by d.id, d.active_version having count(v.version) <> 1
 			  or max(v.version) is distinct from d.active_version`},
 		{"no staged version is left", `select document_id::text from document_versions where client_id = $1
 		  and status = 'staged'`},
-		{"no chunk but those of active versions, without gaps", `
+		{"no chunk but those of active versions, without gaps, and those that a commit left", `
 			select v.document_id::text || ' version ' || v.version from document_versions v
 			left join document_chunks c on c.client_id = v.client_id and c.document_id = v.document_id
 			  and c.version = v.version
-			where v.client_id = $1 group by v.document_id, v.version, v.status, v.chunks
+			where v.client_id = $1 and not (v.status = 'superseded' and exists (
+			  select from documents d where d.client_id = v.client_id and d.id = v.document_id and d.chunks_left))
+			group by v.document_id, v.version, v.status, v.chunks
 			having count(c.id) <> case when v.status = 'active' then v.chunks else 0 end
 			  or coalesce(max(c.position) + 1, 0) <> count(c.id)`},
 		{"one webhook in the outbox for each end and each reported duplicate, and it is delivered", `

@@ -13,3 +13,9 @@ func (c *client) Collect(ctx context.Context, what store.Collection) (store.Coll
 		Limit         int    `json:"limit"`
 	}{millis(what.SupersededFor), millis(what.AbandonedFor), what.Limit})
 }
+
+func (c *client) RemoveChunks(ctx context.Context, limit int) (store.RemovedChunks, error) {
+	return call[store.RemovedChunks](ctx, c, "aw_remove_chunks", struct {
+		Limit int `json:"limit"`
+	}{limit})
+}

@@ -16,6 +16,7 @@ func TestMigrateBesideWorkers(t *testing.T) {
 	watcher, worker := connect(t, url), connect(t, url)
 	if _, err := watcher.Exec(t.Context(), `alter table chunk_terms drop column version cascade;
 		alter table document_versions drop column terms_staged cascade;
+		alter table documents drop column chunks_left cascade;
 		update aw_schema_version set version = 42`); err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestUpgrade(t *testing.T) {
 				alter table document_chunks drop column language, drop column context, drop column context_by;
 				alter table document_versions drop column contexts cascade, drop column terms_staged cascade;
 				drop table chunk_terms, term_parts, term_counts, term_totals cascade;
-				alter table documents drop column terms_version cascade;
+				alter table documents drop column terms_version cascade, drop column chunks_left cascade;
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
 				update aw_schema_version set version = 5`); err != nil {
 				t.Fatal(err)

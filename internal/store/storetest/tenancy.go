@@ -192,6 +192,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_version_contexts": args(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version}),
 		"aw_version_keys":     args(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version}),
 		"aw_made_of":          args(map[string]any{"document_id": v.Staged.DocumentID}),
+		"aw_remove_chunks":    args(map[string]any{"limit": 10}),
 		"aw_collect":          args(map[string]any{"superseded_for_ms": 0, "abandoned_for_ms": 0, "limit": 10}),
 		"aw_known_chunks":     args(map[string]any{"keys": []string{"key of the secret of the victim"}}),
 		"aw_page_results_get": args(map[string]any{"source": "s", "reader": "r", "first": 1, "count": 10}),

@@ -172,6 +172,10 @@ func (w countedStore) Collect(ctx context.Context, c store.Collection) (store.Co
 	return call(w.c, "store.Collect", func() (store.CollectAnswer, error) { return w.s.Collect(ctx, c) })
 }
 
+func (w countedStore) RemoveChunks(ctx context.Context, limit int) (store.RemovedChunks, error) {
+	return call(w.c, "store.RemoveChunks", func() (store.RemovedChunks, error) { return w.s.RemoveChunks(ctx, limit) })
+}
+
 func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store.ClaimedDeliveries, error) {
 	return call(w.c, "store.ClaimDeliveries", func() (store.ClaimedDeliveries, error) { return w.s.ClaimDeliveries(ctx, c) })
 }

@@ -166,7 +166,8 @@ begin
   if v_documents <> '{}' then
     perform from {{ .schema }}.documents d
       where d.client_id = client and d.id = any (v_documents) order by d.id for update;
-    delete from {{ .schema }}.document_versions v
+    perform {{ .schema }}.aw_drop_version(client, v.document_id, v.version)
+      from {{ .schema }}.document_versions v
       where v.client_id = client and v.job_id = job and v.status = 'staged';
     delete from {{ .schema }}.documents d
       where d.client_id = client and d.id = any (v_documents) and d.active_version is null

@@ -33,8 +33,7 @@ begin
         using errcode = 'AW007';
     end if;
     -- Left behind by a job that has ended, or that nobody holds: the latter stages again when it continues.
-    delete from {{ .schema }}.document_versions
-      where client_id = j.client_id and document_id = d.id and version = v_staged.version;
+    perform {{ .schema }}.aw_drop_version(j.client_id, d.id, v_staged.version);
     v_staged := null;
   end if;
   if v_staged.version is null then
@@ -304,8 +303,7 @@ begin
       set changes = {{ .schema }}.aw_version_changes(client, d.id, v_old, v.version)
       where n.client_id = client and n.document_id = d.id and n.version = v.version;
     -- Chunks of a version that nobody reads would only slow every vector search.
-    delete from {{ .schema }}.document_chunks c
-      where c.client_id = client and c.document_id = d.id and c.version = v_old;
+    perform {{ .schema }}.aw_drop_chunks(client, d.id, v_old);
   end if;
   update {{ .schema }}.document_versions n
     set status = 'active', activated_at = clock_timestamp(), chunks = v_count, tokens = v_tokens,
@@ -340,8 +338,7 @@ begin
   select * into d from {{ .schema }}.documents
     where client_id = client and id = (args ->> 'document_id')::uuid for update;
   v := {{ .schema }}.aw_lock_staged_version(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
-  delete from {{ .schema }}.document_versions s
-    where s.client_id = client and s.document_id = d.id and s.version = v.version;
+  perform {{ .schema }}.aw_drop_version(client, d.id, v.version);
   select * into v from {{ .schema }}.document_versions s
     where s.client_id = client and s.document_id = d.id and s.status = 'active';
   if not found then

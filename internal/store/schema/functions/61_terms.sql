@@ -119,7 +119,10 @@ begin
   if v_had <> '{}' then
     delete from {{ .schema }}.chunk_terms t
       where t.client_id = client and t.chunk_id in (
-        select c.id from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = any (v_had));
+        select c.id from {{ .schema }}.documents d
+        join {{ .schema }}.document_chunks c
+          on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+        where d.client_id = client and d.id = any (v_had));
   end if;
   v_count := (
     select {{ .schema }}.aw_make_terms(
@@ -257,13 +260,17 @@ declare
   v_sign integer := case tg_op when 'INSERT' then 1 else -1 end;
   v_client text;
   v_part integer;
+  v_none text[]; -- the terms that are counted zero times now
 begin
   for v_client in select distinct c.client_id from changed c loop
     v_part := {{ .schema }}.aw_take_part(v_client);
-    insert into {{ .schema }}.term_counts as o (client_id, term, part, chunks)
-    select v_client, t.term, v_part, v_sign * count(*)
-    from changed c, unnest(tsvector_to_array(c.terms)) t(term) where c.client_id = v_client group by t.term
-    on conflict (term, client_id, part) do update set chunks = o.chunks + excluded.chunks;
+    with counted as (
+      insert into {{ .schema }}.term_counts as o (client_id, term, part, chunks)
+      select v_client, t.term, v_part, v_sign * count(*)
+      from changed c, unnest(tsvector_to_array(c.terms)) t(term) where c.client_id = v_client group by t.term
+      on conflict (term, client_id, part) do update set chunks = o.chunks + excluded.chunks
+      returning o.term, o.chunks)
+    select array_agg(x.term) into v_none from counted x where x.chunks = 0;
     insert into {{ .schema }}.term_totals as o (client_id, language, part, chunks, words)
     select v_client, c.language, v_part, v_sign * count(*), v_sign * sum(c.words)
     from changed c where c.client_id = v_client group by c.language
@@ -271,9 +278,7 @@ begin
       set chunks = o.chunks + excluded.chunks, words = o.words + excluded.words;
     if v_sign < 0 then
       delete from {{ .schema }}.term_counts o
-      using (select distinct t.term from changed c, unnest(tsvector_to_array(c.terms)) t(term)
-             where c.client_id = v_client) x
-      where o.client_id = v_client and o.part = v_part and o.term = x.term and o.chunks = 0;
+      where o.client_id = v_client and o.part = v_part and o.term = any (v_none);
     end if;
   end loop;
   return null;

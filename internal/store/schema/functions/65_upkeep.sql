@@ -1,8 +1,8 @@
 -- The upkeep removes what is no longer needed, in small steps. Each function removes at most p.limit rows, skips
 -- locked ones, and reports whether there may be more.
 
--- aw_forget_superseded removes versions that were superseded long ago. Their chunks were removed then; the rows are
--- only the history of the document.
+-- aw_forget_superseded removes versions that were superseded long ago and have no chunks any more; the rows are only the
+-- history of the document.
 create or replace function {{ .schema }}.aw_forget_superseded(client text, most integer, age interval) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -11,6 +11,8 @@ begin
   with old as materialized ( -- else a join might evaluate it several times, with another result each time
     select o.document_id, o.version from {{ .schema }}.document_versions o
     where o.client_id = client and o.status = 'superseded' and o.superseded_at <= clock_timestamp() - age
+      and not exists (select from {{ .schema }}.document_chunks c
+                      where c.client_id = client and c.document_id = o.document_id and c.version = o.version)
     order by o.superseded_at limit most for update skip locked)
   delete from {{ .schema }}.document_versions v using old
   where v.client_id = client and v.document_id = old.document_id and v.version = old.version;
@@ -47,7 +49,8 @@ begin
     perform from {{ .schema }}.documents d
       where d.client_id = client and d.id = v.document_id for update skip locked;
     if found and {{ .schema }}.aw_abandoned(client, v.job_id, age) then
-      delete from {{ .schema }}.document_versions s
+      perform {{ .schema }}.aw_drop_version(client, s.document_id, s.version)
+        from {{ .schema }}.document_versions s
         where s.client_id = client and s.document_id = v.document_id and s.version = v.version
           and s.status = 'staged' and s.job_id = v.job_id;
       v_count := v_count + 1;
@@ -63,7 +66,7 @@ declare
   v_document uuid;
   v_count integer := 0;
 begin
-  for v_document in select d.id from {{ .schema }}.documents d where d.client_id = client and d.active_version is null
+  for v_document in select d.id from {{ .schema }}.documents d where d.client_id = client and d.active_version is null and d.chunks_left is null
                       and d.created_at <= clock_timestamp() - least(age, interval '1 hour')
                     order by d.created_at limit most for update skip locked loop
     -- Checked again under the lock: a job may have staged a version in between.
@@ -78,7 +81,8 @@ begin
   return v_count;
 end $$;
 
--- aw_collect does one step of each, and of filling the terms of an index from an earlier version.
+-- aw_collect does one step of each, of filling the terms of an index from an earlier version, and of removing chunks that
+-- were left.
 create or replace function {{ .schema }}.aw_collect(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -91,7 +95,9 @@ declare
   v_documents integer :=
     {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
   v_terms integer := {{ .schema }}.aw_fill_terms(v_client, v_limit);
+  v_left integer := {{ .schema }}.aw_remove_left(v_client, v_limit);
 begin
   return jsonb_build_object('superseded', v_superseded, 'staged', v_staged, 'documents', v_documents,
-    'terms', v_terms, 'more', greatest(v_superseded, v_staged, v_documents, v_terms) >= v_limit);
+    'terms', v_terms, 'chunks', v_left,
+    'more', greatest(v_superseded, v_staged, v_documents, v_terms, v_left) >= v_limit);
 end $$;

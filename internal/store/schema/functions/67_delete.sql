@@ -129,7 +129,7 @@ begin
   end if;
   v_jobs := v_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
     where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id)));
-  delete from {{ .schema }}.documents x where x.client_id = client and x.id = d.id;
+  perform {{ .schema }}.aw_drop_document(d);
   if v_there then
     perform {{ .schema }}.aw_cognee_changed(client, d.id, d.document_set, null::integer);
   end if;

@@ -115,6 +115,9 @@ declare
   v_average double precision;
   v_all double precision;
   v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_narrow::integer);
+  v_left uuid[] := array(
+    select d.id from {{ .schema }}.documents d
+    where d.chunks_left and (aw_ranked.client is null or d.client_id = aw_ranked.client));
   v_terms tsquery[];
   v_chunks double precision[];
   v_weights double precision[];
@@ -172,9 +175,14 @@ begin
           from {{ .schema }}.chunk_terms t
           where t.terms @@ $3 and ($4 is null or t.client_id = $4)
             and ($8 is null or t.chunk_id = any ($8))
-            and (t.version is null or exists ( -- else it may be staged
-              select from {{ .schema }}.documents d
-              where d.client_id = t.client_id and d.id = t.document_id and d.active_version = t.version))
+            and (case when t.version is not null then exists ( -- else it is staged, or left
+                select from {{ .schema }}.documents d
+                where d.client_id = t.client_id and d.id = t.document_id and d.active_version = t.version)
+              else t.document_id <> all ($10) or exists (
+                select from {{ .schema }}.document_chunks c
+                join {{ .schema }}.documents d
+                  on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+                where c.client_id = t.client_id and c.id = t.chunk_id) end)
             and not {{ .schema }}.aw_leaves_out(t.chunk_id, $9)
             and ($8 is not null or $5 is null and $9 is null or exists (
               select from {{ .schema }}.documents d
@@ -187,7 +195,7 @@ begin
         order by score desc, r.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
       into v_new_ids, v_new_scores, v_met
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
-        v_within, within;
+        v_within, within, v_left;
     select array_agg(s.id), array_agg(s.score) into v_ids, v_scores from (
       select distinct u.id, u.score from unnest(v_ids || v_new_ids, v_scores || v_new_scores) u(id, score)
       order by u.score desc, u.id limit n) s;

@@ -277,6 +277,10 @@ begin
         order by v.version desc)
     from (select o.*, lag(o.pipeline) over (order by o.version) as pipeline_before
           from {{ .schema }}.document_versions o
-          where o.client_id = v_client and o.document_id = v_id order by o.version desc limit v_most) v
+          where o.client_id = v_client and o.document_id = v_id
+            and (o.status <> 'superseded' or o.activated_at is not null and exists ( -- else it waits to be removed
+              select from {{ .schema }}.documents d
+              where d.client_id = v_client and d.id = v_id and d.active_version is not null))
+          order by o.version desc limit v_most) v
     left join {{ .schema }}.jobs j on j.client_id = v.client_id and j.id = v.job_id), '[]');
 end $$;
