@@ -70,6 +70,9 @@ func tc(attributes, content string) string {
 	return "<table:table-cell " + attributes + ">" + content + "</table:table-cell>"
 }
 
+// long is more than a cell of a table of data has.
+var long = strings.Repeat("word ", 220) + "end"
+
 func table(attributes string, rows ...string) string {
 	return "<table:table " + attributes + ">" + strings.Join(rows, "") + "</table:table>"
 }
@@ -136,6 +139,19 @@ func TestText(t *testing.T) {
 		{
 			"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))),
 			"| a | b \\| c |\n| - | - |\n",
+		},
+		{
+			"a frame as a row", table("", tr(tc("", p("a"))+tc("", p("b")))+tr(tc("", p(long)+list(`text:style-name="B"`, p("i"))+
+				table("", tr(tc("", p("b"))+tc("", p("c"))))))+tr(tc("", p("d"))+tc("", p(long)+p("e")))),
+			"| a | b |\n| - | - |\n\n" + long + "\n\n- i\n\n| b | c |\n| - | - |\n\n| d | " + long + " e |\n| - | - |\n",
+		},
+		{
+			"a long frame once", table("", tr(tc("", p(long)+p("a")))) + p("b"), long + "\n\na\n\nb\n",
+		},
+		{
+			"a merged cell beside long texts", table("", tr(tc(`table:number-rows-spanned="2"`, p("m"))+tc("", p(long)+p("a")))+
+				tr(`<table:covered-table-cell/>`+tc("", p(long)+p("b")))),
+			"| m | " + long + " a |\n| - | - |\n| m | " + long + " b |\n",
 		},
 		{"a frame is not a table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
 		{"an index", `<text:table-of-content><text:table-of-content-source><text:index-title-template>no</text:index-title-template></text:table-of-content-source><text:index-body>` + p("Chapter 1") + `</text:index-body></text:table-of-content>`, "Chapter 1\n"},
