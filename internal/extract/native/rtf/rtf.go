@@ -18,6 +18,8 @@ import (
 const (
 	name     = "native/rtf"
 	maxDepth = 1000 // open groups
+
+	standardSize = 24 // half points
 )
 
 // New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
@@ -37,7 +39,7 @@ func read(
 		return emit(b)
 	}, limits.Characters)
 	r := &reader{
-		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block},
+		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block, main: true},
 		page:  ansiPage,
 		fonts: map[int]font{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{},
 		properties: map[string]string{},
@@ -84,6 +86,9 @@ type group struct {
 	font   int
 	uc     int  // \uc: replacement characters that follow a \u
 	hidden bool // \v, \deleted
+	bold   bool // \b
+	size   int  // \fs, in half points
+	mark   bool // \super, \sub
 	par    properties
 	end    func() error // called at its closing brace; not inherited
 }
@@ -136,7 +141,7 @@ func (r *reader) read() (cut bool, err error) {
 }
 
 func (r *reader) document() error {
-	r.group = group{uc: 1, par: plain}
+	r.group = group{uc: 1, par: plain, size: standardSize}
 	first := true
 	for {
 		t, err := r.scan.next()

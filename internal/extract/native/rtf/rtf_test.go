@@ -74,6 +74,11 @@ func TestExtract(t *testing.T) {
 			"| a | b |\n| - | - |\n\nx\n",
 		},
 		{
+			"headings set by hand", `\pard{\b Scope}\par ` + long + `\par\fs32 Fares\par\plain ` + long + `\par{\b Lead} ` + long +
+				`\par\trowd\cellx1000\cellx2000\pard\intbl\b Head\b0\par\intbl ` + long + `\cell b\cell\row\pard`,
+			"# Scope\n\n" + long + "\n\n# Fares\n\n" + long + "\n\nLead " + long + "\n\n| Head " + long + " | b |\n| - | - |\n",
+		},
+		{
 			"a frame as a row",
 			`\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row\trowd\cellx2000\pard\intbl ` + long +
 				`\par\pard\intbl\ls2 i\cell\row\trowd\cellx1000\cellx2000\pard\intbl d\cell ` + long + `\par e\cell\row\pard`,
