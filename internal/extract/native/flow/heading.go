@@ -43,7 +43,6 @@ type set struct {
 	extract.Block
 	look Look
 	text string // as a heading
-	head bool   // it may be a heading
 }
 
 func (h *headings) add(b extract.Block) error {
