@@ -74,7 +74,7 @@ func (p *paragraph) see(text string) {
 
 // look returns how a paragraph is set.
 func (r *reader) look(p *paragraph) flow.Look {
-	st, _ := r.styles.resolve(p.style)
+	st := p.resolved
 	look := p.set
 	look.Title = st.name == "title"
 	for _, f := range p.seen {

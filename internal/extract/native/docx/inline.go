@@ -50,14 +50,16 @@ func (r *reader) inline(p *paragraph) error {
 func (r *reader) run(p *paragraph) error {
 	hidden := false
 	into := p
+	looks := r.main && r.out.Looks()
 	p.font = font{}
-	defer func() { p.font = font{} }()
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "rPr":
 			err := r.d.Children(func(start xml.StartElement) error {
 				hidden = hidden || start.Name.Local == "vanish" && on(ooxml.Attr(start, "val"))
-				into.font.read(start)
+				if looks {
+					p.font.read(start)
+				}
 				return r.d.Skip()
 			}, nil)
 			if hidden {
@@ -100,7 +102,7 @@ func (r *reader) put(p *paragraph, text string) error {
 		text = formula.Before(text)
 	}
 	p.text.WriteString(text)
-	if r.main {
+	if r.main && r.out.Looks() {
 		p.see(text)
 	}
 	return r.out.Spend(len(text))

@@ -28,6 +28,9 @@ func New(emit extract.Emit, limit int) *Writer {
 	return w
 }
 
+// Looks reports whether looks are still needed: no heading by a style came yet.
+func (w *Writer) Looks() bool { return !w.heads.styled }
+
 // Set tells how the next block is set.
 func (w *Writer) Set(look Look) { w.look = look }
 

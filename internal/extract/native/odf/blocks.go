@@ -91,7 +91,7 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 		p.mute++
 	}
 	r.size = max(r.size, r.styles.size("paragraph", style))
-	if r.main {
+	if r.main && r.out.Looks() {
 		p.font = r.styles.font("paragraph", style, font{size: r.styles.standard})
 		p.look.Title = r.styles.is(style, "Title")
 	}

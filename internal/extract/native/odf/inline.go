@@ -45,7 +45,7 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 		style := ooxml.Attr(start, "style-name")
 		r.size = max(r.size, r.styles.size("text", style))
 		outer := p.font
-		if r.main {
+		if r.main && r.out.Looks() {
 			p.font = r.styles.font("text", style, outer)
 		}
 		err := r.span(p, r.styles.hidden("text", style))

@@ -116,7 +116,7 @@ func (r *reader) unicode(n int) error {
 
 // see notes how a text of the main text is set.
 func (r *reader) see(text string) {
-	if !r.story.main || strings.TrimSpace(text) == "" {
+	if !r.story.main || !r.out.Looks() || strings.TrimSpace(text) == "" {
 		return
 	}
 	r.story.look.Text()
