@@ -19,7 +19,7 @@ import (
 // imports when it is opened (w:altChunk) are read by imported, which must not read such documents in them; nil: they
 // are not read, and a warning says so.
 func New(imported extract.Runner) extract.Extractor {
-	return extract.Func("native/docx", 3, func(
+	return extract.Func("native/docx", 4, func(
 		ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 	) (extract.Info, error) {
 		pkg, err := ooxml.Open(src.Path, limits)
@@ -114,6 +114,7 @@ type reader struct {
 	imports   imports
 	title     string // of the first paragraph in the style Title
 	titled    bool   // headings nest under a title
+	main      bool   // what is read is the main text: not a note, a cell or a text box
 }
 
 // document reads the main part.
@@ -124,7 +125,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 		if start.Name.Local != "body" || found {
 			return nil
 		}
-		found = true
+		found, r.main = true, true
 		return r.blocks(r.out.Block)
 	})
 	if err != nil {

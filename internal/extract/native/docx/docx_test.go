@@ -25,7 +25,7 @@ const stylesXML = `<w:styles` + namespaces +
 <w:style w:type="paragraph" w:styleId="Code"><w:name w:val="Listing"/><w:rPr><w:rFonts w:ascii="Consolas"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:styleId="Beschriftung"><w:name w:val="caption"/></w:style>
 <w:style w:type="paragraph" w:styleId="Punkt2"><w:name w:val="List Bullet 2"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>
-</w:styles>`
+<w:style w:type="character" w:styleId="strong"><w:name w:val="Strong"/><w:rPr><w:b/></w:rPr></w:style></w:styles>`
 
 const numberingXML = `<w:numbering` + namespaces + `>
 <w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="x"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/><w:pStyle w:val="Punkt2"/></w:lvl></w:abstractNum>
@@ -55,6 +55,11 @@ func document(t testing.TB, body string, parts ...string) []byte {
 func p(style, text string) string {
 	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t xml:space="preserve">` + text +
 		`</w:t></w:r></w:p>`
+}
+
+// run is a paragraph of a run with properties.
+func run(properties, text string) string {
+	return `<w:p><w:r><w:rPr>` + properties + `</w:rPr><w:t>` + text + `</w:t></w:r></w:p>`
 }
 
 // li is a paragraph in a list.
@@ -131,6 +136,14 @@ func TestExtract(t *testing.T) {
 				tc("", p("", long)+p("", "a")) + `</w:tr><w:tr>` + tc(`<w:vMerge/>`, `<w:p/>`) + tc("", p("", "b")) +
 				`</w:tr></w:tbl>`,
 			"|  | " + long + " a |\n| - | - |\n|  | b |\n",
+		},
+		{
+			"headings set by hand", run("<w:b/>", "Alpha") + p("", long) + run(`<w:sz w:val="32"/>`, "Big") + p("", long) +
+				run(`<w:rStyle w:val="strong"/>`, "By style") + p("", long) + run(`<w:b/><w:b w:val="0"/>`, "Not") + p("", long) +
+				`<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>Lead.</w:t></w:r><w:r><w:t> ` + long + `</w:t></w:r></w:p>` +
+				`<w:tbl><w:tr>` + tc("", run("<w:b/>", "Head")+p("", long)) + tc("", p("", "b")) + `</w:tr></w:tbl>`,
+			"# Alpha\n\n" + long + "\n\n# Big\n\n" + long + "\n\n## By style\n\n" + long + "\n\nNot\n\n" + long + "\n\nLead. " + long +
+				"\n\n| Head " + long + " | b |\n| - | - |\n",
 		},
 		{
 			"a frame", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,

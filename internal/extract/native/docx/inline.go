@@ -50,11 +50,16 @@ func (r *reader) inline(p *paragraph) error {
 func (r *reader) run(p *paragraph) error {
 	hidden := false
 	into := p
+	looks := r.main && r.out.Looks()
+	p.font = font{}
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "rPr":
 			err := r.d.Children(func(start xml.StartElement) error {
 				hidden = hidden || start.Name.Local == "vanish" && on(ooxml.Attr(start, "val"))
+				if looks {
+					p.font.read(start)
+				}
 				return r.d.Skip()
 			}, nil)
 			if hidden {
@@ -97,6 +102,9 @@ func (r *reader) put(p *paragraph, text string) error {
 		text = formula.Before(text)
 	}
 	p.text.WriteString(text)
+	if r.main && r.out.Looks() {
+		p.see(text)
+	}
 	return r.out.Spend(len(text))
 }
 
@@ -117,6 +125,7 @@ func (r *reader) formula(p *paragraph, start xml.StartElement) error {
 func (r *reader) character(p *paragraph, start xml.StartElement) error {
 	switch start.Name.Local {
 	case "tab", "ptab":
+		p.set.Tab(p.text.String())
 		return r.put(p, " ")
 	case "br":
 		if kind := ooxml.Attr(start, "type"); kind == "" || kind == "textWrapping" {
@@ -140,12 +149,12 @@ func (r *reader) character(p *paragraph, start xml.StartElement) error {
 
 // textBox reads a w:txbxContent. Its blocks follow the paragraph that anchors it.
 func (r *reader) textBox(p *paragraph) error {
-	fields := r.fields
-	r.fields = nil
+	fields, main := r.fields, r.main
+	r.fields, r.main = nil, false
 	err := r.blocks(func(b extract.Block) error {
 		p.boxes = append(p.boxes, b)
 		return nil
 	})
-	r.fields = fields
+	r.fields, r.main = fields, main
 	return err
 }

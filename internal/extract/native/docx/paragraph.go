@@ -5,18 +5,23 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
 // paragraph is a w:p being read.
 type paragraph struct {
-	style   string
-	numbers numbers
-	outline *int
-	text    strings.Builder
-	links   extract.Linker
-	formula int             // where the last formula ends; 0: there is none
-	boxes   []extract.Block // text boxes anchored in it
+	style    string
+	numbers  numbers
+	outline  *int
+	text     strings.Builder
+	links    extract.Linker
+	formula  int             // where the last formula ends; 0: there is none
+	boxes    []extract.Block // text boxes anchored in it
+	font     font            // of the run being read
+	seen     []font          // different ones of its text
+	set      flow.Look
+	resolved style // once it is finished
 }
 
 // blocks reads the block-level children of an element (17.2.2) and passes each block to emit.
@@ -55,7 +60,10 @@ func (r *reader) paragraph(emit extract.Emit) error {
 	for i := range r.fields { // an instruction ends with its paragraph at the latest
 		r.fields[i].result = true
 	}
-	for _, b := range append(r.finish(p), p.boxes...) {
+	for i, b := range append(r.finish(p), p.boxes...) {
+		if r.main && i == 0 && r.out.Looks() {
+			r.out.Set(r.look(p))
+		}
 		if err := emit(b); err != nil {
 			return err
 		}
@@ -67,6 +75,7 @@ func (r *reader) paragraph(emit extract.Emit) error {
 // counts.
 func (r *reader) finish(p *paragraph) []extract.Block {
 	st, numbered := r.styles.resolve(p.style)
+	p.resolved = st
 	marker, depth, listed := r.marker(p, st, numbered)
 	text, links := extract.Trim(p.text.String(), p.links.Take(p.text.Len()))
 	if text == "" {

@@ -25,13 +25,16 @@ type style struct {
 	outline *int // 0-8; nil: unset
 	numbers numbers
 	mono    bool // has a monospaced font
+	font    font
 }
 
-// styles holds the paragraph styles.
+// styles holds the styles.
 type styles struct {
-	byID     map[string]*style
-	standard string // id of the default style
-	language string // default language of the text
+	byID     map[string]*style // of paragraphs
+	byRun    map[string]*style // of characters
+	font     font              // of text without a style
+	standard string            // id of the default style
+	language string            // default language of the text
 }
 
 // headingName matches the built-in name of a heading style and the id that most programs give it.
@@ -40,16 +43,19 @@ var headingName = pattern.New(`^heading ?([1-9])$`)
 var codeFont = pattern.New(`(?i)courier|consolas|mono|menlo|fira code|source code`)
 
 func (s *styles) read(d *ooxml.Decoder) error {
-	s.byID = map[string]*style{}
+	s.byID, s.byRun = map[string]*style{}, map[string]*style{}
 	return d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "docDefaults":
 			return s.defaults(d)
 		case "style":
-			if kind := ooxml.Attr(start, "type"); kind != "paragraph" && kind != "" {
-				return d.Skip()
+			switch ooxml.Attr(start, "type") {
+			case "paragraph", "":
+				return s.style(d, start, s.byID)
+			case "character":
+				return s.style(d, start, s.byRun)
 			}
-			return s.style(d, start)
+			return d.Skip()
 		}
 		return nil
 	})
@@ -60,15 +66,16 @@ func (s *styles) defaults(d *ooxml.Decoder) error {
 		if start.Name.Local == "lang" {
 			s.language = ooxml.Attr(start, "val")
 		}
+		s.font.read(start)
 		return s.defaults(d)
 	}, nil)
 }
 
-func (s *styles) style(d *ooxml.Decoder, start xml.StartElement) error {
+func (s *styles) style(d *ooxml.Decoder, start xml.StartElement, all map[string]*style) error {
 	st := &style{}
 	id := ooxml.Attr(start, "styleId")
-	s.byID[id] = st
-	if on(ooxml.Attr(start, "default")) && ooxml.Attr(start, "default") != "" {
+	all[id] = st
+	if ooxml.Attr(start, "type") != "character" && on(ooxml.Attr(start, "default")) && ooxml.Attr(start, "default") != "" {
 		s.standard = id
 	}
 	return d.Children(func(start xml.StartElement) error {
@@ -82,6 +89,7 @@ func (s *styles) style(d *ooxml.Decoder, start xml.StartElement) error {
 		case "rPr":
 			return d.Children(func(start xml.StartElement) error {
 				st.mono = st.mono || start.Name.Local == "rFonts" && codeFont.MatchString(ooxml.Attr(start, "ascii"))
+				st.font.read(start)
 				return d.Skip()
 			}, nil)
 		}
@@ -148,6 +156,7 @@ func (s *styles) resolve(id string) (st style, numbered string) {
 			st.numbers, numbered = next.numbers, id
 		}
 		st.mono = st.mono || next.mono && id != s.standard
+		st.font = st.font.or(next.font)
 		id = next.basedOn
 	}
 	if st.name == "" { // a style that is used but not defined

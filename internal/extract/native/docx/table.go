@@ -47,7 +47,11 @@ type row struct {
 // table reads a w:tbl. A table with a single cell is a frame around its content and is emitted as such.
 func (r *reader) table(emit extract.Emit) error {
 	t := &table{emit: emit, out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
-	if err := r.rows(t); err != nil {
+	main := r.main
+	r.main = false
+	err := r.rows(t)
+	r.main = main
+	if err != nil {
 		return err
 	}
 	if t.cells == 1 {

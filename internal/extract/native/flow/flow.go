@@ -1,5 +1,6 @@
 // Package flow orders the blocks of word processor documents: consecutive lines of code become one block, notes follow
-// the block that refers to them, and paragraphs with a typed bullet are list items.
+// the block that refers to them, paragraphs with a typed bullet are list items, and in a document without headings by
+// its styles, paragraphs that are set like headings are ones.
 package flow
 
 import (
@@ -13,18 +14,30 @@ type Writer struct {
 	emit  extract.Emit
 	code  *extract.Block // consecutive lines of code, not emitted yet
 	notes []extract.Block
-	cited int // notes referred to so far
-	limit int // of characters, for the error
-	bytes int // remaining budget for text
+	cited int  // notes referred to so far
+	limit int  // of characters, for the error
+	bytes int  // remaining budget for text
+	look  Look // of the next block
+	heads headings
 }
 
 // New returns a Writer to emit for a document of at most limit characters.
 func New(emit extract.Emit, limit int) *Writer {
-	return &Writer{emit: Items(emit), limit: limit, bytes: 4 * limit}
+	w := &Writer{limit: limit, bytes: 4 * limit, heads: headings{emit: emit}}
+	w.emit = Items(w.heads.add)
+	return w
 }
+
+// Looks reports whether looks are still needed: no heading by a style came yet.
+func (w *Writer) Looks() bool { return !w.heads.styled }
+
+// Set tells how the next block is set.
+func (w *Writer) Set(look Look) { w.look = look }
 
 // Block emits a block of the main text and the notes that it refers to.
 func (w *Writer) Block(b extract.Block) error {
+	look := w.look
+	w.look = Look{}
 	if b.Kind == extract.Code && w.code != nil && w.code.Page == b.Page {
 		w.code.Text += "\n" + b.Text
 		return nil
@@ -36,6 +49,7 @@ func (w *Writer) Block(b extract.Block) error {
 		w.code = &b
 		return nil
 	}
+	w.heads.look = look
 	if err := w.emit(b); err != nil {
 		return err
 	}
@@ -69,7 +83,10 @@ func (w *Writer) Flush() error {
 	if err := w.flushCode(); err != nil {
 		return err
 	}
-	return w.flushNotes()
+	if err := w.flushNotes(); err != nil {
+		return err
+	}
+	return w.heads.settle(true)
 }
 
 func (w *Writer) flushCode() error {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
@@ -19,6 +20,15 @@ type paragraph struct {
 	after int             // where the last formula ends; 0: there is none
 	mute  int             // number of open elements with hidden text
 	boxes []extract.Block // frames anchored in it
+	font  font            // of the text being read
+	look  flow.Look
+}
+
+// font is how text is set.
+type font struct {
+	size int // tenths of a point; 0: unknown
+	bold bool
+	mark bool // superscript or subscript
 }
 
 // blocks reads the children of an element that holds blocks and passes each block to emit.
@@ -81,6 +91,10 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 		p.mute++
 	}
 	r.size = max(r.size, r.styles.size("paragraph", style))
+	if r.main && r.out.Looks() {
+		p.font = r.styles.font("paragraph", style, font{size: r.styles.standard})
+		p.look.Title = r.styles.is(style, "Title")
+	}
 	// Frames within are read first and are not part of the paragraph's list.
 	waiting := r.item
 	r.item = nil
@@ -88,7 +102,10 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 		return err
 	}
 	r.item = waiting
-	for _, b := range append(r.finish(p, start, style), p.boxes...) {
+	for i, b := range append(r.finish(p, start, style), p.boxes...) {
+		if r.main && i == 0 {
+			r.out.Set(p.look)
+		}
 		if err := emit(b); err != nil {
 			return err
 		}

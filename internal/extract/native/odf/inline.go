@@ -26,6 +26,7 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 			return err
 		}
 	case "tab":
+		p.look.Tab(p.text.String())
 		tab := " "
 		if p.code {
 			tab = "\t"
@@ -43,7 +44,13 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 	case "span":
 		style := ooxml.Attr(start, "style-name")
 		r.size = max(r.size, r.styles.size("text", style))
-		return r.span(p, r.styles.hidden("text", style))
+		outer := p.font
+		if r.main && r.out.Looks() {
+			p.font = r.styles.font("text", style, outer)
+		}
+		err := r.span(p, r.styles.hidden("text", style))
+		p.font = outer
+		return err
 	case "hidden-text", "hidden-paragraph":
 		return r.span(p, ooxml.Attr(start, "is-hidden") != "false")
 	case "annotation":
@@ -152,6 +159,12 @@ func (r *reader) write(p *paragraph, text string) error {
 		}
 		p.blank = false
 		p.text.WriteRune(c)
+	}
+	if r.main && p.text.Len() > before {
+		p.look.Text()
+		if !p.font.mark {
+			p.look.Font(float64(p.font.size)/10, p.font.bold)
+		}
 	}
 	return r.out.Spend(p.text.Len() - before)
 }

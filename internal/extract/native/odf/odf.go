@@ -20,7 +20,7 @@ const name = "native/odf"
 
 // New returns an extractor of OpenDocument files. The pages of a presentation or a drawing are its slides; a text
 // or a spreadsheet has none until it is laid out.
-func New() extract.Extractor { return ooxml.Extractor(name, 3, read) }
+func New() extract.Extractor { return ooxml.Extractor(name, 4, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
@@ -93,6 +93,7 @@ type reader struct {
 	size     int    // largest font of the object on the slide, in tenths of a point; 0: unknown
 	title    string // of the first paragraph in the style Title
 	titled   bool   // headings nest under a title
+	main     bool   // what is read is the main text: not a note, a cell or a frame
 	cut      bool   // repeated rows or cells were read in part
 }
 
@@ -117,6 +118,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 				r.deck = start.Name.Local == "presentation"
 				return r.slides()
 			}
+			r.main = true
 			return r.blocks(r.top)
 		}, nil)
 	})
@@ -138,9 +140,9 @@ func (r *reader) top(b extract.Block) error {
 
 // collect calls read and returns the blocks that it emits. The enclosing lists are hidden from read.
 func (r *reader) collect(read func(extract.Emit) error) ([]extract.Block, error) {
-	open, item := r.open, r.item
-	r.open, r.item = nil, nil
-	defer func() { r.open, r.item = open, item }()
+	open, item, main := r.open, r.item, r.main
+	r.open, r.item, r.main = nil, nil, false
+	defer func() { r.open, r.item, r.main = open, item, main }()
 	var blocks []extract.Block
 	err := read(func(b extract.Block) error {
 		blocks = append(blocks, b)

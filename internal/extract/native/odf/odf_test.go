@@ -15,7 +15,7 @@ import (
 const namespaces = ` xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" xmlns:chart="urn:oasis:names:tc:opendocument:xmlns:chart:1.0" xmlns:math="http://www.w3.org/1998/Math/MathML" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:meta="urn:oasis:names:tc:opendocument:xmlns:meta:1.0" xmlns:xml="http://www.w3.org/XML/1998/namespace"`
 
 const stylesXML = `<office:document-styles` + namespaces + `><office:styles>
-<style:default-style style:family="paragraph"><style:text-properties fo:language="de" fo:country="DE"/></style:default-style>
+<style:default-style style:family="paragraph"><style:text-properties fo:language="de" fo:country="DE" fo:font-size="11pt"/></style:default-style>
 <style:style style:name="Title" style:family="paragraph"/>
 <style:style style:name="Circle" style:family="paragraph" style:parent-style-name="Circle"/>
 <style:style style:name="Preformatted_20_Text" style:family="paragraph"/>
@@ -25,6 +25,10 @@ const stylesXML = `<office:document-styles` + namespaces + `><office:styles>
 const automatic = `<office:automatic-styles>
 <style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/>
 <style:style style:name="P2" style:family="paragraph" style:parent-style-name="Preformatted_20_Text"/>
+<style:style style:name="Bold" style:family="paragraph"><style:text-properties fo:font-weight="bold"/></style:style>
+<style:style style:name="TBold" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style>
+<style:style style:name="TThin" style:family="text"><style:text-properties fo:font-weight="normal"/></style:style>
+<style:style style:name="TBig" style:family="text"><style:text-properties fo:font-size="16pt"/></style:style>
 <style:style style:name="T1" style:family="text"><style:text-properties text:display="none"/></style:style>
 <style:style style:name="ta1" style:family="table"><style:table-properties table:display="false"/></style:style>
 <text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
@@ -69,6 +73,9 @@ func tr(cells ...string) string {
 func tc(attributes, content string) string {
 	return "<table:table-cell " + attributes + ">" + content + "</table:table-cell>"
 }
+
+// long is more than a cell of a table of data has.
+var long = strings.Repeat("word ", 220) + "end"
 
 func table(attributes string, rows ...string) string {
 	return "<table:table " + attributes + ">" + strings.Join(rows, "") + "</table:table>"
@@ -136,6 +143,26 @@ func TestText(t *testing.T) {
 		{
 			"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))),
 			"| a | b \\| c |\n| - | - |\n",
+		},
+		{
+			"headings set by hand", styled("Bold", "Scope") + p(long) + p(`<text:span text:style-name="TBig">Fares</text:span>`) + p(long) +
+				p(`<text:span text:style-name="TBold">Lead</text:span> `+long) + styled("Bold", `No<text:span text:style-name="TThin">t</text:span>`) + p(long) +
+				table("", tr(tc("", styled("Bold", "Head")+p(long))+tc("", p("b")))),
+			"# Scope\n\n" + long + "\n\n# Fares\n\n" + long + "\n\nLead " + long + "\n\nNot\n\n" + long + "\n\n| Head " + long +
+				" | b |\n| - | - |\n",
+		},
+		{
+			"a frame as a row", table("", tr(tc("", p("a"))+tc("", p("b")))+tr(tc("", p(long)+list(`text:style-name="B"`, p("i"))+
+				table("", tr(tc("", p("b"))+tc("", p("c"))))))+tr(tc("", p("d"))+tc("", p(long)+p("e")))),
+			"| a | b |\n| - | - |\n\n" + long + "\n\n- i\n\n| b | c |\n| - | - |\n\n| d | " + long + " e |\n| - | - |\n",
+		},
+		{
+			"a long frame once", table("", tr(tc("", p(long)+p("a")))) + p("b"), long + "\n\na\n\nb\n",
+		},
+		{
+			"a merged cell beside long texts", table("", tr(tc(`table:number-rows-spanned="2"`, p("m"))+tc("", p(long)+p("a")))+
+				tr(`<table:covered-table-cell/>`+tc("", p(long)+p("b")))),
+			"| m | " + long + " a |\n| - | - |\n| m | " + long + " b |\n",
 		},
 		{"a frame is not a table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
 		{"an index", `<text:table-of-content><text:table-of-content-source><text:index-title-template>no</text:index-title-template></text:table-of-content-source><text:index-body>` + p("Chapter 1") + `</text:index-body></text:table-of-content>`, "Chapter 1\n"},

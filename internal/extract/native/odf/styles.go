@@ -23,6 +23,8 @@ type style struct {
 	list   string // style:list-style-name
 	hidden *bool  // text:display, table:display
 	size   int    // fo:font-size in tenths of a point; 0: inherited
+	bold   *bool  // fo:font-weight
+	mark   bool   // style:text-position: superscript or subscript
 }
 
 // level is one level of a text:list-style or of the text:outline-style.
@@ -41,6 +43,7 @@ type styles struct {
 	byName   map[string]style // by family and name
 	lists    map[string]*listStyle
 	outline  *listStyle // of the headings
+	standard int        // size of text without a style, in tenths of a point; 0: unknown
 	language string
 }
 
@@ -79,11 +82,13 @@ func (s *styles) readStyle(d *ooxml.Decoder, start xml.StartElement) error {
 				hidden := display == "none" || display == "false"
 				st.hidden = &hidden
 			}
-			if size, ok := strings.CutSuffix(ooxml.Attr(start, "font-size"), "pt"); ok {
-				if points, err := strconv.ParseFloat(size, 64); err == nil && points > 0 && points < maxPoints {
-					st.size = int(points * 10)
-				}
+			st.size = max(st.size, tenths(ooxml.Attr(start, "font-size")))
+			if weight := ooxml.Attr(start, "font-weight"); weight != "" {
+				bold := weight == "bold" || weight >= "600" && weight <= "900"
+				st.bold = &bold
 			}
+			position := ooxml.Attr(start, "text-position")
+			st.mark = st.mark || position != "" && !strings.HasPrefix(position, "0%")
 		}
 		return d.Skip()
 	}, nil)
@@ -93,10 +98,23 @@ func (s *styles) readStyle(d *ooxml.Decoder, start xml.StartElement) error {
 	return err
 }
 
-// readDefault reads the document's language from the paragraph defaults.
+// tenths parses a font's size in points. One in another unit is unknown: zero.
+func tenths(size string) int {
+	size, ok := strings.CutSuffix(size, "pt")
+	points, err := strconv.ParseFloat(size, 64)
+	if !ok || err != nil || points <= 0 || points >= maxPoints {
+		return 0
+	}
+	return int(points * 10)
+}
+
+// readDefault reads the document's language and the size of its text from the paragraph defaults.
 func (s *styles) readDefault(d *ooxml.Decoder, start xml.StartElement) error {
 	family := ooxml.Attr(start, "family")
 	return d.Children(func(start xml.StartElement) error {
+		if start.Name.Local == "text-properties" && family == "paragraph" {
+			s.standard = tenths(ooxml.Attr(start, "font-size"))
+		}
 		language, country := ooxml.Attr(start, "language"), ooxml.Attr(start, "country")
 		if start.Name.Local == "text-properties" && language != "" && language != "none" &&
 			(family == "paragraph" || s.language == "") {
@@ -168,6 +186,26 @@ func (s *styles) size(family, name string) (size int) {
 		return size > 0
 	})
 	return size
+}
+
+// font returns how a style sets text that is set as base without it.
+func (s *styles) font(family, name string, base font) font {
+	if name == "" {
+		return base
+	}
+	f := base
+	sized, weighed := false, false
+	s.find(family, name, func(_ string, st style) bool {
+		if st.size > 0 && !sized {
+			f.size, sized = st.size, true
+		}
+		if st.bold != nil && !weighed {
+			f.bold, weighed = *st.bold, true
+		}
+		f.mark = f.mark || st.mark
+		return sized && weighed
+	})
+	return f
 }
 
 // is reports whether a paragraph style is one of names, or based on one. A space in a name is encoded as _20_.

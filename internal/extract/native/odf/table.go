@@ -20,15 +20,18 @@ const (
 // row is a table:table-row being read. Empty cells at its end are dropped.
 type row struct {
 	cells  []extract.Cell
-	gap    int // empty cells to add before the next one
-	blocks []extract.Block
-	filled int // cells with text
-	values int // filled cells that hold numbers, dates and the like instead of text
-	tall   int // the largest row span
+	gap    int               // empty cells to add before the next one
+	blocks []extract.Block   // of the last cell with text
+	each   [][]extract.Block // of the cells
+	filled int               // cells with text
+	values int               // filled cells that hold numbers, dates and the like instead of text
+	tall   int               // the largest row span
 }
 
 // table is a table:table being read within a text or a slide.
 type table struct {
+	emit   extract.Emit
+	page   int
 	out    *extract.TableWriter
 	rows   int
 	reach  int             // the first row that no cell above spans
@@ -41,7 +44,8 @@ func (r *reader) table(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("table", ooxml.Attr(start, "style-name")) {
 		return r.d.Skip()
 	}
-	t := &table{out: extract.NewTableWriter(emit, extract.Block{Page: r.page})}
+	t := &table{emit: emit, page: r.page}
+	t.out = extract.NewTableWriter(emit, extract.Block{Page: r.page})
 	if err := r.rows(false, func(w *row, header bool, repeats int) error {
 		return r.tableRow(t, w, header,
 			repeats)
@@ -68,6 +72,9 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 	} else {
 		t.single = nil
 	}
+	if blocks := extract.Framed(w.cells, w.each); blocks != nil && t.rows >= t.reach && repeats == 1 {
+		return t.frame(blocks)
+	}
 	for i := range repeats {
 		t.rows++
 		t.reach = max(t.reach, t.rows-1+max(w.tall, 1))
@@ -79,6 +86,22 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 			if err := t.out.Flush(); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// frame emits the blocks of a row that is a frame. The rows after it are another table.
+func (t *table) frame(blocks []extract.Block) error {
+	t.rows++
+	t.single = nil
+	if err := t.out.Flush(); err != nil {
+		return err
+	}
+	t.out = extract.NewTableWriter(t.emit, extract.Block{Page: t.page})
+	for _, b := range blocks {
+		if err := t.emit(b); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -153,6 +176,7 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 		return nil
 	}
 	w.cells = append(w.cells, make([]extract.Cell, w.gap)...)
+	w.each = append(w.each, make([][]extract.Block, w.gap)...)
 	w.gap = 0
 	if columns > 1 {
 		c.ColSpan = columns
@@ -166,7 +190,7 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	}
 	r.cut = r.cut || c.Text != "" && repeats < all
 	for range repeats {
-		w.cells = append(w.cells, c)
+		w.cells, w.each = append(w.cells, c), append(w.each, blocks)
 	}
 	if c.Text != "" {
 		w.filled += repeats

@@ -31,6 +31,7 @@ type Decoder struct {
 	limit  int
 	tokens int
 	cut    bool // see Cut
+	ended  bool // at the end of the root: LibreOffice leaves the rest of a longer part behind it in some
 }
 
 func newDecoder(ctx context.Context, r io.Reader, depth int) *Decoder {
@@ -60,6 +61,9 @@ func (d *Decoder) Token() (xml.Token, error) {
 	if d.tokens++; d.tokens%ctxEvery == 0 && d.ctx.Err() != nil {
 		return nil, context.Cause(d.ctx)
 	}
+	if d.ended {
+		return nil, io.EOF
+	}
 	d.meter.left = maxToken
 	token, err := d.xml.Token()
 	if err != nil {
@@ -83,6 +87,7 @@ func (d *Decoder) Token() (xml.Token, error) {
 		}
 	case xml.EndElement:
 		d.depth--
+		d.ended = d.depth == 0
 	}
 	return token, nil
 }

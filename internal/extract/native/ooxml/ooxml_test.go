@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,22 @@ func TestDamagedXML(t *testing.T) {
 				t.Errorf("%s: got %.200v", what, err)
 			}
 		}
+	}
+}
+
+// TestRest: what follows the root of a part is not read.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	pkg := open(t, "a.xml", `<a><b/></a> val="92"><c/></d>`)
+	var names []string
+	err := pkg.Read(t.Context(), "a.xml", func(d *ooxml.Decoder) error {
+		return d.Each(func(start xml.StartElement) error {
+			names = append(names, start.Name.Local)
+			return nil
+		})
+	})
+	if err != nil || !slices.Equal(names, []string{"a", "b"}) {
+		t.Errorf("got %q, %v", names, err)
 	}
 }
 

@@ -140,15 +140,3 @@ func wordCount(text string) int {
 	}
 	return n + wide/2
 }
-
-// inCapitals reports whether nearly all letters of a text are capitals, of those without a section's number.
-func inCapitals(text string) bool {
-	upper, all := 0, 0
-	for _, r := range sectionNumber.ReplaceAllString(text, "") {
-		if unicode.IsLetter(r) {
-			all++
-			upper += one(unicode.IsUpper(r))
-		}
-	}
-	return upper > 0 && upper*10 >= all*9
-}

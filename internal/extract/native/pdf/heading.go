@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/section"
 	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
@@ -15,9 +16,6 @@ const maxHeading = 25
 // nearBody is how much smaller than the running text a heading may be that other fonts set apart: the size of the text is
 // known to half a point.
 const nearBody = 0.94
-
-// numbered matches the start of a section heading, for example "2.1 Methods", "IV. Results", "§ 3 Scope".
-var numbered = pattern.New(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
 
 // numberedHead matches the head of a numbered statement: "Definition 1", "Example 2.3 (Bases)".
 var numberedHead = pattern.New(`^\p{Lu}\p{L}+ \d+(\.\d+)*\b`)
@@ -43,7 +41,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 	}
 	ratio := p.size / s.body()
 	period := strings.ContainsRune(".。", ends) && words > 6
-	number := numbered.MatchString(text)
+	number := section.Numbered(text)
 	switch {
 	case ratio >= 1.15 && !s.isText(p):
 		return !period && (!p.mono || s.mostlyMono()) && !(ratio < 1.3 && !p.bold && startsLower(text))
@@ -72,7 +70,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 		return false
 	}
 	return p.italic && !s.mostlyItalic() && words <= 10 && unicode.IsUpper([]rune(text)[0]) ||
-		words <= 12 && letters(text) >= 4 && inCapitals(text)
+		words <= 12 && letters(text) >= 4 && section.InCapitals(text)
 }
 
 // isTitle reports whether a text may be a heading where neither its size nor its weight tells: it begins with a word or a
@@ -199,7 +197,7 @@ func (p *piece) isTerm() bool {
 	text := p.lines[0].text()
 	first, _ := utf8.DecodeRuneInString(text)
 	if next == nil || next.table != nil || next.marker != "" && p.above > 1.6 && !strings.HasSuffix(text, ":") || next.wholly() || len(p.lines) > 1 || unicode.IsDigit(first) || first == '§' ||
-		numbered.MatchString(text) || numberedHead.MatchString(text) {
+		section.Numbered(text) || numberedHead.MatchString(text) {
 		return false
 	}
 	indent := next.lines[0].left - p.left

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/section"
 )
 
 // piece is lines that belong together: a paragraph, a heading, a list item, or a table.
@@ -219,18 +220,18 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 // endsInCapitals reports whether the first of two lines is in capitals, and the second one isn't.
 func endsInCapitals(prev, l line) bool {
 	text := prev.text()
-	return letters(text) > 3 && inCapitals(text) && !inCapitals(l.text())
+	return letters(text) > 3 && section.InCapitals(text) && !section.InCapitals(l.text())
 }
 
 // headGoesOn reports whether two lines are those of one heading: centered ones in capitals, or one beside the text, whose
 // room is narrower than the text's, of bold lines. They are as close as the lines of a paragraph.
 func headGoesOn(prev, l line) bool {
 	text := l.text()
-	if abs(l.centerX()-prev.centerX()) < 0.5*l.size && inCapitals(text) && inCapitals(prev.text()) {
+	if abs(l.centerX()-prev.centerX()) < 0.5*l.size && section.InCapitals(text) && section.InCapitals(prev.text()) {
 		return l.centerY()-prev.centerY() < 1.4*l.size
 	}
 	return prev.bold && l.bold && boldnessOf(prev.words()).all && boldnessOf(l.words()).all && prev.face == l.face &&
-		abs(l.left-prev.left) < 0.3*l.size && l.centerY()-prev.centerY() < 1.3*l.size && !numbered.MatchString(text) &&
+		abs(l.left-prev.left) < 0.3*l.size && l.centerY()-prev.centerY() < 1.3*l.size && !section.Numbered(text) &&
 		!entryLine(l.words()) && len(l.segments) == 1 && len(prev.segments) == 1
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/numeral"
 )
 
@@ -36,13 +37,17 @@ type story struct {
 	labeled bool
 	boxes   []extract.Block // text boxes anchored in the paragraph
 	tables  []*table        // open tables, outermost first
+	main    bool            // it is the document's
+	look    flow.Look       // of the paragraph
 }
 
 // endParagraph emits the paragraph to its table cell or to the story.
 func (r *reader) endParagraph() error {
 	s := r.story
 	blocks := append(r.paragraph(), s.boxes...)
-	s.boxes, s.label, s.labeled = nil, "", false
+	look := s.look
+	look.Title = r.styles[r.par.style].name == "title"
+	s.boxes, s.label, s.labeled, s.look = nil, "", false, flow.Look{}
 	s.text.Reset()
 	if len(blocks) == 0 && r.par.depth == 0 {
 		return s.closeTables(0)
@@ -50,7 +55,10 @@ func (r *reader) endParagraph() error {
 	if err := s.closeTables(r.par.depth); err != nil {
 		return err
 	}
-	for _, b := range blocks {
+	for i, b := range blocks {
+		if s.main && i == 0 && r.par.depth == 0 {
+			r.out.Set(look)
+		}
 		if err := s.to(r.par.depth)(b); err != nil {
 			return err
 		}

@@ -18,10 +18,12 @@ import (
 const (
 	name     = "native/rtf"
 	maxDepth = 1000 // open groups
+
+	standardSize = 24 // half points
 )
 
 // New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
-func New() extract.Extractor { return extract.Func(name, 4, read) }
+func New() extract.Extractor { return extract.Func(name, 5, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -31,17 +33,30 @@ func read(
 		return extract.Info{}, fmt.Errorf("open document: %w", err)
 	}
 	defer func() { _ = file.Close() }() // read-only
-	out := flow.New(emit, limits.Characters)
+	emitted := false
+	out := flow.New(func(b extract.Block) error {
+		emitted = true
+		return emit(b)
+	}, limits.Characters)
 	r := &reader{
-		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block},
+		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block, main: true},
 		page:  ansiPage,
 		fonts: map[int]font{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{},
 		properties: map[string]string{},
 	}
-	if err := r.read(); err != nil {
+	cut, err := r.read()
+	if err != nil {
 		return extract.Info{}, err
 	}
-	return extract.Info{Title: r.title, Language: languages[r.language], Properties: r.properties}, nil
+	info := extract.Info{Title: r.title, Language: languages[r.language], Properties: r.properties}
+	switch {
+	case cut && !emitted:
+		return extract.Info{}, taskerr.Errorf(taskerr.CorruptionDetected,
+			"the Rich Text document ends before its text: it was cut off on its way; upload it again")
+	case cut:
+		info.Warnings = []string{"the Rich Text document has no end: if it was cut off on its way, the rest of its text is missing"}
+	}
+	return info, nil
 }
 
 // destination is the target of a group's text.
@@ -71,6 +86,9 @@ type group struct {
 	font   int
 	uc     int  // \uc: replacement characters that follow a \u
 	hidden bool // \v, \deleted
+	bold   bool // \b
+	size   int  // \fs, in half points
+	mark   bool // \super, \sub
 	par    properties
 	end    func() error // called at its closing brace; not inherited
 }
@@ -100,18 +118,30 @@ type reader struct {
 	titled     bool // headings nest under a title
 }
 
-// read reads the file to the end of the document.
-func (r *reader) read() error {
-	err := r.document()
-	if errors.Is(err, io.EOF) {
-		return taskerr.Errorf(taskerr.CorruptionDetected,
-			"the Rich Text document ends in the middle: it was cut off on its way; upload it again")
+// read reads the file to the end of the document. cut reports whether the file ends before that.
+func (r *reader) read() (cut bool, err error) {
+	err = r.document()
+	if !errors.Is(err, io.EOF) {
+		return false, err
 	}
-	return err
+	if err := r.flush(); err != nil {
+		return true, err
+	}
+	if r.to == body { // the paragraph's properties end with its group
+		if err := r.endParagraph(); err != nil {
+			return true, err
+		}
+	}
+	for len(r.groups) > 1 {
+		if err := r.close(); err != nil {
+			return true, err
+		}
+	}
+	return true, r.finish()
 }
 
 func (r *reader) document() error {
-	r.group = group{uc: 1, par: plain}
+	r.group = group{uc: 1, par: plain, size: standardSize}
 	first := true
 	for {
 		t, err := r.scan.next()

@@ -18,6 +18,9 @@ const head = `{\rtf1\ansi\ansicpg1252\deff0\deflang1031{\fonttbl{\f0\froman\fcha
 {\*\generator W 1;}{\info{\title A \'fcber title}{\author Ada}{\creatim\yr2025\mo1\dy2\hr3\min4}{\*\company no}{\operator no}}{\header no\par}{\footer no\par}
 `
 
+// long is more than a cell of a table of data has.
+var long = strings.Repeat("word ", 220) + "end"
+
 func document(body string) []byte { return []byte(head + body + "}") }
 
 func TestExtract(t *testing.T) {
@@ -70,6 +73,23 @@ func TestExtract(t *testing.T) {
 			"a row without its end", `\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\pard x`,
 			"| a | b |\n| - | - |\n\nx\n",
 		},
+		{
+			"headings set by hand", `\pard{\b Scope}\par ` + long + `\par\fs32 Fares\par\plain ` + long + `\par{\b Lead} ` + long +
+				`\par\trowd\cellx1000\cellx2000\pard\intbl\b Head\b0\par\intbl ` + long + `\cell b\cell\row\pard`,
+			"# Scope\n\n" + long + "\n\n# Fares\n\n" + long + "\n\nLead " + long + "\n\n| Head " + long + " | b |\n| - | - |\n",
+		},
+		{
+			"a frame as a row",
+			`\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row\trowd\cellx2000\pard\intbl ` + long +
+				`\par\pard\intbl\ls2 i\cell\row\trowd\cellx1000\cellx2000\pard\intbl d\cell ` + long + `\par e\cell\row\pard`,
+			"| a | b |\n| - | - |\n\n" + long + "\n\n- i\n\n| d | " + long + " e |\n| - | - |\n",
+		},
+		{
+			"a merged cell beside long texts",
+			`\trowd\clvmgf\cellx1000\cellx2000\pard\intbl\cell ` + long + `\par a\cell\row` +
+				`\trowd\clvmrg\cellx1000\cellx2000\pard\intbl\cell ` + long + `\par b\cell\row\pard`,
+			"|  | " + long + " a |\n| - | - |\n|  | " + long + " b |\n",
+		},
 		{"what follows the document", `a}{\rtf1 no}`, "a\n"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -93,6 +113,33 @@ func TestInfo(t *testing.T) {
 	}
 	if !reflect.DeepEqual(doc.Info, want) {
 		t.Errorf("got %+v", doc.Info)
+	}
+}
+
+// TestCut: a document without its end is read as far as it goes, with a warning.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ what, body, want string }{
+		{"within groups", `a\par{\b text {\i more`, "a\n\ntext more\n"},
+		{"within a note", `a{\footnote the note`, "a\\[1\\]\n\n\\[1\\] the note\n"},
+		{"within a table", `\trowd\cellx1000\cellx2000{\pard\intbl a\cell b`, "| a | b |\n| - | - |\n"},
+		{"within a character", `{{\f2\'cf\'f0\'`, "Пр\n"},
+		{"within a picture", `a\par{\pict\bin99999999 x`, "a\n"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			content := []byte(head + tt.body)
+			doc, err := nativetest.Extract(t, rtf.New(), extract.RTF, content, extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "has no end") {
+				t.Errorf("got the warnings %q", doc.Warnings)
+			}
+			if got := nativetest.Markdown(t, rtf.New(), extract.RTF, content); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
 	}
 }
 
@@ -121,7 +168,7 @@ func TestLongTable(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	nativetest.RefusesAll(t, rtf.New(), extract.RTF, []nativetest.Refusal{
-		{What: "cut off", Content: []byte(head + `{\b text`), Class: taskerr.CorruptionDetected, Message: "cut off"},
+		{What: "cut off before its text", Content: []byte(head[:400]), Class: taskerr.CorruptionDetected, Message: "cut off"},
 		{
 			What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`),
 			Class: taskerr.CorruptionDetected, Message: "cut off",

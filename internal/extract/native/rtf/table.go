@@ -153,9 +153,8 @@ func (t *table) endRow() error {
 	}
 	w := row{cells: t.cells, definition: t.def}
 	w.definition.cells = slices.Clone(t.def.cells)
-	joinedAbove := slices.ContainsFunc(w.definition.cells, func(c cellDefinition) bool { return c.joinedAbove })
 	t.cells = nil
-	if len(t.rows) >= maxRows && !joinedAbove || t.held > maxHeld {
+	if len(t.rows) >= maxRows && !w.continues() || t.held > maxHeld {
 		if err := t.write(); err != nil {
 			return err
 		}
@@ -189,14 +188,41 @@ func (t *table) write() error {
 	lines := edges(t.rows)
 	above := map[int]*extract.Cell{} // by column: the cell that may continue below
 	rows := make([][]extract.Cell, len(t.rows))
+	contents := make([][][]extract.Block, len(t.rows))
 	for i, w := range t.rows {
-		rows[i] = w.place(lines, above)
+		rows[i], contents[i] = w.place(lines, above)
 	}
 	for i, w := range t.rows {
-		t.out.Row(rows[i], w.header)
+		blocks := extract.Framed(rows[i], contents[i])
+		if blocks == nil || w.continues() {
+			t.out.Row(rows[i], w.header)
+			continue
+		}
+		if err := t.frame(blocks); err != nil {
+			return err
+		}
 	}
 	t.rows, t.held = nil, 0
 	return t.out.Flush()
+}
+
+// frame emits the blocks of a row that is a frame. The rows after it are another table.
+func (t *table) frame(blocks []extract.Block) error {
+	if err := t.out.Flush(); err != nil {
+		return err
+	}
+	t.out = extract.NewTableWriter(t.emit, extract.Block{})
+	for _, b := range blocks {
+		if err := t.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// continues reports whether a cell of the row continues the one above.
+func (w *row) continues() bool {
+	return slices.ContainsFunc(w.definition.cells, func(c cellDefinition) bool { return c.joinedAbove })
 }
 
 // edges returns the right edges of the columns that the rows share, in order.
@@ -216,12 +242,13 @@ func edges(rows []row) []int {
 	return all[:min(len(all), maxCells)]
 }
 
-// place returns the cells of a row with their spans.
-func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
-	cells := make([]extract.Cell, 0, len(w.cells)+len(lines)) // never reallocated: above points into it
+// place returns the cells of a row with their spans, and the blocks of each.
+func (w *row) place(lines []int, above map[int]*extract.Cell) (cells []extract.Cell, contents [][]extract.Block) {
+	cells = make([]extract.Cell, 0, len(w.cells)+len(lines)) // never reallocated: above points into it
 	column := column(lines, w.left)
 	if column > 0 && len(w.definition.cells) > 0 {
 		cells = append(cells, make([]extract.Cell, column)...) // the row is indented
+		contents = make([][]extract.Block, column)
 	} else {
 		column = 0
 	}
@@ -243,7 +270,7 @@ func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
 			if span > 1 {
 				cell.ColSpan = span
 			}
-			cells = append(cells, cell)
+			cells, contents = append(cells, cell), append(contents, blocks)
 			delete(above, column)
 			if def.beginsTall {
 				above[column] = &cells[len(cells)-1]
@@ -251,7 +278,7 @@ func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
 		}
 		column = end
 	}
-	return cells
+	return cells, contents
 }
 
 // column returns the number of columns that end at or before x.

@@ -34,6 +34,7 @@ func (r *reader) symbol(b byte) error {
 			return r.endParagraph()
 		}
 	case '\t':
+		r.story.look.Tab(r.story.text.String())
 		return r.put(" ")
 	}
 	return nil // an optional hyphen, index marks, junk
@@ -113,6 +114,17 @@ func (r *reader) unicode(n int) error {
 	return r.put(string(c))
 }
 
+// see notes how a text of the main text is set.
+func (r *reader) see(text string) {
+	if !r.story.main || !r.out.Looks() || strings.TrimSpace(text) == "" {
+		return
+	}
+	r.story.look.Text()
+	if !r.mark && r.size > 0 {
+		r.story.look.Font(float64(r.size)/2, r.bold)
+	}
+}
+
 // put adds text to the target of the group.
 func (r *reader) put(text string) error {
 	switch r.to {
@@ -120,6 +132,7 @@ func (r *reader) put(text string) error {
 		if r.hidden {
 			return nil
 		}
+		r.see(text)
 		r.story.text.WriteString(text)
 		return r.out.Spend(len(text))
 	case label, information, instruction:

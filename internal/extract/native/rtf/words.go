@@ -53,6 +53,9 @@ func (r *reader) word(t token) error {
 		return nil
 	}
 	if text, ok := characters[t.word]; ok {
+		if t.word == "tab" && r.to == body {
+			r.story.look.Tab(r.story.text.String())
+		}
 		return r.put(text)
 	}
 	r.global(t)
@@ -140,7 +143,15 @@ func (r *reader) format(t token) error {
 	case "f":
 		r.font = t.number
 	case "plain":
-		r.font, r.hidden = r.deff, false
+		r.font, r.hidden, r.bold, r.mark, r.size = r.deff, false, false, false, standardSize
+	case "b":
+		r.bold = !t.off()
+	case "fs":
+		r.size = t.number
+	case "super", "sub":
+		r.mark = !t.off()
+	case "nosupersub":
+		r.mark = false
 	case "v", "deleted":
 		r.hidden = !t.off()
 	case "pard":
