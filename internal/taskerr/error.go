@@ -89,7 +89,7 @@ func Classify(err error) *Error {
 	if errno, ok := exhaustion(err); ok {
 		return &Error{
 			Class: TransientStorage, Message: "the worker's machine lacks something (" + errno.Error() + ")",
-			Cause: err, Hint: remedies(errno),
+			Cause: err, Hint: remedies(errno), Dependency: Machine,
 		}
 	}
 	return &Error{
