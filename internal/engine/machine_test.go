@@ -43,9 +43,9 @@ func TestMachineThatLacksSomethingCostsNoAttempt(t *testing.T) {
 						return nil
 					},
 				}
-				runs := 0
+				var runs atomic.Int64
 				w.startWith(needing(taskerr.Storage, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-					if runs++; full.Load() {
+					if runs.Add(1); full.Load() {
 						return handlers.Outcome{}, failure
 					}
 					return done(ctx, c)
@@ -54,8 +54,8 @@ func TestMachineThatLacksSomethingCostsNoAttempt(t *testing.T) {
 					w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
 				}
 				w.settled(5 * time.Hour)
-				if runs > 4 {
-					t.Errorf("%d runs while the machine lacks something", runs)
+				if n := runs.Load(); n > 4 {
+					t.Errorf("%d runs while the machine lacks something", n)
 				}
 				found := false
 				for _, d := range w.engine.Health().Dependencies {
