@@ -116,7 +116,7 @@ func hopeless(ctx context.Context, err error) bool {
 
 func retryable(err error) bool {
 	e, ok := errors.AsType[*taskerr.Error](err)
-	return ok && taskerr.Classes[e.Class].Retryable
+	return ok && taskerr.Classes[e.Class].Retryable || taskerr.Exhausted(err)
 }
 
 // page writes a page. An error ends the attempt.

@@ -26,6 +26,9 @@ func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader
 		r.Cache = &pageCache{store: t.Store, log: t.log}
 	}
 	r.Engine, noOCR = openTesseract(ctx, tempDir, t.pool)
+	if taskerr.Exhausted(noOCR) { // there is OCR: a worker without it would leave scanned pages out until it is restarted
+		return r, nil, fmt.Errorf("start tesseract: %w", taskerr.Classify(noOCR))
+	}
 	switch c.OCREngine {
 	case config.OCRTesseract:
 		return r, noOCR, nil

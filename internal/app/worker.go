@@ -17,6 +17,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/internal/upkeep"
 	"github.com/seed-7227ef26/async-worker/webhook"
@@ -47,6 +48,7 @@ type Worker struct {
 
 // registry builds the handlers of all task types for this tenant.
 func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
+	t.probe(taskerr.Machine, machineProbe(tempDir))
 	reader, noOCR, err := t.openReader(ctx, tempDir)
 	if err != nil {
 		return nil, err

@@ -123,8 +123,8 @@ const afterExit = 2 * time.Second
 
 // Run runs the command until it has ended and all of its output was read. When Run returns, no process of its
 // group and no temporary file is left, however it ended. The error is a *NotInstalledError, the error of
-// Stdout, one that wraps context.Cause(ctx), or a fault of the system. A program that fails or reaches a limit
-// is reported in the Result.
+// Stdout, one that wraps context.Cause(ctx), or a fault of the system, such as a full disk. A program that fails or
+// reaches a limit is reported in the Result.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)
@@ -142,6 +142,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)
 	}
 	result, err := run(ctx, c, path, dir)
+	if err == nil {
+		err = c.checkRoom(result, dir, freeBytes)
+	}
 	if e := os.RemoveAll(dir); e != nil && err == nil {
 		err = fmt.Errorf("remove the temporary folder of %s: %w", c.Program, e)
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -28,11 +27,11 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 	if down, wait := e.breakers.enter(ctx, a); down != "" {
 		e.limits.leave(t)
 		e.throttle.reject()
-		return nil, &deferral{fmt.Sprintf("the %s, which the task needs, is down", down), wait, down}
+		return nil, &deferral{"the task can't be done now: " + down.Down(), wait, down}
 	}
 	e.throttle.admit()
 	return func() {
-		e.breakers.leave(a, a.spec.Needs)
+		e.breakers.leave(a, e.breakers.needs(a))
 		e.limits.leave(t)
 	}, nil
 }

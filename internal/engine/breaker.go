@@ -44,6 +44,16 @@ func (b *breakers) of(d taskerr.Dependency) *circuit {
 	return b.by[d]
 }
 
+// needs are the dependencies of an attempt: those of its task and, once it has lacked something, this machine.
+func (b *breakers) needs(a *attempt) []taskerr.Dependency {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.by[taskerr.Machine] == nil {
+		return a.spec.Needs
+	}
+	return append(slices.Clip(a.spec.Needs), taskerr.Machine)
+}
+
 // probing is about how long a message is hidden while another job tries the dependency.
 func (b *breakers) probing() time.Duration { return max(b.most/4, time.Second) }
 
@@ -55,9 +65,10 @@ func (b *breakers) anyDown(needs []taskerr.Dependency) bool {
 // enter admits an attempt when all its dependencies are up; otherwise it returns one that is down, and how long to
 // wait. An admitted attempt has to call leave.
 func (b *breakers) enter(ctx context.Context, a *attempt) (down taskerr.Dependency, wait time.Duration) {
-	for i, d := range a.spec.Needs {
+	needs := b.needs(a)
+	for i, d := range needs {
 		if wait := b.of(d).enter(ctx, a.task.ID); wait > 0 {
-			b.leave(a, a.spec.Needs[:i])
+			b.leave(a, needs[:i])
 			return d, wait
 		}
 	}
@@ -73,7 +84,7 @@ func (b *breakers) leave(a *attempt, entered []taskerr.Dependency) {
 
 // succeeded records that the dependencies of an attempt are up, except those that it did not use.
 func (b *breakers) succeeded(a *attempt, unused []taskerr.Dependency) {
-	for _, d := range a.spec.Needs {
+	for _, d := range b.needs(a) {
 		if !slices.Contains(unused, d) {
 			b.of(d).succeeds(a.task.ID, a.started)
 		}

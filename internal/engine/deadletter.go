@@ -77,7 +77,7 @@ func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID s
 	if err := e.sendEnvelope(ctx, env); err != nil {
 		d.log.Error("can't copy a dead letter to its queue; retrying when the message comes back", "dead_letter",
 			ref.ID, "error", err)
-		d.putBack(ctx, e.tuning().PollMax)
+		d.putBack(ctx, e.copyWait(d))
 		return false
 	}
 	if err := e.deps.Store.DeadLetterSent(ctx, ref.ID); err != nil {
@@ -91,13 +91,21 @@ func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID s
 	return true
 }
 
+// copyWait is how long a message is hidden whose dead letter could not be copied: an eighth of the time since it was
+// sent, at least a poll interval. A queue that is forbidden stays so until a person comes, and each return of each such
+// message costs a slot, a query and a line in the log.
+func (e *Engine) copyWait(d *delivery) time.Duration {
+	const part = 8
+	return max(e.tuning().PollMax, min(time.Since(d.msg.InsertedAt)/part, longPause))
+}
+
 func (e *Engine) sendEnvelope(ctx context.Context, env Envelope) error {
 	for {
 		text, err := json.Marshal(env)
 		if err != nil {
 			return fmt.Errorf("encode the envelope: %w", err)
 		}
-		_, err = e.deps.Queues.DeadLetter.Send(ctx, string(text), queue.SendOptions{TTL: queue.Never})
+		err = sendEnsured(ctx, e.deps.Queues.DeadLetter, string(text), queue.SendOptions{TTL: queue.Never})
 		if !errors.Is(err, queue.ErrTooLarge) || env.Original == "" {
 			return err
 		}

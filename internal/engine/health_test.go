@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -110,36 +108,6 @@ func TestDeletedQueue(t *testing.T) {
 		w.expectState("t1", job.Succeeded, 1)
 		w.expectLog("level=ERROR", "can't receive", "somebody deleted the queue: it is created again")
 		w.expectLog("receiving again", "queue=acme-tasks ")
-	})
-}
-
-// A full disk fails attempts, says what to do about it, and is over when there is space again.
-func TestFullDisk(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var full atomic.Bool
-		full.Store(true)
-		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			if full.Load() {
-				return handlers.Outcome{}, fmt.Errorf("keep the document: %w", &os.PathError{
-					Op: "write", Path: "/var/cache/x", Err: syscall.ENOSPC,
-				})
-			}
-			return done(ctx, c)
-		})
-		w.send(w.queues.Normal, message("t1", ""))
-		w.settled(time.Second)
-		if got := w.health("test").Trouble; got == nil || got.Class != taskerr.TransientStorage ||
-			!strings.Contains(got.Hint, "disk is full") {
-			t.Errorf("the health says %+v", got)
-		}
-		w.expectLog("level=WARN", "task failed; another attempt follows", "error_class=transient_storage",
-			"disk is full: free space")
-		full.Store(false)
-		w.settled(time.Minute)
-		w.expectState("t1", job.Succeeded, 2)
-		if got := w.health("test").Trouble; got != nil {
-			t.Errorf("the health still says %+v", got)
-		}
 	})
 }
 

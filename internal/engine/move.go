@@ -21,7 +21,7 @@ func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bo
 		Queue: d.queue.Name(), MessageID: d.msg.ID, InsertedAt: d.msg.InsertedAt,
 	})
 	if err == nil {
-		err = sendEnsured(ctx, to, text)
+		err = sendEnsured(ctx, to, text, queue.SendOptions{})
 	}
 	if err != nil {
 		d.log.Warn("can't move a message to the queue of its priority; it is processed from its current queue",
@@ -35,11 +35,11 @@ func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bo
 }
 
 // sendEnsured sends to a queue that may have been deleted.
-func sendEnsured(ctx context.Context, q queue.Queue, text string) error {
-	_, err := q.Send(ctx, text, queue.SendOptions{})
+func sendEnsured(ctx context.Context, q queue.Queue, text string, o queue.SendOptions) error {
+	_, err := q.Send(ctx, text, o)
 	if errors.Is(err, queue.ErrNotFound) {
 		if err = q.Ensure(ctx); err == nil {
-			_, err = q.Send(ctx, text, queue.SendOptions{})
+			_, err = q.Send(ctx, text, o)
 		}
 	}
 	return err

@@ -190,12 +190,26 @@ func classify(err error) *taskerr.Error {
 	case errors.Is(err, store.ErrSchema):
 		remedy = "run async-worker migrate, and start the version of the worker that fits the schema"
 	default:
-		return taskerr.Classify(err)
+		return ofMachine(taskerr.Classify(err))
 	}
 	return &taskerr.Error{
 		Class: taskerr.DependencyUnavailable, Message: "the database refused the worker; the worker's log has the details",
 		Cause: err, Hint: remedy,
 	}
+}
+
+// ofMachine blames this machine for a failure that it causes, e.g. by too many open files, whichever service could not be
+// called or file not be written. The database is judged with the engine's own calls.
+func ofMachine(failure *taskerr.Error) *taskerr.Error {
+	if failure.Dependency == taskerr.Database || !taskerr.Classes[failure.Class].Retryable || !taskerr.Exhausted(failure) {
+		return failure
+	}
+	blamed := *failure
+	blamed.Dependency = taskerr.Machine
+	if blamed.Hint == "" {
+		blamed.Hint = taskerr.Classify(failure.Cause).Hint
+	}
+	return &blamed
 }
 
 // describe converts the attempt's failure, with its stage and duration.

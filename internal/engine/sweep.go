@@ -207,7 +207,7 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 
 // sendRecorded sends a recorded message, to a queue that may have been deleted, and records that it was sent.
 func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text string) error {
-	if err := sendEnsured(ctx, q, text); err != nil {
+	if err := sendEnsured(ctx, q, text, queue.SendOptions{}); err != nil {
 		return fmt.Errorf("send the message of job %s: %w", jobID, err)
 	}
 	e.Wake()

@@ -64,7 +64,9 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 		// A model that hung may have recovered between the request and now, so that its probe succeeds. Calls of other
 		// services are not repeated for that: the gateway is paid by the call.
 		hung := failure.Dependency == taskerr.Model && failure.Class == taskerr.NetworkTimeout
-		return e.breakers.failed(ctx, a, failure, false, hung)
+		// The tasks beside it may have given back what this one lacked.
+		lacked := failure.Dependency == taskerr.Machine
+		return e.breakers.failed(ctx, a, failure, false, hung || lacked)
 	}
 	known, held := e.outages.happenedSince(a.started)
 	return e.breakers.failed(ctx, a, failure, known, held || errors.Is(failure, store.ErrCutOff))
@@ -83,9 +85,16 @@ func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tr
 	}
 	wait = min(wait, max(most-waited, time.Second))
 	return e.giveBackAtMost(ctx, a, wait, bound{
-		reason: "waiting for the " + string(d) + ", which is down", tried: tried, waited: waited, most: most,
+		reason: waitingFor(d), tried: tried, waited: waited, most: most,
 		code: d.DownCode(),
 	})
+}
+
+func waitingFor(d taskerr.Dependency) string {
+	if d == taskerr.Machine {
+		return "waiting while " + d.Down()
+	}
+	return "waiting for the " + string(d) + ", which is down"
 }
 
 // bound is why and within which limits a job is released uncounted.

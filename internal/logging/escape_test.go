@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // What a terminal would obey is visible in every format, and the JSON still decodes to the same string.
@@ -49,5 +50,19 @@ func TestForeignLines(t *testing.T) {
 	if !strings.Contains(got, "Unsolicited response") || strings.Contains(got, "document") ||
 		!strings.Contains(got, `"level":"WARN"`) {
 		t.Error(got)
+	}
+}
+
+// A line in the journal has no control character: journalctl shows "blob data" in place of one that has, so that whoever
+// names a file could hide what is logged of it.
+func TestNoControlCharactersInTheJournal(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"\x1b[2Kx", "a\x00b", "a\x7fb", "a\vb", "bell\a", "\u009b31m"} {
+		log, got := toJournal(t, &bytes.Buffer{}, nil)
+		log.Warn("can't read", "file", value)
+		line := (*got)[0].message
+		if strings.ContainsFunc(line, unicode.IsControl) || !strings.HasPrefix(line, `can't read file=`) {
+			t.Errorf("%q is written as %q", value, line)
+		}
 	}
 }

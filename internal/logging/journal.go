@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/coreos/go-systemd/v22/journal"
 )
@@ -150,8 +151,9 @@ func priority(l slog.Level) journal.Priority {
 	return journal.PriDebug
 }
 
+// quoteIfNeeded quotes what would be read as something else. journalctl shows no line that has a control character.
 func quoteIfNeeded(s string) string {
-	if s == "" || strings.ContainsAny(s, " \t\r\n\"=") {
+	if s == "" || strings.ContainsAny(s, " \"=") || strings.ContainsFunc(s, unicode.IsControl) {
 		return strconv.Quote(s)
 	}
 	return s

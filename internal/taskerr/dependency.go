@@ -18,6 +18,7 @@ const (
 	Docling  Dependency = "docling"
 	Privacy  Dependency = "privacy" // what finds personal data
 	Gateway  Dependency = "gateway" // what makes XML of invoices
+	Machine  Dependency = "machine" // the worker's own: its disk of temporary files, its open files, its memory
 )
 
 // DownCode is the error code of a job that has waited too long for the service, where the contract has one; empty: that
@@ -27,6 +28,14 @@ func (d Dependency) DownCode() string {
 		return "GW_5XX"
 	}
 	return ""
+}
+
+// Down says that the service can't be used now.
+func (d Dependency) Down() string {
+	if d == Machine {
+		return "the worker's machine lacks disk space, open files or memory"
+	}
+	return "the " + string(d) + " is down"
 }
 
 // Blame notes whose fault a retryable Error is, unless that is known already, and returns err.

@@ -63,6 +63,18 @@ var exhausted = []syscall.Errno{
 	syscall.ENFILE,
 }
 
+// Exhausted reports whether an error is that of a machine which has run out of something, or whose disk fails. It says
+// nothing about the document or the page at which it happened.
+func Exhausted(err error) bool {
+	_, yes := exhaustion(err)
+	return yes
+}
+
+func exhaustion(err error) (syscall.Errno, bool) {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	return errno, ok && slices.Contains(exhausted, errno)
+}
+
 // Classify turns any error into an Error: one that already is (or wraps) an Error stays, an expired
 // deadline is network_timeout (the task's own deadline is known by its context's cause before this
 // is asked), a machine out of resources is transient_storage, anything unknown is internal_bug, so that nothing unknown
@@ -74,10 +86,10 @@ func Classify(err error) *Error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Error{Class: NetworkTimeout, Message: "a call to another service took too long", Cause: err}
 	}
-	if errno, ok := errors.AsType[syscall.Errno](err); ok && slices.Contains(exhausted, errno) {
+	if errno, ok := exhaustion(err); ok {
 		return &Error{
 			Class: TransientStorage, Message: "the worker's machine lacks something (" + errno.Error() + ")",
-			Cause: err, Hint: remedies(errno),
+			Cause: err, Hint: remedies(errno), Dependency: Machine,
 		}
 	}
 	return &Error{

@@ -93,6 +93,9 @@ func explain(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*taskerr.Error](err); ok {
 		return err
 	}
+	if taskerr.Exhausted(err) {
+		return taskerr.Classify(err)
+	}
 	_, inTIFF := errors.AsType[tiff.UnsupportedError](err)
 	_, inJPEG := errors.AsType[jpeg.UnsupportedError](err)
 	_, inPNG := errors.AsType[png.UnsupportedError](err)

@@ -50,9 +50,12 @@ func (r *record) took(text ocr.Page) {
 	r.confidence += n * text.Confidence()
 }
 
-// fault returns err if it ends the extraction: a service behind the engine is at fault, which is not a reason
-// to leave pages unread.
+// fault returns err if it ends the extraction: a service behind the engine is at fault, or this machine lacks something,
+// which is not a reason to leave pages unread.
 func fault(err error) error {
+	if taskerr.Exhausted(err) {
+		return taskerr.Classify(err)
+	}
 	if f, ok := errors.AsType[*taskerr.Error](err); ok && taskerr.Classes[f.Class].Retryable {
 		return err
 	}

@@ -98,6 +98,10 @@ func (Extractor) ExtractRouted(
 		}
 		err = d.flush(ctx)
 	}
+	program.lacks.note(program.drawn.failed)
+	if err == nil {
+		err = program.lacks.err()
+	}
 	if err != nil {
 		return info, failure(err)
 	}

@@ -25,6 +25,7 @@ type poppler struct {
 	high   map[float64]bool // see page.trim
 	packs  *languagePacks
 	titles *titles
+	lacks  *shortage
 	late   bool // the outline is read with the pages: no page is laid out before all were read
 }
 
@@ -51,7 +52,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
 		File:       1 << 20, // they write only to their standard output
 		StderrTail: 32 << 10,
-	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}, &titles{}, false}
+	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}, &titles{}, &shortage{}, false}
 }
 
 // command returns the step that runs one of the programs and passes its output to read.
@@ -68,6 +69,7 @@ func (p poppler) run(
 ) (child.Result, error) {
 	result, err := p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
 	p.packs.note(result)
+	p.lacks.note(err)
 	return result, err
 }
 
@@ -148,6 +150,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 			return err
 		}, p.runArgs(first, last)))
 		p.packs.note(styling)
+		p.lacks.note(failed)
 		if failed == nil && styling.OK() {
 			*p.titles = titles{items, true}
 		}

@@ -1,0 +1,40 @@
+package child
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+)
+
+// A program that fails, or makes something, on a full disk proves nothing about its document.
+func TestCheckRoom(t *testing.T) {
+	t.Parallel()
+	well, failed := Result{End: Exited}, Result{End: Exited, ExitCode: 1}
+	for name, tt := range map[string]struct {
+		result  Result
+		folders []string
+		free    map[string]uint64
+		full    bool
+	}{
+		"it fails with room":          {failed, []string{"out"}, map[string]uint64{"tmp": 1 << 30, "out": 1 << 30}, false},
+		"it fails without":            {failed, nil, map[string]uint64{"tmp": 4 << 10}, true},
+		"it succeeds without":         {well, nil, map[string]uint64{"tmp": 0}, false},
+		"it makes files without":      {well, []string{"out"}, map[string]uint64{"tmp": 1 << 30, "out": 0}, true},
+		"it makes files with room":    {well, []string{"out"}, map[string]uint64{"tmp": 0, "out": 1 << 30}, false},
+		"it is killed, and disk full": {Result{End: Crashed, ExitCode: -1}, nil, map[string]uint64{"tmp": 0}, true},
+	} {
+		err := Command{Program: "x", Folders: tt.folders}.checkRoom(tt.result, "tmp", func(folder string) (uint64, error) {
+			return tt.free[folder], nil
+		})
+		if errors.Is(err, syscall.ENOSPC) != tt.full {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFreeBytes(t *testing.T) {
+	t.Parallel()
+	if n, err := freeBytes(t.TempDir()); err != nil || n == 0 {
+		t.Errorf("%d, %v", n, err)
+	}
+}
