@@ -169,9 +169,9 @@ begin
     end if;
     execute format($query$
       select array_agg(s.chunk_id), array_agg(s.score), max(s.met) from (
-        select r.chunk_id, (%s) / $1 as score, count(*) over () as met
-        from (
-          select t.chunk_id, t.terms, 1.2 * (0.25 + 0.75 * t.words / $2) as norm
+        select v.chunk_id, v.score, count(*) over () as met
+        from (select r.chunk_id, (%s) / $1 as score from (
+          select t.chunk_id, t.terms, 0.3 + t.words * (0.9 / $2) as norm
           from {{ .schema }}.chunk_terms t
           where t.terms @@ $3 and ($4 is null or t.client_id = $4)
             and ($8 is null or t.chunk_id = any ($8))
@@ -191,8 +191,8 @@ begin
             and ($6 is null or not exists (
               select from {{ .schema }}.document_chunks c
               where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
-          limit %s) r
-        order by score desc, r.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
+          limit %s) r offset 0) v
+        order by v.score desc, v.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
       into v_new_ids, v_new_scores, v_met
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
         v_within, within, v_left;

@@ -35,7 +35,7 @@ drop function if exists {{ .schema }}.aw_find(text, text, {{ .vector }}.halfvec,
 create or replace function {{ .schema }}.aw_find(
   client text, words text, vec {{ .vector }}.halfvec, n integer, in_set text, within jsonb default null)
 returns setof {{ .schema }}.document_chunk_hit
-language plpgsql stable rows 10 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable rows 10 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
 #variable_conflict use_column
 declare
   v_n integer := least(greatest(coalesce(n, 10), 1), 100);
