@@ -73,6 +73,20 @@ func (t *TableWriter) Flush() error {
 	return nil
 }
 
+// Frame emits the rows so far, and then the blocks of a row that is a frame (Framed). The rows after it are another table.
+func (t *TableWriter) Frame(blocks []Block) error {
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	*t = TableWriter{emit: t.emit, block: t.block}
+	for _, b := range blocks {
+		if err := t.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // frameBytes is the longest text, in bytes, of a cell of several blocks that is still read as one of data.
 const frameBytes = 1000
 

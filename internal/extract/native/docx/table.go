@@ -16,7 +16,6 @@ const (
 
 // table is a w:tbl being read.
 type table struct {
-	emit     extract.Emit
 	out      *extract.TableWriter
 	firstRow bool            // w:tblLook: the first row is a header
 	rows     int             // read so far
@@ -46,7 +45,7 @@ type row struct {
 
 // table reads a w:tbl. A table with a single cell is a frame around its content and is emitted as such.
 func (r *reader) table(emit extract.Emit) error {
-	t := &table{emit: emit, out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
+	t := &table{out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
 	main := r.main
 	r.main = false
 	err := r.rows(t)
@@ -108,7 +107,9 @@ func (r *reader) row(t *table) error {
 	t.rows++
 	t.add()
 	if blocks := extract.Framed(w.cells, w.contents); blocks != nil && !w.continues && !w.merged {
-		return t.frame(blocks)
+		clear(t.merges)
+		t.held, t.single = 0, nil
+		return t.out.Frame(blocks)
 	}
 	w.contents = nil
 	// A slice ends only where no merged cell continues, or after maxMerged bytes.
@@ -120,22 +121,6 @@ func (r *reader) row(t *table) error {
 		}
 	}
 	t.last = w
-	return nil
-}
-
-// frame emits the blocks of a row that is a frame. The rows after it are another table.
-func (t *table) frame(blocks []extract.Block) error {
-	clear(t.merges)
-	t.held, t.single = 0, nil
-	if err := t.out.Flush(); err != nil {
-		return err
-	}
-	t.out = extract.NewTableWriter(t.emit, extract.Block{})
-	for _, b := range blocks {
-		if err := t.emit(b); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -56,10 +56,9 @@ func (w *walker) table(n *html.Node) error {
 			cells = append(cells, cell)
 		}
 		if blocks := extract.Framed(cells, contents); blocks != nil && reach == i+1 {
-			if err := w.frame(out, blocks); err != nil {
+			if err := out.Frame(blocks); err != nil {
 				return err
 			}
-			out = extract.NewTableWriter(w.emit, extract.Block{})
 			continue
 		}
 		out.Row(cells, row.header)
@@ -70,19 +69,6 @@ func (w *walker) table(n *html.Node) error {
 		}
 	}
 	return out.Flush()
-}
-
-// frame ends a table and emits the blocks of a row that is a frame. The rows after it are another table.
-func (w *walker) frame(table *extract.TableWriter, blocks []extract.Block) error {
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	for _, b := range blocks {
-		if err := w.emit(b); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // rowsOf returns a table's rows without those of nested tables. The header is the thead and any leading rows of

@@ -30,8 +30,6 @@ type row struct {
 
 // table is a table:table being read within a text or a slide.
 type table struct {
-	emit   extract.Emit
-	page   int
 	out    *extract.TableWriter
 	rows   int
 	reach  int             // the first row that no cell above spans
@@ -44,8 +42,7 @@ func (r *reader) table(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("table", ooxml.Attr(start, "style-name")) {
 		return r.d.Skip()
 	}
-	t := &table{emit: emit, page: r.page}
-	t.out = extract.NewTableWriter(emit, extract.Block{Page: r.page})
+	t := &table{out: extract.NewTableWriter(emit, extract.Block{Page: r.page})}
 	if err := r.rows(false, func(w *row, header bool, repeats int) error {
 		return r.tableRow(t, w, header,
 			repeats)
@@ -73,7 +70,9 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 		t.single = nil
 	}
 	if blocks := extract.Framed(w.cells, w.each); blocks != nil && t.rows >= t.reach && repeats == 1 {
-		return t.frame(blocks)
+		t.rows++
+		t.single = nil
+		return t.out.Frame(blocks)
 	}
 	for i := range repeats {
 		t.rows++
@@ -86,22 +85,6 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 			if err := t.out.Flush(); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// frame emits the blocks of a row that is a frame. The rows after it are another table.
-func (t *table) frame(blocks []extract.Block) error {
-	t.rows++
-	t.single = nil
-	if err := t.out.Flush(); err != nil {
-		return err
-	}
-	t.out = extract.NewTableWriter(t.emit, extract.Block{Page: t.page})
-	for _, b := range blocks {
-		if err := t.emit(b); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -198,26 +198,12 @@ func (t *table) write() error {
 			t.out.Row(rows[i], w.header)
 			continue
 		}
-		if err := t.frame(blocks); err != nil {
+		if err := t.out.Frame(blocks); err != nil {
 			return err
 		}
 	}
 	t.rows, t.held = nil, 0
 	return t.out.Flush()
-}
-
-// frame emits the blocks of a row that is a frame. The rows after it are another table.
-func (t *table) frame(blocks []extract.Block) error {
-	if err := t.out.Flush(); err != nil {
-		return err
-	}
-	t.out = extract.NewTableWriter(t.emit, extract.Block{})
-	for _, b := range blocks {
-		if err := t.emit(b); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // continues reports whether a cell of the row continues the one above.
