@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/seed-7227ef26/async-worker/internal/disk"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 )
 
 const (
-	// leastFree is how much of the disk of temporary files must be free for a machine that has lacked something, in
-	// bytes: most documents fit. Of a disk that had less than twice that at the start, half of what it had.
+	// leastFree is how much of a disk that tasks write to must be free for a machine that has lacked something, in bytes:
+	// most documents fit. Of a disk that had less than twice that at the start, half of what it had.
 	leastFree = 64 << 20
 	// probedBytes is what the probe writes, in bytes, as a quota shows only when something is written.
 	probedBytes = 1 << 20
@@ -21,31 +22,31 @@ const (
 	probedFiles = 32
 )
 
-// machineProbe returns the probe of what tasks need of this machine: a disk with room in the folder of temporary files,
-// and files that can be opened. It is asked when a task has failed for want of something.
-func machineProbe(folder string) engine.Probe {
-	least := uint64(leastFree)
-	if free, err := freeBytes(folder); err == nil {
-		least = min(least, free/2)
+// machineProbe returns the probe of what tasks need of this machine: disks with room for temporary files and, if they
+// are files, for the blobs (else empty), and files that can be opened. It is asked when a task has failed for want of
+// something.
+func machineProbe(temp, blobs string) engine.Probe {
+	least := map[string]uint64{temp: leastFree}
+	if blobs != "" {
+		least[blobs] = leastFree
+	}
+	for folder, most := range least {
+		if free, err := disk.Free(folder); err == nil {
+			least[folder] = min(most, free/2)
+		}
 	}
 	return func(context.Context) error {
-		free, err := freeBytes(folder)
-		if err != nil {
-			return err
+		for folder, least := range least {
+			free, err := disk.Free(folder)
+			if err != nil {
+				return err
+			}
+			if free < least {
+				return fmt.Errorf("%d MiB are free in %s: %w", free>>20, folder, syscall.ENOSPC)
+			}
 		}
-		if free < least {
-			return fmt.Errorf("%d MiB are free in %s: %w", free>>20, folder, syscall.ENOSPC)
-		}
-		return errors.Join(probeWrite(filepath.Join(folder, "probe")), probeFiles())
+		return errors.Join(probeWrite(filepath.Join(temp, "probe")), probeFiles())
 	}
-}
-
-func freeBytes(folder string) (uint64, error) {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(folder, &s); err != nil {
-		return 0, fmt.Errorf("ask for the free space in %s: %w", folder, err)
-	}
-	return s.Bavail * uint64(s.Bsize), nil
 }
 
 func probeWrite(path string) error {

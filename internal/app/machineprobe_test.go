@@ -12,18 +12,45 @@ import (
 func TestMachineProbe(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	probe := machineProbe(folder)
+	probe := machineProbe(folder, "")
 	if err := probe(t.Context()); err != nil {
 		t.Errorf("a sound machine: %v", err)
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("it left %v, %v", left, err)
 	}
-	if err := machineProbe(filepath.Join(folder, "missing"))(t.Context()); !errors.Is(err, syscall.ENOENT) {
+	if err := machineProbe(filepath.Join(folder, "missing"), "")(t.Context()); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("without a folder: %v", err)
 	}
 	// Nothing can be written to this device, as to a full disk.
 	if err := os.Symlink("/dev/full", filepath.Join(folder, "probe")); err != nil {
+		t.Fatal(err)
+	}
+	if err := probe(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: %v", err)
+	}
+}
+
+// Results are written to the folder of the blobs, whose disk may be another one.
+func TestMachineProbeOfTheBlobs(t *testing.T) {
+	t.Parallel()
+	blobs := filepath.Join(t.TempDir(), "blobs")
+	if err := os.Mkdir(blobs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", blobs, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("SKIPPED: a small disk can't be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(blobs, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	probe := machineProbe(t.TempDir(), blobs)
+	if err := probe(t.Context()); err != nil {
+		t.Errorf("with room: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(blobs, "large"), make([]byte, 900<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := probe(t.Context()); !errors.Is(err, syscall.ENOSPC) {

@@ -48,7 +48,11 @@ type Worker struct {
 
 // registry builds the handlers of all task types for this tenant.
 func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
-	t.probe(taskerr.Machine, machineProbe(tempDir))
+	blobs := ""
+	if t.Config.BlobBackend == config.BlobDir {
+		blobs = t.Config.BlobDir
+	}
+	t.probe(taskerr.Machine, machineProbe(tempDir, blobs))
 	reader, noOCR, err := t.openReader(ctx, tempDir)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/disk"
 )
 
 // Limits limit the cost of one run. A zero field takes its value from DefaultLimits.
@@ -143,7 +145,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 	result, err := run(ctx, c, path, dir)
 	if err == nil {
-		err = c.checkRoom(result, dir, freeBytes)
+		err = c.checkRoom(result, dir, disk.Free)
 	}
 	if e := os.RemoveAll(dir); e != nil && err == nil {
 		err = fmt.Errorf("remove the temporary folder of %s: %w", c.Program, e)

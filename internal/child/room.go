@@ -24,11 +24,3 @@ func (c Command) checkRoom(result Result, dir string, free func(folder string) (
 	}
 	return nil
 }
-
-func freeBytes(folder string) (uint64, error) {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(folder, &s); err != nil {
-		return 0, fmt.Errorf("ask for the free space: %w", err)
-	}
-	return s.Bavail * uint64(s.Bsize), nil
-}

@@ -31,10 +31,3 @@ func TestCheckRoom(t *testing.T) {
 		}
 	}
 }
-
-func TestFreeBytes(t *testing.T) {
-	t.Parallel()
-	if n, err := freeBytes(t.TempDir()); err != nil || n == 0 {
-		t.Errorf("%d, %v", n, err)
-	}
-}

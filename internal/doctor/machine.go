@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"github.com/seed-7227ef26/async-worker/internal/disk"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -36,11 +38,11 @@ func (w *Worker) disk() Result {
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
 	}
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(dir, &s); err != nil {
+	room, err := disk.Free(dir)
+	if err != nil {
 		return Result{Check: check, State: Skipped, Seen: err.Error()}
 	}
-	free := int64(s.Bavail) * s.Bsize
+	free := int64(min(room, math.MaxInt64))
 	seen := fmt.Sprintf("%d MiB free in %s", free>>20, dir)
 	if free < w.Machine.NeedBytes {
 		return Result{

@@ -39,7 +39,8 @@ func rules() []rule {
 		{jobWords, []string{taskWords}, "everything else is about jobs"},
 		{taskErrors, []string{taskWords}, "anything that a task runs may fail"},
 
-		{"internal/child/...", []string{}, "it runs a program and knows nothing of documents"},
+		{"internal/disk", []string{}, "it asks the system"},
+		{"internal/child/...", []string{"internal/disk"}, "it runs a program and knows nothing of documents"},
 		{
 			"internal/docling/...",
 			[]string{"internal/docling", "internal/tracing", taskErrors},
@@ -272,7 +273,7 @@ func rules() []rule {
 		},
 		{
 			"internal/doctor/...",
-			[]string{"queue", "internal/store", "internal/blob", "internal/llm", "internal/azure", taskErrors},
+			[]string{"queue", "internal/store", "internal/blob", "internal/llm", "internal/azure", "internal/disk", taskErrors},
 			"it tries interfaces, and knows of a back end only the names of its rights",
 		},
 		{
