@@ -182,7 +182,7 @@ func run(ctx context.Context, c Command, path, dir string) (Result, error) {
 	}, cmd.Start)
 	write.Close()
 	if err != nil {
-		return Result{}, fmt.Errorf("start %s: %w", c.Program, err)
+		return Result{}, fmt.Errorf("start %s: %w", c.Program, lackingFiles(err))
 	}
 	defer thread.end()
 

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 )
@@ -23,4 +24,13 @@ func (c Command) checkRoom(result Result, dir string, free func(folder string) (
 		}
 	}
 	return nil
+}
+
+// lackingFiles says of a program that could not be started for want of open files that there were too many. As it starts, its
+// files are moved to higher numbers, and dup(2) answers EBADF to one that the limit doesn't allow.
+func lackingFiles(err error) error {
+	if errors.Is(err, syscall.EBADF) {
+		return fmt.Errorf("%w: %w", syscall.EMFILE, err)
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package child
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"testing"
 )
@@ -28,6 +29,19 @@ func TestCheckRoom(t *testing.T) {
 		})
 		if errors.Is(err, syscall.ENOSPC) != tt.full {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What dup(2) answers to a number beyond the limit is a want of files, as EMFILE is.
+func TestLackingFiles(t *testing.T) {
+	t.Parallel()
+	for errno, want := range map[syscall.Errno]syscall.Errno{
+		syscall.EBADF: syscall.EMFILE, syscall.EMFILE: syscall.EMFILE, syscall.ENOENT: syscall.ENOENT,
+	} {
+		err := lackingFiles(&os.PathError{Op: "fork/exec", Path: "/bin/sh", Err: errno})
+		if first, _ := errors.AsType[syscall.Errno](err); first != want || !errors.Is(err, errno) {
+			t.Errorf("%v: %v", errno, err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestFewOpenFiles(t *testing.T) {
 	}
 	t.Parallel()
 	path := ocrtest.Write(t, written("It"), scanned(t, 0, "Some scanned page"))
-	read := func(n int) string {
+	read := func(n int) (answer, output string) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFewOpenFiles$", "-test.v")
 		cmd.Env = append(os.Environ(), openFiles+"="+strconv.Itoa(n), document+"="+path)
 		out, err := cmd.CombinedOutput()
@@ -57,20 +57,20 @@ func TestFewOpenFiles(t *testing.T) {
 			t.Fatalf("with %d files: %v: %s", n, err, out)
 		}
 		answer, _, _ = strings.Cut(answer, "\n")
-		return answer
+		return answer, string(out)
 	}
-	whole := read(256)
+	whole, _ := read(256)
 	if !strings.Contains(whole, "It is told") || !strings.Contains(whole, "2 read") {
 		t.Fatalf("with enough files: %s", whole)
 	}
 	failed := 0
 	for n := 10; n <= 34; n += 2 {
-		switch answer := read(n); answer {
+		switch answer, out := read(n); answer {
 		case whole:
 		case string(taskerr.TransientStorage):
 			failed++
 		default:
-			t.Errorf("with %d files: %s", n, answer)
+			t.Errorf("with %d files: %s", n, out)
 		}
 	}
 	if failed == 0 {
@@ -100,7 +100,7 @@ func readWith(t *testing.T, files, path string) {
 	router := extract.NewRouter(map[extract.Format]extract.Extractor{extract.PDF: scan.New(pdf.New(), reads("read"), unhurried)})
 	doc, err := extract.Collect(t.Context(), router, src, extract.Limits{})
 	if err != nil {
-		fmt.Printf("ANSWER %s\n", taskerr.Classify(err).Class)
+		fmt.Printf("ANSWER %s\nbecause of %v\n", taskerr.Classify(err).Class, err)
 		return
 	}
 	fmt.Printf("ANSWER %q %v\n", outline(doc), doc.Warnings)
