@@ -16,7 +16,16 @@ import (
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	p, err := StartPostgres(t.Context(), PostgresOptions{})
+	for name, o := range map[string]PostgresOptions{"on disk": {}, "in memory": {Memory: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testPostgres(t, o)
+		})
+	}
+}
+
+func testPostgres(t *testing.T, o PostgresOptions) {
+	p, err := StartPostgres(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +88,7 @@ func TestPostgRESTFails(t *testing.T) {
 
 func TestPostgREST(t *testing.T) {
 	t.Parallel()
-	db, err := StartPostgres(t.Context(), PostgresOptions{})
+	db, err := StartPostgres(t.Context(), PostgresOptions{Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -320,7 +320,7 @@ func rules() []rule {
 		// Support of tests and of the local stack.
 		{
 			"internal/stack/...",
-			[]string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"},
+			[]string{"internal/disk", "internal/stack/...", "internal/store/schema", "internal/tenantkey"},
 			"it starts programs",
 		},
 		{

@@ -62,7 +62,7 @@ func TestHTTPProxy(t *testing.T) {
 func TestPGProxy(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{})
+	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestOutOfOrder(t *testing.T) {
 func TestPGProxyOutOfOrder(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{})
+	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}

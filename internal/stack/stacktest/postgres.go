@@ -73,7 +73,7 @@ func Cluster(t testing.TB) *stack.Postgres {
 	if shared.cluster == nil && shared.err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		shared.cluster, shared.err = stack.StartPostgres(ctx, stack.PostgresOptions{})
+		shared.cluster, shared.err = stack.StartPostgres(ctx, stack.PostgresOptions{Memory: true})
 		if shared.err == nil {
 			atExit(shared.cluster.Stop)
 			// Default privileges belong to a database: every other one is a copy of this one.

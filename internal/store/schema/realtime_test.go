@@ -134,7 +134,7 @@ func TestRealtime(t *testing.T) {
 	t.Parallel()
 	// decoding reads what is on disk
 	server, err := stack.StartPostgres(t.Context(), stack.PostgresOptions{
-		Durable: true, Settings: []string{"wal_level=logical"},
+		Memory: true, Durable: true, Settings: []string{"wal_level=logical"},
 	})
 	if err != nil {
 		t.Fatal(err)
