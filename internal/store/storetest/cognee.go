@@ -149,6 +149,18 @@ func testCogneeDeletes(t *testing.T, b *bench) {
 	if _, err := b.SettleCognee(b.ctx(), cogneeOutcome(d, store.CogneeForgotten, "")); !errors.Is(err, store.ErrCogneeLost) {
 		t.Errorf("settled twice: %v", err)
 	}
+	// Cognee may go on with an upload that got no answer, and list it later: it is asked again until then.
+	b.ingest("late.pdf", "one")
+	b.settle(b.toSend(), store.CogneeRetry, store.CogneeFailing)
+	b.delete("contracts", "late.pdf", "in/a.pdf", nil)
+	o := cogneeOutcome(b.toSend(), store.CogneeForgotten, store.CogneeUp)
+	o.Unlisted = hour
+	if s, err := b.SettleCognee(b.ctx(), o); err != nil || s.Status != "pending" {
+		t.Errorf("not listed: %+v, %v", s, err)
+	}
+	if got := b.work(); len(got.Documents) > 0 || got.Next < hour/60-10*time.Second || got.Next > hour/60 {
+		t.Errorf("claimed %+v", got)
+	}
 }
 
 // testCogneeFence: a worker that lost its claim records nothing.

@@ -34,7 +34,9 @@ begin
   on conflict (document_id, client_id) do update set
     wanted = excluded.wanted, status = 'pending', attempts = 0, next_attempt_at = v_now, last_error = null,
     response_status = null,
-    queued_at = case when k.status = 'pending' and k.lease_expires_at is null then k.queued_at else v_now end;
+    -- Of a deletion it is its time: see aw_settle_cognee.
+    queued_at = case when k.status = 'pending' and k.lease_expires_at is null and version is not null then k.queued_at
+                     else v_now end;
 end $$;
 
 -- aw_open_cognee begins to note the tenant's documents, unless that has begun.
