@@ -43,7 +43,7 @@ begin
 end $$;
 
 -- aw_drop_document removes a document with all of its versions. If one of them has many chunks, the row stays for them
--- under a name that nobody uses, without anything that says what the document was.
+-- under a name that nobody can know, without anything that says what the document was.
 create or replace function {{ .schema }}.aw_drop_document(d {{ .schema }}.documents) returns void
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -63,7 +63,7 @@ begin
     content_sha256 = null, text_sha256 = null, page_log = null, changes = null
     where v.client_id = d.client_id and v.document_id = d.id;
   update {{ .schema }}.documents x set
-    active_version = null, terms_version = null, filename = 'deleted ' || x.id, blob = '', source_etag = null,
+    active_version = null, terms_version = null, filename = 'deleted ' || gen_random_uuid(), blob = '', source_etag = null,
     source_modified = null, content_sha256 = null, pages = null, title = null, language = null, outline = null,
     properties = null, personal_data = null, metadata = '{}', updated_at = clock_timestamp()
     where x.client_id = d.client_id and x.id = d.id;
