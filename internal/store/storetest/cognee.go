@@ -163,6 +163,23 @@ func testCogneeDeletes(t *testing.T, b *bench) {
 	}
 }
 
+// testCogneeDeletesAfterAPause: a document that Cognee got before it was switched off, and whose next version it never got,
+// is forgotten when it is deleted.
+func testCogneeDeletesAfterAPause(t *testing.T, b *bench) {
+	b.openCognee()
+	b.ingest("a.pdf", "one")
+	b.settle(b.toSend(), store.CogneeSent, store.CogneeUp)
+	if _, err := b.CloseCognee(b.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	b.openCognee()
+	b.ingest("a.pdf", "two")
+	b.delete("contracts", "a.pdf", "in/a.pdf", nil)
+	if d := b.toSend(); d.Version != 0 {
+		t.Errorf("claimed %+v, want that it is forgotten", d)
+	}
+}
+
 // testCogneeFence: a worker that lost its claim records nothing.
 func testCogneeFence(t *testing.T, b *bench) {
 	b.openCognee()

@@ -202,6 +202,7 @@ var otherTests = []suiteTest{
 	{"no Cognee", testCogneeOff},
 	{"versions for Cognee", testCogneeVersions},
 	{"deletes for Cognee", testCogneeDeletes},
+	{"deletes for Cognee after a pause", testCogneeDeletesAfterAPause},
 	{"fence for Cognee", testCogneeFence},
 	{"refusals of Cognee", testCogneeRefusals},
 	{"Cognee gives up", testCogneeGivesUp},

@@ -23,7 +23,8 @@ begin
   end if;
   if version is null then
     delete from {{ .schema }}.cognee_documents k
-    where k.client_id = client and k.document_id = document and k.fence = 0 and k.data_id is null;
+    where k.client_id = client and k.document_id = document and k.fence = 0 and k.data_id is null
+      and k.wanted = 1; -- else Cognee may have an earlier version, from before aw_close_cognee
     if found then
       return; -- nobody has begun to send it
     end if;
