@@ -10,12 +10,15 @@ language sql immutable parallel safe
 return 1000;
 
 -- aw_drop_chunks removes the chunks of a version, or leaves them if they are many, and reports whether it removed them.
--- The caller has locked the document.
+-- The caller has locked the document. The version is locked first: a worker whose lease has ended may still write chunks
+-- and terms of a staged one, and terms that come after the chunks were removed would stay.
 create or replace function {{ .schema }}.aw_drop_chunks(client text, document uuid, number integer) returns boolean
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_most constant integer := {{ .schema }}.aw_chunks_at_once();
 begin
+  perform from {{ .schema }}.document_versions v
+    where v.client_id = client and v.document_id = document and v.version = number for update;
   if (select count(*) from (
         select from {{ .schema }}.document_chunks c
         where c.client_id = client and c.document_id = document and c.version = number limit v_most + 1) x) > v_most then
