@@ -85,7 +85,7 @@ func (b *bench) markdown() (string, error) {
 type slowly struct {
 	*httptest.ResponseRecorder
 	deadline time.Time
-	wait     time.Duration
+	wait     func()
 	written  int
 }
 
@@ -96,7 +96,7 @@ func (s *slowly) SetWriteDeadline(t time.Time) error {
 
 func (s *slowly) Write(b []byte) (int, error) {
 	if s.written++; s.written%200 == 0 {
-		time.Sleep(s.wait)
+		s.wait()
 	}
 	if time.Now().After(s.deadline) {
 		return 0, context.DeadlineExceeded
@@ -110,7 +110,8 @@ func TestMarkdownOfASlowClient(t *testing.T) {
 	b := newBench(t, func(d *api.Deps) { d.Store = &endless{d.Store} })
 	for wait, whole := range map[time.Duration]bool{15 * time.Second: true, 25 * time.Second: false, 19 * time.Second: false} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &slowly{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now().Add(30 * time.Second), wait: wait}
+			w := &slowly{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now().Add(30 * time.Second)}
+			w.wait = func() { time.Sleep(wait) }
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/documents/"+noID+"/markdown", nil)
 			r.Header.Set("Authorization", "Bearer "+b.tokens["read"])
 			func() {

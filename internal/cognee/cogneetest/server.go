@@ -146,8 +146,12 @@ func (s *Server) faulty(endpoint string, do http.HandlerFunc) http.HandlerFunc {
 		}
 		if f.Late != nil {
 			_ = r.ParseMultipartForm(64 << 20) // do answers that it is none
-			go func() { <-f.Late; do(httptest.NewRecorder(), r) }()
-			panic(http.ErrAbortHandler)
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				_ = conn.Close() // the client sees it
+			}
+			<-f.Late
+			do(httptest.NewRecorder(), r)
+			return
 		}
 		if f.After {
 			do(httptest.NewRecorder(), r)
