@@ -291,8 +291,10 @@ func TestLoopLateAdd(t *testing.T) {
 		return nil
 	}})
 	b.ingest("s", "a.pdf", "the text of a deleted document")
-	b.run(b.config(), b.settled)
+	cfg := b.config()
+	cfg.Unlisted = time.Minute // it is asked again after a second
+	b.run(cfg, b.settled)
 	done()
-	b.run(b.config(), func() bool { return len(b.server.Changes()) > 0 && b.settled() })
+	b.run(cfg, func() bool { return len(b.server.Changes()) > 0 && b.settled() })
 	b.equal()
 }
