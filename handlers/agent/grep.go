@@ -58,7 +58,9 @@ func (r *run) grep(ctx context.Context, raw string, out *result) error {
 			break
 		}
 	}
-	if found == 0 {
+	if d.Chunks > maxGrep {
+		out.note("only the first %d of its %d passages were looked at: search for what may be in the others", maxGrep, d.Chunks)
+	} else if found == 0 {
 		out.note("no line of it matches. Documents break lines and hyphenate: try a shorter pattern, or search.")
 	}
 	return nil

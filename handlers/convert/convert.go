@@ -6,6 +6,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -42,7 +43,7 @@ const noteExtractor = "extract"
 type Deps struct {
 	Bucket    blob.Bucket
 	Web       *source.Web // nil: only blobs are fetched
-	Store     store.Decks
+	Store     Store
 	Extractor Extractor // for documents that are not presentations
 	Limits    extract.Limits
 	Fonts     *fonts.Library // for previews
@@ -57,6 +58,12 @@ type Deps struct {
 
 	// ExtractorNeeds is a service without which the Extractor reads less or nothing; empty: none.
 	ExtractorNeeds taskerr.Dependency
+}
+
+// Store is what the task needs of the store.
+type Store interface {
+	store.Decks
+	DeckRow(ctx context.Context, id string) (store.DeckRow, error)
 }
 
 // Extractor is what the task needs of extract.Router.
@@ -145,7 +152,9 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	d.ID = deckID(w.call.Task.ID, made)
+	if d.ID, err = w.newID(ctx, made); err != nil {
+		return out, err
+	}
 	if err := w.call.Progress.Stage(stagePreview); err != nil {
 		return out, err
 	}
@@ -157,6 +166,21 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 		return out, err
 	}
 	return w.finish(ctx, d, pictures)
+}
+
+// newID is the id of the deck: the first that no deck of the job has, of which there are so many. A deletion of their
+// document may have removed some of them.
+func (w *work) newID(ctx context.Context, made int) (string, error) {
+	for n := made; ; n++ {
+		id := deckID(w.call.Task.ID, n)
+		_, err := w.deps.Store.DeckRow(ctx, id)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return id, nil
+		case err != nil:
+			return "", fmt.Errorf("look for the job's decks: %w", err)
+		}
+	}
 }
 
 // fetch downloads the document.

@@ -110,6 +110,21 @@ func TestKilled(t *testing.T) {
 	if err != nil || json.Unmarshal(settled.Result, &second) != nil || second.DeckID == r.DeckID || b.Get(r.ResultPath) == "" {
 		t.Errorf("%+v, %v", second, err)
 	}
+	// A deletion has removed the first deck, and not the second.
+	handlertest.Query[bool](b, "with g as (delete from decks where id = '"+r.DeckID+"' returning 1) select true from g")
+	before := b.Get(second.ResultPath)
+	other := decktest.Sample(t)
+	other.Title = "Another talk"
+	b.Put("talk.pptx", string(decktest.PPTX(t, other)))
+	again = b.BeginAs("job", task.Convert, `{"filename":"talk.pptx"}`, task.Hints{Force: true})
+	if out, err = convert.New(d).Handle(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	raw, _ = json.Marshal(out.Result)
+	if _, err = b.Store.Complete(t.Context(), store.Completion{Holder: again.Holder, Result: raw, Effects: out.Effects}); err != nil ||
+		b.Get(second.ResultPath) != before {
+		t.Errorf("a deck after one was deleted: %v", err)
+	}
 }
 
 // killing is a bucket in whose n-th Put the process ends.

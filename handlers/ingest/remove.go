@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -67,8 +69,9 @@ func (h *Handler) hasBlob(ctx context.Context, active, name string) (bool, error
 	return true, nil
 }
 
-// purge removes the blobs that were derived from the document, and returns the names of those in rows. The commit
-// removes their rows: whatever happens in between, the next attempt finds the rows and repeats the purge.
+// purge removes the blobs that were derived from the document, with decks and their pictures, and returns the names of
+// those in rows. The commit removes their rows: whatever happens in between, the next attempt finds the rows and repeats
+// the purge.
 func (h *Handler) purge(
 	ctx context.Context, c handlers.Call, documentID string,
 ) (purged []string, removed int, err error) {
@@ -76,7 +79,14 @@ func (h *Handler) purge(
 	if err != nil {
 		return nil, 0, fmt.Errorf("ask what was made of the document: %w", err)
 	}
-	all := made.Blobs
+	all := slices.Clone(made.Blobs)
+	for _, deck := range made.Decks {
+		pictures, err := h.pictures(ctx, deck)
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(append(all, pictures...), deck)
+	}
 	for _, source := range made.Sources {
 		all = append(all, h.deps.KeptUnder(source)...)
 	}
@@ -90,5 +100,20 @@ func (h *Handler) purge(
 		}
 		c.Progress.Report(float64(i+1)/float64(len(all)), "")
 	}
-	return append([]string{}, made.Blobs...), removed, nil
+	return slices.Concat([]string{}, made.Blobs, made.Decks), removed, nil
+}
+
+// pictures are the blobs beside that of a deck.
+func (h *Handler) pictures(ctx context.Context, deck string) (names []string, err error) {
+	folder, ok := strings.CutSuffix(deck, ".json")
+	if !ok {
+		return nil, nil
+	}
+	for p, err := range h.deps.Bucket.List(ctx, folder+"/") {
+		if err != nil {
+			return nil, fmt.Errorf("look for the pictures of a deck: %w", err)
+		}
+		names = append(names, p.Name)
+	}
+	return names, nil
 }

@@ -71,6 +71,11 @@ func TestPurge(t *testing.T) {
 	const derived, kept = "derived/handbook.md/1.md", "derived/docling/"
 	b.Put(derived, "# derived")
 	b.Put(kept+first.ContentSHA256, "{}")
+	const id = "0e0b0ccd-0d5c-4b51-8a0f-3a3a6ecb9d41"
+	deck := []string{"decks/" + id + ".json", "decks/" + id + "/media/a.png", "decks/" + id + "/preview/001.png"}
+	for _, name := range append(deck, "decks/"+id+"2.json") {
+		b.Put(name, "of a deck")
+	}
 	b.deps.KeptUnder = func(sha256 string) []string { return []string{kept + sha256, "derived/docling/none"} }
 	b.handler = ingest.New(b.deps)
 	c := b.Begin(`{"filename":"handbook.md"}`, task.Hints{})
@@ -81,6 +86,10 @@ func TestPurge(t *testing.T) {
 				SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256,
 				Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
 			},
+		}, {
+			Kind: store.EffectRecordDeck, Args: store.DeckRecord{
+				ID: id, SourceFilename: "handbook.md", SourceSHA256: first.ContentSHA256, Title: "t", Blob: deck[0],
+			},
 		}},
 	}); err != nil {
 		t.Fatal(err)
@@ -90,7 +99,7 @@ func TestPurge(t *testing.T) {
 	if _, err := b.handler.Handle(t.Context(), c); err != nil { // the worker dies before the commit
 		t.Fatal(err)
 	}
-	for _, name := range []string{derived, kept + first.ContentSHA256} {
+	for _, name := range append(deck, derived, kept+first.ContentSHA256) {
 		if _, err := b.Bucket.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -106,11 +115,13 @@ func TestPurge(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(settled.Result, &r)
 	}
-	if err != nil || r.Removed["derived_contents"] != 1 || r.Kept["derived_blobs"] != 0 {
+	if err != nil || r.Removed["derived_contents"] != 1 || r.Removed["decks"] != 1 || r.Kept["derived_blobs"] != 0 {
 		t.Errorf("%s, %v", settled.Result, err)
 	}
-	if _, err := b.Bucket.Stat(t.Context(), "handbook.md"); err != nil {
-		t.Errorf("the sender's blob: %v", err)
+	for _, name := range []string{"handbook.md", "decks/" + id + "2.json"} {
+		if _, err := b.Bucket.Stat(t.Context(), name); err != nil {
+			t.Errorf("a blob that is not the document's: %s: %v", name, err)
+		}
 	}
 	if err := b.handler.Check(task.Task{Payload: json.RawMessage(
 		`{"filename":"a.md","document_set":"s","purge":true}`)}); err == nil {

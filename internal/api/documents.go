@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/message"
@@ -180,11 +181,14 @@ func (a *API) documentChunks(ctx context.Context, in *chunksInput) (*bodyOf[Page
 	return body(page(found, in.Limit, chunkOf, func(p store.Passage) string { return cursorOf(p.Position + 1) })), nil
 }
 
-// textPage is how many chunks of a document's text are read at a time.
-const textPage = 200
+const (
+	textPage  = 200              // chunks of a document's text that are read at a time
+	textLimit = 10 * time.Minute // for all of it, if the client keeps reading
+)
 
 // documentMarkdown writes the chunks one after the other, page by page of chunks, so that a large document needs little
-// memory. It breaks off where the document is replaced or removed meanwhile.
+// memory. It breaks off where the document is replaced or removed meanwhile. The server's limit for a response is that of
+// a page of chunks here: else a client could only get as much as comes within 30 s.
 func (a *API) documentMarkdown(ctx context.Context, in *DocumentInput) (*huma.StreamResponse, error) {
 	d, err := a.outline(ctx, in.ID)
 	if err != nil {
@@ -193,12 +197,18 @@ func (a *API) documentMarkdown(ctx context.Context, in *DocumentInput) (*huma.St
 	reader := a.reader(ctx)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "text/markdown; charset=utf-8")
+		_, w := humago.Unwrap(hc)
+		rc, until := http.NewResponseController(w), time.Now().Add(textLimit)
 		for from, written := 0, 0; ; {
 			found, err := reader.DocumentPassages(hc.Context(), store.DocumentPassageQuery{
 				DocumentID: in.ID, From: from, Limit: textPage,
 			})
 			if err != nil {
 				panic(http.ErrAbortHandler) // the client sees that the text is not complete
+			}
+			within := time.Now().Add(writeLimit)
+			if within.After(until) || rc.SetWriteDeadline(within) != nil {
+				panic(http.ErrAbortHandler) // as above
 			}
 			for _, p := range found {
 				if p.Version != d.Version {

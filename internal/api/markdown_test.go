@@ -4,9 +4,12 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -75,4 +78,62 @@ func (b *bench) markdown() (string, error) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	return string(text), err
+}
+
+// slowly is the response of a client that takes its time for each page of chunks. As a connection does, it ends at its
+// deadline, which the server has set.
+type slowly struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+	wait     func()
+	written  int
+}
+
+func (s *slowly) SetWriteDeadline(t time.Time) error {
+	s.deadline = t
+	return nil
+}
+
+func (s *slowly) Write(b []byte) (int, error) {
+	if s.written++; s.written%200 == 0 {
+		s.wait()
+	}
+	if time.Now().After(s.deadline) {
+		return 0, context.DeadlineExceeded
+	}
+	return s.ResponseRecorder.Write(b)
+}
+
+// TestMarkdownOfASlowClient: a client whose connection is slow gets all of a long text, if it keeps reading; not for ever.
+func TestMarkdownOfASlowClient(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *api.Deps) { d.Store = &endless{d.Store} })
+	for wait, whole := range map[time.Duration]bool{15 * time.Second: true, 25 * time.Second: false, 19 * time.Second: false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &slowly{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now().Add(30 * time.Second)}
+			w.wait = func() { time.Sleep(wait) }
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/documents/"+noID+"/markdown", nil)
+			r.Header.Set("Authorization", "Bearer "+b.tokens["read"])
+			func() {
+				defer func() { _ = recover() }() // the server closes the connection
+				b.api.ServeHTTP(w, r)
+			}()
+			if n := strings.Count(w.Body.String(), "text\n\n"); (n == endlessChunks) != whole {
+				t.Errorf("a page in %v: %d of %d chunks", wait, n, endlessChunks)
+			}
+		})
+	}
+}
+
+const endlessChunks = 7000
+
+// endless is a store with one long document.
+type endless struct{ store.Store }
+
+func (*endless) Outlines(context.Context, string, string) ([]store.DocumentOutline, error) {
+	return []store.DocumentOutline{{DocumentEntry: store.DocumentEntry{DocumentID: noID, Version: 1, Chunks: endlessChunks}}}, nil
+}
+
+func (*endless) DocumentPassages(_ context.Context, q store.DocumentPassageQuery) ([]store.Passage, error) {
+	return passages(1, q.From, min(q.Limit, endlessChunks-q.From)), nil
 }

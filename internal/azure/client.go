@@ -73,6 +73,7 @@ func Transport(concurrency int) *http.Transport {
 		MaxIdleConns:          2 * connections, // for two hosts: queue and blob
 		MaxIdleConnsPerHost:   connections,
 		IdleConnTimeout:       idleConnection,
+		DisableCompression:    true, // a blob is read as it is stored: net/http would unpack one that says that it is gzip
 		Protocols:             protocols,
 	}
 }

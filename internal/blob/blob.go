@@ -30,7 +30,9 @@ type Properties struct {
 	Size        int64 // bytes
 	ETag        string
 	ContentType string // from the uploader; only a hint
-	ModifiedAt  time.Time
+	// Encoding is the Content-Encoding, from the uploader; empty: none, or not known. The content is read as it is stored.
+	Encoding   string
+	ModifiedAt time.Time
 }
 
 // Bucket is one tenant's container. Names can't leave it, see CheckName. It is safe for concurrent use. Errors other

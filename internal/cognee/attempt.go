@@ -22,7 +22,11 @@ func (r *round) document(f *flight) {
 	began := time.Now()
 	var err error
 	if d.Version == 0 {
-		o.Outcome, err = store.CogneeForgotten, r.forget(f.ctx, d)
+		var listed bool
+		if listed, err = r.forget(f.ctx, d); !listed {
+			o.Unlisted = r.Unlisted
+		}
+		o.Outcome = store.CogneeForgotten
 	} else {
 		var placed Placed
 		placed, err = r.put(f.ctx, d)
@@ -92,10 +96,10 @@ func (r *round) text(ctx context.Context, w io.Writer, d *store.CogneeDocument) 
 	}
 }
 
-// forget removes a document. If an answer was lost, only our own name for it is known.
-func (r *round) forget(ctx context.Context, d *store.CogneeDocument) error {
+// forget removes a document. If an answer was lost, only our own name for it is known; listed: Cognee had it.
+func (r *round) forget(ctx context.Context, d *store.CogneeDocument) (listed bool, err error) {
 	if d.DataID != "" && d.DatasetID != "" {
-		return r.Client.Forget(ctx, d.DatasetID, d.DataID)
+		return true, r.Client.Forget(ctx, d.DatasetID, d.DataID)
 	}
 	return r.Client.ForgetDocument(ctx, DatasetName(r.ClientID, d.DocumentSet), d.DocumentID)
 }

@@ -68,7 +68,8 @@ func (b *bed) config() cognee.Config {
 	return cognee.Config{
 		Store: b.store, Client: newClient(b.t, b.server.URL()), ClientID: client, Worker: "w1",
 		Log: slog.New(slog.DiscardHandler), Poll: 50 * time.Millisecond, Quiet: time.Millisecond,
-		Grace: time.Minute, FirstProbe: time.Millisecond, FirstRetry: time.Millisecond, Observe: b.observe,
+		Grace: time.Minute, FirstProbe: time.Millisecond, FirstRetry: time.Millisecond, Unlisted: 300 * time.Millisecond,
+		Observe: b.observe,
 	}
 }
 

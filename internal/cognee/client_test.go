@@ -137,7 +137,7 @@ func TestForget(t *testing.T) {
 	}
 	put(t, c, doc)
 	for range 2 {
-		if err := c.ForgetDocument(t.Context(), doc.Dataset, doc.ID); err != nil {
+		if _, err := c.ForgetDocument(t.Context(), doc.Dataset, doc.ID); err != nil {
 			t.Error(err)
 		}
 	}

@@ -157,13 +157,13 @@ func (c *Client) Forget(ctx context.Context, datasetID, dataID string) error {
 	return err
 }
 
-// ForgetDocument is Forget for a document of which only our names are known.
-func (c *Client) ForgetDocument(ctx context.Context, dataset, documentID string) error {
+// ForgetDocument is Forget for a document of which only our names are known. listed: Cognee had it.
+func (c *Client) ForgetDocument(ctx context.Context, dataset, documentID string) (listed bool, err error) {
 	at, err := c.find(ctx, dataset, documentID)
 	if err != nil || at == (place{}) {
-		return err
+		return false, err
 	}
-	return c.Forget(ctx, at.dataset, at.data)
+	return true, c.Forget(ctx, at.dataset, at.data)
 }
 
 // gone reports whether a request failed because the document or its dataset is not there. Cognee answers 401, 403 or

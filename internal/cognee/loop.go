@@ -27,6 +27,9 @@ type Config struct {
 	Renew       time.Duration // between two renewals of the leases; default a third of Lease
 	// FirstRetry is the wait after a document's first failure; it doubles with each one, up to 6 h. Default 5 s.
 	FirstRetry time.Duration
+	// Unlisted is for how long after its deletion a document is looked for whose upload got no answer, as Cognee may go on
+	// with it. Default: 15 min, three times as long as Client waits for an upload by default.
+	Unlisted time.Duration
 	// Observe gets what was done, from many goroutines; nil: no call.
 	Observe func(Observation)
 }
@@ -85,6 +88,7 @@ func NewLoop(cfg Config) (*Loop, error) {
 	def(&cfg.Grace, 10*time.Second)
 	def(&cfg.FirstProbe, 5*time.Second)
 	def(&cfg.FirstRetry, 5*time.Second)
+	def(&cfg.Unlisted, 3*defaultTimeout)
 	if cfg.Observe == nil {
 		cfg.Observe = func(Observation) {}
 	}

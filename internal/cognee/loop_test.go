@@ -270,3 +270,31 @@ func TestLoopLosesItsClaim(t *testing.T) {
 		}
 	})
 }
+
+// TestLoopLateAdd: a document is deleted after its upload was cut off, and Cognee goes on with the upload: it lists the
+// document only after it was first asked to forget it. In the end it does not have it.
+func TestLoopLateAdd(t *testing.T) {
+	t.Parallel()
+	var b *bed
+	late, listed := make(chan struct{}), 0
+	done := sync.OnceFunc(func() { close(late) })
+	b = newBed(t, cogneetest.Options{Fault: func(endpoint string, _ *http.Request) *cogneetest.Fault {
+		switch endpoint {
+		case cogneetest.Add:
+			b.delete("s", "a.pdf")
+			return &cogneetest.Fault{Late: late}
+		case cogneetest.List:
+			if listed++; listed == 2 {
+				done()
+			}
+		}
+		return nil
+	}})
+	b.ingest("s", "a.pdf", "the text of a deleted document")
+	cfg := b.config()
+	cfg.Unlisted = time.Minute // it is asked again after a second
+	b.run(cfg, b.settled)
+	done()
+	b.run(cfg, func() bool { return len(b.server.Changes()) > 0 && b.settled() })
+	b.equal()
+}

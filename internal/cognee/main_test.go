@@ -46,6 +46,7 @@ func work(ctx context.Context) error {
 		Store: s, Client: c, ClientID: client, Worker: fmt.Sprintf("process %d", os.Getpid()),
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Lease: time.Second, Poll: 100 * time.Millisecond,
 		Quiet: 50 * time.Millisecond, FirstProbe: 20 * time.Millisecond, FirstRetry: 5 * time.Millisecond,
+		Unlisted: 200 * time.Millisecond,
 	})
 	if err != nil {
 		return err

@@ -1,12 +1,9 @@
 package source
 
 import (
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -106,63 +103,4 @@ func validator(answer *http.Response, header string) string {
 		return ""
 	}
 	return value
-}
-
-// encodingError is a body that can't be decompressed.
-type encodingError struct{ problem string }
-
-func (e *encodingError) Error() string { return e.problem }
-
-// decoded returns the body without its Content-Encoding, and its size, if that is known.
-func decoded(answer *http.Response, body io.Reader) (io.Reader, int64, error) {
-	var open func(io.Reader) (io.Reader, error)
-	switch encoding := strings.ToLower(strings.TrimSpace(answer.Header.Get("Content-Encoding"))); encoding {
-	case "", "identity":
-		return body, answer.ContentLength, nil
-	case "gzip", "x-gzip":
-		open = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
-	case "deflate":
-		open = func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }
-	default:
-		return nil, 0, &encodingError{"sent a Content-Encoding that nobody asked for; the worker reads gzip"}
-	}
-	raw := &failing{Reader: body}
-	inner, err := open(raw)
-	return decompressed{inner, raw}, -1, raw.or(err)
-}
-
-// failing remembers the error of a reader below a decompressor.
-type failing struct {
-	io.Reader
-	err error
-}
-
-func (f *failing) Read(b []byte) (int, error) {
-	n, err := f.Reader.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		f.err = err
-	}
-	return n, err
-}
-
-// or is the error of the reader, else that the decompressor found.
-func (f *failing) or(err error) error {
-	switch {
-	case err == nil, errors.Is(err, io.EOF) && f.err == nil:
-		return err
-	case f.err != nil:
-		return f.err
-	}
-	return &encodingError{"sent a body that can't be decompressed"}
-}
-
-type decompressed struct {
-	io.Reader
-	raw *failing
-}
-
-// Read implements io.Reader.
-func (d decompressed) Read(b []byte) (int, error) {
-	n, err := d.Reader.Read(b)
-	return n, d.raw.or(err)
 }

@@ -126,13 +126,20 @@ func (f Fetcher) openBlob(ctx context.Context, name, known string) (content, err
 	case err != nil:
 		return content{}, fmt.Errorf("open the blob: %w", err)
 	}
+	body, size, err := decodedBlob(props, body)
+	if err != nil {
+		return content{}, blobProblem(err)
+	}
 	return content{
-		version: Version{ETag: props.ETag}, size: props.Size, name: name, contentType: props.ContentType, body: body,
+		version: Version{ETag: props.ETag}, size: size, name: name, contentType: props.ContentType, body: body,
 		problem: blobProblem,
 	}, nil
 }
 
 func blobProblem(err error) error {
+	if _, damaged := errors.AsType[*encodingError](err); damaged {
+		return damagedBlob()
+	}
 	if errors.Is(err, blob.ErrChanged) {
 		return &taskerr.Error{
 			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v", err),

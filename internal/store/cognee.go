@@ -156,12 +156,15 @@ type CogneeHealth struct {
 type CogneeOutcome struct {
 	CogneeHealth
 	CogneeLease
-	Version        int           `json:"-"` // that was sent; zero: it was to be forgotten
-	Outcome        string        `json:"outcome"`
-	DataID         string        `json:"data_id,omitempty"`
-	DatasetID      string        `json:"dataset_id,omitempty"`
-	Changed        bool          `json:"changed"` // with CogneeSent: Cognee's content is another one now
-	NextAfter      time.Duration `json:"-"`       // with CogneeRetry; sent as next_after_ms
+	Version   int           `json:"-"` // that was sent; zero: it was to be forgotten
+	Outcome   string        `json:"outcome"`
+	DataID    string        `json:"data_id,omitempty"`
+	DatasetID string        `json:"dataset_id,omitempty"`
+	Changed   bool          `json:"changed"` // with CogneeSent: Cognee's content is another one now
+	NextAfter time.Duration `json:"-"`       // with CogneeRetry; sent as next_after_ms
+	// Unlisted is with CogneeForgotten, if Cognee does not list the document, whose upload may have been cut off: for how
+	// long after its deletion it is looked for. Zero: it is not; sent as unlisted_ms.
+	Unlisted       time.Duration `json:"-"`
 	ResponseStatus int           `json:"response_status"`
 }
 

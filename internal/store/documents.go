@@ -182,8 +182,8 @@ type Retention struct {
 type Deletion struct {
 	DocumentID string `json:"document_id"`
 	Version    int    `json:"version"` // the staged one: the claim on the document
-	// Purged are the derived blobs that are removed already; only their rows are removed. Nil: the rows of all derived
-	// blobs are removed, and the blobs stay.
+	// Purged are the blobs of derived documents and decks that are removed already; only their rows are removed. Nil: all
+	// such rows are removed, and the blobs stay.
 	Purged       []string `json:"purged"`
 	BlobsRemoved int      `json:"blobs_removed"` // for the result
 }
@@ -191,5 +191,6 @@ type Deletion struct {
 // DocumentBlobs are the blobs that belong to one document alone.
 type DocumentBlobs struct {
 	Blobs   []string `json:"blobs"`   // of derived documents
+	Decks   []string `json:"decks"`   // of decks; the pictures of NAME.json begin with NAME/
 	Sources []string `json:"sources"` // hashes of its bytes, under which other blobs may be kept
 }

@@ -101,7 +101,7 @@ type Deleted struct {
 	ChunksDeleted int      `json:"chunks_deleted"`                    // of its active version
 	Removed       Removed  `json:"removed"`                           // other removed rows and blobs
 	Kept          Kept     `json:"kept"`                              // what was derived from it and stays
-	KeptBlobs     []string `json:"kept_blobs"`                        // at most 100 names of derived blobs that stay
+	KeptBlobs     []string `json:"kept_blobs"`                        // at most 100 names of derived blobs and decks that stay
 }
 
 // Spread is the result for a prefix: how many jobs were submitted for its blobs.
@@ -116,6 +116,7 @@ type Removed struct {
 	Summaries       int `json:"summaries"`        // of its text
 	SummaryNotes    int `json:"summary_notes"`    // answers of the model, for summaries and contexts
 	DerivedContents int `json:"derived_contents"` // rows
+	Decks           int `json:"decks"`            // rows
 	DerivedBlobs    int `json:"derived_blobs"`    // with purge
 }
 

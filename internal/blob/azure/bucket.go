@@ -105,7 +105,7 @@ func (b *Bucket) Stat(ctx context.Context, name string) (blob.Properties, error)
 	}
 	return blob.Properties{
 		Name: name, Size: value(resp.ContentLength), ETag: string(value(resp.ETag)),
-		ContentType: value(resp.ContentType), ModifiedAt: value(resp.LastModified),
+		ContentType: value(resp.ContentType), Encoding: value(resp.ContentEncoding), ModifiedAt: value(resp.LastModified),
 	}, nil
 }
 
@@ -135,7 +135,7 @@ func (b *Bucket) OpenChanged(ctx context.Context, name, etag string) (blob.Prope
 	}
 	p := blob.Properties{
 		Name: name, Size: value(resp.ContentLength), ETag: string(value(resp.ETag)),
-		ContentType: value(resp.ContentType), ModifiedAt: value(resp.LastModified),
+		ContentType: value(resp.ContentType), Encoding: value(resp.ContentEncoding), ModifiedAt: value(resp.LastModified),
 	}
 	stream := resp.NewRetryReader(ctx, &sdk.RetryReaderOptions{MaxRetries: 3})
 	return p, newReader(ctx, b, name, p.Size, stream), nil

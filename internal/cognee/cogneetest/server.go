@@ -52,6 +52,8 @@ type Fault struct {
 	Drop   bool        // the connection closes without an answer
 	After  bool        // the request is done first
 	Wait   func()      // called before the answer, with the request done or not
+	// Late: the connection closes once the form is there, and the request is done when the channel is closed.
+	Late chan struct{}
 }
 
 // Change is something that took effect.
@@ -140,6 +142,15 @@ func (s *Server) faulty(endpoint string, do http.HandlerFunc) http.HandlerFunc {
 		}
 		if f == nil {
 			do(w, r)
+			return
+		}
+		if f.Late != nil {
+			_ = r.ParseMultipartForm(64 << 20) // do answers that it is none
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				_ = conn.Close() // the client sees it
+			}
+			<-f.Late
+			do(httptest.NewRecorder(), r)
 			return
 		}
 		if f.After {

@@ -134,6 +134,38 @@ func TestStagingOfADeletedDocument(t *testing.T) {
 	}
 }
 
+// TestLateTermsGo: a job whose lease has ended makes terms of its staged chunks while another job takes the document. They go
+// with the chunks.
+func TestLateTermsGo(t *testing.T) {
+	t.Parallel()
+	l := newLocks(t)
+	h := l.begin("job-1")
+	staged, err := l.stageDocument(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing, err := l.StageChunks(t.Context(), store.ChunkBatch{
+		Holder: h, DocumentID: staged.DocumentID, Version: staged.Version, Model: "m",
+		Chunks: []store.Chunk{{Content: "anchor", Key: "k", Embedding: make([]float32, storetest.Dimensions)}},
+	}); err != nil || len(missing) > 0 {
+		t.Fatal(missing, err)
+	}
+	l.exec("select from document_versions for update") // as aw_stage_terms does, which has found the job held
+	l.exec("select aw_make_terms(client_id, array[document_id], array[version], array['en'], 0, 10) from document_versions")
+	if _, err := l.Heartbeat(t.Context(), store.Heartbeat{Holder: h}); err != nil { // with a lease of zero
+		t.Fatal(err)
+	}
+	ended := l.blocked(func() error { _, err := l.stageDocument(l.begin("job-2")); return err })
+	l.commit()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if err := connect(t, l.url).QueryRow(t.Context(), "select count(*) from chunk_terms").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d terms are left of chunks that are gone, %v", left, err)
+	}
+}
+
 // TestNoAdvisoryLocks: no other login can take the locks of a tenant's calls (I10). Any login can compute the number of
 // an advisory lock, or read it in pg_locks, and hold the lock for ever.
 func TestNoAdvisoryLocks(t *testing.T) {

@@ -98,9 +98,10 @@ func (c *client) SettleCognee(ctx context.Context, o store.CogneeOutcome) (store
 	}
 	s, err := call[cogneeSettled](ctx, c, "aw_settle_cognee", struct {
 		store.CogneeOutcome
-		Version *int `json:"version"`
+		Version  *int   `json:"version"`
+		Unlisted millis `json:"unlisted_ms,omitzero"`
 		cogneeWaits
-	}{o, version, cogneeWaits{millis(o.NextAfter), millis(o.FirstProbe), millis(o.RetryAfter)}})
+	}{o, version, millis(o.Unlisted), cogneeWaits{millis(o.NextAfter), millis(o.FirstProbe), millis(o.RetryAfter)}})
 	return s.settled(), err
 }
 

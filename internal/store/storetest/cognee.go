@@ -125,32 +125,6 @@ func testCogneeVersions(t *testing.T, b *bench) {
 	}
 }
 
-// testCogneeDeletes: a deleted document is forgotten, and what was never sent is not even named.
-func testCogneeDeletes(t *testing.T, b *bench) {
-	b.openCognee()
-	b.ingest("never.pdf", "one")
-	b.delete("contracts", "never.pdf", "in/a.pdf", nil)
-	if got := b.work(); len(got.Documents) > 0 {
-		t.Fatalf("claimed %+v", got)
-	}
-	b.ingest("a.pdf", "one")
-	d := b.toSend()
-	b.delete("contracts", "a.pdf", "in/a.pdf", nil) // while it is being sent
-	if s := b.settle(d, store.CogneeSent, store.CogneeUp); s.Status != "pending" {
-		t.Errorf("settled %+v", s)
-	}
-	d = b.toSend()
-	if d.Version != 0 || d.Sent != 1 || d.DataID == "" {
-		t.Errorf("claimed %+v", d)
-	}
-	if s := b.settle(d, store.CogneeForgotten, store.CogneeUp); s.Status != "forgotten" {
-		t.Errorf("settled %+v", s)
-	}
-	if _, err := b.SettleCognee(b.ctx(), cogneeOutcome(d, store.CogneeForgotten, "")); !errors.Is(err, store.ErrCogneeLost) {
-		t.Errorf("settled twice: %v", err)
-	}
-}
-
 // testCogneeFence: a worker that lost its claim records nothing.
 func testCogneeFence(t *testing.T, b *bench) {
 	b.openCognee()

@@ -2,8 +2,11 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -16,6 +19,7 @@ type deletion struct {
 		Summaries int `json:"summaries"`
 		Notes     int `json:"summary_notes"`
 		Derived   int `json:"derived_contents"`
+		Decks     int
 		Blobs     int `json:"derived_blobs"`
 	}
 	Kept struct {
@@ -52,6 +56,53 @@ func (b *bench) made(filename, blob, sha string) {
 		SourceFilename: filename, SourceBlob: blob, SourceSHA256: sha, Recipe: "x",
 		Blob: "derived/" + blob + "/" + m.JobID, Format: "markdown", Engine: "e",
 	})
+}
+
+// deck records a deck that a task makes of a file, and returns its id.
+func (b *bench) deck(filename, blob, sha string) string {
+	b.t.Helper()
+	_, h := b.run(func(m *store.Begin) {
+		m.Type = "convert"
+		m.Payload = json.RawMessage(`{"filename":"` + filename + `","blob":"` + blob + `"}`)
+	})
+	id := uuid.NewString()
+	b.complete(h, store.Effect{Kind: store.EffectRecordDeck, Args: store.DeckRecord{
+		ID: id, SourceFilename: filename, SourceSHA256: sha, Title: "what " + filename + " is about", Blob: "decks/" + id + ".json",
+	}})
+	return id
+}
+
+// testDeleteDecks: a deletion removes the decks that were made of the document alone, and says which blobs stay; a purge
+// removes the rows of the removed blobs alone.
+func testDeleteDecks(t *testing.T, b *bench) {
+	b.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+	b.ingestFrom("two", "a.pdf", "elsewhere/a.pdf", "bytes-2") // the same name, other bytes
+	neighbour := newBench(t, b.open)
+	neighbour.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+	gone, earlier := b.deck("a.pdf", "in/a.pdf", "bytes-a"), b.deck("a.pdf", "in/a.pdf", "bytes-0")
+	stays, copied := b.deck("a.pdf", "elsewhere/a.pdf", "bytes-2"), b.deck("copy.pdf", "in/copy.pdf", "bytes-a")
+	foreign := neighbour.deck("a.pdf", "in/a.pdf", "bytes-a")
+	late := ""
+	r := b.delete("one", "a.pdf", "in/a.pdf", func(made store.DocumentBlobs, d *store.Deletion) {
+		if len(made.Decks) != 2 {
+			t.Fatalf("made: %+v", made)
+		}
+		d.Purged, late = made.Decks[:1], made.Decks[1]
+	})
+	if r.Removed.Decks != 1 || r.Kept.Blobs != 1 || !slices.Equal(r.KeptBlobs, []string{late}) || r.Kept.Results != 1 {
+		t.Errorf("purged: %+v", r)
+	}
+	if r = b.delete("one", "a.pdf", "in/a.pdf", nil); r.Removed.Decks != 1 || !slices.Equal(r.KeptBlobs, []string{late}) {
+		t.Errorf("again: %+v", r)
+	}
+	for id, want := range map[string]bool{gone: false, earlier: false, stays: true, copied: true} {
+		if _, err := b.DeckRow(b.ctx(), id); (err == nil) != want || !want && !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("deck %s: %v, want %v", id, err, want)
+		}
+	}
+	if _, err := neighbour.DeckRow(b.ctx(), foreign); err != nil {
+		t.Errorf("I10: %v", err)
+	}
 }
 
 // wantMade checks whether the rows of made exist.

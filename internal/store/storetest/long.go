@@ -197,14 +197,16 @@ func testLongReplacedAgain(t *testing.T, b *bench) {
 // testLongDeleted: a long document is gone when its deletion is committed, and its name is free; its chunks go in steps.
 func testLongDeleted(t *testing.T, b *bench) {
 	old := b.ingestLong("a.pdf", "gone", true)
+	b.ingest("deleted "+old.DocumentID, "of somebody who does not want a.pdf deleted")
 	r := b.delete("contracts", "a.pdf", "in/a.pdf", nil)
 	if !r.Deleted {
 		t.Errorf("%+v", r)
 	}
 	b.wantFound("gone", 0)
-	if all := b.documents(store.DocumentQuery{Limit: 10}); len(all) != 0 {
+	if all := b.documents(store.DocumentQuery{Limit: 10}); len(all) != 1 || all[0].DocumentID == old.DocumentID {
 		t.Errorf("documents %+v", all)
 	}
+	b.delete("contracts", "deleted "+old.DocumentID, "in/a.pdf", nil)
 	if all, err := b.DocumentVersions(b.ctx(), old.DocumentID); err != nil || len(all) != 0 {
 		t.Errorf("versions %+v, %v", all, err)
 	}

@@ -10,12 +10,15 @@ language sql immutable parallel safe
 return 1000;
 
 -- aw_drop_chunks removes the chunks of a version, or leaves them if they are many, and reports whether it removed them.
--- The caller has locked the document.
+-- The caller has locked the document. The version is locked first: a worker whose lease has ended may still write chunks
+-- and terms of a staged one, and terms that come after the chunks were removed would stay.
 create or replace function {{ .schema }}.aw_drop_chunks(client text, document uuid, number integer) returns boolean
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_most constant integer := {{ .schema }}.aw_chunks_at_once();
 begin
+  perform from {{ .schema }}.document_versions v
+    where v.client_id = client and v.document_id = document and v.version = number for update;
   if (select count(*) from (
         select from {{ .schema }}.document_chunks c
         where c.client_id = client and c.document_id = document and c.version = number limit v_most + 1) x) > v_most then
@@ -43,7 +46,7 @@ begin
 end $$;
 
 -- aw_drop_document removes a document with all of its versions. If one of them has many chunks, the row stays for them
--- under a name that nobody uses, without anything that says what the document was.
+-- under a name that nobody can know, without anything that says what the document was.
 create or replace function {{ .schema }}.aw_drop_document(d {{ .schema }}.documents) returns void
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -63,7 +66,7 @@ begin
     content_sha256 = null, text_sha256 = null, page_log = null, changes = null
     where v.client_id = d.client_id and v.document_id = d.id;
   update {{ .schema }}.documents x set
-    active_version = null, terms_version = null, filename = 'deleted ' || x.id, blob = '', source_etag = null,
+    active_version = null, terms_version = null, filename = 'deleted ' || gen_random_uuid(), blob = '', source_etag = null,
     source_modified = null, content_sha256 = null, pages = null, title = null, language = null, outline = null,
     properties = null, personal_data = null, metadata = '{}', updated_at = clock_timestamp()
     where x.client_id = d.client_id and x.id = d.id;

@@ -22,6 +22,17 @@ language sql stable set search_path = {{ .path }} as $$
             and v.content_sha256 = aw_belongs_to_document.sha256)))
 $$;
 
+-- aw_decks_of are the decks that were made of a document, as far as they belong to it alone. Which blob a deck is of, its
+-- job says, as long as it is kept.
+create or replace function {{ .schema }}.aw_decks_of(d {{ .schema }}.documents) returns setof {{ .schema }}.decks
+language sql stable rows 1 set search_path = {{ .path }} as $$
+  select k.* from {{ .schema }}.decks k
+  where k.client_id = d.client_id and k.source_filename = d.filename
+    and {{ .schema }}.aw_belongs_to_document(d, k.source_filename, coalesce((
+      select {{ .schema }}.aw_payload_blob(j.payload) from {{ .schema }}.jobs j
+      where j.client_id = k.client_id and j.id = k.job_id), ''), k.source_sha256)
+$$;
+
 -- aw_sources_of are the hashes of the bytes that a document has or had, or that a task has read under its name,
 -- without those that another document, or something made of another file, also has.
 create or replace function {{ .schema }}.aw_sources_of(d {{ .schema }}.documents) returns text[]
@@ -51,8 +62,9 @@ language sql stable set search_path = {{ .path }} as $$
         where o.client_id = d.client_id and o.source = s.sha256 and o.filename is distinct from d.filename))
 $$;
 
--- aw_made_of returns what a deletion of a document needs: the blobs that were derived from it alone, and the hashes
--- of bytes that it alone has, under which other blobs may be kept.
+-- aw_made_of returns what a deletion of a document needs: the blobs that were derived from it alone; those of the decks
+-- that were made of it alone, whose pictures are beside them; and the hashes of bytes that it alone has, under which other
+-- blobs may be kept.
 create or replace function {{ .schema }}.aw_made_of(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -61,14 +73,15 @@ declare
   d {{ .schema }}.documents;
 begin
   select * into d from {{ .schema }}.documents x where x.client_id = v_client and x.id = v_document;
-  return jsonb_build_object('sources', to_jsonb({{ .schema }}.aw_sources_of(d)), 'blobs', coalesce((
+  return jsonb_build_object('sources', to_jsonb({{ .schema }}.aw_sources_of(d)), 'decks', coalesce((
+    select jsonb_agg(k.blob) from {{ .schema }}.aw_decks_of(d) k), '[]'), 'blobs', coalesce((
     select jsonb_agg(distinct c.blob) from {{ .schema }}.derived_contents c
     where c.client_id = v_client and c.source_filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, c.source_filename, c.source_blob, c.source_sha256)), '[]'));
 end $$;
 
 -- The effect delete_document removes the document with all of its versions and chunks, and what belongs to it alone:
--- page results, summaries and their notes, rows of derived documents. args.purged, if present, names the blobs that
+-- page results, summaries and their notes, rows of derived documents and of decks. args.purged, if present, names the blobs that
 -- are removed already, and only their rows are removed: what was recorded since then keeps row and blob. The job has
 -- staged a version, as for an ingest. So no other job is working on the document, and if it didn't exist nothing is
 -- left of it either. The result counts what is kept: blobs, answers that quote the document, results of tasks.
@@ -86,6 +99,9 @@ declare
   v_sources text[];
   v_jobs text[];
   v_blobs text[];
+  v_deck_blobs text[];
+  v_deck_jobs text[];
+  v_decks integer;
   v_chunks integer;
   v_readings integer;
   v_notes integer;
@@ -127,7 +143,16 @@ begin
       where x.client_id = client and x.source_filename = d.filename
         and {{ .schema }}.aw_belongs_to_document(d, x.source_filename, x.source_blob, x.source_sha256));
   end if;
-  v_jobs := v_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
+  with gone as (
+    delete from {{ .schema }}.decks x
+    where x.client_id = client and x.id = any (array(select k.id from {{ .schema }}.aw_decks_of(d) k))
+      and (not v_purge or x.blob in (select b from jsonb_array_elements_text(args -> 'purged') b))
+    returning x.blob, x.job_id)
+  select count(*), coalesce(array_agg(gone.blob), '{}'), coalesce(array_agg(distinct gone.job_id), '{}')
+    into v_decks, v_deck_blobs, v_deck_jobs from gone;
+  v_blobs := v_blobs || case when v_purge then array(select k.blob from {{ .schema }}.aw_decks_of(d) k)
+                             else v_deck_blobs end;
+  v_jobs := v_jobs || v_deck_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
     where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id)));
   perform {{ .schema }}.aw_drop_document(d);
   if v_there then
@@ -137,7 +162,7 @@ begin
   return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
     'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks,
     'removed', jsonb_build_object('page_readings', v_readings, 'summaries', v_summaries, 'summary_notes', v_notes,
-      'derived_contents', v_derived, 'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0)),
+      'derived_contents', v_derived, 'decks', v_decks, 'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0)),
     'kept', jsonb_build_object('derived_blobs', cardinality(v_blobs),
       'agent_runs', (select count(*) from {{ .schema }}.agent_runs x
         where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id))),

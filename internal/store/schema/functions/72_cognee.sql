@@ -23,7 +23,8 @@ begin
   end if;
   if version is null then
     delete from {{ .schema }}.cognee_documents k
-    where k.client_id = client and k.document_id = document and k.fence = 0 and k.data_id is null;
+    where k.client_id = client and k.document_id = document and k.fence = 0 and k.data_id is null
+      and k.wanted = 1; -- else Cognee may have an earlier version, from before aw_close_cognee
     if found then
       return; -- nobody has begun to send it
     end if;
@@ -34,7 +35,9 @@ begin
   on conflict (document_id, client_id) do update set
     wanted = excluded.wanted, status = 'pending', attempts = 0, next_attempt_at = v_now, last_error = null,
     response_status = null,
-    queued_at = case when k.status = 'pending' and k.lease_expires_at is null then k.queued_at else v_now end;
+    -- Of a deletion it is its time: see aw_settle_cognee.
+    queued_at = case when k.status = 'pending' and k.lease_expires_at is null and version is not null then k.queued_at
+                     else v_now end;
 end $$;
 
 -- aw_open_cognee begins to note the tenant's documents, unless that has begun.

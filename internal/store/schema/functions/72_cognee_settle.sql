@@ -72,6 +72,8 @@ end $$;
 -- aw_settle_cognee records an attempt at a document. p.version is what was sent; null: it was to be forgotten.
 --   p.outcome: sent (with p.data_id and p.dataset_id; p.changed: Cognee's content is another one now), forgotten,
 --     replaced (the version is no longer active; nothing was sent), retry (after p.next_after_ms) or refused.
+--   p.unlisted_ms: with forgotten, if Cognee does not list the document, of which only our name is known. It may go on with
+--     an upload that was cut off, and list it later. So it is asked again until so long after the deletion.
 --   p.health and more: see aw_cognee_health. While Cognee is down, a retry does not count as an attempt.
 -- It returns the state of the breaker, and the status of the document.
 create or replace function {{ .schema }}.aw_settle_cognee(p jsonb) returns jsonb
@@ -83,6 +85,7 @@ declare
   v_version integer := p ->> 'version';
   v_outcome text := p ->> 'outcome';
   v_now timestamptz := clock_timestamp();
+  v_look interval := {{ .schema }}.aw_interval(p -> 'unlisted_ms');
   v_health jsonb;
   k {{ .schema }}.cognee_documents;
 begin
@@ -96,7 +99,8 @@ begin
     k.change := {{ .schema }}.aw_cognee_dataset_changed(v_client, k.document_set, p ->> 'dataset_id');
   end if;
   v_health := {{ .schema }}.aw_cognee_health(v_client, v_document::text, p);
-  if v_outcome = 'forgotten' and k.wanted is null then
+  v_look := case when k.wanted is null and k.fence > 1 and v_now < k.queued_at + v_look then v_look end;
+  if v_outcome = 'forgotten' and k.wanted is null and v_look is null then
     delete from {{ .schema }}.cognee_documents x where x.client_id = v_client and x.document_id = v_document;
     return v_health || jsonb_build_object('status', 'forgotten');
   end if;
@@ -116,6 +120,9 @@ begin
     when 'forgotten' then
       k.sent := null;
       k.data_id := null;
+      if v_look is not null then
+        k.next_attempt_at := least(v_now + greatest(v_now - k.queued_at, v_look / 60), k.queued_at + v_look);
+      end if;
     when 'refused' then
       k.status := case when k.wanted is not distinct from v_version then 'refused' else 'pending' end;
     when 'retry' then
