@@ -65,10 +65,10 @@ fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt) and tidy go.mod
 ##### To trust it
 
 .PHONY: test
-test: test-deps $(GOTESTSUM) ## Run all tests with the race detector and list the skipped ones; PKGS and TESTFLAGS narrow them down; make check vets them
+test: test-deps $(GOTESTSUM) ## Run all tests, with the race detector where goroutines are, and list the skipped ones; PKGS and TESTFLAGS narrow them down; make check vets them
 	@plain=; [ -t 1 ] || plain=--no-color; \
-	$(GOTESTSUM) --format $(TEST_FORMAT) --format-hide-empty-pkg $$plain -- \
-		-race -vet=off -timeout $(TEST_TIMEOUT) -p $(TEST_PARALLEL) $(TESTFLAGS) $(PKGS)
+	$(GOTESTSUM) --format $(TEST_FORMAT) --format-hide-empty-pkg $$plain --raw-command -- \
+		.ci/tests -vet=off -timeout $(TEST_TIMEOUT) -p $(TEST_PARALLEL) $(TESTFLAGS) -- $(PKGS)
 
 .PHONY: e2e
 e2e: test-deps ## Run the end-to-end tests on QUEUE=azure, nats or postgres, or QUEUE=all, and list the skipped ones

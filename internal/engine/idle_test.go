@@ -76,7 +76,7 @@ func TestIdleWorkerLooksAtEveryQueue(t *testing.T) {
 		var o order
 		w.cfg.Concurrency = 1
 		w.start(o.do)
-		for i := range 60 { // at changing places in the turn of the queues
+		for i := range 25 { // at changing places in the turn of the queues
 			for q, within := range map[queue.Queue]time.Duration{
 				w.queues.Normal: idleWaitUsed, w.queues.High: idleWaitUnused, w.queues.Low: idleWaitUnused,
 			} {

@@ -53,7 +53,7 @@ func TestMachineThatLacksSomethingCostsNoAttempt(t *testing.T) {
 				for i := range 3 {
 					w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
 				}
-				w.settled(5 * time.Hour)
+				w.settled(2 * time.Hour)
 				if n := runs.Load(); n > 4 {
 					t.Errorf("%d runs while the machine lacks something", n)
 				}

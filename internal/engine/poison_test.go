@@ -190,7 +190,7 @@ func TestOthersRunWhileManyWait(t *testing.T) {
 			return handlers.Outcome{}, modelDown()
 		}), typed{done, "other"})
 		s.down.Store(true)
-		for i := range 2000 {
+		for i := range 800 {
 			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
 		}
 		w.settled(5 * time.Minute) // a while after all of them were seen

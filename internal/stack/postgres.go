@@ -134,8 +134,9 @@ func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Creden
 	for _, setting := range append([]string{
 		"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400",
 		"fsync=off", commit, "full_page_writes=off", "max_wal_size=1GB", "checkpoint_timeout=1h",
-		"dynamic_shared_memory_type=mmap", // files in the cluster's folder: a server that is killed leaves none behind
-		"shared_buffers=64MB", "timezone=Asia/Kathmandu", // no code may rely on UTC
+		"shared_buffers=64MB",
+		"dynamic_shared_memory_type=mmap", // in the cluster's folder: a server that is killed leaves nothing behind
+		"timezone=Asia/Kathmandu",         // no code may rely on UTC
 	}, o.Settings...) {
 		args = append(args, "-c", setting)
 	}
