@@ -84,7 +84,7 @@ func TestLoopRefusals(t *testing.T) {
 		if endpoint != cogneetest.Add {
 			return nil
 		}
-		if r.ParseMultipartForm(1<<20) == nil && strings.Contains(r.MultipartForm.Value["external_metadata"][0], "bad") {
+		if r.ParseMultipartForm(1<<20) == nil && strings.Contains(r.MultipartForm.Value["external_metadata"][0], "bad.pdf") {
 			return &cogneetest.Fault{Status: 413, Body: `{"detail": "the secret text"}`}
 		}
 		return nil
