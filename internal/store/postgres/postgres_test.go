@@ -33,24 +33,27 @@ func openIn(t testing.TB, url, client, in string) store.Store {
 
 // conformance runs the suite for stores that share their sessions, as behind a pooler: one tenant's call must leave
 // nothing to the next one's.
-func conformance(t *testing.T, url, in string) {
+func conformance(t *testing.T, url, in string, run func(*testing.T, storetest.Open)) {
 	t.Helper()
 	shared := postgres.Shared(t, url, postgres.Options{Schema: in, Dimensions: storetest.Dimensions, MaxConns: 16})
-	storetest.Run(t, func(_ testing.TB, client string) store.Store { return shared(client) })
+	run(t, func(_ testing.TB, client string) store.Store { return shared(client) })
 }
 
 // TestConformance runs the suite in every query mode that a pooler may need, and in a separate schema.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ mode, schema string }{
-		"prepared statements": {"cache_statement", ""},
-		"simple protocol":     {"simple_protocol", ""},
-		"exec, own schema":    {"exec", "worker"},
+	for name, c := range map[string]struct {
+		mode, schema string
+		run          func(*testing.T, storetest.Open)
+	}{
+		"prepared statements": {"cache_statement", "", storetest.Run},
+		"simple protocol":     {"simple_protocol", "", storetest.RunAgain},
+		"exec, own schema":    {"exec", "worker", storetest.RunAgain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions, Schema: c.schema})
-			conformance(t, url+"&default_query_exec_mode="+c.mode, c.schema)
+			conformance(t, url+"&default_query_exec_mode="+c.mode, c.schema, c.run)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -213,6 +214,12 @@ var otherTests = []suiteTest{
 	{"check", testCheck},
 }
 
+// ofManyRows are those of otherTests that RunAgain leaves out.
+var ofManyRows = []string{
+	"long version replaced", "long version replaced before the old chunks are gone", "long document deleted",
+	"long version given up", "search narrowly", "search for anything", "many chunks",
+}
+
 type suiteTest struct {
 	name string
 	test func(*testing.T, *bench)
@@ -222,6 +229,15 @@ type suiteTest struct {
 func Run(t *testing.T, open Open) {
 	RunJobs(t, open)
 	runAll(t, open, otherTests)
+}
+
+// RunAgain runs the suite in another mode of a store that passes Run, e.g. with other keys: without the tests of
+// thousands of rows, which take half of the time and ask nothing of a mode that the others don't.
+func RunAgain(t *testing.T, open Open) {
+	RunJobs(t, open)
+	runAll(t, open, slices.DeleteFunc(slices.Clone(otherTests), func(c suiteTest) bool {
+		return slices.Contains(ofManyRows, c.name)
+	}))
 }
 
 // RunJobs runs the part of the suite that is about jobs. It calls only the methods of store.Jobs, the readers of its

@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 	})
 	t.Run("service key", func(t *testing.T) {
 		t.Parallel()
-		storetest.Run(t, func(t testing.TB, client string) store.Store {
+		storetest.RunAgain(t, func(t testing.TB, client string) store.Store {
 			return open(t, api.URL, api.ServiceKey(t), client)
 		})
 	})
