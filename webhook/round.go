@@ -29,6 +29,7 @@ type round struct {
 	due     *atomic.Int64 // of the Loop
 	counted time.Time     // when due was last read
 	look    bool          // the outbox may hold something due
+	skipped []string      // hosts that the last claim skipped
 	next    time.Time     // when to look again at the latest
 	failing bool          // the store did not answer the last claim
 	waits   *retry.Waits  // between claims that fail
@@ -53,6 +54,7 @@ func (r *round) advance(ctx context.Context) time.Duration {
 		r.look = true
 	}
 	r.startHeld()
+	r.look = r.look || slices.ContainsFunc(r.skipped, r.takes)
 	for r.look && (!r.failing || !now.Before(r.next)) && r.room() > 0 && ctx.Err() == nil {
 		r.claim(ctx)
 	}
@@ -84,7 +86,7 @@ func (r *round) claim(ctx context.Context) {
 		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip, CountDue: count,
 	})
 	cancel()
-	r.look = false
+	r.look, r.skipped = false, skip
 	if err != nil {
 		r.stumble(err)
 		return
@@ -107,11 +109,18 @@ func (r *round) claim(ctx context.Context) {
 	r.look = len(claimed.Deliveries) >= room
 }
 
-// full lists the hosts at their limit.
+// takes reports whether another attempt at a host may start. The last quarter of the places is for hosts that have none,
+// so that a few slow receivers can't take all.
+func (r *round) takes(host string) bool {
+	free, n := r.Concurrency-r.running, r.busy[host]
+	return free > 0 && (n == 0 || n < r.PerHost && free > r.Concurrency/4)
+}
+
+// full lists the hosts with attempts under way that take no more.
 func (r *round) full() []string {
 	var hosts []string
-	for name, n := range r.busy {
-		if n >= r.PerHost {
+	for name := range r.busy {
+		if !r.takes(name) {
 			hosts = append(hosts, name)
 		}
 	}
@@ -141,7 +150,7 @@ func (r *round) startHeld() {
 	r.release(func(h held) bool { return now.After(h.until) })
 	r.held = slices.DeleteFunc(r.held, func(c held) bool {
 		name := host(c.URL)
-		if r.running >= r.Concurrency || r.busy[name] >= r.PerHost {
+		if !r.takes(name) {
 			return false
 		}
 		r.busy[name]++
@@ -152,13 +161,10 @@ func (r *round) startHeld() {
 	})
 }
 
-// finish removes an ended attempt. Its host may have other due webhooks. Held deliveries for a receiver that is down
-// are released to the outbox.
+// finish removes an ended attempt. Held deliveries for a receiver that is down are released to the outbox.
 func (r *round) finish(f finished) {
 	name := host(f.delivery.URL)
-	if r.busy[name] >= r.PerHost || f.look {
-		r.look = true
-	}
+	r.look = r.look || f.look
 	r.running--
 	delete(r.flying, f.delivery.ID)
 	if r.busy[name]--; r.busy[name] == 0 {
