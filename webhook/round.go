@@ -31,8 +31,10 @@ type round struct {
 	look    bool          // the outbox may hold something due
 	skipped []string      // hosts that the last claim skipped
 	next    time.Time     // when to look again at the latest
-	failing bool          // the store did not answer the last claim
+	failing bool          // the store did not answer the last claim, or this machine lacks something: no claim before next
 	waits   *retry.Waits  // between claims that fail
+	lacking bool          // this machine lacked something for the last attempt that ended
+	lacks   *retry.Waits  // between claims meanwhile
 }
 
 type held struct {
@@ -42,6 +44,7 @@ type held struct {
 
 type finished struct {
 	delivery store.Delivery
+	lacked   error         // what this machine lacked, so that there was no attempt; nil: nothing
 	again    time.Duration // until the next attempt at this delivery or its receiver; zero: none
 	down     string        // what of the receiver is down; empty: nothing
 	look     bool          // others may be due now
@@ -170,6 +173,9 @@ func (r *round) finish(f finished) {
 	if r.busy[name]--; r.busy[name] == 0 {
 		delete(r.busy, name)
 	}
+	if r.judge(f) {
+		return
+	}
 	if f.again > 0 {
 		r.sooner(f.again)
 	}
@@ -183,6 +189,9 @@ func (r *round) finish(f finished) {
 // attempt makes one attempt and notes what came of it.
 func (r *round) attempt(d store.Delivery) finished {
 	a := r.Sender.Send(r.attempts, d)
+	if a.short() {
+		return finished{delivery: d, lacked: a.Err}
+	}
 	o := outcome(d, a)
 	o.Down = r.health.judge(d, a)
 	// The note outlives even the grace, each try within its own bound.
