@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -42,7 +44,7 @@ func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handl
 	}
 	args := store.Deletion{DocumentID: staged.DocumentID, Version: staged.Version}
 	if p.Purge {
-		if args.Purged, args.BlobsRemoved, err = h.purge(ctx, c, staged.DocumentID); err != nil {
+		if err := h.purge(ctx, c, &args); err != nil {
 			return handlers.Outcome{}, err
 		}
 	}
@@ -67,28 +69,37 @@ func (h *Handler) hasBlob(ctx context.Context, active, name string) (bool, error
 	return true, nil
 }
 
-// purge removes the blobs that were derived from the document, and returns the names of those in rows. The commit
+// purge removes the blobs that were derived from the document, those of decks too, and notes in d what is gone. The commit
 // removes their rows: whatever happens in between, the next attempt finds the rows and repeats the purge.
-func (h *Handler) purge(
-	ctx context.Context, c handlers.Call, documentID string,
-) (purged []string, removed int, err error) {
-	made, err := h.deps.Documents.MadeOf(ctx, documentID)
+func (h *Handler) purge(ctx context.Context, c handlers.Call, d *store.Deletion) error {
+	made, err := h.deps.Documents.MadeOf(ctx, d.DocumentID)
 	if err != nil {
-		return nil, 0, fmt.Errorf("ask what was made of the document: %w", err)
+		return fmt.Errorf("ask what was made of the document: %w", err)
 	}
 	all := made.Blobs
 	for _, source := range made.Sources {
 		all = append(all, h.deps.KeptUnder(source)...)
 	}
+	for _, deck := range made.Decks {
+		for p, err := range h.deps.Bucket.List(ctx, strings.TrimSuffix(deck.Blob, path.Ext(deck.Blob))+"/") {
+			if err != nil {
+				return fmt.Errorf("list the pictures of a deck of the document: %w", err)
+			}
+			all = append(all, p.Name)
+		}
+		all = append(all, deck.Blob)
+		d.Decks = append(d.Decks, deck.ID)
+	}
+	d.Purged = append([]string{}, made.Blobs...)
 	for i, name := range all {
 		switch err := h.deps.Bucket.Remove(ctx, name); {
 		case errors.Is(err, blob.ErrNotFound):
 		case err != nil:
-			return nil, 0, fmt.Errorf("remove what was derived of the document: %w", err)
+			return fmt.Errorf("remove what was derived of the document: %w", err)
 		default:
-			removed++
+			d.BlobsRemoved++
 		}
 		c.Progress.Report(float64(i+1)/float64(len(all)), "")
 	}
-	return append([]string{}, made.Blobs...), removed, nil
+	return nil
 }

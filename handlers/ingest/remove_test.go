@@ -71,6 +71,9 @@ func TestPurge(t *testing.T) {
 	const derived, kept = "derived/handbook.md/1.md", "derived/docling/"
 	b.Put(derived, "# derived")
 	b.Put(kept+first.ContentSHA256, "{}")
+	for _, name := range []string{"decks/1.json", "decks/1/preview.png", "decks/1/media/a.png", "decks/12.json"} {
+		b.Put(name, "x")
+	}
 	b.deps.KeptUnder = func(sha256 string) []string { return []string{kept + sha256, "derived/docling/none"} }
 	b.handler = ingest.New(b.deps)
 	c := b.Begin(`{"filename":"handbook.md"}`, task.Hints{})
@@ -81,6 +84,11 @@ func TestPurge(t *testing.T) {
 				SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256,
 				Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
 			},
+		}, {
+			Kind: store.EffectRecordDeck, Args: store.DeckRecord{
+				ID: "00000000-0000-4000-8000-000000000001", SourceFilename: "handbook.md", SourceSHA256: first.ContentSHA256,
+				Blob: "decks/1.json", PreviewBlob: "decks/1/preview.png",
+			},
 		}},
 	}); err != nil {
 		t.Fatal(err)
@@ -90,7 +98,12 @@ func TestPurge(t *testing.T) {
 	if _, err := b.handler.Handle(t.Context(), c); err != nil { // the worker dies before the commit
 		t.Fatal(err)
 	}
-	for _, name := range []string{derived, kept + first.ContentSHA256} {
+	if _, err := b.Bucket.Stat(t.Context(), "decks/12.json"); err != nil {
+		t.Errorf("another deck: %v", err)
+	}
+	for _, name := range []string{
+		derived, kept + first.ContentSHA256, "decks/1.json", "decks/1/preview.png", "decks/1/media/a.png",
+	} {
 		if _, err := b.Bucket.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -106,7 +119,8 @@ func TestPurge(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(settled.Result, &r)
 	}
-	if err != nil || r.Removed["derived_contents"] != 1 || r.Kept["derived_blobs"] != 0 {
+	if err != nil || r.Removed["derived_contents"] != 1 || r.Kept["derived_blobs"] != 0 || r.Removed["decks"] != 1 ||
+		r.Kept["decks"] != 0 {
 		t.Errorf("%s, %v", settled.Result, err)
 	}
 	if _, err := b.Bucket.Stat(t.Context(), "handbook.md"); err != nil {

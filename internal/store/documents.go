@@ -186,10 +186,19 @@ type Deletion struct {
 	// blobs are removed, and the blobs stay.
 	Purged       []string `json:"purged"`
 	BlobsRemoved int      `json:"blobs_removed"` // for the result
+	// Decks are the ids of the decks whose blobs are removed already. Nil: all decks stay.
+	Decks []string `json:"decks,omitempty"`
 }
 
 // DocumentBlobs are the blobs that belong to one document alone.
 type DocumentBlobs struct {
-	Blobs   []string `json:"blobs"`   // of derived documents
-	Sources []string `json:"sources"` // hashes of its bytes, under which other blobs may be kept
+	Blobs   []string   `json:"blobs"`   // of derived documents
+	Sources []string   `json:"sources"` // hashes of its bytes, under which other blobs may be kept
+	Decks   []DeckBlob `json:"decks"`
+}
+
+// DeckBlob is a deck and the blob with its JSON. Its pictures are in a folder of the same name, without the extension.
+type DeckBlob struct {
+	ID   string `json:"id"`
+	Blob string `json:"blob"`
 }

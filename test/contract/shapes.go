@@ -117,11 +117,14 @@ type Removed struct {
 	SummaryNotes    int `json:"summary_notes"`    // answers of the model, for summaries and contexts
 	DerivedContents int `json:"derived_contents"` // rows
 	DerivedBlobs    int `json:"derived_blobs"`    // with purge
+	Decks           int `json:"decks"`            // with purge
+	GatewayAnswers  int `json:"gateway_answers"`  // that are kept no longer
 }
 
 // Kept is what was derived from a document and stays, by kind.
 type Kept struct {
 	DerivedBlobs int `json:"derived_blobs"` // see kept_blobs
+	Decks        int `json:"decks"`         // of its bytes
 	AgentRuns    int `json:"agent_runs"`    // that cite it
 	TaskResults  int `json:"task_results"`  // in the rows of jobs
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 
@@ -17,8 +18,11 @@ type deletion struct {
 		Notes     int `json:"summary_notes"`
 		Derived   int `json:"derived_contents"`
 		Blobs     int `json:"derived_blobs"`
+		Decks     int
+		Asked     int `json:"gateway_answers"`
 	}
 	Kept struct {
+		Decks   int
 		Blobs   int `json:"derived_blobs"`
 		Answers int `json:"agent_runs"`
 		Results int `json:"task_results"`
@@ -196,4 +200,83 @@ func testPurgeDerived(t *testing.T, b *bench) {
 		len(made.Blobs)+len(made.Sources) != 0 {
 		t.Errorf("I10: %+v, %v", made, err)
 	}
+}
+
+// testDeleteOutputs: what the gateway answered for a document's bytes is not used again, the check of a removed result
+// goes with it, and the decks go with a purge. Those of other bytes and of other tenants stay.
+func testDeleteOutputs(t *testing.T, b *bench) {
+	other := newBench(t, b.open)
+	check := map[*bench]string{}
+	decks := map[*bench]store.DeckRecord{}
+	for _, x := range []*bench{b, other} {
+		x.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+		for _, sha := range []string{"bytes-a", "bytes-b"} {
+			_, h := x.run()
+			q := question(h, "key of "+sha)
+			q.SourceSHA256 = sha
+			c, err := x.ClaimAnswer(x.ctx(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.keepAnswer(answer(h, q.Key, c.Claim, "derived/gateway/"+sha), "")
+			deck := deckRecord()
+			deck.SourceFilename, deck.SourceSHA256 = "a.pdf", sha
+			x.complete(h, store.Effect{Kind: store.EffectRecordDeck, Args: deck})
+			if sha == "bytes-a" {
+				decks[x] = deck
+			}
+		}
+		_, h := x.run()
+		settled := x.complete(h, store.Effect{Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
+			SourceFilename: "a.pdf", SourceBlob: "in/a.pdf", SourceSHA256: "bytes-a", Recipe: "x", Blob: "derived/a.xml",
+			Format: "xml", Engine: "gateway",
+		}}, store.Effect{Kind: store.EffectRecordCheck, Args: store.LLMCheck{
+			Confidence: 0.5, Verdict: "differs", Model: "m",
+		}})
+		var r struct {
+			ID string `json:"check_id"`
+		}
+		if err := json.Unmarshal(settled.Result, &r); err != nil || r.ID == "" {
+			t.Fatalf("%s, %v", settled.Result, err)
+		}
+		check[x] = r.ID
+	}
+
+	r := b.delete("one", "a.pdf", "in/a.pdf", nil)
+	if r.Removed.Asked != 1 || r.Removed.Decks != 0 || r.Kept.Decks != 1 {
+		t.Errorf("without a purge: %+v", r)
+	}
+	old, err := b.ExpireAnswers(b.ctx(), 24*hour, 10)
+	if err != nil || len(old) != 1 || old[0].Blob != "derived/gateway/bytes-a" {
+		t.Errorf("the upkeep removes %+v, %v; want the answer of the document", old, err)
+	}
+	_, h := b.run()
+	b.claimAnswer(h, "key of bytes-a", false)
+	b.claimAnswer(h, "key of bytes-b", true)
+	if _, err := b.LLMCheckRow(b.ctx(), check[b]); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the check: %v", err)
+	}
+
+	b.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+	r = b.delete("one", "a.pdf", "in/a.pdf", func(made store.DocumentBlobs, d *store.Deletion) {
+		if want := []store.DeckBlob{{ID: decks[b].ID, Blob: decks[b].Blob}}; !slices.Equal(made.Decks, want) {
+			t.Errorf("decks: %+v, want %+v", made.Decks, want)
+		}
+		d.Purged, d.Decks = made.Blobs, []string{decks[b].ID, decks[other].ID}
+	})
+	if r.Removed.Decks != 1 || r.Kept.Decks != 0 {
+		t.Errorf("with a purge: %+v", r)
+	}
+	if _, err := b.DeckRow(b.ctx(), decks[b].ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the deck: %v", err)
+	}
+
+	if _, err := other.DeckRow(b.ctx(), decks[other].ID); err != nil { // I10
+		t.Error(err)
+	}
+	if _, err := other.LLMCheckRow(b.ctx(), check[other]); err != nil {
+		t.Error(err)
+	}
+	_, h = other.run()
+	other.claimAnswer(h, "key of bytes-a", true)
 }

@@ -118,6 +118,7 @@ var otherTests = []suiteTest{
 	{"delete", testDelete},
 	{"delete what was made of a document", testDeleteMade},
 	{"purge what was derived of a document", testPurgeDerived},
+	{"delete a document's outputs", testDeleteOutputs},
 	{"collect superseded versions", testCollectSuperseded},
 	{"collect staged leftovers", testCollectStaged},
 	{"long version replaced", testLongReplaced},

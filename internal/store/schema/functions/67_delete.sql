@@ -51,8 +51,16 @@ language sql stable set search_path = {{ .path }} as $$
         where o.client_id = d.client_id and o.source = s.sha256 and o.filename is distinct from d.filename))
 $$;
 
--- aw_made_of returns what a deletion of a document needs: the blobs that were derived from it alone, and the hashes
--- of bytes that it alone has, under which other blobs may be kept.
+-- aw_decks_of are the decks that were made of a document alone: of a file of its name, with bytes that only it has.
+create or replace function {{ .schema }}.aw_decks_of(d {{ .schema }}.documents) returns uuid[]
+language sql stable set search_path = {{ .path }} as $$
+  select array(select x.id from {{ .schema }}.decks x
+    where x.client_id = d.client_id and x.source_filename = d.filename
+      and x.source_sha256 = any ({{ .schema }}.aw_sources_of(d)))
+$$;
+
+-- aw_made_of returns what a deletion of a document needs: the blobs that were derived from it alone, the decks with their
+-- blobs, and the hashes of bytes that it alone has, under which other blobs may be kept.
 create or replace function {{ .schema }}.aw_made_of(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -61,17 +69,21 @@ declare
   d {{ .schema }}.documents;
 begin
   select * into d from {{ .schema }}.documents x where x.client_id = v_client and x.id = v_document;
-  return jsonb_build_object('sources', to_jsonb({{ .schema }}.aw_sources_of(d)), 'blobs', coalesce((
+  return jsonb_build_object('sources', to_jsonb({{ .schema }}.aw_sources_of(d)), 'decks', coalesce((
+    select jsonb_agg(jsonb_build_object('id', x.id, 'blob', x.blob) order by x.id) from {{ .schema }}.decks x
+    where x.client_id = v_client and x.id = any ({{ .schema }}.aw_decks_of(d))), '[]'), 'blobs', coalesce((
     select jsonb_agg(distinct c.blob) from {{ .schema }}.derived_contents c
     where c.client_id = v_client and c.source_filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, c.source_filename, c.source_blob, c.source_sha256)), '[]'));
 end $$;
 
 -- The effect delete_document removes the document with all of its versions and chunks, and what belongs to it alone:
--- page results, summaries and their notes, rows of derived documents. args.purged, if present, names the blobs that
--- are removed already, and only their rows are removed: what was recorded since then keeps row and blob. The job has
+-- page results, summaries and their notes, rows of derived documents with a model's checks of them. args.purged, if
+-- present, names the blobs that are removed already, and only their rows are removed: what was recorded since then keeps
+-- row and blob. So does args.decks for decks, which stay if it is absent. The gateway's answers don't count any more, and
+-- the upkeep removes them with their blobs. The job has
 -- staged a version, as for an ingest. So no other job is working on the document, and if it didn't exist nothing is
--- left of it either. The result counts what is kept: blobs, answers that quote the document, results of tasks.
+-- left of it either. The result counts what is kept: blobs, decks, answers that quote the document, results of tasks.
 create or replace function {{ .schema }}.aw_effect_delete_document(
   client text, job text, fence bigint, args jsonb
 ) returns jsonb
@@ -91,6 +103,9 @@ declare
   v_notes integer;
   v_summaries integer;
   v_derived integer;
+  v_decks uuid[];
+  v_decks_gone integer;
+  v_answers integer;
 begin
   select * into strict j from {{ .schema }}.jobs x where x.client_id = client and x.id = job;
   select * into d from {{ .schema }}.documents x
@@ -101,6 +116,7 @@ begin
     where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
 
   v_sources := {{ .schema }}.aw_sources_of(d);
+  v_decks := {{ .schema }}.aw_decks_of(d);
   v_shared := exists (select from {{ .schema }}.documents o where o.client_id = client and o.filename = d.filename
     and o.id <> d.id and o.active_version is not null and o.blob = d.blob);
   delete from {{ .schema }}.page_results r where r.client_id = client and r.source = any (v_sources);
@@ -120,8 +136,16 @@ begin
   with gone as (
     delete from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, x.source_filename, x.source_blob, x.source_sha256)
-      and (not v_purge or x.blob in (select b from jsonb_array_elements_text(args -> 'purged') b)) returning x.blob)
+      and (not v_purge or x.blob in (select b from jsonb_array_elements_text(args -> 'purged') b))
+    returning x.blob, x.job_id), checks as (
+    delete from {{ .schema }}.llm_checks c where c.client_id = client and c.job_id in (select gone.job_id from gone))
   select count(*), coalesce(array_agg(distinct gone.blob), '{}') into v_derived, v_blobs from gone;
+  delete from {{ .schema }}.decks x where x.client_id = client and x.id = any (v_decks)
+    and x.id::text in (select i from jsonb_array_elements_text(nullif(args -> 'decks', 'null')) i);
+  get diagnostics v_decks_gone = row_count;
+  update {{ .schema }}.gateway_answers x set expiring = true, used_at = to_timestamp(0)
+  where x.client_id = client and x.source_sha256 = any (v_sources) and not x.expiring;
+  get diagnostics v_answers = row_count;
   if v_purge then
     v_blobs := array(select x.blob from {{ .schema }}.derived_contents x
       where x.client_id = client and x.source_filename = d.filename
@@ -137,8 +161,9 @@ begin
   return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
     'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks,
     'removed', jsonb_build_object('page_readings', v_readings, 'summaries', v_summaries, 'summary_notes', v_notes,
-      'derived_contents', v_derived, 'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0)),
-    'kept', jsonb_build_object('derived_blobs', cardinality(v_blobs),
+      'derived_contents', v_derived, 'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0),
+      'decks', v_decks_gone, 'gateway_answers', v_answers),
+    'kept', jsonb_build_object('derived_blobs', cardinality(v_blobs), 'decks', cardinality(v_decks) - v_decks_gone,
       'agent_runs', (select count(*) from {{ .schema }}.agent_runs x
         where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id))),
       'task_results', (select count(*) from {{ .schema }}.jobs x
