@@ -35,7 +35,7 @@ func (h *health) judge(d store.Delivery, a Attempt) string {
 	defer h.mu.Unlock()
 	name, path := host(d.URL), pathOf(d.URL)
 	switch {
-	case errors.Is(a.Err, errStopping), a.refused(): // nothing was sent
+	case errors.Is(a.Err, errStopping), a.refused(), a.short(): // nothing was sent
 		return ""
 	case a.Status > 0 && a.Status < http.StatusInternalServerError:
 		if f := h.hosts[name]; f != nil {

@@ -58,6 +58,9 @@ const (
 // claimWaits are the waits between claims while the store is down.
 var claimWaits = retry.Backoff{First: time.Second, Max: time.Minute, Jitter: 0.25}
 
+// shortWaits are the waits between claims while this machine lacks something that an attempt needs, e.g. open files.
+var shortWaits = retry.Backoff{First: time.Second, Max: time.Minute, Jitter: 0.25}
+
 // errStopping ends attempts that outlive the grace of a shutdown.
 var errStopping = errors.New("the worker stopped before the receiver answered")
 
@@ -126,6 +129,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		kept:   make(chan renewal, 1),
 		health: &health{},
 		waits:  claimWaits.Waits(),
+		lacks:  shortWaits.Waits(),
 	}
 	renew := time.NewTicker(l.cfg.Lease / 3)
 	defer renew.Stop()

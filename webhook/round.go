@@ -29,9 +29,12 @@ type round struct {
 	due     *atomic.Int64 // of the Loop
 	counted time.Time     // when due was last read
 	look    bool          // the outbox may hold something due
+	skipped []string      // hosts that the last claim skipped
 	next    time.Time     // when to look again at the latest
-	failing bool          // the store did not answer the last claim
+	failing bool          // the store did not answer the last claim, or this machine lacks something: no claim before next
 	waits   *retry.Waits  // between claims that fail
+	lacking bool          // this machine lacked something for the last attempt that ended
+	lacks   *retry.Waits  // between claims meanwhile
 }
 
 type held struct {
@@ -41,6 +44,7 @@ type held struct {
 
 type finished struct {
 	delivery store.Delivery
+	lacked   error         // what this machine lacked, so that there was no attempt; nil: nothing
 	again    time.Duration // until the next attempt at this delivery or its receiver; zero: none
 	down     string        // what of the receiver is down; empty: nothing
 	look     bool          // others may be due now
@@ -53,6 +57,7 @@ func (r *round) advance(ctx context.Context) time.Duration {
 		r.look = true
 	}
 	r.startHeld()
+	r.look = r.look || slices.ContainsFunc(r.skipped, r.takes)
 	for r.look && (!r.failing || !now.Before(r.next)) && r.room() > 0 && ctx.Err() == nil {
 		r.claim(ctx)
 	}
@@ -84,7 +89,7 @@ func (r *round) claim(ctx context.Context) {
 		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip, CountDue: count,
 	})
 	cancel()
-	r.look = false
+	r.look, r.skipped = false, skip
 	if err != nil {
 		r.stumble(err)
 		return
@@ -107,11 +112,18 @@ func (r *round) claim(ctx context.Context) {
 	r.look = len(claimed.Deliveries) >= room
 }
 
-// full lists the hosts at their limit.
+// takes reports whether another attempt at a host may start. The last quarter of the places is for hosts that have none,
+// so that a few slow receivers can't take all.
+func (r *round) takes(host string) bool {
+	free, n := r.Concurrency-r.running, r.busy[host]
+	return free > 0 && (n == 0 || n < r.PerHost && free > r.Concurrency/4)
+}
+
+// full lists the hosts with attempts under way that take no more.
 func (r *round) full() []string {
 	var hosts []string
-	for name, n := range r.busy {
-		if n >= r.PerHost {
+	for name := range r.busy {
+		if !r.takes(name) {
 			hosts = append(hosts, name)
 		}
 	}
@@ -141,7 +153,7 @@ func (r *round) startHeld() {
 	r.release(func(h held) bool { return now.After(h.until) })
 	r.held = slices.DeleteFunc(r.held, func(c held) bool {
 		name := host(c.URL)
-		if r.running >= r.Concurrency || r.busy[name] >= r.PerHost {
+		if !r.takes(name) {
 			return false
 		}
 		r.busy[name]++
@@ -152,17 +164,17 @@ func (r *round) startHeld() {
 	})
 }
 
-// finish removes an ended attempt. Its host may have other due webhooks. Held deliveries for a receiver that is down
-// are released to the outbox.
+// finish removes an ended attempt. Held deliveries for a receiver that is down are released to the outbox.
 func (r *round) finish(f finished) {
 	name := host(f.delivery.URL)
-	if r.busy[name] >= r.PerHost || f.look {
-		r.look = true
-	}
+	r.look = r.look || f.look
 	r.running--
 	delete(r.flying, f.delivery.ID)
 	if r.busy[name]--; r.busy[name] == 0 {
 		delete(r.busy, name)
+	}
+	if r.judge(f) {
+		return
 	}
 	if f.again > 0 {
 		r.sooner(f.again)
@@ -177,6 +189,9 @@ func (r *round) finish(f finished) {
 // attempt makes one attempt and notes what came of it.
 func (r *round) attempt(d store.Delivery) finished {
 	a := r.Sender.Send(r.attempts, d)
+	if a.short() {
+		return finished{delivery: d, lacked: a.Err}
+	}
 	o := outcome(d, a)
 	o.Down = r.health.judge(d, a)
 	// The note outlives even the grace, each try within its own bound.

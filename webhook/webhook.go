@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // MaxRetryAfter bounds how long a receiver's Retry-After puts off the next attempt.
@@ -69,6 +70,9 @@ func outcome(d store.Delivery, a Attempt) store.DeliveryOutcome {
 	}
 	return o
 }
+
+// short reports whether this machine lacked something, e.g. open files: it says nothing about the receiver.
+func (a Attempt) short() bool { return a.Err != nil && taskerr.Exhausted(a.Err) }
 
 func (a Attempt) succeeded() bool { return a.Err == nil && a.Status/100 == 2 }
 

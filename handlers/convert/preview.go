@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"io"
 	"os"
@@ -23,7 +24,8 @@ type pictures struct {
 	sheet  string
 }
 
-// preview draws the slides. A deck without a preview is still a deck: what goes wrong is a warning.
+// preview draws the slides. A deck without a preview is still a deck: what goes wrong is a warning, unless this machine
+// lacks something.
 func (w *work) preview(ctx context.Context, d *deck.Deck) (p pictures, err error) {
 	folder := filepath.Join(w.file.Dir, "preview")
 	work := filepath.Join(w.file.Dir, "print")
@@ -39,6 +41,8 @@ func (w *work) preview(ctx context.Context, d *deck.Deck) (p pictures, err error
 		return p, nil
 	case ctx.Err() != nil:
 		return p, context.Cause(ctx)
+	case taskerr.Exhausted(err):
+		return p, fmt.Errorf("draw the slides: %w", err)
 	}
 	w.warnings = append(w.warnings, "the slides have no preview: "+reason(err))
 	return pictures{}, nil
@@ -65,7 +69,7 @@ func (w *work) print(ctx context.Context, d *deck.Deck, folder string) (printer.
 	job := printer.Job{Deck: unhidden(d), Media: w.open, Folder: folder}
 	path := filepath.Join(folder, "deck.pdf")
 	if w.deps.Soffice {
-		if r, err := printer.Soffice(ctx, job, w.deps.Limits, path); err == nil || ctx.Err() != nil {
+		if r, err := printer.Soffice(ctx, job, w.deps.Limits, path); err == nil || ctx.Err() != nil || taskerr.Exhausted(err) {
 			return r, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/disk"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 )
@@ -23,7 +24,7 @@ const (
 )
 
 // machineProbe returns the probe of what tasks need of this machine: disks with room for temporary files and, if they
-// are files, for the blobs (else empty), and files that can be opened. It is asked when a task has failed for want of
+// are files, for the blobs (else empty), which can be written, and files that can be opened. It is asked when a task has failed for want of
 // something.
 func machineProbe(temp, blobs string) engine.Probe {
 	least := map[string]uint64{temp: leastFree}
@@ -35,7 +36,7 @@ func machineProbe(temp, blobs string) engine.Probe {
 			least[folder] = min(most, free/2)
 		}
 	}
-	return func(context.Context) error {
+	return func(ctx context.Context) error {
 		for folder, least := range least {
 			free, err := disk.Free(folder)
 			if err != nil {
@@ -43,6 +44,11 @@ func machineProbe(temp, blobs string) engine.Probe {
 			}
 			if free < least {
 				return fmt.Errorf("%d MiB are free in %s: %w", free>>20, folder, syscall.ENOSPC)
+			}
+		}
+		if blobs != "" {
+			if err := dir.New(blobs).TryWrite(ctx, probedBytes); err != nil {
+				return err
 			}
 		}
 		return errors.Join(probeWrite(filepath.Join(temp, "probe")), probeFiles())

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A machine lacks something when its disk has no room, or no file can be opened.
@@ -31,14 +33,14 @@ func TestMachineProbe(t *testing.T) {
 	}
 }
 
-// Results are written to the folder of the blobs, whose disk may be another one.
+// Results are written to the folder of the blobs, whose disk may be another one. One that became read-only has room.
 func TestMachineProbeOfTheBlobs(t *testing.T) {
 	t.Parallel()
 	blobs := filepath.Join(t.TempDir(), "blobs")
 	if err := os.Mkdir(blobs, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", blobs, "tmpfs", 0, "size=1m"); err != nil {
+	if err := syscall.Mount("tmpfs", blobs, "tmpfs", 0, "size=8m"); err != nil {
 		t.Skipf("SKIPPED: a small disk can't be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
@@ -50,10 +52,22 @@ func TestMachineProbeOfTheBlobs(t *testing.T) {
 	if err := probe(t.Context()); err != nil {
 		t.Errorf("with room: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(blobs, "large"), make([]byte, 900<<10), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(blobs, "large"), make([]byte, 6<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := probe(t.Context()); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a full disk: %v", err)
+	}
+	if err := os.Remove(filepath.Join(blobs, "large")); err != nil {
+		t.Fatal(err)
+	}
+	if err := probe(t.Context()); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	if err := syscall.Mount("", blobs, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := probe(t.Context()); !errors.Is(err, syscall.EROFS) || !taskerr.Exhausted(err) {
+		t.Errorf("read-only: %v", err)
 	}
 }

@@ -96,6 +96,9 @@ func (c *Credentials) Explain(s Service, doing string, err error) error {
 // explainNoResponse explains a request without a response.
 func (c *Credentials) explainNoResponse(s Service, err error) (*Problem, taskerr.Class) {
 	p := &Problem{Kind: Outage, cause: withoutURL(err)}
+	if taskerr.Exhausted(err) { // no fault of the service, nor of the settings
+		return p, taskerr.TransientStorage
+	}
 	if _, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok || isCredentialError(err) {
 		p.Kind, p.cause = Permission, errors.New("no token from Microsoft Entra")
 		p.Hint = "the worker is " + c.how +

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -24,6 +25,10 @@ var lacking = map[string]error{
 	"no socket": &taskerr.Error{
 		Class: taskerr.TransientStorage, Dependency: taskerr.Storage, Message: "no answer",
 		Cause: &os.SyscallError{Syscall: "socket", Err: syscall.EMFILE},
+	},
+	"no name of a service": &taskerr.Error{
+		Class: taskerr.TransientStorage, Dependency: taskerr.Gateway, Message: "no answer", Hint: "is it running?",
+		Cause: &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "gateway.test"},
 	},
 }
 
@@ -60,7 +65,7 @@ func TestMachineThatLacksSomethingCostsNoAttempt(t *testing.T) {
 				found := false
 				for _, d := range w.engine.Health().Dependencies {
 					if d.Name == taskerr.Machine {
-						found = d.State == "open" && d.Trouble != nil && d.Trouble.Hint != ""
+						found = d.State == "open" && d.Trouble != nil && d.Trouble.Hint == taskerr.Remedy(failure)
 					}
 				}
 				if !found {

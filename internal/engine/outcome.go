@@ -206,9 +206,7 @@ func ofMachine(failure *taskerr.Error) *taskerr.Error {
 	}
 	blamed := *failure
 	blamed.Dependency = taskerr.Machine
-	if blamed.Hint == "" {
-		blamed.Hint = taskerr.Classify(failure.Cause).Hint
-	}
+	blamed.Hint = taskerr.Remedy(failure) // the failure's own may be how to mend the service
 	return &blamed
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"syscall"
@@ -70,9 +71,27 @@ func Exhausted(err error) bool {
 	return yes
 }
 
+// Remedy says what to do about an error that Exhausted reports; empty: it is none.
+func Remedy(err error) string {
+	if errno, ok := exhaustion(err); ok {
+		return remedies(errno)
+	}
+	return ""
+}
+
 func exhaustion(err error) (syscall.Errno, bool) {
-	errno, ok := errors.AsType[syscall.Errno](err)
-	return errno, ok && slices.Contains(exhausted, errno)
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno, slices.Contains(exhausted, errno)
+	}
+	// The resolver of package net keeps only the text of its own socket's error.
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE} {
+			if strings.HasSuffix(dns.Err, errno.Error()) {
+				return errno, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // Classify turns any error into an Error: one that already is (or wraps) an Error stays, an expired

@@ -224,7 +224,7 @@ func rules() []rule {
 		{"webhook/receiver", []string{}, "it knows webhooks as a frontend does"},
 		{
 			"webhook/...",
-			[]string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", callGuard, taskWords},
+			[]string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", callGuard, taskWords, taskErrors},
 			"it delivers what the outbox holds",
 		},
 		{

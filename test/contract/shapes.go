@@ -118,6 +118,7 @@ type Removed struct {
 	DerivedContents int `json:"derived_contents"` // rows
 	Decks           int `json:"decks"`            // rows
 	DerivedBlobs    int `json:"derived_blobs"`    // with purge
+	GatewayAnswers  int `json:"gateway_answers"`  // that are kept no longer
 }
 
 // Kept is what was derived from a document and stays, by kind.

@@ -4,6 +4,7 @@
 package dir
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -116,6 +117,15 @@ func (b *Bucket) PutNew(ctx context.Context, name string, body io.Reader, _ stri
 	})
 }
 
+// TryWrite writes a file of so many bytes among the uploads in progress and removes it. A quota, a disk that fails and a
+// file system that became read-only show only so.
+func (b *Bucket) TryWrite(ctx context.Context, size int) error {
+	_, err := b.put(ctx, "probe", bytes.NewReader(make([]byte, size)), func(root *os.Root, temporary string) error {
+		return root.Remove(temporary)
+	})
+	return err
+}
+
 // put writes a temporary file, which finish gives its name.
 func (b *Bucket) put(
 	ctx context.Context, name string, body io.Reader, finish func(root *os.Root, temporary string) error,
@@ -185,7 +195,7 @@ func (b *Bucket) open(ctx context.Context, name, doing string) (*os.Root, error)
 	}
 	root, err := os.OpenRoot(b.folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, taskerr.Errorf(taskerr.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing)
+		return nil, down(taskerr.Errorf(taskerr.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing))
 	}
 	if err != nil {
 		return nil, trouble(doing, err)
@@ -231,8 +241,14 @@ func trouble(doing string, err error) error {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return taskerr.Errorf(taskerr.ValidationError, "%s: a part of the name is too long for the disk", doing)
 	case errors.Is(err, fs.ErrPermission):
-		return taskerr.Errorf(taskerr.DependencyUnavailable,
-			"%s: permission denied; give this user access to the folder of the blobs (%w)", doing, err)
+		return down(taskerr.Errorf(taskerr.DependencyUnavailable,
+			"%s: permission denied; give this user access to the folder of the blobs (%w)", doing, err))
 	}
-	return taskerr.Errorf(taskerr.TransientStorage, "%s: %w", doing, err)
+	return down(taskerr.Errorf(taskerr.TransientStorage, "%s: %w", doing, err))
+}
+
+// down blames the file system for an error, e.g. a mount that is gone; the circuit breaker counts it.
+func down(err *taskerr.Error) *taskerr.Error {
+	err.Dependency = taskerr.Storage
+	return err
 }

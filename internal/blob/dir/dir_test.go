@@ -89,3 +89,25 @@ func TestAFailedWriteLeavesNoFile(t *testing.T) {
 type failing struct{}
 
 func (*failing) Read([]byte) (int, error) { return 0, errors.New("broken") }
+
+// A folder that is gone, as a mount may be, is an outage of the storage and not the fault of a task.
+func TestAFolderThatIsGoneIsAnOutage(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "blobs")
+	b := dir.New(folder)
+	_, put := b.Put(t.Context(), "a.txt", strings.NewReader("x"), "")
+	_, stat := b.Stat(t.Context(), "probe")
+	for _, err := range []error{put, stat, b.TryWrite(t.Context(), 1)} {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Dependency != taskerr.Storage ||
+			!taskerr.Classes[e.Class].Retryable {
+			t.Errorf("got %#v, want an outage of the storage", err)
+		}
+	}
+	if err := errors.Join(b.Ensure(t.Context()), b.TryWrite(t.Context(), 1<<20)); err != nil {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(filepath.Join(folder, ".unfinished-uploads"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the trial left %v, %v", left, err)
+	}
+}

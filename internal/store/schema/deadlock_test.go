@@ -17,6 +17,8 @@ func TestMigrateBesideWorkers(t *testing.T) {
 	if _, err := watcher.Exec(t.Context(), `alter table chunk_terms drop column version cascade;
 		alter table document_versions drop column terms_staged cascade;
 		alter table documents drop column chunks_left cascade;
+		alter table webhook_deliveries drop column host cascade;
+		drop function aw_set_delivery_host cascade;
 		update aw_schema_version set version = 42`); err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ type deletion struct {
 		Derived   int `json:"derived_contents"`
 		Decks     int
 		Blobs     int `json:"derived_blobs"`
+		Asked     int `json:"gateway_answers"`
 	}
 	Kept struct {
 		Blobs   int `json:"derived_blobs"`
@@ -247,4 +248,59 @@ func testPurgeDerived(t *testing.T, b *bench) {
 		len(made.Blobs)+len(made.Sources) != 0 {
 		t.Errorf("I10: %+v, %v", made, err)
 	}
+}
+
+// testDeleteOutputs: what the gateway answered for a document's bytes is not used again, and the check of a removed result
+// goes with it. Those of other bytes and of other tenants stay.
+func testDeleteOutputs(t *testing.T, b *bench) {
+	other := newBench(t, b.open)
+	check := map[*bench]string{}
+	for _, x := range []*bench{b, other} {
+		x.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+		for _, sha := range []string{"bytes-a", "bytes-b"} {
+			_, h := x.run()
+			q := question(h, "key of "+sha)
+			q.SourceSHA256 = sha
+			c, err := x.ClaimAnswer(x.ctx(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.keepAnswer(answer(h, q.Key, c.Claim, "derived/gateway/"+sha), "")
+		}
+		_, h := x.run()
+		settled := x.complete(h, store.Effect{Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
+			SourceFilename: "a.pdf", SourceBlob: "in/a.pdf", SourceSHA256: "bytes-a", Recipe: "x", Blob: "derived/a.xml",
+			Format: "xml", Engine: "gateway",
+		}}, store.Effect{Kind: store.EffectRecordCheck, Args: store.LLMCheck{
+			Confidence: 0.5, Verdict: "differs", Model: "m",
+		}})
+		var r struct {
+			ID string `json:"check_id"`
+		}
+		if err := json.Unmarshal(settled.Result, &r); err != nil || r.ID == "" {
+			t.Fatalf("%s, %v", settled.Result, err)
+		}
+		check[x] = r.ID
+	}
+
+	r := b.delete("one", "a.pdf", "in/a.pdf", nil)
+	if r.Removed.Asked != 1 {
+		t.Errorf("removed: %+v", r)
+	}
+	old, err := b.ExpireAnswers(b.ctx(), 24*hour, 10)
+	if err != nil || len(old) != 1 || old[0].Blob != "derived/gateway/bytes-a" {
+		t.Errorf("the upkeep removes %+v, %v; want the answer of the document", old, err)
+	}
+	_, h := b.run()
+	b.claimAnswer(h, "key of bytes-a", false)
+	b.claimAnswer(h, "key of bytes-b", true)
+	if _, err := b.LLMCheckRow(b.ctx(), check[b]); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the check: %v", err)
+	}
+
+	if _, err := other.LLMCheckRow(b.ctx(), check[other]); err != nil { // I10
+		t.Error(err)
+	}
+	_, h = other.run()
+	other.claimAnswer(h, "key of bytes-a", true)
 }

@@ -120,6 +120,7 @@ var otherTests = []suiteTest{
 	{"delete what was made of a document", testDeleteMade},
 	{"purge what was derived of a document", testPurgeDerived},
 	{"delete the decks of a document", testDeleteDecks},
+	{"delete a document's outputs", testDeleteOutputs},
 	{"collect superseded versions", testCollectSuperseded},
 	{"collect staged leftovers", testCollectStaged},
 	{"long version replaced", testLongReplaced},

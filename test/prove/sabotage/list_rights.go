@@ -55,7 +55,7 @@ func inTheRights() []Sabotage {
 			Suites: onHooks, Tests: tests("webhook", "TestSendRefused"),
 		},
 		{
-			Name: "any-id-is-claimed", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_claim_deliveries",
+			Name: "any-id-is-claimed", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_due_deliveries",
 			Old: "and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$'", New: "",
 			Suites: attacks, Tests: tests("internal/store/postgres", "TestWebhooksAreNotForged"),
 		},

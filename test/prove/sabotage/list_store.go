@@ -257,8 +257,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "claimed-twice", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_claim_deliveries",
-			Old:    "and (w.lease_expires_at is null or w.lease_expires_at <= v_now) and not coalesce",
-			New:    "and not coalesce",
+			Old:    "lease_expires_at = v_now + {{ .schema }}.aw_interval(p -> 'lease_ms'),",
+			New:    "lease_expires_at = v_now,",
 			Suites: onPostgres, Tests: cases("deliveries", "workers at once"),
 		},
 		{

@@ -81,8 +81,10 @@ begin
 end $$;
 
 -- The effect delete_document removes the document with all of its versions and chunks, and what belongs to it alone:
--- page results, summaries and their notes, rows of derived documents and of decks. args.purged, if present, names the blobs that
--- are removed already, and only their rows are removed: what was recorded since then keeps row and blob. The job has
+-- page results, summaries and their notes, rows of derived documents, with a model's checks of them, and of decks.
+-- args.purged, if present, names the blobs that are removed already, and only their rows are removed: what was recorded
+-- since then keeps row and blob. The gateway's answers don't count any more, and upkeep removes them with their blobs. The
+-- job has
 -- staged a version, as for an ingest. So no other job is working on the document, and if it didn't exist nothing is
 -- left of it either. The result counts what is kept: blobs, answers that quote the document, results of tasks.
 create or replace function {{ .schema }}.aw_effect_delete_document(
@@ -102,6 +104,7 @@ declare
   v_deck_blobs text[];
   v_deck_jobs text[];
   v_decks integer;
+  v_answers integer;
   v_chunks integer;
   v_readings integer;
   v_notes integer;
@@ -136,7 +139,9 @@ begin
   with gone as (
     delete from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, x.source_filename, x.source_blob, x.source_sha256)
-      and (not v_purge or x.blob in (select b from jsonb_array_elements_text(args -> 'purged') b)) returning x.blob)
+      and (not v_purge or x.blob in (select b from jsonb_array_elements_text(args -> 'purged') b))
+    returning x.blob, x.job_id), checks as (
+    delete from {{ .schema }}.llm_checks c where c.client_id = client and c.job_id in (select gone.job_id from gone))
   select count(*), coalesce(array_agg(distinct gone.blob), '{}') into v_derived, v_blobs from gone;
   if v_purge then
     v_blobs := array(select x.blob from {{ .schema }}.derived_contents x
@@ -150,6 +155,9 @@ begin
     returning x.blob, x.job_id)
   select count(*), coalesce(array_agg(gone.blob), '{}'), coalesce(array_agg(distinct gone.job_id), '{}')
     into v_decks, v_deck_blobs, v_deck_jobs from gone;
+  update {{ .schema }}.gateway_answers x set expiring = true, used_at = to_timestamp(0)
+  where x.client_id = client and x.source_sha256 = any (v_sources) and not x.expiring;
+  get diagnostics v_answers = row_count;
   v_blobs := v_blobs || case when v_purge then array(select k.blob from {{ .schema }}.aw_decks_of(d) k)
                              else v_deck_blobs end;
   v_jobs := v_jobs || v_deck_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
@@ -162,7 +170,8 @@ begin
   return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
     'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks,
     'removed', jsonb_build_object('page_readings', v_readings, 'summaries', v_summaries, 'summary_notes', v_notes,
-      'derived_contents', v_derived, 'decks', v_decks, 'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0)),
+      'derived_contents', v_derived, 'decks', v_decks, 'gateway_answers', v_answers,
+      'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0)),
     'kept', jsonb_build_object('derived_blobs', cardinality(v_blobs),
       'agent_runs', (select count(*) from {{ .schema }}.agent_runs x
         where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id))),

@@ -29,132 +29,6 @@ begin
   perform from {{ .schema }}.webhook_locks l where l.client_id = client for update;
 end $$;
 
--- aw_hold_deliveries makes due deliveries wait for receivers that are down, and returns the ids of those to send as
--- probes. The caller has locked the tenant's outages.
-create or replace function {{ .schema }}.aw_hold_deliveries(
-  p jsonb, client text, now_at timestamptz
-) returns text[]
-language plpgsql set search_path = {{ .path }} as $$
-declare
-  v_probes text[] := '{}';
-  v_id text;
-  r record;
-begin
-  update {{ .schema }}.webhook_deliveries w set status = 'failed', next_attempt_at = null, lease_expires_at = null,
-    last_error = 'the receiver was down, and this is sent once only'
-  where w.client_id = client and w.once and w.status = 'pending' and w.next_attempt_at <= now_at
-    and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
-    and exists (select from {{ .schema }}.webhook_outages o
-                where o.client_id = client and o.receiver = any ({{ .schema }}.aw_receivers(w.url)));
-  with held as (
-    select w.id, (select min(o.receiver) from {{ .schema }}.webhook_outages o
-                  where o.client_id = client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))) as receiver
-    from {{ .schema }}.webhook_deliveries w
-    where w.client_id = client and w.status = 'pending' and w.next_attempt_at <= now_at and w.waits_for is null
-      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$'
-      and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
-      and w.created_at > now_at - {{ .schema }}.aw_webhook_max_wait()
-    order by w.next_attempt_at
-    limit 1000
-    for update skip locked
-  )
-  update {{ .schema }}.webhook_deliveries w set
-    waits_for = h.receiver, next_attempt_at = w.created_at + {{ .schema }}.aw_webhook_max_wait()
-  from held h where h.receiver is not null and w.client_id = client and w.id = h.id;
-
-  for r in select o.receiver from {{ .schema }}.webhook_outages o
-           where o.client_id = client and o.probe_at <= now_at
-             and not coalesce(p -> 'skip_hosts' ? split_part(o.receiver, '/', 1), false)
-           order by o.probe_at, o.receiver loop
-    exit when cardinality(v_probes) >= (p ->> 'max')::int;
-    select w.id into v_id from {{ .schema }}.webhook_deliveries w
-    where w.client_id = client and w.waits_for = r.receiver and w.status = 'pending'
-      and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
-    order by w.fence, w.created_at, w.id -- in turn: one that always fails must not hide that the receiver is back
-    limit 1
-    for update skip locked;
-    if found then
-      v_probes := v_probes || v_id;
-      update {{ .schema }}.webhook_outages o set
-        probe_at = now_at + greatest({{ .schema }}.aw_interval(p -> 'lease_ms'), make_interval(secs => 30))
-      where o.client_id = client and o.receiver = r.receiver;
-    elsif not exists (select from {{ .schema }}.webhook_deliveries w
-                      where w.client_id = client and w.waits_for = r.receiver and w.status = 'pending') then
-      delete from {{ .schema }}.webhook_outages o -- nothing waits for it any more
-      where o.client_id = client and o.receiver = r.receiver;
-    end if;
-  end loop;
-  return v_probes;
-end $$;
-
--- aw_claim_deliveries claims due deliveries, at most p.max. p.skip_hosts: hosts that the worker doesn't want any for
--- now.
-create or replace function {{ .schema }}.aw_claim_deliveries(p jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
-declare
-  v_client text := {{ .schema }}.aw_tenant(p);
-  v_now timestamptz := clock_timestamp();
-  v_down boolean;
-  v_probes text[] := '{}';
-  v_claimed jsonb;
-  v_next timestamptz;
-  v_due int := 0;
-begin
-  v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);
-  if v_down then
-    -- The end of an outage waits for this lock, so that nothing is left waiting for an outage that has ended.
-    perform {{ .schema }}.aw_lock_outages(v_client);
-    v_now := clock_timestamp();
-    v_probes := {{ .schema }}.aw_hold_deliveries(p, v_client, v_now);
-  end if;
-  with due as (
-    select w.id from {{ .schema }}.webhook_deliveries w
-    where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
-      and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
-      and not coalesce(p -> 'skip_hosts' ? lower(substring(w.url from '^[^:]+://([^/?#]+)')), false)
-      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed
-      and (not v_down or w.waits_for is not null or w.created_at <= v_now - {{ .schema }}.aw_webhook_max_wait()
-           or not exists (select from {{ .schema }}.webhook_outages o
-                          where o.client_id = v_client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))))
-    order by w.next_attempt_at
-    limit (p ->> 'max')::int - cardinality(v_probes)
-    for update skip locked
-  ), claimed as (
-    update {{ .schema }}.webhook_deliveries w set
-      fence = w.fence + 1, lease_expires_at = v_now + {{ .schema }}.aw_interval(p -> 'lease_ms'),
-      worker = p ->> 'worker'
-    from (select id from due union select unnest(v_probes)) d where w.client_id = v_client and w.id = d.id
-    returning w.*
-  )
-  select jsonb_agg(jsonb_build_object('id', c.id, 'job_id', c.job_id, 'url', c.url, 'body', c.body,
-                                      'attempts', c.attempts - coalesce(c.attempts_before, 0), 'fence', c.fence,
-                                      'traceparent', j.traceparent,
-                                      'waiting', c.waits_for is not null, 'once', coalesce(c.once, false))
-                   order by c.next_attempt_at)
-  into v_claimed from claimed c left join {{ .schema }}.jobs j on j.client_id = v_client and j.id = c.job_id;
-
-  select min(greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at))) into v_next
-  from {{ .schema }}.webhook_deliveries w
-  where w.client_id = v_client and w.status = 'pending'
-    and greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at)) > v_now;
-  if v_down then
-    select least(v_next, min(o.probe_at)) into v_next from {{ .schema }}.webhook_outages o
-    where o.client_id = v_client and o.probe_at > v_now;
-  end if;
-
-  -- What is left, counted up to 1001: enough to see a backlog. Usually nothing is left, and nothing is counted.
-  if (p ->> 'count_due')::boolean
-     and (jsonb_array_length(v_claimed) >= (p ->> 'max')::int or jsonb_array_length(p -> 'skip_hosts') > 0) then
-    select count(*) into v_due from (
-      select from {{ .schema }}.webhook_deliveries w
-      where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
-        and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
-      limit 1001) due;
-  end if;
-  return jsonb_build_object('deliveries', coalesce(v_claimed, '[]'), 'due', v_due,
-                            'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms_until(v_next) end);
-end $$;
-
 -- aw_extend_deliveries renews the leases of claims that still belong to the caller, and returns their ids. A lease of
 -- zero releases them.
 create or replace function {{ .schema }}.aw_extend_deliveries(p jsonb) returns jsonb
@@ -192,6 +66,7 @@ declare
     coalesce({{ .schema }}.aw_interval(p -> 'retry_after_ms'), interval '0'), make_interval(mins => 5));
   v_receivers text[];
   v_down text;
+  v_host text;
   v_waiting int := 0;
   v_since timestamptz;
 begin
@@ -261,9 +136,11 @@ begin
     update {{ .schema }}.webhook_outages e set probe_at = v_now
     where e.client_id = v_client and e.receiver = w.waits_for;
   elsif o.since = v_now then
+    v_host := split_part(v_down, '/', 1);
     select count(*) into v_waiting from (
       select from {{ .schema }}.webhook_deliveries d
-      where d.client_id = v_client and d.status = 'pending' and v_down = any ({{ .schema }}.aw_receivers(d.url))
+      where d.client_id = v_client and d.status = 'pending' and d.host = v_host
+        and (v_down = v_host or v_down = any ({{ .schema }}.aw_receivers(d.url)))
       limit 10001) d;
   end if;
   return jsonb_build_object('status', v_status, 'down', v_down is not null, 'began', coalesce(o.since = v_now, false),
@@ -343,6 +220,7 @@ begin
   end if;
   update {{ .schema }}.webhook_deliveries set
     status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts_before = w.attempts,
+    host = coalesce(({{ .schema }}.aw_receivers(w.url))[1], ''), -- a row of version 44 has none
     next_attempt_at = v_now, created_at = v_now, delivered_at = null, response_status = null, last_error = null,
     earlier = (jsonb_build_array(jsonb_build_object(
       'status', w.status, 'attempts', w.attempts - coalesce(w.attempts_before, 0),

@@ -17,7 +17,7 @@ language sql immutable set search_path = {{ .path }} as $$
     ('event_publishers', 'select, insert, update'), ('schedules', 'select, insert, update, delete'),
     ('cognee_targets', 'select, insert, update, delete'),
     ('cognee_documents', 'select, insert, update, delete'), ('cognee_datasets', 'select, insert, update, delete'),
-    ('gateway_answers', 'select, insert, update, delete'), ('llm_checks', 'select, insert'),
+    ('gateway_answers', 'select, insert, update, delete'), ('llm_checks', 'select, insert, delete'),
     ('decks', 'select, insert, delete'), ('chunk_terms', 'select, insert, delete'),
     ('term_parts', 'select, insert, update'), ('term_counts', 'select, insert, update, delete'),
     ('term_totals', 'select, insert, update'), ('aw_schema_version', 'select')
