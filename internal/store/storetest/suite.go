@@ -1,0 +1,244 @@
+package storetest
+
+import (
+	"runtime/debug"
+	"slices"
+	"testing"
+)
+
+// jobTests are the tests that need only store.Jobs and the readers of its rows.
+var jobTests = []suiteTest{
+	{"begin", testBegin},
+	{"begin decides by state", testDecisions},
+	{"unanswered begin", testUnanswered},
+	{"report of unanswered begins", testReleaseUnanswered},
+	{"conflict", testConflict},
+	{"worker lost", testWorkerLost},
+	{"worker lost for good", testSpent},
+	{"retry", testRetry},
+	{"release", testRelease},
+	{"releases are counted", testWaits},
+	{"fail", testFail},
+	{"complete", testComplete},
+	{"cancel requests", testCancelRequests},
+	{"canceling", testCanceling},
+	{"events", testEvents},
+	{"checkpoint", testCheckpoint},
+	{"reject", testReject},
+	{"reject a submitted job", testRejectSubmitted},
+	{"submit", testSubmit},
+	{"sweep", testSweep},
+	{"sweep of unstarted jobs", testSweepUnstarted},
+	{"sweeps at once", testSweepTogether},
+	{"reject a taken id", testRejectTaken},
+	{"canceled before its message", testTellCanceled},
+	{"sent again after a failure", testDuplicate},
+	{"sent again is reported once", testDuplicateOnce},
+	{"sent again without a report", testDuplicateSilent},
+	{"sent again and again", testDuplicateFlood},
+	{"fields of failures", testFailureFields},
+	{"clock of events", testClock},
+	{"feed", testFeed},
+	{"feed of single jobs", testFeedOfJobs},
+	{"feed from an unusable position", testFeedReset},
+	{"life of a job", testLife},
+	{"readers", testReaders},
+	{"force", testForce},
+}
+
+// otherTests need documents, the outbox or the database itself.
+var otherTests = []suiteTest{
+	{"stale fence", testFence},
+	{"effects are one transaction", testEffectAtomicity},
+	{"cancel", testCancel},
+	{"hostile texts", testHostileTexts},
+	{"outbox", testOutbox},
+	{"webhooks of failures", testFailureBodies},
+	{"webhook of a task that is sent again", testDuplicateBody},
+	{"deliveries", testDeliveries},
+	{"outbox state", testOutboxState},
+	{"deliveries by host", testSkipHosts},
+	{"deliveries for people", testListDeliveries},
+	{"deliveries again", testResendDelivery},
+	{"deliveries sent again and again", testResentDeliveries},
+	{"receivers that are down", testOutages},
+	{"paths that are down", testOutageOfAPath},
+	{"what speaks for others", testOutageOfSome},
+	{"claims that are extended", testExtendedClaims},
+	{"stage and activate", testActivate},
+	{"activation refuses gaps", testActivateRefuses},
+	{"staged work of the lost", testStagedLeftovers},
+	{"busy document", testBusy},
+	{"keep", testKeep},
+	{"failure keeps the old version", testFailureKeepsOld},
+	{"chunk reuse", testReuse},
+	{"many chunks", testManyChunks},
+	{"page results", testPageResults},
+	{"page results of canceled jobs", testCanceledReadings},
+	{"page log", testPageLog},
+	{"partials", testPartials},
+	{"partials of a forced job", testPartialsForced},
+	{"summary", testSummary},
+	{"answers of the gateway", testAnswers},
+	{"answers of the gateway at once", testAnswersTogether},
+	{"answers of a forced job", testAnswersForced},
+	{"answers of the lost", testAnswersFenced},
+	{"answers that are not used any more", testExpireAnswers},
+	{"checks by a model", testChecks},
+	{"derived contents", testDerived},
+	{"derived contents at once", testDerivedTogether},
+	{"decks", testDecks},
+	{"the right to work on a document", testHoldDocument},
+	{"the right to work on a document, asked for at once", testHoldDocumentTogether},
+	{"keys of a version", testVersionKeys},
+	{"terms of a staged version", testStagedTerms},
+	{"terms staged hide nothing", testStagedTermsHideNothing},
+	{"terms staged by an earlier attempt", testStagedTermsAgain},
+	{"terms staged in part", testStagedTermsInPart},
+	{"contexts of chunks", testContexts},
+	{"contexts of equal chunks", testContextsOfEqualChunks},
+	{"vectors with a context", testContextVectors},
+	{"reuse is counted", testReuseCounted},
+	{"keep under other bytes", testKeepOtherBytes},
+	{"delete", testDelete},
+	{"delete what was made of a document", testDeleteMade},
+	{"purge what was derived of a document", testPurgeDerived},
+	{"delete the decks of a document", testDeleteDecks},
+	{"delete a document's outputs", testDeleteOutputs},
+	{"collect superseded versions", testCollectSuperseded},
+	{"collect staged leftovers", testCollectStaged},
+	{"long version replaced", testLongReplaced},
+	{"long version replaced before the old chunks are gone", testLongReplacedAgain},
+	{"long document deleted", testLongDeleted},
+	{"long version given up", testLongGivenUp},
+	{"bulk", testBulk},
+	{"search", testSearch},
+	{"examine", testExamine},
+	{"search within sets", testSearchFilters},
+	{"search within documents", testSearchWithin},
+	{"search narrowly", testSearchNarrowly},
+	{"search explained", testSearchExplains},
+	{"what a score of a model's vectors means", testSearchWorth},
+	{"search in order", testSearchOrder},
+	{"search for anything", testSearchOddities},
+	{"search without what is excluded", testSearchExcludes},
+	{"search by what questions mean", testQuestions},
+	{"search without a match", testSearchNeighbours},
+	{"search by BM25", testSearchBM25},
+	{"search by what a question repeats", testSearchRepeats},
+	{"search by the leg that tells", testSearchExcess},
+	{"search behind the leg that tells", testSearchTail},
+	{"search by what is known", testSearchKnown},
+	{"search in each language", testSearchLanguages},
+	{"search by parts and order of words", testSearchClosely},
+	{"what a score means", testSearchScore},
+	{"search by exact statistics", testSearchStatistics},
+	{"documents by name", testDocumentList},
+	{"documents with details", testDocumentDetails},
+	{"passages", testPassages},
+	{"passages of one set", testPassageScope},
+	{"outlines", testOutlines},
+	{"agent runs", testAgentRuns},
+	{"workers at once", testTogether},
+	{"begins at once", testBeginsTogether},
+	{"completions at once", testCompletionsTogether},
+	{"begins in a batch", testBeginsAsAlone},
+	{"completions in a batch", testCompletionsAsAlone},
+	{"batches in opposite order", testOppositeBatches},
+	{"replay", testReplay},
+	{"ids of replays", testReplayIDs},
+	{"replays at once", testReplayTogether},
+	{"dead letters by filter", testLetterFilters},
+	{"purge", testPurge},
+	{"retry by hand", testRequeue},
+	{"retry by hand beside others", testRequeueAfter},
+	{"submit once", testSubmitOnce},
+	{"submit once, all together", testSubmitTogether},
+	{"submit for a busy document", testSubmitBusy},
+	{"submit for later", testRunAt},
+	{"jobs by filter", testJobFilters},
+	{"rows of results", testResults},
+	{"outcomes", testOutcomes},
+	{"overview", testOverview},
+	{"find jobs", testFindJobs},
+	{"context of a job", testJobContext},
+	{"groups of dead letters", testLetterGroups},
+	{"versions of a document", testDocumentVersions},
+	{"what versions changed", testVersionChanges},
+	{"webhooks of a task's course", testCourse},
+	{"outgoing events", testOutgoing},
+	{"outgoing events in pages", testOutgoingPages},
+	{"outgoing results", testOutgoingResults},
+	{"one publisher", testPublishers},
+	{"expired events", testExpireEvents},
+	{"schedules", testSchedules},
+	{"concurrent changes of schedules", testConcurrentChanges},
+	{"firings", testFiring},
+	{"taken firing", testTakenFiring},
+	{"changed firing", testChangedFiring},
+	{"firings that overlap", testOverlap},
+	{"schedules that are stopped", testStoppedSchedule},
+	{"expired events in parts", testExpireEventsInParts},
+	{"expired jobs", testExpireJobs},
+	{"jobs that are needed", testNeededJobs},
+	{"expired deliveries", testExpireDeliveries},
+	{"children of a job", testChildren},
+	{"blobs that failed", testFailedBlobs},
+	{"blobs of documents", testBlobsOfDocuments},
+	{"no Cognee", testCogneeOff},
+	{"versions for Cognee", testCogneeVersions},
+	{"deletes for Cognee", testCogneeDeletes},
+	{"deletes for Cognee after a pause", testCogneeDeletesAfterAPause},
+	{"fence for Cognee", testCogneeFence},
+	{"refusals of Cognee", testCogneeRefusals},
+	{"Cognee gives up", testCogneeGivesUp},
+	{"outage of Cognee", testCogneeOutage},
+	{"cognify", testCognify},
+	{"reconcile Cognee", testCogneeReconcile},
+	{"two tenants, one id", testTwoTenants},
+	{"check", testCheck},
+}
+
+// ofManyRows are those of otherTests that RunAgain leaves out.
+var ofManyRows = []string{
+	"long version replaced", "long version replaced before the old chunks are gone", "long document deleted",
+	"long version given up", "search narrowly", "search for anything", "many chunks",
+}
+
+type suiteTest struct {
+	name string
+	test func(*testing.T, *bench)
+}
+
+// Run runs the suite.
+func Run(t *testing.T, open Open) {
+	RunJobs(t, open)
+	runAll(t, open, otherTests)
+}
+
+// RunAgain runs the suite in another mode of a store that passes Run, e.g. with other keys: without the tests of
+// thousands of rows, which take half of the time and ask nothing of a mode that the others don't.
+func RunAgain(t *testing.T, open Open) {
+	RunJobs(t, open)
+	runAll(t, open, slices.DeleteFunc(slices.Clone(otherTests), func(c suiteTest) bool {
+		return slices.Contains(ofManyRows, c.name)
+	}))
+}
+
+// RunJobs runs the part of the suite that is about jobs. It calls only the methods of store.Jobs, the readers of its
+// rows and ClaimDeliveries.
+func RunJobs(t *testing.T, open Open) { runAll(t, open, jobTests) }
+
+func runAll(t *testing.T, open Open, tests []suiteTest) {
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			defer func() { // a panic fails one test, not all after it
+				if p := recover(); p != nil {
+					t.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+			}()
+			c.test(t, newBench(t, open))
+		})
+	}
+}
