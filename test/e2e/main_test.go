@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"testing"
 
@@ -45,7 +47,7 @@ func build(dir string, packages ...string) error {
 	}
 	args := []string{"build", "-o", dir + string(filepath.Separator)}
 	if raced() {
-		args = append(args, "-race")
+		args = append(args, strings.Fields(cmp.Or(os.Getenv("RACE_FLAGS"), "-race"))...) // see .ci/tests
 	}
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Dir = root
