@@ -35,6 +35,7 @@ type bed struct {
 	reader   string // a frontend's key
 	env      []string
 	hooks    *receiver.Receiver
+	plain    bool                    // the worker is built without the race detector
 	folder   string                  // of the documents, without Azure
 	put      func(text string) error // puts a text on the queue
 }
@@ -164,7 +165,11 @@ type worker struct {
 // start starts the daemon and waits until it serves. It ends with the test at the latest.
 func (b *bed) start() *worker {
 	b.t.Helper()
-	file, err := program()
+	build := program
+	if b.plain {
+		build = plainProgram
+	}
+	file, err := build()
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 // dev is async-worker-dev with its own folder and process group, and without a model's key.
 func dev(ctx context.Context, t *testing.T, args ...string) (cmd *exec.Cmd, home string, out *bytes.Buffer) {
 	t.Helper()
-	file, err := program()
+	file, err := plainProgram()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,37 +19,53 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, removeProgram, func() error { return goleak.Find() })
+	stacktest.Main(m, removePrograms, func() error { return goleak.Find() })
 }
 
-// built is the program, built by the first test that needs it.
-var built struct {
+// programs are async-worker and async-worker-dev, built by the first test that needs them.
+type programs struct {
 	once      sync.Once
 	dir, file string
 	err       error
 }
 
+// raced has the race detector if the tests have it; plain never does.
+var raced, plain programs
+
 // program is the file of async-worker, built once, with the race detector if the tests have it.
 func program() (string, error) {
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "async-worker-e2e-"); built.err == nil {
-			built.file = filepath.Join(built.dir, "async-worker")
-			built.err = build(built.dir, "./cmd/async-worker", "./cmd/async-worker-dev")
+	var flags []string
+	if isRaced() {
+		flags = strings.Fields(cmp.Or(os.Getenv("RACE_FLAGS"), "-race")) // see .ci/tests
+	}
+	return raced.build(flags...)
+}
+
+// plainProgram is that without the race detector, under which reading hundreds of pages takes ten times as long.
+func plainProgram() (string, error) {
+	if !isRaced() {
+		return program()
+	}
+	return plain.build()
+}
+
+func (p *programs) build(flags ...string) (string, error) {
+	p.once.Do(func() {
+		if p.dir, p.err = os.MkdirTemp("", "async-worker-e2e-"); p.err == nil {
+			p.file = filepath.Join(p.dir, "async-worker")
+			p.err = build(p.dir, flags, "./cmd/async-worker", "./cmd/async-worker-dev")
 		}
 	})
-	return built.file, built.err
+	return p.file, p.err
 }
 
 // build compiles the programs into the folder, each under the name of its package's folder.
-func build(dir string, packages ...string) error {
+func build(dir string, flags []string, packages ...string) error {
 	root, err := stack.Root()
 	if err != nil {
 		return err
 	}
-	args := []string{"build", "-o", dir + string(filepath.Separator)}
-	if raced() {
-		args = append(args, strings.Fields(cmp.Or(os.Getenv("RACE_FLAGS"), "-race"))...) // see .ci/tests
-	}
+	args := append([]string{"build", "-o", dir + string(filepath.Separator)}, flags...)
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -57,7 +74,8 @@ func build(dir string, packages ...string) error {
 	return nil
 }
 
-func raced() bool {
+// isRaced reports whether the tests have the race detector.
+func isRaced() bool {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return false
@@ -70,9 +88,4 @@ func raced() bool {
 	return false
 }
 
-func removeProgram() error {
-	if built.dir == "" {
-		return nil
-	}
-	return os.RemoveAll(built.dir)
-}
+func removePrograms() error { return errors.Join(os.RemoveAll(raced.dir), os.RemoveAll(plain.dir)) }

@@ -42,6 +42,7 @@ func (b *bed) summarize(id, filename string, payload map[string]any) string {
 func TestSummarizeOffline(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline")
+	b.plain = true // it weighs each sentence
 	b.start()
 	b.upload("log.md", longDocument())
 	b.send(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}))
@@ -151,17 +152,13 @@ func (b *bed) kept(c *summaryModel) map[string]bool {
 // that section's path to the root.
 func TestSummaryOfALongDocument(t *testing.T) {
 	t.Parallel()
-	const atATime, parts = 4, 75
-	kills := 10
-	if raced() { // each start reads 300 pages, ten times as slowly
-		kills = 3
-	}
+	const atATime, parts, kills = 4, 75, 10
 	c := &summaryModel{asked: map[string]int{}, of: map[string]string{}}
 	model := llmtest.New(t, llmtest.Options{Reply: c.reply})
 	b := newBed(t, append(modelEnv(model), "RETRY_MAX_ATTEMPTS=30")...)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // as many workers read 300 pages
 	defer cancel()
-	b.ctx = ctx
+	b.ctx, b.plain = ctx, true // each start reads 300 pages
 	book := reindex.NewBookOf(1, parts)
 	b.upload("book.pdf", book.PDF("first"))
 	message := b.summarize("long", "book.pdf", nil)
