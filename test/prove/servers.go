@@ -87,7 +87,7 @@ func newServers(ctx context.Context, keep bool) (g *servers, err error) {
 }
 
 func (g *servers) startDatabase(ctx context.Context, durable bool) (err error) {
-	if g.pg, err = stack.StartPostgres(ctx, stack.PostgresOptions{Durable: durable}); err != nil {
+	if g.pg, err = stack.StartPostgres(ctx, stack.PostgresOptions{Memory: true, Durable: durable}); err != nil {
 		return err
 	}
 	g.closers = append(g.closers, func() error { return g.pg.Stop() })
