@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,13 +210,23 @@ func TestSearch(t *testing.T) {
 	invoke(t, parts, testEnv(), "", "search", "--", "-draft notice").want(t, exitOK, "1. a.pdf")
 }
 
-// TestSearchDays: a day is one of UTC, as the days of documents are, wherever the command is run.
-//
-//nolint:paralleltest // it changes the zone of the process
+// TestSearchDays: a day is one of UTC, as the days of documents are, wherever the command is run. It runs in a process of
+// its own, in another zone: goroutines of other tests read that of this one.
 func TestSearchDays(t *testing.T) {
-	here := time.Local
-	time.Local = time.FixedZone("west", -5*3600)
-	t.Cleanup(func() { time.Local = here })
+	t.Parallel()
+	const zone = "TZ=Etc/GMT+5"
+	if !slices.Contains(os.Environ(), zone) {
+		program, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestSearchDays$")
+		cmd.Env = append(os.Environ(), zone)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
 	s := &rows{}
 	parts := app.Tenant{Store: s, Embedder: oneVector{}}
 	invoke(t, parts, testEnv(), "", "search", "x", "--from", "2024-03-01", "--to", "2024-03-01").want(t, exitOK)
