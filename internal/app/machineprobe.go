@@ -24,8 +24,8 @@ const (
 )
 
 // machineProbe returns the probe of what tasks need of this machine: disks with room for temporary files and, if they
-// are files, for the blobs (else empty), which can be written, and files that can be opened. It is asked when a task has failed for want of
-// something.
+// are files, for the blobs (else empty), which can be written, and files that can be opened. It is asked when a task has
+// failed for want of something.
 func machineProbe(temp, blobs string) engine.Probe {
 	least := map[string]uint64{temp: leastFree}
 	if blobs != "" {

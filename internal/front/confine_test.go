@@ -15,8 +15,8 @@ var beyond = []string{
 	"X-LIGHTTPD-send-file",
 }
 
-// A worker sets its own session for its own path and nothing else, tells browsers and proxies nothing about other paths, and its pages run no script but the proxy's, whatever
-// it answers.
+// A worker sets its own session for its own path and nothing else, tells browsers and proxies nothing about other
+// paths, and its pages run no script but the proxy's, whatever it answers.
 func TestConfined(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -82,11 +82,11 @@ end $$;
 
 -- The effect delete_document removes the document with all of its versions and chunks, and what belongs to it alone:
 -- page results, summaries and their notes, rows of derived documents, with a model's checks of them, and of decks.
--- args.purged, if present, names the blobs that are removed already, and only their rows are removed: what was recorded
--- since then keeps row and blob. The gateway's answers don't count any more, and upkeep removes them with their blobs. The
--- job has
--- staged a version, as for an ingest. So no other job is working on the document, and if it didn't exist nothing is
--- left of it either. The result counts what is kept: blobs, answers that quote the document, results of tasks.
+-- args.purged, if present, names the blobs that are removed already, and only their rows are removed: what was
+-- recorded since then keeps row and blob. The gateway's answers don't count any more, and upkeep removes them with
+-- their blobs. The job has staged a version, as for an ingest. So no other job is working on the document, and if it
+-- didn't exist nothing is left of it either. The result counts what is kept: blobs, answers that quote the document,
+-- results of tasks.
 create or replace function {{ .schema }}.aw_effect_delete_document(
   client text, job text, fence bigint, args jsonb
 ) returns jsonb
