@@ -57,7 +57,7 @@ func outcomeOf(t *testing.T, self, root string, c circumstance, command string) 
 		args = append(args, "--root", root)
 	}
 	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}
+	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GORACE=" + os.Getenv("GORACE")}
 	cmd.Dir = root
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.user, Gid: c.user}}
 	var out bytes.Buffer

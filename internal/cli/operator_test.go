@@ -42,7 +42,7 @@ func packagedTenant(t *testing.T, root string) {
 func invokeAs(t *testing.T, self, root string, who syscall.Credential, command string) (code int, said string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), self, append(strings.Fields(command), "--root", root)...)
-	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}
+	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GORACE=" + os.Getenv("GORACE")}
 	cmd.Dir, cmd.SysProcAttr = root, &syscall.SysProcAttr{Credential: &who}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -54,6 +54,7 @@ func newBed(t *testing.T, env ...string) *bed {
 	b.api, b.reader = api.URL, api.ReaderKey(t, b.client)
 	b.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + t.TempDir(),
+		"GORACE=" + os.Getenv("GORACE"), // without it, a program of the race detector sleeps a second at its end
 		"CLIENT_ID=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure,
 		"SUPABASE_URL=" + api.URL, "SUPABASE_KEY=" + api.TenantKey(t, b.client),
 		"WEBHOOK_SECRET=" + receiver.Secret, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8", "POLL_MAX_MS=500", "LOG_FORMAT=text",

@@ -125,7 +125,7 @@ func startFront(b *bed, runtime string) (base string) {
 	addr := "127.0.0.1:" + strconv.Itoa(port)
 	log := &bytes.Buffer{}
 	p, err := stack.Start(b.ctx, stack.Command{
-		Name: "front", Path: file, Args: []string{"front", "--addr", addr, "--runtime", runtime}, Env: []string{"LOG_FORMAT=text"},
+		Name: "front", Path: file, Args: []string{"front", "--addr", addr, "--runtime", runtime}, Env: []string{"LOG_FORMAT=text", "GORACE=" + os.Getenv("GORACE")},
 		Log: log, Up: func(ctx context.Context) error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/livez", http.NoBody)
 			if err != nil {

@@ -211,7 +211,7 @@ func (o operator) statusCommand(runtime string, code int, texts ...string) {
 		o.b.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(o.b.ctx, file, "status", "-o", "json")
-	cmd.Env = []string{"CLIENT_ID=" + o.b.client, "RUNTIME_DIRECTORY=" + runtime}
+	cmd.Env = []string{"CLIENT_ID=" + o.b.client, "RUNTIME_DIRECTORY=" + runtime, "GORACE=" + os.Getenv("GORACE")}
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err = cmd.Run()
