@@ -27,7 +27,7 @@ func BuildNATS(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, "nats-server")
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, natsModule)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, natsModule)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build nats-server: %w: %s", err, out)

@@ -65,7 +65,7 @@ func build(dir string, flags []string, packages ...string) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"build", "-o", dir + string(filepath.Separator)}, flags...)
+	args := append([]string{"build", "-trimpath", "-o", dir + string(filepath.Separator)}, flags...)
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -46,7 +46,7 @@ func sitDown(t *testing.T) *terminal {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	d := &terminal{T: t, ctx: ctx, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "async-worker")}
-	build := exec.CommandContext(ctx, "go", "build", "-o", d.program, "./cmd/async-worker")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", d.program, "./cmd/async-worker")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the program: %v\n%s", err, out)

@@ -148,7 +148,7 @@ func build(ctx context.Context, pkg, dir string) (string, error) {
 	file := filepath.Join(dir, filepath.Base(pkg))
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, pkg)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)

@@ -6,16 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // Python is an interpreter with python-pptx: of the environment that dev/install-deck-deps.sh makes, or DECK_PYTHON. It
 // skips the test without one.
 func Python(t testing.TB) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	candidates := []string{os.Getenv("DECK_PYTHON"), filepath.Join(filepath.Dir(file), "../../../.tools/decks/bin/python")}
+	candidates := []string{os.Getenv("DECK_PYTHON"), filepath.Join(root(t), ".tools/decks/bin/python")}
 	for _, path := range candidates {
 		if path != "" && exec.CommandContext(t.Context(), path, "-c", "import pptx").Run() == nil {
 			return path
@@ -23,6 +23,15 @@ func Python(t testing.TB) string {
 	}
 	t.Skip("python-pptx is not installed; run: dev/install-deck-deps.sh .tools/decks")
 	return ""
+}
+
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // Presentation is what python-pptx reads of a file.
@@ -87,8 +96,7 @@ type ReadChart struct {
 func Oracle(t testing.TB, files ...string) []Presentation {
 	t.Helper()
 	python := Python(t)
-	_, file, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(file), "../pptx/testdata/read.py")
+	script := filepath.Join(root(t), "internal/deck/pptx/testdata/read.py")
 	out, err := exec.CommandContext(t.Context(), python, append([]string{script}, files...)...).Output()
 	if err != nil {
 		if failed, ok := err.(*exec.ExitError); ok { //nolint:errorlint // Output returns it bare

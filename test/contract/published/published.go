@@ -3,11 +3,12 @@ package published
 
 import (
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // Message is docs/schemas/message.schema.json.
@@ -21,10 +22,13 @@ func Deck(t testing.TB) *jsonschema.Schema { return compile(t, "deck") }
 
 func compile(t testing.TB, name string) *jsonschema.Schema {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	s, err := c.Compile(filepath.Join(filepath.Dir(file), "../../../docs/schemas", name+".schema.json"))
+	s, err := c.Compile(filepath.Join(root, "docs/schemas", name+".schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
