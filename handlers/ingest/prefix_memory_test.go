@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -56,6 +57,7 @@ func (s *sources) DocumentsUnder(context.Context, store.UnderQuery) (store.Under
 
 // A prefix of 100,000 blobs takes the memory of a batch, and a number for each.
 func TestPrefixMemory(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // whatever GOGC says
 	const n, most = 100_000, 8 << 20
 	var before runtime.MemStats
 	runtime.GC()

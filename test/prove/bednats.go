@@ -25,7 +25,7 @@ type natsBed struct {
 }
 
 func newNATSBed(ctx context.Context, dir string) (_ *natsBed, err error) {
-	program, err := stack.BuildNATS(ctx, dir)
+	program, err := built.of(ctx, natsServer)
 	if err != nil {
 		return nil, err
 	}

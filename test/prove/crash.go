@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,13 +20,13 @@ const recovery = 40 * time.Second
 
 // crash runs every scenario cleanly with each queue and store, and then once for each point that the clean run met.
 func crash(ctx context.Context, o options, r *report) (err error) {
-	g, err := newServers(ctx, false)
+	g, err := o.servers(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	c := &crasher{servers: g, options: o, report: r}
-	if c.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
+	if c.file, err = built.of(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
 	beds, err := g.newBeds(ctx, o.queues)
@@ -36,6 +37,9 @@ func crash(ctx context.Context, o options, r *report) (err error) {
 	for _, bed := range beds {
 		for _, store := range o.stores {
 			for _, s := range scenarios() {
+				if o.scenarios != nil && !slices.Contains(o.scenarios, s.name) {
+					continue
+				}
 				ways = append(ways, &way{scenario: s, bed: bed, store: store})
 			}
 		}

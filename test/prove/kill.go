@@ -54,7 +54,7 @@ func killOn(ctx context.Context, queue string, o options, r *report) (err error)
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.model.slow(o.seed, 100*time.Millisecond, 700*time.Millisecond)
 	k := &killLoop{o: o, r: r, poison: map[string]bool{}}
-	if k.file, err = g.build(ctx, "./cmd/async-worker"); err != nil {
+	if k.file, err = built.of(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
 	bed, err := g.newBed(ctx, queue)

@@ -28,6 +28,8 @@ type options struct {
 	stores   []string
 	queues   []string
 
+	scenarios []string // of the crash; nil: all
+
 	duration time.Duration // of the kill loop
 	tasks    int           // of the kill loop
 	tries    int           // of the zombie
@@ -44,6 +46,7 @@ type options struct {
 	short   bool
 	untimed bool // times are printed but not checked
 	out     io.Writer
+	shared  *servers // of several kinds; nil: each has its own
 }
 
 // kind is one way of breaking things.
@@ -100,6 +103,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
+	if err := built.remove(); err != nil {
+		fmt.Fprintln(os.Stderr, "prove:", err)
+	}
 	os.Exit(code)
 }
 
@@ -112,21 +118,25 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 2
 	}
 	o.out = out
-	fmt.Fprintf(out, "prove: seed %d (make prove SEED=%d repeats it)\n", o.seed, o.seed)
+	return prove(ctx, o)
+}
+
+func prove(ctx context.Context, o options) int {
+	fmt.Fprintf(o.out, "prove: seed %d (make prove SEED=%d repeats it)\n", o.seed, o.seed)
 	var reports []*report
 	for _, k := range kinds() {
 		if !slices.Contains(o.kinds, k.name) || ctx.Err() != nil && len(reports) > 0 {
 			continue
 		}
-		r := newReport(ctx, k.name, o.seed, out)
-		fmt.Fprintf(out, "\n== %s: %s\n", k.name, k.about)
+		r := newReport(ctx, k.name, o.seed, o.out)
+		fmt.Fprintf(o.out, "\n== %s: %s\n", k.name, k.about)
 		if err := k.run(ctx, o, r); err != nil {
 			r.cantRun(err)
 		}
 		r.finish()
 		reports = append(reports, r)
 	}
-	return summarize(out, reports)
+	return summarize(o.out, reports)
 }
 
 func parse(args []string, errs io.Writer) (options, error) {
@@ -139,6 +149,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	stores := fs.String("stores", "postgres,supabase", "callers of the store (crash, zombie, network)")
 	queues := fs.String("queues", strings.Join(queueNames(), ","),
 		"what tasks come by (crash, kill, zombie, network, outage, poison, cancel)")
+	scenarios := fs.String("scenarios", "", "scenarios, separated by commas; empty: all (crash)")
 	duration := fs.Duration("duration", 3*time.Minute, "how long workers are killed (kill)")
 	tasks := fs.Int("tasks", 2000, "tasks of the kill loop (kill)")
 	tries := fs.Int("tries", 20, "zombies (zombie)")
@@ -168,6 +179,9 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.checks, o.fuzzTime, o.outage, o.poison, o.cancels, o.mutants = 25, 2*time.Second, 6*time.Second,
 			20*time.Second, 12, 1000
 		*only = cmp.Or(*only, shortRuns)
+	}
+	if *scenarios != "" {
+		o.scenarios = strings.Split(*scenarios, ",")
 	}
 	for o.seed == 0 {
 		o.seed = rand.Uint64() >> 32 // short enough to type
@@ -201,6 +215,11 @@ func (o *options) check(only string) (err error) {
 		if !slices.Contains(queueNames(), q) || slices.Contains(o.queues[:i], q) {
 			return fmt.Errorf("-queues %q: want some of %s, separated by commas, each once", strings.Join(o.queues, ","),
 				strings.Join(queueNames(), ", "))
+		}
+	}
+	for _, name := range o.scenarios {
+		if !slices.ContainsFunc(scenarios(), func(s scenario) bool { return s.name == name }) {
+			return fmt.Errorf("-scenarios %q: there is no such scenario", name)
 		}
 	}
 	if only != "" {

@@ -48,12 +48,12 @@ func (p poisonCase) nameOn(bed queueBed) string {
 
 // provePoison sends some poison tasks, and a healthy one every few seconds.
 func provePoison(ctx context.Context, o options, r *report) (err error) {
-	g, err := newServers(ctx, false)
+	g, err := o.servers(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	file, err := g.build(ctx, "./cmd/async-worker")
+	file, err := built.of(ctx, "./cmd/async-worker")
 	if err != nil {
 		return err
 	}

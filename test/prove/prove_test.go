@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,16 +14,34 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := built.remove(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		os.Exit(code)
+	}))
+}
 
 // TestShort runs a little of each kind that no other test runs. `make prove` runs all of it.
 func TestShort(t *testing.T) {
 	t.Parallel()
+	shared, err := newServers(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := shared.close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for name, args := range map[string][]string{
-		"crash":         {"-run", shortRuns, "-stores", "postgres"},
-		"kill azure":    {"-queues", "azure", "-duration", "12s", "-tasks", "90"},
-		"kill postgres": {"-queues", "postgres", "-duration", "12s", "-tasks", "90"},
-		"kill nats":     {"-queues", "nats", "-duration", "12s", "-tasks", "90"},
+		"crash":         {"-run", shortRuns, "-stores", "postgres", "-queues", "azure"},
+		"crash ingest":  {"-run", shortRuns, "-stores", "postgres", "-queues", "postgres,nats", "-scenarios", "ingest"},
+		"kill azure":    {"-queues", "azure", "-duration", "10s", "-tasks", "60"},
+		"kill postgres": {"-queues", "postgres", "-duration", "10s", "-tasks", "60"},
+		"kill nats":     {"-queues", "nats", "-duration", "10s", "-tasks", "60"},
 		"zombie":        {"-tries", "1", "-stores", "postgres"},
 		"network":       {"-runs", "1"}, "simulation": {"-schedules", "20"},
 		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
@@ -36,7 +56,12 @@ func TestShort(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
-			if code := run(ctx, append([]string{"-kind", kind, "-parallel", "8"}, args...), &out, &out); code != 0 {
+			o, err := parse(append([]string{"-kind", kind, "-parallel", "8"}, args...), &out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.out, o.shared = &out, shared
+			if code := prove(ctx, o); code != 0 {
 				t.Errorf("it ended with %d:\n%s", code, out.String())
 			}
 			t.Log(out.String())
@@ -52,6 +77,7 @@ func TestCommandLine(t *testing.T) {
 		{"-stores", "sqlite"},
 		{"-queues", "sqs"},
 		{"-queues", "nats,nats"},
+		{"-scenarios", "lunch"},
 		{"-run", "("},
 		{"-tasks", "many"},
 	} {
@@ -75,7 +101,7 @@ func TestRulesGoRed(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	file, err := g.build(ctx, "./test/prove/crashworker")
+	file, err := built.of(ctx, "./test/prove/crashworker")
 	if err != nil {
 		t.Fatal(err)
 	}

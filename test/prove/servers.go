@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -86,6 +85,21 @@ func newServers(ctx context.Context, keep bool) (g *servers, err error) {
 	return g, nil
 }
 
+// servers are those of a kind: its own, or those that several kinds share, with a model of its own.
+func (o options) servers(ctx context.Context) (*servers, error) {
+	if o.shared == nil {
+		return newServers(ctx, false)
+	}
+	g := *o.shared
+	dir, err := os.MkdirTemp(g.dir, "kind-")
+	if err != nil {
+		return nil, err
+	}
+	g.dir, g.model = dir, newModel()
+	g.closers = []func() error{g.model.close}
+	return &g, nil
+}
+
 func (g *servers) startDatabase(ctx context.Context, durable bool) (err error) {
 	if g.pg, err = stack.StartPostgres(ctx, stack.PostgresOptions{Memory: true, Durable: durable}); err != nil {
 		return err
@@ -132,26 +146,4 @@ func (g *servers) close() error {
 	}
 	g.closers = nil
 	return errors.Join(errs...)
-}
-
-// build compiles a program of this module and returns its file.
-func (g *servers) build(ctx context.Context, pkg string) (string, error) {
-	return build(ctx, pkg, g.dir)
-}
-
-// build compiles a program of this module into a folder and returns its file.
-func build(ctx context.Context, pkg, dir string) (string, error) {
-	root, err := stack.Root()
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, filepath.Base(pkg))
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, pkg)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
-	}
-	return file, nil
 }

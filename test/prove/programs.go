@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+)
+
+// built are the programs of this process.
+var built programs
+
+// programs are built once, by whoever needs them first: linking takes seconds of CPU.
+type programs struct {
+	mu    sync.Mutex
+	dir   string
+	files map[string]func() (string, error)
+}
+
+// of builds a program of this module, or natsServer, and returns its file.
+func (p *programs) of(ctx context.Context, pkg string) (string, error) {
+	p.mu.Lock()
+	if p.dir == "" {
+		dir, err := os.MkdirTemp("", "async-worker-prove-")
+		if err != nil {
+			p.mu.Unlock()
+			return "", err
+		}
+		p.dir, p.files = dir, map[string]func() (string, error){}
+	}
+	file, ok := p.files[pkg]
+	if !ok {
+		dir := p.dir
+		file = sync.OnceValues(func() (string, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute) // others wait for it, too
+			defer cancel()
+			if pkg == natsServer {
+				return stack.BuildNATS(ctx, dir)
+			}
+			return build(ctx, pkg, dir)
+		})
+		p.files[pkg] = file
+	}
+	p.mu.Unlock()
+	return file()
+}
+
+// remove removes all files.
+func (p *programs) remove() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := os.RemoveAll(p.dir)
+	p.dir = ""
+	return err
+}
+
+// natsServer is the program of nats-server.
+const natsServer = "nats-server"
+
+// build compiles a program of this module into a folder and returns its file.
+func build(ctx context.Context, pkg, dir string) (string, error) {
+	root, err := stack.Root()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, filepath.Base(pkg))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, pkg)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+	}
+	return file, nil
+}
