@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
@@ -117,16 +116,14 @@ func (a author) manual() (blocks []extract.Block) {
 }
 
 // caching is a Counter that counts no text twice, because the versions of a document share most text.
-type caching struct {
-	counts sync.Map
-}
+type caching map[string]int
 
-func (r *caching) Count(text string) int {
-	if n, ok := r.counts.Load(text); ok {
-		return n.(int)
+func (r caching) Count(text string) int {
+	n, ok := r[text]
+	if !ok {
+		n = counter.Count(text)
+		r[text] = n
 	}
-	n := counter.Count(text)
-	r.counts.Store(text, n)
 	return n
 }
 
@@ -162,7 +159,7 @@ func TestEditsAreLocal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			counter := &caching{}
+			counter := caching{}
 			before, edits := keys(t, counter, blocks), newAuthor(5)
 			within := func(what string, counts []int, share float64) {
 				slices.Sort(counts)
