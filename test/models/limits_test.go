@@ -10,11 +10,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// A thousand tasks of all types, with a service that answers 429 to every third request and only announces its
+// Hundreds of tasks of all types, with a service that answers 429 to every third request and only announces its
 // limits: all of them succeed, and no period has more requests than the limit and a twentieth.
-func TestThousandTasksWithinTheLimits(t *testing.T) {
+func TestManyTasksWithinTheLimits(t *testing.T) {
 	t.Parallel()
-	const tasks = 1000
+	const tasks = 500
 	limits := llmtest.Limits{Requests: 300, Period: 5 * time.Second, Every: 3}
 	b := newBed(t, llmtest.Options{Reply: reply, Limits: limits})
 	kinds := []task.Type{

@@ -89,7 +89,7 @@ func (g *servers) newBed(ctx context.Context, queue string) (queueBed, error) {
 	case postgresQueue:
 		return postgresBed{g}, nil
 	case natsQueue:
-		bed, err := newNATSBed(ctx, g.dir)
+		bed, err := newNATSBed(ctx, g.built, g.dir)
 		if err == nil {
 			g.closers = append(g.closers, bed.stop)
 		}

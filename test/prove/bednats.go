@@ -24,7 +24,7 @@ type natsBed struct {
 	js     jetstream.JetStream
 }
 
-func newNATSBed(ctx context.Context, dir string) (_ *natsBed, err error) {
+func newNATSBed(ctx context.Context, built *programs, dir string) (_ *natsBed, err error) {
 	program, err := built.of(ctx, natsServer)
 	if err != nil {
 		return nil, err

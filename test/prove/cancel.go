@@ -57,14 +57,14 @@ func proveCancel(ctx context.Context, o options, r *report) error {
 }
 
 func cancelOn(ctx context.Context, queue string, o options, r *report) (err error) {
-	g, err := o.servers(ctx)
+	g, err := o.servers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.model.slow(o.seed, 300*time.Millisecond, cancelModelMost)
 	c := &cancelRun{report: r, timed: !o.untimed, answers: map[string]answer{}}
-	if c.file, err = built.of(ctx, "./cmd/async-worker"); err != nil {
+	if c.file, err = o.built.of(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
 	bed, err := g.newBed(ctx, queue)

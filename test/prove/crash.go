@@ -20,13 +20,13 @@ const recovery = 40 * time.Second
 
 // crash runs every scenario cleanly with each queue and store, and then once for each point that the clean run met.
 func crash(ctx context.Context, o options, r *report) (err error) {
-	g, err := o.servers(ctx)
+	g, err := o.servers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	c := &crasher{servers: g, options: o, report: r}
-	if c.file, err = built.of(ctx, "./test/prove/crashworker"); err != nil {
+	if c.file, err = o.built.of(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
 	beds, err := g.newBeds(ctx, o.queues)

@@ -47,14 +47,14 @@ func kill(ctx context.Context, o options, r *report) error {
 }
 
 func killOn(ctx context.Context, queue string, o options, r *report) (err error) {
-	g, err := newServers(ctx, true)
+	g, err := o.servers(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.model.slow(o.seed, 100*time.Millisecond, 700*time.Millisecond)
 	k := &killLoop{o: o, r: r, poison: map[string]bool{}}
-	if k.file, err = built.of(ctx, "./cmd/async-worker"); err != nil {
+	if k.file, err = o.built.of(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
 	bed, err := g.newBed(ctx, queue)

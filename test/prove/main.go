@@ -46,6 +46,7 @@ type options struct {
 	short   bool
 	untimed bool // times are printed but not checked
 	out     io.Writer
+	built   *programs
 	shared  *servers // of several kinds; nil: each has its own
 }
 
@@ -103,9 +104,6 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
-	if err := built.remove(); err != nil {
-		fmt.Fprintln(os.Stderr, "prove:", err)
-	}
 	os.Exit(code)
 }
 
@@ -117,8 +115,13 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "prove:", err)
 		return 2
 	}
-	o.out = out
-	return prove(ctx, o)
+	o.out, o.built = out, &programs{}
+	code := prove(ctx, o)
+	if err := o.built.remove(); err != nil {
+		fmt.Fprintln(errs, "prove:", err)
+		return 1
+	}
+	return code
 }
 
 func prove(ctx context.Context, o options) int {

@@ -72,7 +72,7 @@ func proveMutants(ctx context.Context, o options, r *report) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	program, err := built.of(ctx, "./test/prove/mutants/reader")
+	program, err := o.built.of(ctx, "./test/prove/mutants/reader")
 	if err != nil {
 		return err
 	}

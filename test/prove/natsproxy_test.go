@@ -162,16 +162,17 @@ func heldMessage(ctx context.Context, t *testing.T, bed *natsBed) (*natsTenant, 
 		t.Fatal(err)
 	}
 	q := opened.(*natsTenant)
+	// Before the consumer is there: one that is hears of them later, and answers until then that there are none.
+	for range 2 {
+		if err := q.send(ctx, "task"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	consumer, err := q.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: "ocr-workers", FilterSubject: q.subject, AckPolicy: jetstream.AckExplicitPolicy,
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for range 2 {
-		if err := q.send(ctx, "task"); err != nil {
-			t.Fatal(err)
-		}
 	}
 	m, err := consumer.Next()
 	if err != nil {

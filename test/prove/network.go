@@ -46,7 +46,7 @@ func (n *networkRun) classesOn(bed queueBed) map[string]int {
 
 // network drops answers on real connections: the request was carried out, and the worker doesn't know.
 func network(ctx context.Context, o options, r *report) (err error) {
-	g, err := o.servers(ctx)
+	g, err := o.servers(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func network(ctx context.Context, o options, r *report) (err error) {
 	n := &networkRun{servers: g, options: o, report: r, slow: newModel()}
 	defer n.slow.close()
 	n.slow.slow(o.seed, 1200*time.Millisecond, 2200*time.Millisecond)
-	if n.file, err = built.of(ctx, "./test/prove/crashworker"); err != nil {
+	if n.file, err = o.built.of(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
 	beds, err := g.newBeds(ctx, o.queues)

@@ -61,12 +61,12 @@ type faultyService interface {
 // proveOutage makes the database fail, the model's service, and the queues' server, while workers use them. Behind
 // PostgREST the API fails.
 func proveOutage(ctx context.Context, o options, r *report) (err error) {
-	g, err := o.servers(ctx)
+	g, err := o.servers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	file, err := built.of(ctx, "./cmd/async-worker")
+	file, err := o.built.of(ctx, "./cmd/async-worker")
 	if err != nil {
 		return err
 	}

@@ -48,12 +48,12 @@ func (p poisonCase) nameOn(bed queueBed) string {
 
 // provePoison sends some poison tasks, and a healthy one every few seconds.
 func provePoison(ctx context.Context, o options, r *report) (err error) {
-	g, err := o.servers(ctx)
+	g, err := o.servers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	file, err := built.of(ctx, "./cmd/async-worker")
+	file, err := o.built.of(ctx, "./cmd/async-worker")
 	if err != nil {
 		return err
 	}

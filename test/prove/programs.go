@@ -12,10 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// built are the programs of this process.
-var built programs
-
-// programs are built once, by whoever needs them first: linking takes seconds of CPU.
+// programs are built once, by the kind that needs them first: linking takes seconds of CPU.
 type programs struct {
 	mu    sync.Mutex
 	dir   string

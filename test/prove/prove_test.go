@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,28 +12,28 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if err := built.remove(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newTestServers start servers that end with the test.
+func newTestServers(t *testing.T) *servers {
+	t.Helper()
+	built := &programs{}
+	g, err := newServers(t.Context(), built, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(g.close(), built.remove()); err != nil {
+			t.Error(err)
 		}
-		os.Exit(code)
-	}))
+	})
+	return g
 }
 
 // TestShort runs a little of each kind that no other test runs. `make prove` runs all of it.
 func TestShort(t *testing.T) {
 	t.Parallel()
-	shared, err := newServers(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := shared.close(); err != nil {
-			t.Error(err)
-		}
-	})
+	shared := newTestServers(t)
 	for name, args := range map[string][]string{
 		"crash":         {"-run", shortRuns, "-stores", "postgres", "-queues", "azure"},
 		"crash ingest":  {"-run", shortRuns, "-stores", "postgres", "-queues", "postgres,nats", "-scenarios", "ingest"},
@@ -60,7 +58,7 @@ func TestShort(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.out, o.shared = &out, shared
+			o.out, o.built, o.shared = &out, shared.built, shared
 			if code := prove(ctx, o); code != 0 {
 				t.Errorf("it ended with %d:\n%s", code, out.String())
 			}
@@ -92,16 +90,8 @@ func TestCommandLine(t *testing.T) {
 func TestRulesGoRed(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	g, err := newServers(ctx, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := g.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	file, err := built.of(ctx, "./test/prove/crashworker")
+	g := newTestServers(t)
+	file, err := g.built.of(ctx, "./test/prove/crashworker")
 	if err != nil {
 		t.Fatal(err)
 	}

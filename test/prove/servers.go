@@ -46,12 +46,13 @@ type servers struct {
 	gateway *gatewaytest.Server // of xml tasks: slow, so that leases are renewed meanwhile
 	db      *pgxpool.Pool       // the superuser's, for the checks
 
+	built   *programs
 	closers []func() error
 }
 
 // newServers starts the servers. With keep their data survives a restart: Azurite in a folder, Postgres durable.
-func newServers(ctx context.Context, keep bool) (g *servers, err error) {
-	g = &servers{}
+func newServers(ctx context.Context, built *programs, keep bool) (g *servers, err error) {
+	g = &servers{built: built}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -85,10 +86,11 @@ func newServers(ctx context.Context, keep bool) (g *servers, err error) {
 	return g, nil
 }
 
-// servers are those of a kind: its own, or those that several kinds share, with a model of its own.
-func (o options) servers(ctx context.Context) (*servers, error) {
-	if o.shared == nil {
-		return newServers(ctx, false)
+// servers are those of a kind: its own, or those that several kinds share, with a model of its own. With keep they are
+// its own, and their data survives a restart.
+func (o options) servers(ctx context.Context, keep bool) (*servers, error) {
+	if keep || o.shared == nil {
+		return newServers(ctx, o.built, keep)
 	}
 	g := *o.shared
 	dir, err := os.MkdirTemp(g.dir, "kind-")

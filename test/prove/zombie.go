@@ -48,13 +48,13 @@ func (s staleWrite) last() string {
 // zombie stops a worker at a write for longer than its lease, lets another one take the task, resumes the first one
 // before or after the other has finished, and checks the result of the first one's write.
 func zombie(ctx context.Context, o options, r *report) (err error) {
-	g, err := o.servers(ctx)
+	g, err := o.servers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	z := &crasher{servers: g, options: o, report: r}
-	if z.file, err = built.of(ctx, "./test/prove/crashworker"); err != nil {
+	if z.file, err = o.built.of(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
 	beds, err := g.newBeds(ctx, o.queues)
