@@ -1,21 +1,23 @@
 package decktest
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
+
+//go:embed read.py
+var script string
 
 // Python is an interpreter with python-pptx: of the environment that dev/install-deck-deps.sh makes, or DECK_PYTHON. It
 // skips the test without one.
 func Python(t testing.TB) string {
 	t.Helper()
-	candidates := []string{os.Getenv("DECK_PYTHON"), filepath.Join(root(t), ".tools/decks/bin/python")}
+	candidates := []string{os.Getenv("DECK_PYTHON"), venv(t)}
 	for _, path := range candidates {
 		if path != "" && exec.CommandContext(t.Context(), path, "-c", "import pptx").Run() == nil {
 			return path
@@ -25,13 +27,20 @@ func Python(t testing.TB) string {
 	return ""
 }
 
-func root(t testing.TB) string {
+// venv is the interpreter that dev/install-deck-deps.sh installs above the working directory; empty: there is none.
+func venv(t testing.TB) string {
 	t.Helper()
-	dir, err := stack.Root()
+	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, ".tools/decks/bin/python")
+		if _, err := os.Stat(file); err == nil {
+			return file
+		}
+	}
+	return ""
 }
 
 // Presentation is what python-pptx reads of a file.
@@ -96,8 +105,7 @@ type ReadChart struct {
 func Oracle(t testing.TB, files ...string) []Presentation {
 	t.Helper()
 	python := Python(t)
-	script := filepath.Join(root(t), "internal/deck/pptx/testdata/read.py")
-	out, err := exec.CommandContext(t.Context(), python, append([]string{script}, files...)...).Output()
+	out, err := exec.CommandContext(t.Context(), python, append([]string{"-c", script}, files...)...).Output()
 	if err != nil {
 		if failed, ok := err.(*exec.ExitError); ok { //nolint:errorlint // Output returns it bare
 			t.Fatalf("python-pptx: %s", failed.Stderr)
