@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	howMany   = flag.Int("schedules", 200, "how many schedules are simulated")
+	howMany   = flag.Int("schedules", 120, "how many schedules are simulated")
 	firstSeed = flag.Uint64("seed", 1, "seed of the first schedule; the next one has the next seed")
 	summary   = flag.String("summary", "", "file for a summary in JSON")
 )

@@ -35,7 +35,7 @@ func openIn(t testing.TB, url, client, in string) store.Store {
 // nothing to the next one's.
 func conformance(t *testing.T, url, in string, run func(*testing.T, storetest.Open)) {
 	t.Helper()
-	shared := postgres.Shared(t, url, postgres.Options{Schema: in, Dimensions: storetest.Dimensions, MaxConns: 16})
+	shared := postgres.Shared(t, url, postgres.Options{Schema: in, Dimensions: storetest.Dimensions, MaxConns: 8})
 	run(t, func(_ testing.TB, client string) store.Store { return shared(client) })
 }
 
