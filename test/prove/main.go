@@ -100,6 +100,13 @@ func kindNames() (names []string) {
 	return names
 }
 
+func scenarioNames() (names []string) {
+	for _, s := range scenarios() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -221,8 +228,9 @@ func (o *options) check(only string) (err error) {
 		}
 	}
 	for _, name := range o.scenarios {
-		if !slices.ContainsFunc(scenarios(), func(s scenario) bool { return s.name == name }) {
-			return fmt.Errorf("-scenarios %q: there is no such scenario", name)
+		if !slices.Contains(scenarioNames(), name) {
+			return fmt.Errorf("-scenarios %q: want some of %s, separated by commas", name,
+				strings.Join(scenarioNames(), ", "))
 		}
 	}
 	if only != "" {
