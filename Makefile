@@ -32,6 +32,9 @@ NODE_MODULES := dev/node_modules/.package-lock.json
 # gigabyte more. What is run or measured keeps Go's default.
 build build-dev check fmt test: export GOGC := 400
 
+# As in .ci/tests: what the tests or another clone have compiled is found in the cache.
+check: export GOFLAGS := $(shell go env GOFLAGS) -trimpath
+
 .PHONY: help
 help: ## Show this list
 	@echo 'async-worker: document tasks from Azure queues. Targets:'
