@@ -33,7 +33,7 @@ NODE_MODULES := dev/node_modules/.package-lock.json
 build build-dev check fmt test: export GOGC := 400
 
 # As in .ci/tests: what the tests or another clone have compiled is found in the cache.
-check: export GOFLAGS := $(shell go env GOFLAGS) -trimpath
+check: export GOFLAGS := $(shell go env GOFLAGS 2>/dev/null) -trimpath
 
 .PHONY: help
 help: ## Show this list
