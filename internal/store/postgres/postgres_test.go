@@ -46,7 +46,7 @@ func TestConformance(t *testing.T) {
 		mode, schema string
 		run          func(*testing.T, storetest.Open)
 	}{
-		"prepared statements": {"cache_statement", "", storetest.RunAgain},
+		"prepared statements": {"cache_statement", "", storetest.Run},
 		"simple protocol":     {"simple_protocol", "", storetest.RunAgain},
 		"exec, own schema":    {"exec", "worker", storetest.RunAgain},
 	} {
