@@ -32,12 +32,12 @@ const plainText = `select d.filename from document_chunks c join documents d on 
 	order by ts_rank_cd(c.search, q.words) desc limit 10`
 
 // exactBM25 scores every chunk that has one of the terms.
-const exactBM25 = `with asked as (select query, weight from aw_weighted_terms('bench', $1) where chunks > 0),
+const exactBM25 = `with asked as (select query, forms, weight from aw_weighted_terms('bench', $1) where chunks > 0),
 	length as (select sum(words) / sum(chunks) as average from term_totals)
 	select d.filename from (
 		select t.document_id, t.chunk_id, (
 			select sum(a.weight * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * t.words / l.average)))
-			from asked a, lateral (select aw_frequency(t.terms, a.query) as f) x where t.terms @@ a.query) as score
+			from asked a, lateral (select max(aw_frequency(t.terms, f)) as f from unnest(a.forms) f) x where t.terms @@ a.query) as score
 		from chunk_terms t, length l
 		where t.terms @@ (select string_agg(query::text, ' | ')::tsquery from asked) and $2::text::vector is not null
 		order by score desc, t.chunk_id limit 10) x join documents d on d.id = x.document_id order by x.score desc, x.chunk_id`

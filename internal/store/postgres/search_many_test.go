@@ -99,7 +99,7 @@ func (l *library) testBestOfMany(t *testing.T) {
 		want := scores(`with asked as (select * from aw_weighted_terms('a', $1)),
 			length as (select sum(words) / sum(chunks) as average from term_totals where client_id = 'a')
 			select (select sum(a.weight * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * t.words / l.average)))
-				from asked a, lateral (select aw_frequency(t.terms, a.query) as f) x where t.terms @@ a.query)
+				from asked a, lateral (select max(aw_frequency(t.terms, f)) as f from unnest(a.forms) f) x where t.terms @@ a.query)
 				/ (select sum(weight) from asked) as score
 			from chunk_terms t, length l where t.client_id = 'a' order by score desc nulls last limit 10`, words)
 		got := scores("select score from aw_ranked('a', $1, null, 10, null, null)", words)

@@ -130,6 +130,8 @@ var otherTests = []suiteTest{
 	{"search behind the leg that tells", testSearchTail},
 	{"search by what is known", testSearchKnown},
 	{"search in each language", testSearchLanguages},
+	{"search with stop words of another language", testSearchForeignStops},
+	{"search in many languages", testSearchManyLanguages},
 	{"search by parts and order of words", testSearchClosely},
 	{"what a score means", testSearchScore},
 	{"search by exact statistics", testSearchStatistics},

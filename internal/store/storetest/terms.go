@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,68 @@ func testSearchLanguages(t *testing.T, b *bench) {
 	}
 	if got := b.byWords("to the"); len(got) != 1 || got[0] != "en.txt" {
 		t.Errorf("nothing but stop words: %v", got)
+	}
+}
+
+// testSearchForeignStops: a word without meaning in the question's language is none of another language that the tenant
+// has, however rare it is there.
+func testSearchForeignStops(t *testing.T, b *bench) {
+	b.ingestIn("de-1.txt", "de", "Die Gebühren im Hafen sind hoch, sagt der Lotse.")
+	b.ingestIn("de-2.txt", "de", "Im Hafen sind die Gebühren fällig, wenn das Schiff liegt.")
+	b.ingestIn("de-3.txt", "de", "Das Schiff ist im Hafen, und die Gebühren steigen.")
+	b.ingestIn("en-1.txt", "en", "Many ships came to die in that war.")
+	b.ingestIn("en-2.txt", "en", "The harbour lies behind the island.")
+	b.ingestIn("en-3.txt", "en", "The island has a harbour and a crane.")
+	for text, want := range map[string][]string{
+		"Wie hoch sind die Gebühren?": {"de-1.txt", "de-2.txt", "de-3.txt"},
+		"Was war im Hafen?":           {"de-1.txt", "de-2.txt", "de-3.txt"},
+		"war":                         {"en-1.txt"}, // alone it can be either
+		"die ships":                   {"en-1.txt"},
+		"Do ships die?":               {"en-1.txt"},
+		"Wie sind die Liegeplätze?":   nil, // the word that says what is meant is in no chunk
+	} {
+		got := b.byWords(text)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// testSearchManyLanguages: a tenant's languages are all searched by their stemmers, however many it has, and a score is
+// what it is where there is only one.
+func testSearchManyLanguages(t *testing.T, b *bench) {
+	fill := func(b *bench, of func(language string) string) {
+		b.ingestIn("tr.txt", "tr", "Gemiler limanı terk etti.")
+		b.ingestIn("en.txt", "en", "The pilot of the harbour met the crew of the crane.")
+		for language, content := range map[string]string{ // without stop words: their lengths count the same in each language
+			"de": "Wetter Regen Sturm", "es": "tiempo lluvia", "fr": "orage pluie", "it": "pioggia temporale", "pt": "chuva tempestade",
+			"nl": "regen storm weer", "sv": "regn oväder", "ru": "погода дождь", "fi": "myrsky sade", "ro": "ploaie furtună",
+			"vi": "rain pilots harbours wind rain wind rain wind rain wind",
+		} {
+			b.ingestIn("1-"+language+".txt", of(language), content)
+			b.ingestIn("2-"+language+".txt", of(language), content)
+		}
+	}
+	fill(b, func(language string) string { return language })
+	unstemmed, two := newBench(t, b.open), newBench(t, b.open)
+	fill(unstemmed, func(language string) string {
+		if language == "vi" { // it has no stemmer
+			return language
+		}
+		return "en"
+	})
+	fill(two, func(string) string { return "en" })
+	for text, name := range map[string]string{"gemilerin limanda": "tr.txt", "the harbours": "en.txt", "pilots of harbours": "en.txt"} {
+		want := two.search(store.Query{Text: text})
+		for tenant, b := range map[string]*bench{"many languages": b, "a language without stemmer": unstemmed} {
+			hits := b.search(store.Query{Text: text})
+			if len(hits) == 0 || len(want) == 0 || hits[0].Filename != name {
+				t.Errorf("%s: %d hits in a tenant of %s, want %s first", text, len(hits), tenant, name)
+			} else if math.Abs(hits[0].Score-want[0].Score) > 0.05 {
+				t.Errorf("%s: the score is %.2f in a tenant of %s, %.2f in one of two", text, hits[0].Score, tenant, want[0].Score)
+			}
+		}
 	}
 }
 

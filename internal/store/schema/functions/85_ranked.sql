@@ -20,29 +20,43 @@ create or replace function {{ .schema }}.aw_frequency(terms tsvector, term tsque
 language sql immutable parallel safe
 return round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}'::real[], terms, term)::double precision)) - 0.5);
 
--- aw_weighted_terms are the terms of a question in the languages of a collection, each as a query, the rarest first: in
--- how many chunks the word is in any of its forms, and its weight. A word that the question repeats weighs more, up to
--- 9 times, so that a long question is about what it keeps naming. A word that is a stop word of a language has no term
--- in it; nor have, in chunks of an undetermined language, the stop words of any of several. A word that no chunk has comes
--- last, without a query.
+-- aw_weighted_terms are the words of a question, the rarest first: each as a query for the terms that it has in the
+-- languages of a collection, those terms ("forms"), in how many chunks one of them is, and its weight. Words with a term in
+-- common are one. A word that the question repeats weighs more, up to 9 times, so that a long question is about what it
+-- keeps naming. A word that no chunk has comes last, without a query.
+--
+-- A word that is a stop word of a language has no term in it, and none in a language that fits the question less: the
+-- German article "die" is no English verb where the question's other words are German. A language fits as far as words
+-- are its stop words, or have a term in it that chunks have; what fits equally has its terms. In chunks of an
+-- undetermined language the stop words of any of several have none. A question of such words alone has them all.
+do $$
+begin
+  if exists (select from pg_proc where pronamespace = '{{ .schema }}'::regnamespace and proname = 'aw_weighted_terms'
+             and not proargnames @> array['forms']) then
+    drop function {{ .schema }}.aw_weighted_terms(text, text);
+  end if;
+end $$;
 create or replace function {{ .schema }}.aw_weighted_terms(client text, words text)
-returns table (query tsquery, chunks double precision, weight double precision)
-language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+returns table (query tsquery, forms tsquery[], chunks double precision, weight double precision)
+language plpgsql stable set search_path = {{ .path }}
+-- One plan for all questions: to make it takes several times as long as to run it. It reads by keys alone.
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
 declare
-  v_plain text := {{ .schema }}.aw_plain(words);
-  v_telling text[] := {{ .schema }}.aw_terms(v_plain);
+  v_telling text[] := {{ .schema }}.aw_terms({{ .schema }}.aw_plain(words));
   v_all double precision;
   v_languages text[];
 begin
-  select sum(t.chunks), array_agg(t.language order by t.chunks desc)
+  select sum(t.chunks), array_agg(t.language)
     into v_all, v_languages
   from (select t.language, sum(t.chunks) as chunks from {{ .schema }}.term_totals t
         where aw_weighted_terms.client is null or t.client_id = aw_weighted_terms.client
         group by t.language having sum(t.chunks) > 0) t;
   return query
-  with spoken as (
-    select l.language, {{ .schema }}.aw_text_config(l.language) as config from unnest(v_languages[:8]) l(language)
-  ), asked as (
+  with spoken as materialized (
+    select {{ .schema }}.aw_text_config(l.language) as config, bool_or(l.language <> '') as determined
+    from unnest(v_languages) l(language) group by 1
+  ), asked as materialized (
     select w.word, w.n, w.times,
            w.word ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' as pair
     from (
@@ -50,32 +64,52 @@ begin
       from unnest({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, words)) a(word, positions, weights)) w
     where w.n <= 64
       and not (w.word ~ '-' and w.word ~ '^[[:alnum:]-]+$') -- its parts are words, too
-  ), forms as (
-    select a.n, a.times, a.word as term from asked a where a.pair
-    union
-    select a.n, a.times, f.term
-    from asked a, spoken s, unnest(tsvector_to_array({{ .schema }}.aw_terms_of(s.config, a.word))) f(term)
-    where not a.pair and (s.language <> '' or a.word = any (v_telling))
-  ), counted as (
-    select f.n, f.times, f.term, coalesce(sum(c.chunks), 0) as chunks
-    from forms f left join {{ .schema }}.term_counts c
-      on c.term = f.term and (aw_weighted_terms.client is null or c.client_id = aw_weighted_terms.client)
-    group by f.n, f.times, f.term
-  ), weighted as (
-    select x.n, x.times, x.term, x.chunks > 0 as known,
-           least(sum(x.chunks) over (partition by x.n), v_all)::double precision as chunks
-    from counted x
-  ), single as (
-    select {{ .schema }}.aw_word(x.term) as query, min(x.chunks) as chunks, sum(x.times) as times
-    from weighted x where x.known group by x.term
+  ), stemmed as materialized ( -- no term: a stop word
+    select a.n, s.config, s.determined or a.word = any (v_telling) as telling,
+           tsvector_to_array(to_tsvector(s.config, a.word)) as terms
+    from asked a, spoken s where not a.pair
     union all
-    select null, 0, a.times from asked a
-    where exists (select from weighted x where x.n = a.n and x.chunks = 0)
-      and (a.pair or not exists ( -- a stop word of one language says nothing in another one
-        select from spoken s where {{ .schema }}.aw_terms_of(s.config, a.word) = ''))
+    select a.n, null, true, array[a.word] from asked a where a.pair
+  ), counted as materialized (
+    select f.term, coalesce(case
+        when client is null then (select sum(c.chunks) from {{ .schema }}.term_counts c where c.term = f.term)
+        else (select sum(c.chunks) from {{ .schema }}.term_counts c where c.term = f.term and c.client_id = client) end,
+      0)::double precision as chunks
+    from (select distinct unnest(s.terms) as term from stemmed s) f
+  ), formed as materialized (
+    select s.n, s.config, s.telling, t.term, c.chunks
+    from stemmed s, unnest(s.terms) t(term) join counted c on c.term = t.term
+  ), fitting as materialized (
+    select s.config, count(*) filter (where s.terms = '{}' or exists (
+             select from formed f where f.n = s.n and f.config = s.config and f.chunks > 0)) as words
+    from stemmed s where s.config is not null group by s.config
+  ), stops as materialized ( -- how well the best of its languages fits
+    select s.n, max(g.words) as words from stemmed s join fitting g on g.config = s.config where s.terms = '{}' group by s.n
+  ), chosen as materialized (
+    select f.n, f.term, f.chunks,
+           coalesce(o.words > g.words, false) as foreign_stop, bool_and(coalesce(o.words > g.words, false)) over () as no_other
+    from formed f left join fitting g on g.config = f.config left join stops o on o.n = f.n
+    where f.telling
+  ), kept as materialized (
+    select c.n, c.term, c.chunks, min(c.n) over (partition by c.term) as first
+    from chosen c where c.no_other or not c.foreign_stop
+  ), grouped as materialized (
+    select k.n, min(k.first) as word from kept k group by k.n
+  ), distinguished as (
+    select distinct g.word, k.term, k.chunks from kept k join grouped g on g.n = k.n
+  ), found as (
+    select d.word, array_agg({{ .schema }}.aw_word(d.term) order by d.term) filter (where d.chunks > 0) as forms,
+           least(sum(d.chunks), v_all) as chunks
+    from distinguished d group by d.word
+  ), repeated as (
+    select g.word, sum(a.times) as times, bool_or(o.n is not null) as stops
+    from grouped g join asked a on a.n = g.n left join stops o on o.n = g.n group by g.word
   )
-  select x.query, x.chunks, 9.0 * x.times / (8 + x.times) * ln(1 + (v_all - x.chunks + 0.5) / (x.chunks + 0.5))
-  from single x order by x.query is null, x.chunks, x.query::text limit 64;
+  select (select string_agg(q::text, ' | ')::tsquery from unnest(f.forms) q), f.forms, f.chunks,
+         9.0 * r.times / (8 + r.times) * ln(1 + (v_all - f.chunks + 0.5) / (f.chunks + 0.5))
+  from found f join repeated r on r.word = f.word
+  where f.chunks > 0 or not r.stops -- a stop word of one language says nothing in another one
+  order by f.chunks = 0, f.chunks, f.forms::text limit 64;
 end $$;
 
 -- aw_ranked are the chunks that match a question best by words, without those that match "but" (null: none is left
@@ -139,8 +173,9 @@ begin
   -- A term that is missing has the frequency 0, and adds 0.
   select array_agg(t.query) filter (where t.chunks > 0), array_agg(t.chunks) filter (where t.chunks > 0),
          array_agg(t.weight) filter (where t.chunks > 0), sum(t.weight) filter (where t.chunks > 0) / sum(t.weight),
-         string_agg(format('%s * (1 - r.norm / ({{ .schema }}.aw_frequency(r.terms, %L::tsquery) + r.norm))',
-                           2.2 * t.weight, t.query), ' + ') filter (where t.chunks > 0)
+         string_agg(format('%s * (1 - r.norm / (greatest(%s) + r.norm))', 2.2 * t.weight, (
+           select string_agg(format('{{ .schema }}.aw_frequency(r.terms, %L::tsquery)', f), ', ') from unnest(t.forms) f)),
+           ' + ') filter (where t.chunks > 0)
     into v_terms, v_chunks, v_weights, v_known, v_sum
   from {{ .schema }}.aw_weighted_terms(client, words) t;
   if v_terms is null then
