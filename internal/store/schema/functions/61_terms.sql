@@ -16,22 +16,20 @@ language sql stable parallel safe set search_path = {{ .path }} as $$
     when 'tr' then 'turkish' when 'yi' then 'yiddish' end), 'pg_catalog.simple'::regconfig)
 $$;
 
--- aw_plain is a text with one form of each letter: Arabic and Persian without vowel signs and with one yeh, kaf and heh;
--- the Arabic stemmer knows the other forms, and needs them. It has no signs that don't show, and spaces for punctuation
--- outside ASCII, which the parser takes for letters in some locales. A dash before a digit is none: ranges of years
--- would have negative ends.
+-- aw_plain is a text with one form of each letter (aw_letters), and spaces for punctuation outside ASCII, which the parser
+-- takes for letters in some locales. A dash before a digit is none: ranges of years would have negative ends.
 create or replace function {{ .schema }}.aw_plain(words text) returns text
-language sql immutable parallel safe set search_path = {{ .path }} as $$
-  select case when words ~ '[^\x01-\x7f]' then
-    translate(
-      regexp_replace(
-        regexp_replace(regexp_replace(words, '[\u064b-\u0652\u0640\u0670\u00ad\u200d-\u200f]', '', 'g'),
-          '[\u00a1-\u00a9\u00ab-\u00b1\u00b6-\u00b8\u00bb\u00bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u206f\u2212\u3000-\u3004\u3007-\u3030\uff00-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff5b-\uff65]',
-          ' ', 'g'),
-        '-(?=[0-9])', ' ', 'g'),
-      'یکۀھ', 'يكهه')
-  else regexp_replace(words, '-(?=[0-9])', ' ', 'g') end
-$$;
+language plpgsql immutable parallel safe set search_path = {{ .path }} as $$
+begin
+  if words !~ '[^\x01-\x7f]' then
+    return regexp_replace(words, '-(?=[0-9])', ' ', 'g');
+  end if;
+  return regexp_replace(
+    regexp_replace({{ .schema }}.aw_letters(words),
+      '[\u00a0-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u206f\u2212\u3000-\u3004\u3007-\u3030\uff00-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff5b-\uff65]',
+      ' ', 'g'),
+    '-(?=[0-9])', ' ', 'g');
+end $$;
 
 -- aw_pairs are the pairs of neighbouring characters, in order, of the runs of scripts without spaces: Thai, Lao,
 -- Burmese, Khmer, Kana, Han, Hangul. A run of one character is a term itself.
