@@ -43,8 +43,8 @@ language sql immutable set search_path = {{ .path }} as $$
   select ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery
 $$;
 
--- aw_run is a run of characters without spaces as a query: its pairs, in order.
-create or replace function {{ .schema }}.aw_run(run text) returns tsquery
+-- aw_run_of_pairs is a run of characters without spaces as a query: its pairs, in order.
+create or replace function {{ .schema }}.aw_run_of_pairs(run text) returns tsquery
 language sql immutable set search_path = {{ .path }} as $$
   select string_agg({{ .schema }}.aw_word(substr(run, i, 2))::text, ' <-> ' order by i)::tsquery
   from generate_series(1, greatest(length(run) - 1, 1)) i
@@ -82,8 +82,8 @@ begin
       continue;
     end if;
     -- As aw_pairs counts positions.
-    v_runs := case when v_runs is null then {{ .schema }}.aw_run(r.run)
-                   else tsquery_phrase(v_runs, {{ .schema }}.aw_run(r.run), least(v_last, 2)) end;
+    v_runs := case when v_runs is null then {{ .schema }}.aw_run_of_pairs(r.run)
+                   else tsquery_phrase(v_runs, {{ .schema }}.aw_run_of_pairs(r.run), least(v_last, 2)) end;
     v_last := length(r.run);
   end loop;
   return coalesce(v_all && v_runs, v_all, v_runs);
