@@ -6,14 +6,14 @@ import (
 )
 
 var (
-	excluded = regexp.MustCompile(`(^|\s)-("[^"]*"|"?[^\s"]+)`)
+	excluded = regexp.MustCompile(`(^|[\s\p{Z}])-("[^"]*"|"?[^\s\p{Z}"]+)`)
 	signed   = regexp.MustCompile(`^(-|[.,$€£¥]*[0-9])`)
 )
 
 // PositiveTerms returns a Query's text without the terms that it excludes. Its Embedding is made of these, because a
 // vector can't express "not". A text that only excludes terms is returned as it is.
 func PositiveTerms(text string) string {
-	straight := strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(text)
+	straight := strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "＂", `"`, "－", "-").Replace(text)
 	asked := excluded.ReplaceAllStringFunc(straight, func(part string) string {
 		if signed.MatchString(strings.TrimSpace(part)[1:]) {
 			return part

@@ -20,6 +20,8 @@ func TestPositiveTerms(t *testing.T) {
 		`“quoted”`:                   `“quoted”`,
 		`bowl -"unclosed`:            `bowl`,
 		``:                           ``,
+		`港湾　－防守`:                     `港湾`,
+		`港湾　-防守　東京`:                  `港湾 　東京`,
 	} {
 		if got := store.PositiveTerms(text); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -15,8 +15,8 @@ func TestMigrateBesideWorkers(t *testing.T) {
 	url := stacktest.PostgresWith(t, o)
 	watcher, worker := connect(t, url), connect(t, url)
 	if _, err := watcher.Exec(t.Context(), `alter table chunk_terms drop column version cascade;
-		alter table document_versions drop column terms_staged cascade;
-		alter table documents drop column chunks_left cascade;
+		alter table document_versions drop column terms_staged cascade, drop column terms_renewed cascade;
+		alter table documents drop column chunks_left cascade, drop column terms_renewed cascade;
 		alter table webhook_deliveries drop column host cascade;
 		drop function aw_set_delivery_host cascade;
 		update aw_schema_version set version = 42`); err != nil {

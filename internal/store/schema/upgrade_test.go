@@ -72,9 +72,9 @@ func TestUpgrade(t *testing.T) {
 				  values ('a', 'j', 'f', 'b', 'md', 'e'), ('a', 'j', 'f', 'b', 'md', 'e'), ('b', 'j', 'f', 'b', 'md', 'e');
 				alter table documents drop column language cascade, drop column outline, drop column properties, drop column personal_data;
 				alter table document_chunks drop column language, drop column context, drop column context_by;
-				alter table document_versions drop column contexts cascade, drop column terms_staged cascade;
+				alter table document_versions drop column contexts cascade, drop column terms_staged cascade, drop column terms_renewed cascade;
 				drop table chunk_terms, term_parts, term_counts, term_totals cascade;
-				alter table documents drop column terms_version cascade, drop column chunks_left cascade;
+				alter table documents drop column terms_version cascade, drop column chunks_left cascade, drop column terms_renewed cascade;
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
 				update aw_schema_version set version = 5`); err != nil {
 				t.Fatal(err)

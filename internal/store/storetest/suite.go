@@ -123,6 +123,8 @@ var otherTests = []suiteTest{
 	{"search for anything", testSearchOddities},
 	{"search without what is excluded", testSearchExcludes},
 	{"search by what questions mean", testQuestions},
+	{"search in all scripts", testSearchScripts},
+	{"search whatever the letters are made of", testSearchLetters},
 	{"search without a match", testSearchNeighbours},
 	{"search by BM25", testSearchBM25},
 	{"search by what a question repeats", testSearchRepeats},

@@ -63,13 +63,45 @@ create or replace function {{ .schema }}.aw_client() returns text
 language sql stable parallel safe
 return coalesce({{ .schema }}.aw_bound(), {{ .schema }}.aw_asked());
 
+-- aw_one_form is aw_letters for any text. Some signs would run into their neighbours: a fraction and a trade mark become a
+-- space, and so do raised digits after three letters, which are a footnote's mark (m² and km² have fewer); circled digits
+-- and letters get spaces. The Thai and Lao am, which NFKC takes apart, is one character.
+create or replace function {{ .schema }}.aw_one_form(words text) returns text
+language plpgsql immutable parallel safe set search_path = {{ .path }} as $$
+declare
+  v_words text := words;
+begin
+  if words ~ '[^\x01-\x7f\u00a0-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e\u0180-\u01c3\u01cd-\u01f0\u01f4-\u02af\u0386\u0388-\u03cf\u0400-\u0482\u048a-\u0586\u05d0-\u05ea\u060c\u061b\u061f-\u063a\u0640-\u0652\u0660-\u0674\u0679-\u06d4\u06f0-\u06f9\u0900-\u093b\u093d-\u0957\u0960-\u097f\u0e01-\u0e4c\u0e4e-\u0e5b\u0e81-\u0ecc\u0ed0-\u0ed9\u1000-\u109f\u1780-\u17ff\u1e00-\u1e99\u1e9c-\u1eff\u2000-\u206f\u20ac\u2190-\u2210\u2212-\u22ff\u2500-\u26ff\u3000-\u301f\u3041-\u3096\u30a1-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff0c\uff0f\uff1a-\uff20\uff3b-\uff3f\uff5b-\uff60]'
+     and words is not nfkc normalized then -- the check costs ten times as much as the list
+    v_words := replace(replace(
+      normalize(
+        regexp_replace(
+          regexp_replace(words,
+            '[\u00a0\u00a8\u00af\u00b4\u00b8\u00bc-\u00be\u2000-\u200a\u2010-\u206f\u207a-\u207e\u208a-\u208e\u2120\u2122\u2150-\u215f\u2189\u3000\uff01-\uff0c\uff0f\uff1a-\uff20\uff3b-\uff3f\uff5b-\uff65]|(?<=[^\x01-\x40\x5b-\x60\x7b-\xbf\u2000-\u303f]{3})[\u00b2\u00b3\u00b9\u2070-\u2079]+',
+            ' ', 'g'),
+          '([\u2460-\u24ff])', ' \1 ', 'g'),
+        nfkc),
+      U&'\0e4d\0e32', U&'\0e33'), U&'\0ecd\0eb2', U&'\0eb3');
+  end if;
+  return translate(regexp_replace(v_words, '[\u00ad\u0640\u064b-\u0652\u0670\u200d-\u200f]', '', 'g'), 'یکۀھ', 'يكهه');
+end $$;
+
+-- aw_letters is a text with one form of each letter and digit, that of Unicode's NFKC: composed, of usual width, and
+-- without ligatures. Arabic and Persian have no vowel signs, and one yeh, kaf and heh. Signs that don't show are removed.
+-- The list has what no form changes, and what the parser or aw_plain take for spaces; texts of nothing else are most
+-- texts. The body is an expression, which the planner puts in place of the call.
+create or replace function {{ .schema }}.aw_letters(words text) returns text
+language sql immutable parallel safe
+return case when words ~ '[^\x01-\x7f\u00a0-\u00a9\u00ab\u00ac\u00ae-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e\u0180-\u01c3\u01cd-\u01f0\u01f4-\u02af\u0386\u0388-\u03cf\u0400-\u0482\u048a-\u0586\u05d0-\u05ea\u060c\u061b\u061f-\u063a\u0641-\u064a\u0660-\u066f\u0671-\u0674\u0679-\u06a8\u06aa-\u06bd\u06bf\u06c1-\u06cb\u06cd-\u06d4\u06f0-\u06f9\u0900-\u093b\u093d-\u0957\u0960-\u097f\u0e01-\u0e4c\u0e4e-\u0e5b\u0e81-\u0ecc\u0ed0-\u0ed9\u1000-\u109f\u1780-\u17ff\u1e00-\u1e99\u1e9c-\u1eff\u2000-\u200c\u2010-\u206f\u20ac\u2190-\u2210\u2212-\u22ff\u2500-\u26ff\u3000-\u301f\u3041-\u3096\u30a1-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff0c\uff0f\uff1a-\uff20\uff3b-\uff3f\uff5b-\uff60]'
+  then {{ .schema }}.aw_one_form(words) else words end;
+
 -- aw_fulltext is what full-text search indexes: headings weigh more than the text. 'simple' does not stem: documents
 -- are in many languages, and vectors find what is only similar. array_to_string is not marked immutable because the
 -- text of some types depends on settings; that of type text doesn't.
 create or replace function {{ .schema }}.aw_fulltext(heading_path text[], content text) returns tsvector
 language sql immutable parallel safe
-return setweight(to_tsvector('pg_catalog.simple'::regconfig, array_to_string(heading_path, ' ')), 'A')
-    || setweight(to_tsvector('pg_catalog.simple'::regconfig, content), 'B');
+return setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_letters(array_to_string(heading_path, ' '))), 'A')
+    || setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_letters(content)), 'B');
 
 alter function {{ .schema }}.aw_guard_job() set search_path = {{ .path }};
 

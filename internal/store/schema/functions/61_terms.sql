@@ -16,22 +16,20 @@ language sql stable parallel safe set search_path = {{ .path }} as $$
     when 'tr' then 'turkish' when 'yi' then 'yiddish' end), 'pg_catalog.simple'::regconfig)
 $$;
 
--- aw_plain is a text with one form of each letter: Arabic and Persian without vowel signs and with one yeh, kaf and heh;
--- the Arabic stemmer knows the other forms, and needs them. It has no signs that don't show, and spaces for punctuation
--- outside ASCII, which the parser takes for letters in some locales. A dash before a digit is none: ranges of years
--- would have negative ends.
+-- aw_plain is a text with one form of each letter (aw_letters), and spaces for punctuation outside ASCII, which the parser
+-- takes for letters in some locales. A dash before a digit is none: ranges of years would have negative ends.
 create or replace function {{ .schema }}.aw_plain(words text) returns text
-language sql immutable parallel safe set search_path = {{ .path }} as $$
-  select case when words ~ '[^\x01-\x7f]' then
-    translate(
-      regexp_replace(
-        regexp_replace(regexp_replace(words, '[\u064b-\u0652\u0640\u0670\u00ad\u200d-\u200f]', '', 'g'),
-          '[\u00a1-\u00a9\u00ab-\u00b1\u00b6-\u00b8\u00bb\u00bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u206f\u2212\u3000-\u3004\u3007-\u3030\uff00-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff5b-\uff65]',
-          ' ', 'g'),
-        '-(?=[0-9])', ' ', 'g'),
-      'یکۀھ', 'يكهه')
-  else regexp_replace(words, '-(?=[0-9])', ' ', 'g') end
-$$;
+language plpgsql immutable parallel safe set search_path = {{ .path }} as $$
+begin
+  if words !~ '[^\x01-\x7f]' then
+    return regexp_replace(words, '-(?=[0-9])', ' ', 'g');
+  end if;
+  return regexp_replace(
+    regexp_replace({{ .schema }}.aw_letters(words),
+      '[\u00a0-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u206f\u2212\u3000-\u3004\u3007-\u3030\uff00-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff5b-\uff65]',
+      ' ', 'g'),
+    '-(?=[0-9])', ' ', 'g');
+end $$;
 
 -- aw_pairs are the pairs of neighbouring characters, in order, of the runs of scripts without spaces: Thai, Lao,
 -- Burmese, Khmer, Kana, Han, Hangul. A run of one character is a term itself.
@@ -128,7 +126,8 @@ begin
     select {{ .schema }}.aw_make_terms(
       client, array_agg(d.id), array_agg(d.active_version), array_agg(d.language), null::integer, null::integer)
     from {{ .schema }}.documents d where d.client_id = client and d.id = any (ids));
-  update {{ .schema }}.documents d set terms_version = d.active_version where d.client_id = client and d.id = any (ids);
+  update {{ .schema }}.documents d set terms_version = d.active_version, terms_renewed = -1
+    where d.client_id = client and d.id = any (ids);
   return v_count;
 end $$;
 
@@ -163,7 +162,7 @@ declare
   v {{ .schema }}.document_versions :=
     {{ .schema }}.aw_lock_staged_version(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, true);
 begin
-  update {{ .schema }}.document_versions s set terms_staged = true
+  update {{ .schema }}.document_versions s set terms_staged = true, terms_renewed = true
     where s.client_id = j.client_id and s.document_id = v.document_id and s.version = v.version
       and s.terms_staged is null;
   perform {{ .schema }}.aw_index_part(j.client_id, v.document_id, v.version, nullif(p ->> 'language', ''),
@@ -185,7 +184,10 @@ begin
     raise exception 'version % of document % has terms for % of % chunks', number, d.id, v_count, most
       using errcode = 'AW008';
   end if;
-  update {{ .schema }}.documents u set terms_version = number where u.client_id = d.client_id and u.id = d.id;
+  update {{ .schema }}.documents u set terms_version = number, terms_renewed = (
+      select case when v.terms_renewed then -1 end from {{ .schema }}.document_versions v
+      where v.client_id = d.client_id and v.document_id = d.id and v.version = number)
+    where u.client_id = d.client_id and u.id = d.id;
 end $$;
 
 -- aw_fill_terms indexes documents that have no terms yet, until they have "most" chunks; one that has more is indexed in
@@ -227,7 +229,7 @@ begin
       perform {{ .schema }}.aw_index_part(client, v_last, d.active_version, d.language, v_first, most);
     end if;
     if coalesce(v_chunks - v_first, 0) <= most then
-      update {{ .schema }}.documents u set terms_version = d.active_version where u.client_id = client and u.id = v_last;
+      update {{ .schema }}.documents u set terms_version = d.active_version where u.client_id = client and u.id = v_last; -- parts may be older
     end if;
     return most; -- there may be more to do
   end loop;

@@ -81,7 +81,7 @@ begin
   return v_count;
 end $$;
 
--- aw_collect does one step of each, of filling the terms of an index from an earlier version, and of removing chunks that
+-- aw_collect does one step of each, of filling and renewing the terms of an index from an earlier version, and of removing chunks that
 -- were left.
 create or replace function {{ .schema }}.aw_collect(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -95,9 +95,10 @@ declare
   v_documents integer :=
     {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
   v_terms integer := {{ .schema }}.aw_fill_terms(v_client, v_limit);
+  v_renewed integer := {{ .schema }}.aw_renew_terms(v_client, v_limit);
   v_left integer := {{ .schema }}.aw_remove_left(v_client, v_limit);
 begin
   return jsonb_build_object('superseded', v_superseded, 'staged', v_staged, 'documents', v_documents,
     'terms', v_terms, 'chunks', v_left,
-    'more', greatest(v_superseded, v_staged, v_documents, v_terms, v_left) >= v_limit);
+    'more', greatest(v_superseded, v_staged, v_documents, v_terms, v_renewed, v_left) >= v_limit);
 end $$;

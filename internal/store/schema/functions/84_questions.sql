@@ -3,7 +3,10 @@
 --   "a phrase"  these words in this order
 --   OR          in capitals, between words: what is before it or what is after it. A lower-case "or" is a word
 --   -word       nothing with this word; also -"a phrase". A minus before a digit is a sign, within a word a hyphen
--- Words are compared as in the column document_chunks.search: lower case, no stemming.
+-- Words are compared as in the column document_chunks.search: lower case, no stemming, one form of each letter (aw_letters).
+-- What is written without spaces (aw_pairs) is compared by its pairs of characters, which are in chunk_terms.terms: a run
+-- of them is wherever its characters follow each other, also within a longer run, and a single character in any pair.
+-- Parts of a token in scripts with and without spaces must both be there, in whatever order.
 
 -- aw_terms are the significant words of a question: without the stop words of any of the languages, unless nothing
 -- would be left.
@@ -28,25 +31,106 @@ language sql immutable set search_path = {{ .path }} as $$
   select x.n, case when x.m[1] is not null and x.m[2] ~ '^(-|[.,$€£¥]*[0-9])' then '-' || x.m[2] else x.m[2] end,
          x.m[1] is not null and x.m[2] !~ '^(-|[.,$€£¥]*[0-9])'
   from regexp_matches((select string_agg(left(s.word, 500), ' ' order by s.n)
-                       from regexp_split_to_table(left(translate(words, '“”„', '"""'), 8000), '\s+')
+                       from regexp_split_to_table(left(translate(words, '“”„＂－　', '""""- '), 8000), '\s+')
                             with ordinality s(word, n)),
                       '((?<!\S)-)?("[^"]*"|"?[^\s"]+)', 'g') with ordinality x(m, n)
   where x.m[2] ~ '[[:alnum:]]|[^\x01-\xbf\u2000-\u2bff\u3000-\u303f\ufe00-\ufe0f\U0001f000-\U0001faff]' -- not symbols
 $$;
 
--- aw_phrase is a token as a query, empty if it has no word. A signed number is also found without its sign: the text
--- parser doesn't take dashes and the typographic minus for one.
-create or replace function {{ .schema }}.aw_phrase(token text) returns tsquery
+-- aw_word is one word, as it is in a text, as a query.
+create or replace function {{ .schema }}.aw_word(word text) returns tsquery
 language sql immutable set search_path = {{ .path }} as $$
-  select case when token ~ '^[-−–][.,$€£¥]*[0-9]'
-    then phraseto_tsquery('simple', '-' || ltrim(token, '-−–')) || phraseto_tsquery('simple', ltrim(token, '-−–'))
-    else phraseto_tsquery('simple', token) end
+  select ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery
 $$;
+
+-- aw_run_of_pairs is a run of characters without spaces as a query: its pairs, in order.
+create or replace function {{ .schema }}.aw_run_of_pairs(run text) returns tsquery
+language sql immutable set search_path = {{ .path }} as $$
+  select string_agg({{ .schema }}.aw_word(substr(run, i, 2))::text, ' <-> ' order by i)::tsquery
+  from generate_series(1, greatest(length(run) - 1, 1)) i
+$$;
+
+-- aw_phrase is a token as a query, empty or null if it has no word. A signed number is also found without its sign: the text
+-- parser doesn't take dashes and the typographic minus for one. Letters are looked for as they are, too: texts that were
+-- indexed before aw_letters have theirs.
+create or replace function {{ .schema }}.aw_phrase(token text) returns tsquery
+language plpgsql immutable set search_path = {{ .path }} as $$
+declare
+  v_letters text := {{ .schema }}.aw_letters(token);
+  v_words tsquery;
+  v_runs tsquery; -- that follow each other
+  v_last integer; -- the length of the last of them
+  v_all tsquery;
+  r record;
+begin
+  if v_letters !~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' then
+    if token ~ '^[-−–][.,$€£¥]*[0-9]' then
+      return phraseto_tsquery('simple', '-' || ltrim(v_letters, '-−–')) || phraseto_tsquery('simple', ltrim(v_letters, '-−–'));
+    end if;
+    v_words := phraseto_tsquery('simple', token);
+    return case when v_letters = token then v_words else v_words || phraseto_tsquery('simple', v_letters) end;
+  end if;
+  for r in select m[1] as run, m[2] as words
+           from regexp_matches({{ .schema }}.aw_plain(token), '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)|([^\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)', 'g') m loop
+    if r.run is null then
+      v_words := phraseto_tsquery('simple', r.words);
+      if numnode(v_words) > 0 then
+        v_all := coalesce(v_all && v_runs, v_all, v_runs); -- "null && x" is null
+        v_all := coalesce(v_all && v_words, v_words);
+        v_runs := null;
+      end if;
+      continue;
+    end if;
+    -- As aw_pairs counts positions.
+    v_runs := case when v_runs is null then {{ .schema }}.aw_run_of_pairs(r.run)
+                   else tsquery_phrase(v_runs, {{ .schema }}.aw_run_of_pairs(r.run), least(v_last, 2)) end;
+    v_last := length(r.run);
+  end loop;
+  return coalesce(v_all && v_runs, v_all, v_runs);
+end $$;
+
+-- aw_beside reports whether a text or a query has words that are looked for in chunk_terms, too: of scripts without
+-- spaces, and Arabic and Persian ones, of which texts that were indexed before aw_letters have other forms.
+create or replace function {{ .schema }}.aw_beside(words text) returns boolean
+language sql immutable parallel safe
+return coalesce(words ~ '[\u0600-\u06ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]', false);
+
+-- aw_labelled restricts words of a query to document_chunks.search, by its weights: chunk_terms has none, and has stems. In
+-- a question with words that are looked for in both, those of an alternative without such words have one weight more,
+-- which tells them apart for aw_in_terms and changes nothing.
+create or replace function {{ .schema }}.aw_labelled(q tsquery, weights text) returns tsquery
+language sql immutable set search_path = {{ .path }} as $$
+  select regexp_replace(q::text, '(''([^'']|'''')*'')', '\1:' || weights, 'g')::tsquery
+$$;
+
+-- aw_in_terms is what a question asks for (aw_question.everything) of chunk_terms.terms alone.
+create or replace function {{ .schema }}.aw_in_terms(q tsquery) returns tsquery
+language sql immutable set search_path = {{ .path }} as $$
+  select regexp_replace(q::text, '''([^'']|'''')*'':AB(?!C)', '!''no term''', 'g')::tsquery
+$$;
+
+-- aw_shows reports whether a chunk matches a query of aw_question, which may have words that are looked for in its terms,
+-- too. "search" is the chunk's. A context that a model wrote doesn't count.
+create or replace function {{ .schema }}.aw_shows(client text, chunk uuid, search tsvector, q tsquery) returns boolean
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_terms tsvector;
+begin
+  select case when c.context is null and t.terms is not null then t.terms
+              else {{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, array_to_string(c.heading_path, ' ') || E'\n' || c.content) end
+    into v_terms
+    from {{ .schema }}.document_chunks c
+    left join {{ .schema }}.chunk_terms t on t.client_id = c.client_id and t.chunk_id = c.id
+    where c.client_id = client and c.id = chunk;
+  v_terms := coalesce(v_terms, '');
+  return (search || v_terms || array_to_tsvector(array( -- single characters of the query that are in any pair
+    select distinct m[1] from regexp_matches(q::text, '''([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])''', 'g') m where strpos(v_terms::text, m[1]) > 0))) @@ q;
+end $$;
 
 -- aw_question parses a question.
 --   asks: the text is not blank, but it may have no word.
 --   terms: its significant words, each as a query; empty if it has none.
---   everything: the whole question. akin: the beginnings of terms. but: what must not be found, or null.
+--   everything: the whole question, without "but". akin: the beginnings of terms. but: what must not be found, or null.
 --   positive: its text without what is excluded. structured: it has a phrase or OR.
 do $$
 begin
@@ -60,6 +144,7 @@ create or replace function {{ .schema }}.aw_question(
   out positive text, out structured boolean
 ) language plpgsql stable set search_path = {{ .path }} as $$
 declare
+  v_beside boolean := {{ .schema }}.aw_beside({{ .schema }}.aw_letters(words));
   v_text text;
   v_terms text[];
 begin
@@ -72,7 +157,13 @@ begin
   ), parts as (
     select string_agg(s.token, ' ' order by s.n) as text,
            string_agg('(' || s.query || ')', ' & ' order by s.n) filter (where s.query <> '') as query
-    from (select s.*, {{ .schema }}.aw_phrase(s.token)::text as query from sorted s where not s.either) s
+    from (
+      select s.*, (case when v_beside and not s.beside
+                        then {{ .schema }}.aw_labelled(s.phrase, case when bool_or(s.beside) over (partition by s.part) then 'AB' else 'ABC' end)
+                        else s.phrase end)::text as query
+      from (select s.*, {{ .schema }}.aw_phrase(s.token) as phrase,
+                   {{ .schema }}.aw_beside({{ .schema }}.aw_letters(s.token)) as beside
+            from sorted s where not s.either) s) s
     group by s.part
   )
   select string_agg(p.text, ' '), string_agg('(' || p.query || ')', ' | ')::tsquery, count(*) > 1
@@ -81,21 +172,20 @@ begin
   positive := v_text;
   structured := structured or v_text ~ '"';
 
-  v_terms := array(select t from unnest({{ .schema }}.aw_terms(v_text)) t order by length(t) desc, t limit 32);
+  v_terms := array(select t from unnest({{ .schema }}.aw_terms(case
+    when {{ .schema }}.aw_letters(v_text) = v_text then v_text else v_text || ' ' || {{ .schema }}.aw_letters(v_text) end)) t
+    order by length(t) desc, t limit 32);
   terms := array(select case when t ~ '^-[.0-9]' then {{ .schema }}.aw_word(t) || {{ .schema }}.aw_word(substr(t, 2))
+                             when {{ .schema }}.aw_beside(t) then {{ .schema }}.aw_phrase(t)
+                             when v_beside then {{ .schema }}.aw_labelled({{ .schema }}.aw_word(t), 'ABC')
                              else {{ .schema }}.aw_word(t) end from unnest(v_terms) t);
   akin := (select string_agg({{ .schema }}.aw_word(
              case when t ~ '[0-9]' then t else left(t, greatest(length(t) - 2, 4)) end)::text || ':*', ' | ')::tsquery
            from unnest(v_terms) t);
   but := (select string_agg('(' || x.query || ')', ' | ')::tsquery
-          from (select {{ .schema }}.aw_phrase(t.token)::text as query
+          from (select (case when v_beside and not {{ .schema }}.aw_beside({{ .schema }}.aw_letters(t.token))
+                             then {{ .schema }}.aw_labelled({{ .schema }}.aw_phrase(t.token), 'AB')
+                             else {{ .schema }}.aw_phrase(t.token) end)::text as query
                 from {{ .schema }}.aw_tokens(words) t where t.excluded) x
           where x.query <> '');
-  everything := case when but is null then everything else everything && !!but end;
 end $$;
-
--- aw_word is one word, as it is in a text, as a query.
-create or replace function {{ .schema }}.aw_word(word text) returns tsquery
-language sql immutable set search_path = {{ .path }} as $$
-  select ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery
-$$;

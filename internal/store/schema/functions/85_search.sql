@@ -37,6 +37,7 @@ declare
   v_documents bigint;
   v_ids uuid[];
   v_distances double precision[];
+  v_beside boolean := {{ .schema }}.aw_beside(but::text);
 begin
   if in_set is null and within is null then
     v_chunks := (
@@ -72,7 +73,9 @@ begin
       where (aw_nearest.client is null or c.client_id = aw_nearest.client)
         and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
         and {{ .schema }}.aw_fits(d, aw_nearest.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_nearest.within)
-        and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
+        and (aw_nearest.but is null or not case
+          when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, aw_nearest.but)
+          else c.search @@ aw_nearest.but end)
       order by c.embedding operator({{ .vector }}.<=>) vec
       limit n) f;
     if cardinality(v_ids) >= n or but is not null and cardinality(v_ids) >= n / 4 then
@@ -88,14 +91,16 @@ begin
   where (aw_nearest.client is null or d.client_id = aw_nearest.client)
     and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
     and {{ .schema }}.aw_fits(d, aw_nearest.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_nearest.within)
-    and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
+    and (aw_nearest.but is null or not case
+          when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, aw_nearest.but)
+          else c.search @@ aw_nearest.but end)
   order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- so that no index is used
   limit n;
 end $$;
 
 -- aw_matching are chunks that have words of a question, best match first: those with all words, then those with some
 -- of them, the rarer the better. all_words, terms and but are the results of aw_question. client null: all that the
--- caller may see.
+-- caller may see. If words are looked for in the terms, too (aw_beside), those with all words are found by both indexes.
 --
 -- A word that thousands of chunks have distinguishes none of them: no more than v_most are ranked, unless
 -- the search is among no more than that.
@@ -115,7 +120,38 @@ declare
   v_some tsquery;
   v_terms tsquery[];
   v_weights double precision[];
+  v_all tsquery := case when but is null then all_words else all_words && !!but end;
+  v_beside boolean := {{ .schema }}.aw_beside(v_all::text);
+  v_in_terms tsquery := {{ .schema }}.aw_in_terms(all_words);
+  v_complete uuid[] := '{}';
 begin
+  if v_beside then
+    v_complete := array(
+      (select c.id
+       from {{ .schema }}.chunk_terms t
+       join {{ .schema }}.document_chunks c on c.client_id = t.client_id and c.id = t.chunk_id
+       join {{ .schema }}.documents d
+         on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+       where t.terms @@ v_in_terms
+         and (aw_matching.client is null or t.client_id = aw_matching.client)
+         and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
+         and (v_within is null or t.chunk_id = any (v_within))
+         and {{ .schema }}.aw_fits(d, aw_matching.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_matching.within)
+         and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_all)
+       limit v_most)
+      union
+      (select c.id
+       from {{ .schema }}.document_chunks c
+       join {{ .schema }}.documents d
+         on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+       where c.search @@ all_words
+         and (aw_matching.client is null or c.client_id = aw_matching.client)
+         and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
+         and (v_within is null or c.id = any (v_within))
+         and {{ .schema }}.aw_fits(d, aw_matching.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_matching.within)
+         and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_all)
+       limit v_most));
+  end if;
   -- Rarest first, as many as there is room for.
   for v_term, v_count in
     select t.q, (select count(*) from (
@@ -139,7 +175,7 @@ begin
      from {{ .schema }}.document_chunks c
      join {{ .schema }}.documents d
        on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
-     where c.search @@ all_words
+     where case when v_beside then c.id = any (v_complete) else c.search @@ v_all end
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
        and (v_within is null or c.id = any (v_within))
@@ -150,7 +186,10 @@ begin
      from {{ .schema }}.document_chunks c
      join {{ .schema }}.documents d
        on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
-     where c.search @@ v_some and not c.search @@ all_words
+     where c.search @@ v_some
+       and case when v_beside then c.id <> all (v_complete)
+             and (but is null or not {{ .schema }}.aw_shows(c.client_id, c.id, c.search, but))
+           else not c.search @@ v_all end
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
        and (v_within is null or c.id = any (v_within))

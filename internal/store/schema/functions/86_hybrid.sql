@@ -93,7 +93,9 @@ begin
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes,
            c.kind, c.position, f.words, f.known, f.complete,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
-           f.fused::double precision, f.words is not null or coalesce(c.search @@ v_any, false) as matched,
+           f.fused::double precision, f.words is not null or coalesce(
+             case when {{ .schema }}.aw_beside(v_any::text) then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_any)
+                  else c.search @@ v_any end, false) as matched,
            c.search @@ v_question.akin or c.model not like 'offline-%' as related,
            bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
     from fused f
