@@ -41,7 +41,7 @@ type Hit struct {
 	Content     string       `json:"content"`
 	Boxes       []Box        `json:"boxes,omitempty" doc:"Where on the pages, from 0 to 1."`
 	Score       float64      `json:"score" doc:"0 to 1, higher is better."`
-	Similarity  *float64     `json:"similarity,omitempty" doc:"Cosine; left out: only the words matched."`
+	Similarity  *float64     `json:"similarity,omitempty" doc:"Cosine, -1 to 1; left out: it is 0, or there is no vector to compare."`
 	Highlights  Highlights   `json:"highlights"`
 	AlsoIn      []Copy       `json:"alsoIn,omitempty" doc:"Other documents that have nearly the same text."`
 	Before      []Chunk      `json:"before,omitempty" doc:"With expand: what precedes it under its heading. No chunk comes twice."`
