@@ -36,7 +36,7 @@ func NewMarker(query string) Marker {
 		switch form := formOf(word); {
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
-				m.pairs[word[pair[0]:pair[1]]] = true
+				m.pairs[norm.NFKC.String(word[pair[0]:pair[1]])] = true
 			}
 		case kind == spaced && (utf8.RuneCountInString(form) > 2 || strings.ContainsFunc(form, unicode.IsDigit)):
 			m.words = append(m.words, form)
@@ -125,7 +125,7 @@ func (m Marker) spans(text string) (all [][2]int) {
 			add(at, at+len(word))
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
-				if m.pairs[word[pair[0]:pair[1]]] {
+				if m.pairs[norm.NFKC.String(word[pair[0]:pair[1]])] {
 					add(at+pair[0], at+pair[1])
 				}
 			}
@@ -148,8 +148,8 @@ func (m Marker) has(word string) bool {
 	})
 }
 
-// formOf is one form of a word, however its letters are composed or vowels marked, as aw_plain has it: see
-// schema/functions/61_terms.sql.
+// formOf is one form of a word, however its letters are composed, shaped (ﬁ, full width) or marked with vowels. It is
+// about that of aw_plain, see schema/functions/61_terms.sql; which is a little finer with signs in superscript.
 func formOf(word string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -163,7 +163,7 @@ func formOf(word string) string {
 			return 'ه'
 		}
 		return r
-	}, norm.NFC.String(strings.ToLower(word)))
+	}, strings.ToLower(norm.NFKC.String(word)))
 }
 
 // kind is what a run of characters is.
@@ -175,11 +175,13 @@ const (
 	unspaced             // words of a script that doesn't separate them
 )
 
-// kindOf is the kind of a character. These scripts are those of the terms by pairs: see schema/functions/61_terms.sql.
+// kindOf is the kind of a character. The scripts without spaces are those of the terms by pairs, with more of their
+// characters: aw_pairs knows neither 々 and 〆 nor Han beyond U+FFFF, half-width Kana and single Jamo of Hangul only by their
+// plain form (see schema/functions/61_terms.sql).
 func kindOf(r rune) kind {
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar) || r == 'ー':
+		unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ' || isPart(r):
 		return unspaced
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
 		return spaced
@@ -199,11 +201,15 @@ func cutWord(text string) (word string, is kind, rest string) {
 	return text, is, ""
 }
 
-// pairsOf yields where the pairs of neighbouring characters are in a run; of a single character that one.
+// pairsOf yields where the pairs of neighbouring characters are in a run, each with its parts; of a single character that
+// one.
 func pairsOf(run string) func(yield func([2]int) bool) {
 	return func(yield func([2]int) bool) {
 		before, last := -1, -1
-		for i := range run {
+		for i, r := range run {
+			if i > 0 && isPart(r) {
+				continue
+			}
 			if before >= 0 && !yield([2]int{before, i}) {
 				return
 			}
@@ -212,4 +218,10 @@ func pairsOf(run string) func(yield func([2]int) bool) {
 		from := max(before, 0)
 		yield([2]int{from, len(run)})
 	}
+}
+
+// isPart reports whether a character is a part of the one before it: a sound mark of Kana, in full or half width, or a
+// vowel or final consonant of a decomposed Hangul syllable.
+func isPart(r rune) bool {
+	return r == '\u3099' || r == '\u309a' || r == '\uff9e' || r == '\uff9f' || r >= '\u1160' && r <= '\u11ff'
 }
