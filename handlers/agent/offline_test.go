@@ -1,12 +1,15 @@
 package agent_test
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -27,6 +30,16 @@ func TestOffline(t *testing.T) {
 	}
 	if len(r.Citations) == 0 || r.Citations[0].Quote != wind || strings.Contains(r.Text, "secret") {
 		t.Errorf("%+v", r.Citations)
+	}
+	find := b.deps.Find
+	b.deps.Find = func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
+		found, err := find(ctx, s, q)
+		found.Notice = "The re-ranker failed."
+		return found, err
+	}
+	r, err = b.try(agent.New(b.deps), `{"prompt":"At what wind speed are the cranes parked?"}`, &handlertest.Progress{})
+	if err != nil || !slices.Contains(r.Warnings, "The re-ranker failed.") {
+		t.Errorf("the search's notice is not among the warnings: %q, %v", r.Warnings, err)
 	}
 	for name, c := range map[string]struct {
 		h       *agent.Handler

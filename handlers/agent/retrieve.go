@@ -35,6 +35,9 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	found := passagesOf(answered.Hits)
 	r.stream.enterStage()
 	a := answer{ended: endRetrieved, retrieved: true}
+	if answered.Notice != "" {
+		a.warnings = append(a.warnings, answered.Notice)
+	}
 	var b strings.Builder
 	b.WriteString("No model is set up: this is not an answer, but what the documents say about it, word for word.\n")
 	last := -1

@@ -41,9 +41,9 @@ type Hit struct {
 	Content     string       `json:"content"`
 	Boxes       []Box        `json:"boxes,omitempty" doc:"Where on the pages, from 0 to 1."`
 	Score       float64      `json:"score" doc:"0 to 1, higher is better."`
-	Similarity  *float64     `json:"similarity,omitempty" doc:"Cosine; left out: only the words matched."`
+	Similarity  *float64     `json:"similarity,omitempty" doc:"Cosine, -1 to 1; left out: it is 0, or there is no vector to compare."`
 	Highlights  Highlights   `json:"highlights"`
-	AlsoIn      []Copy       `json:"alsoIn,omitempty" doc:"Other documents that have nearly the same text."`
+	AlsoIn      []Copy       `json:"alsoIn,omitempty" doc:"Other documents that say the same in the same words."`
 	Before      []Chunk      `json:"before,omitempty" doc:"With expand: what precedes it under its heading. No chunk comes twice."`
 	After       []Chunk      `json:"after,omitempty" doc:"With expand: what follows it under its heading."`
 	Explanation *Explanation `json:"explanation,omitempty" doc:"With explain."`
@@ -55,7 +55,7 @@ type Highlights struct {
 	Excerpt string   `json:"excerpt" doc:"HTML: about 300 characters around the first of them, in <mark>. The rest is escaped."`
 }
 
-// Copy is a chunk with nearly the text of a hit.
+// Copy is a chunk with the words of a hit.
 type Copy struct {
 	ChunkID     string `json:"chunkId"`
 	DocumentID  string `json:"documentId"`

@@ -184,3 +184,26 @@ func TestDeadline(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestCauses: no cause of an error has the address, in which an operator may have put a key.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	s := reranktest.New(t)
+	s.Fail(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	})
+	for name, address := range map[string]string{
+		"silent": s.URL + reranktest.TEI + "?key=s3cret", "nobody": "http://127.0.0.1:1/rerank?key=s3cret",
+	} {
+		_, err := open(t, rerank.Config{URL: address, Timeout: 50 * time.Millisecond}).Rate(t.Context(), "crane", texts)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		for ; err != nil; err = errors.Unwrap(err) {
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

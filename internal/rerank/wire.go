@@ -151,13 +151,13 @@ func read(answer []byte, n int) (rates []float64, ok bool) {
 	return rates, true
 }
 
-// transport classifies connection errors.
+// transport classifies connection errors. Their causes have no address: it may hold a key.
 func (c *Client) transport(ctx context.Context, err error) error {
 	var network net.Error
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTimeout), cause == nil && errors.As(err, &network) && network.Timeout():
 		return &taskerr.Error{
-			Class: taskerr.NetworkTimeout, Cause: err,
+			Class: taskerr.NetworkTimeout, Cause: httpurl.Unquoted(err),
 			Message: fmt.Sprintf("the re-ranker did not answer within %v", c.config.Timeout),
 		}
 	case cause != nil:
@@ -167,7 +167,7 @@ func (c *Client) transport(ctx context.Context, err error) error {
 		return taskerr.Errorf(taskerr.DependencyUnavailable, "the re-ranker: %w", redirect)
 	}
 	return &taskerr.Error{
-		Class: taskerr.DependencyUnavailable, Cause: err,
+		Class: taskerr.DependencyUnavailable, Cause: httpurl.Unquoted(err),
 		Message: "the re-ranker could not be reached, or the connection to it broke",
 		Hint:    "check that the service at RERANK_URL is running",
 	}

@@ -67,10 +67,10 @@ func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vec
 type shown struct {
 	limit, perDocument int
 
-	hits   []Hit
-	prints []fingerprint  // of hits
-	of     map[string]int // hits by document
-	seen   []string       // ids of all chunks
+	hits []Hit
+	says []wording      // of hits
+	of   map[string]int // hits by document
+	seen []string       // ids of all chunks
 }
 
 func (s *shown) full() bool { return len(s.hits) >= s.limit }
@@ -81,9 +81,9 @@ func (s *shown) add(hits []Hit) {
 		s.of = map[string]int{}
 	}
 	for _, h := range hits {
-		p := fingerprintOf(h)
+		w := wordingOf(h)
 		s.seen = append(s.seen, h.ChunkID)
-		if i := s.same(h, p); i >= 0 {
+		if i := s.same(h, w); i >= 0 {
 			if s.hits[i].ChunkID != h.ChunkID {
 				s.hits[i].AlsoIn = append(s.hits[i].AlsoIn, Copy{
 					h.ChunkID, h.DocumentID, h.DocumentSet, h.Filename, h.Version, h.Pages,
@@ -97,15 +97,15 @@ func (s *shown) add(hits []Hit) {
 		if n := len(s.hits); n > 0 {
 			h.Score = min(h.Score, s.hits[n-1].Score)
 		}
-		s.hits, s.prints = append(s.hits, h), append(s.prints, p)
+		s.hits, s.says = append(s.hits, h), append(s.says, w)
 		s.of[h.DocumentID]++
 	}
 }
 
-// same returns the index of the hit that is h, or that has the text of h in another document; -1: there is none.
-func (s *shown) same(h Hit, p fingerprint) int {
+// same returns the index of the hit that is h, or that says what h does in another document; -1: there is none.
+func (s *shown) same(h Hit, w wording) int {
 	for i, o := range s.hits {
-		if o.ChunkID == h.ChunkID || o.DocumentID != h.DocumentID && p.nearly(s.prints[i]) {
+		if o.ChunkID == h.ChunkID || o.DocumentID != h.DocumentID && w != "" && w == s.says[i] {
 			return i
 		}
 	}

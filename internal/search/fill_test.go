@@ -116,13 +116,13 @@ func TestFolding(t *testing.T) {
 		"council of the town has ruled in the year of the great fire"
 	var l library
 	l.add("a", long)
-	l.add("b", strings.ToUpper(long)+"!")
+	l.add("b", strings.ReplaceAll(strings.Replace(long, "harbour", "HARBOUR", 1), " the ", "\nthe ")+"!")
 	l.add("c", strings.Replace(long, "ebb", "low water", 1))
 	l.add("d", strings.Replace(long, "the great fire", "fire 1842", 1))
 	l.add("e", "None.", "Debts")
 	l.add("f", "None.", "Prior convictions")
 	l.add("e", "none", "Debts")
-	l.add("g", "None", "Debts")
+	l.add("g", "None!", "Debts")
 	l.add("h", "港口的主人保管着钥匙")
 	l.add("i", "港口的主人保管着钥匙。")
 	l.add("j", "港口的客人保管着钥匙")
@@ -136,13 +136,13 @@ func TestFolding(t *testing.T) {
 		}
 		got = append(got, line.String())
 	}
-	if want := "a0+b0+c0 d0 e0+g0 f0 e1 h0+i0 j0"; strings.Join(got, " ") != want {
+	if want := "a0+b0 c0 d0 e0+g0 f0 e1 h0+i0 j0"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 	// What a number is of, and which side of zero it is on, is not the same.
 	l = nil
 	for i, text := range []string{
-		"At night it is -5 °C", "At night it is 5 °C", "At night it is −5 °C!", "The fee is 5 €", "The fee is 5 %", "The fee is €5", "the fee is 5€",
+		"At night it is -5 °C", "At night it is 5 °C", "At night it is −5 °C!", "The fee is 5 €", "The fee is 5 %", "The fee is €5", "The fee is 5€",
 	} {
 		l.add(string(rune('a'+i)), text)
 	}
@@ -169,7 +169,7 @@ func TestFolding(t *testing.T) {
 	for _, h := range find(t, l, search.Query{Text: "harbour", Limit: 20}) {
 		got = append(got, fmt.Sprintf("%s %d", h.ChunkID, len(h.AlsoIn)))
 	}
-	if want := "a0 1 b0 1 e0 0"; strings.Join(got, " ") != want {
+	if want := "a0 1 b0 0 d0 0 e0 0"; strings.Join(got, " ") != want {
 		t.Errorf("words that turn a text round: %v, want %s", got, want)
 	}
 	// What is folded is replaced by the next hits, however many copies there are.

@@ -1,139 +1,164 @@
 package search
 
 import (
-	"hash/fnv"
-	"io"
-	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-const (
-	shingle  = 3   // words of a shingle
-	likeness = 0.9 // part of the shingles of both texts that nearly equal ones share
-)
+// wording is what a text says, in one form: texts with the same wording are copies. It is its words in order, and the
+// signs that say something. What it leaves out says nothing in any language: spaces and line breaks, punctuation, the
+// form of letters and digits (ligatures, half and full width, Arabic-Indic digits), the case of longer words.
+//
+// No other word may differ, however long the text is: "Berlin" for "Paris", "forbidden" for "allowed", a "not" more, 三百
+// for 五百. Which words turn a text round is a question of language that no list answers, and of a copy that is folded
+// without need a reader never sees what it says. One that is not folded costs them a place among the hits.
+//
+// Source of comparing texts by their words: Broder, "On the resemblance and containment of documents", 1997; here
+// resemblance is 1.
+type wording string
 
-// fingerprint is what two texts are compared by: their runs of words, and their numbers. Source: Broder, "On the
-// resemblance and containment of documents", 1997; here all shingles are compared, because texts are few and short.
-type fingerprint struct {
-	shingles map[uint64]bool
-	// Texts say different things if these differ, however like they are.
-	numbers   uint64
-	negations int
-}
-
-// negates reports whether a word turns a sentence round, in languages that documents here often have. A list can't be
-// whole: without its words a language is folded by the shingles alone.
-func negates(word string) bool {
-	switch word {
-	case "not", "no", "nor", "never", "none", "neither", "without", "except", "unless", "cannot", "t", // of don't
-		"nicht", "nichts", "nie", "niemals", "kein", "keine", "keinen", "keinem", "keiner", "keines", "ohne", "außer", "weder",
-		"ne", "pas", "jamais", "aucun", "aucune", "sans", "ni", "sauf", // French
-		"nunca", "jamás", "ningún", "ninguno", "ninguna", "sin", "salvo", // Spanish
-		"não", "nem", "nenhum", "nenhuma", "sem", // Portuguese
-		"non", "mai", "nessun", "nessuno", "nessuna", "senza", "né", "tranne", // Italian
-		"niet", "geen", "nooit", "zonder", "bez", "żaden", // Dutch, Polish
-		"не", "ни", "нет", "никогда", "без", "кроме", "لا", "لم", "لن", "ليس", "بدون", "غير", "değil", "yok", "asla", "hiç":
-		return true
-	}
-	return false
-}
-
-// fingerprintOf is that of a hit's last heading and text: a short text under another heading is another one.
-func fingerprintOf(h Hit) fingerprint {
+// wordingOf is that of a hit's last heading and text: a short text under another heading is another one. It is empty if
+// they have no word and no sign; then nothing is a copy.
+func wordingOf(h Hit) wording {
 	text := h.Content
 	if n := len(h.HeadingPath); n > 0 {
 		text = h.HeadingPath[n-1] + "\n" + text
 	}
-	words := wordsOf(text)
-	p := fingerprint{shingles: map[uint64]bool{}}
-	for i, word := range words {
-		if negates(word) {
-			p.negations++
+	w := writer{text: composed(text)}
+	w.out.Grow(len(w.text) + len(w.text)/8)
+	before, at := ' ', 0
+	for at < len(w.text) {
+		r, size := utf8.DecodeRuneInString(w.text[at:])
+		after, _ := utf8.DecodeRuneInString(w.text[at+size:])
+		w.take(before, r, after, at)
+		if !unicode.Is(unicode.Cf, r) { // it doesn't show
+			before = r
 		}
-		p.shingles[hashOf(strings.Join(words[i:min(i+shingle, len(words))], " "))] = true
+		at += size
 	}
-	p.numbers = hashOf(strings.Join(numbersOf(text), " "))
-	return p
+	w.end(at)
+	return wording(w.out.String())
 }
 
-// numbersOf are the numbers of a text, each with the signs at it: -5 °C is not 5 °C, nor 5 € 5 %.
-func numbersOf(text string) (numbers []string) {
-	before := ""
-	for text = strings.ToLower(text); text != ""; {
-		word, is, rest := cutWord(text)
-		if is != between && strings.ContainsFunc(word, unicode.IsDigit) {
-			signs := strings.FieldsFunc(before, unicode.IsSpace)
-			var sign string
-			if len(signs) > 0 {
-				sign = signsOf(signs[len(signs)-1])
-			}
-			after, next, _ := cutWord(rest)
-			if next == between {
-				if signs := strings.FieldsFunc(after, unicode.IsSpace); len(signs) > 0 {
-					word += strings.Trim(signsOf(signs[0]), "-") // 5-ton is 5 ton
-				}
-			}
-			numbers = append(numbers, sign+word)
-		}
-		before, text = "", rest
-		if is == between {
-			before = word
-		}
-	}
-	return numbers
+// writer writes a wording.
+type writer struct {
+	text string
+	from int // of the current word
+	in   bool
+	out  strings.Builder
 }
 
-// signsOf are the signs of a run that change what a number says: of currencies, of arithmetic, % and the like.
-func signsOf(run string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '-' || r == '−' || r == '–':
-			return '-'
-		case r == '|': // of a table
+// take takes the character r at a place.
+func (w *writer) take(before, r, after rune, at int) {
+	switch {
+	case unicode.Is(unicode.Cf, r): // a soft hyphen, a joiner: within a word
+	case !counts(r):
+		w.end(at)
+		if sign := signOf(before, r, after); sign != 0 {
+			w.out.WriteRune(sign)
+			w.out.WriteByte(' ')
+		}
+	case kindOf(r) == unspaced && !unicode.Is(unicode.Hangul, r): // a line break between them says nothing
+		w.end(at)
+		w.out.WriteRune(r)
+		w.out.WriteByte(' ')
+	case !w.in:
+		w.from, w.in = at, true
+	}
+}
+
+// end ends the current word.
+func (w *writer) end(at int) {
+	if !w.in {
+		return
+	}
+	w.in = false
+	word := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
 			return -1
-		case unicode.Is(unicode.Sc, r) || unicode.Is(unicode.Sm, r) || strings.ContainsRune("%‰°§#", r):
-			return r
 		}
-		return -1
-	}, run)
+		return digitOf(r)
+	}, w.text[w.from:at])
+	// The case of a short one, or with a number, may say something: mW and MW, us and US.
+	if utf8.RuneCountInString(word) > 3 && !strings.ContainsFunc(word, unicode.IsNumber) {
+		word = strings.ToLower(word)
+	}
+	w.out.WriteString(word)
+	w.out.WriteByte(' ')
 }
 
-func hashOf(text string) uint64 {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, text) // a hash takes all
-	return h.Sum64()
-}
+// counts reports whether a character is part of words. All numbers are: m² is not m, nor 6½ 6.
+func counts(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
 
-// wordsOf are the words of a text in lower case; of scripts that don't separate words its characters.
-func wordsOf(text string) (words []string) {
-	for text = strings.ToLower(text); text != ""; {
-		word, is, rest := cutWord(text)
-		switch is {
-		case spaced:
-			words = append(words, word)
-		case unspaced:
-			words = slices.AppendSeq(words, strings.SplitSeq(word, ""))
-		}
-		text = rest
-	}
-	return words
-}
-
-// nearly reports whether two texts are the same but for a word of a long one, or for signs and case.
-func (p fingerprint) nearly(o fingerprint) bool {
-	few, many := p.shingles, o.shingles
-	if len(few) > len(many) {
-		few, many = many, few
-	}
-	if p.numbers != o.numbers || p.negations != o.negations || len(few) == 0 || float64(len(few)) < likeness*float64(len(many)) {
-		return false
-	}
-	both := 0
-	for s := range few {
-		if many[s] {
-			both++
+// signOf is one form of a sign between two characters that says something; 0: it doesn't.
+func signOf(before, r, after rune) rune {
+	if unicode.In(r, unicode.Pd) || r == '−' {
+		if r != '—' {
+			r = '-'
 		}
 	}
-	return float64(both) >= likeness*float64(len(few)+len(many)-both)
+	switch {
+	case unicode.IsDigit(before) && unicode.IsDigit(after) && !unicode.IsSpace(r) && r != '|': // 1.5, 1/5, 10:30, 5-10
+		return r
+	case r == '-' && unicode.IsDigit(after) && !counts(before): // -5 °C is not 5 °C
+		return r
+	case r == '?', r == '؟':
+		return '?'
+	case r == '#' && (counts(before) || counts(after)): // C#; else it is Markdown
+		return r
+	case strings.ContainsRune("%‰§&@", r):
+		return r
+	case r == '|', unicode.Is(unicode.Sk, r): // of a table
+		return 0
+	case unicode.IsSymbol(r): // of currencies and arithmetic, arrows, boxes that are ticked or not
+		return r
+	}
+	return 0
+}
+
+// digitOf is a decimal digit of any script as one of ASCII; other characters stay.
+func digitOf(r rune) rune {
+	if r < utf8.RuneSelf || !unicode.IsDigit(r) {
+		return r
+	}
+	for _, of := range unicode.Nd.R16 { // each range begins with a zero: The Unicode Standard, 4.6
+		if r >= rune(of.Lo) && r <= rune(of.Hi) {
+			return '0' + (r-rune(of.Lo))%10
+		}
+	}
+	for _, of := range unicode.Nd.R32 {
+		if r >= rune(of.Lo) && r <= rune(of.Hi) {
+			return '0' + (r-rune(of.Lo))%10
+		}
+	}
+	return r
+}
+
+// composed is a text with one form of each letter, however it is composed, and whatever shape a font or a keyboard gave
+// it: ligatures, Arabic forms, half and full width are from U+F900 to U+FFEF. Elsewhere the form says something: 10² is
+// not 102.
+func composed(text string) string {
+	shaped := func(r rune) bool { return r >= 0xf900 && r <= 0xffef && r != utf8.RuneError }
+	if !strings.ContainsFunc(text, shaped) {
+		return norm.NFC.String(text)
+	}
+	var out strings.Builder
+	for from := 0; from < len(text); {
+		first, _ := utf8.DecodeRuneInString(text[from:])
+		is := shaped(first)
+		to := len(text)
+		if n := strings.IndexFunc(text[from:], func(r rune) bool { return shaped(r) != is }); n >= 0 {
+			to = from + n
+		}
+		if is {
+			out.WriteString(norm.NFKC.String(text[from:to]))
+		} else {
+			out.WriteString(text[from:to])
+		}
+		from = to
+	}
+	return norm.NFC.String(out.String())
 }

@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	leastStem     = 4   // runes that two forms of a word begin with
 	mostEnding    = 3   // runes by which two forms of a word differ
 	excerptRunes  = 300 // of a Highlight's Excerpt
 	excerptBefore = 80  // of them before the first word that is marked, if it comes late
@@ -24,22 +25,22 @@ type Highlight struct {
 
 // Marker marks a query's words in texts, in whatever form the text has them.
 type Marker struct {
-	words []string        // by formOf
-	pairs map[string]bool // of neighbouring characters, of scripts that don't separate words
+	words map[string][]string // by formOf, those that begin alike together: see beginning
+	pairs map[string]bool     // of neighbouring characters, of scripts that don't separate words
 }
 
 // NewMarker returns the Marker of a query without what it excludes (store.PositiveTerms).
 func NewMarker(query string) Marker {
-	m := Marker{pairs: map[string]bool{}}
+	m := Marker{map[string][]string{}, map[string]bool{}}
 	for text := query; text != ""; {
 		word, kind, rest := cutWord(text)
 		switch form := formOf(word); {
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
-				m.pairs[word[pair[0]:pair[1]]] = true
+				m.pairs[norm.NFKC.String(word[pair[0]:pair[1]])] = true
 			}
 		case kind == spaced && (utf8.RuneCountInString(form) > 2 || strings.ContainsFunc(form, unicode.IsDigit)):
-			m.words = append(m.words, form)
+			m.words[beginning(form)] = append(m.words[beginning(form)], form)
 		}
 		text = rest
 	}
@@ -49,19 +50,22 @@ func NewMarker(query string) Marker {
 // Highlight marks the words in a text.
 func (m Marker) Highlight(text string) Highlight {
 	marks := [][2]int{}
-	at, runes := 0, 0
-	for _, s := range m.spans(text) {
+	at, runes, spans := 0, 0, m.spans(text)
+	for _, s := range spans {
 		from := runes + utf8.RuneCountInString(text[at:s[0]])
 		at, runes = s[1], from+utf8.RuneCountInString(text[s[0]:s[1]])
 		marks = append(marks, [2]int{from, runes})
 	}
-	return Highlight{marks, m.Excerpt(text, excerptRunes, excerptBefore)}
+	return Highlight{marks, excerpt(text, spans, excerptRunes, excerptBefore)}
 }
 
 // Excerpt is HTML: the words of a text in <mark>, of one with more than most characters a part, which begins about
 // "before" characters in front of the first of them.
 func (m Marker) Excerpt(text string, most, before int) string {
-	spans := m.spans(text)
+	return excerpt(text, m.spans(text), most, before)
+}
+
+func excerpt(text string, spans [][2]int, most, before int) string {
 	from, to := part(text, spans, most, before)
 	var out strings.Builder
 	if from > 0 {
@@ -125,7 +129,7 @@ func (m Marker) spans(text string) (all [][2]int) {
 			add(at, at+len(word))
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
-				if m.pairs[word[pair[0]:pair[1]]] {
+				if m.pairs[norm.NFKC.String(word[pair[0]:pair[1]])] {
 					add(at+pair[0], at+pair[1])
 				}
 			}
@@ -138,18 +142,30 @@ func (m Marker) spans(text string) (all [][2]int) {
 // has reports whether a word is one of the query's, or another form of it: the search by words finds by stems, so crane
 // for cranes.
 func (m Marker) has(word string) bool {
-	return slices.ContainsFunc(m.words, func(term string) bool {
+	return slices.ContainsFunc(m.words[beginning(word)], func(term string) bool {
 		short, long := word, term
 		if len(short) > len(long) {
 			short, long = long, short
 		}
 		ending, ok := strings.CutPrefix(long, short)
-		return ok && (ending == "" || utf8.RuneCountInString(short) >= 4 && utf8.RuneCountInString(ending) <= mostEnding)
+		return ok && (ending == "" || utf8.RuneCountInString(short) >= leastStem && utf8.RuneCountInString(ending) <= mostEnding)
 	})
 }
 
-// formOf is one form of a word, however its letters are composed or vowels marked, as aw_plain has it: see
-// schema/functions/61_terms.sql.
+// beginning is what all forms of a word begin with.
+func beginning(word string) string {
+	n := 0
+	for i := range word {
+		if n == leastStem {
+			return word[:i]
+		}
+		n++
+	}
+	return word
+}
+
+// formOf is one form of a word, however its letters are composed, shaped (ﬁ, full width) or marked with vowels. It is
+// about that of aw_plain, see schema/functions/61_terms.sql; which is a little finer with signs in superscript.
 func formOf(word string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -163,7 +179,7 @@ func formOf(word string) string {
 			return 'ه'
 		}
 		return r
-	}, norm.NFC.String(strings.ToLower(word)))
+	}, strings.ToLower(norm.NFKC.String(word)))
 }
 
 // kind is what a run of characters is.
@@ -175,11 +191,13 @@ const (
 	unspaced             // words of a script that doesn't separate them
 )
 
-// kindOf is the kind of a character. These scripts are those of the terms by pairs: see schema/functions/61_terms.sql.
+// kindOf is the kind of a character. The scripts without spaces are those of the terms by pairs, with more of their
+// characters: aw_pairs knows neither 々 and 〆 nor Han beyond U+FFFF, half-width Kana and single Jamo of Hangul only by their
+// plain form (see schema/functions/61_terms.sql).
 func kindOf(r rune) kind {
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar) || r == 'ー':
+		unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ' || isPart(r):
 		return unspaced
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
 		return spaced
@@ -199,11 +217,15 @@ func cutWord(text string) (word string, is kind, rest string) {
 	return text, is, ""
 }
 
-// pairsOf yields where the pairs of neighbouring characters are in a run; of a single character that one.
+// pairsOf yields where the pairs of neighbouring characters are in a run, each with its parts; of a single character that
+// one.
 func pairsOf(run string) func(yield func([2]int) bool) {
 	return func(yield func([2]int) bool) {
 		before, last := -1, -1
-		for i := range run {
+		for i, r := range run {
+			if i > 0 && isPart(r) {
+				continue
+			}
 			if before >= 0 && !yield([2]int{before, i}) {
 				return
 			}
@@ -212,4 +234,10 @@ func pairsOf(run string) func(yield func([2]int) bool) {
 		from := max(before, 0)
 		yield([2]int{from, len(run)})
 	}
+}
+
+// isPart reports whether a character is a part of the one before it: a sound mark of Kana, in full or half width, or a
+// vowel or final consonant of a decomposed Hangul syllable.
+func isPart(r rune) bool {
+	return r == '\u3099' || r == '\u309a' || r == '\uff9e' || r == '\uff9f' || r >= '\u1160' && r <= '\u11ff'
 }

@@ -24,6 +24,15 @@ func TestMarked(t *testing.T) {
 		{"كتاب", "هذا كِتَاب.", "هذا <mark>كِتَاب</mark>."},
 		{"یک کتاب", "كتاب", "<mark>كتاب</mark>"},
 		{"rule 40", "the 40 rules, 404 and 4", "the <mark>40</mark> <mark>rules</mark>, 404 and 4"},
+		{"office", "the oﬃce", "the <mark>oﬃce</mark>"},
+		{"ｏｆｆｉｃｅ", "the office", "the <mark>office</mark>"},
+		{"ポート", "新しいﾎﾟｰﾄです", "新しい<mark>ﾎﾟｰﾄ</mark>です"},
+		{"ﾎﾟｰﾄ", "新しいホ\u309aートです", "新しい<mark>ホ\u309aート</mark>です"},
+		{"한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8은", "<mark>\u1112\u1161\u11ab\u1100\u116e\u11a8</mark>은"},
+		{"佐々木", "佐々木さん", "<mark>佐々木</mark>さん"},
+		{"שלום", "אמר <שלום> לו", "אמר &lt;<mark>שלום</mark>&gt; לו"},
+		{".*( [a-z]+", "a.*b(", "a.*b("},
+		{"crane", "a\xff crane\xe2\x82", "a\xff <mark>crane</mark>\xe2\x82"},
 		{"नमस्ते", "वह नमस्ते कहता", "वह <mark>नमस्ते</mark> कहता"},
 	} {
 		if got := search.NewMarker(c.query).Excerpt(c.text, 900, 200); got != c.want {
@@ -60,6 +69,14 @@ func TestMarks(t *testing.T) {
 	}
 	if !strings.HasPrefix(h.Excerpt, "🚢 <mark>Größen</mark> der") || !strings.HasSuffix(h.Excerpt, "…") {
 		t.Errorf("excerpt: %s", h.Excerpt)
+	}
+	text = "the oﬃce ﾎﾟｰﾄ e\u0301cole"
+	words = nil
+	for _, m := range search.NewMarker("école office ポート").Highlight(text).Marks {
+		words = append(words, string([]rune(text)[m[0]:m[1]]))
+	}
+	if got := strings.Join(words, " "); got != "oﬃce ﾎﾟｰﾄ e\u0301cole" {
+		t.Errorf("marked, of letters in another form: %q", got)
 	}
 	if h := search.NewMarker("crane").Highlight("none"); h.Marks == nil || len(h.Marks) > 0 || h.Excerpt != "none" {
 		t.Errorf("without a word: %+v", h)

@@ -58,14 +58,14 @@ type Found struct {
 // Hit is a hit, with what was asked for.
 type Hit struct {
 	store.Hit
-	AlsoIn     []Copy          `json:"also_in,omitempty"`     // other documents that have nearly the same text
+	AlsoIn     []Copy          `json:"also_in,omitempty"`     // other documents that say the same in the same words
 	Before     []store.Passage `json:"before,omitempty"`      // with Expand: what precedes it under its heading
 	After      []store.Passage `json:"after,omitempty"`       // with Expand: what follows it
 	Highlights Highlight       `json:"highlights"`            // of the query's words
 	Why        *Why            `json:"explanation,omitempty"` // with Explain
 }
 
-// Copy is a chunk with nearly the same text as a hit.
+// Copy is a chunk with the words of a hit.
 type Copy struct {
 	ChunkID     string `json:"chunk_id"`
 	DocumentID  string `json:"document_id"`

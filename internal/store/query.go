@@ -47,7 +47,7 @@ type Hit struct {
 	Boxes       []Box    `json:"boxes,omitempty"`
 	Kind        string   `json:"kind"`
 	Score       float64  `json:"score"`      // 0 to 1, higher is better; docs/documents.md says what it means
-	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 when only the text matched
+	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 also without a vector of the query or of the chunk
 	// it has a word of the query's text; false: only its embedding is near
 	Matched bool  `json:"matched"`
 	Legs    *Legs `json:"legs,omitempty"` // with Explain; nil from a database that was not migrated since
