@@ -54,8 +54,9 @@ type Ranker interface {
 	Model() string // for the answer's field model
 	// Sentences splits a text.
 	Sentences(text string) []string
-	// Rank returns the indexes of the texts that share words with the query, the best first.
-	Rank(query string, texts []string) []int
+	// Rank returns the indexes of the texts that share words with the query, the best first. worth is how good a search
+	// found the passage that each text is of, from 0 to 1.
+	Rank(query string, texts []string, worth []float64) []int
 }
 
 // Handler handles tasks of the type agent, or ai.

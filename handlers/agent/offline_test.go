@@ -57,14 +57,17 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// byWords ranks sentences about wind.
+// byWords ranks sentences about wind, if it knows what the passages of all are worth.
 type byWords struct{}
 
 func (byWords) Model() string { return "offline-test" }
 
 func (byWords) Sentences(text string) []string { return strings.SplitAfter(text, ". ") }
 
-func (byWords) Rank(_ string, texts []string) (best []int) {
+func (byWords) Rank(_ string, texts []string, worth []float64) (best []int) {
+	if len(worth) != len(texts) || slices.Max(worth) == 0 {
+		return nil
+	}
 	for i, text := range texts {
 		if strings.Contains(text, "wind speed") {
 			best = append(best, i)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/search"
-	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // Limits of an answer without a model.
@@ -41,7 +40,7 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	var b strings.Builder
 	b.WriteString("No model is set up: this is not an answer, but what the documents say about it, word for word.\n")
 	last := -1
-	for _, q := range r.quotations(found) {
+	for _, q := range r.quotations(answered.Hits) {
 		p := found[q.of]
 		if q.of != last {
 			place := p.Filename
@@ -65,18 +64,19 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 }
 
 // quotations returns the best sentences, each once. The passage with the best one comes first.
-func (r *run) quotations(found []store.Passage) []quotation {
+func (r *run) quotations(hits []search.Hit) []quotation {
 	var all []quotation
 	var texts []string
-	for i, p := range found {
-		for _, sentence := range r.deps.Offline.Sentences(p.Content) {
-			if quote, ok := locate(p.Content, sentence); ok && !slices.Contains(texts, quote) {
+	var worth []float64
+	for i, h := range hits {
+		for _, sentence := range r.deps.Offline.Sentences(h.Content) {
+			if quote, ok := locate(h.Content, sentence); ok && !slices.Contains(texts, quote) {
 				all = append(all, quotation{i, quote})
-				texts = append(texts, quote)
+				texts, worth = append(texts, quote), append(worth, h.Score)
 			}
 		}
 	}
-	best := r.deps.Offline.Rank(r.payload.Prompt, texts)
+	best := r.deps.Offline.Rank(r.payload.Prompt, texts, worth)
 	best = best[:min(len(best), quotesOut)]
 	place := map[int]int{}
 	var chosen []quotation

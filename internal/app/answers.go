@@ -1,6 +1,9 @@
 package app
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 )
@@ -32,12 +35,23 @@ func (quotations) Sentences(text string) (all []string) {
 // minScore is the lowest score of a text that shares whole words with a query, not only parts of words.
 const minScore = 0.3
 
-// Rank leaves out texts that share little with the query, unless no text shares more.
-func (quotations) Rank(query string, texts []string) (best []int) {
-	for i, s := range offline.Relevant(query, texts) {
-		if i == 0 || s.Score >= minScore {
-			best = append(best, s.Index)
-		}
+// Rank orders texts by the words that they share with the query, and by the square of their passages' worth: only that
+// knows how rare the words are in all of the documents. It leaves out texts that share little, unless no text shares more.
+func (quotations) Rank(query string, texts []string, worth []float64) (best []int) {
+	ranked := offline.Relevant(query, texts)
+	few := slices.IndexFunc(ranked, func(s offline.Scored) bool { return s.Score < minScore })
+	if few == 0 {
+		few = 1
+	}
+	if few > 0 {
+		ranked = ranked[:few]
+	}
+	for i, s := range ranked {
+		ranked[i].Score = s.Score * worth[s.Index] * worth[s.Index]
+	}
+	slices.SortStableFunc(ranked, func(a, b offline.Scored) int { return cmp.Compare(b.Score, a.Score) })
+	for _, s := range ranked {
+		best = append(best, s.Index)
 	}
 	return best
 }

@@ -4,6 +4,9 @@
 //
 // Source: Weinberger, Dasgupta, Langford, Smola, Attenberg: "Feature Hashing for Large Scale
 // Multitask Learning", ICML 2009 (signed hashing, whose inner products are unbiased).
+//
+// A vector depends on its text alone: on no collection and no language. Rarity of a question's words, stems by language
+// and more dimensions make vectors alone better, but not the search, whose BM25 has them: see docs/decisions.md.
 package offline
 
 import (

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// AnswerModel identifies Relevant. Its number increases when the ranking of the same texts changes.
-const AnswerModel = "offline-bm25-1"
+// AnswerModel identifies how an answer's texts are chosen: by Relevant, and by the scores of the search that found them.
+// Its number increases when the choice changes.
+const AnswerModel = "offline-bm25-2"
 
 // The usual parameters of BM25: the saturation of repetition, and the influence of length.
 const (
