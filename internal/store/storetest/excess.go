@@ -57,6 +57,26 @@ func testSearchExcess(t *testing.T, b *bench) {
 	}
 }
 
+// testSearchPairs: of chunks with the same words and nearly the same vector the one comes first that has the words in the
+// order of the question, also when the other one is a little nearer; in another order it is the nearer one.
+func testSearchPairs(t *testing.T, b *bench) {
+	b.ingestAt("order.txt", "en", "The pilot boards a tanker at noon.", angled(0.20))
+	b.ingestAt("near.txt", "en", "A tanker at noon boards the pilot.", angled(0.15))
+	for question, want := range map[string]string{
+		"Does a pilot board tankers?": "order.txt", "tanker boards pilot": "near.txt", "tanker, at noon": "near.txt",
+	} {
+		hits := b.search(store.Query{Text: question, Embedding: angled(0), Explain: true})
+		if len(hits) != 2 || hits[0].Filename != want {
+			t.Errorf("%s: %+v, want %s first", question, hits, want)
+		}
+		for _, h := range hits {
+			if h.Legs == nil || h.Legs.Method != "excess" || h.Legs.Pairs == nil || h.Legs.Pieces != nil {
+				t.Errorf("%s, %s: %+v", question, h.Filename, h.Legs)
+			}
+		}
+	}
+}
+
 // testSearchTail: what is behind the hits that a leg tells apart is in the order of both legs' places, and not all of one
 // leg before all of the other.
 func testSearchTail(t *testing.T, b *bench) {

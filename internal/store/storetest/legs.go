@@ -62,13 +62,13 @@ func testSearchExplains(t *testing.T, b *bench) {
 					}
 				}
 			case "excess":
-				if l.Words == nil && l.Known != nil || meaning.Base == nil || l.Words != nil && (l.Known == nil || words.Base == nil) {
+				if l.Words == nil && l.Known != nil || meaning.Base == nil || l.Words != nil && (l.Known == nil || words.Base == nil || l.Pairs == nil) {
 					t.Errorf("%s, hit %d: %+v", name, i, l)
 					continue
 				}
 				sum := max(meaning.Score-*meaning.Base, 0) / (1 - *meaning.Base) * l.Weights["meaning"]
 				if l.Words != nil {
-					sum += l.Weights["words"] * *l.Known * max(words.Score-*words.Base, 0)
+					sum += *l.Known * (l.Weights["words"]*max(words.Score-*words.Base, 0) + *l.Pairs*l.Weights["pairs"])
 				}
 				if l.Structured && l.Complete {
 					sum++

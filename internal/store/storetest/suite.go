@@ -129,6 +129,7 @@ var otherTests = []suiteTest{
 	{"search by BM25", testSearchBM25},
 	{"search by what a question repeats", testSearchRepeats},
 	{"search by the leg that tells", testSearchExcess},
+	{"search with a model, by the order of words", testSearchPairs},
 	{"search behind the leg that tells", testSearchTail},
 	{"search by what is known", testSearchKnown},
 	{"search in each language", testSearchLanguages},

@@ -7,11 +7,12 @@
 -- With a model's vectors neither leg is always the better one. A hit gets from each by how much it is better than the
 -- v_base-th of the leg: of BM25 as it is, which is a part of all words; of the cosine as a part of what is missing to
 -- 1, because each model has a range of its own. So a leg that has a clear answer decides, and one whose hits are all
--- alike hardly matters. What words give is less by the part of the question that no chunk has: in a question of another
--- language than the documents, words that match are names. The score is the best that a hit or one behind it is worth
--- (aw_worth). Source of combining scores in place of ranks: Bruch, Gai, Ingber, "An Analysis of Fusion Functions for
--- Hybrid Retrieval", ACM TOIS 42(1), 2023; there with the best of each leg as 1, which would make a leg that found
--- nothing as sure as one that did.
+-- alike hardly matters. The best v_closely by words also get half of the part of the question's neighbouring terms that
+-- are neighbours in them: models know forms of words well, and their order less. What words give is less by the part of
+-- the question that no chunk has: in a question of another language than the documents, words that match are names. The
+-- score is the best that a hit or one behind it is worth (aw_worth). Source of combining scores in place of ranks: Bruch,
+-- Gai, Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS 42(1), 2023; there with the best of each
+-- leg as 1, which would make a leg that found nothing as sure as one that did.
 --
 -- Without BM25, which is for an index without terms, places are combined: Cormack, Clarke, Buettcher, "Reciprocal Rank
 -- Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
@@ -97,7 +98,7 @@ begin
              case when {{ .schema }}.aw_beside(v_any::text) then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_any)
                   else c.search @@ v_any end, false) as matched,
            c.search @@ v_question.akin or c.model not like 'offline-%' as related,
-           bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
+           vec is null or bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
     from fused f
     -- The list: behind row-level security the join alone would read the whole table.
     join {{ .schema }}.document_chunks c on c.id = f.id and c.id = any (array(select x.id from fused x))
@@ -110,20 +111,20 @@ begin
          case when s.summed then s.score else max(s.worth) over (order by s.score) end, h.matched
   from base b cross join hits h
   left join {{ .schema }}.aw_closeness(client, v_question.positive, array(
-    select x.id from hits x where x.scored and (x.offline or vec is null)
-    order by coalesce(x.words, 0) + x.similarity desc, x.id limit v_closely)) c on c.id = h.id,
+    select x.id from hits x where x.scored and (x.offline or x.words is not null)
+    order by coalesce(x.words, 0) + case when x.offline then x.similarity else 0 end desc, x.id limit v_closely)) c on c.id = h.id,
   lateral (
     select o.summed, case when o.summed then
       -- Of a question with a phrase or OR, what has all that it asks for is above one half.
       (1 - exp(-(coalesce(h.words, 0) + greatest(h.similarity, 0)) * (1 + coalesce(c.pieces, 0)) - 0.25 * coalesce(c.pairs, 0)) + h.complete::int)
         / case when v_question.structured then 2 else 1 end
     when h.scored then
-      coalesce(h.known * greatest(h.words - b.words, 0), 0)
+      coalesce(h.known * (greatest(h.words - b.words, 0) + 0.5 * coalesce(c.pairs, 0)), 0)
         + coalesce(greatest(h.similarity - b.similarity, 0) / nullif(1 - b.similarity, 0), 0)
         + (v_question.structured and h.complete)::int
     else h.fused end as score,
     {{ .schema }}.aw_worth(h.words, h.similarity, h.matched, h.complete, v_question.structured) as worth
-    from (select h.scored and (h.offline or vec is null) as summed) o) s
+    from (select h.scored and h.offline as summed) o) s
   where h.matched or h.related or not v_question.asks
   -- Hits behind the v_base-th of both legs get nothing from them: their places order. The order of equally good hits stays
   -- the same when documents are ingested again.

@@ -4,9 +4,9 @@
 -- from 1, and the score; what aw_closeness measured; how the two were combined, and with which weights:
 --   sum: 1 - exp(-(words.score * weights.words + meaning.similarity * weights.meaning) * (1 + pieces * weights.pieces)
 --     - pairs * weights.pairs); of a question with a phrase or OR half of that, and a half more if it is complete.
---   excess: words.weight * known * max(words.score - words.base, 0) + meaning.weight * max(meaning.similarity -
---     meaning.base, 0) / (1 - meaning.base); of a question with a phrase or OR one more if it is complete. base is the
---     score of the leg's v_base-th hit.
+--   excess: known * (weights.words * max(words.score - words.base, 0) + weights.pairs * pairs) + weights.meaning *
+--     max(meaning.score - meaning.base, 0) / (1 - meaning.base); of a question with a phrase or OR one more if it is
+--     complete. base is the score of the leg's v_base-th hit. Hits behind the v_closely-th by words have no pairs.
 --   fusion: the sum of weight * 51 / (50 + place).
 create or replace function {{ .schema }}.aw_legs(
   client text, words text, vec {{ .vector }}.halfvec, n integer, in_set text, within jsonb, ids uuid[])
@@ -68,17 +68,18 @@ begin
   select h.id, jsonb_strip_nulls(jsonb_build_object(
     'method', s.method,
     'weights', case s.method when 'sum' then '{"words": 1, "meaning": 1, "pieces": 1, "pairs": 0.25}'
-                 when 'excess' then '{"words": 1, "meaning": 1}' else '{"words": 0.5, "meaning": 0.5}' end::jsonb,
+                 when 'excess' then '{"words": 1, "meaning": 1, "pairs": 0.5}'
+                 else '{"words": 0.5, "meaning": 0.5}' end::jsonb,
     'words', case when h.words_place is not null then jsonb_build_object(
       'place', h.words_place, 'score', coalesce(h.words, 0), 'base', case s.method when 'excess' then b.words end) end,
     'meaning', case when vec is not null then jsonb_build_object(
       'place', coalesce(h.meaning_place, 0), 'score', h.similarity, 'base', case s.method when 'excess' then b.similarity end) end,
     'known', case s.method when 'excess' then h.known end,
-    'pieces', c.pieces, 'pairs', c.pairs, 'structured', v_question.structured, 'complete', h.complete))
+    'pieces', case when s.method <> 'excess' then c.pieces end, 'pairs', c.pairs, 'structured', v_question.structured, 'complete', h.complete))
   from base b cross join hits h
   left join {{ .schema }}.aw_closeness(client, v_question.positive, array(
-    select x.id from hits x where x.scored and x.offline
-    order by coalesce(x.words, 0) + x.similarity desc, x.id limit v_closely)) c on c.id = h.id,
+    select x.id from hits x where x.scored and (x.offline or x.words is not null)
+    order by coalesce(x.words, 0) + case when x.offline then x.similarity else 0 end desc, x.id limit v_closely)) c on c.id = h.id,
   lateral (select case when not h.scored then 'fusion' when h.offline then 'sum' else 'excess' end as method) s
   where h.id = any (ids);
 end $$;
