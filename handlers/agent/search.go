@@ -114,7 +114,7 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 			}
 		}
 		if names := copiesOf(h); names != "" {
-			out.note("nearly the same text is in %s", names)
+			out.note("the same text is in %s", names)
 		}
 	}
 	if len(found.Hits) == 0 {

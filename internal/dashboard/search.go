@@ -35,7 +35,7 @@ type searchPage struct {
 type hit struct {
 	store.Hit
 	Words, Meaning leg
-	AlsoIn         []string // files that have nearly the same text
+	AlsoIn         []string // files that have the same text
 }
 
 // leg is what a part of the search says of a hit.
