@@ -24,7 +24,7 @@ func TestContextsShowNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // the database is dropped
+	defer conn.Close(t.Context())
 	for _, statement := range []string{
 		"select set_config('app.client_id', 'a', false)",
 		"insert into documents (client_id, document_set, filename, blob, active_version, language) select 'a', 's', 'f', 'f', 1, 'zh'",
