@@ -15,10 +15,10 @@ func TestTermsAreRenewed(t *testing.T) {
 	for _, statement := range []string{
 		"select set_config('app.client_id', 'a', false)",
 		`insert into documents (client_id, document_set, filename, blob, active_version, language)
-			select 'a', 's', f, f, 1, 'en' from unnest(array['long', 'short', 'plain']) f`,
+			select 'a', 's', f, f, 1, 'en' from unnest(array['long', 'short', 'plain', 'beside', 'kana']) f`,
 		"insert into document_versions (client_id, document_id, version, status, job_id) select 'a', id, 1, 'active', 'j' from documents",
 		`insert into document_chunks (client_id, document_id, version, position, content, chunk_key, model, embedding)
-			select 'a', id, 1, i, case filename when 'plain' then 'Kräne ' else 'ｔｏｗｅｒ ' end || i, 'k', 'm', array_fill(1, array[8])::vector::halfvec
+			select 'a', id, 1, i, case filename when 'plain' then 'Kräne ' when 'beside' then '港の ｔｏｗｅｒ ' when 'kana' then '港のﾊﾟﾝ ' else 'ｔｏｗｅｒ ' end || i, 'k', 'm', array_fill(1, array[8])::vector::halfvec
 			from documents, generate_series(0, 6) i where filename = 'long' or i < 2`,
 		"select aw_fill_terms('a', 100)",
 		// As they were made before, of letters of any width.
@@ -28,6 +28,7 @@ func TestTermsAreRenewed(t *testing.T) {
 			from chunk_terms t join document_chunks c on c.id = t.chunk_id`,
 		"delete from chunk_terms", "insert into chunk_terms select client_id, chunk_id, document_id, language, words, terms, version from had",
 		"update documents set terms_renewed = null",
+		"create temp table chunks_had as select id, xmin::text as writer from document_chunks",
 	} {
 		if _, err := super.Exec(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -57,8 +58,12 @@ func TestTermsAreRenewed(t *testing.T) {
 		}
 		count("select aw_indexed('a')::int", 1)
 	}
-	count(found, 9)
+	count(found, 11)
+	// Their column is made again, but not that of a text that is looked for in its terms.
+	count(`select count(*) from document_chunks c join chunks_had h on h.id = c.id where c.xmin::text <> h.writer`, 11)
+	count(`select count(*) from document_chunks c join chunks_had h on h.id = c.id where c.xmin::text <> h.writer and c.content !~ 'ｔｏｗｅｒ'`, 0)
+	count("select count(*) from chunk_terms where terms @@ 'パン'", 2)
 	count("select count(*) from documents where terms_renewed is distinct from -1", 0)
 	count("select aw_renew_terms('a', 3)", 0)
-	wantCounts(t, super, 11)
+	wantCounts(t, super, 15)
 }

@@ -63,7 +63,7 @@ func testSearchPairs(t *testing.T, b *bench) {
 	b.ingestAt("order.txt", "en", "The pilot boards a tanker at noon.", angled(0.20))
 	b.ingestAt("near.txt", "en", "A tanker at noon boards the pilot.", angled(0.15))
 	for question, want := range map[string]string{
-		"Does a pilot board tankers?": "order.txt", "tanker boards pilot": "near.txt", "tanker, at noon": "near.txt",
+		"Does the pilot board a tanker?": "order.txt", "tanker boards pilot": "near.txt", "tanker, at noon": "near.txt",
 	} {
 		hits := b.search(store.Query{Text: question, Embedding: angled(0), Explain: true})
 		if len(hits) != 2 || hits[0].Filename != want {

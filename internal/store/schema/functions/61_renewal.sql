@@ -1,9 +1,9 @@
 -- Terms whose rules have changed since they were made.
 
 -- aw_renew_terms makes the terms of documents that have some from before aw_letters again, where they differ, and of such
--- chunks document_chunks.search, too, unless it has characters without spaces, which searches look for in the terms: an
--- update of a chunk is dear, because of the index of vectors. It looks at "most" chunks at most and returns how many it
--- looked at. Documents that a job has locked are left to the next call.
+-- chunks document_chunks.search, too, if it has other words now. What searches look for in the terms (aw_beside) doesn't
+-- count: an update of a chunk is dear, because of the index of vectors. It looks at "most" chunks at most and returns how
+-- many it looked at. Documents that a job has locked are left to the next call.
 create or replace function {{ .schema }}.aw_renew_terms(client text, most integer) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -28,21 +28,21 @@ begin
     v_last := d.id;
     v_first := coalesce(d.terms_renewed, 0);
     with looked as materialized (
-      select c.id, c.position, c.heading_path, concat(c.context || E'\n', c.content) as content
+      select c.id, c.position, array_to_string(c.heading_path, ' ') || E'\n' || concat(c.context || E'\n', c.content) as content
       from {{ .schema }}.document_chunks c
       where c.client_id = client and c.document_id = d.id and c.version = d.active_version and c.position >= v_first
       order by c.position limit most - v_count
     ), made as materialized (
-      select l.id, t.version, t.language, t.terms as had, l.content, {{ .schema }}.aw_terms_of({{ .schema }}.aw_text_config(t.language),
-               array_to_string(l.heading_path, ' ') || E'\n' || l.content) as terms
+      select l.id, t.version, t.language, t.terms as had,
+             {{ .schema }}.aw_terms_of({{ .schema }}.aw_text_config(t.language), l.content) as terms,
+             regexp_replace(l.content, '[\u0600-\u06ff\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc]+', ' ', 'g') as spaced
       from looked l join {{ .schema }}.chunk_terms t on t.client_id = client and t.chunk_id = l.id
-      where array_to_string(l.heading_path, ' ') || l.content ~ '[^\x01-\x7f]'
-        and array_to_string(l.heading_path, ' ') || l.content is not nfkc normalized
+      where octet_length(l.content) > length(l.content) and l.content is not nfkc normalized
     ), changed as (
       select m.* from made m where m.terms <> m.had
     )
     select array_agg(x.id), array_agg(x.version), array_agg(x.language), array_agg(x.terms),
-           array_agg(x.id) filter (where not {{ .schema }}.aw_beside({{ .schema }}.aw_letters(x.content))),
+           array_agg(x.id) filter (where to_tsvector('simple', x.spaced) <> to_tsvector('simple', {{ .schema }}.aw_letters(x.spaced))),
            (select count(*) from looked), (select max(l.position) + 1 from looked l)
       into v_ids, v_versions, v_languages, v_terms, v_search, v_seen, v_next
     from changed x;

@@ -21,7 +21,7 @@ $$;
 create or replace function {{ .schema }}.aw_plain(words text) returns text
 language plpgsql immutable parallel safe set search_path = {{ .path }} as $$
 begin
-  if words !~ '[^\x01-\x7f]' then
+  if octet_length(words) = length(words) then
     return regexp_replace(words, '-(?=[0-9])', ' ', 'g');
   end if;
   return regexp_replace(
@@ -50,7 +50,7 @@ language plpgsql stable parallel safe set search_path = {{ .path }} as $$
 declare
   v_plain text;
 begin
-  if words !~ '[^\x01-\x7f]' then
+  if octet_length(words) = length(words) then
     return to_tsvector(config, regexp_replace(words, '-(?=[0-9])', ' ', 'g'));
   end if;
   v_plain := {{ .schema }}.aw_plain(words);

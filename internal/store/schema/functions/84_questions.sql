@@ -58,9 +58,9 @@ language plpgsql immutable set search_path = {{ .path }} as $$
 declare
   v_letters text := {{ .schema }}.aw_letters(token);
   v_words tsquery;
-  v_runs tsquery; -- that follow each other
+  v_runs text; -- queries as texts: that of each longer one would be copied. These runs follow each other
   v_last integer; -- the length of the last of them
-  v_all tsquery;
+  v_all text;
   r record;
 begin
   if v_letters !~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' then
@@ -73,20 +73,19 @@ begin
   for r in select m[1] as run, m[2] as words
            from regexp_matches({{ .schema }}.aw_plain(token), '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)|([^\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)', 'g') m loop
     if r.run is null then
+      continue when r.words !~ '[[:alnum:]]|[^\x01-\x7f]';
       v_words := phraseto_tsquery('simple', r.words);
       if numnode(v_words) > 0 then
-        v_all := coalesce(v_all && v_runs, v_all, v_runs); -- "null && x" is null
-        v_all := coalesce(v_all && v_words, v_words);
+        v_all := concat_ws(' & ', v_all, v_runs, '(' || v_words::text || ')');
         v_runs := null;
       end if;
       continue;
     end if;
     -- As aw_pairs counts positions.
-    v_runs := case when v_runs is null then {{ .schema }}.aw_run_of_pairs(r.run)
-                   else tsquery_phrase(v_runs, {{ .schema }}.aw_run_of_pairs(r.run), least(v_last, 2)) end;
+    v_runs := concat(v_runs || format(' <%s> ', least(v_last, 2)), {{ .schema }}.aw_run_of_pairs(r.run)::text);
     v_last := length(r.run);
   end loop;
-  return coalesce(v_all && v_runs, v_all, v_runs);
+  return nullif(concat_ws(' & ', v_all, v_runs), '')::tsquery;
 end $$;
 
 -- aw_beside reports whether a text or a query has words that are looked for in chunk_terms, too: of scripts without
@@ -109,22 +108,46 @@ language sql immutable set search_path = {{ .path }} as $$
   select regexp_replace(q::text, '''([^'']|'''')*'':AB(?!C)', '!''no term''', 'g')::tsquery
 $$;
 
+-- aw_singles are the single characters of a query, of scripts without spaces, which any pair may have; null: it has none.
+create or replace function {{ .schema }}.aw_singles(q tsquery) returns text
+language sql immutable set search_path = {{ .path }} as $$
+  select string_agg(distinct m[1], '')
+  from regexp_matches(q::text, '''([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])''', 'g') m
+$$;
+
 -- aw_shows reports whether a chunk matches a query of aw_question, which may have words that are looked for in its terms,
--- too. "search" is the chunk's. A context that a model wrote doesn't count.
-create or replace function {{ .schema }}.aw_shows(client text, chunk uuid, search tsvector, q tsquery) returns boolean
+-- too. "search" is the chunk's, "singles" those of the query (aw_singles): to find them takes longer than to look at a
+-- chunk. A context that a model wrote doesn't count: the terms, which have it, only tell what need not be looked at, so
+-- the query must not have what is excluded.
+drop function if exists {{ .schema }}.aw_shows(text, uuid, tsvector, tsquery); -- without "singles"
+create or replace function {{ .schema }}.aw_shows(
+  client text, chunk uuid, search tsvector, q tsquery, singles text) returns boolean
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_terms tsvector;
+  v_context boolean;
 begin
-  select case when c.context is null and t.terms is not null then t.terms
-              else {{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, array_to_string(c.heading_path, ' ') || E'\n' || c.content) end
-    into v_terms
+  select t.terms, c.context is not null into v_terms, v_context
     from {{ .schema }}.document_chunks c
     left join {{ .schema }}.chunk_terms t on t.client_id = c.client_id and t.chunk_id = c.id
     where c.client_id = client and c.id = chunk;
-  v_terms := coalesce(v_terms, '');
-  return (search || v_terms || array_to_tsvector(array( -- single characters of the query that are in any pair
-    select distinct m[1] from regexp_matches(q::text, '''([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])''', 'g') m where strpos(v_terms::text, m[1]) > 0))) @@ q;
+  loop
+    if v_terms is null then
+      v_terms := coalesce((
+        select {{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, array_to_string(c.heading_path, ' ') || E'\n' || c.content)
+        from {{ .schema }}.document_chunks c where c.client_id = client and c.id = chunk), '');
+      v_context := false;
+    end if;
+    if not (case when singles is null then (search || v_terms) @@ q
+      else (search || v_terms || array_to_tsvector(array(
+        select distinct x.one from unnest(string_to_array(
+          regexp_replace(v_terms::text, '[^' || singles || ']+', '', 'g'), null)) x(one)))) @@ q end) then
+      return false;
+    end if;
+    exit when not v_context;
+    v_terms := null;
+  end loop;
+  return true;
 end $$;
 
 -- aw_question parses a question.

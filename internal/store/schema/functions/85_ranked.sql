@@ -226,12 +226,12 @@ begin
             and ($6 is null or not exists (
               select from {{ .schema }}.document_chunks c
               where c.client_id = t.client_id and c.id = t.chunk_id
-                and case when $11 then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, $6) else c.search @@ $6 end))
+                and case when $11 then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, $6, $12) else c.search @@ $6 end))
           limit %s) r offset 0) v
         order by v.score desc, v.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
       into v_new_ids, v_new_scores, v_met
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
-        v_within, within, v_left, {{ .schema }}.aw_beside(but::text);
+        v_within, within, v_left, {{ .schema }}.aw_beside(but::text), {{ .schema }}.aw_singles(but);
     select array_agg(s.id), array_agg(s.score) into v_ids, v_scores from (
       select distinct u.id, u.score from unnest(v_ids || v_new_ids, v_scores || v_new_scores) u(id, score)
       order by u.score desc, u.id limit n) s;

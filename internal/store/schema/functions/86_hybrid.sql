@@ -45,6 +45,8 @@ declare
   v_base constant integer := 40;
   v_question record;
   v_any tsquery;
+  v_beside boolean;
+  v_singles text;
   v_bound boolean := {{ .schema }}.aw_client() is not null;
   v_ranks boolean;
 begin
@@ -56,7 +58,8 @@ begin
     return;
   end if;
   v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_question.terms) q);
-
+  v_beside := {{ .schema }}.aw_beside(v_any::text);
+  v_singles := {{ .schema }}.aw_singles(v_any);
   v_ranks := v_question.asks and {{ .schema }}.aw_indexed(client);
 
   return query
@@ -95,7 +98,7 @@ begin
            c.kind, c.position, f.words, f.known, f.complete,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
            f.fused::double precision, f.words is not null or coalesce(
-             case when {{ .schema }}.aw_beside(v_any::text) then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_any)
+             case when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_any, v_singles)
                   else c.search @@ v_any end, false) as matched,
            c.search @@ v_question.akin or c.model not like 'offline-%' as related,
            vec is null or bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
