@@ -43,8 +43,8 @@ func (s *splitting) Search(ctx context.Context, q store.Query) (hits []store.Hit
 	}
 	s.done = true
 	words, meaning := q, q
-	words.Embedding, words.Limit = nil, mostOfLeg
-	meaning.Text, meaning.Limit = "", mostOfLeg
+	words.Embedding, words.Limit, words.Mark = nil, mostOfLeg, ""
+	meaning.Text, meaning.Limit, meaning.Mark = "", mostOfLeg, ""
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { hits, err = s.Store.Search(ctx, q); return err })
 	g.Go(func() (err error) { s.legs.Words, err = s.Store.Search(ctx, words); return err })
@@ -52,9 +52,4 @@ func (s *splitting) Search(ctx context.Context, q store.Query) (hits []store.Hit
 		g.Go(func() (err error) { s.legs.Meaning, err = s.Store.Search(ctx, meaning); return err })
 	}
 	return hits, g.Wait()
-}
-
-// Excerpts returns what makes an excerpt of a text, as HTML in which a query's words are marked; see search.Marker.
-func Excerpts(query string) func(text string, most, before int) string {
-	return search.NewMarker(store.PositiveTerms(query)).Excerpt
 }

@@ -28,14 +28,14 @@ type searchPage struct {
 	Hits      []hit
 	Notice    string // what to know of their order
 	Error     string // why the search did not work
-	excerpt   func(text string, most, before int) string
 }
 
 // hit is a passage that was found, with its place in each leg of the search.
 type hit struct {
 	store.Hit
 	Words, Meaning leg
-	AlsoIn         []string // files that have the same text
+	AlsoIn         []string      // files that have the same text
+	Marked         template.HTML // its text with the question's words marked: of a long one the part around the first of them
 }
 
 // leg is what a part of the search says of a hit.
@@ -72,7 +72,7 @@ func (p *page) search() error {
 		return err
 	}
 	if v.Text != "" {
-		v.Asked, v.excerpt = true, api.Excerpts(v.Text)
+		v.Asked = true
 		if len(v.Text) > mostQuery {
 			return bad("The question is too long.")
 		}
@@ -80,6 +80,7 @@ func (p *page) search() error {
 		v.Notice = found.Notice
 		for _, h := range found.Hits {
 			shown := rankedBy(h.Hit, legs)
+			shown.Marked = template.HTML(h.Excerpt(hitExcerpt, hitBefore)) //nolint:gosec // each word is escaped
 			for _, c := range h.AlsoIn {
 				shown.AlsoIn = append(shown.AlsoIn, c.Filename)
 			}
@@ -90,11 +91,6 @@ func (p *page) search() error {
 		}
 	}
 	return p.show("search", "Search", "search", v)
-}
-
-// Marked is a text with the query's words marked: of a long one the part around the first of them.
-func (v searchPage) Marked(text string) template.HTML {
-	return template.HTML(v.excerpt(text, hitExcerpt, hitBefore)) //nolint:gosec // each word is escaped
 }
 
 // askPage is what the form for a question shows.

@@ -24,7 +24,7 @@ const fewest = 10
 func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vector []float32) (Found, error) {
 	ask := store.Query{
 		Text: q.Text, Embedding: vector, DocumentSet: q.DocumentSet, Within: q.Within, Explain: q.Explain,
-		Limit: max(q.Limit, fewest),
+		Mark: question, Limit: max(q.Limit, fewest),
 	}
 	if f.Rater != nil {
 		ask.Limit = max(q.Limit, rated)

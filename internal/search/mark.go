@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 const (
@@ -25,26 +27,54 @@ type Highlight struct {
 
 // Marker marks a query's words in texts, in whatever form the text has them.
 type Marker struct {
+	exact map[string]bool     // by formOf; nil: the words alone decide
+	both  bool                // mark words beside those of exact, too
 	words map[string][]string // by formOf, those that begin alike together: see beginning
 	pairs map[string]bool     // of neighbouring characters, of scripts that don't separate words
 }
 
-// NewMarker returns the Marker of a query without what it excludes (store.PositiveTerms).
+// NewMarker returns the Marker of a query without what it excludes (store.PositiveTerms). It knows no stop words, and
+// takes words for forms of one by their beginning: see For.
 func NewMarker(query string) Marker {
-	m := Marker{map[string][]string{}, map[string]bool{}}
-	for text := query; text != ""; {
-		word, kind, rest := cutWord(text)
-		switch form := formOf(word); {
-		case kind == unspaced:
+	m := Marker{words: map[string][]string{}, pairs: map[string]bool{}}
+	for word, kind := range wordsOf(query) {
+		switch kind {
+		case unspaced:
 			for pair := range pairsOf(word) {
 				m.pairs[norm.NFKC.String(word[pair[0]:pair[1]])] = true
 			}
-		case kind == spaced && (utf8.RuneCountInString(form) > 2 || strings.ContainsFunc(form, unicode.IsDigit)):
-			m.words[beginning(form)] = append(m.words[beginning(form)], form)
+		case spaced:
+			m.add(word)
 		}
-		text = rest
 	}
 	return m
+}
+
+// For returns the Marker for a hit, which marks what the search matched. Nil marks, of a database that was not migrated,
+// change nothing.
+func (m Marker) For(marks *store.Marks) Marker {
+	if marks == nil {
+		return m
+	}
+	m.exact, m.both, m.words = map[string]bool{}, !marks.Stemmed, map[string][]string{}
+	for word, kind := range wordsOf(strings.Join(marks.Words, " ")) {
+		if kind == spaced {
+			m.exact[formOf(word)] = true
+		}
+	}
+	for word, kind := range wordsOf(strings.Join(marks.Alike, " ")) {
+		if kind == spaced {
+			m.add(word)
+		}
+	}
+	return m
+}
+
+// add adds a word to those that are found by their beginning.
+func (m Marker) add(word string) {
+	if form := formOf(word); utf8.RuneCountInString(form) > 2 || strings.ContainsFunc(form, unicode.IsDigit) {
+		m.words[beginning(form)] = append(m.words[beginning(form)], form)
+	}
 }
 
 // Highlight marks the words in a text.
@@ -113,8 +143,25 @@ func back(text string, at, n int) int {
 	return at
 }
 
-// spans are where the words are, in bytes.
-func (m Marker) spans(text string) (all [][2]int) {
+// spans are where the words are, in bytes. If there is none of those that the search matched, it is those that are alike:
+// a hit may be near by its vector alone.
+func (m Marker) spans(text string) [][2]int {
+	if m.exact != nil {
+		found := false
+		all := m.spansOf(text, func(word string) bool {
+			has := m.exact[word] || m.both && m.has(word)
+			found = found || has
+			return has
+		})
+		if found {
+			return all
+		}
+	}
+	return m.spansOf(text, m.has)
+}
+
+// spansOf are where the pairs are, and the words that have reports, by their formOf.
+func (m Marker) spansOf(text string, has func(string) bool) (all [][2]int) {
 	add := func(from, to int) {
 		if n := len(all); n > 0 && from <= all[n-1][1] {
 			all[n-1][1] = to
@@ -122,10 +169,10 @@ func (m Marker) spans(text string) (all [][2]int) {
 		}
 		all = append(all, [2]int{from, to})
 	}
-	for at := 0; at < len(text); {
-		word, kind, _ := cutWord(text[at:])
+	at := 0
+	for word, kind := range wordsOf(text) {
 		switch {
-		case kind == spaced && m.has(formOf(word)):
+		case kind == spaced && has(formOf(word)):
 			add(at, at+len(word))
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
@@ -139,8 +186,7 @@ func (m Marker) spans(text string) (all [][2]int) {
 	return all
 }
 
-// has reports whether a word is one of the query's, or another form of it: the search by words finds by stems, so crane
-// for cranes.
+// has reports whether a word is one of the query's, or begins like one and ends otherwise, like crane and cranes.
 func (m Marker) has(word string) bool {
 	return slices.ContainsFunc(m.words[beginning(word)], func(term string) bool {
 		short, long := word, term
@@ -162,82 +208,4 @@ func beginning(word string) string {
 		n++
 	}
 	return word
-}
-
-// formOf is one form of a word, however its letters are composed, shaped (ﬁ, full width) or marked with vowels. It is
-// about that of aw_plain, see schema/functions/61_terms.sql; which is a little finer with signs in superscript.
-func formOf(word string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 0x064b && r <= 0x0652, r == 0x0640, r == 0x0670:
-			return -1 // signs of vowels, and what stretches a word
-		case r == 'ی':
-			return 'ي'
-		case r == 'ک':
-			return 'ك'
-		case r == 'ۀ', r == 'ھ':
-			return 'ه'
-		}
-		return r
-	}, strings.ToLower(norm.NFKC.String(word)))
-}
-
-// kind is what a run of characters is.
-type kind int
-
-const (
-	between  kind = iota // no word
-	spaced               // a word
-	unspaced             // words of a script that doesn't separate them
-)
-
-// kindOf is the kind of a character. The scripts without spaces are those of the terms by pairs, with more of their
-// characters: aw_pairs knows neither 々 and 〆 nor Han beyond U+FFFF, half-width Kana and single Jamo of Hangul only by their
-// plain form (see schema/functions/61_terms.sql).
-func kindOf(r rune) kind {
-	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ' || isPart(r):
-		return unspaced
-	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
-		return spaced
-	}
-	return between
-}
-
-// cutWord cuts off the first run of one kind.
-func cutWord(text string) (word string, is kind, rest string) {
-	first, _ := utf8.DecodeRuneInString(text)
-	is = kindOf(first)
-	for i, r := range text {
-		if kindOf(r) != is {
-			return text[:i], is, text[i:]
-		}
-	}
-	return text, is, ""
-}
-
-// pairsOf yields where the pairs of neighbouring characters are in a run, each with its parts; of a single character that
-// one.
-func pairsOf(run string) func(yield func([2]int) bool) {
-	return func(yield func([2]int) bool) {
-		before, last := -1, -1
-		for i, r := range run {
-			if i > 0 && isPart(r) {
-				continue
-			}
-			if before >= 0 && !yield([2]int{before, i}) {
-				return
-			}
-			before, last = last, i
-		}
-		from := max(before, 0)
-		yield([2]int{from, len(run)})
-	}
-}
-
-// isPart reports whether a character is a part of the one before it: a sound mark of Kana, in full or half width, or a
-// vowel or final consonant of a decomposed Hangul syllable.
-func isPart(r rune) bool {
-	return r == '\u3099' || r == '\u309a' || r == '\uff9e' || r == '\uff9f' || r >= '\u1160' && r <= '\u11ff'
 }

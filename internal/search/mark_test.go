@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // The words that were searched for are marked in whatever form the text has them, and are in what is shown of it.
@@ -52,6 +53,41 @@ func TestMarked(t *testing.T) {
 		if n := utf8.RuneCountInString(plain); n > 900+2 || !strings.Contains(text, strings.Trim(plain, "…")) {
 			t.Errorf("%s: %d characters that are not a part of the text: %.100s", name, n, plain)
 		}
+	}
+}
+
+// What the search matched is marked, and not what only begins alike; that is for a text that has none of it, or is in a
+// language without a stemmer.
+func TestMarksOfSearch(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		query string
+		marks *store.Marks
+		text  string
+		want  string
+	}{
+		"another form":      {"running men", &store.Marks{Words: []string{"runs", "men"}, Alike: []string{"running", "men"}, Stemmed: true}, "Men Runs runn", "<mark>Men</mark> <mark>Runs</mark> runn"},
+		"an umlaut":         {"Haus", &store.Marks{Words: []string{"häuser", "haus"}, Alike: []string{"haus"}, Stemmed: true}, "Haus, HA\u0308USER, Haushe", "<mark>Haus</mark>, <mark>HA\u0308USER</mark>, Haushe"},
+		"stop words":        {"the crane", &store.Marks{Words: []string{"cranes"}, Alike: []string{"crane"}, Stemmed: true}, "the cranes, the crane", "the <mark>cranes</mark>, the crane"},
+		"none of the words": {"the crane", &store.Marks{Words: []string{"craned"}, Alike: []string{"crane"}, Stemmed: true}, "the cranes", "the <mark>cranes</mark>"},
+		"nothing":           {"the crane", &store.Marks{Alike: []string{"crane"}, Stemmed: true}, "the ships", "the ships"},
+		"no stemmer":        {"do portu", &store.Marks{Words: []string{"portu"}, Alike: []string{"portu"}}, "do portu i portuje", "do <mark>portu</mark> i <mark>portuje</mark>"},
+		"not migrated":      {"the crane", nil, "the cranes", "<mark>the</mark> <mark>cranes</mark>"},
+		"parts":             {"example.com", &store.Marks{Words: []string{"example.com", "-12", "o'brien"}, Stemmed: true}, "example.com 12 O'Brien", "<mark>example</mark>.<mark>com</mark> <mark>12</mark> <mark>O</mark>&#39;<mark>Brien</mark>"},
+		"short":             {"EU x", &store.Marks{Words: []string{"eu", "x"}, Stemmed: true}, "EU x y", "<mark>EU</mark> <mark>x</mark> y"},
+		"vowel signs":       {"كتاب", &store.Marks{Words: []string{"الكتاب"}, Stemmed: true}, "هذا الكِتَاب.", "هذا <mark>الكِتَاب</mark>."},
+		"without spaces":    {"東京 tower", &store.Marks{Words: []string{"towers"}, Stemmed: true}, "東京 towers tower", "<mark>東京</mark> <mark>towers</mark> tower"},
+		"only without":      {"東京 tower", &store.Marks{Alike: []string{"tower"}, Stemmed: true}, "東京 towers", "<mark>東京</mark> <mark>towers</mark>"},
+		"escaped":           {"<b>", &store.Marks{Words: []string{"b", `a\"`}, Stemmed: true}, `<b>"`, "&lt;<mark>b</mark>&gt;&#34;"},
+	} {
+		if got := search.NewMarker(c.query).For(c.marks).Excerpt(c.text, 900, 200); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	text := "the sea and the port. " + strings.Repeat("the sea. ", 100) + "It runs aground."
+	marks := &store.Marks{Words: []string{"runs"}, Alike: []string{"run"}, Stemmed: true}
+	if got := search.NewMarker("the run").For(marks).Highlight(text); !strings.Contains(got.Excerpt, "<mark>runs</mark>") || len(got.Marks) != 1 {
+		t.Errorf("the excerpt begins at a stop word: %+v", got)
 	}
 }
 

@@ -63,7 +63,12 @@ type Hit struct {
 	After      []store.Passage `json:"after,omitempty"`       // with Expand: what follows it
 	Highlights Highlight       `json:"highlights"`            // of the query's words
 	Why        *Why            `json:"explanation,omitempty"` // with Explain
+
+	marker Marker
 }
+
+// Excerpt is Highlights.Excerpt with other lengths: see Marker.Excerpt.
+func (h Hit) Excerpt(most, before int) string { return h.marker.Excerpt(h.Content, most, before) }
 
 // Copy is a chunk with the words of a hit.
 type Copy struct {

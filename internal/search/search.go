@@ -56,7 +56,9 @@ func (f Finder) Find(ctx context.Context, s Store, q Query) (Found, error) {
 	}
 	marker := NewMarker(question)
 	for i := range found.Hits {
-		found.Hits[i].Highlights = marker.Highlight(found.Hits[i].Content)
+		h := &found.Hits[i]
+		h.marker, h.Marks = marker.For(h.Marks), nil
+		h.Highlights = h.marker.Highlight(h.Content)
 	}
 	if q.Expand > 0 {
 		err = expand(ctx, s, q, found.Hits)

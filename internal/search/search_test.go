@@ -122,3 +122,55 @@ func TestRated(t *testing.T) {
 		t.Errorf("without a service: %+v, %v", found, err)
 	}
 }
+
+// TestMarksKept: the store is asked for marks of the question without what it excludes, in each round, and a hit that was
+// rated has its own. None of it is in the answer.
+func TestMarksKept(t *testing.T) {
+	t.Parallel()
+	embedder, err := offline.New(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &marking{shelf: make(shelf, 250)}
+	for i := range s.shelf {
+		s.shelf[i] = store.Hit{
+			ChunkID: strconv.Itoa(i), DocumentID: "d", Content: "the word" + strconv.Itoa(i),
+			Marks: &store.Marks{Words: []string{"word" + strconv.Itoa(i)}, Stemmed: true},
+		}
+	}
+	s.shelf[30].Content = "crane"
+	s.shelf[30].Marks.Words = []string{"crane"}
+	f := search.Finder{Embedder: embedder, Rater: half{}}
+	for _, perDocument := range []int{0, 1} {
+		s.asked = nil
+		found, err := f.Find(t.Context(), s, search.Query{Text: "the crane -storm", Limit: 5, PerDocument: perDocument})
+		if err != nil || len(found.Hits) == 0 || found.Hits[0].Content != "crane" {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		if rounds := len(s.asked); rounds == 0 || (perDocument == 1) != (rounds > 1) {
+			t.Errorf("asked for %q", s.asked)
+		}
+		for _, mark := range s.asked {
+			if mark != "the crane" {
+				t.Errorf("asked for marks of %q", mark)
+			}
+		}
+		for i, h := range found.Hits {
+			if len(h.Highlights.Marks) != 1 || h.Marks != nil || strings.Contains(h.Highlights.Excerpt, "<mark>the") ||
+				h.Excerpt(900, 200) != h.Highlights.Excerpt {
+				t.Errorf("hit %d, %s: %+v, %+v", i, h.Content, h.Highlights, h.Marks)
+			}
+		}
+	}
+}
+
+// marking is a shelf that keeps for which marks it was asked.
+type marking struct {
+	shelf
+	asked []string
+}
+
+func (m *marking) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
+	m.asked = append(m.asked, q.Mark)
+	return m.shelf.Search(ctx, q)
+}

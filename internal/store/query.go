@@ -13,6 +13,7 @@ type Query struct {
 	DocumentSet string    `json:"document_set,omitempty"` // empty: all of the tenant's
 	Within      *Within   `json:"within,omitempty"`       // nil: all documents
 	Explain     bool      `json:"explain,omitempty"`      // hits have Legs
+	Mark        string    `json:"mark,omitempty"`         // hits have Marks of it: the PositiveTerms of Text; empty: none have
 }
 
 // Within is which documents a search looks in. Zero fields don't narrow it.
@@ -49,8 +50,16 @@ type Hit struct {
 	Score       float64  `json:"score"`      // 0 to 1, higher is better; docs/documents.md says what it means
 	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 also without a vector of the query or of the chunk
 	// it has a word of the query's text; false: only its embedding is near
-	Matched bool  `json:"matched"`
-	Legs    *Legs `json:"legs,omitempty"` // with Explain; nil from a database that was not migrated since
+	Matched bool   `json:"matched"`
+	Legs    *Legs  `json:"legs,omitempty"` // with Explain; nil from a database that was not migrated since
+	Marks   *Marks `json:"-"`              // with Mark; nil from a database that was not migrated since
+}
+
+// Marks is what to mark in a hit's content: see schema/functions/87_marks.sql.
+type Marks struct {
+	Words   []string `json:"words"`   // that texts in its language have and the search matched, lower case mostly
+	Alike   []string `json:"alike"`   // the question's, without stop words; for what has none of Words, by equality or beginning
+	Stemmed bool     `json:"stemmed"` // false: the language has no stemmer; Alike is for every text
 }
 
 // Legs is what the legs of a search say of a hit, and how they were combined: see schema/functions/87_legs.sql.

@@ -106,7 +106,7 @@ func TestTenancy(t *testing.T) {
 		"alter function aw_complete owner to current_user",
 		"select aw_webhook('mallory', 'j', 't', 'https://mallory.example', 'failed', 1, null, null)",
 		"set role async_worker_reader", "alter function aw_matching_own security invoker",
-		"alter function aw_ranked_own security invoker",
+		"alter function aw_ranked_own security invoker", "alter function aw_marks_own security invoker",
 		"drop policy tenant on document_chunks",
 		"alter policy search on document_chunks to async_worker", "create policy mine on document_chunks using (true)",
 	} {
@@ -170,13 +170,15 @@ func TestTenancy(t *testing.T) {
 			"count(*) from aw_matching('VICTIM', 'secret', '{secret}', null, 10, null, null) where $1::text is not null": false,
 			"count(*) from aw_ranked('VICTIM', 'secret', null, 10, null, null) where $1::text is not null":               false,
 			"count(*) from aw_ranked_own('secret', null, 10, null, null) where $1::text is not null":                     false,
+			"count(*) from aw_marks('VICTIM', 'secret', '{CHUNK}') where $1::text is not null":                           false,
+			"count(*) from aw_marks_own('secret', '{CHUNK}') where $1::text is not null":                                 false,
 			"count(*) from aw_matching_own('secret', '{secret}', null, 10, null, null) where $1::text is not null":       false,
 		} {
 			if conn == asOwner && strings.Contains(call, "from own_") {
 				continue // it reads tables
 			}
 			var n int
-			err := conn.QueryRow(t.Context(), "select "+strings.ReplaceAll(call, "VICTIM", victim.Client), vector).
+			err := conn.QueryRow(t.Context(), "select "+strings.NewReplacer("VICTIM", victim.Client, "CHUNK", victim.Chunk).Replace(call), vector).
 				Scan(&n)
 			if refuse := !offered && conn != asOwner; refuse && raised(err) != "42501" || !refuse &&
 				(err != nil || n != 0) {

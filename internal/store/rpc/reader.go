@@ -60,5 +60,20 @@ func (c *client) Search(ctx context.Context, q store.Query) ([]store.Hit, error)
 		text := vectorText(q.Embedding)
 		args.Embedding = &text
 	}
-	return call[[]store.Hit](ctx, c, "aw_search", args)
+	found, err := call[[]hit](ctx, c, "aw_search", args)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]store.Hit, len(found))
+	for i, h := range found {
+		hits[i] = h.Hit
+		hits[i].Marks = h.Marks
+	}
+	return hits, nil
+}
+
+// hit is a store.Hit with what only the search reads of it.
+type hit struct {
+	store.Hit
+	Marks *store.Marks `json:"marks"`
 }

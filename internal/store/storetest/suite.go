@@ -118,6 +118,8 @@ var otherTests = []suiteTest{
 	{"search within documents", testSearchWithin},
 	{"search narrowly", testSearchNarrowly},
 	{"search explained", testSearchExplains},
+	{"what a search marks", testSearchMarks},
+	{"what a search marks in many hits", testSearchMarksEach},
 	{"what a score of a model's vectors means", testSearchWorth},
 	{"search in order", testSearchOrder},
 	{"search for anything", testSearchOddities},

@@ -218,6 +218,12 @@ func inTheStore() []Sabotage {
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
+			Name: "search-marks-of-all-tenants", Breaks: []string{"I10"}, Dir: functions, Func: "aw_marks_own",
+			Old:    "from {{ .schema }}.aw_marks(coalesce({{ .schema }}.aw_client(), '')",
+			New:    "from {{ .schema }}.aw_marks((select c.client_id from {{ .schema }}.document_chunks c where c.id = ids[1])",
+			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
+		},
+		{
 			Name: "security-not-forced", Breaks: []string{"I10"}, Dir: migrations, Func: "005_tenancy",
 			Old: "execute format('alter table %I force row level security', t.name);", New: "",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestEveryTable"),

@@ -136,6 +136,7 @@ begin
 end $$;
 
 -- aw_search searches for the tenant of a call; p is a store.Query. p.explain: each hit has what its legs say of it.
+-- p.mark: each has the aw_marks of this question, which is p.text without what it excludes.
 create or replace function {{ .schema }}.aw_search(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -154,7 +155,10 @@ begin
          with ordinality as h(id, document_id, document_set, filename, version, content, heading_path, pages, boxes,
                               kind, similarity, score, matched, n)), '[]');
   if (p ->> 'explain')::boolean then
-    return {{ .schema }}.aw_explained(v_client, p, v_vector, v_hits);
+    v_hits := {{ .schema }}.aw_explained(v_client, p, v_vector, v_hits);
+  end if;
+  if p ->> 'mark' <> '' then
+    v_hits := {{ .schema }}.aw_marked(v_client, p ->> 'mark', v_hits);
   end if;
   return v_hits;
 end $$;
