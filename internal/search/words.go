@@ -14,7 +14,7 @@ import (
 func formOf(word string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r >= 0x064b && r <= 0x0652, r == 0x0640, r == 0x0670:
+		case r >= 0x064b && r <= 0x0652, r == 0x0640, r == 0x0654, r == 0x0670:
 			return -1 // signs of vowels, and what stretches a word
 		case r == 'ی':
 			return 'ي'

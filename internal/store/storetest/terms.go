@@ -79,6 +79,7 @@ func testSearchLanguages(t *testing.T, b *bench) {
 		{"ja.txt", "ja", "港湾の規則を改正しました。"},
 		{"th.txt", "th", "ท่าเรือเปิดทำการทุกวัน"},
 		{"ar.txt", "ar", "وصلت السفينة إلى الميناء"},
+		{"ezafe.txt", "fa", "هزینهٔ لنگر"},
 		{"fa.txt", "fa", "کشتی\u200cهای بندر در یکی از روزها آمدند"},
 		{"vi.txt", "vi", "con tàu đến cảng"},
 	} {
@@ -98,6 +99,7 @@ func testSearchLanguages(t *testing.T, b *bench) {
 		"سفينة":       "ar.txt",
 		"السَّفِينَة": "ar.txt", // with vowel signs
 		"كشتي":        "fa.txt", // as Arabic keyboards write it
+		"هزینه":       "ezafe.txt",
 		"con":         "vi.txt", // a stop word elsewhere
 	} {
 		got := b.byWords(text)
@@ -135,6 +137,11 @@ func testSearchForeignStops(t *testing.T, b *bench) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
+	}
+	// If both languages fit, the word counts little.
+	b.ingestIn("en-4.txt", "en", "The name of the fees there is Gebühren.")
+	if got := b.byWords("die Gebühren"); len(got) != 5 || got[4] != "en-1.txt" {
+		t.Errorf("die Gebühren: %v, want en-1.txt last", got)
 	}
 }
 

@@ -83,7 +83,7 @@ begin
         nfkc),
       U&'\0e4d\0e32', U&'\0e33'), U&'\0ecd\0eb2', U&'\0eb3');
   end if;
-  return translate(regexp_replace(v_words, '[\u00ad\u0640\u064b-\u0652\u0670\u200d-\u200f]', '', 'g'), 'یکۀھ', 'يكهه');
+  return translate(regexp_replace(v_words, '[\u00ad\u0640\u064b-\u0652\u0654\u0670\u200d-\u200f]', '', 'g'), 'یکۀھ', 'يكهه');
 end $$;
 
 -- aw_letters is a text with one form of each letter and digit, that of Unicode's NFKC: composed, of usual width, and

@@ -37,7 +37,7 @@ begin
              {{ .schema }}.aw_terms_of({{ .schema }}.aw_text_config(t.language), l.content) as terms,
              regexp_replace(l.content, '[\u0600-\u06ff\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc]+', ' ', 'g') as spaced
       from looked l join {{ .schema }}.chunk_terms t on t.client_id = client and t.chunk_id = l.id
-      where octet_length(l.content) > length(l.content) and l.content is not nfkc normalized
+      where octet_length(l.content) > length(l.content) and (l.content is not nfkc normalized or l.content ~ '\u0654')
     ), changed as (
       select m.* from made m where m.terms <> m.had
     )

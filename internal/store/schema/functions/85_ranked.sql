@@ -27,8 +27,9 @@ return round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}'::real[], terms, term):
 --
 -- A word that is a stop word of a language has no term in it, and none in a language that fits the question less: the
 -- German article "die" is no English verb where the question's other words are German. A language fits as far as words
--- are its stop words, or have a term in it that chunks have; what fits equally has its terms. In chunks of an
--- undetermined language the stop words of any of several have none. A question of such words alone has them all.
+-- are its stop words, or have a term in it that chunks have. What fits equally has its terms, which weigh v_doubt of what
+-- others do. In chunks of an undetermined language the stop words of any of several have none. A question of such words
+-- alone has them all.
 do $$
 begin
   if exists (select from pg_proc where pronamespace = '{{ .schema }}'::regnamespace and proname = 'aw_weighted_terms'
@@ -44,6 +45,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   v_telling text[] := {{ .schema }}.aw_terms({{ .schema }}.aw_plain(words));
+  v_doubt constant double precision := 0.25;
   v_all double precision;
   v_languages text[];
 begin
@@ -86,27 +88,28 @@ begin
   ), stops as materialized ( -- how well the best of its languages fits
     select s.n, max(g.words) as words from stemmed s join fitting g on g.config = s.config where s.terms = '{}' group by s.n
   ), chosen as materialized (
-    select f.n, f.term, f.chunks,
+    select f.n, f.term, f.chunks, coalesce(o.words >= g.words, false) as either,
            coalesce(o.words > g.words, false) as foreign_stop, bool_and(coalesce(o.words > g.words, false)) over () as no_other
     from formed f left join fitting g on g.config = f.config left join stops o on o.n = f.n
     where f.telling
   ), kept as materialized (
-    select c.n, c.term, c.chunks, min(c.n) over (partition by c.term) as first
+    select c.n, c.term, c.chunks, c.either, min(c.n) over (partition by c.term) as first
     from chosen c where c.no_other or not c.foreign_stop
   ), grouped as materialized (
     select k.n, min(k.first) as word from kept k group by k.n
   ), distinguished as (
-    select distinct g.word, k.term, k.chunks from kept k join grouped g on g.n = k.n
+    select g.word, k.term, min(k.chunks) as chunks, bool_and(k.either) as either
+    from kept k join grouped g on g.n = k.n group by g.word, k.term
   ), found as (
     select d.word, array_agg({{ .schema }}.aw_word(d.term) order by d.term) filter (where d.chunks > 0) as forms,
-           least(sum(d.chunks), v_all) as chunks
+           least(sum(d.chunks), v_all) as chunks, case when bool_and(d.either) then v_doubt else 1 end as sure
     from distinguished d group by d.word
   ), repeated as (
     select g.word, sum(a.times) as times, bool_or(o.n is not null) as stops
     from grouped g join asked a on a.n = g.n left join stops o on o.n = g.n group by g.word
   )
   select (select string_agg(q::text, ' | ')::tsquery from unnest(f.forms) q), f.forms, f.chunks,
-         9.0 * r.times / (8 + r.times) * ln(1 + (v_all - f.chunks + 0.5) / (f.chunks + 0.5))
+         f.sure * 9.0 * r.times / (8 + r.times) * ln(1 + (v_all - f.chunks + 0.5) / (f.chunks + 0.5))
   from found f join repeated r on r.word = f.word
   where f.chunks > 0 or not r.stops -- a stop word of one language says nothing in another one
   order by f.chunks = 0, f.chunks, f.forms::text limit 64;
