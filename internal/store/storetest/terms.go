@@ -93,6 +93,8 @@ func testSearchLanguages(t *testing.T, b *bench) {
 		"Hauses der Städte":          "de.txt",
 		"isla barco":                 "es.txt",
 		"防守":                         "zh.txt",
+		"豹":                          "zh.txt",
+		`"豹" OR tanker`:              "zh.txt",
 		"黑豹队丢了多少分？":                  "zh.txt",
 		"規則":                         "ja.txt",
 		"เปิดทำการเมื่อไร": "th.txt",

@@ -43,10 +43,11 @@ language sql immutable set search_path = {{ .path }} as $$
   select ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery
 $$;
 
--- aw_run_of_pairs is a run of characters without spaces as a query: its pairs, in order.
+-- aw_run_of_pairs is a run of characters without spaces as a query: its pairs, in order; of a single character the pairs
+-- that begin with it.
 create or replace function {{ .schema }}.aw_run_of_pairs(run text) returns tsquery
 language sql immutable set search_path = {{ .path }} as $$
-  select string_agg({{ .schema }}.aw_word(substr(run, i, 2))::text, ' <-> ' order by i)::tsquery
+  select (string_agg({{ .schema }}.aw_word(substr(run, i, 2))::text, ' <-> ' order by i) || case length(run) when 1 then ':*' else '' end)::tsquery
   from generate_series(1, greatest(length(run) - 1, 1)) i
 $$;
 
