@@ -24,6 +24,7 @@ func TestMarked(t *testing.T) {
 		{"cafe\u0301", "Café, cafe\u0301", "<mark>Café</mark>, <mark>cafe\u0301</mark>"},
 		{"كتاب", "هذا كِتَاب.", "هذا <mark>كِتَاب</mark>."},
 		{"یک کتاب", "كتاب", "<mark>كتاب</mark>"},
+		{"CO2", "the CO₂, CO", "the <mark>CO₂</mark>, CO"},
 		{"rule 40", "the 40 rules, 404 and 4", "the <mark>40</mark> <mark>rules</mark>, 404 and 4"},
 		{"office", "the oﬃce", "the <mark>oﬃce</mark>"},
 		{"ｏｆｆｉｃｅ", "the office", "the <mark>office</mark>"},

@@ -44,7 +44,7 @@ func kindOf(r rune) kind {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
 		unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ' || isPart(r):
 		return unspaced
-	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r >= '₀' && r <= '₉': // CO₂
 		return spaced
 	}
 	return between
