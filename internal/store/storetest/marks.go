@@ -97,14 +97,15 @@ func (b *bench) marks(text, file string) *store.Marks {
 
 // testSearchMarksEach: every hit has them, also with the largest limit and a question of many words.
 func testSearchMarksEach(t *testing.T, b *bench) {
-	question := "quays"
+	var question strings.Builder
+	question.WriteString("quays")
 	for i := range 100 {
 		if i < 30 {
-			question += fmt.Sprintf(" q%d", i)
+			fmt.Fprintf(&question, " q%d", i)
 		}
 		b.ingestIn(fmt.Sprintf("%d.txt", i), []string{"en", "de"}[i%2], fmt.Sprintf("The quays, q%d", i))
 	}
-	hits := b.search(store.Query{Text: question, Limit: 100, Mark: question})
+	hits := b.search(store.Query{Text: question.String(), Limit: 100, Mark: question.String()})
 	for _, h := range hits {
 		if h.Marks == nil || !h.Marks.Stemmed || !slices.Contains(h.Marks.Words, "quays") {
 			t.Fatalf("%s: %+v", h.Filename, h.Marks)
