@@ -11,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/picture"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/search"
@@ -152,17 +154,7 @@ func (b *bench) deps(log *slog.Logger) api.Deps {
 	deps := api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(b.T),
 		MaxAttempts: attempts, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
-		Search: func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
-			hits, err := s.Search(ctx, store.Query{
-				Text: q.Text, DocumentSet: q.DocumentSet, Limit: q.Limit,
-				Embedding: []float32{1, 1, 0, 1, 0, 1, 0, 1}, // that of the second sample passage
-			})
-			var found search.Found
-			for _, h := range hits {
-				found.Hits = append(found.Hits, search.Hit{Hit: h})
-			}
-			return found, err
-		},
+		Search: search.Finder{Embedder: secondPassage{}}.Find,
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,
 		},
@@ -380,4 +372,15 @@ func (b *bench) fail(h store.Holder, class taskerr.Class, message string) string
 		b.Fatal(err)
 	}
 	return s.DeadLetter.ID
+}
+
+// secondPassage embeds every question as the second sample passage.
+type secondPassage struct{}
+
+func (secondPassage) Model() string { return "offline-hash-1" }
+
+func (secondPassage) Dimensions() int { return 8 }
+
+func (secondPassage) Embed(_ context.Context, inputs []string) (llm.Embeddings, error) {
+	return llm.Embeddings{Vectors: slices.Repeat([][]float32{{1, 1, 0, 1, 0, 1, 0, 1}}, len(inputs))}, nil
 }
