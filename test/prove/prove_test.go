@@ -44,10 +44,10 @@ func TestShort(t *testing.T) {
 		"network":       {"-runs", "1"}, "simulation": {"-schedules", "20"},
 		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
 		// Longer than an attempt tries the model: else a task may fail alone when the outage ends, and its attempt counts.
-		"outage":   {"-outage", "8s", "-run", "^outage/(azure/(database/hangs|model/503)|nats/queue/refuses|postgres/database/refuses)/postgres$", "-untimed"},
-		"poison":   {"-poison", "15s", "-run", "^poison/azure/model/500$", "-untimed"},
-		"cancel":   {"-queues", "azure", "-cancels", "10", "-untimed"},
-		"mutants":  {"-mutants", "200", "-untimed", "-run", "^mutants/[a-np-z]"}, // without OCR
+		"outage":  {"-outage", "8s", "-run", "^outage/(azure/(database/hangs|model/503)|nats/queue/refuses|postgres/database/refuses)/postgres$", "-untimed"},
+		"poison":  {"-poison", "15s", "-run", "^poison/azure/model/500$", "-untimed"},
+		"cancel":  {"-queues", "azure", "-cancels", "10", "-untimed"},
+		"mutants": {"-mutants", "200", "-untimed", "-run", "^mutants/[a-np-z]"}, // without OCR
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
