@@ -5,7 +5,8 @@
 --   -word       nothing with this word; also -"a phrase". A minus before a digit is a sign, within a word a hyphen
 -- Words are compared as in the column document_chunks.search: lower case, no stemming, one form of each letter (aw_letters).
 -- What is written without spaces (aw_pairs) is compared by its pairs of characters, which are in chunk_terms.terms: a run
--- of them is wherever its characters follow each other, also within a longer run, and a single character in any pair.
+-- of them is wherever its characters follow each other, also within a longer run. A single character excludes any pair
+-- that has it, and finds the pairs that begin with it: the index has no others.
 -- Parts of a token in scripts with and without spaces must both be there, in whatever order.
 
 -- aw_terms are the significant words of a question: without the stop words of any of the languages, unless nothing
