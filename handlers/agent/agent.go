@@ -31,7 +31,7 @@ const (
 // Store is what the tools read.
 type Store interface {
 	store.Passages
-	Search(ctx context.Context, q store.Query) ([]store.Hit, error)
+	search.Store
 }
 
 // Deps are the dependencies of the tasks.

@@ -20,7 +20,9 @@ func (t *Tenant) openModels(context.Context) error {
 	if err := t.openUncounted(); err != nil {
 		return err
 	}
-	t.Embedder = t.metrics.Embedder(t.Embedder)
+	if _, bills := t.Embedder.(*openai.Embedder); bills {
+		t.Embedder = t.metrics.Embedder(t.Embedder)
+	}
 	if !t.Chat.Offline() {
 		t.Chat.Chat = t.metrics.Chat(t.Chat.Chat)
 	}

@@ -19,6 +19,15 @@ type Embedder interface {
 	Embed(ctx context.Context, inputs []string) (Embeddings, error)
 }
 
+// Questioner is an Embedder that knows a question from a text: a question's words weigh as much as they are rare among the
+// texts that are searched. Its Embed is for texts, bills nothing, and is near enough for questions, too.
+type Questioner interface {
+	Embedder
+	// Question returns the unit-length vector of a question to a number of texts. chunks is how many of them have a word;
+	// see store.Rarity.
+	Question(text string, all float64, chunks map[string]*float64) []float32
+}
+
 // Embeddings is the result of Embed.
 type Embeddings struct {
 	Vectors [][]float32

@@ -10,8 +10,8 @@ import (
 // are wanted.
 const mostRounds = 12
 
-// ratedRounds limits how often a Rater, which may be paid by the call, rates hits of one search. What is looked for
-// after them is behind all that was rated.
+// ratedRounds is in how many rounds hits are rated: in the first two the best ones are the same, which are rated once. What is
+// looked for after them is behind all that was rated.
 const ratedRounds = 2
 
 // fewest is how many hits a store is asked for at least: the legs bring no fewer, and copies of the first hits are among
@@ -31,11 +31,12 @@ func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vec
 	}
 	kept := &shown{limit: q.Limit, perDocument: q.PerDocument}
 	var found Found
+	rates := map[string]float64{}
 	for round := range mostRounds {
 		if round == ratedRounds {
 			f.Rater = nil
 		}
-		hits, notice, err := f.look(ctx, s, ask, question)
+		hits, notice, err := f.look(ctx, s, ask, question, rates)
 		if err != nil {
 			return Found{}, err
 		}

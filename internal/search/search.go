@@ -5,6 +5,8 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -21,6 +23,7 @@ type Rater interface {
 // Store is what is searched.
 type Store interface {
 	Search(ctx context.Context, q store.Query) ([]store.Hit, error)
+	Rarity(ctx context.Context, question string) (store.Rarity, error)
 	Passages(ctx context.Context, q store.PassageQuery) ([]store.Passage, error)
 }
 
@@ -46,11 +49,11 @@ const (
 // Find searches a store. A Rater that fails changes nothing but the order: Found.Notice says so.
 func (f Finder) Find(ctx context.Context, s Store, q Query) (Found, error) {
 	question := store.PositiveTerms(q.Text) // neither a vector nor a Rater knows what a minus means
-	embedded, err := f.Embedder.Embed(ctx, []string{question})
+	vector, err := Vector(ctx, f.Embedder, s, question)
 	if err != nil {
-		return Found{}, &EmbedError{err}
+		return Found{}, err
 	}
-	found, err := f.fill(ctx, s, q, question, embedded.Vectors[0])
+	found, err := f.fill(ctx, s, q, question, vector)
 	if err != nil {
 		return Found{}, err
 	}
@@ -66,8 +69,28 @@ func (f Finder) Find(ctx context.Context, s Store, q Query) (Found, error) {
 	return found, err
 }
 
-// look asks the store once, and has the hits rated.
-func (f Finder) look(ctx context.Context, s Store, q store.Query, question string) (hits []Hit, notice string, err error) {
+// Vector embeds a question, which is without what it excludes (store.PositiveTerms). Errors are an *EmbedError and those of
+// the store.
+func Vector(ctx context.Context, e llm.Embedder, s interface {
+	Rarity(ctx context.Context, question string) (store.Rarity, error)
+}, question string,
+) ([]float32, error) {
+	if q, ok := e.(llm.Questioner); ok {
+		rare, err := s.Rarity(ctx, question)
+		if err != nil && !errors.Is(err, store.ErrSchema) { // a database that was not migrated since doesn't know it
+			return nil, fmt.Errorf("count the question's words: %w", err)
+		}
+		return q.Question(question, rare.All, rare.Words), nil
+	}
+	embedded, err := e.Embed(ctx, []string{question})
+	if err != nil {
+		return nil, &EmbedError{err}
+	}
+	return embedded.Vectors[0], nil
+}
+
+// look asks the store once, and has the hits rated. known are the rates so far, by chunk.
+func (f Finder) look(ctx context.Context, s Store, q store.Query, question string, known map[string]float64) (hits []Hit, notice string, err error) {
 	there, err := s.Search(ctx, q)
 	if err != nil {
 		return nil, "", err
@@ -80,32 +103,28 @@ func (f Finder) look(ctx context.Context, s Store, q store.Query, question strin
 		}
 	}
 	if f.Rater != nil && len(hits) > 0 {
-		notice, err = f.rate(ctx, question, hits)
+		notice, err = f.rate(ctx, question, hits, known)
 	}
 	return hits, notice, err
 }
 
-// rate orders the first hits by their rates; the others follow with no higher a score. The only error is the end of ctx.
-func (f Finder) rate(ctx context.Context, question string, all []Hit) (notice string, err error) {
+// rate orders the first hits by their rates; the others follow with no higher a score. If all rates are known, the Rater is
+// not asked. The only error is the end of ctx.
+func (f Finder) rate(ctx context.Context, question string, all []Hit, known map[string]float64) (notice string, err error) {
 	hits := all[:min(rated, len(all))]
-	texts := make([]string, len(hits))
-	for i, h := range hits {
-		texts[i] = strings.Join(append(slices.Clone(h.HeadingPath), h.Content), "\n")
-	}
-	rates, err := f.Rater.Rate(ctx, question, texts)
-	switch {
-	case ctx.Err() != nil:
+	if err := f.learn(ctx, question, hits, known); ctx.Err() != nil {
 		return "", context.Cause(ctx)
-	case err != nil:
+	} else if err != nil {
 		if f.Log != nil {
 			f.Log.WarnContext(ctx, "the re-ranker failed; the order is that of words and vectors", "error", err)
 		}
 		return "The re-ranker failed; the order is that of words and vectors.", nil
 	}
 	for i := range hits {
-		hits[i].Score = rates[i]
+		rate := known[hits[i].ChunkID]
+		hits[i].Score = rate
 		if hits[i].Why != nil {
-			hits[i].Why.Rate = &rates[i]
+			hits[i].Why.Rate = &rate
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
@@ -113,4 +132,27 @@ func (f Finder) rate(ctx context.Context, question string, all []Hit) (notice st
 		all[i].Score = min(all[i].Score, hits[len(hits)-1].Score)
 	}
 	return "", nil
+}
+
+// learn makes the rates of hits known.
+func (f Finder) learn(ctx context.Context, question string, hits []Hit, known map[string]float64) error {
+	unknown := slices.ContainsFunc(hits, func(h Hit) bool {
+		_, ok := known[h.ChunkID]
+		return !ok
+	})
+	if !unknown {
+		return nil
+	}
+	texts := make([]string, len(hits))
+	for i, h := range hits {
+		texts[i] = strings.Join(append(slices.Clone(h.HeadingPath), h.Content), "\n")
+	}
+	rates, err := f.Rater.Rate(ctx, question, texts)
+	if err != nil {
+		return err
+	}
+	for i, h := range hits {
+		known[h.ChunkID] = rates[i]
+	}
+	return nil
 }

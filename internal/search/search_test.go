@@ -26,6 +26,11 @@ func (s shelf) Search(_ context.Context, q store.Query) ([]store.Hit, error) {
 	return append([]store.Hit(nil), s[:min(q.Limit, len(s))]...), nil
 }
 
+// Rarity: it was not migrated.
+func (shelf) Rarity(context.Context, string) (store.Rarity, error) {
+	return store.Rarity{}, store.ErrSchema
+}
+
 // Passages: nothing is around its hits.
 func (shelf) Passages(context.Context, store.PassageQuery) ([]store.Passage, error) { return nil, nil }
 

@@ -82,3 +82,11 @@ type Leg struct {
 	// with excess: the score of the 40th of the leg, above which a score counts
 	Base *float64 `json:"base,omitempty"`
 }
+
+// Rarity is in how many of the tenant's chunks the words of a question are.
+type Rarity struct {
+	All float64 `json:"all"` // chunks
+	// Words are in lower case; of scripts without spaces they are pairs of characters. How many chunks have one in any of its
+	// forms; nil: it is a stop word.
+	Words map[string]*float64 `json:"words"`
+}

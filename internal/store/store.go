@@ -237,6 +237,8 @@ type Reader interface {
 	JobDeliveries(ctx context.Context, jobID string) ([]DeliveryStatus, error)
 	// Search combines full text and vectors by reciprocal rank fusion.
 	Search(ctx context.Context, q Query) ([]Hit, error)
+	// Rarity says how rare the words of a question are, which is without what it excludes (PositiveTerms).
+	Rarity(ctx context.Context, question string) (Rarity, error)
 }
 
 // Feeds reads events as they come.

@@ -33,25 +33,28 @@ type tally struct {
 }
 
 // features returns the features of a text by their hash.
-func features(text string) map[uint64]tally {
+func features(text string) map[uint64]tally { return weighed(text, func(string) float64 { return 1 }) }
+
+// weighed are the features of a text; those of a word weigh rarity of what they would, those of a pair the mean of both.
+func weighed(text string, rarity func(word string) float64) map[uint64]tally {
 	tallies := make(map[uint64]tally)
 	add := func(kind, feature string, weight float64) {
 		h := hash(kind, feature)
 		t := tallies[h]
 		tallies[h] = tally{count: t.count + 1, each: max(t.each, weight)}
 	}
-	previous := ""
+	previous, before := "", 0.0
 	for _, word := range words(text) {
-		stem := stem(word)
+		stem, rare := stem(word), rarity(word)
 		weight := informative(stem)
-		add("word", stem, wordWeight*weight)
+		add("word", stem, wordWeight*weight*rare)
 		if previous != "" {
-			add("pair", previous+" "+stem, pairWeight*weight)
+			add("pair", previous+" "+stem, pairWeight*weight*(before+rare)/2)
 		}
 		for _, piece := range pieces(stem) {
-			add("piece", piece, pieceWeight*weight)
+			add("piece", piece, pieceWeight*weight*rare)
 		}
-		previous = stem
+		previous, before = stem, rare
 	}
 	return tallies
 }

@@ -5,7 +5,8 @@
 // Source: Weinberger, Dasgupta, Langford, Smola, Attenberg: "Feature Hashing for Large Scale
 // Multitask Learning", ICML 2009 (signed hashing, whose inner products are unbiased).
 //
-// A vector depends on its text alone: on no collection and no language. Rarity of a question's words, stems by language
+// A text's vector depends on it alone: on no collection and no language. The rarity of words in a collection is on the side
+// of the question (Embedder.Question), so that a document that comes or goes changes no other one's vector. Stems by language
 // and more dimensions make vectors alone better, but not the search, whose BM25 has them: see docs/decisions.md.
 package offline
 
@@ -52,13 +53,12 @@ func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, 
 			return llm.Embeddings{}, taskerr.Errorf(taskerr.InternalBug, "embed: input %d of %d is empty", i,
 				len(inputs))
 		}
-		vectors[i] = e.vector(input)
+		vectors[i] = e.vector(input, features(input))
 	}
 	return llm.Embeddings{Vectors: vectors}, nil
 }
 
-func (e *Embedder) vector(text string) []float32 {
-	weights := features(text)
+func (e *Embedder) vector(text string, weights map[uint64]tally) []float32 {
 	sums := make([]float64, e.dimensions)
 	// Each feature adds to one dimension; fixed-point sums don't depend on the map's order.
 	for feature, weight := range weights {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,4 +162,40 @@ func ExampleEmbedder() {
 	}
 	fmt.Println(dot(got.Vectors[0], got.Vectors[1]) > dot(got.Vectors[0], got.Vectors[2]))
 	// Output: true
+}
+
+// TestQuestion: the rare words of a question find its passage, however many of its other words another one has.
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		"The harbour office keeps a list of every vessel, and the office charges each vessel a fee by its length.",
+		"Pilots board at the outer buoy.",
+	}
+	e, err := offline.New(1536)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := map[string]*float64{"which": nil, "pilots": new(1.0), "office": new(50.0), "vessel": new(60.0), "fee": new(40.0), "a": nil}
+	const question = "Which office charges a vessel a fee for pilots?"
+	vectors := embed(t, 1536, texts...)
+	plain, weighed := e.Question(question, 0, chunks), e.Question(question, 100, chunks)
+	if text := embed(t, 1536, question)[0]; !slices.Equal(plain, text) {
+		t.Error("without texts it is not the vector of the text")
+	}
+	if dot(plain, vectors[0]) < dot(plain, vectors[1]) {
+		t.Error("without rarity the first passage has more of the words")
+	}
+	if dot(weighed, vectors[0]) > dot(weighed, vectors[1]) {
+		t.Error("the rare word has no weight")
+	}
+	if n := dot(weighed, weighed); math.Abs(n-1) > 1e-6 {
+		t.Errorf("its length is %v", math.Sqrt(n))
+	}
+
+	// Of a script without spaces, keys are pairs of characters.
+	kanji := embed(t, 1536, "港湾規則。港湾事務所。港湾料金。", "水先案内。")
+	pairs := map[string]*float64{"港湾": new(80.0), "湾の": new(30.0), "の水": new(0.0), "水先": new(1.0)}
+	if q := e.Question("港湾の水先", 100, pairs); dot(q, kanji[0]) > dot(q, kanji[1]) {
+		t.Error("the rare characters have no weight")
+	}
 }

@@ -142,3 +142,6 @@ func (v Reader) JobDeliveries(_ context.Context, jobID string) ([]store.Delivery
 func (Reader) Search(context.Context, store.Query) ([]store.Hit, error) {
 	return nil, errors.New("memory: there are no documents to search")
 }
+
+// Rarity is of no documents.
+func (Reader) Rarity(context.Context, string) (store.Rarity, error) { return store.Rarity{}, nil }

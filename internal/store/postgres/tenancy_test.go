@@ -107,6 +107,7 @@ func TestTenancy(t *testing.T) {
 		"select aw_webhook('mallory', 'j', 't', 'https://mallory.example', 'failed', 1, null, null)",
 		"set role async_worker_reader", "alter function aw_matching_own security invoker",
 		"alter function aw_ranked_own security invoker", "alter function aw_marks_own security invoker",
+		"alter function aw_rarity_own security invoker",
 		"drop policy tenant on document_chunks",
 		"alter policy search on document_chunks to async_worker", "create policy mine on document_chunks using (true)",
 	} {
@@ -172,6 +173,7 @@ func TestTenancy(t *testing.T) {
 			"count(*) from aw_ranked_own('secret', null, 10, null, null) where $1::text is not null":                     false,
 			"count(*) from aw_marks('VICTIM', 'secret', '{CHUNK}') where $1::text is not null":                           false,
 			"count(*) from aw_marks_own('secret', '{CHUNK}') where $1::text is not null":                                 false,
+			"coalesce((aw_rarity_own('secret') #>> '{words,secret}')::integer, 0) where $1::text is not null":            false,
 			"count(*) from aw_matching_own('secret', '{secret}', null, 10, null, null) where $1::text is not null":       false,
 		} {
 			if conn == asOwner && strings.Contains(call, "from own_") {

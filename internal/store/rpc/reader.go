@@ -48,6 +48,12 @@ func (c *client) JobDeliveries(ctx context.Context, jobID string) ([]store.Deliv
 	return call[[]store.DeliveryStatus](ctx, c, "aw_deliveries", jobArg{jobID})
 }
 
+func (c *client) Rarity(ctx context.Context, question string) (store.Rarity, error) {
+	return call[store.Rarity](ctx, c, "aw_rarity", struct {
+		Text string `json:"text"`
+	}{question})
+}
+
 func (c *client) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 	args := struct {
 		store.Query

@@ -90,16 +90,16 @@ var (
 	open = []string{"aw_bound", "aw_caller", "aw_unbound", "match_document_chunks", "hybrid_search"}
 	// reads run as their owner, and are the reader's too.
 	reads = []string{
-		"aw_find_own", "aw_search", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job",
+		"aw_find_own", "aw_search", "aw_rarity", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job",
 		"aw_jobs", "aw_events", "aw_feed", "aw_result", "aw_stats", "aw_outcomes", "aw_overview", "aw_find_jobs",
 		"aw_job_counts", "aw_document_sets", "aw_document_versions",
 		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs",
 		"aw_own_derived_contents", "aw_own_llm_checks", "aw_own_processing_jobs",
 	}
-	// searched are what aw_matching_own, aw_ranked_own and aw_marks_own call, which have an owner of their own.
+	// searched are what aw_matching_own, aw_ranked_own, aw_marks_own and aw_rarity_own call, which have an owner of their own.
 	searched = []string{
 		"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching", "aw_ranked", "aw_weighted_terms",
-		"aw_marks", "aw_fits", "aw_within", "aw_leaves_out", "aw_enough", "aw_need", "aw_first",
+		"aw_marks", "aw_rarity_of", "aw_fits", "aw_within", "aw_leaves_out", "aw_enough", "aw_need", "aw_first",
 		"aw_shows", "aw_singles", "aw_beside", "aw_in_terms", "aw_one_form", "aw_letters",
 		"aw_frequency", "aw_plain", "aw_pairs", "aw_terms", "aw_terms_of", "aw_text_config", "aw_word",
 	}

@@ -130,6 +130,7 @@ var otherTests = []suiteTest{
 	{"search without a match", testSearchNeighbours},
 	{"search by BM25", testSearchBM25},
 	{"search by what a question repeats", testSearchRepeats},
+	{"rarity of words", testRarity},
 	{"search by the leg that tells", testSearchExcess},
 	{"search with a model, by the order of words", testSearchPairs},
 	{"search behind the leg that tells", testSearchTail},

@@ -121,6 +121,7 @@ func TestTenancy(t *testing.T) {
 		"aw_ranked_own": {"words": "secret", "but": nil, "n": 10, "in_set": nil},
 		"aw_marks":      {"client": victim.Client, "question": "secret", "ids": []string{victim.Chunk}},
 		"aw_marks_own":  {"question": "secret", "ids": []string{victim.Chunk}},
+		"aw_rarity_own": {"question": "secret"},
 		"aw_matching_own": {
 			"all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil,
 		},

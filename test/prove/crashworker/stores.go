@@ -243,6 +243,10 @@ func (w countedStore) Passages(ctx context.Context, q store.PassageQuery) ([]sto
 	return call(w.c, "store.Passages", func() ([]store.Passage, error) { return w.s.Passages(ctx, q) })
 }
 
+func (w countedStore) Rarity(ctx context.Context, question string) (store.Rarity, error) {
+	return call(w.c, "store.Rarity", func() (store.Rarity, error) { return w.s.Rarity(ctx, question) })
+}
+
 func (w countedStore) Feed(ctx context.Context, q store.FeedQuery) (store.FeedPage, error) {
 	return call(w.c, "store.Feed", func() (store.FeedPage, error) { return w.s.Feed(ctx, q) })
 }

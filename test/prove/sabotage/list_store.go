@@ -224,6 +224,12 @@ func inTheStore() []Sabotage {
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
+			Name: "rarity-of-another-tenant", Breaks: []string{"I10"}, Dir: functions, Func: "aw_rarity_own",
+			Old:    "coalesce({{ .schema }}.aw_client(), '')",
+			New:    "(select t.client_id from {{ .schema }}.term_totals t where t.client_id <> {{ .schema }}.aw_client() limit 1)",
+			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
+		},
+		{
 			Name: "security-not-forced", Breaks: []string{"I10"}, Dir: migrations, Func: "005_tenancy",
 			Old: "execute format('alter table %I force row level security', t.name);", New: "",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestEveryTable"),

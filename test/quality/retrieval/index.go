@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -101,17 +102,20 @@ func (x *index) add(ctx context.Context, p Passage) error {
 // search ranks the passages by words, by the vector, or by both.
 func (x *index) search(ctx context.Context, text string, words, vector bool) ([]string, time.Duration, error) {
 	q := store.Query{Limit: depth}
+	start := time.Now()
 	if words {
 		q.Text = text
 	}
 	if vector {
-		v, err := x.embedder.Embed(ctx, []string{store.PositiveTerms(text)})
+		v, err := search.Vector(ctx, x.embedder, x.store, store.PositiveTerms(text))
 		if err != nil {
 			return nil, 0, err
 		}
-		q.Embedding = v.Vectors[0]
+		q.Embedding = v
+		if _, ok := x.embedder.(llm.Questioner); !ok {
+			start = time.Now() // how long a model takes says nothing of the search
+		}
 	}
-	start := time.Now()
 	hits, err := x.store.Search(ctx, q)
 	took := time.Since(start)
 	ids := make([]string, len(hits))

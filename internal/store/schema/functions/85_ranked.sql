@@ -21,7 +21,8 @@ language sql immutable parallel safe
 return round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}'::real[], terms, term)::double precision)) - 0.5);
 
 -- aw_weighted_terms are the words of a question, the rarest first: each as a query for the terms that it has in the
--- languages of a collection, those terms ("forms"), in how many chunks one of them is, and its weight. Words with a term in
+-- languages of a collection, those terms ("forms"), in how many chunks one of them is, its weight, and how the question
+-- writes it ("named", in lower case). Words with a term in
 -- common are one. A word that the question repeats weighs more, up to 9 times, so that a long question is about what it
 -- keeps naming. A word that no chunk has comes last, without a query.
 --
@@ -33,12 +34,12 @@ return round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}'::real[], terms, term):
 do $$
 begin
   if exists (select from pg_proc where pronamespace = '{{ .schema }}'::regnamespace and proname = 'aw_weighted_terms'
-             and not proargnames @> array['forms']) then
+             and not proargnames @> array['named']) then
     drop function {{ .schema }}.aw_weighted_terms(text, text);
   end if;
 end $$;
 create or replace function {{ .schema }}.aw_weighted_terms(client text, words text)
-returns table (query tsquery, forms tsquery[], chunks double precision, weight double precision)
+returns table (query tsquery, forms tsquery[], chunks double precision, weight double precision, named text[])
 language plpgsql stable set search_path = {{ .path }}
 -- One plan for all questions: to make it takes several times as long as to run it. It reads by keys alone.
 set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
@@ -105,11 +106,11 @@ begin
            least(sum(d.chunks), v_all) as chunks, case when bool_and(d.either) then v_doubt else 1 end as sure
     from distinguished d group by d.word
   ), repeated as (
-    select g.word, sum(a.times) as times, bool_or(o.n is not null) as stops
+    select g.word, sum(a.times) as times, bool_or(o.n is not null) as stops, array_agg(a.word) as named
     from grouped g join asked a on a.n = g.n left join stops o on o.n = g.n group by g.word
   )
   select (select string_agg(q::text, ' | ')::tsquery from unnest(f.forms) q), f.forms, f.chunks,
-         f.sure * 9.0 * r.times / (8 + r.times) * ln(1 + (v_all - f.chunks + 0.5) / (f.chunks + 0.5))
+         f.sure * 9.0 * r.times / (8 + r.times) * ln(1 + (v_all - f.chunks + 0.5) / (f.chunks + 0.5)), r.named
   from found f join repeated r on r.word = f.word
   where f.chunks > 0 or not r.stops -- a stop word of one language says nothing in another one
   order by f.chunks = 0, f.chunks, f.forms::text limit 64;

@@ -155,14 +155,14 @@ begin
     if r.oid is null then
       v_findings := v_findings || jsonb_build_object('about', 'version', 'subject', r.name,
         'problem', 'there is no such function');
-    elsif (r.prosecdef and r.name <> all (array['aw_matching_own', 'aw_ranked_own', 'aw_marks_own', 'aw_queue_truncate']) or r.name = any ({{ .open }}) or v_all)
+    elsif (r.prosecdef and r.name <> all (array['aw_matching_own', 'aw_ranked_own', 'aw_marks_own', 'aw_rarity_own', 'aw_queue_truncate']) or r.name = any ({{ .open }}) or v_all)
           and not has_function_privilege(v_caller, r.oid, 'execute') then
       v_findings := v_findings || jsonb_build_object('about', 'function', 'subject', r.name,
         'problem', 'execute is not granted',
         'mend', format('grant execute on function %s to %I', r.called, v_caller));
     end if;
   end loop;
-  -- aw_matching_own, aw_ranked_own and aw_marks_own run as another role, which needs rights on what they call.
+  -- aw_matching_own, aw_ranked_own, aw_marks_own and aw_rarity_own run as another role, which needs rights on what they call.
   for r in
     select o.rolname, f.oid::regprocedure::text as called, f.proname
     from pg_proc d

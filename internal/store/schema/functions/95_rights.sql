@@ -11,7 +11,7 @@ declare
   c_entry constant text[] := array[
     'aw_stage_vectors', 'aw_find_own', 'aw_own_jobs', 'aw_own_job_events', 'aw_own_documents', 'aw_own_summaries',
      'aw_own_agent_runs', 'aw_own_derived_contents', 'aw_own_llm_checks', 'aw_own_processing_jobs',
-    'aw_matching_own', 'aw_ranked_own', 'aw_marks_own', 'aw_queue_truncate'];
+    'aw_matching_own', 'aw_ranked_own', 'aw_marks_own', 'aw_rarity_own', 'aw_queue_truncate'];
   v_owner text;
   f record;
   r text;
@@ -28,7 +28,7 @@ begin
            or p.proowner = (select relowner from pg_class where oid = '{{ .schema }}.jobs'::regclass))
   loop
     v_owner := case f.name when 'aw_matching_own' then 'aw_searcher' when 'aw_ranked_own' then 'aw_searcher'
-                            when 'aw_marks_own' then 'aw_searcher'
+                            when 'aw_marks_own' then 'aw_searcher' when 'aw_rarity_own' then 'aw_searcher'
                             when 'aw_queue_truncate' then 'aw_keeper'
                             else 'aw_owner' end;
     execute format('revoke all on function %s from public', f.sig);
