@@ -141,8 +141,8 @@ func (e *Engine) sendAllUnsent(ctx context.Context, all []store.Unsent) (refusin
 		err = errors.Join(err, failed)
 		took[u.Queue] = took[u.Queue] || taken
 	}
-	for name, any := range took {
-		if !any {
+	for name, some := range took {
+		if !some {
 			refusing = append(refusing, name)
 		}
 	}
