@@ -41,6 +41,38 @@ func TestLoopSlowReceivers(t *testing.T) {
 	})
 }
 
+// However many receivers are slow, the last places are for others once it is known that they are.
+func TestLoopManySlowReceivers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		box := &outbox{}
+		for i := range 800 {
+			box.add(fmt.Sprint("slow-", i), fmt.Sprintf("https://slow%d.example/", i%40))
+		}
+		to := &receivers{answer: func(_ context.Context, d store.Delivery) webhook.Attempt {
+			if strings.Contains(d.URL, "slow") {
+				time.Sleep(14 * time.Second)
+				return webhook.Attempt{Status: 200, Latency: 14 * time.Second}
+			}
+			return webhook.Attempt{Status: 200}
+		}}
+		loop, _ := run(t, webhook.Config{Deliveries: box, Sender: to})
+		advance(time.Minute) // each of them has answered once
+		for i := range 20 {
+			quick := box.add(fmt.Sprint("quick-", i), "https://quick.example/")
+			loop.Wake()
+			advance(time.Second)
+			if got := box.state(quick); got.status != store.DeliveryDelivered {
+				t.Fatalf("after a second, %s is %s", quick.ID, got.status)
+			}
+		}
+		advance(20 * time.Minute)
+		if n := to.attempts(); n != 820 { // 12 at a time take 16 minutes
+			t.Errorf("%d delivered, want all of 820", n)
+		}
+	})
+}
+
 // A long backlog of one receiver takes a few claims for every Concurrency deliveries, not one for each.
 func TestLoopClaimsManyAtOnce(t *testing.T) {
 	t.Parallel()

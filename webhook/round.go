@@ -18,8 +18,9 @@ type round struct {
 	done     chan finished   // holds as many as can run, so that no attempt waits to report
 
 	running int
-	busy    map[string]int // attempts running, by host
-	held    []held         // claimed, waiting for a free place at their host
+	busy    map[string]int  // attempts running, by host
+	slow    map[string]bool // hosts whose last attempt took long
+	held    []held          // claimed, waiting for a free place at their host
 
 	flying    map[string]store.DeliveryClaim // under way, by id
 	extending bool                           // leases are being renewed; kept gets the answer
@@ -45,6 +46,7 @@ type held struct {
 type finished struct {
 	delivery store.Delivery
 	lacked   error         // what this machine lacked, so that there was no attempt; nil: nothing
+	took     time.Duration // by the attempt
 	again    time.Duration // until the next attempt at this delivery or its receiver; zero: none
 	down     string        // what of the receiver is down; empty: nothing
 	look     bool          // others may be due now
@@ -112,18 +114,53 @@ func (r *round) claim(ctx context.Context) {
 	r.look = len(claimed.Deliveries) >= room
 }
 
+const (
+	slowAfter = time.Second // an attempt that takes longer makes its host a slow one
+	maxSlow   = 256         // hosts that are remembered as slow
+)
+
 // takes reports whether another attempt at a host may start. The last quarter of the places is for hosts that have none,
-// so that a few slow receivers can't take all.
+// so that a few slow receivers can't take all, and for hosts that aren't slow, so that many can't either.
 func (r *round) takes(host string) bool {
-	free, n := r.Concurrency-r.running, r.busy[host]
-	return free > 0 && (n == 0 || n < r.PerHost && free > r.Concurrency/4)
+	free, n, last := r.Concurrency-r.running, r.busy[host], r.Concurrency/4
+	if r.slow[host] && r.crawling() >= r.Concurrency-last {
+		return false
+	}
+	return free > 0 && (n == 0 || n < r.PerHost && free > last)
 }
 
-// full lists the hosts with attempts under way that take no more.
+// crawling is how many attempts are under way at slow hosts.
+func (r *round) crawling() (n int) {
+	for name, attempts := range r.busy {
+		if r.slow[name] {
+			n += attempts
+		}
+	}
+	return n
+}
+
+// remember notes whether a host is slow. With too many it begins again: each of them then takes a place once.
+func (r *round) remember(host string, took time.Duration) {
+	if took <= slowAfter {
+		delete(r.slow, host)
+		return
+	}
+	if len(r.slow) >= maxSlow {
+		clear(r.slow)
+	}
+	r.slow[host] = true
+}
+
+// full lists the hosts that take no more: of those with attempts under way, and of the slow ones.
 func (r *round) full() []string {
 	var hosts []string
 	for name := range r.busy {
 		if !r.takes(name) {
+			hosts = append(hosts, name)
+		}
+	}
+	for name := range r.slow {
+		if r.busy[name] == 0 && !r.takes(name) {
 			hosts = append(hosts, name)
 		}
 	}
@@ -176,6 +213,7 @@ func (r *round) finish(f finished) {
 	if r.judge(f) {
 		return
 	}
+	r.remember(name, f.took)
 	if f.again > 0 {
 		r.sooner(f.again)
 	}
@@ -200,11 +238,11 @@ func (r *round) attempt(d store.Delivery) finished {
 	case errors.Is(err, store.ErrFenced):
 		r.Log.Warn("a webhook's claim ran out before its outcome was noted; it may be sent twice", "delivery", d.ID,
 			"host", host(d.URL))
-		return finished{delivery: d}
+		return finished{delivery: d, took: a.Latency}
 	case err != nil:
 		r.Log.Error("can't note a webhook's outcome; it will be sent again", "delivery", d.ID, "host", host(d.URL),
 			"error", err)
-		return finished{delivery: d, again: r.Lease}
+		return finished{delivery: d, took: a.Latency, again: r.Lease}
 	}
 	if is.Status != "" { // a store of the version before says nothing
 		o.Status = is.Status
@@ -217,7 +255,7 @@ func (r *round) attempt(d store.Delivery) finished {
 		}
 		r.Observe(Observation{Status: status, ResponseStatus: a.Status, Attempt: d.Attempts + 1, Latency: a.Latency})
 	}
-	f := finished{delivery: d, look: is.Ended}
+	f := finished{delivery: d, took: a.Latency, look: is.Ended}
 	switch {
 	case is.Down:
 		f.down, f.again = o.Down, is.Probe

@@ -21,31 +21,31 @@ type depth struct {
 
 	mu   sync.Mutex // held while measuring, so that others wait for that
 	at   time.Time
-	last int
+	last map[task.Priority]int
 }
 
-func newDepth(q func(task.Priority) queue.Queue) *depth { return &depth{queue: q} }
+func newDepth(q func(task.Priority) queue.Queue) *depth {
+	return &depth{queue: q, last: map[task.Priority]int{}}
+}
 
-// get returns about how many messages wait, over all priorities. While the queues do not answer it is the last number:
+// get returns about how many messages wait, over all priorities. Of a queue that does not answer it is the last number:
 // a job is recorded before its message is sent.
-func (d *depth) get(ctx context.Context) int {
+func (d *depth) get(ctx context.Context) (total int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.at.IsZero() && time.Since(d.at) < depthEvery {
-		return d.last
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), depthLimit)
-	defer cancel()
-	total := 0
-	for _, p := range []task.Priority{task.PriorityHigh, task.PriorityNormal, task.PriorityLow} {
-		n, err := d.queue(p).Depth(ctx)
-		if err != nil {
-			total = d.last
-			break
+	if d.at.IsZero() || time.Since(d.at) >= depthEvery {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), depthLimit)
+		defer cancel()
+		for _, p := range []task.Priority{task.PriorityHigh, task.PriorityNormal, task.PriorityLow} {
+			if n, err := d.queue(p).Depth(ctx); err == nil {
+				d.last[p] = n
+			}
 		}
+		d.at = time.Now()
+	}
+	for _, n := range d.last {
 		total += n
 	}
-	d.at, d.last = time.Now(), total
 	return total
 }
 

@@ -61,5 +61,12 @@ func TestAdmission(t *testing.T) {
 		full.fail = nil
 		time.Sleep(depthEvery)
 		check(4, true)
+		empty.fail = errors.New("no right to look") // of one queue: the others are looked at
+		full.depth = 9
+		time.Sleep(depthEvery)
+		check(5, false)
+		full.depth = 10
+		time.Sleep(depthEvery)
+		check(6, true)
 	})
 }

@@ -240,7 +240,7 @@ func (c *Caller) Watch(
 	if err := c.api.mayRead(ctx); err != nil {
 		return c.api.answer(ctx, "watch", err)
 	}
-	if !c.api.limits.beginStream() {
+	if !c.api.limits.beginStream(c.by.identity()) {
 		return tooManyStreams()
 	}
 	var l *feed.Listener

@@ -16,12 +16,15 @@ const (
 
 // limits bound what one caller, and all together, can ask for.
 type limits struct {
-	mu      sync.Mutex
-	callers map[string]*rate.Limiter
-	streams int
+	mu        sync.Mutex
+	callers   map[string]*rate.Limiter
+	streams   int
+	streamsOf map[string]int // by caller
 }
 
-func newLimits() *limits { return &limits{callers: map[string]*rate.Limiter{}} }
+func newLimits() *limits {
+	return &limits{callers: map[string]*rate.Limiter{}, streamsOf: map[string]int{}}
+}
 
 // take counts a request; positive: how long the caller has to wait.
 func (l *limits) take(subject string) time.Duration {
@@ -55,18 +58,25 @@ func (l *limits) forget() {
 	}
 }
 
-func (l *limits) beginStream() bool {
+// beginStream makes room for a caller's stream, if there is any. The last lastStreams are for callers with fewer than
+// fewStreams, so that one can't keep the others out.
+func (l *limits) beginStream(caller string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.streams >= maxStreams {
+	free, own := maxStreams-l.streams, l.streamsOf[caller]
+	if free <= 0 || free <= lastStreams && own >= fewStreams {
 		return false
 	}
 	l.streams++
+	l.streamsOf[caller]++
 	return true
 }
 
-func (l *limits) endStream() {
+func (l *limits) endStream(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.streams--
+	if l.streamsOf[caller]--; l.streamsOf[caller] == 0 {
+		delete(l.streamsOf, caller)
+	}
 }

@@ -21,6 +21,8 @@ const (
 	retryAfter  = "2000"           // milliseconds, for EventSource to connect again
 	sendAt      = 32 << 10         // bytes that are sent together
 	maxStreams  = 600              // at a time
+	lastStreams = 100              // of these are for callers
+	fewStreams  = 10               // with fewer than these
 )
 
 // Stream writes server-sent events.
@@ -39,11 +41,11 @@ type Stream struct {
 // stream answers with what do writes, until it returns. Who may read was decided before: once it has begun, only its
 // end can tell of an error.
 func (a *API) stream(ctx context.Context, l *feed.Listener, do func(*Stream) error) (*huma.StreamResponse, error) {
-	if !a.limits.beginStream() {
+	by := principalFrom(ctx)
+	if !a.limits.beginStream(by.identity()) {
 		l.Close()
 		return nil, tooManyStreams()
 	}
-	by := principalFrom(ctx)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		a.serveStream(hc.Context(), w, r, by, l, do)
@@ -54,7 +56,7 @@ func (a *API) stream(ctx context.Context, l *feed.Listener, do func(*Stream) err
 func (a *API) serveStream(
 	ctx context.Context, w http.ResponseWriter, r *http.Request, by Principal, l *feed.Listener, do func(*Stream) error,
 ) {
-	defer a.limits.endStream()
+	defer a.limits.endStream(by.identity())
 	defer l.Close()
 	cancel := context.CancelFunc(func() {})
 	if !by.Expires.IsZero() {

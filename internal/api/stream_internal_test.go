@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -64,22 +65,37 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
-// There is a limit of streams, and each that ends makes room.
+// There is a limit of streams, and each that ends makes room. No caller can take all of them.
 func TestStreamLimit(t *testing.T) {
 	t.Parallel()
 	f := feed.New(feed.Config{Store: memory.Reader{Store: memory.New()}})
 	defer f.Close()
 	a := &API{deps: Deps{Feed: f}, limits: newLimits(), auth: &authenticator{}}
-	for range maxStreams {
-		if !a.limits.beginStream() {
-			t.Fatal("no room")
+	many := func(caller string) (n int) {
+		for a.limits.beginStream(caller) {
+			n++
+		}
+		return n
+	}
+	if n := many("greedy"); n != maxStreams-lastStreams {
+		t.Errorf("one caller has %d streams", n)
+	}
+	for i := range lastStreams / fewStreams {
+		if n := many(fmt.Sprint("caller-", i)); n != fewStreams {
+			t.Errorf("another one has %d streams", n)
 		}
 	}
 	if _, err := a.stream(t.Context(), f.Watch("j", 0), nil); err == nil || describe(err).Code != "TOO_MANY_STREAMS" {
 		t.Errorf("one too many: %v", err)
 	}
-	a.limits.endStream()
+	a.limits.endStream("greedy")
 	if _, err := a.stream(t.Context(), f.Watch("j", 0), nil); err != nil {
 		t.Errorf("one has ended: %v", err)
+	}
+	for range maxStreams - lastStreams - 1 {
+		a.limits.endStream("greedy")
+	}
+	if _, kept := a.limits.streamsOf["greedy"]; kept {
+		t.Error("a caller without streams is remembered")
 	}
 }

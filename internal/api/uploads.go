@@ -101,6 +101,17 @@ func checkName(field, name string) error {
 	return nil
 }
 
+// checkEncoding refuses content that is encoded: it would be stored as it comes, and read as damaged later.
+func checkEncoding(h http.Header) error {
+	for _, encoding := range h.Values("Content-Encoding") {
+		if encoding = strings.TrimSpace(encoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+			return problem(http.StatusUnsupportedMediaType, "UNSUPPORTED_ENCODING",
+				"send the file as it is, without Content-Encoding")
+		}
+	}
+	return nil
+}
+
 // contentTypeOf checks a content type.
 func contentTypeOf(field, text string) (string, error) {
 	if text == "" {
@@ -144,6 +155,9 @@ func (a *API) putBlob(ctx context.Context, in *blobInput) (*bodyOf[Blob], error)
 			return nil, err
 		}
 		return nil, tooLarge(most)
+	}
+	if err := checkEncoding(in.r.Header); err != nil {
+		return nil, err
 	}
 	return a.put(ctx, newBlob{
 		field: "path.name", name: in.Name, kind: in.r.Header.Get("Content-Type"), content: in.r.Body, w: in.w,

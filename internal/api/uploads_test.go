@@ -59,6 +59,11 @@ func TestPutBlob(t *testing.T) {
 		}
 	}
 	b.want(b.ask("PUT", "/v1/blobs/empty", "", as...), http.StatusBadRequest, "VALIDATION_ERROR")
+	for _, encoding := range []string{"gzip", "br", "identity, gzip"} {
+		b.want(b.ask("PUT", "/v1/blobs/encoded", "x", append(as, "Content-Encoding", encoding)...),
+			http.StatusUnsupportedMediaType, "UNSUPPORTED_ENCODING")
+	}
+	b.want(b.ask("PUT", "/v1/blobs/plain", "x", append(as, "Content-Encoding", "Identity")...), http.StatusCreated, "")
 	b.want(b.ask("PUT", "/v1/blobs/type", "x", "Content-Type", "nonsense"), http.StatusBadRequest, "VALIDATION_ERROR")
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,51 +106,74 @@ func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
 	}
 }
 
-// sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others. It
-// returns when the next job is due that waits for its time; zero: none is known.
+// sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others, nor
+// does a queue that takes no message: the next batch has none of its. It returns when the next job is due that waits for
+// its time; zero: none is known.
 func (e *Engine) sweep(ctx context.Context, revive bool) (due time.Time, err error) {
-	for {
-		found, err := e.deps.Store.Sweep(ctx, overdue, sweepBatch)
-		if err != nil {
-			return due, err
+	ages := overdue
+	for more := true; more; {
+		found, failed := e.deps.Store.Sweep(ctx, ages, sweepBatch)
+		if failed != nil {
+			return due, errors.Join(err, failed)
 		}
 		if found.DueIn > 0 {
 			due = time.Now().Add(found.DueIn)
 		}
-		for _, u := range found.Unsent {
-			err = errors.Join(err, e.sendUnsent(ctx, u))
-		}
-		if !revive {
-			if err != nil || len(found.Unsent) < sweepBatch {
-				return due, err
-			}
-			continue
-		}
-		settled := 0
-		for _, s := range found.Stalled {
-			done, failed := e.revive(ctx, s)
+		refusing, failed := e.sendAllUnsent(ctx, found.Unsent)
+		err = errors.Join(err, failed)
+		skip := slices.Compact(slices.Sorted(slices.Values(append(refusing, ages.SkipQueues...))))
+		progress := failed == nil && len(refusing) == 0 || len(skip) > len(ages.SkipQueues)
+		ages.SkipQueues, more = skip, progress && len(found.Unsent) == sweepBatch
+		if revive {
+			revive, failed = e.reviveAll(ctx, found.Stalled)
 			err = errors.Join(err, failed)
-			if done {
-				settled++
-			}
-		}
-		if err != nil || settled == 0 || len(found.Stalled) < sweepBatch {
-			return due, err
+			more = more || revive
 		}
 	}
+	return due, err
 }
 
-func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) error {
+// sendAllUnsent returns the queues that took none of their messages.
+func (e *Engine) sendAllUnsent(ctx context.Context, all []store.Unsent) (refusing []string, err error) {
+	took := map[string]bool{}
+	for _, u := range all {
+		taken, failed := e.sendUnsent(ctx, u)
+		err = errors.Join(err, failed)
+		took[u.Queue] = took[u.Queue] || taken
+	}
+	for name, some := range took {
+		if !some {
+			refusing = append(refusing, name)
+		}
+	}
+	return refusing, err
+}
+
+// reviveAll reports whether there may be more to revive in this sweep.
+func (e *Engine) reviveAll(ctx context.Context, stalled []store.Stalled) (more bool, err error) {
+	settled := 0
+	for _, s := range stalled {
+		done, failed := e.revive(ctx, s)
+		err = errors.Join(err, failed)
+		if done {
+			settled++
+		}
+	}
+	return err == nil && settled > 0 && len(stalled) == sweepBatch, err
+}
+
+// sendUnsent reports whether the queue took the message.
+func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, err error) {
 	q, ok := e.queueNamed(u.Queue)
 	if !ok {
 		e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
-		return nil
+		return false, nil
 	}
 	if err := e.sendRecorded(ctx, q, u.JobID, u.Message); err != nil {
-		return err
+		return !errors.Is(err, errNotTaken), err
 	}
 	e.log.Info("sent the message of a job that was recorded but never sent", "task_id", u.JobID)
-	return nil
+	return true, nil
 }
 
 // revive sends a stalled job's message again, made from its row. It reports whether the job is settled for this sweep.
@@ -205,10 +229,13 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 	return t, nil
 }
 
+// errNotTaken reports that a message could not be put on its queue.
+var errNotTaken = errors.New("the queue did not take it")
+
 // sendRecorded sends a recorded message, to a queue that may have been deleted, and records that it was sent.
 func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text string) error {
 	if err := sendEnsured(ctx, q, text, queue.SendOptions{}); err != nil {
-		return fmt.Errorf("send the message of job %s: %w", jobID, err)
+		return fmt.Errorf("send the message of job %s: %w: %w", jobID, errNotTaken, err)
 	}
 	e.Wake()
 	if err := e.deps.Store.MarkSent(ctx, jobID); err != nil {

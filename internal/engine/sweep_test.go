@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	record "github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -268,4 +270,75 @@ func TestEveryCallOfTheSweepFails(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs", runs)
+}
+
+// unsent records tasks whose messages could not be sent.
+func (w *world) unsent(n int, name string, p task.Priority) {
+	w.Helper()
+	down := engine.Queues{High: unsendable{w.queues.High}, Normal: unsendable{w.queues.Normal}, Low: unsendable{w.queues.Low}}
+	submitter := engine.Submitter{Store: w.store, Queues: down, MaxAttempts: func(task.Type) int { return 3 }}
+	for i := range n {
+		if _, err := submitter.Submit(w.Context(), task.Task{
+			ID: fmt.Sprint(name, i), Type: "test", Payload: []byte(`{}`), Priority: p,
+		}); !errors.Is(err, errDown) {
+			w.Fatalf("submit: %v", err)
+		}
+	}
+}
+
+// What was recorded while a queue was down is sent by the next sweep, however much it is.
+func TestManyUnsentAreSent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(done)
+		w.settled(time.Minute)
+		w.unsent(170, "t", task.PriorityNormal)
+		w.settled(10 * time.Minute)
+		for i := range 170 {
+			w.expectState(fmt.Sprint("t", i), job.Succeeded, 1)
+		}
+	})
+}
+
+// A queue that refuses messages holds up none that is for another queue, and is asked for a batch in each sweep.
+func TestRefusingQueueHoldsUpNoOther(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.unsent(120, "low", task.PriorityLow)
+		w.unsent(1, "normal", task.PriorityNormal)
+		low := &refusing{Queue: w.queues.Low}
+		w.queues.Low = low
+		w.start(done)
+		w.settled(10 * time.Minute)
+		w.expectState("normal0", job.Succeeded, 1)
+		if n := low.sends.Load(); n == 0 || n > 3*50 {
+			t.Errorf("the queue was asked %d times in 10 minutes", n)
+		}
+	})
+}
+
+// Rows that name a queue of nobody hold up no other, and don't keep the sweep busy.
+func TestUnknownQueueHoldsUpNoOther(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for i := range 120 {
+			if _, err := w.store.Submit(w.Context(), store.Submission{
+				Task: store.Task{JobID: fmt.Sprint("odd", i), Type: "test", MaxAttempts: 3, Payload: []byte("{}")}, Queue: "other-tasks", Message: "x",
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.unsent(1, "normal", task.PriorityNormal)
+		w.start(done)
+		w.settled(10 * time.Minute)
+		w.expectState("normal0", job.Succeeded, 1)
+	})
+}
+
+// refusing is a queue that takes no message.
+type refusing struct {
+	queue.Queue
+	sends atomic.Int64
+}
+
+func (q *refusing) Send(context.Context, string, queue.SendOptions) (string, error) {
+	q.sends.Add(1)
+	return "", errDown
 }

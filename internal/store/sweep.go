@@ -13,6 +13,8 @@ type SweepAges struct {
 	UnstartedFor time.Duration
 	// AgainAfter is the least time between two messages that sweeps send for a job.
 	AgainAfter time.Duration
+	// SkipQueues are queues whose unsent messages are not wanted.
+	SkipQueues []string
 }
 
 // SweepAnswer is the result of a sweep.

@@ -75,21 +75,24 @@ func Partials(s store.Summaries) Chore {
 }
 
 // Answers removes answers of the gateway that nobody has used for a month. remove removes the blobs of one, those that
-// no row names, too; it returns nil if they are gone already.
+// no row names, too; it returns nil if they are gone already. One that can't be removed holds up no other; after
+// mostFailures in a row the container does not answer.
 func Answers(s store.Answers, remove func(context.Context, store.ExpiredAnswer) error) Chore {
+	const mostFailures = 10
 	return Chore{Name: "answers of the gateway", Every: every, Do: func(ctx context.Context) (int, bool, error) {
 		old, err := s.ExpireAnswers(ctx, answersFor, batch)
 		if err != nil || len(old) == 0 {
 			return 0, false, err
 		}
 		var gone []store.ExpiredAnswer
-		for _, a := range old {
-			if err = remove(ctx, a); err != nil {
-				break // the next round tries it again
+		for failures := 0; len(old) > 0 && failures < mostFailures; old = old[1:] {
+			failed := remove(ctx, old[0])
+			if failures++; failed == nil {
+				gone, failures = append(gone, old[0]), 0
 			}
-			gone = append(gone, a)
+			err = errors.Join(err, failed)
 		}
 		n, forgotten := s.ForgetAnswers(ctx, gone)
-		return n, len(old) == batch && err == nil, errors.Join(err, forgotten)
+		return n, len(gone) == batch, errors.Join(err, forgotten)
 	}}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -250,6 +252,49 @@ func TestRest(t *testing.T) {
 			if e.rounds < want*9/10 || e.rounds > want*11/10+1 {
 				t.Errorf("%d batches of %v in a minute, want about %d", e.rounds, took, want)
 			}
+		}
+	})
+}
+
+// answers is a store of so many answers of the gateway, the oldest first.
+type answers struct {
+	store.Answers
+	keys []string
+}
+
+func (a *answers) ExpireAnswers(_ context.Context, _ time.Duration, limit int) (old []store.ExpiredAnswer, _ error) {
+	for _, key := range a.keys[:min(limit, len(a.keys))] {
+		old = append(old, store.ExpiredAnswer{Key: key})
+	}
+	return old, nil
+}
+
+func (a *answers) ForgetAnswers(_ context.Context, gone []store.ExpiredAnswer) (int, error) {
+	for _, g := range gone {
+		a.keys = slices.DeleteFunc(a.keys, func(key string) bool { return key == g.Key })
+	}
+	return len(gone), nil
+}
+
+// An answer whose blob can't be removed keeps no other; a container that doesn't answer is asked a few times.
+func TestUnremovableAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, down, calls := &answers{keys: []string{"held", "b", "c", "held too", "e"}}, false, 0
+		chore := upkeep.Answers(a, func(_ context.Context, x store.ExpiredAnswer) error {
+			calls++
+			if down || strings.HasPrefix(x.Key, "held") {
+				return errors.New("a policy keeps the blob")
+			}
+			return nil
+		})
+		during(t, time.Hour*24, chore)
+		if want := []string{"held", "held too"}; !slices.Equal(a.keys, want) {
+			t.Errorf("%v are kept, want %v", a.keys, want)
+		}
+		down, calls = true, 0
+		a.keys = make([]string, 200)
+		if n, more, err := chore.Do(t.Context()); n > 0 || more || err == nil || calls > 10 {
+			t.Errorf("%d removed in %d calls, %v, %v", n, calls, more, err)
 		}
 	})
 }

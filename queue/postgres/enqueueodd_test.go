@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,6 +38,30 @@ func TestEnqueueRefusesOtherTypes(t *testing.T) {
 	for _, m := range got {
 		d, err := task.Decode(m.Text, task.Options{ClientID: "acme"})
 		t.Errorf("%s was sent: the worker finds the id %q, %v", m.Text, d.Known.TaskID, err)
+	}
+}
+
+// TestEnqueueTimes: a time that the worker's decoder refuses is refused at once, and not when it has come.
+func TestEnqueueTimes(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks")
+	conn := as(t, url, "acme")
+	for _, at := range []string{
+		"2030-02-03T04:05:06Z", "2030-02-03T04:05:06.789Z", "2030-02-03T04:05:06+05:45", "2030-02-03T04:05:06", "2030-02-03",
+		"2030-02-03 04:05:06+00", "2030-02-30T00:00:00Z", "2030-02-03T24:00:00Z", "2030-02-03T04:05:60Z",
+		"2030-02-03T04:05:06+99:00", "2030-02-03T04:05:06 Mars/Base", "tomorrow", "now", "infinity", "-infinity", "epoch",
+		"294276-12-31T00:00:00Z", "0000-01-01T00:00:00Z", "",
+	} {
+		text := fmt.Sprintf(`{"task_id":"t%x","task_type":"ingest","payload":{},"run_at":%q}`, at, at)
+		_, decoded := task.Decode(text, task.Options{ClientID: "acme"})
+		if at == "" {
+			decoded = errors.New("no time")
+		}
+		got := enqueue(t, conn, text)
+		if taken := strings.HasSuffix(got, " true"); taken != (decoded == nil) || !taken && got != "AW006" {
+			t.Errorf("%q: %s; the worker says %v", at, got, decoded)
+		}
 	}
 }
 

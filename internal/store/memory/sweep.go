@@ -22,7 +22,7 @@ func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.Swe
 				found.DueIn = left
 			}
 		}
-		if ready {
+		if ready && !slices.Contains(o.SkipQueues, r.Submitted.Queue) {
 			found.Unsent = append(found.Unsent, store.Unsent{
 				JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message,
 			})

@@ -25,8 +25,9 @@ func (c *client) Sweep(ctx context.Context, o store.SweepAges, limit int) (store
 		DueIn millis `json:"due_in_ms"`
 	}](ctx, c, "aw_sweep", struct {
 		sweepAges
-		Limit int `json:"limit"`
-	}{sweepAgesOf(o), limit})
+		Limit      int      `json:"limit"`
+		SkipQueues []string `json:"skip_queues,omitempty"`
+	}{sweepAgesOf(o), limit, o.SkipQueues})
 	found := answer.SweepAnswer
 	found.DueIn = time.Duration(answer.DueIn)
 	for i := range found.Stalled {

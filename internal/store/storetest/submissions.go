@@ -219,6 +219,27 @@ func testRunAt(t *testing.T, b *bench) {
 	}
 }
 
+// testSkippedQueues: a sweep finds no message for a queue that takes none, and so those for others.
+func testSkippedQueues(t *testing.T, b *bench) {
+	for _, queue := range []string{"down", "down", "up", "slow"} {
+		s := once().Submission
+		s.Queue = queue
+		if _, err := b.Submit(b.ctx(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range map[int][]string{1: {"up"}, 10: {"up", "slow"}} {
+		found, err := b.Sweep(b.ctx(), store.SweepAges{SkipQueues: []string{"down", "gone"}}, limit)
+		var got []string
+		for _, u := range found.Unsent {
+			got = append(got, u.Queue)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("of %d it finds %v, %v; want %v", limit, got, err, want)
+		}
+	}
+}
+
 // testJobFilters: pages of jobs by filter, stable while others are added.
 func testJobFilters(t *testing.T, b *bench) {
 	var want []string

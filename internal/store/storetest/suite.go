@@ -29,6 +29,7 @@ var jobTests = []suiteTest{
 	{"submit", testSubmit},
 	{"sweep", testSweep},
 	{"sweep of unstarted jobs", testSweepUnstarted},
+	{"sweep of some queues", testSkippedQueues},
 	{"sweeps at once", testSweepTogether},
 	{"reject a taken id", testRejectTaken},
 	{"canceled before its message", testTellCanceled},

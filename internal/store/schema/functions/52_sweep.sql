@@ -14,6 +14,7 @@ return j.status in ('pending', 'running') and j.message is null and case
     and (j.sent_at <= coalesce(j.lease_expires_at, j.not_before)
          or j.sent_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'again_after_ms')) end;
 
+-- aw_sweep finds p.limit of each at most; of the messages none for p.skip_queues.
 create or replace function {{ .schema }}.aw_sweep(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
@@ -26,6 +27,7 @@ begin
         jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
       from (select * from {{ .schema }}.jobs
             where client_id = v_client and message is not null and sent_at is null
+              and not coalesce(p -> 'skip_queues' ? queue, false)
               -- Nothing has changed since it was recorded. One with a time is sent when that has come.
               and case when run_at is null
                   then updated_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')

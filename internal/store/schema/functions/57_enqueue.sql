@@ -19,12 +19,16 @@ begin
          || case jsonb_typeof(d -> 'payload') when 'object' then d -> 'payload' else '{}' end);
 end $$;
 
--- aw_time reads when a task may start.
+-- aw_time reads when a task may start, in the form that the worker's decoder takes. Postgres takes others, infinity too:
+-- the worker would refuse them when their time has come.
 create or replace function {{ .schema }}.aw_time(run_at text) returns timestamptz
 language plpgsql stable set search_path = {{ .path }} as $$
 begin
+  if run_at !~ '^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d\d:\d\d)$' then
+    raise invalid_datetime_format;
+  end if;
   return run_at::timestamptz;
-exception when datetime_field_overflow or invalid_datetime_format then
+exception when datetime_field_overflow or invalid_datetime_format or invalid_time_zone_displacement_value then
   raise exception 'run_at is not a time: use 2026-12-01T06:00:00Z' using errcode = 'AW006';
 end $$;
 
