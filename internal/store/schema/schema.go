@@ -100,7 +100,7 @@ var (
 	searched = []string{
 		"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching", "aw_ranked", "aw_weighted_terms",
 		"aw_marks", "aw_fits", "aw_within", "aw_leaves_out", "aw_enough", "aw_need", "aw_first",
-		"aw_shows", "aw_singles", "aw_beside", "aw_in_terms", "aw_one_form", "aw_letters",
+		"aw_shows", "aw_any_of", "aw_singles", "aw_beside", "aw_in_terms", "aw_one_form", "aw_letters",
 		"aw_frequency", "aw_plain", "aw_pairs", "aw_terms", "aw_terms_of", "aw_text_config", "aw_word",
 	}
 )

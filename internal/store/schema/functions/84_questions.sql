@@ -117,28 +117,39 @@ language sql immutable set search_path = {{ .path }} as $$
   from regexp_matches(q::text, '''([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])''', 'g') m
 $$;
 
+-- aw_any_of is what a text or its terms must have to match a query, beside its single characters (aw_singles): one word of
+-- each of its parts, of a phrase the first one.
+create or replace function {{ .schema }}.aw_any_of(q tsquery) returns tsquery
+language sql immutable set search_path = {{ .path }} as $$
+  select replace(regexp_replace(q::text, ' <(-|[0-9]+)> ''([^'']|'''')*''(:[*A-D]+)?', '', 'g'), ' & ', ' | ')::tsquery
+$$;
+
 -- aw_shows reports whether a chunk matches a query of aw_question, which may have words that are looked for in its terms,
--- too. "search" is the chunk's, "singles" those of the query (aw_singles): to find them takes longer than to look at a
--- chunk. A context that a model wrote doesn't count: the terms, which have it, only tell what need not be looked at, so
--- the query must not have what is excluded.
+-- too. "search" is the chunk's, "any_of" is aw_any_of, and "singles" aw_singles of the query: to find them takes longer than
+-- to look at a chunk. Most chunks have none of the words, and end there. A context that a model wrote doesn't count, nor
+-- does a stem: the terms, which have both, only tell what need not be looked at, so the query must not have what is excluded.
 drop function if exists {{ .schema }}.aw_shows(text, uuid, tsvector, tsquery); -- without "singles"
+drop function if exists {{ .schema }}.aw_shows(text, uuid, tsvector, tsquery, text); -- without "any_of"
 create or replace function {{ .schema }}.aw_shows(
-  client text, chunk uuid, search tsvector, q tsquery, singles text) returns boolean
-language plpgsql stable set search_path = {{ .path }} as $$
+  client text, chunk uuid, search tsvector, q tsquery, any_of tsquery, singles text) returns boolean
+language plpgsql stable cost 1000 set search_path = {{ .path }} as $$
 declare
   v_terms tsvector;
-  v_context boolean;
+  v_language text;
+  v_sure boolean; -- v_terms are the words of the text
 begin
-  select t.terms, c.context is not null into v_terms, v_context
-    from {{ .schema }}.document_chunks c
-    left join {{ .schema }}.chunk_terms t on t.client_id = c.client_id and t.chunk_id = c.id
-    where c.client_id = client and c.id = chunk;
+  select t.terms, t.language into v_terms, v_language
+    from {{ .schema }}.chunk_terms t where t.client_id = client and t.chunk_id = chunk;
+  if v_terms is not null and not (search @@ any_of or v_terms @@ any_of
+      or singles is not null and array_to_string(tsvector_to_array(v_terms), ' ') ~ ('[' || singles || ']')) then
+    return false;
+  end if;
   loop
     if v_terms is null then
       v_terms := coalesce((
         select {{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, array_to_string(c.heading_path, ' ') || E'\n' || c.content)
         from {{ .schema }}.document_chunks c where c.client_id = client and c.id = chunk), '');
-      v_context := false;
+      v_sure := true;
     end if;
     if not (case when singles is null then (search || v_terms) @@ q
       else (search || v_terms || array_to_tsvector(array(
@@ -146,7 +157,8 @@ begin
           regexp_replace(v_terms::text, '[^' || singles || ']+', '', 'g'), null)) x(one)))) @@ q end) then
       return false;
     end if;
-    exit when not v_context;
+    exit when v_sure or {{ .schema }}.aw_text_config(v_language) = 'pg_catalog.simple'::regconfig and exists (
+      select from {{ .schema }}.document_chunks c where c.client_id = client and c.id = chunk and c.context is null);
     v_terms := null;
   end loop;
   return true;

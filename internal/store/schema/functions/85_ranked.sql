@@ -226,15 +226,18 @@ begin
               select from {{ .schema }}.documents d
               where d.client_id = t.client_id and d.id = t.document_id
                 and ($5 is null or d.document_set = $5) and {{ .schema }}.aw_fits(d, $9)))
-            and ($6 is null or not exists (
+            and ($6 is null or $11 or not exists (
+              select from {{ .schema }}.document_chunks c
+              where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
+            and (not $11 or not exists ( -- the offset: else the planner would ask for each chunk of the table
               select from {{ .schema }}.document_chunks c
               where c.client_id = t.client_id and c.id = t.chunk_id
-                and case when $11 then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, $6, $12) else c.search @@ $6 end))
+                and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, $6, $13, $12) offset 0))
           limit %s) r offset 0) v
         order by v.score desc, v.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
       into v_new_ids, v_new_scores, v_met
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
-        v_within, within, v_left, {{ .schema }}.aw_beside(but::text), {{ .schema }}.aw_singles(but);
+        v_within, within, v_left, but is not null and {{ .schema }}.aw_beside(but::text), {{ .schema }}.aw_singles(but), {{ .schema }}.aw_any_of(but);
     select array_agg(s.id), array_agg(s.score) into v_ids, v_scores from (
       select distinct u.id, u.score from unnest(v_ids || v_new_ids, v_scores || v_new_scores) u(id, score)
       order by u.score desc, u.id limit n) s;
