@@ -171,6 +171,7 @@ func TestMistakes(t *testing.T) {
 		{call("search", object{"query": 5}), "query can't be a number"},
 		{call("search", object{"query": " "}), "query is empty"},
 		{call("search", object{"query": "x", "k": 99}), "it is 1 to 20"},
+		{call("search", object{"query": "x", "from": "2024-03-01", "to": "2024-02-01"}), "from is later than to"},
 		{call("grep", object{"document": "a.pdf", "pattern": "("}), "RE2"},
 		{call("grep", object{"document": "a.pdf", "pattern": `(a+)+\1`}), "RE2"},
 		{call("grep", object{"document": "none.pdf", "pattern": "a"}), "there is no document"},

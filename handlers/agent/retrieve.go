@@ -2,11 +2,13 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // Limits of an answer without a model.
@@ -27,7 +29,12 @@ func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err := r.call.Progress.Stage(stageSending); err != nil {
 		return answer{}, err
 	}
-	answered, err := r.find(ctx, search.Query{Text: clip(r.payload.Prompt, 2000), Limit: lookedAt})
+	q := search.Query{Text: clip(r.payload.Prompt, 2000), Limit: lookedAt}
+	answered, err := r.find(ctx, q)
+	if _, wrong := errors.AsType[*search.InvalidError](err); wrong { // a prompt is no query: it may quote any text
+		q.Text = store.PlainTerms(q.Text)
+		answered, err = r.find(ctx, q)
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +70,15 @@ func (a searchArguments) query() (q search.Query, err error) {
 		to = &end
 	}
 	q.Within = search.Narrowed(a.Metadata, from, to, a.Language)
-	return q, nil
+	return q, wrongQuery(q.Check())
+}
+
+// wrongQuery is a search.InvalidError as the model's mistake; other errors stay.
+func wrongQuery(err error) error {
+	if bad, ok := errors.AsType[*search.InvalidError](err); ok {
+		return mistaken("%v", bad)
+	}
+	return err
 }
 
 // dayOf is the day that an argument names; nil: it names none.
@@ -95,7 +104,7 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 	}
 	found, err := r.find(ctx, q)
 	if err != nil {
-		return err
+		return wrongQuery(err)
 	}
 	if found.Notice != "" {
 		out.note("%s", found.Notice)

@@ -337,6 +337,14 @@ func TestOthers(t *testing.T) {
 		t.Errorf("Allow: %q", r.header.Get("Allow"))
 	}
 	b.want(b.ask("POST", "/v1/search", `{"query":" "}`), http.StatusBadRequest, "VALIDATION_ERROR")
+	for body, says := range map[string]string{
+		`{"query":"tide","from":"2024-03-01T00:00:00Z","to":"2024-02-01T00:00:00Z"}`: "body.from is later than to",
+		`{"query":"tide` + manyExclusions() + `"}`:                                   "body.query has more than 64 exclusions",
+	} {
+		if r := b.want(b.ask("POST", "/v1/search", body), http.StatusBadRequest, "VALIDATION_ERROR"); !strings.Contains(r.text, says) {
+			t.Errorf("%.60s: %s; want %s", body, r.text, says)
+		}
+	}
 	if r := b.ask("POST", "/v1/search", `{"query":"tide"}`); r.status != http.StatusOK || r.text != `{"items":[]}`+"\n" {
 		t.Errorf("search: %+v", r)
 	}
@@ -365,4 +373,13 @@ func TestWake(t *testing.T) {
 	if r := b.ask("POST", "/v1/wake", "", "Authorization", "Bearer "+b.tokens["submit"]); r.status != http.StatusNoContent {
 		t.Errorf("%d %s", r.status, r.text)
 	}
+}
+
+// manyExclusions is more of a question than is read.
+func manyExclusions() string {
+	var all strings.Builder
+	for i := range store.MostOperators + 1 {
+		fmt.Fprintf(&all, " -w%d", i)
+	}
+	return all.String()
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -181,6 +182,9 @@ func describe(err error) *Problem {
 	}
 	if bad, ok := errors.AsType[*task.Invalid](err); ok {
 		return invalidTask(bad)
+	}
+	if bad, ok := errors.AsType[*search.InvalidError](err); ok {
+		return invalid("body."+bad.Field, bad.Problem+"; "+bad.Remedy)
 	}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok && taskerr.Classes[e.Class].Coarse == "validation" {
 		return invalidPayload(e.Message)

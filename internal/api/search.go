@@ -41,6 +41,7 @@ type Hit struct {
 	Content     string       `json:"content"`
 	Boxes       []Box        `json:"boxes,omitempty" doc:"Where on the pages, from 0 to 1."`
 	Score       float64      `json:"score" doc:"0 to 1, higher is better."`
+	Matched     bool         `json:"matched" doc:"It has a word of the query; false: it is only near in meaning."`
 	Similarity  *float64     `json:"similarity,omitempty" doc:"Cosine, -1 to 1; left out: it is 0, or there is no vector to compare."`
 	Highlights  Highlights   `json:"highlights"`
 	AlsoIn      []Copy       `json:"alsoIn,omitempty" doc:"Other documents that say the same in the same words."`
@@ -92,6 +93,7 @@ func hitOf(h search.Hit) Hit {
 	out := Hit{
 		ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename,
 		Version: h.Version, Pages: some(h.Pages), HeadingPath: some(h.HeadingPath), Content: h.Content, Score: h.Score,
+		Matched:    h.Matched,
 		Highlights: Highlights{some(h.Highlights.Marks), h.Highlights.Excerpt}, Explanation: explanationOf(h.Why),
 	}
 	if h.Similarity != 0 {

@@ -120,7 +120,18 @@ func (s *searching) check() error {
 		to = to.AddDate(0, 0, 1).Add(-time.Second) // the whole day
 	}
 	s.Within = search.Narrowed(metadata, &from, &to, s.language)
-	return nil
+	return wrongQuery(s.Check())
+}
+
+// wrongQuery is an InvalidError as a mistake in the command line; other errors stay.
+func wrongQuery(err error) error {
+	if bad, ok := errors.AsType[*search.InvalidError](err); ok {
+		if bad.Field == "from" {
+			return badUsage(bad.Remedy, "--from %s", strings.TrimSuffix(bad.Problem, "to")+"--to")
+		}
+		return badUsage(bad.Remedy, "the %s %s", bad.Field, bad.Problem)
+	}
+	return err
 }
 
 // parseDay is parseTime, but a day is one of UTC, as those in documents are: elsewhere a document of that day, whose time
@@ -137,6 +148,9 @@ func find(ctx context.Context, t *app.Tenant, q search.Query) (search.Found, err
 	found, err := t.Find(ctx, t.Store, q)
 	if e, ok := errors.AsType[*search.EmbedError](err); ok {
 		return found, &failure{"embed the query", nextModel, e.Cause}
+	}
+	if _, ok := errors.AsType[*search.InvalidError](err); ok {
+		return found, wrongQuery(err)
 	}
 	if err != nil {
 		return found, &failure{"search", nextStore, err}

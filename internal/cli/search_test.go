@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -69,5 +70,22 @@ func TestExplained(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}
+	}
+}
+
+// A search that can find nothing is refused, with the names of the flags.
+func TestSearchRefuses(t *testing.T) {
+	t.Parallel()
+	s := searching{Query: search.Query{Text: "x", Limit: 5}, from: "2024-03-01", to: "2024-02-01"}
+	if err := s.check(); err == nil || !strings.Contains(err.Error(), "--from is later than --to") {
+		t.Error(err)
+	}
+	s.to = s.from // the whole day
+	if err := s.check(); err != nil {
+		t.Error(err)
+	}
+	err := wrongQuery(fmt.Errorf("search: %w", &search.InvalidError{Field: "query", Problem: "is long", Remedy: "cut it"}))
+	if err == nil || !strings.Contains(err.Error(), "the query is long") {
+		t.Error(err)
 	}
 }

@@ -216,6 +216,7 @@ func TestTools(t *testing.T) {
 				{"list_documents", args{}, "harbour", false},
 
 				{"search", args{}, "query is empty", true},
+				{"search", args{"query": "x", "from": "2024-03-01", "to": "2024-02-01"}, "from is later than to", true},
 				{"search", args{"query": "x", "client_id": "other"}, "client_id", true},
 				{"search", args{"query": 7}, "query can't be", true},
 				{"search", args{"query": strings.Repeat("x", 5000)}, "5000 bytes", true},

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,6 +21,33 @@ type Query struct {
 	PerDocument int           // the maximum number of hits of one document; 0: any number
 	Expand      int           // how many chunks under its heading come with a hit, before and after it each; 0-MaxExpand
 	Explain     bool          // hits have a Why
+}
+
+// InvalidError says what is wrong with a Query, and what to do.
+type InvalidError struct {
+	Field           string // query, from
+	Problem, Remedy string // without a value of the query's
+}
+
+func (e *InvalidError) Error() string { return e.Field + " " + e.Problem + ": " + e.Remedy }
+
+// Check returns an *InvalidError if nothing can be found.
+func (q Query) Check() error {
+	if w := q.Within; w != nil && !w.To.IsZero() && w.From.After(w.To) {
+		return &InvalidError{"from", "is later than to", "swap them, or leave one out"}
+	}
+	return nil
+}
+
+// tooComplex is an InvalidError in place of store.ErrQuestion.
+func tooComplex(err error) error {
+	if errors.Is(err, store.ErrQuestion) {
+		return &InvalidError{
+			"query", fmt.Sprintf("has more than %d exclusions, phrases and ORs", store.MostOperators),
+			"leave some out, or ask several questions",
+		}
+	}
+	return err
 }
 
 // Narrowed is a Query's Within; nil if nothing narrows it.

@@ -46,8 +46,11 @@ const (
 	most  = 100 // how many hits a store returns
 )
 
-// Find searches a store. A Rater that fails changes nothing but the order: Found.Notice says so.
+// Find searches a store. Its error is an *InvalidError if the query is wrong. A Rater that fails changes nothing but the order: Found.Notice says so.
 func (f Finder) Find(ctx context.Context, s Store, q Query) (Found, error) {
+	if err := q.Check(); err != nil {
+		return Found{}, err
+	}
 	question := store.PositiveTerms(q.Text) // neither a vector nor a Rater knows what a minus means
 	vector, err := Vector(ctx, f.Embedder, s, question)
 	if err != nil {
@@ -93,7 +96,7 @@ func Vector(ctx context.Context, e llm.Embedder, s interface {
 func (f Finder) look(ctx context.Context, s Store, q store.Query, question string, known map[string]float64) (hits []Hit, notice string, err error) {
 	there, err := s.Search(ctx, q)
 	if err != nil {
-		return nil, "", err
+		return nil, "", tooComplex(err)
 	}
 	hits = make([]Hit, len(there))
 	for i, h := range there {

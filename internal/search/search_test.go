@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/rerank"
@@ -40,6 +42,52 @@ func files(hits []search.Hit) string {
 		names = append(names, h.Filename)
 	}
 	return strings.Join(names, " ")
+}
+
+// deaf is a store that must not be asked.
+type deaf struct{ t *testing.T }
+
+func (d deaf) Rarity(context.Context, string) (store.Rarity, error) {
+	d.t.Error("it was asked how rare the words are")
+	return store.Rarity{}, nil
+}
+
+func (d deaf) Search(context.Context, store.Query) ([]store.Hit, error) {
+	d.t.Error("the store is asked")
+	return nil, nil
+}
+
+func (deaf) Passages(context.Context, store.PassageQuery) ([]store.Passage, error) { return nil, nil }
+
+// strict is a store that refuses each question.
+type strict struct{ shelf }
+
+func (strict) Search(context.Context, store.Query) ([]store.Hit, error) {
+	return nil, fmt.Errorf("refused: %w", store.ErrQuestion)
+}
+
+// TestInvalid: what can't find anything is an error that says what to do.
+func TestInvalid(t *testing.T) {
+	t.Parallel()
+	embedder, err := offline.New(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, late := time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC), time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		in   search.Store
+		from *time.Time
+		want string
+	}{
+		{deaf{t}, &late, "from is later than to: swap them, or leave one out"},
+		{strict{}, &early, "query has more than 64 exclusions, phrases and ORs: leave some out, or ask several questions"},
+	} {
+		q := search.Query{Text: "crane", Limit: 3, Within: search.Narrowed(nil, c.from, &early, "")}
+		_, err = search.Finder{Embedder: embedder}.Find(t.Context(), c.in, q)
+		if bad, ok := errors.AsType[*search.InvalidError](err); !ok || bad.Error() != c.want {
+			t.Errorf("%v; want %s", err, c.want)
+		}
+	}
 }
 
 // TestNotAllRated: no hit has a higher score than the one before it, though only the first ones are rated.

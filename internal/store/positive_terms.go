@@ -25,3 +25,17 @@ func PositiveTerms(text string) string {
 	}
 	return asked
 }
+
+// PlainTerms returns a Query's text as words: nothing in it excludes, is a phrase or an alternative.
+func PlainTerms(text string) string {
+	words := strings.Fields(strings.NewReplacer("“", " ", "”", " ", "„", " ", "＂", " ", `"`, " ").Replace(text))
+	for i, w := range words {
+		if w == "OR" {
+			words[i] = "or"
+		}
+		if rest := strings.TrimLeft(w, "-－"); rest != w && !signed.MatchString(rest) {
+			words[i] = rest
+		}
+	}
+	return strings.Join(words, " ")
+}

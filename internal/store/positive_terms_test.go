@@ -31,3 +31,15 @@ func TestPositiveTerms(t *testing.T) {
 		t.Errorf("%.40q", got)
 	}
 }
+
+func TestPlainTerms(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"notice period" -draft OR -"old one" x`: "notice period draft or old one x",
+		"“a” －b --c -40 check-in - Or":           "a b c -40 check-in Or",
+	} {
+		if got := store.PlainTerms(text); strings.TrimSpace(strings.ReplaceAll(got, "  ", " ")) != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

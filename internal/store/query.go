@@ -2,8 +2,15 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
+
+// MostOperators is how many exclusions, phrases and ORs that differ a Query's Text may have.
+const MostOperators = 64
+
+// ErrQuestion means that the Text of a Query has more than MostOperators.
+var ErrQuestion = errors.New("store: the question has too many exclusions, phrases and ORs")
 
 // Query is a hybrid search.
 type Query struct {

@@ -120,6 +120,8 @@ func classify(ctx context.Context, fn string, err error) error {
 		return &refusal{store.ErrNotPublisher, raised}
 	case "AW030":
 		return &refusal{store.ErrCogneeLost, raised}
+	case "AW031":
+		return &refusal{store.ErrQuestion, raised}
 	case "AW006", "AW008", "AW010", "AW011":
 		return &taskerr.Error{Class: taskerr.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
 	}

@@ -197,7 +197,7 @@ func TestEveryTable(t *testing.T) {
 				and prorettype <> 'trigger'::regtype and has_function_privilege('aw_keeper', oid, 'execute')
 			union all select 'aw_searcher: call ' || proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'aw\_%'
 				and proname not in ('aw_client', 'aw_bound', 'aw_asked', 'aw_caller', 'aw_unbound', 'aw_matching', 'aw_matching_own',
-				'aw_ranked', 'aw_ranked_own', 'aw_marks', 'aw_marks_own', 'aw_rarity_of', 'aw_rarity_own', 'aw_weighted_terms', 'aw_shows', 'aw_singles', 'aw_beside', 'aw_in_terms', 'aw_one_form', 'aw_letters', 'aw_enough', 'aw_need', 'aw_first', 'aw_fits', 'aw_within', 'aw_leaves_out', 'aw_frequency', 'aw_plain', 'aw_pairs', 'aw_terms', 'aw_terms_of', 'aw_text_config', 'aw_word')
+				'aw_ranked', 'aw_ranked_own', 'aw_marks', 'aw_marks_own', 'aw_rarity_of', 'aw_rarity_own', 'aw_weighted_terms', 'aw_shows', 'aw_any_of', 'aw_dotless', 'aw_singles', 'aw_beside', 'aw_in_terms', 'aw_one_form', 'aw_letters', 'aw_enough', 'aw_need', 'aw_first', 'aw_fits', 'aw_within', 'aw_leaves_out', 'aw_frequency', 'aw_plain', 'aw_pairs', 'aw_terms', 'aw_terms_of', 'aw_text_config', 'aw_word')
 				and prorettype <> 'trigger'::regtype and has_function_privilege('aw_searcher', oid, 'execute')`,
 		"what a tenant's roles may do with a table": `select r || ': ' || x || ' ' || relname from pg_class c, unnest(array['async_worker', 'async_worker_reader']) r,
 			unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) x

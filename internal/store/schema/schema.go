@@ -100,7 +100,7 @@ var (
 	searched = []string{
 		"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching", "aw_ranked", "aw_weighted_terms",
 		"aw_marks", "aw_rarity_of", "aw_fits", "aw_within", "aw_leaves_out", "aw_enough", "aw_need", "aw_first",
-		"aw_shows", "aw_singles", "aw_beside", "aw_in_terms", "aw_one_form", "aw_letters",
+		"aw_shows", "aw_any_of", "aw_dotless", "aw_singles", "aw_beside", "aw_in_terms", "aw_one_form", "aw_letters",
 		"aw_frequency", "aw_plain", "aw_pairs", "aw_terms", "aw_terms_of", "aw_text_config", "aw_word",
 	}
 )
@@ -108,13 +108,17 @@ var (
 // array is names as an array of SQL's; they are ours, and have no quotes.
 func array(names []string) string { return "array['" + strings.Join(names, "', '") + "']" }
 
+// unspaced are the scripts that don't separate words by spaces, in a bracket expression of SQL: Thai and Lao, Burmese, Khmer,
+// Kana, Han, Hangul.
+const unspaced = `\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff`
+
 // data is what the templates see. vector is the schema of pgvector, quoted; migrations, which make it, don't know it.
 func (o Options) data(vector string) map[string]any {
 	return map[string]any{
 		"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate,
 		"realtime": o.Realtime,
 		"names":    array(Functions()), "open": array(open), "reads": array(slices.Concat(open, reads)),
-		"searched": array(searched),
+		"searched": array(searched), "unspaced": unspaced,
 	}
 }
 

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +76,39 @@ func testQuestions(t *testing.T, b *bench) {
 		}
 		if strings.HasPrefix(query, "which") && !slices.Equal(hits, want) {
 			t.Errorf("%s: %q is first", query, hits)
+		}
+	}
+}
+
+// testSearchOperators: a question has a limited number of exclusions, phrases and ORs. What it repeats is one.
+func testSearchOperators(t *testing.T, b *bench) {
+	const dues = "the harbour dues"
+	b.ingest("dues.pdf", dues)
+	each := func(n int, form string) string {
+		var all strings.Builder
+		for i := range n {
+			fmt.Fprintf(&all, form, i)
+		}
+		return all.String()
+	}
+	for _, c := range []struct {
+		text string
+		ok   bool
+	}{
+		{"harbour " + each(store.MostOperators, "-w%d "), true},
+		{"harbour " + each(store.MostOperators, " OR w%d"), true},
+		{"harbour " + each(store.MostOperators, `"harbour w%d" `), true},
+		{"harbour " + each(400, "w%d - "), true},
+		{"harbour" + strings.Repeat(" OR harbour", 400) + strings.Repeat(" -no", 400) + strings.Repeat(` "harbour dues"`, 300), true},
+		{"harbour " + each(store.MostOperators+1, "-w%d "), false},
+		{"harbour " + each(store.MostOperators+1, "－港%d "), false},
+		{"harbour " + each(store.MostOperators+1, " OR w%d"), false},
+		{"harbour " + each(store.MostOperators+1, `“harbour w%d” `), false},
+		{"harbour " + each(30, "-w%d ") + each(20, `"harbour w%d" OR `) + "dues", false},
+	} {
+		hits, err := b.Search(b.ctx(), store.Query{Text: c.text, Embedding: embed(dues), Limit: 3, Explain: true})
+		if c.ok && (err != nil || len(hits) != 1) || !c.ok && !errors.Is(err, store.ErrQuestion) {
+			t.Errorf("%.40s…: %d hits, %v", c.text, len(hits), err)
 		}
 	}
 }

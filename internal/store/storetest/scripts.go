@@ -67,6 +67,12 @@ func testSearchScripts(t *testing.T, b *bench) {
 		"بندر -کشتی":                       nil,
 		"ميناء -السفينة":                   nil,
 		"ميناء -سيارة":                     {"ar"},
+		"ميناء -سفينة":                     nil,    // the same without its article
+		"ميناء -سفين":                      {"ar"}, // its stem is another word
+		`ميناء -"سفينة"`:                   {"ar"},
+		"ميناء -سفن":                       {"ar"}, // the plural
+		"tower -港湾":                        nil,
+		"港湾 -tower":                        without("ja-tower", "ja-dues"),
 	} {
 		for _, near := range [][]float32{nil, embed("the quay crane of 港湾 lifts a container")} {
 			hits := b.search(store.Query{Text: text, Limit: 50, Embedding: near, Explain: true})
@@ -101,6 +107,7 @@ func testSearchScripts(t *testing.T, b *bench) {
 		`"車站火"`:                   nil,
 		`"東京"`:                    {"ja-tower", "ja-dues"}, // not 東西京都
 		`"東京tower"`:               {"ja-tower", "ja-dues"},
+		`"tower"`:                 {"ja-tower", "ja-dues"},
 		`"東京" "大阪城"`:              {"ja-tower"},
 		`"quay crane" "港湾"`:       {"en"},
 		`"crane quay" "港湾"`:       nil,
@@ -125,6 +132,32 @@ func testSearchScripts(t *testing.T, b *bench) {
 	for _, h := range b.search(store.Query{Text: `"防守" OR "規則"`, Limit: 50, Within: &store.Within{Language: "ja"}, Explain: true}) {
 		if h.Filename == "zh-defence" {
 			t.Error("a document of another language")
+		}
+	}
+}
+
+// testSearchTurkish: a word of Turkish is the same whatever becomes of its I in lower case, and an English one stays what it is.
+func testSearchTurkish(t *testing.T, b *bench) {
+	for name, content := range map[string]string{
+		"small":    "liman için kılavuz kaptan gerekir",
+		"capitals": "KILAVUZ KAPTAN VE LİMAN GEREKİR",
+		"city":     "liman Iğdır ve İstanbul arasında",
+		"cities":   "LİMAN IĞDIR VE İSTANBUL ARASINDA",
+	} {
+		b.ingestIn(name, "tr", content)
+	}
+	b.ingestIn("en", "en", "In the WIFI manual I find a pilot")
+	all := []string{"small", "capitals", "city", "cities"}
+	for text, want := range map[string][]string{
+		"KILAVUZ": {"small", "capitals"}, "kılavuz": {"small", "capitals"}, "Kılavuz": {"small", "capitals"},
+		"Iğdır": {"city", "cities"}, "ığdır": {"city", "cities"}, "IĞDIR": {"city", "cities"},
+		"İSTANBUL": {"city", "cities"}, "istanbul": {"city", "cities"}, "İstanbul'da": {"city", "cities"},
+		"LİMAN": all, "liman": all, "liman -KILAVUZ": {"city", "cities"}, "liman -kılavuz": {"city", "cities"},
+		"liman -IĞDIR": {"small", "capitals"}, "liman -İstanbul": {"small", "capitals"},
+		"WIFI": {"en"}, "wifi": {"en"}, "I find": {"en"}, "pilot -WIFI": nil, "PILOT": {"en"},
+	} {
+		if missing := unlike(want, b.byWords(text)); missing != "" {
+			t.Errorf("%s: %s", text, missing)
 		}
 	}
 }

@@ -96,13 +96,19 @@ return case when octet_length(words) = length(words) then words -- ASCII
   when words ~ '[^\x01-\x7f\u00a0-\u00a9\u00ab\u00ac\u00ae-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e\u0180-\u01c3\u01cd-\u01f0\u01f4-\u02af\u0386\u0388-\u03cf\u0400-\u0482\u048a-\u0586\u05d0-\u05ea\u060c\u061b\u061f-\u063a\u0641-\u064a\u0660-\u066f\u0671-\u0674\u0679-\u06a8\u06aa-\u06bd\u06bf\u06c1-\u06cb\u06cd-\u06d4\u06f0-\u06f9\u0900-\u093b\u093d-\u0957\u0960-\u097f\u0e01-\u0e4c\u0e4e-\u0e5b\u0e81-\u0ecc\u0ed0-\u0ed9\u1000-\u109f\u1780-\u17ff\u1e00-\u1e99\u1e9c-\u1eff\u2000-\u200c\u2010-\u206f\u20ac\u2190-\u2210\u2212-\u22ff\u2500-\u26ff\u3000-\u301f\u3041-\u3096\u30a1-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff0c\uff0f\uff1a-\uff20\uff3b-\uff3f\uff5b-\uff60]'
   then {{ .schema }}.aw_one_form(words) else words end;
 
+-- aw_apart is a text with spaces around what is written in scripts without spaces: the parser takes 東京tower for one word.
+create or replace function {{ .schema }}.aw_apart(words text) returns text
+language sql immutable parallel safe
+return case when octet_length(words) > length(words) and words ~ '[{{ .unspaced }}]'
+  then regexp_replace(words, '([{{ .unspaced }}]+)', ' \1 ', 'g') else words end;
+
 -- aw_fulltext is what full-text search indexes: headings weigh more than the text. 'simple' does not stem: documents
 -- are in many languages, and vectors find what is only similar. array_to_string is not marked immutable because the
 -- text of some types depends on settings; that of type text doesn't.
 create or replace function {{ .schema }}.aw_fulltext(heading_path text[], content text) returns tsvector
 language sql immutable parallel safe
-return setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_letters(array_to_string(heading_path, ' '))), 'A')
-    || setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_letters(content)), 'B');
+return setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_apart({{ .schema }}.aw_letters(array_to_string(heading_path, ' ')))), 'A')
+    || setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_apart({{ .schema }}.aw_letters(content))), 'B');
 
 alter function {{ .schema }}.aw_guard_job() set search_path = {{ .path }};
 

@@ -38,7 +38,7 @@ language sql immutable parallel safe set search_path = {{ .path }} as $$
   select coalesce(string_agg('''' || substr(r.run, i, 2) || ''':' || least(r.before + i, 16383), ' '), '')::tsvector
   from (select m.run[1] as run, m.n,
                sum(length(m.run[1])) over (order by m.n) - length(m.run[1]) as before
-        from regexp_matches(words, '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)', 'g')
+        from regexp_matches(words, '([{{ .unspaced }}]+)', 'g')
              with ordinality m(run, n)) r,
     generate_series(1, greatest(length(r.run) - 1, 1)) i
 $$;
@@ -54,11 +54,11 @@ begin
     return to_tsvector(config, regexp_replace(words, '-(?=[0-9])', ' ', 'g'));
   end if;
   v_plain := {{ .schema }}.aw_plain(words);
-  if v_plain !~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' then
+  if v_plain !~ '[{{ .unspaced }}]' then
     return to_tsvector(config, v_plain);
   end if;
   return to_tsvector(config, regexp_replace(v_plain,
-           '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+', ' ', 'g'))
+           '[{{ .unspaced }}]+', ' ', 'g'))
     || {{ .schema }}.aw_pairs(v_plain);
 end $$;
 

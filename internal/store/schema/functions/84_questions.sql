@@ -1,4 +1,4 @@
--- The syntax of questions. Any text is a question; none is an error:
+-- The syntax of questions. Any text is a question; an error is only one of more than 64 operators (aw_check_operators):
 --   words       all of them, or else some, the rarer the better
 --   "a phrase"  these words in this order
 --   OR          in capitals, between words: what is before it or what is after it. A lower-case "or" is a word
@@ -52,9 +52,19 @@ language sql immutable set search_path = {{ .path }} as $$
   from generate_series(1, greatest(length(run) - 1, 1)) i
 $$;
 
+-- aw_dotless are the forms that lower case may give a Turkish word in a text: Postgres takes I for the capital of i. They are
+-- the word itself, and what becomes of it with a capital first letter, and in capitals.
+create or replace function {{ .schema }}.aw_dotless(word text) returns text[]
+language sql immutable parallel safe set search_path = {{ .path }} as $$
+  select array(select distinct f from unnest(array[w,
+      regexp_replace(regexp_replace(w, '\mi', lower('İ'), 'g'), '\mı', 'i', 'g'), replace(replace(w, 'i', lower('İ')), 'ı', 'i')]) f)
+  from (select lower(translate(word, 'Iİ', 'ıi')) as w) x
+$$;
+
 -- aw_phrase is a token as a query, empty or null if it has no word. A signed number is also found without its sign: the text
 -- parser doesn't take dashes and the typographic minus for one. Letters are looked for as they are, too: texts that were
--- indexed before aw_letters have theirs.
+-- indexed before aw_letters have theirs. An Arabic word, unless it is in quotation marks, is also looked for with its article,
+-- or without. A word with an I may be a Turkish one.
 create or replace function {{ .schema }}.aw_phrase(token text) returns tsquery
 language plpgsql immutable set search_path = {{ .path }} as $$
 declare
@@ -65,15 +75,24 @@ declare
   v_all text;
   r record;
 begin
-  if v_letters !~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' then
+  if v_letters !~ '[{{ .unspaced }}]' then
     if token ~ '^[-−–][.,$€£¥]*[0-9]' then
       return phraseto_tsquery('simple', '-' || ltrim(v_letters, '-−–')) || phraseto_tsquery('simple', ltrim(v_letters, '-−–'));
     end if;
     v_words := phraseto_tsquery('simple', token);
-    return case when v_letters = token then v_words else v_words || phraseto_tsquery('simple', v_letters) end;
+    if v_letters <> token then
+      v_words := v_words || phraseto_tsquery('simple', v_letters);
+    end if;
+    if v_letters ~ '^[\u0621-\u064a]{3,}$' then
+      v_words := v_words || phraseto_tsquery('simple', case when v_letters ~ '^ال...' then substr(v_letters, 3) else 'ال' || v_letters end);
+    elsif v_letters ~ '[Iİı]' then
+      v_words := v_words || (select string_agg('(' || phraseto_tsquery('simple', f)::text || ')', ' | ')::tsquery
+                             from unnest({{ .schema }}.aw_dotless(v_letters)) f);
+    end if;
+    return v_words;
   end if;
   for r in select m[1] as run, m[2] as words
-           from regexp_matches({{ .schema }}.aw_plain(token), '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)|([^\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+)', 'g') m loop
+           from regexp_matches({{ .schema }}.aw_plain(token), '([{{ .unspaced }}]+)|([^{{ .unspaced }}]+)', 'g') m loop
     if r.run is null then
       continue when r.words !~ '[[:alnum:]]|[^\x01-\x7f]';
       v_words := phraseto_tsquery('simple', r.words);
@@ -94,7 +113,7 @@ end $$;
 -- spaces, and Arabic and Persian ones, of which texts that were indexed before aw_letters have other forms.
 create or replace function {{ .schema }}.aw_beside(words text) returns boolean
 language sql immutable parallel safe
-return coalesce(words ~ '[\u0600-\u06ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]', false);
+return coalesce(words ~ '[\u0600-\u06ff{{ .unspaced }}]', false);
 
 -- aw_labelled restricts words of a query to document_chunks.search, by its weights: chunk_terms has none, and has stems. In
 -- a question with words that are looked for in both, those of an alternative without such words have one weight more,
@@ -114,31 +133,42 @@ $$;
 create or replace function {{ .schema }}.aw_singles(q tsquery) returns text
 language sql immutable set search_path = {{ .path }} as $$
   select string_agg(distinct m[1], '')
-  from regexp_matches(q::text, '''([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])''', 'g') m
+  from regexp_matches(q::text, '''([{{ .unspaced }}])''', 'g') m
+$$;
+
+-- aw_any_of is what a text or its terms must have to match a query, beside its single characters (aw_singles): one word of
+-- each of its parts, of a phrase the first one.
+create or replace function {{ .schema }}.aw_any_of(q tsquery) returns tsquery
+language sql immutable set search_path = {{ .path }} as $$
+  select replace(regexp_replace(q::text, ' <(-|[0-9]+)> ''([^'']|'''')*''(:[*A-D]+)?', '', 'g'), ' & ', ' | ')::tsquery
 $$;
 
 -- aw_shows reports whether a chunk matches a query of aw_question, which may have words that are looked for in its terms,
--- too. "search" is the chunk's, "singles" those of the query (aw_singles): to find them takes longer than to look at a
--- chunk. A context that a model wrote doesn't count: the terms, which have it, only tell what need not be looked at, so
--- the query must not have what is excluded.
+-- too. "search" is the chunk's, "any_of" is aw_any_of, and "singles" aw_singles of the query: to find them takes longer than
+-- to look at a chunk. Most chunks have none of the words, and end there. A context that a model wrote doesn't count, nor
+-- does a stem: the terms, which have both, only tell what need not be looked at, so the query must not have what is excluded.
 drop function if exists {{ .schema }}.aw_shows(text, uuid, tsvector, tsquery); -- without "singles"
+drop function if exists {{ .schema }}.aw_shows(text, uuid, tsvector, tsquery, text); -- without "any_of"
 create or replace function {{ .schema }}.aw_shows(
-  client text, chunk uuid, search tsvector, q tsquery, singles text) returns boolean
-language plpgsql stable set search_path = {{ .path }} as $$
+  client text, chunk uuid, search tsvector, q tsquery, any_of tsquery, singles text) returns boolean
+language plpgsql stable cost 1000 set search_path = {{ .path }} as $$
 declare
   v_terms tsvector;
-  v_context boolean;
+  v_language text;
+  v_sure boolean; -- v_terms are the words of the text
 begin
-  select t.terms, c.context is not null into v_terms, v_context
-    from {{ .schema }}.document_chunks c
-    left join {{ .schema }}.chunk_terms t on t.client_id = c.client_id and t.chunk_id = c.id
-    where c.client_id = client and c.id = chunk;
+  select t.terms, t.language into v_terms, v_language
+    from {{ .schema }}.chunk_terms t where t.client_id = client and t.chunk_id = chunk;
+  if v_terms is not null and not (search @@ any_of or v_terms @@ any_of
+      or singles is not null and array_to_string(tsvector_to_array(v_terms), ' ') ~ ('[' || singles || ']')) then
+    return false;
+  end if;
   loop
     if v_terms is null then
       v_terms := coalesce((
         select {{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, array_to_string(c.heading_path, ' ') || E'\n' || c.content)
         from {{ .schema }}.document_chunks c where c.client_id = client and c.id = chunk), '');
-      v_context := false;
+      v_sure := true;
     end if;
     if not (case when singles is null then (search || v_terms) @@ q
       else (search || v_terms || array_to_tsvector(array(
@@ -146,10 +176,34 @@ begin
           regexp_replace(v_terms::text, '[^' || singles || ']+', '', 'g'), null)) x(one)))) @@ q end) then
       return false;
     end if;
-    exit when not v_context;
+    exit when v_sure or {{ .schema }}.aw_text_config(v_language) = 'pg_catalog.simple'::regconfig and exists (
+      select from {{ .schema }}.document_chunks c where c.client_id = client and c.id = chunk and c.context is null);
     v_terms := null;
   end loop;
   return true;
+end $$;
+
+-- aw_check_operators refuses a question of more than 64 exclusions, phrases and alternatives that differ. Each is looked
+-- for in every chunk that might be found: a question of 1,000 would hold the server for seconds. To leave out some of them,
+-- or to take all for words, would find what was to be left out.
+create or replace function {{ .schema }}.aw_check_operators(words text) returns void
+language plpgsql immutable set search_path = {{ .path }} as $$
+declare
+  v_most constant integer := 64;
+  v_count integer;
+begin
+  with tokens as (
+    select t.*, count(*) filter (where t.token = 'OR' and not t.excluded) over (order by t.n) as part
+    from {{ .schema }}.aw_tokens(words) t
+  ), parts as (
+    select string_agg(t.token, ' ' order by t.n) as text from tokens t where not t.excluded and t.token <> 'OR' group by t.part
+  )
+  select (select count(distinct t.token) from tokens t where t.excluded)
+       + (select count(distinct t.token) from tokens t where not t.excluded and t.token ~ '"')
+       + (select greatest(count(distinct p.text) - 1, 0) from parts p) into v_count;
+  if v_count > v_most then
+    raise exception 'the question has % exclusions, phrases and ORs; at most % are read', v_count, v_most using errcode = 'AW031';
+  end if;
 end $$;
 
 -- aw_question parses a question.
@@ -173,6 +227,9 @@ declare
   v_text text;
   v_terms text[];
 begin
+  if words ~ '["“”„＂]|\mOR\M|(^|\s)[-－]' then
+    perform {{ .schema }}.aw_check_operators(words);
+  end if;
   asks := coalesce(words, '') ~ '\S';
   with included as (
     select t.n, t.token, t.token = 'OR' and t.n > min(t.n) over () and t.n < max(t.n) over () as either
@@ -191,7 +248,7 @@ begin
             from sorted s where not s.either) s) s
     group by s.part
   )
-  select string_agg(p.text, ' '), string_agg('(' || p.query || ')', ' | ')::tsquery, count(*) > 1
+  select string_agg(p.text, ' '), string_agg(distinct '(' || p.query || ')', ' | ')::tsquery, count(*) > 1
     into v_text, everything, structured
   from parts p;
   positive := v_text;
@@ -207,7 +264,7 @@ begin
   akin := (select string_agg({{ .schema }}.aw_word(
              case when t ~ '[0-9]' then t else left(t, greatest(length(t) - 2, 4)) end)::text || ':*', ' | ')::tsquery
            from unnest(v_terms) t);
-  but := (select string_agg('(' || x.query || ')', ' | ')::tsquery
+  but := (select string_agg(distinct '(' || x.query || ')', ' | ')::tsquery
           from (select (case when v_beside and not {{ .schema }}.aw_beside({{ .schema }}.aw_letters(t.token))
                              then {{ .schema }}.aw_labelled({{ .schema }}.aw_phrase(t.token), 'AB')
                              else {{ .schema }}.aw_phrase(t.token) end)::text as query

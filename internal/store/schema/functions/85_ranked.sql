@@ -26,6 +26,8 @@ return round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}'::real[], terms, term):
 -- common are one. A word that the question repeats weighs more, up to 9 times, so that a long question is about what it
 -- keeps naming. A word that no chunk has comes last, without a query.
 --
+-- In a collection with Turkish, a word with an I has the terms of each form that a text may have of it (aw_dotless).
+--
 -- A word that is a stop word of a language has no term in it, and none in a language that fits the question less: the
 -- German article "die" is no English verb where the question's other words are German. A language fits as far as words
 -- are its stop words, or have a term in it that chunks have. What fits equally has its terms, which weigh v_doubt of what
@@ -49,28 +51,39 @@ declare
   v_doubt constant double precision := 0.25;
   v_all double precision;
   v_languages text[];
+  v_turkish text; -- the question, in a collection with Turkish or Azerbaijani
 begin
   select sum(t.chunks), array_agg(t.language)
     into v_all, v_languages
   from (select t.language, sum(t.chunks) as chunks from {{ .schema }}.term_totals t
         where aw_weighted_terms.client is null or t.client_id = aw_weighted_terms.client
         group by t.language having sum(t.chunks) > 0) t;
+  v_turkish := case when v_languages && '{tr,az}' then words end;
   return query
   with spoken as materialized (
     select {{ .schema }}.aw_text_config(l.language) as config, bool_or(l.language <> '') as determined
     from unnest(v_languages) l(language) group by 1
   ), asked as materialized (
     select w.word, w.n, w.times,
-           w.word ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' as pair
+           w.word ~ '[{{ .unspaced }}]' as pair
     from (
       select a.word, cardinality(a.positions) as times, row_number() over (order by length(a.word) desc, a.word) as n
       from unnest({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, words)) a(word, positions, weights)) w
     where w.n <= 64
       and not (w.word ~ '-' and w.word ~ '^[[:alnum:]-]+$') -- its parts are words, too
+  ), dotless as materialized (
+    select w.word, string_agg(array_to_string({{ .schema }}.aw_dotless(m[1]), ' '), ' ') as forms
+    from regexp_matches(v_turkish, '([[:alnum:]]*[Iİıi][[:alnum:]]*)', 'g') m,
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, m[1]))) w(word)
+    group by w.word
   ), stemmed as materialized ( -- no term: a stop word
     select a.n, s.config, s.determined or a.word = any (v_telling) as telling,
-           tsvector_to_array(to_tsvector(s.config, a.word)) as terms
-    from asked a, spoken s where not a.pair
+           case when d.forms is null or t.terms = '{}' then t.terms
+                else tsvector_to_array(to_tsvector(s.config, a.word || ' ' || d.forms)) end as terms
+    from asked a cross join spoken s
+    left join dotless d on d.word = a.word and s.config in ('pg_catalog.turkish'::regconfig, 'pg_catalog.simple'::regconfig),
+    lateral (select tsvector_to_array(to_tsvector(s.config, a.word)) as terms offset 0) t
+    where not a.pair
     union all
     select a.n, null, true, array[a.word] from asked a where a.pair
   ), counted as materialized (
@@ -227,15 +240,18 @@ begin
               select from {{ .schema }}.documents d
               where d.client_id = t.client_id and d.id = t.document_id
                 and ($5 is null or d.document_set = $5) and {{ .schema }}.aw_fits(d, $9)))
-            and ($6 is null or not exists (
+            and ($6 is null or $11 or not exists (
+              select from {{ .schema }}.document_chunks c
+              where c.client_id = t.client_id and c.id = t.chunk_id and c.search @@ $6))
+            and (not $11 or not exists ( -- the offset: else the planner would ask for each chunk of the table
               select from {{ .schema }}.document_chunks c
               where c.client_id = t.client_id and c.id = t.chunk_id
-                and case when $11 then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, $6, $12) else c.search @@ $6 end))
+                and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, $6, $13, $12) offset 0))
           limit %s) r offset 0) v
         order by v.score desc, v.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
       into v_new_ids, v_new_scores, v_met
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
-        v_within, within, v_left, {{ .schema }}.aw_beside(but::text), {{ .schema }}.aw_singles(but);
+        v_within, within, v_left, but is not null and {{ .schema }}.aw_beside(but::text), {{ .schema }}.aw_singles(but), {{ .schema }}.aw_any_of(but);
     select array_agg(s.id), array_agg(s.score) into v_ids, v_scores from (
       select distinct u.id, u.score from unnest(v_ids || v_new_ids, v_scores || v_new_scores) u(id, score)
       order by u.score desc, u.id limit n) s;

@@ -38,6 +38,7 @@ declare
   v_ids uuid[];
   v_distances double precision[];
   v_beside boolean := {{ .schema }}.aw_beside(but::text);
+  v_any_of tsquery := {{ .schema }}.aw_any_of(but);
   v_singles text := {{ .schema }}.aw_singles(but);
 begin
   if in_set is null and within is null then
@@ -75,7 +76,7 @@ begin
         and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
         and {{ .schema }}.aw_fits(d, aw_nearest.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_nearest.within)
         and (aw_nearest.but is null or not case
-          when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, aw_nearest.but, v_singles)
+          when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, aw_nearest.but, v_any_of, v_singles)
           else c.search @@ aw_nearest.but end)
       order by c.embedding operator({{ .vector }}.<=>) vec
       limit n) f;
@@ -93,7 +94,7 @@ begin
     and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
     and {{ .schema }}.aw_fits(d, aw_nearest.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_nearest.within)
     and (aw_nearest.but is null or not case
-          when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, aw_nearest.but, v_singles)
+          when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, aw_nearest.but, v_any_of, v_singles)
           else c.search @@ aw_nearest.but end)
   order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- so that no index is used
   limit n;
@@ -124,6 +125,8 @@ declare
   v_all tsquery := case when but is null then all_words else all_words && !!but end;
   v_beside boolean := {{ .schema }}.aw_beside(v_all::text);
   v_in_terms tsquery := {{ .schema }}.aw_in_terms(all_words);
+  v_any_of tsquery := {{ .schema }}.aw_any_of(all_words);
+  v_any_of_but tsquery := {{ .schema }}.aw_any_of(but);
   v_singles text := {{ .schema }}.aw_singles(all_words);
   v_excluded text := {{ .schema }}.aw_singles(but);
   v_complete uuid[] := '{}';
@@ -140,8 +143,8 @@ begin
          and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
          and (v_within is null or t.chunk_id = any (v_within))
          and {{ .schema }}.aw_fits(d, aw_matching.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_matching.within)
-         and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, all_words, v_singles)
-         and (but is null or not {{ .schema }}.aw_shows(c.client_id, c.id, c.search, but, v_excluded))
+         and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, all_words, v_any_of, v_singles)
+         and (but is null or not {{ .schema }}.aw_shows(c.client_id, c.id, c.search, but, v_any_of_but, v_excluded))
        limit v_most)
       union
       (select c.id
@@ -153,8 +156,8 @@ begin
          and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
          and (v_within is null or c.id = any (v_within))
          and {{ .schema }}.aw_fits(d, aw_matching.within) and not {{ .schema }}.aw_leaves_out(c.id, aw_matching.within)
-         and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, all_words, v_singles)
-         and (but is null or not {{ .schema }}.aw_shows(c.client_id, c.id, c.search, but, v_excluded))
+         and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, all_words, v_any_of, v_singles)
+         and (but is null or not {{ .schema }}.aw_shows(c.client_id, c.id, c.search, but, v_any_of_but, v_excluded))
        limit v_most));
   end if;
   -- Rarest first, as many as there is room for.
@@ -193,7 +196,7 @@ begin
        on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
      where c.search @@ v_some
        and case when v_beside then c.id <> all (v_complete)
-             and (but is null or not {{ .schema }}.aw_shows(c.client_id, c.id, c.search, but, v_excluded))
+             and (but is null or not {{ .schema }}.aw_shows(c.client_id, c.id, c.search, but, v_any_of_but, v_excluded))
            else not c.search @@ v_all end
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)

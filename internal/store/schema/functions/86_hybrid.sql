@@ -46,6 +46,7 @@ declare
   v_question record;
   v_any tsquery;
   v_beside boolean;
+  v_any_of tsquery;
   v_singles text;
   v_bound boolean := {{ .schema }}.aw_client() is not null;
   v_ranks boolean;
@@ -59,6 +60,7 @@ begin
   end if;
   v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_question.terms) q);
   v_beside := {{ .schema }}.aw_beside(v_any::text);
+  v_any_of := {{ .schema }}.aw_any_of(v_any);
   v_singles := {{ .schema }}.aw_singles(v_any);
   v_ranks := v_question.asks and {{ .schema }}.aw_indexed(client);
 
@@ -98,7 +100,7 @@ begin
            c.kind, c.position, f.words, f.known, f.complete,
            coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity,
            f.fused::double precision, f.words is not null or coalesce(
-             case when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_any, v_singles)
+             case when v_beside then {{ .schema }}.aw_shows(c.client_id, c.id, c.search, v_any, v_any_of, v_singles)
                   else c.search @@ v_any end, false) as matched,
            c.search @@ v_question.akin or c.model not like 'offline-%' as related,
            vec is null or bool_and(c.model like 'offline-%') over () as offline, exists (select from ranked) as scored
