@@ -26,8 +26,8 @@ begin
       select jsonb_agg(
         jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
       from (select * from {{ .schema }}.jobs
-            where client_id = v_client and message is not null and sent_at is null
-              and not coalesce(p -> 'skip_queues' ? queue, false)
+            where client_id = v_client and not coalesce(p -> 'skip_queues' ? queue, false)
+              and message is not null and sent_at is null
               -- Nothing has changed since it was recorded. One with a time is sent when that has come.
               and case when run_at is null
                   then updated_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')
