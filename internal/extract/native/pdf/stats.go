@@ -7,11 +7,12 @@ import (
 
 // stats describes the document's running text as far as it was read.
 type stats struct {
-	sizes   map[float64]int // characters by font size in half points
-	weights map[int]int     // characters by the font's weight
-	faces   map[string]int  // characters by the font's family
-	headed  map[look]bool   // the looks of headings so far
-	texts   map[float64]int // characters in long lines, by font size in half points
+	sizes   map[float64]int   // characters by font size in half points
+	weights map[int]int       // characters by the font's weight
+	faces   map[string]int    // characters by the font's family
+	headed  map[look]bool     // the looks of headings so far
+	texts   map[float64]int   // characters in long lines, by font size in half points
+	pitches map[string]*pitch // by the font's family
 
 	total, bold, italic, mono int
 	sized, long               int // characters in a known size, and in long lines
@@ -22,12 +23,13 @@ const maxStyles = 1000
 func newStats() *stats {
 	return &stats{
 		sizes: map[float64]int{}, weights: map[int]int{}, faces: map[string]int{}, headed: map[look]bool{},
-		texts: map[float64]int{},
+		texts: map[float64]int{}, pitches: map[string]*pitch{},
 	}
 }
 
 // add counts the words of a page, and makes those bold that are so beside the others.
 func (s *stats) add(p *page) {
+	s.addPitches(p)
 	for _, w := range p.words {
 		n := len(w.text)
 		count(s.sizes, math.Round(w.em()*2)/2, n)
