@@ -23,6 +23,8 @@ type composer struct {
 	from  *piece         // the last piece of open
 	held  []extract.Block
 	code  []line    // of open, if it is a listing
+	title float64   // size of the document's title; zero: there was none yet
+	begun bool      // the text below the title has begun
 	marks []float64 // left edges of the markers of the list's open levels
 }
 
@@ -49,6 +51,7 @@ func (c *composer) add(p *piece) error {
 	}
 	b := c.block(p, text)
 	b.Links = p.links(b)
+	c.noteTitle(p, b.Kind == extract.Heading)
 	return c.put(b, p)
 }
 
@@ -59,6 +62,8 @@ func (c *composer) block(p *piece, text string) extract.Block {
 	switch {
 	case isCaption(text):
 		return extract.Block{Kind: extract.Caption, Text: text}
+	case c.isByline(p, full) && !c.levels.outline.names(full, p.page.number):
+		return extract.Block{Kind: extract.Paragraph, Text: full}
 	case short && c.levels.outline.names(full, p.page.number) || p.marker != bulletMarker &&
 		isHeading(p, full, c.stats):
 		if captionHead.MatchString(text) {

@@ -70,11 +70,18 @@ func (s *stats) addTexts(words []word) {
 }
 
 // isText reports whether a good part of the document's running text is as large as a piece that is not bold. A form has
-// its answers in another size than its labels, and a report its summaries.
+// its answers in another size than its labels, and a report its summaries. An invoice may have most of its text, in short
+// lines, a bit larger than its small print.
 func (s *stats) isText(p *piece) bool {
-	const least, share = 200, 0.1 // characters, and of all in long lines
-	n := s.texts[math.Round(p.size*2)/2]
-	return !p.bold && n >= least && float64(n) > share*float64(s.long)
+	const (
+		least      = 200 // characters
+		ofLong     = 0.1 // of all in long lines
+		ofAll, bit = 0.2, 1.3
+	)
+	size := math.Round(p.size*2) / 2
+	n, all := s.texts[size], s.sizes[size]
+	return !p.bold && (n >= least && float64(n) > ofLong*float64(s.long) ||
+		all >= least && float64(all) > ofAll*float64(s.total) && p.size < bit*s.body())
 }
 
 func count[K comparable](counts map[K]int, key K, n int) {
