@@ -83,10 +83,15 @@ func isNames(text string, bold bool) bool {
 }
 
 // nameJoins are what is between two names.
-var nameJoins = map[string]bool{"and": true, "und": true, "et": true, "y": true, "e": true, "och": true, "og": true, "en": true, "и": true} //nolint:gochecknoglobals // it doesn't change
+var nameJoins = map[string]bool{
+	"and": true, "und": true, "et": true, "y": true, "e": true, "och": true, "og": true, "en": true, "и": true,
+}
 
 // nameParts are the parts of names that have no capital.
-var nameParts = map[string]bool{"de": true, "da": true, "di": true, "der": true, "den": true, "del": true, "van": true, "von": true, "la": true, "le": true, "bin": true, "al": true, "dos": true, "du": true} //nolint:gochecknoglobals // it doesn't change
+var nameParts = map[string]bool{
+	"de": true, "da": true, "di": true, "der": true, "den": true, "del": true, "van": true, "von": true, "la": true, "le": true,
+	"bin": true, "al": true, "dos": true, "du": true,
+}
 
 func isInitials(w string) bool { return strings.HasSuffix(w, ".") && utf8.RuneCountInString(w) <= 6 }
 

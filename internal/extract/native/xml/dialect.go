@@ -95,7 +95,7 @@ var (
 )
 
 // untitled are the headings of sections of an article that may have no title: publishers print these.
-var untitled = map[string]string{"abstract": "Abstract", "ack": "Acknowledgments"} //nolint:gochecknoglobals // it doesn't change
+var untitled = map[string]string{"abstract": "Abstract", "ack": "Acknowledgments"}
 
 func merged(all ...dialect) dialect {
 	out := dialect{}
