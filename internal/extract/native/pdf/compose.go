@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,6 +22,9 @@ type composer struct {
 	open  *extract.Block // the last paragraph or list item
 	from  *piece         // the last piece of open
 	held  []extract.Block
+	code  []line    // of open, if it is a listing
+	title float64   // size of the document's title; zero: there was none yet
+	begun bool      // the text below the title has begun
 	marks []float64 // left edges of the markers of the list's open levels
 }
 
@@ -47,6 +51,7 @@ func (c *composer) add(p *piece) error {
 	}
 	b := c.block(p, text)
 	b.Links = p.links(b)
+	c.noteTitle(p, b.Kind == extract.Heading)
 	return c.put(b, p)
 }
 
@@ -57,6 +62,8 @@ func (c *composer) block(p *piece, text string) extract.Block {
 	switch {
 	case isCaption(text):
 		return extract.Block{Kind: extract.Caption, Text: text}
+	case c.isByline(p, full) && !c.levels.outline.names(full, p.page.number):
+		return extract.Block{Kind: extract.Paragraph, Text: full}
 	case short && c.levels.outline.names(full, p.page.number) || p.marker != bulletMarker &&
 		isHeading(p, full, c.stats):
 		if captionHead.MatchString(text) {
@@ -111,6 +118,7 @@ func (c *composer) put(b extract.Block, p *piece) error {
 		}
 		if c.open.Kind == extract.Code && b.Kind == extract.Code && !p.first && p.above < 2.5 {
 			c.open.Text += "\n" + b.Text
+			c.code = append(c.code, p.lines...)
 			return nil
 		}
 		if len(c.held) < maxHeld && !endsSentence(c.open.Text) && c.open.Kind != extract.Code && c.aside(b, p) {
@@ -122,7 +130,10 @@ func (c *composer) put(b extract.Block, p *piece) error {
 		return err
 	}
 	if flowing || b.Kind == extract.Code {
-		c.open, c.from = &b, p
+		c.open, c.from, c.code = &b, p, nil
+		if b.Kind == extract.Code {
+			c.code = slices.Clone(p.lines)
+		}
 		return nil
 	}
 	return c.send(b)
@@ -193,8 +204,11 @@ func (c *composer) flushText() error {
 	if c.open == nil {
 		return nil
 	}
+	if c.open.Kind == extract.Code {
+		c.open.Text = code(c.code) // whose lines are indented from the leftmost of all
+	}
 	blocks := append([]extract.Block{*c.open}, c.held...)
-	c.open, c.from, c.held = nil, nil, nil
+	c.open, c.from, c.held, c.code = nil, nil, nil, nil
 	for _, b := range blocks {
 		if err := c.send(b); err != nil {
 			return err
@@ -211,25 +225,4 @@ func (c *composer) send(b extract.Block) error {
 func fractions(p *piece) (l, t, r, b float64) {
 	f := p.page.original(p.box)
 	return f.left, f.top, f.right, f.bottom
-}
-
-// code joins the lines of a program listing and keeps their indentation.
-func code(lines []line) string {
-	left, chars, width := lines[0].left, 0, 0.0
-	for _, l := range lines {
-		left = min(left, l.left)
-		chars += utf8.RuneCountInString(l.text())
-		width += l.width()
-	}
-	var b strings.Builder
-	for i, l := range lines {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		if chars > 0 && width > 0 {
-			b.WriteString(strings.Repeat(" ", min(80, int((l.left-left)/(width/float64(chars))+0.5))))
-		}
-		b.WriteString(l.text())
-	}
-	return b.String()
 }

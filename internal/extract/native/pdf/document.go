@@ -38,6 +38,7 @@ func (d *document) add(ctx context.Context, p *page) error {
 		d.textPages++
 	}
 	d.stats.add(p)
+	p.joinLineNumbers()
 	var before *sheet
 	if n := len(d.sheets); n > 0 {
 		before = d.sheets[n-1]

@@ -31,6 +31,7 @@ const (
 	serif   = "F6"
 	light   = "F7" // of a family that has these two weights
 	medium  = "F8"
+	typed   = "F9" // monospaced, which its name doesn't tell
 )
 
 // toHebrew maps the characters of the font hebrew to Unicode.
@@ -98,6 +99,8 @@ func (m *maker) bytes() []byte {
 	for font, base := range map[string]string{serif: "Times-Roman", light: "Corben-Light", medium: "Corben-Medium"} {
 		fmt.Fprintf(&more, "/%s << /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /%s >> ", font, base)
 	}
+	fmt.Fprintf(&more, "/%s << /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /Foundry /FirstChar 32 "+
+		"/LastChar 126 /Widths [%s] >> ", typed, strings.Repeat("600 ", 95))
 	for i, p := range m.pages {
 		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate %d /Annots [%s] "+
 			"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R %s>> >> >>", m.rotate, m.annots, fixed+2+2*i, more.String()))

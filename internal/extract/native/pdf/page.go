@@ -46,6 +46,7 @@ type word struct {
 	rtl       bool   // of a right-to-left script
 	mirrored  bool   // its page is mirrored
 	invisible bool   // it is not drawn
+	numbers   bool   // it is the number of a listing's line
 	target    string // of the link that it is in
 
 	tight  bool   // the gap before it is no space

@@ -75,13 +75,13 @@ func attachMarkers(segs []segment) []segment {
 	for i, s := range segs {
 		unnamed := s.words[0].text == unnamedChar
 		note := isNoteNumber(s)
-		if len(s.words) != 1 || !unnamed && !note && !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
+		if len(s.words) != 1 || !unnamed && !note && !s.words[0].numbers && !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
 			continue
 		}
 		best := -1
 		for _, j := range near(segs, i) {
 			gap := segs[j].left - s.right
-			if note && (gap > segs[j].size || s.size > 0.9*segs[j].size) {
+			if note && !s.words[0].numbers && (gap > segs[j].size || s.size > 0.9*segs[j].size) {
 				continue
 			}
 			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) &&

@@ -7,11 +7,12 @@ import (
 
 // stats describes the document's running text as far as it was read.
 type stats struct {
-	sizes   map[float64]int // characters by font size in half points
-	weights map[int]int     // characters by the font's weight
-	faces   map[string]int  // characters by the font's family
-	headed  map[look]bool   // the looks of headings so far
-	texts   map[float64]int // characters in long lines, by font size in half points
+	sizes   map[float64]int   // characters by font size in half points
+	weights map[int]int       // characters by the font's weight
+	faces   map[string]int    // characters by the font's family
+	headed  map[look]bool     // the looks of headings so far
+	texts   map[float64]int   // characters in long lines, by font size in half points
+	pitches map[string]*pitch // by the font's family
 
 	total, bold, italic, mono int
 	sized, long               int // characters in a known size, and in long lines
@@ -22,12 +23,13 @@ const maxStyles = 1000
 func newStats() *stats {
 	return &stats{
 		sizes: map[float64]int{}, weights: map[int]int{}, faces: map[string]int{}, headed: map[look]bool{},
-		texts: map[float64]int{},
+		texts: map[float64]int{}, pitches: map[string]*pitch{},
 	}
 }
 
 // add counts the words of a page, and makes those bold that are so beside the others.
 func (s *stats) add(p *page) {
+	s.addPitches(p)
 	for _, w := range p.words {
 		n := len(w.text)
 		count(s.sizes, math.Round(w.em()*2)/2, n)
@@ -68,11 +70,18 @@ func (s *stats) addTexts(words []word) {
 }
 
 // isText reports whether a good part of the document's running text is as large as a piece that is not bold. A form has
-// its answers in another size than its labels, and a report its summaries.
+// its answers in another size than its labels, and a report its summaries. An invoice may have most of its text, in short
+// lines, a bit larger than its small print.
 func (s *stats) isText(p *piece) bool {
-	const least, share = 200, 0.1 // characters, and of all in long lines
-	n := s.texts[math.Round(p.size*2)/2]
-	return !p.bold && n >= least && float64(n) > share*float64(s.long)
+	const (
+		least      = 200 // characters
+		ofLong     = 0.1 // of all in long lines
+		ofAll, bit = 0.2, 1.3
+	)
+	size := math.Round(p.size*2) / 2
+	n, all := s.texts[size], s.sizes[size]
+	return !p.bold && (n >= least && float64(n) > ofLong*float64(s.long) ||
+		all >= least && float64(all) > ofAll*float64(s.total) && p.size < bit*s.body())
 }
 
 func count[K comparable](counts map[K]int, key K, n int) {

@@ -113,6 +113,7 @@ type reader struct {
 	entry      entry         // the table entry being read
 	properties map[string]string
 	target     string // of the field whose result comes next
+	commenter  string // who wrote the comment that comes next
 	language   int
 	title      string
 	titled     bool // headings nest under a title

@@ -10,7 +10,7 @@ var skippedWords = map[string]bool{
 	"aftnsepc": true, "aftncn": true,
 	"filetbl": true, "revtbl": true, "rsidtbl": true, "datafield": true, "bkmkstart": true, "bkmkend": true,
 	"objdata": true, "objclass": true,
-	"annotation": true, "atnid": true, "atnauthor": true, "themedata": true, "colorschememapping": true,
+	"atnid": true, "themedata": true, "colorschememapping": true,
 	"latentstyles": true,
 	"sp":           true, "listname": true, "leveltext": true, "levelnumbers": true, "private": true, "falt": true,
 	"panose": true,
@@ -88,6 +88,10 @@ func (r *reader) destination(t token) (known bool) {
 		if r.to == body {
 			r.note()
 		}
+	case "atnauthor":
+		r.author()
+	case "annotation":
+		r.comment()
 	case "fldinst":
 		r.instruction()
 	case "fldrslt":

@@ -24,10 +24,12 @@ const (
 	row            //
 	cell           //
 	headCell       // of a header row
+	headRows       // the header rows of a table
 	code           // keeps its lines
 	lineBreak      //
 	label          // the number of the title or text after it
 	markup         // its text is HTML
+	caption        // of a figure or a table: its titles and paragraphs are no headings
 )
 
 // dialect is a kind of documents: what its elements are, by their local names.
@@ -45,11 +47,11 @@ var (
 	jats = merged(docbook, dialect{ //nolint:gochecknoglobals // it doesn't change
 		"journal-meta": skipped, "permissions": skipped, "article-id": skipped, "history": skipped, "pub-date": skipped,
 		"custom-meta-group": skipped, "counts": skipped, "alternatives": none, "tex-math": skipped, "graphic": skipped,
-		"sec": section, "abstract": section, "ack": section, "app": section, "ref-list": section, "boxed-text": section,
+		"sec": section, "abstract": section, "trans-abstract": section, "ack": section, "notes": section, "app": section, "ref-list": section, "boxed-text": section,
 		"title": title, "article-title": docTitle, "p": paragraph, "list": list, "list-item": item, "ref": item,
-		"def-item": item, "contrib": paragraph, "aff": paragraph, "kwd-group": paragraph, "label": label, "caption": none,
+		"def-item": item, "contrib": paragraph, "aff": paragraph, "kwd-group": paragraph, "label": label, "caption": caption,
 		"table": table, "tr": row, "td": cell, "th": headCell, "disp-formula": paragraph, "preformat": code, "break": lineBreak,
-		"volume": skipped, "issue": skipped, "fpage": skipped, "lpage": skipped, "elocation-id": skipped,
+		"volume": skipped, "issue": skipped, "fpage": skipped, "lpage": skipped, "elocation-id": skipped, "thead": headRows,
 	})
 	docbook = dialect{
 		"section": section, "sect1": section, "sect2": section, "sect3": section, "sect4": section, "chapter": section,
@@ -57,6 +59,7 @@ var (
 		"title": title, "para": paragraph, "simpara": paragraph, "itemizedlist": list, "orderedlist": numbered,
 		"listitem": item, "varlistentry": item, "table": table, "informaltable": table, "row": row, "entry": cell,
 		"programlisting": code, "screen": code, "literallayout": code, "author": paragraph, "date": paragraph,
+		"figure": caption, "thead": headRows,
 	}
 	fictionBook = dialect{
 		"binary": skipped, "document-info": skipped, "publish-info": skipped, "custom-info": skipped, "src-title-info": skipped,
@@ -77,7 +80,7 @@ var (
 		"ul": list, "ol": numbered, "sl": list, "steps": numbered, "steps-unordered": list, "substeps": numbered, "li": item,
 		"sli": item, "step": item, "substep": item, "dlentry": item, "table": table, "simpletable": table, "row": row,
 		"strow": row, "entry": cell, "stentry": cell, "sthead": row, "codeblock": code, "pre": code, "prolog": skipped,
-		"context": paragraph, "prereq": paragraph, "result": paragraph,
+		"context": paragraph, "prereq": paragraph, "result": paragraph, "fig": caption, "thead": headRows,
 	}
 	timedText = dialect{"p": paragraph, "br": lineBreak, "head": skipped}
 	tei       = dialect{
@@ -90,6 +93,9 @@ var (
 		"WorksheetOptions": skipped, "Names": skipped, "Table": table, "Row": row, "Cell": cell, "Worksheet": section,
 	}
 )
+
+// untitled are the headings of sections of an article that may have no title: publishers print these.
+var untitled = map[string]string{"abstract": "Abstract", "ack": "Acknowledgments"}
 
 func merged(all ...dialect) dialect {
 	out := dialect{}

@@ -34,9 +34,11 @@ type walker struct {
 	keep     bool   // the blanks of the text are kept
 	title    string
 	table    *extract.Table // being read
+	cell     extract.Cell   // being read
 	tables   int            // open ones; a table within a table is part of its cell
 	head     bool           // the row has only header cells so far
 	skipping int
+	untitled string // heading of the section that begins, unless it has one
 }
 
 var errEntities = taskerr.Errorf(taskerr.CorruptionDetected,
@@ -75,7 +77,10 @@ func (w *walker) start(e xml.StartElement) error {
 		return nil
 	}
 	switch {
-	case w.tables > 0 && role != table && role != row && role != cell && role != headCell && role != lineBreak,
+	case w.tables == 1 && len(w.table.Rows) == 0 && (role == title || role == caption):
+		role = caption
+		w.buffer.Reset()
+	case w.tables > 0 && role != table && role != headRows && role != row && role != cell && role != headCell && role != lineBreak,
 		w.within(title, docTitle) && role != lineBreak:
 		role = none // a cell or a title is one text
 		w.buffer.WriteByte(' ')
@@ -84,7 +89,11 @@ func (w *walker) start(e xml.StartElement) error {
 	}
 	switch role {
 	case section:
+		if err := w.headUntitled(); err != nil {
+			return err
+		}
 		w.sections++
+		w.untitled = untitled[e.Name.Local]
 		if name := attr(e, "Name"); name != "" {
 			if err := w.heading(name); err != nil {
 				return err
@@ -119,7 +128,8 @@ func (w *walker) start(e xml.StartElement) error {
 	case cell, headCell:
 		if w.tables == 1 {
 			w.buffer.Reset()
-			w.head = w.head && role == headCell
+			w.head = w.head && (role == headCell || w.within(headRows))
+			w.cell = cellOf(e)
 		}
 	case lineBreak:
 		w.buffer.WriteByte('\n')
@@ -177,10 +187,7 @@ func (w *walker) end() error {
 		w.lists--
 		return err
 	case cell, headCell:
-		if w.tables == 1 && len(w.table.Rows) > 0 {
-			rows := w.table.Rows
-			rows[len(rows)-1] = append(rows[len(rows)-1], extract.Cell{Text: joined(w.buffer.String())})
-			w.buffer.Reset()
+		if w.endCell() {
 			return nil
 		}
 		w.buffer.WriteByte(' ')
@@ -190,25 +197,13 @@ func (w *walker) end() error {
 		}
 	case table:
 		return w.endTable()
+	case caption:
+		return w.endTitle()
 	}
 	if w.dialect == nil && (!last.text || len(w.open) == 0) { // the end of a record
 		return w.flush(none)
 	}
 	return nil
-}
-
-func (w *walker) endTable() error {
-	if w.tables--; w.tables > 0 {
-		return nil
-	}
-	t := w.table
-	w.table = nil
-	w.buffer.Reset()
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	t.Headers = max(t.Headers, 1)
-	return w.out.Block(extract.Block{Kind: extract.TableKind, Table: t})
 }
 
 func (w *walker) text(data xml.CharData) error {
@@ -236,11 +231,19 @@ func (w *walker) flush(as role) error {
 	if strings.TrimSpace(text) == "" || w.tables > 0 {
 		return nil
 	}
+	if as == title {
+		w.untitled = ""
+	}
+	if err := w.headUntitled(); err != nil {
+		return err
+	}
 	b := extract.Block{Kind: extract.Paragraph, Text: joined(w.label + " " + text)}
 	w.label = ""
 	switch {
 	case w.keep && as == code:
 		b.Kind, b.Text = extract.Code, strings.Trim(text, "\r\n")
+	case w.within(caption):
+		b.Kind = extract.Caption
 	case as == title:
 		return w.heading(b.Text)
 	case as == docTitle && w.title == "":
@@ -254,6 +257,15 @@ func (w *walker) flush(as role) error {
 		w.listItem(&b)
 	}
 	return w.out.Block(b)
+}
+
+// headUntitled emits the usual heading of a section that begins without its own.
+func (w *walker) headUntitled() error {
+	text := w.untitled
+	if w.untitled = ""; text == "" {
+		return nil
+	}
+	return w.heading(text)
 }
 
 // heading emits the title of the section that is open.
@@ -293,19 +305,3 @@ func (w *walker) listItem(b *extract.Block) {
 		}
 	}
 }
-
-// joined returns a text with single blanks; line breaks of the document's own stay.
-func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// lines joins the blanks of each line.
-func lines(text string) string {
-	var all []string
-	for line := range strings.Lines(text) {
-		if line = joined(line); line != "" {
-			all = append(all, line)
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
-func attr(e xml.StartElement, name string) string { return ooxml.Attr(e, name) }

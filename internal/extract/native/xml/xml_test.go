@@ -25,8 +25,23 @@ func TestKinds(t *testing.T) {
 				`</tr></thead><tbody><tr><td>Ada <b>x</b></td><td>36</td></tr></tbody></table></table-wrap></body><back><ref-list>` +
 				`<title>References</title><ref><mixed-citation>Doe J. <article-title>Quays</article-title>. 2020.</mixed-citation>` +
 				`</ref></ref-list></back></article>`,
-			"# On cranes\n\nShort.\n\n## 1 Methods\n\nWe lifted it.\n\n### Tools\n\n1. one\n\nmore\n\n2. two\n\nLoads\n\n" +
+			"# On cranes\n\n## Abstract\n\nShort.\n\n## 1 Methods\n\nWe lifted it.\n\n### Tools\n\n1. one\n\nmore\n\n2. two\n\nLoads\n\n" +
 				"| Name | t |\n| - | - |\n| Ada x | 36 |\n\n## References\n\n- Doe J. Quays. 2020.\n",
+		},
+		"captions are no headings": {
+			`<article><article-title>T</article-title><abstract><sec><title>Why</title><p>So.</p></sec></abstract><abstract>` +
+				`<title>Summary</title><p>S.</p></abstract><body><sec><title>Results</title><fig><label>Fig 1</label><caption>` +
+				`<title>Loads by year.</title><p>In tonnes.</p></caption></fig><p>They rose.</p></sec></body><back><ack><p>Thanks.` +
+				`</p></ack></back></article>`,
+			"# T\n\n## Abstract\n\n### Why\n\nSo.\n\n## Summary\n\nS.\n\n## Results\n\nFig 1 Loads by year.\n\nIn tonnes.\n\n" +
+				"They rose.\n\n## Acknowledgments\n\nThanks.\n",
+		},
+		"tables have titles and cells that span others": {
+			`<book><title>T</title><chapter><title>C</title><table><title>Loads</title><tgroup><thead><row><entry>Quay</entry>` +
+				`<entry>Load</entry></row><row><entry/><entry>t</entry></row></thead><tbody><row><entry morerows="1">A</entry>` +
+				`<entry>1</entry></row><row><entry>2</entry></row></tbody></tgroup></table><figure><title>The quay</title></figure>` +
+				`<para>End.</para></chapter></book>`,
+			"# T\n\n## C\n\nLoads\n\n| Quay | Load |\n| - | - |\n|  | t |\n| A | 1 |\n| A | 2 |\n\nThe quay\n\nEnd.\n",
 		},
 		"book": {
 			`<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><genre>sf</genre><book-title>` +

@@ -1,0 +1,64 @@
+package xml
+
+import (
+	"encoding/xml"
+	"strconv"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// endCell adds the cell that ends to its row; false: it is part of another cell.
+func (w *walker) endCell() bool {
+	if w.tables != 1 || len(w.table.Rows) == 0 {
+		return false
+	}
+	rows := w.table.Rows
+	w.cell.Text = joined(w.buffer.String())
+	rows[len(rows)-1] = append(rows[len(rows)-1], w.cell)
+	w.buffer.Reset()
+	return true
+}
+
+// endTitle emits the title of the table that is open, which comes before its rows.
+func (w *walker) endTitle() error {
+	if w.tables != 1 || w.within(caption) {
+		return nil
+	}
+	text := joined(w.label + " " + w.buffer.String())
+	w.label = ""
+	w.buffer.Reset()
+	if text == "" {
+		return nil
+	}
+	return w.out.Block(extract.Block{Kind: extract.Caption, Text: text})
+}
+
+func (w *walker) endTable() error {
+	if w.tables--; w.tables > 0 {
+		return nil
+	}
+	t := w.table
+	w.table = nil
+	w.buffer.Reset()
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	t.Headers = max(t.Headers, 1)
+	return w.out.Block(extract.Block{Kind: extract.TableKind, Table: t})
+}
+
+// cellOf returns an empty cell with what its element says about its place. DocBook and Excel count only the further
+// rows and columns.
+func cellOf(e xml.StartElement) extract.Cell {
+	number := func(all, further string) int {
+		n, _ := strconv.Atoi(attr(e, all))
+		if m, _ := strconv.Atoi(attr(e, further)); m > 0 {
+			n = m + 1
+		}
+		return min(max(n, 0), maxSpan)
+	}
+	return extract.Cell{ColSpan: number("colspan", "MergeAcross"), RowSpan: max(number("rowspan", "MergeDown"), number("", "morerows"))}
+}
+
+// maxSpan limits the columns or rows of a cell.
+const maxSpan = 1000
