@@ -1,6 +1,10 @@
 package offline
 
-import "math"
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+)
 
 // The weights of a question's words whose rarity is no count, as parts of what BM25 would give a word that no text has.
 const (
@@ -11,7 +15,7 @@ const (
 
 // Question is the vector of a question to a collection of "all" texts. Its words weigh as much as they are rare there:
 // chunks is in how many texts each is, by its lower-case form; 0: in none; nil: it is a stop word. A key of several words,
-// as the characters of a script without spaces are, is for each of them. Without texts it is the vector of the text.
+// as Chinese characters are, is for each of them. Letters of Thai have no rarity. Without texts it is the vector of the text.
 //
 // The rarity is that of BM25: Robertson, Zaragoza, "The Probabilistic Relevance Framework", 2009. The other weights were
 // chosen on XQuAD's English and German, and Cranfield.
@@ -22,6 +26,9 @@ func (e *Embedder) Question(text string, all float64, chunks map[string]*float64
 	sums, keys := map[string]float64{}, map[string]float64{}
 	for key, n := range chunks {
 		for _, word := range words(key) {
+			if r, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Thai, r) {
+				continue // a letter of an alphabet is in every text, and no word
+			}
 			sums[word] += rarity(all, n)
 			keys[word]++
 		}
