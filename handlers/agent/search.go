@@ -149,7 +149,7 @@ func copiesOf(h search.Hit) string {
 
 // find searches within the scope.
 func (r *run) find(ctx context.Context, q search.Query) (search.Found, error) {
-	q.DocumentSet = r.payload.DocumentSet
+	q.DocumentSet, q.Unmarked = r.payload.DocumentSet, true
 	found, err := r.deps.Find(ctx, r.deps.Store, q)
 	if err != nil {
 		return search.Found{}, fmt.Errorf("search: %w", err)

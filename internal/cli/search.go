@@ -127,9 +127,9 @@ func (s *searching) check() error {
 func wrongQuery(err error) error {
 	if bad, ok := errors.AsType[*search.InvalidError](err); ok {
 		if bad.Field == "from" {
-			return badUsage(bad.Remedy, "--from %s", strings.TrimSuffix(bad.Problem, "to")+"--to")
+			return badUsage("swap them, or leave one out", "--from is later than --to")
 		}
-		return badUsage(bad.Remedy, "the %s %s", bad.Field, bad.Problem)
+		return badUsage(bad.Remedy, "the query %s", bad.Problem)
 	}
 	return err
 }

@@ -24,7 +24,10 @@ const fewest = 10
 func (f Finder) fill(ctx context.Context, s Store, q Query, question string, vector []float32) (Found, error) {
 	ask := store.Query{
 		Text: q.Text, Embedding: vector, DocumentSet: q.DocumentSet, Within: q.Within, Explain: q.Explain,
-		Mark: question, Limit: max(q.Limit, fewest),
+		Limit: max(q.Limit, fewest),
+	}
+	if !q.Unmarked {
+		ask.Mark = question
 	}
 	if f.Rater != nil {
 		ask.Limit = max(q.Limit, rated)

@@ -21,6 +21,7 @@ type Query struct {
 	PerDocument int           // the maximum number of hits of one document; 0: any number
 	Expand      int           // how many chunks under its heading come with a hit, before and after it each; 0-MaxExpand
 	Explain     bool          // hits have a Why
+	Unmarked    bool          // hits have no Highlights, for a caller that shows none
 }
 
 // InvalidError says what is wrong with a Query, and what to do.

@@ -60,11 +60,13 @@ func (f Finder) Find(ctx context.Context, s Store, q Query) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	marker := NewMarker(question)
-	for i := range found.Hits {
-		h := &found.Hits[i]
-		h.marker, h.Marks = marker.For(h.Marks), nil
-		h.Highlights = h.marker.Highlight(h.Content)
+	if !q.Unmarked {
+		marker := NewMarker(question)
+		for i := range found.Hits {
+			h := &found.Hits[i]
+			h.marker, h.Marks = marker.For(h.Marks), nil
+			h.Highlights = h.marker.Highlight(h.Content)
+		}
 	}
 	if q.Expand > 0 {
 		err = expand(ctx, s, q, found.Hits)

@@ -90,6 +90,34 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
+// noting is a store that notes what it is asked to mark.
+type noting struct {
+	shelf
+	mark *string
+}
+
+func (m noting) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
+	*m.mark = q.Mark
+	return m.shelf.Search(ctx, q)
+}
+
+// TestUnmarked: marks cost the database time, and nothing is marked for a caller that shows none.
+func TestUnmarked(t *testing.T) {
+	t.Parallel()
+	embedder, err := offline.New(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for unmarked, want := range map[bool]string{true: "", false: "crane"} {
+		var mark string
+		in := noting{shelf{{ChunkID: "1", Content: "a crane"}}, &mark}
+		found, err := search.Finder{Embedder: embedder}.Find(t.Context(), in, search.Query{Text: "crane", Limit: 3, Unmarked: unmarked})
+		if err != nil || mark != want || (found.Hits[0].Highlights.Excerpt == "") != unmarked {
+			t.Errorf("unmarked %v: the store is asked to mark %q, %+v, %v", unmarked, mark, found.Hits, err)
+		}
+	}
+}
+
 // TestNotAllRated: no hit has a higher score than the one before it, though only the first ones are rated.
 func TestNotAllRated(t *testing.T) {
 	t.Parallel()
