@@ -27,7 +27,7 @@ var privateBullets = map[rune]rune{
 // be empty.
 func normalize(s string) string {
 	if isPlainASCII(s) {
-		return s
+		return strings.Trim(s, " ")
 	}
 	var b strings.Builder
 	b.Grow(len(s))
@@ -36,6 +36,8 @@ func normalize(s string) string {
 		previous := before
 		before = r
 		switch {
+		case r > ' ' && r < 0x7F:
+			b.WriteByte(byte(r))
 		case r == nonJoiner && rightToLeft(previous):
 			if next, _ := utf8.DecodeRuneInString(s[i+len(string(nonJoiner)):]); rightToLeft(next) {
 				b.WriteRune(r)
@@ -74,7 +76,7 @@ func isUnnamed(s string) bool {
 
 func isPlainASCII(s string) bool {
 	for i := range len(s) {
-		if s[i] <= ' ' || s[i] >= 0x7F {
+		if s[i] < ' ' || s[i] >= 0x7F {
 			return false
 		}
 	}
