@@ -115,8 +115,9 @@ func withoutSpace(a, b rune) bool {
 }
 
 func wideScript(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
-		r >= '\u3000' && r <= '\u303F' || r >= '\uFF00' && r <= '\uFFEF' && !unicode.In(r, unicode.Hangul)
+	const first = '\u2E80' // Han's
+	return r >= first && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
+		r >= '\u3000' && r <= '\u303F' || r >= '\uFF00' && r <= '\uFFEF' && !unicode.In(r, unicode.Hangul))
 }
 
 // letters counts the letters of s.
