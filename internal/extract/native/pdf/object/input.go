@@ -62,7 +62,10 @@ func (in *input) back() { in.at-- }
 
 // peek returns the next n bytes, or fewer at the end.
 func (in *input) peek(n int) []byte {
-	for in.end-in.at < n && in.fill() == nil {
+	for in.end-in.at < n {
+		if in.fill() != nil {
+			break
+		}
 	}
 	return in.buf[in.at:min(in.at+n, in.end)]
 }

@@ -38,11 +38,12 @@ func emptied(o object.Object) object.Object {
 // numbered returns what all does of a Lexer that is asked for a number before each object.
 func numbered(l *object.Lexer) (out []object.Object, err error) {
 	for {
-		o := object.Object(nil)
-		v, ok := l.Number()
-		if ok {
-			o = v
-		} else if o, err = l.Next(); err != nil {
+		if v, ok := l.Number(); ok {
+			out = append(out, v)
+			continue
+		}
+		o, err := l.Next()
+		if err != nil {
 			return out, err
 		}
 		out = append(out, emptied(o))
