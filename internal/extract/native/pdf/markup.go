@@ -79,8 +79,8 @@ func attribute(tag []byte, name string) []byte {
 		after := rest[i+len(name):]
 		if i > 0 && rest[i-1] == ' ' && bytes.HasPrefix(after, []byte(`="`)) {
 			value := after[2:]
-			if end := bytes.IndexByte(value, '"'); end >= 0 {
-				return value[:end]
+			if before, _, ok := bytes.Cut(value, []byte{'"'}); ok {
+				return before
 			}
 			return nil
 		}
