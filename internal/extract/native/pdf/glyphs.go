@@ -98,9 +98,9 @@ func readGlyphPages(r io.Reader, first int) (whole map[int][]glyphLine, cut []gl
 		if text.Len() < maxToken {
 			text.WriteString(plain(part))
 		}
-		switch tagName(tag) {
+		switch string(tagName(tag)) {
 		case "page":
-			if n, err := strconv.Atoi(attribute(tag, "number")); err == nil {
+			if n, err := strconv.Atoi(string(attribute(tag, "number"))); err == nil {
 				page = n
 			}
 			lines = nil

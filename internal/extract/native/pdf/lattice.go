@@ -175,19 +175,29 @@ func (g *lattice) join(down, across [][]bool) {
 	}
 }
 
-// place puts each word into the cell at its middle, and returns the words that are outside of the table.
-func (g *lattice) place(words []word) (outside []word) {
-	columns := len(g.xs) - 1
-	for _, w := range words {
-		x, y := w.centerX(), w.centerY()
-		if x < g.xs[0] || x > g.xs[columns] || y < g.ys[0] || y > g.ys[len(g.ys)-1] {
-			outside = append(outside, w)
-			continue
+// place puts each word into the cell at its middle, unless it is outside of the table.
+func (g *lattice) place(words []word) {
+	around, columns := g.around(), len(g.xs)-1
+	for i := range words {
+		if x, y := words[i].centerX(), words[i].centerY(); around.has(x, y) {
+			c := &g.cells[g.at[interval(g.ys, y)*columns+interval(g.xs, x)]]
+			c.words = append(c.words, words[i])
 		}
-		c := &g.cells[g.at[interval(g.ys, y)*columns+interval(g.xs, x)]]
-		c.words = append(c.words, w)
 	}
-	return outside
+}
+
+// around returns the box around the cells.
+func (g *lattice) around() box { return box{g.xs[0], g.ys[0], g.xs[len(g.xs)-1], g.ys[len(g.ys)-1]} }
+
+// outside returns the words whose middle is not in b.
+func outside(words []word, b box) []word {
+	out := make([]word, 0, len(words))
+	for _, w := range words {
+		if !b.has(w.centerX(), w.centerY()) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // interval returns the index of the interval between edges that v is in.

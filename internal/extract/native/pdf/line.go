@@ -28,6 +28,15 @@ type look struct {
 
 // rows groups segments into lines by their vertical position, from top to bottom.
 func rows(segs []segment) []line {
+	out := linesIn(segs)
+	for i := range out {
+		out[i].collect()
+	}
+	return out
+}
+
+// linesIn is rows without what collect sets.
+func linesIn(segs []segment) []line {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	var out []line
 	for _, s := range segs {
@@ -39,8 +48,9 @@ func rows(segs []segment) []line {
 		out = append(out, line{box: s.box, segments: []segment{s}})
 	}
 	for i := range out {
-		slices.SortStableFunc(out[i].segments, func(a, b segment) int { return cmp.Compare(a.left, b.left) })
-		out[i].collect()
+		if len(out[i].segments) > 1 {
+			slices.SortStableFunc(out[i].segments, func(a, b segment) int { return cmp.Compare(a.left, b.left) })
+		}
 	}
 	return out
 }
@@ -67,7 +77,11 @@ func (l line) words() []word {
 	case len(l.segments) == 1:
 		return l.segments[0].words
 	}
-	var out []word
+	n := 0
+	for _, s := range l.segments {
+		n += len(s.words)
+	}
+	out := make([]word, 0, n)
 	for _, s := range l.segments {
 		out = append(out, s.words...)
 	}
@@ -127,7 +141,9 @@ func hasLeader(words []word) bool {
 	return false
 }
 
-func onlyDots(s string) bool { return s != "" && strings.Trim(s, ".…·") == "" }
+func onlyDots(s string) bool {
+	return s != "" && (s[0] == '.' || s[0] >= utf8.RuneSelf) && strings.Trim(s, ".…·") == ""
+}
 
 // touches reports whether two words side by side are parts of one.
 func touches(a, b word) bool {
@@ -156,19 +172,31 @@ func isUpper(s string) bool {
 	return n > 0
 }
 
+// sized is how much text has a font size.
+type sized struct {
+	size float64
+	n    int
+}
+
 // lookOf returns the typography of most characters of the words.
 func lookOf(words []word) look {
 	var total, bold, italic, mono, math, first int
 	face := faceIn(words)
-	sizes := map[float64]int{}
-	size := 0.0 // of the word before
-	for i, w := range words {
+	sizes := make([]sized, 0, 8) // on the stack: few words differ
+	size := 0.0                  // of the word before
+	for i := range words {
+		w := &words[i]
 		n := len(w.text)
 		total += n
-		if em := w.em(); i == 0 || em >= size || !touches(words[i-1], w) || !isUpper(w.text) {
+		if em := w.em(); i == 0 || em >= size || !isUpper(w.text) || !touches(words[i-1], *w) {
 			size = em
 		} // else small capitals, which are as large as the capital before them
-		sizes[size] += n
+		at := slices.IndexFunc(sizes, func(s sized) bool { return s.size == size })
+		if at < 0 {
+			at = len(sizes)
+			sizes = append(sizes, sized{size: size})
+		}
+		sizes[at].n += n
 		bold += n * one(w.bold)
 		italic += n * one(w.italic)
 		mono += n * one(w.mono)
@@ -177,9 +205,9 @@ func lookOf(words []word) look {
 	}
 	var l look
 	most := 0
-	for size, n := range sizes {
-		if n > most || n == most && size > l.size {
-			l.size, most = size, n
+	for _, s := range sizes {
+		if s.n > most || s.n == most && s.size > l.size {
+			l.size, most = s.size, s.n
 		}
 	}
 	l.bold, l.italic, l.mono = bold*10 >= total*8, italic*10 >= total*8, mono*10 >= total*8

@@ -53,7 +53,7 @@ func newSheet(p *page, before *sheet) *sheet {
 		s.segments = append(s.segments, t.segment())
 	}
 	s.sides = p.sideMarks(s.segments)
-	lines := rows(slices.Clone(s.segments))
+	lines := linesIn(slices.Clone(s.segments))
 	s.top = edge(lines, func(l line) bool { return l.bottom <= p.height*edgePart })
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.bottom, a.bottom) })
 	s.bottom = edge(lines, func(l line) bool { return l.top >= p.height*(1-edgePart) })
@@ -79,6 +79,7 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 		for j := i + 1; j <= i+3; j++ {
 			usual = min(usual, gap(j))
 		}
+		lines[i].collect()
 		out = append(out, edgeRow{
 			line: lines[i], pattern: patternOf(lines[i]), gap: gap(i),
 			apart: gap(i) >= 0.4*h && (i+1 < len(lines) && lines[i+1].drawn() || gap(i) > 1.25*usual || gap(i) > 1.5*h && abs(gap(i)-usual) > 0.1*usual),

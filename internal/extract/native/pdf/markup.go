@@ -55,34 +55,34 @@ func (m *markup) until(end byte) error {
 }
 
 // tagName returns the name of a tag, with the slash of a closing tag.
-func tagName(tag []byte) string {
-	end := bytes.IndexAny(tag, " \t\r\n/")
-	if end == 0 && len(tag) > 1 { // a closing tag
-		if i := bytes.IndexAny(tag[1:], " \t\r\n"); i >= 0 {
-			return string(tag[:i+1])
+func tagName(tag []byte) []byte {
+	for i, c := range tag {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			return tag[:i]
+		case '/':
+			if tag[0] != '/' { // else it is a closing tag
+				return tag[:i]
+			}
 		}
-		return string(tag)
 	}
-	if end < 0 {
-		end = len(tag)
-	}
-	return string(tag[:end])
+	return tag
 }
 
-// attribute returns the value of a tag's attribute, or "".
-func attribute(tag []byte, name string) string {
+// attribute returns the value of a tag's attribute, or nothing.
+func attribute(tag []byte, name string) []byte {
 	for rest := tag; ; {
 		i := bytes.Index(rest, []byte(name))
 		if i < 0 {
-			return ""
+			return nil
 		}
 		after := rest[i+len(name):]
 		if i > 0 && rest[i-1] == ' ' && bytes.HasPrefix(after, []byte(`="`)) {
 			value := after[2:]
 			if before, _, ok := bytes.Cut(value, []byte{'"'}); ok {
-				return string(before)
+				return before
 			}
-			return ""
+			return nil
 		}
 		rest = after
 	}
@@ -90,11 +90,45 @@ func attribute(tag []byte, name string) string {
 
 // number returns a tag's attribute as a number, or zero if it isn't a plausible one.
 func number(tag []byte, name string) float64 {
-	v, err := strconv.ParseFloat(attribute(tag, name), 64)
-	if err != nil || math.IsNaN(v) || math.Abs(v) > 1e6 {
+	text := attribute(tag, name)
+	v, ok := decimal(text)
+	if !ok {
+		var err error
+		if v, err = strconv.ParseFloat(string(text), 64); err != nil {
+			return 0
+		}
+	}
+	if math.IsNaN(v) || math.Abs(v) > 1e6 {
 		return 0
 	}
 	return v
+}
+
+// decimal returns a number of at most 15 digits without an exponent, as poppler prints them, exactly as
+// strconv.ParseFloat does: both numbers that it divides are exact.
+func decimal(text []byte) (v float64, ok bool) {
+	const most = 15
+	digits, after := 0, 1.0
+	point := false
+	rest, negative := bytes.CutPrefix(text, []byte{'-'})
+	for _, c := range rest {
+		switch {
+		case c == '.' && !point:
+			point = true
+			continue
+		case c < '0' || c > '9':
+			return 0, false
+		}
+		v = 10*v + float64(c-'0')
+		if point {
+			after *= 10
+		}
+		digits++
+	}
+	if negative {
+		v = -v
+	}
+	return v / after, digits > 0 && digits <= most
 }
 
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&#39;", "'", "&#160;", " ",
@@ -103,7 +137,7 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&ap
 // plain unescapes the text between tags and replaces damaged bytes.
 func plain(text []byte) string {
 	s := string(text)
-	if strings.Contains(s, "&") {
+	if strings.IndexByte(s, '&') >= 0 {
 		s = unescape.Replace(s)
 	}
 	if !utf8.ValidString(s) {

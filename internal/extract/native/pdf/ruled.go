@@ -80,17 +80,20 @@ func (p *page) framedTables(
 		if g == nil {
 			continue
 		}
-		outside := g.place(words)
+		g.place(words)
+		around := g.around()
 		if t := g.table(p, columns); t != nil {
-			tables, words = append(tables, t), outside
+			tables, words = append(tables, t), outside(words, around)
 		}
 	}
 	return tables, words
 }
 
 // contains reports whether the middle of c is in b.
-func (b box) contains(c box) bool {
-	x, y := c.centerX(), c.centerY()
+func (b box) contains(c box) bool { return b.has(c.centerX(), c.centerY()) }
+
+// has reports whether a point is in b.
+func (b box) has(x, y float64) bool {
 	return x >= b.left && x <= b.right && y >= b.top && y <= b.bottom
 }
 

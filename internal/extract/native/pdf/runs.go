@@ -74,7 +74,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 	var outline []outlineItem
 	var p *runPage
 	var open run
-	var start strings.Builder
+	var start []byte // of the run's text
 	var inRun, bold, italic bool
 	var level int
 	var item *outlineItem
@@ -87,15 +87,19 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 			return outline, err
 		}
 		if inRun {
-			open.letters += letters(plain(text))
-			open.parts = partsOf(open.parts, plain(text), bold, italic)
-			if start.Len() < maxStart {
-				start.WriteString(plain(text[:min(len(text), maxStart)]))
+			shown := plain(text)
+			open.letters += letters(shown)
+			open.parts = partsOf(open.parts, shown, bold, italic)
+			if len(start) < maxStart {
+				if len(text) > maxStart {
+					shown = plain(text[:maxStart])
+				}
+				start = append(start, shown...)
 			}
 		}
-		switch tagName(tag) {
+		switch string(tagName(tag)) {
 		case "page":
-			n, _ := strconv.Atoi(attribute(tag, "number"))
+			n, _ := strconv.Atoi(string(attribute(tag, "number")))
 			p = &runPage{number: n, width: number(tag, "width") / zoom, height: number(tag, "height") / zoom}
 		case "/page":
 			if p != nil {
@@ -106,16 +110,16 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 			p = nil
 		case "fontspec":
 			if len(fonts) < maxFonts {
-				fonts[attribute(tag, "id")] = fontStyle(attribute(tag, "family"), number(tag, "size")/zoom)
+				fonts[string(attribute(tag, "id"))] = fontStyle(string(attribute(tag, "family")), number(tag, "size")/zoom)
 			}
 		case "text":
 			left, top := number(tag, "left")/zoom, number(tag, "top")/zoom
 			open = run{
 				box:   ordered(box{left, top, left + number(tag, "width")/zoom, top + number(tag, "height")/zoom}),
-				style: fonts[attribute(tag, "font")],
+				style: fonts[string(attribute(tag, "font"))],
 			}
 			inRun, bold, italic = true, false, false
-			start.Reset()
+			start = start[:0]
 		case "b":
 			open.bold, bold = true, true
 		case "i":
@@ -129,7 +133,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 				open.parts = nil
 			}
 			if p != nil && inRun && len(p.runs) < maxWords {
-				open.start = strings.ToValidUTF8(start.String(), "")
+				open.start = strings.ToValidUTF8(string(start), "")
 				p.runs = append(p.runs, open)
 			}
 			inRun = false
@@ -138,7 +142,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 		case "/outline":
 			level--
 		case "item":
-			n, _ := strconv.Atoi(attribute(tag, "page"))
+			n, _ := strconv.Atoi(string(attribute(tag, "page")))
 			item = &outlineItem{page: n, level: max(level, 1)}
 		case "/item":
 			if item != nil && len(outline) < maxOutline {

@@ -36,7 +36,7 @@ func (p *page) textEdges() (left, right float64) {
 		x float64
 		n int
 	}
-	var lefts, rights []edge
+	lefts, rights := make([]edge, 0, len(p.words)), make([]edge, 0, len(p.words))
 	total := 0
 	for _, w := range p.words {
 		n := len(w.text)

@@ -27,7 +27,7 @@ var privateBullets = map[rune]rune{
 // be empty.
 func normalize(s string) string {
 	if isPlainASCII(s) {
-		return s
+		return strings.Trim(s, " ")
 	}
 	var b strings.Builder
 	b.Grow(len(s))
@@ -36,6 +36,8 @@ func normalize(s string) string {
 		previous := before
 		before = r
 		switch {
+		case r > ' ' && r < 0x7F:
+			b.WriteByte(byte(r))
 		case r == nonJoiner && rightToLeft(previous):
 			if next, _ := utf8.DecodeRuneInString(s[i+len(string(nonJoiner)):]); rightToLeft(next) {
 				b.WriteRune(r)
@@ -74,7 +76,7 @@ func isUnnamed(s string) bool {
 
 func isPlainASCII(s string) bool {
 	for i := range len(s) {
-		if s[i] <= ' ' || s[i] >= 0x7F {
+		if s[i] < ' ' || s[i] >= 0x7F {
 			return false
 		}
 	}
@@ -113,8 +115,9 @@ func withoutSpace(a, b rune) bool {
 }
 
 func wideScript(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
-		r >= '\u3000' && r <= '\u303F' || r >= '\uFF00' && r <= '\uFFEF' && !unicode.In(r, unicode.Hangul)
+	const first = '\u2E80' // Han's
+	return r >= first && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
+		r >= '\u3000' && r <= '\u303F' || r >= '\uFF00' && r <= '\uFFEF' && !unicode.In(r, unicode.Hangul))
 }
 
 // letters counts the letters of s.

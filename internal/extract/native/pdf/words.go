@@ -36,7 +36,7 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 		}
 		name := tagName(tag)
 		if inWord && p != nil {
-			if name != "/word" {
+			if string(name) != "/word" {
 				continue
 			}
 			inWord = false
@@ -57,11 +57,11 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 			}
 			if at.text != "" {
 				at.segment, at.order = segment, len(p.words)
-				p.words = append(p.words, splitBullet(at)...)
+				p.words = appendWord(p.words, at)
 			}
 			continue
 		}
-		switch name {
+		switch string(name) {
 		case "page":
 			p = &page{number: first + pages, width: number(tag, "width"), height: number(tag, "height")}
 			pages++
@@ -82,19 +82,21 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 	}
 }
 
-// splitBullet splits a bullet from the Chinese or Japanese that follows without a gap: an opening bracket has its own
-// room before it.
-func splitBullet(w word) []word {
+// appendWord appends a word of poppler's. A bullet is split from the Chinese or Japanese that follows without a gap: an
+// opening bracket has its own room before it.
+func appendWord(words []word, w word) []word {
 	first, n := utf8.DecodeRuneInString(w.text)
-	next, _ := utf8.DecodeRuneInString(w.text[n:])
-	if !strings.ContainsRune("•◦▪‣●○■□◆►✓", first) || !wideScript(next) {
-		return []word{w}
+	if first < utf8.RuneSelf || !strings.ContainsRune("•◦▪‣●○■□◆►✓", first) {
+		return append(words, w)
+	}
+	if next, _ := utf8.DecodeRuneInString(w.text[n:]); !wideScript(next) {
+		return append(words, w)
 	}
 	mark := w
 	mark.text, w.text = w.text[:n], w.text[n:]
 	mark.right = min(w.left+0.5*w.height(), w.right)
 	w.left, w.order = min(mark.right+0.15*w.height(), w.right), w.order+1
-	return []word{mark, w}
+	return append(words, mark, w)
 }
 
 // ordered returns b with its edges in order.

@@ -90,12 +90,32 @@ type interpreter struct {
 	operators int
 	forms     int // that are open
 
-	operands []object.Object
+	operands []operand
 	numbers  []float64 // of operands
 
 	path    []subpath
 	corners int
 	clips   bool // the path becomes the clip when it is painted
+}
+
+// operand is a number or another object.
+type operand struct {
+	number   float64
+	isNumber bool
+	object   object.Object // nil if it is a number
+}
+
+// next returns the next operand, or an operator.
+func next(l *object.Lexer) (operand, object.Operator, error) {
+	if v, ok := l.Number(); ok {
+		return operand{number: v, isNumber: true}, "", nil
+	}
+	o, err := l.Next()
+	if op, ok := o.(object.Operator); ok && err == nil {
+		return operand{}, op, nil
+	}
+	v, ok := object.Number(o)
+	return operand{v, ok, o}, "", err
 }
 
 // run interprets a stream with its resources.
@@ -106,15 +126,14 @@ func (in *interpreter) run(r io.Reader, resources object.Dict) error {
 	l := object.NewContentLexer(&whileRunning{in.ctx, r})
 	in.operands = in.operands[:0]
 	for held := 0; ; {
-		o, err := l.Next()
+		o, op, err := next(l)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read the content of a page: %w", err)
 		}
-		op, ok := o.(object.Operator)
-		if !ok {
+		if op == "" {
 			if len(in.operands) < maxOperands {
 				in.operands = append(in.operands, o)
 				held += l.Held()
@@ -147,8 +166,8 @@ func (in *interpreter) run(r io.Reader, resources object.Dict) error {
 func (in *interpreter) args() []float64 {
 	in.numbers = in.numbers[:0]
 	for _, o := range in.operands {
-		if v, ok := object.Number(o); ok {
-			in.numbers = append(in.numbers, v)
+		if o.isNumber {
+			in.numbers = append(in.numbers, o.number)
 		}
 	}
 	return in.numbers
@@ -214,7 +233,7 @@ func (in *interpreter) external() {
 	if len(in.operands) == 0 {
 		return
 	}
-	name, _ := in.operands[0].(object.Name)
+	name, _ := in.operands[0].object.(object.Name)
 	d := in.file.Dict(in.file.Dict(in.resources["ExtGState"])[name])
 	if v, ok := in.file.Number(d["LW"]); ok {
 		in.state.lineWidth = v
@@ -233,7 +252,7 @@ func (in *interpreter) object() error {
 	if len(in.operands) == 0 || in.forms >= maxForms {
 		return nil
 	}
-	name, _ := in.operands[0].(object.Name)
+	name, _ := in.operands[0].object.(object.Name)
 	form, ok := in.file.Resolve(in.file.Dict(in.resources["XObject"])[name]).(*object.Stream)
 	if !ok || in.file.Name(form.Dict["Subtype"]) != "Form" {
 		return nil

@@ -16,6 +16,18 @@ type subpath struct {
 // thin is the thickness of lines, in points: a filled rectangle that is thinner is a line.
 const thin = 3.0
 
+// begin begins a subpath with its first corners, in the memory of an earlier one unless that is much.
+func (in *interpreter) begin(closed bool, corners ...point) {
+	const much = 64 // corners
+	var earlier []point
+	if n := len(in.path); n < cap(in.path) {
+		if earlier = in.path[:n+1][n].corners; cap(earlier) > much {
+			earlier = nil
+		}
+	}
+	in.path = append(in.path, subpath{corners: append(earlier[:0], corners...), closed: closed})
+}
+
 // build adds to the path (8.5.2). Of a curve only its end counts.
 func (in *interpreter) build(op object.Operator) {
 	v := in.args()
@@ -27,21 +39,19 @@ func (in *interpreter) build(op object.Operator) {
 	last := len(in.path) - 1
 	switch {
 	case op == "m" && len(v) >= 2:
-		in.path = append(in.path, subpath{corners: []point{at(0)}})
+		in.begin(false, at(0))
 	case op == "re" && len(v) >= 4:
 		x, y, w, h := v[0], v[1], v[2], v[3]
 		m := in.state.matrix
 		in.corners += 3
-		in.path = append(in.path, subpath{closed: true, corners: []point{
-			m.apply(x, y), m.apply(x+w, y), m.apply(x+w, y+h), m.apply(x, y+h),
-		}})
+		in.begin(true, m.apply(x, y), m.apply(x+w, y), m.apply(x+w, y+h), m.apply(x, y+h))
 	case last < 0:
 	case op == "h":
 		in.path[last].closed = true
 	case op == "l" && len(v) >= 2, (op == "v" || op == "y") && len(v) >= 4, op == "c" && len(v) >= 6:
 		s := &in.path[last]
 		if s.closed { // it goes on from its start
-			in.path = append(in.path, subpath{corners: []point{s.corners[0]}})
+			in.begin(false, s.corners[0])
 			s = &in.path[last+1]
 		}
 		if op != "l" {

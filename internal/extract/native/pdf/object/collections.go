@@ -70,7 +70,7 @@ func (l *Lexer) SkipImage() error {
 		}
 		last = [3]byte{last[1], last[2], c}
 		if isSpace(last[0]) && last[1] == 'E' && last[2] == 'I' {
-			after, _ := l.in.Peek(ahead)
+			after := l.peek(ahead)
 			if len(after) == 0 || isSpace(after[0]) && isText(after) {
 				return nil
 			}

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -148,11 +147,11 @@ func (f *File) lexer(offset int64) (*Lexer, func()) {
 	if n := len(f.lexers); n > 0 {
 		l, f.lexers = f.lexers[n-1], f.lexers[:n-1]
 	} else {
-		l = &Lexer{in: bufio.NewReaderSize(nil, 2<<10)}
+		l = &Lexer{input: newInput(nil, 2<<10), refs: true}
 	}
-	l.reset(io.NewSectionReader(f.in, offset, max(0, f.size-offset)), true)
+	l.reset(io.NewSectionReader(f.in, offset, max(0, f.size-offset)))
 	return l, func() {
-		f.spend(l.pos)
+		f.spend(l.pos())
 		f.lexers = append(f.lexers, l)
 	}
 }
@@ -199,7 +198,7 @@ func (f *File) objectAt(offset int64) (number int, o Object, err error) {
 	} else if err == nil && c != '\n' {
 		l.back()
 	}
-	return ref.Object, &Stream{dict, ref, offset + l.pos}, nil
+	return ref.Object, &Stream{dict, ref, offset + l.pos()}, nil
 }
 
 // packed is a stream of objects (7.5.7).
@@ -228,9 +227,9 @@ func (f *File) unpack(stream, number int) (Object, error) {
 	if f.spent() {
 		return nil, errLexed
 	}
-	l := &Lexer{in: bufio.NewReaderSize(bytes.NewReader(p.data[at:]), 512), refs: true}
+	l := &Lexer{input: newInput(bytes.NewReader(p.data[at:]), 512), refs: true}
 	o, err := l.Next()
-	f.spend(l.pos)
+	f.spend(l.pos())
 	return o, err
 }
 

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -29,17 +28,17 @@ type Operator string
 
 // Lexer reads objects and operators one after the other.
 type Lexer struct {
-	in    *bufio.Reader
-	pos   int64 // bytes that were read
-	items int   // of the object that is read
-	held  int   // its memory, about
-	refs  bool  // "1 0 R" is a reference: not so in content streams
-	empty bool  // strings, arrays and dictionaries are read as empty ones
+	input
+
+	items int  // of the object that is read
+	held  int  // its memory, about
+	refs  bool // "1 0 R" is a reference: not so in content streams
+	empty bool // strings, arrays and dictionaries are read as empty ones
 	word  []byte
 }
 
 // NewLexer returns a Lexer of a content stream.
-func NewLexer(r io.Reader) *Lexer { return &Lexer{in: bufio.NewReaderSize(r, 4<<10)} }
+func NewLexer(r io.Reader) *Lexer { return &Lexer{input: newInput(r, 4<<10)} }
 
 // NewContentLexer returns a Lexer of a content stream that reads strings, arrays and dictionaries as empty ones: most of
 // a page is its text, and nothing is kept of it.
@@ -49,56 +48,26 @@ func NewContentLexer(r io.Reader) *Lexer {
 	return l
 }
 
-func (l *Lexer) reset(r io.Reader, refs bool) {
-	l.in.Reset(r)
-	l.pos, l.refs, l.items = 0, refs, 0
-}
-
-func (l *Lexer) next() (byte, error) {
-	c, err := l.in.ReadByte()
-	if err == nil {
-		l.pos++
-	}
-	return c, err
-}
-
-func (l *Lexer) back() {
-	if l.in.UnreadByte() == nil {
-		l.pos--
-	}
-}
-
 func isSpace(c byte) bool {
-	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == 0
+	const all = 1<<' ' | 1<<'\n' | 1<<'\r' | 1<<'\t' | 1<<'\f' | 1<<0
+	return c <= ' ' && uint64(all)>>c&1 != 0
 }
 
 func isDelimiter(c byte) bool {
-	switch c {
-	case '(', ')', '<', '>', '[', ']', '{', '}', '/', '%':
-		return true
+	const (
+		half = 64
+		low  = 1<<'(' | 1<<')' | 1<<'<' | 1<<'>' | 1<<'/' | 1<<'%'
+		high = 1<<('['-half) | 1<<(']'-half) | 1<<('{'-half) | 1<<('}'-half)
+	)
+	if c < half {
+		return uint64(low)>>c&1 != 0
 	}
-	return false
-}
-
-// buffered returns the bytes that can be read without a call of the reader.
-func (l *Lexer) buffered() []byte {
-	ahead, _ := l.in.Peek(l.in.Buffered()) // it has as many
-	return ahead
-}
-
-func (l *Lexer) discard(n int) {
-	n, _ = l.in.Discard(n) // they are in the buffer
-	l.pos += int64(n)
+	return c < 2*half && uint64(high)>>(c-half)&1 != 0
 }
 
 // skip returns the first byte that is neither white space nor part of a comment.
 func (l *Lexer) skip() (byte, error) {
 	for {
-		n, ahead := 0, l.buffered()
-		for n < len(ahead) && isSpace(ahead[n]) {
-			n++
-		}
-		l.discard(n)
 		c, err := l.next()
 		if err != nil {
 			return 0, err
@@ -174,11 +143,11 @@ func (l *Lexer) object(depth int) (Object, error) {
 
 // token reads up to the next white space or delimiter. The word is valid until the next call.
 func (l *Lexer) token() ([]byte, error) {
-	for n, c := range l.buffered() {
+	for n, c := range l.ahead() {
 		if isSpace(c) || isDelimiter(c) {
-			l.word = append(l.word[:0], l.buffered()[:min(n, maxWord)]...)
-			l.discard(n)
-			return l.word, nil
+			word := l.ahead()[:min(n, maxWord)]
+			l.at += n
+			return word, nil
 		}
 	}
 	l.word = l.word[:0]
@@ -198,6 +167,26 @@ func (l *Lexer) token() ([]byte, error) {
 			l.word = append(l.word, c)
 		}
 	}
+}
+
+// Number reads the next object if it is a number of a content stream, and otherwise nothing. It may return false of a
+// number, which Next returns then. Most of what a page draws is numbers, and as an Object each takes memory of its own.
+func (l *Lexer) Number() (v float64, ok bool) {
+	ahead := l.ahead()
+	start := 0
+	for start < len(ahead) && isSpace(ahead[start]) {
+		start++
+	}
+	for end := start; end < len(ahead); end++ {
+		if c := ahead[end]; isSpace(c) || isDelimiter(c) {
+			if v, ok = number(ahead[start:min(end, start+maxWord)]); ok {
+				l.at += end
+				l.items, l.held = 1, itemHeld
+			}
+			return v, ok
+		}
+	}
+	return 0, false
 }
 
 func (l *Lexer) name() (Object, error) {
@@ -280,7 +269,7 @@ func number(word []byte) (float64, bool) {
 
 // reference reads the rest of "12 0 R" if it follows.
 func (l *Lexer) reference(object int) (Ref, bool) {
-	ahead, _ := l.in.Peek(16) // fewer at the end
+	ahead := l.peek(16)
 	i := 0
 	space := func() {
 		for i < len(ahead) && isSpace(ahead[i]) {
@@ -300,7 +289,6 @@ func (l *Lexer) reference(object int) (Ref, bool) {
 	if i >= len(ahead) || ahead[i] != 'R' || i+1 < len(ahead) && !isSpace(ahead[i+1]) && !isDelimiter(ahead[i+1]) {
 		return Ref{}, false
 	}
-	n, _ := l.in.Discard(i + 1)
-	l.pos += int64(n)
+	l.at += i + 1
 	return Ref{object, generation}, true
 }

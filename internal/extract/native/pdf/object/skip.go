@@ -40,15 +40,15 @@ func (l *Lexer) skipText() error {
 // until skips to the next of some bytes and returns it.
 func (l *Lexer) until(set string) (byte, error) {
 	for {
-		for n, c := range l.buffered() {
+		for n, c := range l.ahead() {
 			if strings.IndexByte(set, c) >= 0 {
-				l.discard(n + 1)
+				l.at += n + 1
 				return c, nil
 			}
 		}
-		l.discard(l.in.Buffered())
-		if c, err := l.next(); err != nil || strings.IndexByte(set, c) >= 0 {
-			return c, err
+		l.at = l.end
+		if err := l.fill(); err != nil {
+			return 0, err
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
 )
@@ -34,6 +35,21 @@ func emptied(o object.Object) object.Object {
 	return o
 }
 
+// numbered returns what all does of a Lexer that is asked for a number before each object.
+func numbered(l *object.Lexer) (out []object.Object, err error) {
+	for {
+		if v, ok := l.Number(); ok {
+			out = append(out, v)
+			continue
+		}
+		o, err := l.Next()
+		if err != nil {
+			return out, err
+		}
+		out = append(out, emptied(o))
+	}
+}
+
 // A Lexer that skips strings and arrays returns the same of everything else, also of what is damaged.
 func TestSkippedIsWhatWouldBeRead(t *testing.T) {
 	t.Parallel()
@@ -43,6 +59,14 @@ func TestSkippedIsWhatWouldBeRead(t *testing.T) {
 		got, err := all(object.NewContentLexer(strings.NewReader(text)))
 		if !reflect.DeepEqual(got, want) || err.Error() != wantErr.Error() {
 			t.Errorf("%.200q: got %v, %v; want %v, %v", text, got, err, want, wantErr)
+		}
+		got, err = numbered(object.NewContentLexer(iotest.OneByteReader(strings.NewReader(text))))
+		if !reflect.DeepEqual(got, want) || err.Error() != wantErr.Error() {
+			t.Errorf("%.200q byte by byte: got %v, %v; want %v, %v", text, got, err, want, wantErr)
+		}
+		got, err = numbered(object.NewContentLexer(strings.NewReader(text)))
+		if !reflect.DeepEqual(got, want) || err.Error() != wantErr.Error() {
+			t.Errorf("%.200q by numbers: got %v, %v; want %v, %v", text, got, err, want, wantErr)
 		}
 	}
 	long := strings.Repeat("x", 5000)
