@@ -62,7 +62,7 @@ func TestHungDatabaseEndsCommands(t *testing.T) {
 		for command, call := range map[string]string{
 			"jobs list": "aw_jobs", "jobs get j": "aw_job", "jobs watch j": "aw_job", "jobs cancel j": "aw_job",
 			"jobs retry j": "aw_plan_requeue", "dlq list": "aw_dead_letters", "dlq show d": "aw_dead_letter",
-			"dlq replay d": "aw_dead_letter", "documents list": "aw_documents", "search harbour": "aw_search",
+			"dlq replay d": "aw_dead_letter", "documents list": "aw_documents", "search harbour": "aw_rarity",
 			"webhooks list": "aw_list_deliveries",
 		} {
 			t.Run(database+" "+command, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -83,7 +82,7 @@ func Vector(ctx context.Context, e llm.Embedder, s interface {
 	if q, ok := e.(llm.Questioner); ok {
 		rare, err := s.Rarity(ctx, question)
 		if err != nil && !errors.Is(err, store.ErrSchema) { // a database that was not migrated since doesn't know it
-			return nil, fmt.Errorf("count the question's words: %w", err)
+			return nil, err
 		}
 		return q.Question(question, rare.All, rare.Words), nil
 	}
