@@ -1,17 +1,25 @@
 package offline
 
-import "math"
+import (
+	"math"
+	"strings"
+	"unicode"
+)
 
 // The weights of a question's words whose rarity is no count, as parts of what BM25 would give a word that no text has.
 const (
-	stopWeight      = 0.05
-	unknownWeight   = 0.3 // no text has it: only its pieces may be there
+	stopWeight      = 0.05 // no word has less: what all texts have would have none, and its question no direction
+	unknownWeight   = 0.3  // no text has it: only its pieces may be there
 	uncountedWeight = 0.5
 )
 
+// letters gives a word the forms of letters that the keys of Question have, which are those of aw_letters in SQL.
+var letters = strings.NewReplacer("ی", "ي", "ک", "ك", "\u06d5", "ه", "ھ", "ه", "\u0640", "")
+
 // Question is the vector of a question to a collection of "all" texts. Its words weigh as much as they are rare there:
 // chunks is in how many texts each is, by its lower-case form; 0: in none; nil: it is a stop word. A key of several words,
-// as the characters of a script without spaces are, is for each of them. Without texts it is the vector of the text.
+// as the characters of a script without spaces are, is for each of them; a word of Korean, Lao, Khmer or Burmese has the mean
+// of the keys in it. A word without a key was not counted. Without texts it is the vector of the text.
 //
 // The rarity is that of BM25: Robertson, Zaragoza, "The Probabilistic Relevance Framework", 2009. The other weights were
 // chosen on XQuAD's English and German, and Cranfield.
@@ -27,11 +35,29 @@ func (e *Embedder) Question(text string, all float64, chunks map[string]*float64
 		}
 	}
 	return e.vector(text, weighed(text, func(word string) float64 {
-		if keys[word] == 0 {
+		word = letters.Replace(word)
+		if keys[word] > 0 {
+			return sums[word] / keys[word]
+		}
+		if !strings.ContainsFunc(word, paired) {
 			return uncountedWeight
 		}
-		return sums[word] / keys[word]
+		sum, n := 0.0, 0.0
+		for part := range keys {
+			if strings.Contains(word, part) {
+				sum, n = sum+sums[part], n+keys[part]
+			}
+		}
+		if n == 0 {
+			return uncountedWeight
+		}
+		return sum / n
 	}))
+}
+
+// paired reports whether keys are pairs of such characters, though words are not single ones.
+func paired(r rune) bool {
+	return unicode.In(r, unicode.Hangul, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // rarity is the weight of a word that n of all texts have.
@@ -43,5 +69,5 @@ func rarity(all float64, n *float64) float64 {
 		return unknownWeight
 	}
 	idf := func(n float64) float64 { return math.Log(1 + max(all-n+0.5, 0)/(n+0.5)) }
-	return idf(*n) / idf(0)
+	return max(idf(*n)/idf(0), stopWeight)
 }
