@@ -30,11 +30,11 @@ func PositiveTerms(text string) string {
 func PlainTerms(text string) string {
 	words := strings.Fields(strings.NewReplacer("“", " ", "”", " ", "„", " ", "＂", " ", `"`, " ").Replace(text))
 	for i, w := range words {
-		if w == "OR" {
-			words[i] = "or"
-		}
 		if rest := strings.TrimLeft(w, "-－"); rest != w && !signed.MatchString(rest) {
 			words[i] = rest
+		}
+		if words[i] == "OR" {
+			words[i] = "or"
 		}
 	}
 	return strings.Join(words, " ")

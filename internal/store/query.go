@@ -94,6 +94,6 @@ type Leg struct {
 type Rarity struct {
 	All float64 `json:"all"` // chunks
 	// Words are in lower case; of scripts without spaces they are pairs of characters. How many chunks have one in any of its
-	// forms; nil: it is a stop word.
+	// forms; nil: it is a stop word. Of a question of more than 64 words the shorter ones are missing.
 	Words map[string]*float64 `json:"words"`
 }

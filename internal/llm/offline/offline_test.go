@@ -198,4 +198,28 @@ func TestQuestion(t *testing.T) {
 	if q := e.Question("港湾の水先", 100, pairs); dot(q, kanji[0]) > dot(q, kanji[1]) {
 		t.Error("the rare characters have no weight")
 	}
+
+	// What all texts have is not nothing.
+	for _, all := range []float64{1, 20_000, 1e7} {
+		v := e.Question("Office", all, map[string]*float64{"office": new(all)})
+		if want := e.Question("Office", 0, nil); dot(v, want) < 0.99 {
+			t.Errorf("the word of all %v texts is another one's: %v", all, dot(v, want))
+		}
+	}
+
+	// Keys have the forms of letters, and the pairs, of SQL.
+	for _, c := range []struct {
+		question, rare, frequent string
+		chunks                   map[string]*float64
+	}{
+		{"کتاب بندری", "بندری", "کتاب", map[string]*float64{"كتاب": new(90.0), "بندري": new(1.0)}},
+		{"사무소의 도선사", "도선사", "사무소의", map[string]*float64{
+			"사무": new(90.0), "무소": new(90.0), "소의": new(90.0), "도선": new(1.0), "선사": new(1.0),
+		}},
+	} {
+		v, near := e.Question(c.question, 100, c.chunks), embed(t, 1536, c.rare, c.frequent)
+		if dot(v, near[0]) < 2*dot(v, near[1]) {
+			t.Errorf("%s: the rare word has no weight", c.question)
+		}
+	}
 }

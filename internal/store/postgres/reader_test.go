@@ -51,7 +51,7 @@ func TestReader(t *testing.T) {
 	}
 
 	reads := []string{
-		"aw_job", "aw_jobs", "aw_events", "aw_search", "aw_documents", "aw_outlines", "aw_passages",
+		"aw_job", "aw_jobs", "aw_events", "aw_search", "aw_rarity", "aw_documents", "aw_outlines", "aw_passages",
 		"aw_document_passages", "aw_feed", "aw_result", "aw_stats", "aw_outcomes", "aw_overview",
 		"aw_find_jobs", "aw_job_counts", "aw_document_sets", "aw_document_versions",
 	}

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -31,5 +33,19 @@ func testRarity(t *testing.T, b *bench) {
 		case want >= 0 && (n == nil || *n != want):
 			t.Errorf("%s: %v, want %v", word, n, want)
 		}
+	}
+	if _, ok := r.Words["well-kept"]; ok {
+		t.Error("a compound is no word beside its parts")
+	}
+
+	var long strings.Builder
+	for i := range 70 {
+		fmt.Fprintf(&long, "submarine%d ", i)
+	}
+	if r, err = b.Rarity(b.ctx(), long.String()+"ship"); err != nil || len(r.Words) != 64 {
+		t.Errorf("of 71 words %d are counted: %v", len(r.Words), err)
+	}
+	if _, ok := r.Words["ship"]; ok {
+		t.Error("a word that was not counted is taken for a stop word")
 	}
 }

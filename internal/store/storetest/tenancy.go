@@ -292,7 +292,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_list_deliveries":   args(map[string]any{"limit": 10}),
 		"aw_resend_delivery":   args(map[string]any{"id": v.Delivery.ID, "delivered": true}),
 		"aw_search":            args(map[string]any{"text": "secret", "limit": 10}),
-		"aw_rarity":            args(map[string]any{"text": "secret"}),
+		"aw_rarity":            args(map[string]any{"text": "clause"}), // its answer repeats the words
 		"aw_documents":         args(map[string]any{"limit": 10}),
 		"aw_outlines":          args(map[string]any{"document": "secret.pdf"}),
 		"aw_passages":          args(map[string]any{"ids": []string{v.Chunk}, "limit": 10}),

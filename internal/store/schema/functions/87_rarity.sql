@@ -2,7 +2,8 @@
 
 -- aw_rarity_of is {all, words}: the number of chunks, and in how many of them each word of a question is, in whatever form
 -- (aw_weighted_terms): 0: no chunk has it; null: it is a stop word. Words are in lower case, with one form of each letter;
--- what is written without spaces is pairs of characters.
+-- what is written without spaces is pairs of characters. What was not counted is missing: compounds, whose parts are words,
+-- too, and all but the longest 64 words.
 create or replace function {{ .schema }}.aw_rarity_of(client text, question text) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 begin
@@ -13,8 +14,11 @@ begin
         select w.word, t.chunks from {{ .schema }}.aw_weighted_terms(client, question) t, unnest(t.named) w(word)
       )
       select coalesce(jsonb_object_agg(a.word, c.chunks), '{}')
-      from unnest({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, question)) a(word, positions, weights)
-      left join counted c on c.word = a.word));
+      from (
+        select t.word from unnest({{ .schema }}.aw_terms_of('pg_catalog.simple'::regconfig, question)) t(word, positions, weights)
+        order by length(t.word) desc, t.word limit 64) a
+      left join counted c on c.word = a.word
+      where not (a.word ~ '-' and a.word ~ '^[[:alnum:]-]+$')));
 end $$;
 
 -- aw_rarity_own is aw_rarity_of for the client of the session, never for another one. It runs as aw_searcher, as
