@@ -37,7 +37,7 @@ func TestPlainTerms(t *testing.T) {
 	for text, want := range map[string]string{
 		`"notice period" -draft OR -"old one" x`: "notice period draft or old one x",
 		"“a” －b --c -40 check-in - Or":           "a b c -40 check-in Or",
-		"a -OR －OR b": "a or or b",
+		"a -OR －OR b":                            "a or or b",
 	} {
 		if got := store.PlainTerms(text); strings.TrimSpace(strings.ReplaceAll(got, "  ", " ")) != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
