@@ -86,8 +86,9 @@ begin
     if v_letters ~ '^[\u0621-\u064a]{3,}$' then
       v_words := v_words || phraseto_tsquery('simple', case when v_letters ~ '^ال...' then substr(v_letters, 3) else 'ال' || v_letters end);
     elsif v_letters ~ '[Iİı]' then
-      v_words := v_words || (select string_agg('(' || phraseto_tsquery('simple', f)::text || ')', ' | ')::tsquery
-                             from unnest({{ .schema }}.aw_dotless(v_letters)) f);
+      v_words := v_words || coalesce((select string_agg('(' || p.q || ')', ' | ')::tsquery
+        from (select phraseto_tsquery('simple', f)::text as q from unnest({{ .schema }}.aw_dotless(v_letters)) f) p
+        where p.q <> ''), ''); -- a tag
     end if;
     return v_words;
   end if;
@@ -227,7 +228,7 @@ declare
   v_text text;
   v_terms text[];
 begin
-  if words ~ '["“”„＂]|\mOR\M|(^|\s)[-－]' then
+  if words ~ '["“”„＂]|\mOR\M|(^|[\s　])[-－]' then
     perform {{ .schema }}.aw_check_operators(words);
   end if;
   asks := coalesce(words, '') ~ '\S';
