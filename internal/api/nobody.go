@@ -28,6 +28,10 @@ func (nobody) Events(context.Context, string, int64, int) ([]store.JobEvent, err
 	return nil, store.ErrForbidden
 }
 
+func (nobody) Rarity(context.Context, string) (store.Rarity, error) {
+	return store.Rarity{}, store.ErrForbidden
+}
+
 func (nobody) Feed(context.Context, store.FeedQuery) (store.FeedPage, error) {
 	return store.FeedPage{}, store.ErrForbidden
 }
