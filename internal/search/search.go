@@ -45,7 +45,8 @@ const (
 	most  = 100 // how many hits a store returns
 )
 
-// Find searches a store. Its error is an *InvalidError if the query is wrong. A Rater that fails changes nothing but the order: Found.Notice says so.
+// Find searches a store. Its error is an *InvalidError if the query is wrong. A Rater that fails changes nothing but the
+// order: Found.Notice says so.
 func (f Finder) Find(ctx context.Context, s Store, q Query) (Found, error) {
 	if err := q.Check(); err != nil {
 		return Found{}, err

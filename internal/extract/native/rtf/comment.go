@@ -10,17 +10,7 @@ import (
 // author reads the rest of the group as the name of who wrote the comment that comes next.
 func (r *reader) author() {
 	r.commenter = ""
-	if r.to != body {
-		r.to = skipped
-		return
-	}
-	r.to = instruction
-	r.entry = entry{}
-	r.end = func() error {
-		r.commenter = strings.TrimSpace(r.entry.text.String())
-		r.entry = entry{}
-		return nil
-	}
+	r.readText(func(name string) { r.commenter = strings.TrimSpace(name) })
 }
 
 // comment reads the rest of the group as a comment, which follows the paragraph that it is about.

@@ -5,6 +5,11 @@ import "github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 // instruction reads the rest of the group as the instruction of a field, whose result follows.
 func (r *reader) instruction() {
 	r.target = ""
+	r.readText(func(text string) { r.target = flow.Hyperlink(text) })
+}
+
+// readText gives the text of the rest of the group to a function; of a group within another destination it is skipped.
+func (r *reader) readText(then func(text string)) {
 	if r.to != body {
 		r.to = skipped
 		return
@@ -12,7 +17,7 @@ func (r *reader) instruction() {
 	r.to = instruction
 	r.entry = entry{}
 	r.end = func() error {
-		r.target = flow.Hyperlink(r.entry.text.String())
+		then(r.entry.text.String())
 		r.entry = entry{}
 		return nil
 	}

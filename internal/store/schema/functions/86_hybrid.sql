@@ -1,8 +1,8 @@
 -- Hybrid search: words and vectors, each with its own limit. A score is from 0 to 1, and means the same from question to
 -- question.
 --
--- Vectors of the offline provider are words, too, without their rarity: there the sum of the two scores orders, and the
--- best v_closely are compared with the question once more (aw_closeness).
+-- Vectors of the offline provider are words, too: there the sum of the two scores orders, and the best v_closely are
+-- compared with the question once more (aw_closeness).
 --
 -- With a model's vectors neither leg is always the better one. A hit gets from each by how much it is better than the
 -- v_base-th of the leg: of BM25 as it is, which is a part of all words; of the cosine as a part of what is missing to
