@@ -82,7 +82,7 @@ func TestCancelEndsALayout(t *testing.T) {
 	}
 }
 
-// TestPagesWithoutStyles: pages are reported when pdftohtml, which knows the styles, dies.
+// TestPagesWithoutStyles: pages are reported when pdftohtml dies, if only it knows their styles.
 func TestPagesWithoutStyles(t *testing.T) {
 	bin := t.TempDir()
 	script := `#!/bin/sh
@@ -95,7 +95,7 @@ kill -KILL $$
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	m := &maker{}
 	for range 3 {
-		m.page().text(72, 80, regular, 10, "A page of text.")
+		m.page().text(72, 80, light, 10, "A page of text.") // whose widths the file doesn't tell
 	}
 	doc, err := collect(t, m.write(t))
 	if err != nil || len(doc.Blocks) != 3 {

@@ -27,6 +27,7 @@ type drawings struct {
 	path   string
 	in     *os.File
 	file   *object.File
+	reader *content.Reader
 	next   func() (*object.Page, bool)
 	page   *object.Page
 	number int   // of page
@@ -52,7 +53,7 @@ func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing, 
 		return nil, nil
 	}
 	links = content.ReadLinks(d.file, d.page)
-	found, err := content.Read(ctx, d.file, d.page)
+	found, err := d.reader.Read(ctx, d.page)
 	switch {
 	case err == nil:
 		return found, links
@@ -99,7 +100,7 @@ func (d *drawings) open(ctx context.Context) error {
 	if d.file, err = object.Open(ctx, in, stat.Size()); err != nil {
 		return fmt.Errorf("open the PDF: %w", err)
 	}
-	d.next = d.file.Pages()
+	d.next, d.reader = d.file.Pages(), content.NewReader(d.file)
 	return nil
 }
 

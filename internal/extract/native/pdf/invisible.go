@@ -50,7 +50,13 @@ func (p poppler) findInvisible(ctx context.Context, pg *page, drawn *runPage) *r
 	if err != nil || all == nil || !pg.explainsMissing(drawn, all) {
 		return drawn
 	}
-	hidden := pg.markInvisible(drawn, all)
+	hidden := pg.markInvisible(drawn.runs, undrawn(drawn, all), all)
+	return p.withoutInvisible(ctx, pg, drawn, all, hidden)
+}
+
+// withoutInvisible takes so many words that are marked invisible from a page, unless they are the text of its image.
+// It returns the runs that are left.
+func (p poppler) withoutInvisible(ctx context.Context, pg *page, drawn, all *runPage, hidden int) *runPage {
 	if hidden == 0 {
 		return drawn
 	}
@@ -61,6 +67,17 @@ func (p poppler) findInvisible(ctx context.Context, pg *page, drawn *runPage) *r
 	pg.words = slices.DeleteFunc(pg.words, func(w word) bool { return w.invisible })
 	pg.invisible = hidden
 	return drawn
+}
+
+// shown is findInvisible for a page of whose runs it is known which ones are drawn.
+func (p poppler) shown(ctx context.Context, pg *page, all *runPage) *runPage {
+	drawn := *all
+	drawn.runs = slices.DeleteFunc(slices.Clone(all.runs), func(r run) bool { return r.hidden })
+	if len(drawn.runs) == len(all.runs) {
+		return all
+	}
+	hidden := slices.DeleteFunc(slices.Clone(all.runs), func(r run) bool { return !r.hidden })
+	return p.withoutInvisible(ctx, pg, &drawn, all, pg.markInvisible(drawn.runs, hidden, all))
 }
 
 // explainsMissing reports whether the undrawn runs account for the missing letters.
@@ -75,8 +92,8 @@ func (p *page) explainsMissing(drawn, all *runPage) bool {
 	return total > seen+missingLeast
 }
 
-// markInvisible marks the words that lie in an undrawn run and in no drawn one, and returns their number.
-func (p *page) markInvisible(drawn, all *runPage) int {
+// undrawn returns the runs that are not among the drawn ones.
+func undrawn(drawn, all *runPage) (hidden []run) {
 	type place struct {
 		box
 		start string
@@ -85,7 +102,6 @@ func (p *page) markInvisible(drawn, all *runPage) int {
 	for _, r := range drawn.runs {
 		seen[place{r.box, r.start}]++
 	}
-	var hidden []run
 	for _, r := range all.runs {
 		at := place{r.box, r.start}
 		if seen[at] > 0 {
@@ -94,8 +110,13 @@ func (p *page) markInvisible(drawn, all *runPage) int {
 		}
 		hidden = append(hidden, r)
 	}
+	return hidden
+}
+
+// markInvisible marks the words that lie in a hidden run and in no drawn one, and returns their number.
+func (p *page) markInvisible(drawn, hidden []run, all *runPage) int {
 	dx, dy := shift(p, all)
-	visible, invisible := indexRuns(drawn.runs, dx, dy), indexRuns(hidden, dx, dy)
+	visible, invisible := indexRuns(drawn, dx, dy), indexRuns(hidden, dx, dy)
 	n := 0
 	for i, w := range p.words {
 		if _, ok := invisible.find(w.centerX(), w.centerY()); !ok {

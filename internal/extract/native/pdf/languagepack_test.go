@@ -26,7 +26,7 @@ func TestMissingLanguagePackIsAWarning(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-			content := (&maker{}).page().text(72, 80, regular, 10, "A page of text.").bytes()
+			content := (&maker{}).page().text(72, 80, light, 10, "A page of text.").bytes()
 			if program == "pdfinfo" { // it is asked about a file without a table only
 				content = bytes.Replace(content, []byte("startxref"), []byte("startyref"), 1)
 			}

@@ -80,22 +80,14 @@ func (Extractor) ExtractRouted(
 	src.HasPages(info.Pages)
 	d := newDocument(info.Pages, counted(&info, limits.Characters, emit))
 	if !program.drawn.noOutline(ctx) {
-		program.late = info.Pages <= window
-		if !program.late {
-			if err := program.readOutline(ctx); err != nil {
-				return info, failure(err)
-			}
-			d.outline(program.titles.items)
+		items, err := program.readOutline(ctx)
+		if err != nil {
+			return info, failure(err)
 		}
+		d.outline(items)
 	}
 	damaged, err := readAll(ctx, program, info.Pages, &routeQueue{router: router, deliver: d.add})
-	if err == nil && program.late && !program.titles.read {
-		err = program.readOutline(ctx)
-	}
 	if err == nil {
-		if program.late {
-			d.outline(program.titles.items)
-		}
 		err = d.flush(ctx)
 	}
 	program.lacks.note(program.drawn.failed)

@@ -24,15 +24,7 @@ type poppler struct {
 	drawn  *drawings
 	high   map[float64]bool // see page.trim
 	packs  *languagePacks
-	titles *titles
 	lacks  *shortage
-	late   bool // the outline is read with the pages: no page is laid out before all were read
-}
-
-// titles are the document's bookmarks.
-type titles struct {
-	items []outlineItem
-	read  bool
 }
 
 // Memory from the pool, in bytes, for one of poppler's programs that print text. Ordinary documents take 3 MiB,
@@ -52,7 +44,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 		Wait: l.Time, CPU: l.Time, IdleTimeout: l.PageTime, Memory: memory,
 		File:       1 << 20, // they write only to their standard output
 		StderrTail: 32 << 10,
-	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}, &titles{}, &shortage{}, false}
+	}, l.Pool, &plainPages{}, &drawings{path: path}, map[float64]bool{}, &languagePacks{}, &shortage{}}
 }
 
 // command returns the step that runs one of the programs and passes its output to read.
@@ -71,18 +63,6 @@ func (p poppler) run(
 	p.packs.note(result)
 	p.lacks.note(err)
 	return result, err
-}
-
-// readOutline reads the document's bookmarks. Missing or damaged bookmarks are ignored.
-func (p poppler) readOutline(ctx context.Context) error {
-	_, err := p.run(ctx, "pdftohtml", func(r io.Reader) (err error) {
-		p.titles.items, err = readRuns(r, func(*runPage) error { return nil })
-		return err
-	}, p.runArgs(1, 1)...)
-	if errors.Is(err, errToken) {
-		err = nil
-	}
-	return err
 }
 
 func (p poppler) runArgs(first, last int) []string {
@@ -122,15 +102,15 @@ func (p poppler) alone(ctx context.Context, number int) (found *page, result chi
 // programsAtOnce is the number of programs that stream runs.
 const programsAtOnce = 2
 
-// stream runs two programs side by side: pdftotext reports the position of each word, pdftohtml its style. The
-// style is optional; words that only pdftotext prints are examined by findInvisible.
+// stream reads the pages as pdftotext prints them, with the position of each word, while their styles are read beside
+// it. The styles are optional.
 func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) error) (child.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel(errDone)
 
-	words, runs := make(chan *page), make(chan *runPage)
+	words := make(chan *page)
 	var result child.Result
 	var err error
 	all.Go(func() {
@@ -140,42 +120,16 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		}, []string{"-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-"}))
 		p.packs.note(result)
 	})
-	var styling child.Result // valid once runs is closed
-	all.Go(func() {
-		defer close(runs)
-		var items []outlineItem
-		var failed error
-		styling, failed = child.Run(ctx, p.command("pdftohtml", func(r io.Reader) (err error) {
-			items, err = readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
-			return err
-		}, p.runArgs(first, last)))
-		p.packs.note(styling)
-		p.lacks.note(failed)
-		if failed == nil && styling.OK() {
-			*p.titles = titles{items, true}
-		}
-	})
-	var styles *runPage
+	styles := &styling{poppler: p, last: last}
+	defer styles.close()
 	glyphs := &glyphPages{last: last}
-	open := true
 	for pg := range words {
-		for open && (styles == nil || styles.number < pg.number) {
-			styles, open = <-runs
-		}
 		if pg.absent() {
 			p.plain.absent = append(p.plain.absent, pg.number)
 		}
-		if styles != nil && styles.number == pg.number {
-			pg.sizeAs(styles)
-			if pg.drawsFewer(styles) {
-				styles = p.findInvisible(ctx, pg, styles)
-			}
-			applyStyles(pg, styles)
-		} else if !open {
-			p.plain.add(pg, styling)
-		}
-		pg.trim(p.high)
 		drawn, links := p.drawn.at(ctx, pg.number)
+		p.style(ctx, pg, drawn, styles)
+		pg.trim(p.high)
 		pg.draw(drawn)
 		pg.link(links)
 		p.readGlyphs(ctx, pg, glyphs)
@@ -184,9 +138,6 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		if err := yield(pg); err != nil {
 			return child.Result{}, err
 		}
-	}
-	for p.late && open { // pdftohtml prints the outline after the pages
-		_, open = <-runs
 	}
 	return result, err
 }

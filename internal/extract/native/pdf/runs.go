@@ -15,6 +15,8 @@ const zoom = 3
 type run struct {
 	box
 	style
+	line    int    // its place among the lines of the page's content, which are several runs if they change their font
+	hidden  bool   // it is not drawn; unknown of those that pdftohtml prints
 	start   string // its first characters
 	letters int
 	parts   []runPart // of one that changes its style within; nil: it doesn't
@@ -133,7 +135,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 				open.parts = nil
 			}
 			if p != nil && inRun && len(p.runs) < maxWords {
-				open.start = strings.ToValidUTF8(string(start), "")
+				open.start, open.line = strings.ToValidUTF8(string(start), ""), len(p.runs)
 				p.runs = append(p.runs, open)
 			}
 			inRun = false

@@ -23,7 +23,7 @@ func applyStyles(p *page, r *runPage) {
 			continue
 		}
 		w.style = r.runs[at].style
-		w.order = at*maxWords + i // runs in stream order, words of one run in their order
+		w.order = r.runs[at].line*maxWords + i // lines in stream order, words of one line in their order
 		if r.runs[at].parts != nil {
 			mixed[at] = append(mixed[at], i)
 		}

@@ -14,12 +14,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
 )
 
-// Drawing is what a page draws, in points from its top left, as it is shown. Text is not part of it.
+// Drawing is what a page draws, in points from its top left, as it is shown.
 type Drawing struct {
 	Width, Height float64
 	Lines         []Line
 	Fills         []Fill
 	Dots          []Box // small round shapes, such as the bullets of lists
+	Texts         []Text
+	Unknown       bool // there is text that Texts may lack
 }
 
 // Line is a straight line across or down the page: stroked, or a filled rectangle that is as thin as one.
@@ -54,17 +56,6 @@ const (
 // ErrTooMuch reports a page that draws more than a document does, such as a map.
 var ErrTooMuch = errors.New("the page draws too much")
 
-// Read interprets a page. What can't be read of it is missing.
-func Read(ctx context.Context, f *object.File, p *object.Page) (*Drawing, error) {
-	m, width, height := pageMatrix(p)
-	in := &interpreter{ctx: ctx, file: f, out: &Drawing{Width: width, Height: height}}
-	in.state = state{matrix: m, clip: Box{0, 0, width, height}, lineWidth: 1}
-	if err := in.run(&streams{file: f, left: f.Contents(p)}, p.Resources); err != nil {
-		return nil, err
-	}
-	return in.out, nil
-}
-
 // state is the graphics state (8.4).
 type state struct {
 	matrix    matrix
@@ -72,17 +63,20 @@ type state struct {
 	lineWidth float64
 	stroke    paint
 	fill      paint
+	text      textState
 }
 
 // paint is the colour of lines or areas.
 type paint struct {
 	white  bool
-	hidden bool // fully transparent
+	hidden bool       // fully transparent
+	colour [4]float64 // to tell colours apart
 }
 
 type interpreter struct {
 	ctx       context.Context //nolint:containedctx // of one call of Read
 	file      *object.File
+	reader    *Reader
 	out       *Drawing
 	resources object.Dict
 	state     state
@@ -96,6 +90,12 @@ type interpreter struct {
 	path    []subpath
 	corners int
 	clips   bool // the path becomes the clip when it is painted
+
+	textMatrix, lineMatrix matrix // of what is shown next, and of the start of its line (9.4.1)
+	written                textLine
+	fonts                  map[object.Name]*Font // of the resources
+	widths                 int                   // of those that are not kept
+	glyphs                 int                   // bytes of codes
 }
 
 // operand is a number or another object.
@@ -118,11 +118,13 @@ func next(l *object.Lexer) (operand, object.Operator, error) {
 	return operand{v, ok, o}, "", err
 }
 
-// run interprets a stream with its resources.
+// run interprets a stream with its resources; nil: with those that the stream around it has.
 func (in *interpreter) run(r io.Reader, resources object.Dict) error {
-	outer := in.resources
-	in.resources = resources
-	defer func() { in.resources = outer }()
+	if resources != nil {
+		outer, fonts := in.resources, in.fonts
+		in.resources, in.fonts = resources, map[object.Name]*Font{}
+		defer func() { in.resources, in.fonts = outer, fonts }()
+	}
 	l := object.NewContentLexer(&whileRunning{in.ctx, r})
 	in.operands = in.operands[:0]
 	for held := 0; ; {
@@ -153,7 +155,7 @@ func (in *interpreter) run(r io.Reader, resources object.Dict) error {
 		if op == "BI" {
 			err = l.SkipImage()
 		} else {
-			err = in.operate(op)
+			err = in.operate(op, l.Shown())
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
@@ -173,7 +175,7 @@ func (in *interpreter) args() []float64 {
 	return in.numbers
 }
 
-func (in *interpreter) operate(op object.Operator) error {
+func (in *interpreter) operate(op object.Operator, shown []object.Shown) error {
 	switch op {
 	case "q":
 		if len(in.saved) < maxStates {
@@ -202,11 +204,25 @@ func (in *interpreter) operate(op object.Operator) error {
 	case "n", "S", "s", "f", "F", "f*", "B", "B*", "b", "b*":
 		in.paint(op)
 	case "g", "rg", "k", "sc", "scn", "cs":
-		in.state.fill.white = isWhite(op, in.args())
+		in.state.fill.white, in.state.fill.colour = isWhite(op, in.args()), colour(in.args())
 	case "G", "RG", "K", "SC", "SCN", "CS":
 		in.state.stroke.white = isWhite(op, in.args())
+	default:
+		in.textOperator(op, shown)
 	}
 	return nil
+}
+
+// colour returns the operands of a colour operator, a grey as red, green and blue.
+func colour(v []float64) (c [4]float64) {
+	if len(v) == 1 {
+		return [4]float64{v[0], v[0], v[0]}
+	}
+	copy(c[:], v)
+	if len(v) > 3 {
+		c[3]++ // unlike any colour of three values
+	}
+	return c
 }
 
 // isWhite reports whether a colour operator sets white. The colour space is that of the number of values.
@@ -264,12 +280,7 @@ func (in *interpreter) object() error {
 	outer, saved, path := in.state, in.saved, in.path
 	in.forms++
 	in.saved, in.path = nil, nil
-	var numbers []float64
-	for _, o := range in.file.Array(form.Dict["Matrix"]) {
-		v, _ := in.file.Number(o)
-		numbers = append(numbers, v)
-	}
-	if m, ok := toMatrix(numbers); ok {
+	if m, ok := in.reader.matrix(form.Dict["Matrix"]); ok {
 		in.state.matrix = m.times(in.state.matrix)
 	}
 	if b, ok := in.file.Rectangle(form.Dict["BBox"]); ok {
@@ -278,11 +289,7 @@ func (in *interpreter) object() error {
 			m.apply(b[0], b[1]), m.apply(b[2], b[1]), m.apply(b[2], b[3]), m.apply(b[0], b[3]),
 		}))
 	}
-	resources := in.file.Dict(form.Dict["Resources"])
-	if resources == nil {
-		resources = in.resources
-	}
-	err = in.run(r, resources)
+	err = in.run(r, in.file.Dict(form.Dict["Resources"]))
 	in.state, in.saved, in.path = outer, saved, path
 	in.forms--
 	return err

@@ -48,7 +48,7 @@ func TestContentsOneByOne(t *testing.T) {
 	}
 	page, _ := f.Pages()()
 	in.read = 0
-	if _, err := content.Read(t.Context(), f, page); !errors.Is(err, content.ErrTooMuch) || in.read > 50<<20 {
+	if _, err := content.NewReader(f).Read(t.Context(), page); !errors.Is(err, content.ErrTooMuch) || in.read > 50<<20 {
 		t.Errorf("%v after %d MB", err, in.read>>20)
 	}
 }
@@ -61,5 +61,27 @@ func TestCanceledBetweenOperators(t *testing.T) {
 	cancel(stop)
 	if _, err := draw(ctx, strings.Repeat(" ", 100_000), "", ""); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestFontsOfAPage: a page whose fonts have millions of widths, in a few bytes, doesn't get them all.
+func TestFontsOfAPage(t *testing.T) {
+	t.Parallel()
+	var fonts, uses strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&fonts, "/F%d <</Subtype/Type0/Encoding/Identity-H/DescendantFonts[<</W[0 65535 500]>>]>> ", i)
+		fmt.Fprintf(&uses, "/F%d 1 Tf (ab) Tj ", i)
+	}
+	file := fmt.Sprintf("%%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Kids[3 0 R]>> endobj\n"+
+		"3 0 obj <</Type/Page/Contents 4 0 R/Resources<</Font<<%s>>>>>> endobj\n4 0 obj <</Length %d>>stream\n%s\nendstream endobj\n",
+		fonts.String(), uses.Len(), uses.String())
+	f, err := object.Open(t.Context(), strings.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := f.Pages()()
+	d, err := content.NewReader(f).Read(t.Context(), page)
+	if err != nil || !d.Unknown || len(d.Texts) == 0 || len(d.Texts) > 20 {
+		t.Errorf("%d texts, unknown %v, %v", len(d.Texts), d.Unknown, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 // matrix maps (x, y) to (ax + cy + e, bx + dy + f).
 type matrix struct{ a, b, c, d, e, f float64 }
 
+var identity = matrix{a: 1, d: 1}
+
 // times returns the matrix that applies m first and then n.
 func (m matrix) times(n matrix) matrix {
 	return matrix{

@@ -33,15 +33,16 @@ type Lexer struct {
 	items int  // of the object that is read
 	held  int  // its memory, about
 	refs  bool // "1 0 R" is a reference: not so in content streams
-	empty bool // strings, arrays and dictionaries are read as empty ones
+	empty bool // strings and arrays are read as empty ones
+	shown shown
 	word  []byte
 }
 
 // NewLexer returns a Lexer of a content stream.
 func NewLexer(r io.Reader) *Lexer { return &Lexer{input: newInput(r, 4<<10)} }
 
-// NewContentLexer returns a Lexer of a content stream that reads strings, arrays and dictionaries as empty ones: most of
-// a page is its text, and nothing is kept of it.
+// NewContentLexer returns a Lexer of a content stream that reads strings and arrays as empty ones: most of a page is its
+// text, of which Shown returns the last.
 func NewContentLexer(r io.Reader) *Lexer {
 	l := NewLexer(r)
 	l.empty = true
@@ -108,11 +109,13 @@ func (l *Lexer) object(depth int) (Object, error) {
 		return l.name()
 	case '(':
 		if l.empty {
+			l.restart(depth)
 			return String(""), l.skipText()
 		}
 		return l.text()
 	case '[':
 		if l.empty {
+			l.restart(depth)
 			return Array(nil), l.skipArray(depth)
 		}
 		return l.array(depth)
@@ -125,8 +128,8 @@ func (l *Lexer) object(depth int) (Object, error) {
 		}
 		l.back()
 		if l.empty {
-			_, err = l.until(">")
-			return String(""), err
+			l.restart(depth)
+			return String(""), l.skipHex()
 		}
 		return l.hex()
 	case '>':
@@ -139,6 +142,13 @@ func (l *Lexer) object(depth int) (Object, error) {
 	}
 	l.back()
 	return l.wordOrNumber()
+}
+
+// restart forgets what was shown before an operand.
+func (l *Lexer) restart(depth int) {
+	if depth == 0 {
+		l.shown.reset()
+	}
 }
 
 // token reads up to the next white space or delimiter. The word is valid until the next call.
