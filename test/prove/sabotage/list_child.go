@@ -75,5 +75,12 @@ func aroundParsers() []Sabotage {
 			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestCancelEndsALayout",
 				"TestLayoutEndsWithTheTask"),
 		},
+		{
+			Name: "fonts-without-a-bound", Breaks: []string{"parsers"},
+			Dir: "internal/extract/native/pdf/content", Func: "interpreter.font",
+			Old: "|| in.widths > maxAllWidths {", New: "{",
+			Suites: []Suite{{Package: "internal/extract/native/pdf/content"}},
+			Tests:  tests("internal/extract/native/pdf/content", "TestFontsOfAPage"),
+		},
 	}
 }

@@ -84,13 +84,23 @@ func (r *runPage) explains(p *page) bool {
 // styling reads the runs of pages with pdftohtml. A page that needs it is mostly followed by others: so one process
 // reads a few pages, and more if they were needed.
 type styling struct {
-	poppler
-
 	last    int // page that is read at all
+	read    func(ctx context.Context, first, last int, yield func(*runPage) error) child.Result
 	open    *runPages
 	count   int // pages of the last process
 	next    int // page after those
 	running sync.WaitGroup
+}
+
+// readStyles reads the runs of pages with pdftohtml.
+func (p poppler) readStyles(ctx context.Context, first, last int, yield func(*runPage) error) child.Result {
+	result, err := child.Run(ctx, p.command("pdftohtml", func(r io.Reader) error {
+		_, err := readRuns(r, yield)
+		return err
+	}, p.runArgs(first, last)))
+	p.packs.note(result)
+	p.lacks.note(err)
+	return result
 }
 
 // runPages are those that one process reads.
@@ -144,13 +154,7 @@ func (s *styling) begin(ctx context.Context, first int) {
 	s.open = open
 	s.running.Go(func() {
 		defer close(open.pages)
-		var err error
-		open.ended, err = child.Run(ctx, s.command("pdftohtml", func(r io.Reader) error {
-			_, err := readRuns(r, func(p *runPage) error { return send(ctx, open.pages, p) })
-			return err
-		}, s.runArgs(first, last)))
-		s.packs.note(open.ended)
-		s.lacks.note(err)
+		open.ended = s.read(ctx, first, last, func(p *runPage) error { return send(ctx, open.pages, p) })
 	})
 }
 

@@ -120,7 +120,7 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		}, []string{"-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-"}))
 		p.packs.note(result)
 	})
-	styles := &styling{poppler: p, last: last}
+	styles := &styling{last: last, read: p.readStyles}
 	defer styles.close()
 	glyphs := &glyphPages{last: last}
 	for pg := range words {
