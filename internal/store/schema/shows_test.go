@@ -42,6 +42,7 @@ func TestContextsShowNothing(t *testing.T) {
 	for text, want := range map[string]string{
 		"港湾": "{0,1,2,3}", "港湾 -防守": "{0,3}", "港湾 -火车": "{0,1,2,3}", "港湾 -分": "{0,1,2}", `港湾 -"防守" -"分"`: "{0}",
 		"港湾, -防守。": "{0,3}", "港湾 -里": "{}", `港湾 -"里 防"`: "{0,1,2,3}",
+		"港湾 -XLIX": "{0,1,2,3}",
 	} {
 		for _, vector := range []string{"null", "array_fill(1, array[8])::vector::halfvec"} {
 			var got string

@@ -86,9 +86,10 @@ begin
     if v_letters ~ '^[\u0621-\u064a]{3,}$' then
       v_words := v_words || phraseto_tsquery('simple', case when v_letters ~ '^ال...' then substr(v_letters, 3) else 'ال' || v_letters end);
     elsif v_letters ~ '[Iİı]' then
-      v_words := v_words || coalesce((select string_agg('(' || p.q || ')', ' | ')::tsquery
+      v_words := coalesce(v_words || (
+        select string_agg('(' || p.q || ')', ' | ')::tsquery
         from (select phraseto_tsquery('simple', f)::text as q from unnest({{ .schema }}.aw_dotless(v_letters)) f) p
-        where p.q <> ''), ''); -- a tag
+        where p.q <> ''), v_words); -- null: of a tag
     end if;
     return v_words;
   end if;
