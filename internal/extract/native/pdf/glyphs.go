@@ -36,10 +36,15 @@ const (
 )
 
 // readGlyphs finds out from a page's glyphs what its words alone don't tell: which letters of right-to-left words
-// are one glyph, and which gaps in Chinese and Japanese are spaces. Without it, the page stays as it is.
-func (p poppler) readGlyphs(ctx context.Context, pg *page, g *glyphPages) {
+// are one glyph, and which gaps in Chinese and Japanese are spaces. Without it, the page stays as it is. runs are what
+// the page draws, or nil: only pdftohtml knows.
+func (p poppler) readGlyphs(ctx context.Context, pg *page, runs *runPage, g *glyphPages) {
 	rtl := slices.ContainsFunc(pg.words, func(w word) bool { return w.visual != "" })
 	gaps := pg.doubtfulGaps()
+	if runs != nil && len(gaps) > 0 {
+		pg.closeGaps(gaps, runs.spaces())
+		gaps = nil
+	}
 	if !rtl && len(gaps) == 0 {
 		return
 	}
@@ -47,7 +52,7 @@ func (p poppler) readGlyphs(ctx context.Context, pg *page, g *glyphPages) {
 	if !ok {
 		return
 	}
-	pg.closeGaps(gaps, lines)
+	pg.closeGaps(gaps, func(before, after word) bool { return spaceAt(lines, before, after) })
 	if rtl {
 		pg.orderLetters(lines)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/content"
 )
 
 // One glyph of lam and alef keeps its letters in reading order; two glyphs are reversed as all others are. The parts of a
@@ -89,18 +91,26 @@ func TestNumbersWithinRightToLeftLines(t *testing.T) {
 // Gaps next to Chinese are spaces only where the page has the glyph of one.
 func TestGapsNextToChinese(t *testing.T) {
 	t.Parallel()
-	p := &page{width: 600, height: 800}
-	left := 0.0
-	for _, s := range []string{"适用于", "2024", "年和", "Linux", "系统"} {
-		right := left + 30
-		p.words = append(p.words, word{box: box{left, 100, right, 112}, text: s, style: style{size: 10}, segment: 1})
-		left = right + 2.5
-	}
-	p.closeGaps(p.doubtfulGaps(), []glyphLine{
+	glyphs := []glyphLine{
 		{box{0, 100, 62.5, 112}, "适 用 于 2 0 2 4"}, {box{65, 100, 95, 112}, "年 和"}, {box{94, 100, 160, 112}, "   L i n u x   系 统"},
-	})
-	if got, want := joinWords(p.words), "适用于2024年和 Linux 系统"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	}
+	runs := &runPage{runs: []run{ // of the first two words, with a move between them; of the third; of two spaces and the rest
+		{box: box{0, 100, 62.5, 112}, gaps: []content.Gap{{From: 30, To: 32.5}}}, {box: box{65, 100, 95, 112}}, {box: box{95, 100, 160, 112}},
+	}}
+	for name, space := range map[string]func(before, after word) bool{
+		"printed by pdftohtml": func(before, after word) bool { return spaceAt(glyphs, before, after) }, "drawn": runs.spaces(),
+	} {
+		p := &page{width: 600, height: 800}
+		left := 0.0
+		for _, s := range []string{"适用于", "2024", "年和", "Linux", "系统"} {
+			right := left + 30
+			p.words = append(p.words, word{box: box{left, 100, right, 112}, text: s, style: style{size: 10}, segment: 1})
+			left = right + 2.5
+		}
+		p.closeGaps(p.doubtfulGaps(), space)
+		if got, want := joinWords(p.words), "适用于2024年和 Linux 系统"; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
 	}
 	if got := joinTexts("第", "3次") + joinTexts("在", "Linux") + joinTexts("위", "「법」"); got != "第3次在Linux위 「법」" {
 		t.Errorf("lines join to %q", got)

@@ -33,33 +33,35 @@ func runsOf(number int, d *content.Drawing) *runPage {
 			s.bold, s.italic = s.bold || t.Font.Bold, s.italic || t.Font.Italic
 			styles[at] = s
 		}
-		p.runs = append(p.runs, run{box: box{t.Left, t.Top, t.Right, t.Bottom}, style: s, line: t.Line, hidden: t.Hidden})
+		p.runs = append(p.runs, run{box: box{t.Left, t.Top, t.Right, t.Bottom}, style: s, line: t.Line, hidden: t.Hidden, gaps: t.Gaps})
 	}
 	return p
 }
 
-// style gives the words of a page their styles, and takes out those that are not drawn.
-func (p poppler) style(ctx context.Context, pg *page, drawn *content.Drawing, s *styling) {
+// style gives the words of a page their styles, and takes out those that are not drawn. It returns the runs if they are
+// what the page draws, else nil.
+func (p poppler) style(ctx context.Context, pg *page, drawn *content.Drawing, s *styling) *runPage {
 	if runs := runsOf(pg.number, drawn); runs != nil {
 		pg.sizeAs(runs)
 		if runs.explains(pg) {
 			applyStyles(pg, p.shown(ctx, pg, runs))
-			return
+			return runs
 		}
 	}
 	if drawn != nil && len(pg.words) == 0 {
-		return
+		return nil
 	}
 	runs, ended := s.at(ctx, pg.number)
 	if runs == nil {
 		p.plain.add(pg, ended)
-		return
+		return nil
 	}
 	pg.sizeAs(runs)
 	if pg.drawsFewer(runs) {
 		runs = p.findInvisible(ctx, pg, runs)
 	}
 	applyStyles(pg, runs)
+	return nil
 }
 
 // explains reports whether the runs have nearly all of the page's words. Poppler gives text that runs up or down, or

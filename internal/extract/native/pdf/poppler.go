@@ -128,11 +128,11 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 			p.plain.absent = append(p.plain.absent, pg.number)
 		}
 		drawn, links := p.drawn.at(ctx, pg.number)
-		p.style(ctx, pg, drawn, styles)
+		runs := p.style(ctx, pg, drawn, styles)
 		pg.trim(p.high)
 		pg.draw(drawn)
 		pg.link(links)
-		p.readGlyphs(ctx, pg, glyphs)
+		p.readGlyphs(ctx, pg, runs, glyphs)
 		pg.straighten()
 		pg.mirror()
 		if err := yield(pg); err != nil {

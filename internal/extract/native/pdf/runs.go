@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/content"
 )
 
 // zoom is pdftohtml's maximum; its font sizes are multiples of 1/zoom points.
@@ -15,8 +17,9 @@ const zoom = 3
 type run struct {
 	box
 	style
-	line    int    // its place among the lines of the page's content, which are several runs if they change their font
-	hidden  bool   // it is not drawn; unknown of those that pdftohtml prints
+	line    int  // its place among the lines of the page's content, which are several runs if they change their font
+	hidden  bool // it is not drawn; unknown of those that pdftohtml prints, as the gaps are
+	gaps    []content.Gap
 	start   string // its first characters
 	letters int
 	parts   []runPart // of one that changes its style within; nil: it doesn't

@@ -1,8 +1,11 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/content"
 )
 
 // Chinese and Japanese are written without spaces. Some programs set Latin letters and numbers within them a quarter
@@ -27,10 +30,10 @@ func (p *page) doubtfulGaps() (gaps []int) {
 }
 
 // closeGaps closes the gaps before words where the page's glyphs have no space.
-func (p *page) closeGaps(gaps []int, lines []glyphLine) {
+func (p *page) closeGaps(gaps []int, space func(before, after word) bool) {
 	for _, i := range gaps {
 		before, w := p.words[i-1], p.words[i]
-		p.words[i].tight = !spaceAt(lines, before, w)
+		p.words[i].tight = !space(before, w)
 	}
 }
 
@@ -54,4 +57,26 @@ func spaceAt(lines []glyphLine, before, after word) bool {
 	}
 	text := strings.ReplaceAll(strings.ReplaceAll(lines[at].text, glyphBlank, "\t"), " ", "")
 	return !strings.Contains(text, before.text+after.text)
+}
+
+// spaces returns a function that reports whether a glyph is between two neighbors, which can only be a space, or nothing
+// is known about them.
+func (p *runPage) spaces() func(before, after word) bool {
+	index := indexRuns(p.runs, 0, 0)
+	return func(before, after word) bool {
+		x, y := (before.right+after.left)/2, after.centerY()
+		known := false
+		for _, i := range index.stripes[int(y)/stripe] {
+			r := p.runs[i]
+			if y < r.top || y > r.bottom || abs(r.centerY()-y) > 0.5*after.em() {
+				continue
+			}
+			known = known || after.centerX() > r.left && after.centerX() < r.right
+			within := func(g content.Gap) bool { return x > g.From && x < g.To }
+			if x > r.left && x < r.right && !slices.ContainsFunc(r.gaps, within) {
+				return true
+			}
+		}
+		return !known
+	}
 }

@@ -14,7 +14,14 @@ type Text struct {
 	Size   float64 // points
 	Line   int     // texts of one line, as the page writes it, have the same number; the next line's is one larger
 	Hidden bool    // it is on the page and not drawn
+	Gaps   []Gap   // between its glyphs, from left to right: no glyph is there, not even a space
 }
+
+// Gap is from the end of a glyph to the start of the next one, in points from the left.
+type Gap struct{ From, To float64 }
+
+// leastGap is the width of a gap that counts, as a part of the font's size.
+const leastGap = 0.05
 
 // The bounds of a page's text.
 const (
@@ -186,16 +193,20 @@ func (in *interpreter) glyph(at point, width, size float64) {
 	l := &in.written
 	next := textLine{b.Top, b.Bottom, at.x + width, int(math.Round(3 * size)), t.font.family, in.state.fill.colour, t.mode&3 == 3, l.number}
 	if n := len(in.out.Texts); n > 0 && l.goesOn(next, at.x) {
+		gap := Gap{l.end, at.x}
 		l.bottom, l.end = max(l.bottom, b.Bottom), next.end
 		if last := &in.out.Texts[n-1]; last.Font == t.font && last.Top == b.Top && last.Size == size {
 			last.Left, last.Right = min(last.Left, b.Left), max(last.Right, b.Right)
+			if gap.To-gap.From > leastGap*size {
+				last.Gaps = append(last.Gaps, gap)
+			}
 			return
 		}
 	} else {
 		next.number++
 		*l = next
 	}
-	in.out.Texts = append(in.out.Texts, Text{b, t.font, size, l.number, l.hidden})
+	in.out.Texts = append(in.out.Texts, Text{Box: b, Font: t.font, Size: size, Line: l.number, Hidden: l.hidden})
 }
 
 func abs(v float64) float64 { return max(v, -v) }

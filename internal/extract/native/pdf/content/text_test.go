@@ -32,10 +32,10 @@ func TestTexts(t *testing.T) {
 		"by its matrix":   {stream: "BT /F 1 Tf 10 0 0 20 20 40 Tm (ab) Tj ET", texts: []string{"1: ABCDEF+Some-Bold 20 20,44-30,64 italic"}},
 		"hexadecimal":     {stream: "BT /F 10 Tf 20 40 Td <6162 6> Tj ET", texts: []string{"1: ABCDEF+Some-Bold 10 20,52-35,62 italic"}},
 		"escapes":         {stream: "BT /F 10 Tf 20 40 Td (\\(\\)\\101\\\\) Tj ET", texts: []string{"1: ABCDEF+Some-Bold 10 20,52-40,62 italic"}},
-		"moves":           {stream: "BT /G 10 Tf 20 40 Td [(a) -500 (b) 400 (c)] TJ ET", texts: []string{"1: ABCDEF+Some 10 20,52-36,62 bold"}},
+		"moves":           {stream: "BT /G 10 Tf 20 40 Td [(a) -500 (b) 400 (c)] TJ ET", texts: []string{"1: ABCDEF+Some 10 20,52-36,62 bold 25-30"}},
 		"a gap":           {stream: "BT /G 10 Tf 20 40 Td [(a) -1100 (b)] TJ ET", texts: []string{"1: ABCDEF+Some 10 20,52-25,62 bold", "2: ABCDEF+Some 10 36,52-41,62 bold"}},
 		"wide spaces":     {stream: "BT /G 10 Tf 20 Tw 20 40 Td (a b) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-55,62 bold"}},
-		"room":            {stream: "BT /G 10 Tf 2 Tc 20 40 Td (ab) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-32,62 bold"}},
+		"room":            {stream: "BT /G 10 Tf 2 Tc 20 40 Td (ab) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-32,62 bold 25-27"}},
 		"stretched":       {stream: "BT /G 10 Tf 200 Tz 20 40 Td (ab) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-40,62 bold"}},
 		"other weight":    {stream: "BT /G 10 Tf 20 40 Td (ab) Tj /F 10 Tf (c) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-30,62 bold", "1: ABCDEF+Some-Bold 10 30,52-35,62 italic"}},
 		"other family":    {stream: "BT /O 10 Tf 20 40 Td (AA) Tj /G 10 Tf (c) Tj ET", texts: []string{"1: Other 10 20,50.5-30,63.5", "2: ABCDEF+Some 10 30,52-35,62 bold"}},
@@ -77,6 +77,9 @@ func TestTexts(t *testing.T) {
 					if is {
 						s += []string{" bold", " italic", " hidden"}[i]
 					}
+				}
+				for _, g := range x.Gaps {
+					s += fmt.Sprintf(" %.5g-%.5g", g.From, g.To)
 				}
 				texts = append(texts, s)
 			}
