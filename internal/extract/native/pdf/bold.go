@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -82,6 +83,9 @@ func (l line) indents(prev line) bool {
 
 // splitAtWeights splits words of Chinese and Japanese, which have no spaces, where their weight changes.
 func splitAtWeights(words []word, x runIndex, runs []run) []word {
+	if !slices.ContainsFunc(words, word.mayChangeWeight) {
+		return words
+	}
 	out := make([]word, 0, len(words))
 	for _, w := range words {
 		out = append(out, splitAtWeight(w, x, runs)...)
@@ -89,8 +93,14 @@ func splitAtWeights(words []word, x runIndex, runs []run) []word {
 	return out
 }
 
+// mayChangeWeight reports whether a word is several Chinese or Japanese characters.
+func (w word) mayChangeWeight() bool {
+	first, _ := utf8.DecodeRuneInString(w.text)
+	return wideScript(first) && w.width() >= 1.5*w.height()
+}
+
 func splitAtWeight(w word, x runIndex, runs []run) []word {
-	if first, _ := utf8.DecodeRuneInString(w.text); !wideScript(first) || w.width() < 1.5*w.height() {
+	if !w.mayChangeWeight() {
 		return []word{w}
 	}
 	inset := 0.2 * w.height()

@@ -71,13 +71,14 @@ func (p poppler) withoutInvisible(ctx context.Context, pg *page, drawn, all *run
 
 // shown is findInvisible for a page of whose runs it is known which ones are drawn.
 func (p poppler) shown(ctx context.Context, pg *page, all *runPage) *runPage {
-	drawn := *all
-	drawn.runs = slices.DeleteFunc(slices.Clone(all.runs), func(r run) bool { return r.hidden })
-	if len(drawn.runs) == len(all.runs) {
+	isHidden := func(r run) bool { return r.hidden }
+	if !slices.ContainsFunc(all.runs, isHidden) {
 		return all
 	}
+	drawn := &runPage{number: all.number, width: all.width, height: all.height}
+	drawn.runs = slices.DeleteFunc(slices.Clone(all.runs), isHidden)
 	hidden := slices.DeleteFunc(slices.Clone(all.runs), func(r run) bool { return !r.hidden })
-	return p.withoutInvisible(ctx, pg, &drawn, all, pg.markInvisible(drawn.runs, hidden, all))
+	return p.withoutInvisible(ctx, pg, drawn, all, pg.markInvisible(drawn.runs, hidden, all))
 }
 
 // explainsMissing reports whether the undrawn runs account for the missing letters.
