@@ -42,7 +42,7 @@ func owners() []owner {
 		{"github.com/RadhiFadlillah/whatlanggo", []string{"internal/enrich"}},
 		{"github.com/tiktoken-go/tokenizer", []string{"internal/llm/token/..."}},
 		{"github.com/santhosh-tekuri/jsonschema", []string{"handlers/agent"}},
-		{"github.com/xuri/excelize", nil}, // it takes half a megabyte of each idle worker; tests read with it
+		{"github.com/xuri/excelize", nil},                                                                  // it takes half a megabyte of each idle worker; tests read with it
 		{"codeberg.org/go-pdf/fpdf", []string{"internal/deck/pdf", "internal/extract/native/pdf/content"}}, // of the latter, for metrics
 		{"github.com/spf13/cobra/doc", []string{"packaging/manual"}},
 		{"github.com/cpuguy83/go-md2man", []string{"packaging/manual"}},

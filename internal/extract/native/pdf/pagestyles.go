@@ -66,14 +66,14 @@ func (p poppler) style(ctx context.Context, pg *page, drawn *content.Drawing, s 
 
 // explains reports whether the runs have nearly all of the page's words. Poppler gives text that runs up or down, or
 // slanted, no style either.
-func (r *runPage) explains(p *page) bool {
+func (p *runPage) explains(pg *page) bool {
 	const least, share = 10, 0.02 // letters
-	if abs(p.width-r.width) > 1.5 || abs(p.height-r.height) > 1.5 {
+	if abs(pg.width-p.width) > 1.5 || abs(pg.height-p.height) > 1.5 {
 		return false
 	}
-	index := indexRuns(r.runs, 0, 0)
+	index := indexRuns(p.runs, 0, 0)
 	all, lacks := 0, 0
-	for _, w := range p.words {
+	for _, w := range pg.words {
 		n := letters(w.text)
 		all += n
 		if _, ok := index.find(w.centerX(), w.centerY()); !ok && w.height() < 1.5*w.width() {
