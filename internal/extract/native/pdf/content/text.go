@@ -160,7 +160,7 @@ func (in *interpreter) show(codes []byte) {
 			w += t.ofSpace
 		}
 		if !turned {
-			at := m.apply(moved, 0)
+			at := m.apply(moved, t.rise)
 			in.glyph(at, w*t.stretch*m.a, size)
 		}
 		moved += (w + t.between) * t.stretch
