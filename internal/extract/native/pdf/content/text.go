@@ -186,7 +186,7 @@ func (in *interpreter) glyph(at point, width, size float64) {
 	l := &in.written
 	next := textLine{b.Top, b.Bottom, at.x + width, int(math.Round(3 * size)), t.font.family, in.state.fill.colour, t.mode&3 == 3, l.number}
 	if n := len(in.out.Texts); n > 0 && l.goesOn(next, at.x) {
-		l.bottom, l.end = max(l.bottom, b.Bottom), next.end
+		l.bottom, l.end = max(l.bottom, b.Bottom), max(l.end, next.end)
 		if last := &in.out.Texts[n-1]; last.Font == t.font && last.Top == b.Top && last.Size == size {
 			last.Left, last.Right = min(last.Left, b.Left), max(last.Right, b.Right)
 			return

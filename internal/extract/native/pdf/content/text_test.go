@@ -45,6 +45,7 @@ func TestTexts(t *testing.T) {
 		"other family":    {stream: "BT /O 10 Tf 20 40 Td (AA) Tj /G 10 Tf (c) Tj ET", texts: []string{"1: Other 10 20,50.5-30,63.5", "2: ABCDEF+Some 10 30,52-35,62 bold"}},
 		"other colour":    {stream: "BT /G 10 Tf 20 40 Td (a) Tj 1 0 0 rg (b) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-25,62 bold", "2: ABCDEF+Some 10 25,52-30,62 bold"}},
 		"black is black":  {stream: "BT /G 10 Tf 20 40 Td (a) Tj 0 0 0 rg (b) Tj 0 g (c) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-35,62 bold"}},
+		"leftwards":       {stream: "BT /O 10 Tf 40 40 Td (C) Tj -3 0 Td (C) Tj -3 0 Td (C) Tj ET", texts: []string{"1: Other 10 37,50.5-42.5,63.5", "2: Other 10 34,50.5-36.5,63.5"}},
 		"other size":      {stream: "BT /G 10 Tf 20 40 Td (a) Tj /G 8 Tf (b) Tj ET", texts: []string{"1: ABCDEF+Some 10 20,52-25,62 bold", "2: ABCDEF+Some 8 25,53.6-29,61.6 bold"}},
 		"missing width":   {stream: "BT /O 10 Tf 20 40 Td (ABC) Tj ET", texts: []string{"1: Other 10 20,50.5-32.5,63.5"}},
 		"lines":           {stream: "BT /G 10 Tf 12 TL 20 60 Td (a) Tj T* (b) Tj (c) ' 1 2 (d) \" ET", texts: []string{"1: ABCDEF+Some 10 20,32-25,42 bold", "2: ABCDEF+Some 10 20,44-25,54 bold", "3: ABCDEF+Some 10 20,56-25,66 bold", "4: ABCDEF+Some 10 20,68-25,78 bold"}},
