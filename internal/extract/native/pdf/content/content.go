@@ -291,6 +291,7 @@ func (in *interpreter) form(form *object.Stream, m matrix) error {
 		return nil //nolint:nilerr // it is missing
 	}
 	outer, saved, path := in.state, in.saved, in.path
+	text, line := in.textMatrix, in.lineMatrix // a form within a line should not be, and is
 	in.forms++
 	in.saved, in.path = nil, nil
 	in.state.matrix = m.times(in.state.matrix)
@@ -299,6 +300,7 @@ func (in *interpreter) form(form *object.Stream, m matrix) error {
 	}
 	err = in.run(r, in.file.Dict(form.Dict["Resources"]))
 	in.state, in.saved, in.path = outer, saved, path
+	in.textMatrix, in.lineMatrix = text, line
 	in.forms--
 	return err
 }

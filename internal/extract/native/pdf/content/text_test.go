@@ -59,6 +59,7 @@ func TestTexts(t *testing.T) {
 		"turned page":     {stream: "BT /G 10 Tf 0 1 -1 0 20 40 Tm (ab) Tj ET", page: "/Rotate 90", texts: []string{"1: ABCDEF+Some 10 40,12-50,22 bold"}},
 		"upside down":     {stream: "BT /G 10 Tf -1 0 0 -1 20 40 Tm (ab) Tj ET", texts: []string{"1: ABCDEF+Some 10 10,52-20,62 bold"}},
 		"form":            {stream: "/X Do", form: "BT /G 10 Tf 0 10 Td (ab) Tj ET", texts: []string{"1: ABCDEF+Some 10 100,82-110,92 bold"}},
+		"form in a line":  {stream: "BT /G 10 Tf 20 40 Td (a) Tj /X Do (b) Tj ET", form: "BT 3 3 Td ET", texts: []string{"1: ABCDEF+Some 10 20,52-30,62 bold"}},
 		"unknown widths":  {stream: "BT /N 10 Tf 20 40 Td (ab) Tj ET", unknown: true},
 		"other codes":     {stream: "BT /J 10 Tf 20 40 Td <0041> Tj ET", unknown: true},
 		"other glyphs":    {stream: "BT /M 10 Tf 20 40 Td (aABDE) Tj ET", texts: []string{"1: Helvetica 10 20,52.82-46.36,62.07"}},
