@@ -118,7 +118,7 @@ var accents = map[object.Name]bool{
 	"dotaccent": true, "grave": true, "hungarumlaut": true, "macron": true, "ogonek": true, "ring": true, "tilde": true,
 }
 
-var standardWidths sync.Map // of []float64 by name of the family and style
+var standardWidths sync.Map //nolint:gochecknoglobals // of []float64 by name of the family and style: they never change
 
 // widths returns the widths of the characters of Windows-1252, or of a font of symbols, in ems.
 func (s standardFont) widths() []float64 {

@@ -36,8 +36,12 @@ func TestOutline(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []object.Bookmark{
-		{Title: "one", Page: 1, Level: 1}, {Title: "below", Page: 2, Level: 2}, {Title: "deep", Level: 3}, {Title: "two", Page: 2, Level: 1},
-		{Page: 2, Level: 1}, {Title: "nowhere", Level: 1},
+		{Title: "one", Page: 1, Level: 1},
+		{Title: "below", Page: 2, Level: 2},
+		{Title: "deep", Level: 3},
+		{Title: "two", Page: 2, Level: 1},
+		{Page: 2, Level: 1},
+		{Title: "nowhere", Level: 1},
 	}
 	if got := f.Outline(); !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
