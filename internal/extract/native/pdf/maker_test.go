@@ -17,6 +17,7 @@ type maker struct {
 	outline []string // titles of bookmarks on page 1
 	annots  string   // annotations of all pages
 	rotate  int      // clockwise rotation of the pages for display, in degrees
+	layered bool     // a layer is off, which nothing is in: so pdftohtml is asked for the styles
 }
 
 const pageHeight = 842
@@ -86,6 +87,9 @@ func (m *maker) bytes() []byte {
 	outlines := ""
 	if len(m.outline) > 0 {
 		outlines = fmt.Sprintf("/Outlines %d 0 R", firstItem-1)
+	}
+	if m.layered {
+		outlines += " /OCProperties << /OCGs [7 0 R] /D << /OFF [7 0 R] >> >>"
 	}
 	object("<< /Type /Catalog /Pages 2 0 R " + outlines + " >>")
 	object(fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", len(m.pages), kids.String()))

@@ -11,8 +11,8 @@ import (
 )
 
 // The styles of a page's words come from what the page draws, which is read for its lines anyway. Where that isn't
-// certain (a font without widths, codes that need a table, fields of a form, layers that aren't shown), pdftohtml is
-// asked: it parses the file again and costs about as much as pdftotext.
+// certain (a font without widths, codes that need a table, fields that readers draw themselves, layers that aren't
+// shown), pdftohtml is asked: it parses the file again and costs about as much as pdftotext.
 
 // runsOf returns the runs of a page from what it draws, or nil if some may be missing.
 func runsOf(number int, d *content.Drawing) *runPage {

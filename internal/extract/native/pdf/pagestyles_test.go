@@ -62,6 +62,22 @@ func TestRunsOf(t *testing.T) {
 	}
 }
 
+// The words of text that is drawn twice, for a shadow, are all those of the first one: their order would leap otherwise.
+func TestTextDrawnTwice(t *testing.T) {
+	t.Parallel()
+	font := &content.Font{Name: "Some"}
+	text := func(line int, top float64) content.Text {
+		return content.Text{Box: content.Box{Left: 10, Top: top, Right: 100, Bottom: top + 12}, Font: font, Size: 10, Line: line}
+	}
+	p := &page{number: 1, width: 100, height: 200, words: []word{{box: box{10, 10, 40, 22}}, {box: box{50, 10, 90, 22}}}}
+	applyStyles(p, runsOf(1, &content.Drawing{Width: 100, Height: 200, Texts: []content.Text{text(3, 10.01), text(8, 10)}}))
+	for _, w := range p.words {
+		if w.order/maxWords != 3 {
+			t.Errorf("a word is in line %d", w.order/maxWords)
+		}
+	}
+}
+
 // Pages that pdftohtml is asked about may be anywhere between others: each gets its own styles, and one that poppler
 // leaves out gets none.
 func TestStylesOfSomePages(t *testing.T) {

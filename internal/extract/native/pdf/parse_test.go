@@ -64,7 +64,7 @@ func TestReadRuns(t *testing.T) {
 	}
 	first, second := pages[0].runs[0], pages[0].runs[1]
 	if first.style != (style{size: 10, bold: true, italic: true, weight: boldWeight, face: "some"}) || first.box != (box{72, 70, 150, 82}) ||
-		first.start != "Tom & office" {
+		first.start != "Tom & office" || first.line != 1 || second.line != 2 {
 		t.Errorf("%+v", first)
 	}
 	if second.style != (style{size: 8, mono: true, weight: regularWeight, face: "courier"}) || pages[0].number != 3 {

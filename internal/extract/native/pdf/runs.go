@@ -17,7 +17,7 @@ const zoom = 3
 type run struct {
 	box
 	style
-	line    int  // its place among the lines of the page's content, which are several runs if they change their font
+	line    int  // its place from 1 among the lines of the page's content, which are several runs if they change their font
 	hidden  bool // it is not drawn; unknown of those that pdftohtml prints, as the gaps are
 	gaps    []content.Gap
 	start   string // its first characters
@@ -138,7 +138,7 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 				open.parts = nil
 			}
 			if p != nil && inRun && len(p.runs) < maxWords {
-				open.start, open.line = strings.ToValidUTF8(string(start), ""), len(p.runs)
+				open.start, open.line = strings.ToValidUTF8(string(start), ""), len(p.runs)+1
 				p.runs = append(p.runs, open)
 			}
 			inRun = false

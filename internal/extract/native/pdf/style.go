@@ -117,15 +117,17 @@ func indexRuns(runs []run, dx, dy float64) runIndex {
 	return x
 }
 
-// find returns the run at a point. Of several it returns the lowest one, whose text is nearest to the middle.
+// find returns the run at a point. Of several it returns the one whose middle is nearest, and of those about as near the
+// first: text that is drawn twice, for a shadow, is that which is drawn first.
 func (x runIndex) find(px, py float64) (int, bool) {
+	const asNear = 0.1
 	best, bestOff := -1, 0.0
 	for _, i := range x.stripes[int(py)/stripe] {
 		b := x.runs[i]
 		if px < b.left-0.5 || px > b.right+0.5 || py < b.top || py > b.bottom {
 			continue
 		}
-		if off := abs(b.centerY() - py); best < 0 || off < bestOff {
+		if off := abs(b.centerY() - py); best < 0 || off < bestOff-asNear {
 			best, bestOff = i, off
 		}
 	}

@@ -94,7 +94,7 @@ type interpreter struct {
 	textMatrix, lineMatrix matrix // of what is shown next, and of the start of its line (9.4.1)
 	written                textLine
 	fonts                  map[object.Name]*Font // of the resources
-	widths                 int                   // of those that are not kept
+	widths                 int                   // items of those that are not kept
 	glyphs                 int                   // bytes of codes
 }
 
@@ -244,7 +244,7 @@ func isWhite(op object.Operator, v []float64) bool {
 	return false
 }
 
-// external applies a graphics state from the resources (8.4.5): line width and transparency.
+// external applies a graphics state from the resources (8.4.5): line width, font and transparency.
 func (in *interpreter) external() {
 	if len(in.operands) == 0 {
 		return
@@ -253,6 +253,10 @@ func (in *interpreter) external() {
 	d := in.file.Dict(in.file.Dict(in.resources["ExtGState"])[name])
 	if v, ok := in.file.Number(d["LW"]); ok {
 		in.state.lineWidth = v
+	}
+	if font := in.file.Array(d["Font"]); len(font) == 2 {
+		in.state.text.font = in.fontOf(font[0])
+		in.state.text.size, _ = in.file.Number(font[1])
 	}
 	const least = 0.02
 	if v, ok := in.file.Number(d["ca"]); ok {
@@ -273,24 +277,30 @@ func (in *interpreter) object() error {
 	if !ok || in.file.Name(form.Dict["Subtype"]) != "Form" {
 		return nil
 	}
+	m, ok := in.reader.matrix(form.Dict["Matrix"])
+	if !ok {
+		m = identity
+	}
+	return in.form(form, m)
+}
+
+// form draws a form that m maps to what is around it.
+func (in *interpreter) form(form *object.Stream, m matrix) error {
 	r, err := in.file.Reader(form)
 	if err != nil {
 		return nil //nolint:nilerr // it is missing
 	}
 	outer, saved, path := in.state, in.saved, in.path
+	text, line := in.textMatrix, in.lineMatrix // a form within a line should not be, and is
 	in.forms++
 	in.saved, in.path = nil, nil
-	if m, ok := in.reader.matrix(form.Dict["Matrix"]); ok {
-		in.state.matrix = m.times(in.state.matrix)
-	}
+	in.state.matrix = m.times(in.state.matrix)
 	if b, ok := in.file.Rectangle(form.Dict["BBox"]); ok {
-		m := in.state.matrix
-		in.state.clip = in.state.clip.intersect(around([]point{
-			m.apply(b[0], b[1]), m.apply(b[2], b[1]), m.apply(b[2], b[3]), m.apply(b[0], b[3]),
-		}))
+		in.state.clip = in.state.clip.intersect(in.state.matrix.around(b))
 	}
 	err = in.run(r, in.file.Dict(form.Dict["Resources"]))
 	in.state, in.saved, in.path = outer, saved, path
+	in.textMatrix, in.lineMatrix = text, line
 	in.forms--
 	return err
 }

@@ -20,12 +20,14 @@ type Font struct {
 	widths          []float64
 	others          float64         // width of the other codes
 	wideWidths      map[int]float64 // of a font with wide codes
+	items           int             // that were read of its arrays, which is about what it costs
 }
 
 // The bounds of fonts.
 const (
 	maxFonts     = 300     // of a page, and of a file that are kept
 	maxWidths    = 70_000  // of a font
+	maxItems     = 210_000 // of the arrays of a font: three for each width
 	maxAllWidths = 400_000 // of a file that are kept, and of a page besides
 )
 
@@ -34,25 +36,32 @@ func (in *interpreter) font(name object.Name) *Font {
 	if f, ok := in.fonts[name]; ok {
 		return f
 	}
-	if len(in.fonts) >= maxFonts || in.widths > maxAllWidths {
+	if len(in.fonts) >= maxFonts {
 		return nil
 	}
-	r := in.reader
-	o := r.file.Dict(in.resources["Font"])[name]
-	ref, isRef := o.(object.Ref)
-	f, ok := r.fonts[ref]
-	if !isRef || !ok {
-		if d := r.file.Dict(o); d != nil {
-			f = r.readFont(d)
-			if n := len(f.widths) + len(f.wideWidths); isRef && len(r.fonts) < maxFonts && r.widths+n <= maxAllWidths {
-				r.fonts[ref] = f
-				r.widths += n
-			} else {
-				in.widths += n
-			}
-		}
-	}
+	f := in.fontOf(in.file.Dict(in.resources["Font"])[name])
 	in.fonts[name] = f
+	return f
+}
+
+// fontOf returns the font that o is or refers to, or nil.
+func (in *interpreter) fontOf(o object.Object) *Font {
+	r := in.reader
+	ref, isRef := o.(object.Ref)
+	if f, ok := r.fonts[ref]; isRef && ok {
+		return f
+	}
+	d := r.file.Dict(o)
+	if d == nil || in.widths > maxAllWidths {
+		return nil
+	}
+	f := r.readFont(d)
+	if isRef && len(r.fonts) < maxFonts && r.widths+f.items <= maxAllWidths {
+		r.fonts[ref] = f
+		r.widths += f.items
+	} else {
+		in.widths += f.items
+	}
 	return f
 }
 
@@ -110,6 +119,7 @@ func (r *Reader) readWidths(f *Font, d object.Dict, unit float64) bool {
 		return false
 	}
 	f.first = int(first)
+	f.items += len(widths)
 	f.widths = make([]float64, min(len(widths), 256-f.first))
 	for i := range f.widths {
 		v, _ := r.file.Number(widths[i])
@@ -126,20 +136,29 @@ func (r *Reader) readType3(f *Font, d object.Dict) {
 		return
 	}
 	f.known = r.readWidths(f, d, m.a)
-	code := 0.0
-	for _, o := range r.file.Array(r.file.Dict(d["Encoding"])["Differences"]) {
+	r.differ(f, r.file.Dict(d["Encoding"]), func(code int, glyph object.Name) {
+		const usual = 0.6
+		if w := f.width(code); glyph == "m" && w != 0 {
+			f.enlarged = w / usual
+		}
+	})
+	f.enlarged = abs(f.enlarged * m.d / m.a)
+}
+
+// differ calls set with the codes and glyphs by which an encoding differs from its base (9.6.6.2).
+func (r *Reader) differ(f *Font, encoding object.Dict, set func(code int, glyph object.Name)) {
+	differences := r.file.Array(encoding["Differences"])
+	f.items += len(differences)
+	code := 0
+	for _, o := range differences {
 		switch v := r.file.Resolve(o).(type) {
 		case float64:
-			code = v
+			code = int(max(-1, min(v, 1<<16)))
 		case object.Name:
-			const usual = 0.6
-			if w := f.width(int(code)); v == "m" && w != 0 {
-				f.enlarged = w / usual
-			}
+			set(code, v)
 			code++
 		}
 	}
-	f.enlarged = abs(f.enlarged * m.d / m.a)
 }
 
 // readRanges reads the widths of a font with wide codes (9.7.4.3).
@@ -147,18 +166,20 @@ func (r *Reader) readRanges(f *Font, d object.Dict) bool {
 	if d == nil {
 		return false
 	}
-	set := 0.0 // widths that ranges have set
 	f.others = 1
 	if v, ok := r.file.Number(d["DW"]); ok {
 		f.others = v / 1000
 	}
 	f.wideWidths = map[int]float64{}
-	for all := r.file.Array(d["W"]); len(all) > 1; {
+	all := r.file.Array(d["W"])
+	f.items += len(all)
+	for len(all) > 1 && f.items <= maxItems {
 		first, ok := r.file.Number(all[0])
 		if !ok || first < 0 || first > maxWidths {
 			return false
 		}
 		if list := r.file.Array(all[1]); list != nil {
+			f.items += len(list)
 			for i, o := range list[:min(len(list), maxWidths)] {
 				v, _ := r.file.Number(o)
 				f.wideWidths[int(first)+i] = v / 1000
@@ -171,15 +192,16 @@ func (r *Reader) readRanges(f *Font, d object.Dict) bool {
 		}
 		last, _ := r.file.Number(all[1])
 		v, ok := r.file.Number(all[2])
-		if set += last - first; !ok || last > maxWidths || set > maxWidths {
+		if !ok || last > maxWidths {
 			return false
 		}
 		for code := int(first); code <= int(last); code++ {
 			f.wideWidths[code] = v / 1000
+			f.items++
 		}
 		all = all[3:]
 	}
-	return true
+	return f.items <= maxItems
 }
 
 // width returns the width of a code in ems.

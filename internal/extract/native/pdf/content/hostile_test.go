@@ -85,3 +85,27 @@ func TestFontsOfAPage(t *testing.T) {
 		t.Errorf("%d texts, unknown %v, %v", len(d.Texts), d.Unknown, err)
 	}
 }
+
+// TestRangesBackwards: ranges of widths that end before they begin don't pay for others. A file of a megabyte took minutes,
+// in which nothing stopped it.
+func TestRangesBackwards(t *testing.T) {
+	t.Parallel()
+	for name, widths := range map[string]string{
+		"ranges": "0 -99999999999 5 " + strings.Repeat("0 69999 500 ", 50_000),
+		"lists":  strings.Repeat("0 [1 2 3 4 5 6 7 8 9] ", 15_000) + strings.Repeat("0 69999 500 ", 10_000),
+	} {
+		text := "/F 1 Tf (ab) Tj"
+		file := fmt.Sprintf("%%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Kids[3 0 R]>> endobj\n"+
+			"3 0 obj <</Type/Page/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>> endobj\n4 0 obj <</Length %d>>stream\n%s\nendstream endobj\n"+
+			"5 0 obj <</Subtype/Type0/Encoding/Identity-H/DescendantFonts[<</W[%s]>>]>> endobj\n", len(text), text, widths)
+		f, err := object.Open(t.Context(), strings.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, _ := f.Pages()()
+		d, err := content.NewReader(f).Read(t.Context(), page)
+		if err != nil || !d.Unknown {
+			t.Errorf("%s: unknown %v, %v", name, d.Unknown, err)
+		}
+	}
+}

@@ -21,9 +21,7 @@ func ReadLinks(f *object.File, p *object.Page) *Links {
 	out := &Links{Width: width, Height: height}
 	for _, l := range f.Links(p) {
 		for _, r := range l.Areas {
-			out.All = append(out.All, Link{around([]point{
-				m.apply(r[0], r[1]), m.apply(r[2], r[1]), m.apply(r[2], r[3]), m.apply(r[0], r[3]),
-			}), l.Address})
+			out.All = append(out.All, Link{m.around(r), l.Address})
 		}
 	}
 	return out

@@ -22,6 +22,11 @@ func (m matrix) times(n matrix) matrix {
 
 func (m matrix) apply(x, y float64) point { return point{m.a*x + m.c*y + m.e, m.b*x + m.d*y + m.f} }
 
+// around returns the box around a rectangle.
+func (m matrix) around(r [4]float64) Box {
+	return around([]point{m.apply(r[0], r[1]), m.apply(r[2], r[1]), m.apply(r[2], r[3]), m.apply(r[0], r[3])})
+}
+
 // scale is by how much the matrix enlarges lengths, on average.
 func (m matrix) scale() float64 { return math.Sqrt(math.Abs(m.a*m.d - m.b*m.c)) }
 

@@ -2,7 +2,7 @@ package content
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
 )
@@ -11,8 +11,9 @@ import (
 type Reader struct {
 	file    *object.File
 	fonts   map[object.Ref]*Font
-	widths  int  // of the fonts
+	widths  int  // items of the fonts
 	layered bool // parts of the pages may not be shown
+	filled  bool // readers draw the fields of its form themselves
 }
 
 // NewReader returns a Reader of a file.
@@ -20,6 +21,7 @@ func NewReader(f *object.File) *Reader {
 	r := &Reader{file: f, fonts: map[object.Ref]*Font{}}
 	shown := f.Dict(f.Dict(f.Root()["OCProperties"])["D"])
 	r.layered = len(f.Array(shown["OFF"])) > 0 || f.Name(shown["BaseState"]) == "OFF"
+	r.filled = f.Resolve(f.Dict(f.Root()["AcroForm"])["NeedAppearances"]) == true
 	return r
 }
 
@@ -30,20 +32,18 @@ func (r *Reader) Read(ctx context.Context, p *object.Page) (*Drawing, error) {
 	in.state = state{matrix: m, clip: Box{0, 0, width, height}, lineWidth: 1}
 	in.state.text.stretch = 1
 	in.textMatrix, in.lineMatrix, in.fonts = identity, identity, map[object.Name]*Font{}
+	in.out.Unknown = r.layered
+	start := in.state
 	if err := in.run(&streams{file: r.file, left: r.file.Contents(p)}, p.Resources); err != nil {
 		return nil, err
 	}
-	in.out.Unknown = in.out.Unknown || r.layered || r.annotated(p)
+	if in.state, in.saved = start, nil; !in.out.Unknown {
+		in.annotations(p)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("read the annotations of a page: %w", err)
+	}
 	return in.out, nil
-}
-
-// annotated reports whether a page has annotations that may show text, such as the fields of a form: their drawings are
-// not read.
-func (r *Reader) annotated(p *object.Page) bool {
-	return slices.ContainsFunc(r.file.Array(p.Dict["Annots"]), func(o object.Object) bool {
-		d := r.file.Dict(o)
-		return d["AP"] != nil && r.file.Name(d["Subtype"]) != "Link"
-	})
 }
 
 // matrix returns the matrix that o is or refers to.

@@ -1,9 +1,12 @@
 package content
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
 )
@@ -39,27 +42,89 @@ func (r *Reader) readStandard(f *Font, d object.Dict) bool {
 	if !ok {
 		return false
 	}
-	if encoding := r.file.Resolve(d["Encoding"]); encoding != nil && (s.symbols || encoding != object.Name("WinAnsiEncoding")) {
+	encoding := r.file.Resolve(d["Encoding"])
+	if encoding != nil && s.symbols {
 		return false
 	}
+	widths := s.widths()
 	f.ascent, f.descent = s.ascent, s.descent
-	f.first, f.widths = 0, s.widths()
+	f.first, f.widths = 0, widths
+	switch encoding := encoding.(type) {
+	case object.Name:
+		f.widths = inEncoding(encoding, widths)
+	case object.Dict:
+		f.widths = slices.Clone(inEncoding(r.file.Name(encoding["BaseEncoding"]), widths))
+		f.items += len(f.widths)
+		r.differ(f, encoding, func(code int, glyph object.Name) {
+			if code >= 0 && code < len(f.widths) {
+				f.widths[code] = widthOf(glyph, widths)
+			}
+		})
+	}
 	return true
 }
 
-var standardWidths sync.Map // of []float64 by name of the family and style
+// inEncoding returns the widths by the codes of an encoding. Those of another one that has ASCII are nearly these.
+func inEncoding(name object.Name, widths []float64) []float64 {
+	if name != "MacRomanEncoding" {
+		return widths
+	}
+	mac := slices.Clone(widths)
+	for code := 128; code < len(mac); code++ {
+		mac[code] = usualWidth
+		if c, ok := charmap.Windows1252.EncodeRune(charmap.Macintosh.DecodeByte(byte(code))); ok {
+			mac[code] = widths[c]
+		}
+	}
+	return mac
+}
+
+// usualWidth is for glyphs that are not known, in ems.
+const usualWidth = 0.5
+
+// glyphCodes are the codes of glyphs in Windows-1252, apart from letters.
+var glyphCodes = sync.OnceValue(func() map[object.Name]byte {
+	all := map[object.Name]byte{}
+	for i, name := range strings.Fields("space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright " +
+		"asterisk plus comma hyphen period slash zero one two three four five six seven eight nine colon semicolon less equal " +
+		"greater question at") {
+		all[object.Name(name)] = byte(' ' + i)
+	}
+	for code, name := range map[byte]object.Name{
+		'[': "bracketleft", '\\': "backslash", ']': "bracketright", '^': "asciicircum", '_': "underscore", '`': "grave",
+		'{': "braceleft", '|': "bar", '}': "braceright", '~': "asciitilde", 0x80: "Euro", 0x85: "ellipsis", 0x91: "quoteleft",
+		0x92: "quoteright", 0x93: "quotedblleft", 0x94: "quotedblright", 0x95: "bullet", 0x96: "endash", 0x97: "emdash",
+		0x99: "trademark", 0xA7: "section", 0xA9: "copyright", 0xAB: "guillemotleft", 0xAE: "registered", 0xBB: "guillemotright",
+		0xC6: "AE", 0x8C: "OE", 0xE6: "ae", 0x9C: "oe", 0xD8: "Oslash", 0xF8: "oslash", 0xDF: "germandbls",
+	} {
+		all[name] = code
+	}
+	return all
+})
+
+// widthOf returns the width of a glyph from those of Windows-1252. A letter with an accent is as wide as one without.
+func widthOf(glyph object.Name, widths []float64) float64 {
+	if code, ok := glyphCodes()[glyph]; ok {
+		return widths[code]
+	}
+	if len(glyph) > 0 && (len(glyph) == 1 || accents[glyph[1:]]) {
+		return widths[glyph[0]]
+	}
+	return usualWidth
+}
+
+var accents = map[object.Name]bool{
+	"acute": true, "breve": true, "caron": true, "cedilla": true, "circumflex": true, "commaaccent": true, "dieresis": true,
+	"dotaccent": true, "grave": true, "hungarumlaut": true, "macron": true, "ogonek": true, "ring": true, "tilde": true,
+}
 
 // widths returns the widths of the characters of Windows-1252, or of a font of symbols, in ems.
 func (s standardFont) widths() []float64 {
-	if found, ok := standardWidths.Load(s.family + s.style); ok {
-		return found.([]float64) //nolint:forcetypeassert // nothing else is stored
-	}
 	p := fpdf.New("P", "pt", "A4", "")
 	p.SetFont(s.family, s.style, 1)
 	widths := make([]float64, 256)
 	for code := range widths {
 		widths[code] = float64(p.GetStringSymbolWidth(string([]byte{byte(code)}))) / 1000
 	}
-	standardWidths.Store(s.family+s.style, widths)
 	return widths
 }

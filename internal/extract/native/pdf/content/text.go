@@ -167,7 +167,7 @@ func (in *interpreter) show(codes []byte) {
 			w += t.ofSpace
 		}
 		if !turned {
-			at := m.apply(moved, 0)
+			at := m.apply(moved, t.rise)
 			in.glyph(at, w*t.stretch*m.a, size)
 		}
 		moved += (w + t.between) * t.stretch
@@ -194,7 +194,7 @@ func (in *interpreter) glyph(at point, width, size float64) {
 	next := textLine{b.Top, b.Bottom, at.x + width, int(math.Round(3 * size)), t.font.family, in.state.fill.colour, t.mode&3 == 3, l.number}
 	if n := len(in.out.Texts); n > 0 && l.goesOn(next, at.x) {
 		gap := Gap{l.end, at.x}
-		l.bottom, l.end = max(l.bottom, b.Bottom), next.end
+		l.bottom, l.end = max(l.bottom, b.Bottom), max(l.end, next.end)
 		if last := &in.out.Texts[n-1]; last.Font == t.font && last.Top == b.Top && last.Size == size {
 			last.Left, last.Right = min(last.Left, b.Left), max(last.Right, b.Right)
 			if gap.To-gap.From > leastGap*size {
