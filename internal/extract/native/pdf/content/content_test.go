@@ -12,15 +12,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
 )
 
-// draw interprets a content stream on a page of 200 by 100 points. form is the content of the form X.
+// draw interprets a content stream on a page of 200 by 100 points. form is the content of the form X. What page has after
+// a bar is of the catalog.
 func draw(ctx context.Context, stream, form, page string) (*content.Drawing, error) {
-	file := fmt.Sprintf("%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"+
+	page, catalog, _ := strings.Cut(page, "|")
+	file := fmt.Sprintf("%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R %s >>\nendobj\n"+
 		"2 0 obj\n<< /Type /Pages /Kids [3 0 R] >>\nendobj\n"+
 		"3 0 obj\n<< /Type /Page /MediaBox [0 0 200 100] %s /Contents 4 0 R /Resources << /XObject << /X 5 0 R >>"+
 		" /ExtGState << /Clear << /ca 0 /CA 0 >> /Set << /Font [6 0 R 10] >> >> /Font << "+fonts+" >> >> >>\nendobj\n"+
 		"4 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n"+
 		"5 0 obj\n<< /Subtype /Form /BBox [0 0 50 50] /Matrix [1 0 0 1 100 0] /Length %d >>\nstream\n%s\nendstream\nendobj\n"+
-		"6 0 obj\n%s\nendobj\n", page, len(stream), stream, len(form), form, strings.TrimPrefix(fonts[:strings.Index(fonts, "/G ")], "/F"))
+		"6 0 obj\n%s\nendobj\n", catalog, page, len(stream), stream, len(form), form, strings.TrimPrefix(fonts[:strings.Index(fonts, "/G ")], "/F"))
 	f, err := object.Open(context.WithoutCancel(ctx), strings.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, err

@@ -73,7 +73,8 @@ func TestTexts(t *testing.T) {
 		"a field's state": {stream: "q 9 0 0 9 0 0 cm", form: "BT /G 10 Tf 0 10 Td (ab) Tj ET", page: field("/Rect [10 20 60 70] /AS /On /AP << /N << /On 5 0 R >> >>"), texts: []string{"1: ABCDEF+Some 10 10,62-20,72 bold"}},
 		"hidden fields":   {stream: "0 g", form: "BT /G 10 Tf (ab) Tj ET", page: "/Annots [<< /F 2 /Rect [10 20 60 70] /AP << /N 5 0 R >> >> << /F 32 /Rect [10 20 60 70] /AP << /N 5 0 R >> >>]"},
 		"unknown field":   {stream: "0 g", form: "BT /N 10 Tf (ab) Tj ET", page: field("/Rect [10 20 60 70] /AP << /N 5 0 R >>"), unknown: true},
-		"drawn again":     {stream: "0 g", form: "BT /G 10 Tf (ab) Tj ET", page: field("/Rect [10 20 60 70] /AP << /N 5 0 R >>") + ">> endobj\n1 0 obj << /Type /Catalog /Pages 2 0 R /AcroForm << /NeedAppearances true >>", unknown: true},
+		"layers":          {stream: "0 g", page: "|/OCProperties << /D << /OFF [1 0 R] >> >>", unknown: true},
+		"drawn again":     {stream: "0 g", form: "BT /G 10 Tf (ab) Tj ET", page: field("/Rect [10 20 60 70] /AP << /N 5 0 R >>") + "|/AcroForm << /NeedAppearances true >>", unknown: true},
 		"a link":          {stream: "0 g", page: "/Annots [<< /Subtype /Link /AP << >> >>]"},
 		"broken":          {stream: "BT /G Tf 10 Tf (a) Tj /G 10 Tf [1 2 (a <61 Tj [(b) TJ Tj ' \" Tm Td", unknown: true},
 	} {
