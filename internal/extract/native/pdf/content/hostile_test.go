@@ -109,3 +109,22 @@ func TestRangesBackwards(t *testing.T) {
 		}
 	}
 }
+
+// TestFontsOfStates: a state of graphics that sets a font is used a hundred thousand times, and its font is not read as
+// often.
+func TestFontsOfStates(t *testing.T) {
+	t.Parallel()
+	uses := strings.Repeat("/S gs (ab) Tj ", 100_000)
+	file := fmt.Sprintf("%%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Kids[3 0 R]>> endobj\n"+
+		"3 0 obj <</Type/Page/Contents 4 0 R/Resources<</ExtGState<</S<</Font[<</Subtype/Type1/BaseFont/Helvetica>> 1]>>>>>>>> endobj\n"+
+		"4 0 obj <</Length %d>>stream\n%s\nendstream endobj\n", len(uses), uses)
+	f, err := object.Open(t.Context(), strings.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := f.Pages()()
+	d, err := content.NewReader(f).Read(t.Context(), page)
+	if err != nil || !d.Unknown || len(d.Texts) == 0 {
+		t.Errorf("%d texts, unknown %v, %v", len(d.Texts), d.Unknown, err)
+	}
+}

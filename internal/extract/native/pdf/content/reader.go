@@ -9,16 +9,17 @@ import (
 
 // Reader reads the pages of a file. It is not safe for concurrent use.
 type Reader struct {
-	file    *object.File
-	fonts   map[object.Ref]*Font
-	widths  int  // items of the fonts
-	layered bool // parts of the pages may not be shown
-	filled  bool // readers draw the fields of its form themselves
+	file     *object.File
+	fonts    map[object.Ref]*Font
+	standard map[standardFont][]float64 // widths
+	widths   int                        // items of the fonts
+	layered  bool                       // parts of the pages may not be shown
+	filled   bool                       // readers draw the fields of its form themselves
 }
 
 // NewReader returns a Reader of a file.
 func NewReader(f *object.File) *Reader {
-	r := &Reader{file: f, fonts: map[object.Ref]*Font{}}
+	r := &Reader{file: f, fonts: map[object.Ref]*Font{}, standard: map[standardFont][]float64{}}
 	shown := f.Dict(f.Dict(f.Root()["OCProperties"])["D"])
 	r.layered = len(f.Array(shown["OFF"])) > 0 || f.Name(shown["BaseState"]) == "OFF"
 	r.filled = f.Resolve(f.Dict(f.Root()["AcroForm"])["NeedAppearances"]) == true

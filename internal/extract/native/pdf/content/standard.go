@@ -46,7 +46,8 @@ func (r *Reader) readStandard(f *Font, d object.Dict) bool {
 	if encoding != nil && s.symbols {
 		return false
 	}
-	widths := s.widths()
+	widths := r.widthsOf(s)
+	f.items += len(widths)
 	f.ascent, f.descent = s.ascent, s.descent
 	f.first, f.widths = 0, widths
 	switch encoding := encoding.(type) {
@@ -54,7 +55,6 @@ func (r *Reader) readStandard(f *Font, d object.Dict) bool {
 		f.widths = inEncoding(encoding, widths)
 	case object.Dict:
 		f.widths = slices.Clone(inEncoding(r.file.Name(encoding["BaseEncoding"]), widths))
-		f.items += len(f.widths)
 		r.differ(f, encoding, func(code int, glyph object.Name) {
 			if code >= 0 && code < len(f.widths) {
 				f.widths[code] = widthOf(glyph, widths)
@@ -118,13 +118,17 @@ var accents = map[object.Name]bool{
 	"dotaccent": true, "grave": true, "hungarumlaut": true, "macron": true, "ogonek": true, "ring": true, "tilde": true,
 }
 
-// widths returns the widths of the characters of Windows-1252, or of a font of symbols, in ems.
-func (s standardFont) widths() []float64 {
+// widthsOf returns the widths of the characters of Windows-1252, or of a font of symbols, in ems.
+func (r *Reader) widthsOf(s standardFont) []float64 {
+	if found, ok := r.standard[s]; ok {
+		return found
+	}
 	p := fpdf.New("P", "pt", "A4", "")
 	p.SetFont(s.family, s.style, 1)
 	widths := make([]float64, 256)
 	for code := range widths {
 		widths[code] = float64(p.GetStringSymbolWidth(string([]byte{byte(code)}))) / 1000
 	}
+	r.standard[s] = widths
 	return widths
 }
