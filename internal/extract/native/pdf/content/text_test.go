@@ -86,16 +86,17 @@ func TestTexts(t *testing.T) {
 			}
 			var texts []string
 			for _, x := range d.Texts {
-				s := fmt.Sprintf("%d: %s %.5g %.5g,%.5g-%.5g,%.5g", x.Line, x.Font.Name, x.Size, x.Left, x.Top, x.Right, x.Bottom)
+				var s strings.Builder
+				s.WriteString(fmt.Sprintf("%d: %s %.5g %.5g,%.5g-%.5g,%.5g", x.Line, x.Font.Name, x.Size, x.Left, x.Top, x.Right, x.Bottom))
 				for i, is := range []bool{x.Font.Bold, x.Font.Italic, x.Hidden} {
 					if is {
-						s += []string{" bold", " italic", " hidden"}[i]
+						s.WriteString([]string{" bold", " italic", " hidden"}[i])
 					}
 				}
 				for _, g := range x.Gaps {
-					s += fmt.Sprintf(" %.5g-%.5g", g.From, g.To)
+					s.WriteString(fmt.Sprintf(" %.5g-%.5g", g.From, g.To))
 				}
-				texts = append(texts, s)
+				texts = append(texts, s.String())
 			}
 			if !slices.Equal(texts, c.texts) || d.Unknown != c.unknown {
 				t.Errorf("got %q, unknown %v", texts, d.Unknown)
