@@ -87,14 +87,14 @@ func TestTexts(t *testing.T) {
 			var texts []string
 			for _, x := range d.Texts {
 				var s strings.Builder
-				s.WriteString(fmt.Sprintf("%d: %s %.5g %.5g,%.5g-%.5g,%.5g", x.Line, x.Font.Name, x.Size, x.Left, x.Top, x.Right, x.Bottom))
+				fmt.Fprintf(&s, "%d: %s %.5g %.5g,%.5g-%.5g,%.5g", x.Line, x.Font.Name, x.Size, x.Left, x.Top, x.Right, x.Bottom)
 				for i, is := range []bool{x.Font.Bold, x.Font.Italic, x.Hidden} {
 					if is {
 						s.WriteString([]string{" bold", " italic", " hidden"}[i])
 					}
 				}
 				for _, g := range x.Gaps {
-					s.WriteString(fmt.Sprintf(" %.5g-%.5g", g.From, g.To))
+					fmt.Fprintf(&s, " %.5g-%.5g", g.From, g.To)
 				}
 				texts = append(texts, s.String())
 			}
