@@ -77,7 +77,7 @@ func aroundParsers() []Sabotage {
 		},
 		{
 			Name: "fonts-without-a-bound", Breaks: []string{"parsers"},
-			Dir: "internal/extract/native/pdf/content", Func: "interpreter.font",
+			Dir: "internal/extract/native/pdf/content", Func: "interpreter.fontOf",
 			Old: "|| in.widths > maxAllWidths {", New: "{",
 			Suites: []Suite{{Package: "internal/extract/native/pdf/content"}},
 			Tests:  tests("internal/extract/native/pdf/content", "TestFontsOfAPage"),
