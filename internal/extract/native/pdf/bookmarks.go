@@ -28,7 +28,11 @@ func (d *drawings) outline(ctx context.Context) (items []outlineItem, ok bool) {
 	if !d.opened(ctx) || !d.file.Sound() {
 		return nil, false
 	}
-	for _, b := range d.file.Outline() {
+	found, ok := d.file.Outline()
+	if !ok {
+		return nil, false
+	}
+	for _, b := range found {
 		title, ok := textString(b.Title)
 		if !ok {
 			return nil, false

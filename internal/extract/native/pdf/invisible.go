@@ -15,7 +15,8 @@ import (
 // an OCR program; elsewhere nobody sees it, so it is not part of the document.
 //
 // pdftotext prints such text without marking it. pdftohtml omits it by default. A page therefore has invisible
-// text if pdftohtml prints fewer letters of it than pdftotext.
+// text if pdftohtml prints fewer letters of it than pdftotext. Where the styles come from what the page draws, its render
+// modes are known (see shown).
 
 const (
 	// Missing letters of a page, as a fraction and a number, above which it is examined: the programs don't

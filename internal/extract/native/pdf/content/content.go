@@ -1,5 +1,6 @@
 // Package content interprets the content streams of PDF pages (ISO 32000-1, chapters 8 and 9) as far as layout needs
-// it: the lines and areas that a page draws. It paints nothing.
+// it: the lines and areas that a page draws, and the fonts and places of its text. It paints nothing, and doesn't know
+// which characters the text is.
 //
 // The cost of a page is bounded by the number of its operators; a page with more is an error.
 package content

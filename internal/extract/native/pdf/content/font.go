@@ -1,6 +1,7 @@
 package content
 
 import (
+	"math"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/object"
@@ -100,11 +101,11 @@ func (r *Reader) describe(f *Font, d object.Dict) {
 	f.Bold = bits&forceBold != 0 || weight >= bold
 	const most = 3
 	v, _ := r.file.Number(d["Ascent"])
-	if v = abs(v) / 1000; v > 0 && v < most {
+	if v = math.Abs(v) / 1000; v > 0 && v < most {
 		f.ascent = v
 	}
 	v, _ = r.file.Number(d["Descent"])
-	if v = -abs(v) / 1000; v < 0 && v > -most {
+	if v = -math.Abs(v) / 1000; v < 0 && v > -most {
 		f.descent = v
 	}
 	v, _ = r.file.Number(d["MissingWidth"])
@@ -142,7 +143,7 @@ func (r *Reader) readType3(f *Font, d object.Dict) {
 			f.enlarged = w / usual
 		}
 	})
-	f.enlarged = abs(f.enlarged * m.d / m.a)
+	f.enlarged = math.Abs(f.enlarged * m.d / m.a)
 }
 
 // differ calls set with the codes and glyphs by which an encoding differs from its base (9.6.6.2).

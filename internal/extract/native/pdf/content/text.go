@@ -49,8 +49,8 @@ type textLine struct {
 	number           int
 }
 
-// goesOn reports whether next, a glyph that begins at x, belongs to the line: it is beside its end, in the same family, size and
-// colour, and the gap is no wider than the line is high.
+// goesOn reports whether next, a glyph that begins at x, belongs to the line: it is beside its end, in the same family,
+// size and colour, and the gap is no wider than the line is high.
 func (l textLine) goesOn(next textLine, x float64) bool {
 	high, shared := l.bottom-l.top, 0.0
 	switch {
@@ -150,8 +150,8 @@ func (in *interpreter) show(codes []byte) {
 		return
 	}
 	m := in.textMatrix.times(in.state.matrix)
-	size := math.Hypot(m.c, m.d) * abs(t.size) * t.font.enlarged
-	turned := abs(m.b) > abs(m.a)
+	size := math.Hypot(m.c, m.d) * math.Abs(t.size) * t.font.enlarged
+	turned := math.Abs(m.b) > math.Abs(m.a)
 	if turned { // it is a line of its own
 		in.written = textLine{number: in.written.number + 1}
 	}
@@ -208,5 +208,3 @@ func (in *interpreter) glyph(at point, width, size float64) {
 	}
 	in.out.Texts = append(in.out.Texts, Text{Box: b, Font: t.font, Size: size, Line: l.number, Hidden: l.hidden})
 }
-
-func abs(v float64) float64 { return max(v, -v) }

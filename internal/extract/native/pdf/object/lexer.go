@@ -110,13 +110,13 @@ func (l *Lexer) object(depth int) (Object, error) {
 	case '(':
 		if l.empty {
 			l.restart(depth)
-			return String(""), l.skipText()
+			return String(""), l.keepText()
 		}
 		return l.text()
 	case '[':
 		if l.empty {
 			l.restart(depth)
-			return Array(nil), l.skipArray(depth)
+			return Array(nil), l.keepArray(depth)
 		}
 		return l.array(depth)
 	case '<':
@@ -129,7 +129,7 @@ func (l *Lexer) object(depth int) (Object, error) {
 		l.back()
 		if l.empty {
 			l.restart(depth)
-			return String(""), l.skipHex()
+			return String(""), l.keepHex()
 		}
 		return l.hex()
 	case '>':

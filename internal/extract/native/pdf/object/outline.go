@@ -12,13 +12,16 @@ const (
 	maxBookmarks    = 5_000
 	maxOutlineLevel = 40
 	maxNamed        = 50_000 // named places, and nodes of their tree
+	// What may be read of a file for its outline, see spend: this, and outlineRatio times its size.
+	outlineLexed = 16 << 20
+	outlineRatio = 2
 )
 
-// Outline returns the document's outline in order.
-func (f *File) Outline() []Bookmark {
-	o := outline{file: f, seen: map[Ref]bool{}}
+// Outline returns the document's outline in order; false if it costs too much to read, or is too long.
+func (f *File) Outline() ([]Bookmark, bool) {
+	o := outline{file: f, seen: map[Ref]bool{}, most: f.lexed + outlineLexed + outlineRatio*f.size, left: maxNamed}
 	o.add(f.Dict(f.Root()["Outlines"])["First"], 1)
-	return o.found
+	return o.found, !o.spent()
 }
 
 type outline struct {
@@ -27,11 +30,16 @@ type outline struct {
 	seen  map[Ref]bool
 	pages map[Ref]int       // nil: not read yet
 	named map[string]Object // the same
+	most  int64             // that may be read, of File.lexed
+	left  int               // named places and nodes of their tree that may be read
 }
+
+// spent reports whether no more is read.
+func (o *outline) spent() bool { return o.file.lexed > o.most || o.left < 0 }
 
 // add adds an entry, those below it, and those that follow it.
 func (o *outline) add(entry Object, level int) {
-	for level <= maxOutlineLevel && len(o.found) < maxBookmarks {
+	for level <= maxOutlineLevel && len(o.found) < maxBookmarks && !o.spent() {
 		ref, ok := entry.(Ref)
 		if !ok || o.seen[ref] {
 			return
@@ -82,7 +90,7 @@ func (o *outline) pageOf(ref Ref) int {
 		next := o.file.Pages()
 		for number := 1; ; number++ {
 			p, ok := next()
-			if !ok {
+			if !ok || o.spent() {
 				break
 			}
 			if _, twice := o.pages[p.ref]; !twice {
@@ -100,24 +108,27 @@ func (o *outline) namedPlace(name string) Object {
 		for key, place := range o.file.Dict(root["Dests"]) {
 			o.named[string(key)] = place
 		}
-		nodes := 0
-		o.readNames(o.file.Dict(root["Names"])["Dests"], &nodes, 0)
+		o.readNames(o.file.Dict(root["Names"])["Dests"], 0)
 	}
 	return o.named[name]
 }
 
 // readNames reads a tree of names (7.9.6).
-func (o *outline) readNames(node Object, nodes *int, level int) {
-	if *nodes++; *nodes > maxNamed || level > maxTree {
+func (o *outline) readNames(node Object, level int) {
+	if o.left--; o.spent() || level > maxTree {
 		return
 	}
 	d := o.file.Dict(node)
-	for pairs := o.file.Array(d["Names"]); len(pairs) > 1 && len(o.named) < maxNamed; pairs = pairs[2:] {
+	for pairs := o.file.Array(d["Names"]); len(pairs) > 1 && !o.spent(); pairs = pairs[2:] {
 		if key, ok := o.file.Resolve(pairs[0]).(String); ok {
 			o.named[string(key)] = pairs[1]
 		}
+		o.left--
 	}
 	for _, kid := range o.file.Array(d["Kids"]) {
-		o.readNames(kid, nodes, level+1)
+		if o.spent() {
+			return
+		}
+		o.readNames(kid, level+1)
 	}
 }

@@ -2,6 +2,7 @@ package object_test
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +44,51 @@ func TestOutline(t *testing.T) {
 		{Page: 2, Level: 1},
 		{Title: "nowhere", Level: 1},
 	}
-	if got := f.Outline(); !slices.Equal(got, want) {
-		t.Errorf("got %+v", got)
+	if got, ok := f.Outline(); !ok || !slices.Equal(got, want) {
+		t.Errorf("got %+v, %v", got, ok)
 	}
+}
+
+// An outline whose tree of names has the same branch a hundred thousand times is given up: two megabytes took seven
+// seconds, in which nothing stopped them. So is one whose bookmarks share a place of a megabyte.
+func TestCostlyOutline(t *testing.T) {
+	t.Parallel()
+	names := strings.Repeat("(a) [3 0 R] ", 90_000)
+	var bookmarks strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&bookmarks, "%d 0 obj\n<< /Title (one) /Dest 8 0 R /Next %d 0 R >>\nendobj\n", 9+i, 10+i)
+	}
+	for name, destination := range map[string]string{"names": "(x)", "places": "8 0 R /Next 9 0 R"} {
+		var b strings.Builder
+		b.WriteString("%PDF-1.4\n")
+		for i, o := range []string{
+			"<< /Type /Catalog /Pages 2 0 R /Outlines 5 0 R /Names << /Dests << /Kids [" + strings.Repeat("7 0 R ", 100_000) + "] >> >> >>",
+			"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /MediaBox [0 0 9 9] >>", "<< >>", "<< /First 6 0 R >>",
+			"<< /Title (one) /Dest " + destination + " >>", "<< /Names 8 0 R >>", "[" + names + "]",
+		} {
+			fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+		}
+		b.WriteString(bookmarks.String())
+		in := &counting{ReaderAt: strings.NewReader(b.String())}
+		f, err := object.Open(t.Context(), in, int64(b.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.read = 0
+		if got, ok := f.Outline(); ok || in.read > 25<<20 {
+			t.Errorf("%s: %d bookmarks, %v after %d MB", name, len(got), ok, in.read>>20)
+		}
+	}
+}
+
+// counting counts the bytes that are read.
+type counting struct {
+	io.ReaderAt
+
+	read int64
+}
+
+func (c *counting) ReadAt(p []byte, at int64) (int, error) {
+	c.read += int64(len(p))
+	return c.ReaderAt.ReadAt(p, at)
 }

@@ -30,8 +30,8 @@ func (s *shown) end(from int) { s.parts = append(s.parts, Shown{Codes: s.codes[f
 // Shown returns the strings, and the numbers between them, of the last string or array of a content stream.
 func (l *Lexer) Shown() []Shown { return l.shown.parts }
 
-// skipText reads a string in parentheses, after the first one.
-func (l *Lexer) skipText() error {
+// keepText reads a string in parentheses, after the first one.
+func (l *Lexer) keepText() error {
 	from := len(l.shown.codes)
 	for open := 1; ; {
 		c, err := l.until("()\\")
@@ -56,8 +56,8 @@ func (l *Lexer) skipText() error {
 	}
 }
 
-// skipHex reads a string of hexadecimal digits, after the first bracket.
-func (l *Lexer) skipHex() error {
+// keepHex reads a string of hexadecimal digits, after the first bracket.
+func (l *Lexer) keepHex() error {
 	from := len(l.shown.codes)
 	half, high := false, byte(0)
 	for {
@@ -100,8 +100,8 @@ func (l *Lexer) until(set string) (byte, error) {
 	}
 }
 
-// skipArray reads an array, after its bracket, and keeps its strings and numbers.
-func (l *Lexer) skipArray(depth int) error {
+// keepArray reads an array, after its bracket, and keeps its strings and numbers.
+func (l *Lexer) keepArray(depth int) error {
 	for {
 		c, err := l.skip()
 		if err != nil {
@@ -114,13 +114,13 @@ func (l *Lexer) skipArray(depth int) error {
 		case ']':
 			return nil
 		case '(':
-			err = l.skipText()
+			err = l.keepText()
 		case '{', '}', ')':
 		case '[':
-			err = l.skipArray(depth + 1)
+			err = l.keepArray(depth + 1)
 		case '/', '<', '>':
 			l.back()
-			err = l.skipItem(depth + 1)
+			err = l.keepItem(depth + 1)
 		default:
 			l.back()
 			var word []byte
@@ -137,8 +137,8 @@ func (l *Lexer) skipArray(depth int) error {
 	}
 }
 
-// skipItem reads an item of an array.
-func (l *Lexer) skipItem(depth int) error {
+// keepItem reads an item of an array.
+func (l *Lexer) keepItem(depth int) error {
 	l.items-- // it is counted again
 	o, err := l.object(depth)
 	if o == Object(Operator(">>")) {

@@ -88,3 +88,35 @@ func TestSkippedIsWhatWouldBeRead(t *testing.T) {
 		compare(b.String())
 	}
 }
+
+// The strings of a content stream have the bytes that a Lexer of objects reads, also where they are damaged.
+func TestShownIsWhatWouldBeRead(t *testing.T) {
+	t.Parallel()
+	parts := strings.Split("( ) ( ) < > \\ \\( \\) \\n \\101 \\7 \\\n \\\r\n a bc 4142 4 \n \r "+strings.Repeat("x", 5000), " ")
+	random := rand.New(rand.NewPCG(3, 4))
+	seen := 0
+	for range 5000 {
+		var b strings.Builder
+		for range 1 + random.IntN(20) {
+			b.WriteString(parts[random.IntN(len(parts))])
+		}
+		want, got := object.NewLexer(strings.NewReader(b.String())), object.NewContentLexer(strings.NewReader(b.String()))
+		for {
+			o, err := want.Next()
+			if _, gotErr := got.Next(); err != nil || gotErr != nil {
+				break
+			}
+			s, ok := o.(object.String)
+			if !ok {
+				continue
+			}
+			seen++
+			if shown := got.Shown(); len(shown) != 1 || string(shown[0].Codes) != string(s) {
+				t.Fatalf("%.200q: got %d strings, want %q", b.String(), len(shown), s)
+			}
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("%d strings", seen)
+	}
+}
