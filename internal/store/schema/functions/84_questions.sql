@@ -223,7 +223,7 @@ end $$;
 create or replace function {{ .schema }}.aw_question(
   words text, out asks boolean, out everything tsquery, out terms tsquery[], out akin tsquery, out but tsquery,
   out positive text, out structured boolean
-) language plpgsql stable set search_path = {{ .path }} as $$
+) language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 declare
   v_beside boolean := {{ .schema }}.aw_beside({{ .schema }}.aw_letters(words));
   v_text text;

@@ -9,7 +9,7 @@
 -- The terms are those of the chunk's language. A question of more than v_most terms is compared by the rarest ones.
 create or replace function {{ .schema }}.aw_closeness(client text, words text, ids uuid[])
 returns table (id uuid, pieces double precision, pairs double precision)
-language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
+language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_generic_plan set jit = off as $$
 #variable_conflict use_column
 declare
   v_most constant integer := 32;

@@ -136,7 +136,8 @@ end $$;
 -- Scores are exact. Which chunks are scored is so, too, if no more than v_most have one of the words, or no more than
 -- v_narrow are searched at all. Else these are, in rounds, the chunks with one of the v_sure rarest words, which v_rare
 -- chunks have, and those that have enough of the weight of the v_heavy words that follow (85_candidates.sql), one of them
--- among the rarest that v_visited chunks have, or the rarest: about v_few, if the words are independent. If they go
+-- among the rarest that v_visited chunks have, or the rarest: about v_few, if the words are independent. The index reads
+-- the lists of all these words, so it is fewer, down to v_least, of words that more than v_read chunks have. If they go
 -- together, and more than v_most have enough, those that have more of it are scored as well. If all these are not the n
 -- that are wanted, it is more of them, whatever words they have. What was scored with more of the weight stays: more
 -- than v_most may have less of it, and which of them are scored is by chance, as it is for a frequent word alone.
@@ -161,10 +162,14 @@ declare
   v_sure integer;
   v_few double precision := 600;
   v_heavy constant integer := 6;
+  v_least constant integer := 4;
+  v_read constant double precision := 300000;
+  v_until integer; -- the last one of the heavy words
   v_visited constant double precision := 30000;
   v_last integer;
   v_average double precision;
   v_all double precision;
+  v_most_of_all boolean; -- nearly all chunks of the table are the client's
   v_within uuid[] := {{ .schema }}.aw_within(client, in_set, within, v_narrow::integer);
   v_left uuid[] := array(
     select d.id from {{ .schema }}.documents d
@@ -187,6 +192,9 @@ declare
 begin
   select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
   from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
+  -- To read the client's list takes the index longer than the terms of a question. "is true" keeps it from that.
+  v_most_of_all := v_all > 0.75 * (
+    select c.reltuples from pg_class c where c.oid = '{{ .schema }}.chunk_terms'::regclass and c.reltuples > 0);
   -- A term that is missing has the frequency 0, and adds 0.
   select array_agg(t.query) filter (where t.chunks > 0), array_agg(t.chunks) filter (where t.chunks > 0),
          array_agg(t.weight) filter (where t.chunks > 0), sum(t.weight) filter (where t.chunks > 0) / sum(t.weight),
@@ -199,6 +207,7 @@ begin
     return;
   end if;
   v_sure := {{ .schema }}.aw_first(v_chunks, v_rare);
+  v_until := v_sure + least(v_heavy, greatest(v_least, {{ .schema }}.aw_first(v_chunks[v_sure + 1:v_sure + v_heavy], v_read)));
   v_last := greatest({{ .schema }}.aw_first(v_chunks[v_sure + 1:v_sure + v_heavy], v_visited), 1);
   loop
     if v_every or v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
@@ -209,7 +218,7 @@ begin
       v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_terms[:v_sure]) q);
     else
       v_need := coalesce({{ .schema }}.aw_need(
-        v_chunks[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_all, v_few, v_last), 0);
+        v_chunks[v_sure + 1:v_until], v_weights[v_sure + 1:v_until], v_all, v_few, v_last), 0);
       if v_need = v_before then -- even the rarest of what has less are more
         exit when v_closer;
         v_every := v_few > v_all;
@@ -217,7 +226,7 @@ begin
         continue;
       end if;
       v_any := {{ .schema }}.aw_enough(
-        v_terms[v_sure + 1:v_sure + v_heavy], v_weights[v_sure + 1:v_sure + v_heavy], v_need, 1, v_last);
+        v_terms[v_sure + 1:v_until], v_weights[v_sure + 1:v_until], v_need, 1, v_last);
     end if;
     execute format($query$
       select array_agg(s.chunk_id), array_agg(s.score), max(s.met) from (
@@ -225,7 +234,7 @@ begin
         from (select r.chunk_id, (%s) / $1 as score from (
           select t.chunk_id, t.terms, 0.3 + t.words * (0.9 / $2) as norm
           from {{ .schema }}.chunk_terms t
-          where t.terms @@ $3 and ($4 is null or t.client_id = $4)
+          where t.terms @@ $3 and ($4 is null or %s)
             and ($8 is null or t.chunk_id = any ($8))
             and (case when t.version is not null then exists ( -- else it is staged, or left
                 select from {{ .schema }}.documents d
@@ -248,7 +257,9 @@ begin
               where c.client_id = t.client_id and c.id = t.chunk_id
                 and {{ .schema }}.aw_shows(c.client_id, c.id, c.search, $6, $13, $12) offset 0))
           limit %s) r offset 0) v
-        order by v.score desc, v.chunk_id limit $7) s $query$, v_sum, case when v_within is null then v_most else v_narrow end::bigint)
+        order by v.score desc, v.chunk_id limit $7) s $query$, v_sum,
+        case when v_most_of_all then '(t.client_id = $4) is true' else 't.client_id = $4' end,
+        case when v_within is null then v_most else v_narrow end::bigint)
       into v_new_ids, v_new_scores, v_met
       using (select sum(w) from unnest(v_weights) w), v_average, v_any, client, in_set, but, n,
         v_within, within, v_left, but is not null and {{ .schema }}.aw_beside(but::text), {{ .schema }}.aw_singles(but), {{ .schema }}.aw_any_of(but);
