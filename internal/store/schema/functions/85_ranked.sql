@@ -192,8 +192,9 @@ declare
 begin
   select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
   from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
-  -- To read the client's list takes the index longer than the terms of a question. "is true" keeps it from that.
-  v_most_of_all := v_all > 0.75 * (
+  -- To read the client's list takes the index longer than the terms of a question. "is true" keeps it from that. Others'
+  -- chunks are looked at instead, each for as long as 80 of the list: a word may be in all of theirs, and in few of the client's.
+  v_most_of_all := v_all > 0.98 * (
     select c.reltuples from pg_class c where c.oid = '{{ .schema }}.chunk_terms'::regclass and c.reltuples > 0);
   -- A term that is missing has the frequency 0, and adds 0.
   select array_agg(t.query) filter (where t.chunks > 0), array_agg(t.chunks) filter (where t.chunks > 0),
