@@ -198,7 +198,9 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%v: %s", err, r.out)
 	}
 	invoke(t, app.Tenant{Store: &rows{}, Embedder: oneVector{}}, testEnv(), "", "search", "x").want(t, exitOK,
-		"Nothing found.")
+		"Nothing found. async-worker jobs list")
+	invoke(t, app.Tenant{Store: &rows{}, Embedder: oneVector{}}, testEnv(), "", "search", "x", "--explain", "--set", "s", "--language", "de").
+		want(t, exitOK, "Nothing found with --set, --language. Without, the search is among all documents.")
 	neighbours := app.Tenant{
 		Store: &rows{hits: []store.Hit{{Filename: "b.md", Content: "short"}}}, Embedder: oneVector{},
 	}

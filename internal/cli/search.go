@@ -56,6 +56,10 @@ each hit among those by words and by meaning, the scores there and what became o
 				switch {
 				case out == asJSON:
 					return printJSON(p.stdout, orEmpty(found.Hits))
+				case len(found.Hits) == 0 && narrowing(cmd.Flags()) != "":
+					_, err := fmt.Fprintf(p.stdout, "Nothing found with %s. Without, the search is among all documents.\n",
+						narrowing(cmd.Flags()))
+					return err
 				case s.Explain:
 					return printExplained(p.stdout, found.Hits)
 				}
@@ -86,6 +90,17 @@ func (s *searching) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&s.PerDocument, "per-document", 0, "the maximum number of hits of one document; 0: any number")
 	flags.IntVar(&s.Expand, "expand", 0, "how many chunks before and after a hit, under its heading, to show, 0 to 4")
 	flags.BoolVar(&s.Explain, "explain", false, "why each hit is in its place")
+}
+
+// narrowing are the flags in use that leave documents out, separated by commas.
+func narrowing(flags *pflag.FlagSet) string {
+	var names []string
+	for _, name := range []string{"set", "metadata", "from", "to", "language"} {
+		if flags.Lookup(name).Value.String() != "" {
+			names = append(names, "--"+name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // check checks the flags, and makes the query of them.

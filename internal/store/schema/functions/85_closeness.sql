@@ -9,7 +9,10 @@
 -- The terms are those of the chunk's language. A question of more than v_most terms is compared by the rarest ones.
 create or replace function {{ .schema }}.aw_closeness(client text, words text, ids uuid[])
 returns table (id uuid, pieces double precision, pairs double precision)
-language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_generic_plan set jit = off as $$
+language plpgsql stable rows 50 set search_path = {{ .path }}
+-- One plan for all questions, made when the tables may be small and kept while they grow. So it reads by keys alone:
+-- neither the table nor the list of the client's chunks.
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 #variable_conflict use_column
 declare
   v_most constant integer := 32;

@@ -137,10 +137,11 @@ end $$;
 -- v_narrow are searched at all. Else these are, in rounds, the chunks with one of the v_sure rarest words, which v_rare
 -- chunks have, and those that have enough of the weight of the v_heavy words that follow (85_candidates.sql), one of them
 -- among the rarest that v_visited chunks have, or the rarest: about v_few, if the words are independent. The index reads
--- the lists of all these words, so it is fewer, down to v_least, of words that more than v_read chunks have. If they go
--- together, and more than v_most have enough, those that have more of it are scored as well. If all these are not the n
--- that are wanted, it is more of them, whatever words they have. What was scored with more of the weight stays: more
--- than v_most may have less of it, and which of them are scored is by chance, as it is for a frequent word alone.
+-- the lists of all these words. So the last ones are left out, down to v_least, as far as more than v_read chunks have
+-- them and the rarer ones. With fewer, much of the best would be missed for eight frequent words that are seldom together.
+-- If they go together, and more than v_most have enough, those that have more of it are scored as well. If all these are
+-- not the n that are wanted, it is more of them, whatever words they have. What was scored with more of the weight stays:
+-- more than v_most may have less of it, and which of them are scored is by chance, as it is for a frequent word alone.
 drop function if exists {{ .schema }}.aw_ranked_own(text, tsquery, integer, text); -- without "within"
 drop function if exists {{ .schema }}.aw_ranked(text, text, tsquery, integer, text);
 do $$
@@ -162,8 +163,8 @@ declare
   v_sure integer;
   v_few double precision := 600;
   v_heavy constant integer := 6;
-  v_least constant integer := 4;
-  v_read constant double precision := 300000;
+  v_least constant integer := 5;
+  v_read constant double precision := 600000;
   v_until integer; -- the last one of the heavy words
   v_visited constant double precision := 30000;
   v_last integer;
@@ -192,8 +193,9 @@ declare
 begin
   select sum(x.words) / nullif(sum(x.chunks), 0), sum(x.chunks) into v_average, v_all
   from {{ .schema }}.term_totals x where aw_ranked.client is null or x.client_id = aw_ranked.client;
-  -- To read the client's list takes the index longer than the terms of a question. "is true" keeps it from that.
-  v_most_of_all := v_all > 0.75 * (
+  -- To read the client's list takes the index longer than the terms of a question. "is true" keeps it from that. Others'
+  -- chunks are looked at instead, each for as long as 80 of the list: all of theirs may have a word that is rare here.
+  v_most_of_all := v_all > 0.98 * (
     select c.reltuples from pg_class c where c.oid = '{{ .schema }}.chunk_terms'::regclass and c.reltuples > 0);
   -- A term that is missing has the frequency 0, and adds 0.
   select array_agg(t.query) filter (where t.chunks > 0), array_agg(t.chunks) filter (where t.chunks > 0),
