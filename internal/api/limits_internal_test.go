@@ -8,13 +8,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Exhaust takes all requests that the callers so far have left, for a minute. To ask as often as that takes longer on a
+// Exhaust takes all requests that the callers so far have left, for an hour. To ask as often as that takes longer on a
 // busy machine than a limit lasts.
 func (a *API) Exhaust() {
 	a.limits.mu.Lock()
 	defer a.limits.mu.Unlock()
 	for _, c := range a.limits.callers {
-		c.SetLimit(rate.Every(time.Minute))
+		c.SetLimit(rate.Every(time.Hour))
 		c.AllowN(time.Now(), int(c.Tokens()))
 	}
 }

@@ -53,12 +53,12 @@ each hit among those by words and by meaning, the scores there and what became o
 				if found.Notice != "" {
 					fmt.Fprintln(p.stderr, found.Notice)
 				}
+				narrowed := narrowing(cmd.Flags())
 				switch {
 				case out == asJSON:
 					return printJSON(p.stdout, orEmpty(found.Hits))
-				case len(found.Hits) == 0 && narrowing(cmd.Flags()) != "":
-					_, err := fmt.Fprintf(p.stdout, "Nothing found with %s. Without, the search is among all documents.\n",
-						narrowing(cmd.Flags()))
+				case len(found.Hits) == 0 && narrowed != "":
+					_, err := fmt.Fprintf(p.stdout, "Nothing found with %s. Without, the search is among all documents.\n", narrowed)
 					return err
 				case s.Explain:
 					return printExplained(p.stdout, found.Hits)

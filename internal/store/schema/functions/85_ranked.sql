@@ -209,7 +209,7 @@ begin
     return;
   end if;
   v_sure := {{ .schema }}.aw_first(v_chunks, v_rare);
-  v_until := v_sure + least(v_heavy, greatest(v_least, {{ .schema }}.aw_first(v_chunks[v_sure + 1:v_sure + v_heavy], v_read)));
+  v_until := v_sure + greatest(v_least, {{ .schema }}.aw_first(v_chunks[v_sure + 1:v_sure + v_heavy], v_read));
   v_last := greatest({{ .schema }}.aw_first(v_chunks[v_sure + 1:v_sure + v_heavy], v_visited), 1);
   loop
     if v_every or v_all <= v_most or v_within is not null or (select sum(c) from unnest(v_chunks) c) <= v_most then
