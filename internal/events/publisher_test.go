@@ -240,10 +240,10 @@ func TestBacklog(t *testing.T) {
 	h := begin(t, b.store, "ocr")
 	if _, err := connect(t, b.url).Exec(t.Context(), `insert into job_events (client_id, job_id, seq, id, stage, progress,
 			attempt, message) select $1, $2, 1 + n, gen_random_uuid(), 'parsing', 10, 1, repeat('m', 20)
-		from generate_series(1, 5000) n`, client, h.JobID); err != nil {
+		from generate_series(1, 20000) n`, client, h.JobID); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // results of 10 MB, and of 200 KB, in a row, and the other way round
+	for range 4 { // results of 10 MB, and of 200 KB, in a row
 		for range 10 {
 			complete(t, b.store, begin(t, b.store, "ocr"), `{"text": "`+strings.Repeat("x", 200_000)+`"}`)
 		}
@@ -251,7 +251,7 @@ func TestBacklog(t *testing.T) {
 	}
 	sink := newCollector()
 	b.run(t, "w1", sink, nil)
-	sink.await(t, 5_001+2*22)
+	sink.await(t, 20_001+2*44)
 	sink.mu.Lock()
 	defer sink.mu.Unlock()
 	if sink.most > 500 || sink.bytes > 4<<20 {
