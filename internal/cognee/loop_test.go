@@ -278,9 +278,12 @@ func TestLoopLateAdd(t *testing.T) {
 	var b *bed
 	late, listed := make(chan struct{}), 0
 	done := sync.OnceFunc(func() { close(late) })
-	b = newBed(t, cogneetest.Options{Fault: func(endpoint string, _ *http.Request) *cogneetest.Fault {
+	b = newBed(t, cogneetest.Options{Fault: func(endpoint string, r *http.Request) *cogneetest.Fault {
 		switch endpoint {
 		case cogneetest.Add:
+			if err := r.ParseMultipartForm(1 << 20); err != nil { // the text is read while it is being sent
+				t.Error(err)
+			}
 			b.delete("s", "a.pdf")
 			return &cogneetest.Fault{Late: late}
 		case cogneetest.List:
