@@ -5,7 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/RadhiFadlillah/whatlanggo"
 	"golang.org/x/text/language"
 )
 
@@ -38,20 +37,6 @@ const (
 	minForNeighbour = 0.3 // of the related language, when letters and words indicate the neighbour
 )
 
-// candidates are the languages that trigrams distinguish. More of them, in which few documents are written,
-// would make these less certain, and so would related languages: see neighbours.
-var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
-	whatlanggo.Deu: true, whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true,
-	whatlanggo.Por: true,
-	whatlanggo.Nld: true, whatlanggo.Dan: true, whatlanggo.Swe: true, whatlanggo.Fin: true, whatlanggo.Pol: true,
-	whatlanggo.Ces: true, whatlanggo.Slv: true, whatlanggo.Hun: true, whatlanggo.Ron: true, whatlanggo.Hrv: true,
-	whatlanggo.Tur: true,
-	whatlanggo.Vie: true, whatlanggo.Ind: true, whatlanggo.Est: true, whatlanggo.Lav: true, whatlanggo.Lit: true,
-	whatlanggo.Arb: true, whatlanggo.Pes: true, whatlanggo.Urd: true, whatlanggo.Heb: true, whatlanggo.Hin: true,
-	whatlanggo.Mar: true,
-	whatlanggo.Nep: true, whatlanggo.Amh: true,
-}}
-
 // Detect detects the language of a text from its first 1,000 characters. A text that is too short or too mixed
 // is Undetermined, for example one of fewer than 24 letters of the Latin, Cyrillic or Arabic alphabet. The
 // method is that of Cavnar and Trenkle, "N-Gram-Based Text Categorization", 1994.
@@ -64,24 +49,20 @@ func Detect(text string) Language {
 	if s.shared < minLetters || s.shared < s.letters/2 {
 		return Undetermined
 	}
-	if s.cyrillic > s.shared/2 {
+	if s.script() == unicode.Cyrillic {
 		if code := slavic(text); code != Unknown {
 			return Language{Code: code, Confidence: 1}
 		}
 		return Undetermined
 	}
-	found := whatlanggo.DetectWithOptions(text, candidates)
-	code := found.Lang.Iso6391()
-	if found.Lang < 0 || code == "" {
-		return Undetermined
-	}
-	if other := neighbour(code, text); other != code && found.Confidence >= minForNeighbour {
+	found := closest(text, s.script())
+	if other := neighbour(found.Code, text); other != found.Code && found.Confidence >= minForNeighbour {
 		return Language{Code: other, Confidence: max(found.Confidence, minConfidence)}
 	}
 	if found.Confidence < minConfidence {
 		return Undetermined
 	}
-	return Language{Code: code, Confidence: found.Confidence}
+	return found
 }
 
 // sampleOf returns the start of a text without web addresses, whose words belong to no language.

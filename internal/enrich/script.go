@@ -41,22 +41,22 @@ var sharedScripts = []*unicode.RangeTable{
 
 // scripts counts the letters of a text by script.
 type scripts struct {
-	by                        map[string]int // letters of scripts of one language
-	shared, cyrillic, letters int
+	by              map[string]int // letters of scripts of one language
+	of              []int          // letters of sharedScripts
+	shared, letters int
 }
 
 func tally(text string) scripts {
-	s := scripts{by: map[string]int{}}
+	s := scripts{by: map[string]int{}, of: make([]int, len(sharedScripts))}
 	for _, r := range text {
 		if !unicode.IsLetter(r) {
 			continue
 		}
 		s.letters++
-		if r < 0x250 || unicode.In(r, sharedScripts...) {
+		at := slices.IndexFunc(sharedScripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) })
+		if at >= 0 || r < 0x250 {
 			s.shared++
-			if unicode.Is(unicode.Cyrillic, r) {
-				s.cyrillic++
-			}
+			s.of[max(at, 0)]++
 			continue
 		}
 		for _, own := range ownScripts {
@@ -67,6 +67,17 @@ func tally(text string) scripts {
 		}
 	}
 	return s
+}
+
+// script returns the one of sharedScripts that most letters are of.
+func (s scripts) script() *unicode.RangeTable {
+	most := 0
+	for i, n := range s.of {
+		if n > s.of[most] {
+			most = i
+		}
+	}
+	return sharedScripts[most]
 }
 
 // own returns the language of a text that is mostly in a script of one language, or "". A syllable or an
