@@ -27,7 +27,7 @@ type scaleWay struct {
 
 // plainText is how one searches with Postgres alone: any of the words, by the index, ordered by ts_rank_cd.
 const plainText = `select d.filename from document_chunks c join documents d on d.id = c.document_id and d.client_id = c.client_id,
-	(select replace(plainto_tsquery('simple', array_to_string(aw_terms($1), ' '))::text, ' & ', ' | ')::tsquery) q(words)
+	(select replace(plainto_tsquery('simple', array_to_string(aw_terms($1), ' '))::text, ' & ', ' | ')::tsquery offset 0) q(words) -- once, not for each chunk
 	where c.search @@ q.words and c.client_id = 'bench' and $2::text::vector is not null
 	order by ts_rank_cd(c.search, q.words) desc limit 10`
 

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestInlined: the functions in SQL that a task's calls use are inlined. One that is not is planned at each call, which
-// takes a tenth of a millisecond: nothing else shows that.
+// TestInlined: the functions in SQL that a task, an ingest and a search use are inlined. One that is not is planned at each
+// call, which takes a tenth of a millisecond and more: nothing else shows that.
 func TestInlined(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions}))
@@ -29,9 +29,11 @@ func TestInlined(t *testing.T) {
 	// A session plans a statement with its arguments a few times before it keeps a plan for all; to plan it may call them.
 	for i := range 10 {
 		taskCalls(exec, i)
+		documentCalls(exec, i)
 	}
 	before := calledInSQL(t, conn)
 	taskCalls(exec, 10)
+	documentCalls(exec, 10)
 	if after := calledInSQL(t, conn); !maps.Equal(before, after) {
 		t.Errorf("some of these functions in SQL were called, and not inlined: before %v, after %v", before, after)
 	}
@@ -80,4 +82,22 @@ func taskCalls(exec func(string), i int) {
 	}
 	exec(fmt.Sprintf(`select aw_enqueue_all('{"tasks":[{"task_id":"all.%d","task_type":"ingest","payload":{}}]}')`, i))
 	exec(`select aw_queue_receive('{"client_id":"a","queue":"a-tasks","n":3,"visibility_ms":1000}')`)
+}
+
+// documentCalls makes the calls of an ingest, and of searches for its text.
+func documentCalls(exec func(string), i int) {
+	job := fmt.Sprintf(`"client_id":"a","job_id":"d.%d"`, i)
+	exec(`select aw_begin('{` + job + `,"type":"ingest","payload":{},"hints":{},"fingerprint":"f","max_attempts":3,"lease_ms":1000,
+		"worker":"w","begin_id":"b","source":{"queue":"a-tasks","message_id":"m"},"original_message":"x"}')`)
+	exec(fmt.Sprintf(`with d as (select aw_stage_document('{%s,"fence":1,"document_set":"s","filename":"%d.md","blob":"b"}') as v)
+		select set_config('app.document', v ->> 'document_id', false) from d`, job, i))
+	version := `,"fence":1,"document_id":"' || current_setting('app.document') || '","version":1`
+	exec(`select aw_known_chunks(('{` + job + version + `,"keys":["k"],"model":"m"}')::jsonb)`)
+	exec(`select aw_stage_chunks(('{` + job + version + `,"model":"m","chunks":[{"position":0,"content":"the long harbour wall",
+		"chunk_key":"k","language":"en","embedding":"[1,0,0,0,0,0,0,0]"}]}')::jsonb)`)
+	exec(`select aw_complete(('{` + job + `,"fence":1,"result":{"processing_time_ms":1},"events":[],"effects":[{"kind":"activate_document","args":{
+		"chunks":1,"blob":"b","language":"en","content_sha256":"c"` + version + `}}]}')::jsonb)`)
+	for _, words := range []string{"harbour walls", "東京 tower", "-quay harbour"} {
+		exec(`select aw_search('{"client_id":"a","text":"` + words + `","embedding":"[1,0,0,0,0,0,0,0]","limit":5}')`)
+	}
 }

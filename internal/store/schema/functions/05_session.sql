@@ -104,11 +104,18 @@ return case when octet_length(words) > length(words) and words ~ '[{{ .unspaced 
 
 -- aw_fulltext is what full-text search indexes: headings weigh more than the text. 'simple' does not stem: documents
 -- are in many languages, and vectors find what is only similar. array_to_string is not marked immutable because the
--- text of some types depends on settings; that of type text doesn't.
+-- text of some types depends on settings; that of type text doesn't. In SQL it would be planned for each statement that
+-- writes chunks, and started for each chunk; the functions that get a variable are put in place of their calls.
 create or replace function {{ .schema }}.aw_fulltext(heading_path text[], content text) returns tsvector
-language sql immutable parallel safe
-return setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_apart({{ .schema }}.aw_letters(array_to_string(heading_path, ' ')))), 'A')
-    || setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_apart({{ .schema }}.aw_letters(content))), 'B');
+language plpgsql immutable parallel safe set search_path = {{ .path }} as $$
+declare
+  v_heading text := array_to_string(heading_path, ' ');
+  v_content text := {{ .schema }}.aw_letters(content);
+begin
+  v_heading := {{ .schema }}.aw_letters(v_heading);
+  return setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_apart(v_heading)), 'A')
+      || setweight(to_tsvector('pg_catalog.simple'::regconfig, {{ .schema }}.aw_apart(v_content)), 'B');
+end $$;
 
 alter function {{ .schema }}.aw_guard_job() set search_path = {{ .path }};
 

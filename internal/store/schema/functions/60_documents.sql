@@ -180,14 +180,16 @@ end $$;
 create or replace function {{ .schema }}.aw_document_result(
   d {{ .schema }}.documents, v {{ .schema }}.document_versions, unchanged boolean
 ) returns jsonb
-language sql stable
-return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
+language plpgsql stable set search_path = {{ .path }} as $$
+begin
+  return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
   'title', d.title, 'language', d.language, 'version', v.version, 'pages', v.pages, 'chunks', v.chunks,
   'characters', v.characters, 'extractor', v.extractor, 'content_sha256', v.content_sha256, 'unchanged', unchanged,
   'chunks_with_context', coalesce(v.contexts, 0),
   'ocr_pages', coalesce((
     select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
     where x ->> 'method' in ('ocr', 'mixed')), 0));
+end $$;
 
 -- aw_record_reading records what was read of a version's source; args are the fields of a store.Reading.
 create or replace function {{ .schema }}.aw_record_reading(

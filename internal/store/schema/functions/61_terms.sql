@@ -4,8 +4,9 @@
 
 -- aw_text_config is the text search configuration of a language, ISO 639-1 or a BCP 47 tag.
 create or replace function {{ .schema }}.aw_text_config(language text) returns regconfig
-language sql stable parallel safe set search_path = {{ .path }} as $$
-  select coalesce((select c.oid::regconfig from pg_ts_config c where c.cfgnamespace = 'pg_catalog'::regnamespace and c.cfgname = case split_part(language, '-', 1)
+language plpgsql stable parallel safe set search_path = {{ .path }} as $$
+begin
+  return coalesce((select c.oid::regconfig from pg_ts_config c where c.cfgnamespace = 'pg_catalog'::regnamespace and c.cfgname = case split_part(language, '-', 1)
     when 'ar' then 'arabic' when 'ca' then 'catalan' when 'da' then 'danish' when 'de' then 'german'
     when 'el' then 'greek' when 'en' then 'english' when 'es' then 'spanish' when 'eu' then 'basque'
     when 'fi' then 'finnish' when 'fr' then 'french' when 'ga' then 'irish' when 'hi' then 'hindi'
@@ -13,8 +14,8 @@ language sql stable parallel safe set search_path = {{ .path }} as $$
     when 'lt' then 'lithuanian' when 'nb' then 'norwegian' when 'ne' then 'nepali' when 'nl' then 'dutch'
     when 'nn' then 'norwegian' when 'no' then 'norwegian' when 'pt' then 'portuguese' when 'ro' then 'romanian'
     when 'ru' then 'russian' when 'sr' then 'serbian' when 'sv' then 'swedish' when 'ta' then 'tamil'
-    when 'tr' then 'turkish' when 'yi' then 'yiddish' end), 'pg_catalog.simple'::regconfig)
-$$;
+    when 'tr' then 'turkish' when 'yi' then 'yiddish' end), 'pg_catalog.simple'::regconfig);
+end $$;
 
 -- aw_plain is a text with one form of each letter (aw_letters), and spaces for punctuation outside ASCII, which the parser
 -- takes for letters in some locales. A dash before a digit is none: ranges of years would have negative ends.
@@ -34,14 +35,16 @@ end $$;
 -- aw_pairs are the pairs of neighbouring characters, in order, of the runs of scripts without spaces: Thai, Lao,
 -- Burmese, Khmer, Kana, Han, Hangul. A run of one character is a term itself.
 create or replace function {{ .schema }}.aw_pairs(words text) returns tsvector
-language sql immutable parallel safe set search_path = {{ .path }} as $$
-  select coalesce(string_agg('''' || substr(r.run, i, 2) || ''':' || least(r.before + i, 16383), ' '), '')::tsvector
-  from (select m.run[1] as run, m.n,
-               sum(length(m.run[1])) over (order by m.n) - length(m.run[1]) as before
-        from regexp_matches(words, '([{{ .unspaced }}]+)', 'g')
-             with ordinality m(run, n)) r,
-    generate_series(1, greatest(length(r.run) - 1, 1)) i
-$$;
+language plpgsql immutable parallel safe set search_path = {{ .path }} as $$
+begin
+  return (
+    select coalesce(string_agg('''' || substr(r.run, i, 2) || ''':' || least(r.before + i, 16383), ' '), '')::tsvector
+    from (select m.run[1] as run, m.n,
+                 sum(length(m.run[1])) over (order by m.n) - length(m.run[1]) as before
+          from regexp_matches(words, '([{{ .unspaced }}]+)', 'g')
+               with ordinality m(run, n)) r,
+      generate_series(1, greatest(length(r.run) - 1, 1)) i);
+end $$;
 
 -- aw_terms_of are the terms of a text. Most texts are ASCII: they have neither pairs nor any sign that aw_plain replaces
 -- except dashes.

@@ -8,6 +8,8 @@
 -- of them is wherever its characters follow each other, also within a longer run. A single character excludes any pair
 -- that has it, and finds the pairs that begin with it: the index has no others.
 -- Parts of a token in scripts with and without spaces must both be there, in whatever order.
+-- Functions that the planner can't put in place of their calls are in PL/pgSQL, also those of one expression: it plans them
+-- once a session, and functions in SQL in every statement (TestInlined).
 
 -- aw_terms are the significant words of a question: without the stop words of any of the languages, unless nothing
 -- would be left.
@@ -28,38 +30,46 @@ end $$;
 -- aw_tokens are the parts of a question, separated by spaces or quotation marks. excluded: a minus precedes the part.
 -- Of a word longer than Postgres allows, 2 KB, the beginning counts.
 create or replace function {{ .schema }}.aw_tokens(words text) returns table (n bigint, token text, excluded boolean)
-language sql immutable set search_path = {{ .path }} as $$
-  select x.n, case when x.m[1] is not null and x.m[2] ~ '^(-|[.,$€£¥]*[0-9])' then '-' || x.m[2] else x.m[2] end,
-         x.m[1] is not null and x.m[2] !~ '^(-|[.,$€£¥]*[0-9])'
-  from regexp_matches((select string_agg(left(s.word, 500), ' ' order by s.n)
-                       from regexp_split_to_table(left(translate(words, '“”„＂－　', '""""- '), 8000), '\s+')
-                            with ordinality s(word, n)),
-                      '((?<!\S)-)?("[^"]*"|"?[^\s"]+)', 'g') with ordinality x(m, n)
-  where x.m[2] ~ '[[:alnum:]]|[^\x01-\xbf\u2000-\u2bff\u3000-\u303f\ufe00-\ufe0f\U0001f000-\U0001faff]' -- not symbols
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return query
+    select x.n, case when x.m[1] is not null and x.m[2] ~ '^(-|[.,$€£¥]*[0-9])' then '-' || x.m[2] else x.m[2] end,
+           x.m[1] is not null and x.m[2] !~ '^(-|[.,$€£¥]*[0-9])'
+    from regexp_matches((select string_agg(left(s.word, 500), ' ' order by s.n)
+                         from regexp_split_to_table(left(translate(words, '“”„＂－　', '""""- '), 8000), '\s+')
+                              with ordinality s(word, n)),
+                        '((?<!\S)-)?("[^"]*"|"?[^\s"]+)', 'g') with ordinality x(m, n)
+    -- Not symbols.
+    where x.m[2] ~ '[[:alnum:]]|[^\x01-\xbf\u2000-\u2bff\u3000-\u303f\ufe00-\ufe0f\U0001f000-\U0001faff]';
+end $$;
 
 -- aw_word is one word, as it is in a text, as a query.
 create or replace function {{ .schema }}.aw_word(word text) returns tsquery
-language sql immutable set search_path = {{ .path }} as $$
-  select ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery;
+end $$;
 
 -- aw_run_of_pairs is a run of characters without spaces as a query: its pairs, in order; of a single character the pairs
 -- that begin with it.
 create or replace function {{ .schema }}.aw_run_of_pairs(run text) returns tsquery
-language sql immutable set search_path = {{ .path }} as $$
-  select (string_agg({{ .schema }}.aw_word(substr(run, i, 2))::text, ' <-> ' order by i) || case length(run) when 1 then ':*' else '' end)::tsquery
-  from generate_series(1, greatest(length(run) - 1, 1)) i
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return (
+    select (string_agg({{ .schema }}.aw_word(substr(run, i, 2))::text, ' <-> ' order by i) || case length(run) when 1 then ':*' else '' end)::tsquery
+    from generate_series(1, greatest(length(run) - 1, 1)) i);
+end $$;
 
 -- aw_dotless are the forms that lower case may give a Turkish word in a text: Postgres takes I for the capital of i. They are
 -- the word itself, and what becomes of it with a capital first letter, and in capitals.
 create or replace function {{ .schema }}.aw_dotless(word text) returns text[]
-language sql immutable parallel safe set search_path = {{ .path }} as $$
-  select array(select distinct f from unnest(array[w,
-      regexp_replace(regexp_replace(w, '\mi', lower('İ'), 'g'), '\mı', 'i', 'g'), replace(replace(w, 'i', lower('İ')), 'ı', 'i')]) f)
-  from (select lower(translate(word, 'Iİ', 'ıi')) as w) x
-$$;
+language plpgsql immutable parallel safe set search_path = {{ .path }} as $$
+begin
+  return (
+    select array(select distinct f from unnest(array[w,
+        regexp_replace(regexp_replace(w, '\mi', lower('İ'), 'g'), '\mı', 'i', 'g'), replace(replace(w, 'i', lower('İ')), 'ı', 'i')]) f)
+    from (select lower(translate(word, 'Iİ', 'ıi')) as w) x);
+end $$;
 
 -- aw_phrase is a token as a query, empty or null if it has no word. A signed number is also found without its sign: the text
 -- parser doesn't take dashes and the typographic minus for one. Letters are looked for as they are, too: texts that were
@@ -121,29 +131,34 @@ return coalesce(words ~ '[\u0600-\u06ff{{ .unspaced }}]', false);
 -- a question with words that are looked for in both, those of an alternative without such words have one weight more,
 -- which tells them apart for aw_in_terms and changes nothing.
 create or replace function {{ .schema }}.aw_labelled(q tsquery, weights text) returns tsquery
-language sql immutable set search_path = {{ .path }} as $$
-  select regexp_replace(q::text, '(''([^'']|'''')*'')', '\1:' || weights, 'g')::tsquery
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return regexp_replace(q::text, '(''([^'']|'''')*'')', '\1:' || weights, 'g')::tsquery;
+end $$;
 
 -- aw_in_terms is what a question asks for (aw_question.everything) of chunk_terms.terms alone.
 create or replace function {{ .schema }}.aw_in_terms(q tsquery) returns tsquery
-language sql immutable set search_path = {{ .path }} as $$
-  select regexp_replace(q::text, '''([^'']|'''')*'':AB(?!C)', '!''no term''', 'g')::tsquery
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return regexp_replace(q::text, '''([^'']|'''')*'':AB(?!C)', '!''no term''', 'g')::tsquery;
+end $$;
 
 -- aw_singles are the single characters of a query, of scripts without spaces, which any pair may have; null: it has none.
 create or replace function {{ .schema }}.aw_singles(q tsquery) returns text
-language sql immutable set search_path = {{ .path }} as $$
-  select string_agg(distinct m[1], '')
-  from regexp_matches(q::text, '''([{{ .unspaced }}])''', 'g') m
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return (
+    select string_agg(distinct m[1], '')
+    from regexp_matches(q::text, '''([{{ .unspaced }}])''', 'g') m);
+end $$;
 
 -- aw_any_of is what a text or its terms must have to match a query, beside its single characters (aw_singles): one word of
 -- each of its parts, of a phrase the first one.
 create or replace function {{ .schema }}.aw_any_of(q tsquery) returns tsquery
-language sql immutable set search_path = {{ .path }} as $$
-  select replace(regexp_replace(q::text, ' <(-|[0-9]+)> ''([^'']|'''')*''(:[*A-D]+)?', '', 'g'), ' & ', ' | ')::tsquery
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return replace(regexp_replace(q::text, ' <(-|[0-9]+)> ''([^'']|'''')*''(:[*A-D]+)?', '', 'g'), ' & ', ' | ')::tsquery;
+end $$;
 
 -- aw_shows reports whether a chunk matches a query of aw_question, which may have words that are looked for in its terms,
 -- too. "search" is the chunk's, "any_of" is aw_any_of, and "singles" aw_singles of the query: to find them takes longer than

@@ -28,11 +28,13 @@ end $$;
 
 -- aw_first is how many of the first terms have up_to chunks together, if no chunk has two of them.
 create or replace function {{ .schema }}.aw_first(chunks double precision[], up_to double precision) returns integer
-language sql immutable set search_path = {{ .path }} as $$
-  select count(*)::integer
-  from (select sum(c.chunks) over (order by c.n) as visited from unnest(chunks) with ordinality c(chunks, n)) x
-  where x.visited <= up_to
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return (
+    select count(*)::integer
+    from (select sum(c.chunks) over (order by c.n) as visited from unnest(chunks) with ordinality c(chunks, n)) x
+    where x.visited <= up_to);
+end $$;
 
 -- aw_need is the smallest sum of weights that about "most" chunks have, or fewer, if the terms are independent of each
 -- other: chunks of the terms' chunks, the rarest first, of "all", and if only those with a term that is not behind the
@@ -42,18 +44,20 @@ create or replace function {{ .schema }}.aw_need(
   chunks double precision[], weights double precision[], all_chunks double precision, most double precision,
   last integer default null)
 returns double precision
-language sql immutable set search_path = {{ .path }} as $$
-  with parts as (
-    select s.n, sum(x.weight) filter (where s.n & (1 << x.i::integer - 1) <> 0) as weight,
-           all_chunks * exp(sum(ln(case when s.n & (1 << x.i::integer - 1) <> 0 then x.part else 1 - x.part end))) as expected
-    from generate_series(1, (1 << cardinality(chunks)) - 1) s(n),
-      (select least(greatest(c / all_chunks, 1e-9), 1 - 1e-9) as part, w as weight, t.i
-       from unnest(chunks, weights) with ordinality t(c, w, i)) x
-    where last is null or s.n & ((1 << last) - 1) <> 0
-    group by s.n
-  ), summed as (
-    select p.weight, sum(p.expected) over (order by p.weight desc) as expected from parts p
-  )
-  -- A little less: sums of the same weights in another order may differ.
-  select (1 - 1e-9) * coalesce(min(s.weight) filter (where s.expected <= most), max(s.weight)) from summed s
-$$;
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  return (
+    with parts as (
+      select s.n, sum(x.weight) filter (where s.n & (1 << x.i::integer - 1) <> 0) as weight,
+             all_chunks * exp(sum(ln(case when s.n & (1 << x.i::integer - 1) <> 0 then x.part else 1 - x.part end))) as expected
+      from generate_series(1, (1 << cardinality(chunks)) - 1) s(n),
+        (select least(greatest(c / all_chunks, 1e-9), 1 - 1e-9) as part, w as weight, t.i
+         from unnest(chunks, weights) with ordinality t(c, w, i)) x
+      where last is null or s.n & ((1 << last) - 1) <> 0
+      group by s.n
+    ), summed as (
+      select p.weight, sum(p.expected) over (order by p.weight desc) as expected from parts p
+    )
+    -- A little less: sums of the same weights in another order may differ.
+    select (1 - 1e-9) * coalesce(min(s.weight) filter (where s.expected <= most), max(s.weight)) from summed s);
+end $$;

@@ -289,8 +289,9 @@ end $$;
 -- policy restricts: see migrations/012_search.sql. A session without a client finds nothing.
 create or replace function {{ .schema }}.aw_ranked_own(words text, but tsquery, n integer, in_set text, within jsonb)
 returns table (id uuid, score double precision, known double precision)
-language sql stable rows 50 security definer set search_path = {{ .path }}
-begin atomic
-  select m.id, m.score, m.known
-  from {{ .schema }}.aw_ranked(coalesce({{ .schema }}.aw_client(), ''), words, but, n, in_set, within) m;
-end;
+language plpgsql stable rows 50 security definer set search_path = {{ .path }} as $$
+begin
+  return query
+    select m.id, m.score, m.known
+    from {{ .schema }}.aw_ranked(coalesce({{ .schema }}.aw_client(), ''), words, but, n, in_set, within) m;
+end $$;

@@ -217,8 +217,9 @@ end $$;
 create or replace function {{ .schema }}.aw_matching_own(
   all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text, within jsonb)
 returns table (id uuid, complete boolean, weight double precision, rank real)
-language sql stable rows 50 security definer set search_path = {{ .path }}
-begin atomic
-  select m.id, m.complete, m.weight, m.rank
-  from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words, terms, but, n, in_set, within) m;
-end;
+language plpgsql stable rows 50 security definer set search_path = {{ .path }} as $$
+begin
+  return query
+    select m.id, m.complete, m.weight, m.rank
+    from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words, terms, but, n, in_set, within) m;
+end $$;

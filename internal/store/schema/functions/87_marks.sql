@@ -61,10 +61,11 @@ end $$;
 -- restricts, as aw_ranked_own: under a policy, plans of what both call would be made once more in every search.
 create or replace function {{ .schema }}.aw_marks_own(question text, ids uuid[])
 returns table (id uuid, marks jsonb)
-language sql stable rows 10 security definer set search_path = {{ .path }}
-begin atomic
-  select m.id, m.marks from {{ .schema }}.aw_marks(coalesce({{ .schema }}.aw_client(), ''), question, ids) m;
-end;
+language plpgsql stable rows 10 security definer set search_path = {{ .path }} as $$
+begin
+  return query
+    select m.id, m.marks from {{ .schema }}.aw_marks(coalesce({{ .schema }}.aw_client(), ''), question, ids) m;
+end $$;
 
 -- aw_marked are the hits of aw_search with their aw_marks.
 create or replace function {{ .schema }}.aw_marked(client text, question text, hits jsonb) returns jsonb
