@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/RadhiFadlillah/whatlanggo"
 	"golang.org/x/text/language"
 )
 
@@ -29,10 +30,13 @@ type Share struct {
 var Undetermined = Language{Code: Unknown}
 
 const (
-	maxSample     = 1000 // runes of a text that are examined
-	minLetters    = 24   // minimum letters of an alphabet that many languages share
-	minOwnScript  = 4    // minimum letters of a script of one language
-	minConfidence = 0.8  // whatlanggo's threshold of "reliable"
+	maxSample    = 1000 // runes of a text that are examined
+	minLetters   = 24   // minimum letters of an alphabet that many languages share
+	minOwnScript = 4    // minimum letters of a script of one language
+
+	// minConfidence is of a language that counts. That it is of the library also keeps the library, whose lists are in
+	// trigrams.txt, among the modules of the program, and its licence in the package's notices.
+	minConfidence = whatlanggo.ReliableConfidenceThreshold
 
 	minForNeighbour = 0.3 // of the related language, when letters and words indicate the neighbour
 )
