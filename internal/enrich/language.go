@@ -30,16 +30,27 @@ type Share struct {
 var Undetermined = Language{Code: Unknown}
 
 const (
-	maxSample    = 1000 // runes of a text that are examined
-	minLetters   = 24   // minimum letters of an alphabet that many languages share
-	minOwnScript = 4    // minimum letters of a script of one language
-
-	// minConfidence is of a language that counts. That it is of the library also keeps the library, whose lists are in
-	// trigrams.txt, among the modules of the program, and its licence in the package's notices.
-	minConfidence = whatlanggo.ReliableConfidenceThreshold
+	maxSample     = 1000 // runes of a text that are examined
+	minLetters    = 24   // minimum letters of an alphabet that many languages share
+	minOwnScript  = 4    // minimum letters of a script of one language
+	minConfidence = 0.8  // whatlanggo's threshold of "reliable"
 
 	minForNeighbour = 0.3 // of the related language, when letters and words indicate the neighbour
 )
+
+// candidates are the languages that trigrams distinguish. More of them, in which few documents are written,
+// would make these less certain, and so would related languages: see neighbours.
+var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
+	whatlanggo.Deu: true, whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true,
+	whatlanggo.Por: true,
+	whatlanggo.Nld: true, whatlanggo.Dan: true, whatlanggo.Swe: true, whatlanggo.Fin: true, whatlanggo.Pol: true,
+	whatlanggo.Ces: true, whatlanggo.Slv: true, whatlanggo.Hun: true, whatlanggo.Ron: true, whatlanggo.Hrv: true,
+	whatlanggo.Tur: true,
+	whatlanggo.Vie: true, whatlanggo.Ind: true, whatlanggo.Est: true, whatlanggo.Lav: true, whatlanggo.Lit: true,
+	whatlanggo.Arb: true, whatlanggo.Pes: true, whatlanggo.Urd: true, whatlanggo.Heb: true, whatlanggo.Hin: true,
+	whatlanggo.Mar: true,
+	whatlanggo.Nep: true, whatlanggo.Amh: true,
+}}
 
 // Detect detects the language of a text from its first 1,000 characters. A text that is too short or too mixed
 // is Undetermined, for example one of fewer than 24 letters of the Latin, Cyrillic or Arabic alphabet. The
@@ -53,13 +64,13 @@ func Detect(text string) Language {
 	if s.shared < minLetters || s.shared < s.letters/2 {
 		return Undetermined
 	}
-	if s.script() == unicode.Cyrillic {
+	if s.cyrillic > s.shared/2 {
 		if code := slavic(text); code != Unknown {
 			return Language{Code: code, Confidence: 1}
 		}
 		return Undetermined
 	}
-	found := closest(text, s.script())
+	found := closest(text, s)
 	if other := neighbour(found.Code, text); other != found.Code && found.Confidence >= minForNeighbour {
 		return Language{Code: other, Confidence: max(found.Confidence, minConfidence)}
 	}
@@ -67,6 +78,19 @@ func Detect(text string) Language {
 		return Undetermined
 	}
 	return found
+}
+
+// closest returns the language of candidates whose trigrams fit a text best, and of any other script that prevails in the
+// text its language, as whatlanggo does.
+func closest(text string, s scripts) Language {
+	if s.latin > len(text)/2 { // most are such texts, and whatlanggo takes seven times as long for them
+		return closestLatin(text)
+	}
+	found := whatlanggo.DetectWithOptions(text, candidates)
+	if code := found.Lang.Iso6391(); found.Lang >= 0 && code != "" {
+		return Language{Code: code, Confidence: found.Confidence}
+	}
+	return Undetermined
 }
 
 // sampleOf returns the start of a text without web addresses, whose words belong to no language.

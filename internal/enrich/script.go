@@ -41,22 +41,25 @@ var sharedScripts = []*unicode.RangeTable{
 
 // scripts counts the letters of a text by script.
 type scripts struct {
-	by              map[string]int // letters of scripts of one language
-	of              []int          // letters of sharedScripts
-	shared, letters int
+	by                               map[string]int // letters of scripts of one language
+	shared, latin, cyrillic, letters int
 }
 
 func tally(text string) scripts {
-	s := scripts{by: map[string]int{}, of: make([]int, len(sharedScripts))}
+	s := scripts{by: map[string]int{}}
 	for _, r := range text {
 		if !unicode.IsLetter(r) {
 			continue
 		}
 		s.letters++
-		at := slices.IndexFunc(sharedScripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) })
-		if at >= 0 || r < 0x250 {
+		if r < 0x250 || unicode.In(r, sharedScripts...) {
 			s.shared++
-			s.of[max(at, 0)]++
+			switch {
+			case unicode.Is(unicode.Latin, r):
+				s.latin++
+			case unicode.Is(unicode.Cyrillic, r):
+				s.cyrillic++
+			}
 			continue
 		}
 		for _, own := range ownScripts {
@@ -67,17 +70,6 @@ func tally(text string) scripts {
 		}
 	}
 	return s
-}
-
-// script returns the one of sharedScripts that most letters are of.
-func (s scripts) script() *unicode.RangeTable {
-	most := 0
-	for i, n := range s.of {
-		if n > s.of[most] {
-			most = i
-		}
-	}
-	return sharedScripts[most]
 }
 
 // own returns the language of a text that is mostly in a script of one language, or "". A syllable or an

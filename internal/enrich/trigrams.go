@@ -10,9 +10,8 @@ import (
 	"unicode"
 )
 
-// trigramLists has a line for each language that trigrams distinguish: its code, and its 300 most frequent trigrams, the
-// most frequent first, with _ for a space. More languages, in which few documents are written, would make these less
-// certain, and so would related languages: see neighbours. TestTrigrams makes the file.
+// trigramLists has a line for each of the candidates with Latin letters: its code, and its 300 most frequent trigrams, the
+// most frequent first, with _ for a space. TestTrigrams makes the file.
 //
 //go:embed trigrams.txt
 var trigramLists string
@@ -69,8 +68,8 @@ type likeness struct {
 	trigrams int // of the list that the text has
 }
 
-// compare returns the likenesses of a text to the languages that may be, the greatest first.
-func (p *profiles) compare(text string, may func(language string) bool) []likeness {
+// compare returns the likenesses of a text to the languages, the greatest first.
+func (p *profiles) compare(text string) []likeness {
 	all := make([]likeness, len(p.languages))
 	for i, l := range p.languages {
 		all[i].language = l
@@ -97,7 +96,6 @@ func (p *profiles) compare(text string, may func(language string) bool) []likene
 		add(letterOf(r))
 	}
 	add(' ')
-	all = slices.DeleteFunc(all, func(l likeness) bool { return !may(l.language) })
 	slices.SortStableFunc(all, func(a, b likeness) int { return cmp.Compare(b.score, a.score) })
 	return all
 }
@@ -113,36 +111,19 @@ func letterOf(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// closest returns the language of a text, one of those that are written in its script. The confidence is that of
-// whatlanggo, whose lists we have, and whose rates are from experiments: the more the first language is ahead of the second
-// for the number of its trigrams, the greater.
-func closest(text string, script *unicode.RangeTable) Language {
-	all := loadProfiles().compare(text, func(language string) bool { return scriptOf(language) == script })
-	switch {
-	case len(all) == 1:
-		return Language{Code: all[0].language, Confidence: 1}
-	case len(all) == 0 || all[0].score == 0:
-		return Undetermined
-	}
+// closestLatin is whatlanggo's DetectWithOptions(text, candidates) for a text that is mostly in Latin letters. The library
+// looks up each list in the text, and this looks up the text in the lists. Of languages that fit equally the library
+// takes one by chance, with confidence 0.
+func closestLatin(text string) Language {
+	all := loadProfiles().compare(text)
 	first, second := all[0], float64(all[1].score)
-	if second == 0 {
+	switch {
+	case first.score == 0:
+		return Undetermined
+	case second == 0:
 		return Language{Code: first.language, Confidence: min(1, float64(first.score/500))}
 	}
-	rate, sure := (float64(first.score)-second)/second, 12/float64(first.trigrams)+0.05
-	return Language{Code: first.language, Confidence: math.Round(min(1, rate/sure)*100) / 100}
-}
-
-// scriptOf is the script of a language in trigramLists.
-func scriptOf(language string) *unicode.RangeTable {
-	switch language {
-	case "ar", "fa", "ur":
-		return unicode.Arabic
-	case "he":
-		return unicode.Hebrew
-	case "hi", "mr", "ne":
-		return unicode.Devanagari
-	case "am":
-		return unicode.Ethiopic
-	}
-	return unicode.Latin
+	// The more the first is ahead for the number of its trigrams, the surer. The numbers are from experiments of whatlanggo's.
+	ahead, sure := (float64(first.score)-second)/second, 12/float64(first.trigrams)+0.05
+	return Language{Code: first.language, Confidence: math.Round(min(1, ahead/sure)*100) / 100}
 }
