@@ -16,6 +16,7 @@ type entrant struct {
 	name    string
 	command []string // empty: not installed
 	ours    bool
+	tasks   int    // at a time; 0: the default
 	rows    string // the query that counts what it has written; empty: nothing is counted
 
 	runs    []peerRun
@@ -155,12 +156,17 @@ func (c contest) print(out io.Writer, columns ...string) {
 	_ = t.Flush()
 }
 
-// verdict says whether the least of a peer's ratios that is asked for is reached.
+// verdict says whether a peer's ratio to the worker, the first entrant, is as high as asked for.
 func (c contest) verdict(out io.Writer, e *entrant, figure func(peerRun) float64, what string, asked float64) {
+	verdictTo(out, c.entrants[0], e, figure, what, asked)
+}
+
+// verdictTo is verdict for another entrant in the worker's place.
+func verdictTo(out io.Writer, ours, e *entrant, figure func(peerRun) float64, what string, asked float64) {
 	if e.failed != nil || len(e.runs) == 0 {
 		return
 	}
-	s, verdict := e.ratio(c.entrants[0], figure), "reached"
+	s, verdict := e.ratio(ours, figure), "reached"
 	if s.middle < asked {
 		verdict = "MISSED"
 	}

@@ -33,9 +33,9 @@ type Options struct {
 }
 
 // PoolFor returns the number of connections for a number of concurrent tasks: one for each and two for the worker's
-// loops, at most 16. A call holds its connection for one transaction, and more transactions than the database has
-// processors slow each other down.
-func PoolFor(tasks int) int32 { return int32(min(tasks+2, 16)) }
+// loops, at most 8. A call holds its connection for one transaction, more transactions than the database has processors
+// slow each other down, and a connection costs the server some 80 ms of CPU time until it has its plans.
+func PoolFor(tasks int) int32 { return int32(min(tasks+2, 8)) }
 
 // Open returns the store of the database at url. It connects at the first call, so that a worker can start before its
 // database answers. Store.Check checks the schema.
