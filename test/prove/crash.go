@@ -262,7 +262,7 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 	if err != nil {
 		return nil, err
 	}
-	drained := t.drainOrHooks(ctx, recovery, p.Done())
+	drained := t.drainOrHooks(ctx, recovery, p.Done(), p.working)
 	err = p.end()
 	*log += "next life:\n" + p.log.String()
 	switch code := p.code(); {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -122,6 +123,11 @@ func (k *killLoop) startWorkers(ctx context.Context) error {
 		s.done.Go(func() { s.supervise(ctx) })
 	}
 	return nil
+}
+
+// working reports whether all workers do.
+func (k *killLoop) working() bool {
+	return !slices.ContainsFunc(k.slots, func(s *slot) bool { return !s.working() })
 }
 
 func (k *killLoop) stopWorkers() {

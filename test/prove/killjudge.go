@@ -16,7 +16,7 @@ import (
 func (k *killLoop) judge(ctx context.Context) error {
 	began := time.Now()
 	for deadline := began.Add(3 * time.Minute); ; {
-		err := k.drainOrHooks(ctx, time.Until(deadline), nil)
+		err := k.drainOrHooks(ctx, time.Until(deadline), nil, k.working)
 		if errors.Is(err, errOnlyHooks) {
 			// The claims of dead workers last for minutes; nothing waits for them.
 			k.stopWorkers()

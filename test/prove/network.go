@@ -256,7 +256,7 @@ func (n *networkRun) runWorkers(ctx context.Context, t *tenant, env []string) (f
 		if err != nil {
 			return nil, log, err
 		}
-		drained := t.drainOrHooks(ctx, time.Until(deadline), p.Done())
+		drained := t.drainOrHooks(ctx, time.Until(deadline), p.Done(), p.working)
 		err = p.end()
 		log += "a worker:\n" + p.log.String()
 		switch code := p.code(); {
@@ -283,8 +283,11 @@ func (n *networkRun) runWorkers(ctx context.Context, t *tenant, env []string) (f
 
 var errOnlyHooks = errors.New("only webhooks are left")
 
-// drainOrHooks is drain that returns errOnlyHooks once nothing but webhooks was left for two seconds.
-func (t *tenant) drainOrHooks(ctx context.Context, patience time.Duration, gone <-chan struct{}) error {
+// drainOrHooks is drain that returns errOnlyHooks once nothing but webhooks was left for two seconds in which the worker
+// has worked: on a loaded machine its start takes longer.
+func (t *tenant) drainOrHooks(
+	ctx context.Context, patience time.Duration, gone <-chan struct{}, working func() bool,
+) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go func() {
@@ -296,7 +299,7 @@ func (t *tenant) drainOrHooks(ctx context.Context, patience time.Duration, gone 
 			case <-ctx.Done():
 				return
 			}
-			if only, err := t.onlyWebhooksLeft(ctx); err == nil && only {
+			if only, err := t.onlyWebhooksLeft(ctx); err == nil && only && working() {
 				left++
 			} else {
 				left = 0

@@ -242,7 +242,7 @@ func (o *outageRun) breakService(ctx context.Context) ([]string, error) {
 func (o *outageRun) recover(ctx context.Context) ([]string, error) {
 	deadline := o.mended.Add(90 * time.Second)
 	for {
-		err := o.drainOrHooks(ctx, time.Until(deadline), o.workers[0].Done())
+		err := o.drainOrHooks(ctx, time.Until(deadline), o.workers[0].Done(), o.working)
 		switch {
 		case errors.Is(err, errOnlyHooks) && time.Now().Before(deadline):
 			o.report.add("webhooks not waited for", 1)
@@ -275,6 +275,10 @@ func (o *outageRun) begin(ctx context.Context) error {
 		o.workers, o.all = append(o.workers, p), append(o.all, p)
 	}
 	return nil
+}
+
+func (o *outageRun) working() bool {
+	return !slices.ContainsFunc(o.workers, func(p *process) bool { return !p.working() })
 }
 
 func (o *outageRun) end() (err error) {

@@ -50,6 +50,13 @@ func (p *process) end() error { return p.Stop(syscall.SIGTERM, 25*time.Second) }
 // kill ends it at once.
 func (p *process) kill() error { return p.Stop(syscall.SIGKILL, 10*time.Second) }
 
+// working reports whether it has started to work.
+func (p *process) working() bool {
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	return p.log.working
+}
+
 // stopped reports whether a signal has stopped it.
 func (p *process) stopped() bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
@@ -61,16 +68,18 @@ func (p *process) stopped() bool {
 	return i >= 0 && len(text) > i+2 && text[i+2] == 'T'
 }
 
-// tail keeps the last 8 KB of a log.
+// tail keeps the last 8 KB of a log, and whether it said that the worker works.
 type tail struct {
-	mu   sync.Mutex
-	text []byte
+	mu      sync.Mutex
+	text    []byte
+	working bool
 }
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, b...)
+	t.working = t.working || bytes.Contains(t.text, []byte(" working worker="))
 	if over := len(t.text) - 8<<10; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}

@@ -56,6 +56,12 @@ func (s *slot) kill() (pid int, ok bool) {
 	return pid, syscall.Kill(-pid, syscall.SIGKILL) == nil
 }
 
+func (s *slot) working() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current != nil && s.current.working()
+}
+
 // end drains the worker, and starts no other.
 func (s *slot) end() {
 	close(s.quit)
