@@ -43,7 +43,7 @@ type bed struct {
 // newBed returns a tenant. The worker reaches its rows with a key for this tenant alone.
 func newBed(t *testing.T, env ...string) *bed {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	b := &bed{
 		t: t, ctx: ctx, client: stacktest.UniqueName("e2e"), azure: stacktest.Azurite(t),

@@ -75,7 +75,7 @@ func left(t *testing.T, home string) []string {
 func TestDevOnce(t *testing.T) {
 	brings(t)
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd, home, out := dev(ctx, t, "--once")
 	if err := cmd.Run(); err != nil {
@@ -138,7 +138,7 @@ func TestDevThroughAModel(t *testing.T) {
 	brings(t)
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourModel})
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd, _, out := dev(ctx, t, "--once", "--backend", "postgres")
 	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+model.URL())
@@ -161,7 +161,7 @@ func TestDevThroughAModel(t *testing.T) {
 func TestDevInterrupted(t *testing.T) {
 	brings(t)
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd, home, errs := dev(ctx, t)
 	cmd.Stdout = nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,6 +22,10 @@ import (
 func TestMain(m *testing.M) {
 	stacktest.Main(m, removePrograms, func() error { return goleak.Find() })
 }
+
+// patience bounds what a test waits for, the build of the programs among it: that alone took two minutes on a machine with
+// two processors and a load of 20.
+const patience = 6 * time.Minute
 
 // programs are async-worker and async-worker-dev, built by the first test that needs them.
 type programs struct {

@@ -22,7 +22,7 @@ import (
 // newNATSBed returns a tenant without Azure: its tasks come by NATS, its documents lie in a folder.
 func newNATSBed(t *testing.T, env ...string) (*bed, jetstream.JetStream) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	server := natstest.Start(t, nil)
 	b := &bed{

@@ -19,7 +19,7 @@ import (
 // newPostgresBed returns a tenant with a database and a folder, and nothing else. env has the queue's settings.
 func newPostgresBed(t *testing.T, env func(b *bed) []string) *bed {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	b := &bed{
 		t: t, ctx: ctx, client: stacktest.UniqueName("e2e"), database: stacktest.Postgres(t), hooks: newHooks(t),
