@@ -214,22 +214,6 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// A message that is larger than its stream allows is too large, as one that is larger than the server allows: the copy
-// of a dead letter is shortened then.
-func TestTooLargeForStream(t *testing.T) {
-	t.Parallel()
-	q, js := jobs(t, natstest.Start(t, nil), nats.Options{})
-	stream, err := js.Stream(t.Context(), "SIMPLE-PROCESS-JOBS")
-	must(t, err)
-	c := stream.CachedInfo().Config
-	c.MaxMsgSize = 1 << 10
-	_, err = js.UpdateStream(t.Context(), c)
-	must(t, err)
-	if _, err := q.Send(t.Context(), strings.Repeat("x", 2<<10), queue.SendOptions{}); !errors.Is(err, queue.ErrTooLarge) {
-		t.Error(err)
-	}
-}
-
 // A CloudEvent in binary mode is read like one in structured mode.
 func TestBinaryCloudEvents(t *testing.T) {
 	t.Parallel()
