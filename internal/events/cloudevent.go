@@ -27,13 +27,14 @@ type Event struct {
 // unknown stands for a task type that is missing or malformed: a rejected message may name anything.
 const unknown = "unknown"
 
-// words are what a subject of NATS may consist of, without wildcards or empty words.
-var words = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*$`)
+// word is one word of a subject of NATS. A type with a dot would be of a subject with more words, which the sink's login
+// may not publish to: one rejected message would hold up all events.
+var word = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
 
 // typeOf is the type of an event.
 func typeOf(o store.Outgoing) string {
 	prefix := o.TaskType
-	if len(prefix) > 64 || !words.MatchString(prefix) {
+	if len(prefix) > 64 || !word.MatchString(prefix) {
 		prefix = unknown
 	}
 	if o.Kind == store.OutgoingLetter {

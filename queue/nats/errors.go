@@ -41,6 +41,9 @@ func (e *Misconfigured) Unwrap() error { return queue.ErrSetting }
 // hint is what to do when the server does not answer.
 const hint = "is the NATS server up and reachable? check NATS_URL"
 
+// tooLarge is JetStream's error code for a message that is larger than its stream allows (max_msg_size).
+const tooLarge jetstream.ErrorCode = 10054
+
 // unanswered reports whether a request may have been carried out.
 func unanswered(err error) bool {
 	for _, e := range []error{
@@ -83,7 +86,8 @@ func (q *natsQueue) explain(ctx context.Context, doing string, err error) error 
 			return fmt.Errorf("%s: %w", doing, queue.ErrNotFound)
 		}
 	}
-	if errors.Is(err, nats.ErrMaxPayload) {
+	refused, _ := errors.AsType[*jetstream.APIError](err)
+	if errors.Is(err, nats.ErrMaxPayload) || refused != nil && refused.ErrorCode == tooLarge {
 		return fmt.Errorf("%s: %w", doing, queue.ErrTooLarge)
 	}
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {

@@ -161,7 +161,7 @@ func (q *natsQueue) ensureConsumer(ctx context.Context, stream jetstream.Stream)
 		}
 		// Others rely on it. Who wants another visibility sends it with each message.
 		want.AckWait = c.AckWait
-		if c.FilterSubject == want.FilterSubject && c.AckPolicy == want.AckPolicy && c.MaxDeliver == want.MaxDeliver && c.MaxAckPending == want.MaxAckPending {
+		if fits(c, want) {
 			q.use(stream, existing)
 			return nil
 		}
@@ -172,4 +172,12 @@ func (q *natsQueue) ensureConsumer(ctx context.Context, stream jetstream.Stream)
 	}
 	q.use(stream, consumer)
 	return nil
+}
+
+// fits reports whether a consumer does what the wanted one does. One that sends headers only would make a dead letter
+// without a text of each message; one with a backoff has another AckWait for each delivery; one with limits refuses pulls.
+func fits(c, want jetstream.ConsumerConfig) bool {
+	return c.FilterSubject == want.FilterSubject && c.AckPolicy == want.AckPolicy && c.MaxDeliver == want.MaxDeliver &&
+		c.MaxAckPending == want.MaxAckPending && !c.HeadersOnly && len(c.BackOff) == 0 && c.MaxRequestBatch == 0 &&
+		c.MaxRequestExpires == 0 && len(c.PriorityGroups) == 0
 }

@@ -69,6 +69,30 @@ func TestForeignMessages(t *testing.T) {
 	}
 }
 
+// Another client's header with our name, whatever is in it, holds up no message.
+func TestForeignHeader(t *testing.T) {
+	t.Parallel()
+	url, conn := install(t)
+	service := open(t, url)
+	defer service.Close()
+	q := service.Queue("acme-tasks")
+	must(t, q.Ensure(t.Context()))
+	for _, header := range []string{`"tomorrow"`, `"2026-13-45"`, `1e400`, `null`, `{}`, `"infinity"`} {
+		_, err := conn.Exec(t.Context(), `select pgmq.send('acme-tasks', '{}',
+			jsonb_build_object('async-worker-expires-at', $1::jsonb))`, header)
+		must(t, err)
+		if peeked, err := q.Peek(t.Context(), 1); err != nil || len(peeked) != 1 {
+			t.Errorf("%s: peeked %v, %v", header, peeked, err)
+		}
+		got, err := q.Receive(t.Context(), 1, time.Minute)
+		must(t, err)
+		if len(got) != 1 {
+			t.Fatalf("%s: got %v", header, got)
+		}
+		must(t, got[0].Lease.Delete(t.Context()))
+	}
+}
+
 // Without the extension the error says what to do.
 func TestNotInstalled(t *testing.T) {
 	t.Parallel()

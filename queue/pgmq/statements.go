@@ -16,10 +16,10 @@ var statements = map[string]string{
 	// Headers came with pgmq 1.5.
 	"aw_queue_send_ttl": `select jsonb_build_object('id', s::text, 'receipt', '0') from pgmq.send(
 		($1) ->> 'queue', ($1) -> 'text', jsonb_build_object('` + expiry + `',
-			clock_timestamp() + make_interval(secs => (($1) ->> 'ttl_ms')::float8 / 1000)), ` + delay + `) s`,
+			extract(epoch from clock_timestamp()) + (($1) ->> 'ttl_ms')::float8 / 1000), ` + delay + `) s`,
 
 	"aw_queue_receive": `with received as materialized (
-			select r.*, (to_jsonb(r) #>> '{headers,` + expiry + `}')::timestamptz as expires_at
+			select r.*, ` + expires + ` as expires_at
 			from pgmq.read(($1) ->> 'queue', ` + visibility + `, (($1) ->> 'n')::int) r
 		), expired as materialized (
 			select pgmq.delete(($1) ->> 'queue', r.msg_id) from received r where r.expires_at <= clock_timestamp()
@@ -51,15 +51,19 @@ var statements = map[string]string{
 		select jsonb_build_object('deleted', coalesce(jsonb_agg(d.n), '[]')) from deleted d`,
 
 	"aw_queue_peek": `select jsonb_build_object('messages', coalesce(jsonb_agg(` + shown + ` order by m.msg_id), '[]'))
-		from (select r.*, (to_jsonb(r) #>> '{headers,` + expiry + `}')::timestamptz as expires_at from %[1]s r
+		from (select r.*, ` + expires + ` as expires_at from %[1]s r
 			where r.vt <= clock_timestamp() order by r.msg_id limit (($1) ->> 'n')::int) m`,
 	"aw_queue_depth": `select jsonb_build_object('depth', (select count(*) from %[1]s), 'queue', ($1) -> 'queue')`,
 	"aw_queue_tidy":  `select ($1)`,
 }
 
 const (
-	// expiry is the header with the time at which a message expires: pgmq has no time to live.
+	// expiry is the header with the time at which a message expires, in seconds since 1970: pgmq has no time to live.
 	expiry = "async-worker-expires-at"
+
+	// expires is the time in the header of a message r; null if it is none. An error would hold up all messages behind it.
+	expires = `case when jsonb_typeof(to_jsonb(r) #> '{headers,` + expiry + `}') = 'number' then to_timestamp(
+		least(greatest((to_jsonb(r) #>> '{headers,` + expiry + `}')::numeric, 0), 1e11)::float8) end`
 
 	delay      = `ceil(coalesce((($1) ->> 'delay_ms')::float8, 0) / 1000)::int`
 	visibility = `ceil((($1) ->> 'visibility_ms')::float8 / 1000)::int`

@@ -228,6 +228,28 @@ func TestTruncate(t *testing.T) {
 	must(t, held[0].Lease.Delete(t.Context()))
 }
 
+// TestTruncateLittle: many large messages that wait for their time are not moved: no tenant could receive meanwhile.
+func TestTruncateLittle(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks")
+	_, err := connect(t, url).Exec(t.Context(), `
+		insert into aw_queue_messages (client_id, queue, part, visible_at, body)
+		select 'acme', 'acme-tasks', aw_queue_part(now() - interval '1 minute'), now() + interval '1 year', x
+		from (select string_agg(md5(n::text), '') as x from generate_series(1, 2000) n) y, generate_series(1, 150);
+		insert into aw_queue_messages (client_id, queue, part, visible_at, body)
+		select 'acme', 'acme-tasks', aw_queue_part(now() - interval '1 minute'), now(), repeat('x', 1900)
+		from generate_series(1, 800);
+		delete from aw_queue_messages where visible_at <= now()`)
+	must(t, err)
+	var n int
+	must(t, as(t, url, "acme").QueryRow(t.Context(),
+		`select (aw_queue_tidy('{"client_id": "acme"}') ->> 'truncated')::int`).Scan(&n))
+	if n != 0 {
+		t.Error("150 messages of 64 kB were moved")
+	}
+}
+
 // TestNotifications: a message that arrives at an idle queue is announced, one that is delayed is not.
 func TestNotifications(t *testing.T) {
 	t.Parallel()

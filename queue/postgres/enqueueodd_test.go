@@ -23,7 +23,11 @@ func TestEnqueueRefusesOtherTypes(t *testing.T) {
 	conn := as(t, url, "acme")
 	for _, message := range []string{
 		`{"task_id":5,"task_type":"ingest","payload":{}}`, `{"task_id":true,"task_type":"ingest","payload":{}}`,
-		`{"task_id":"a","task_type":true,"payload":{}}`, `7`, `null`, `"specversion"`, `["specversion"]`,
+		`{"task_id":"a","task_type":true,"payload":{}}`,
+		`{"specversion":"1.0","task_id":"a","task_type":"ingest","payload":{}}`,
+		`{"specversion":"1.0","task_id":"a","task_type":"ingest","payload":{},"data_base64":"e30="}`,
+		`{"specversion":"1.0","id":"1","source":"/","type":"t","data":{"specversion":"1.0","job_id":"a","payload":{}}}`,
+		`7`, `null`, `"specversion"`, `["specversion"]`,
 	} {
 		if got := enqueue(t, conn, message); got != "AW006" {
 			t.Errorf("%s: %s", message, got)

@@ -49,7 +49,7 @@ type Sink struct {
 	conn    *nats.Conn // nil: not connected yet
 	js      jetstream.JetStream
 	covered map[string]cover // by subject
-	denied  error            // the last refusal of a subject
+	denied  error            // the last refusal of a subject that was returned
 }
 
 // cover says whether a stream covers a subject.
@@ -68,11 +68,7 @@ func New(o Options) (*Sink, error) {
 	if s.opts, err = login(o.Key); err != nil {
 		return nil, err
 	}
-	s.opts = append(s.opts, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			s.deny(err)
-		}
-	}))
+	s.opts = append(s.opts, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // it would print them
 	return s, nil
 }
 
@@ -85,18 +81,19 @@ func (s *Sink) Close() {
 	}
 }
 
-func (s *Sink) deny(err error) {
+// denial returns the last refusal of a subject, once. The client has noted it when a flush returns; its ErrorHandler may
+// be called later.
+func (s *Sink) denial(conn *nats.Conn) error {
+	err := conn.LastError()
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err == s.denied { //nolint:errorlint // the same refusal, not the same kind
+		return nil
+	}
 	s.denied = err
-}
-
-// denial returns the last refusal, and forgets it.
-func (s *Sink) denial() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err := s.denied
-	s.denied = nil
 	return err
 }
 
@@ -149,7 +146,7 @@ func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error
 		})
 	}
 	err = sending.Wait()
-	if denied := s.denial(); denied != nil {
+	if denied := s.denial(conn); denied != nil {
 		return events.Sent{}, fmt.Errorf("NATS at %s: %w; allow the login to publish to the subjects of the events", hosts(s.o.URL),
 			denied)
 	}

@@ -236,18 +236,20 @@ create or replace function {{ .schema }}.aw_queue_truncate() returns integer
 language plpgsql set search_path = {{ .path }} set lock_timeout = '100ms' as $$
 declare
   c_least constant bigint := 128; -- pages
+  c_most constant bigint := 4 << 20; -- bytes to move: nobody receives meanwhile
   v_current constant smallint := {{ .schema }}.aw_queue_part(clock_timestamp());
   v_pages bigint;
   v_left integer;
+  v_bytes bigint;
   v_done integer := 0;
 begin
   for n in 0..2 loop
     v_pages := pg_relation_size('{{ .schema }}.aw_queue_messages_' || n) / 8192;
     continue when n = v_current or v_pages < c_least;
     -- What is moved must be little, compared with what is gained.
-    select count(*) into v_left from (
-      select from {{ .schema }}.aw_queue_messages where part = n limit v_pages + 1) x;
-    continue when v_left > v_pages;
+    select count(*), coalesce(sum(pg_column_size(x.body)), 0) into v_left, v_bytes from (
+      select m.body from {{ .schema }}.aw_queue_messages m where m.part = n limit v_pages + 1) x;
+    continue when v_left > v_pages or v_bytes > c_most;
     begin
       execute format('lock table only {{ .schema }}.aw_queue_messages_%s in access exclusive mode nowait', n);
       with moved as (delete from {{ .schema }}.aw_queue_messages where part = n returning *)

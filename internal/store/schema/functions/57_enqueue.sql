@@ -36,6 +36,7 @@ end $$;
 create or replace function {{ .schema }}.aw_task_problem(t jsonb) returns text
 language sql immutable
 return case
+    when t ? 'specversion' then 'a CloudEvent must have the task as an object in data, without a specversion of its own'
     when jsonb_typeof(t -> 'task_id') <> 'string' then 'task_id must be a string'
     when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]+$' or length(t ->> 'task_id') > 128 then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
     when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' or jsonb_typeof(t -> 'task_type') <> 'string'

@@ -115,6 +115,8 @@ begin
       'processing_time_ms', coalesce(d.processing_time_ms,
         case when j.series = e.series then j.processing_time_ms end));
   end if;
+  j.result := null; -- the call would read both in full, for each event of a job
+  j.checkpoint := null;
   return {{ .schema }}.aw_publish_job(j) || v_outcome || jsonb_build_object(
     'kind', case when e.stage in ('started', 'completed', 'failed', 'canceled') then e.stage else 'progress' end,
     'id', e.id, 'at', e.at, 'stage', e.stage, 'progress', e.progress, 'attempt', e.attempt,

@@ -1,0 +1,52 @@
+package nats_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	sink "github.com/seed-7227ef26/async-worker/internal/events/nats"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// limited opens a sink whose login may publish to some subjects.
+func limited(t *testing.T, subjects ...string) *sink.Sink {
+	t.Helper()
+	s := serve(t, func(o *server.Options) {
+		o.Users = []*server.User{{Username: "u", Password: "u", Permissions: &server.Permissions{
+			Publish:   &server.SubjectPermission{Allow: append(subjects, "$JS.API.STREAM.NAMES")},
+			Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+		}}}
+	})
+	return open(t, sink.Options{URL: strings.Replace(s.ClientURL(), "://", "://u:u@", 1)})
+}
+
+// TestRejectedType: a login with the documented rights publishes the dead letter of a rejected message, whatever its
+// type, and what comes after it.
+func TestRejectedType(t *testing.T) {
+	t.Parallel()
+	s := limited(t, "*.job.*", "*.dlq")
+	for _, name := range []string{"a.b", "a.b.c", "dlq", "*", ">", "a b", "$SYS", ".", strings.Repeat("a", 65)} {
+		all := page(t, 1, 2, func(i int, o *store.Outgoing) {
+			if i == 0 {
+				o.Kind, o.TaskType = store.OutgoingLetter, name
+			}
+		})
+		if sent, err := s.Send(t.Context(), all); sent.Done != 2 || len(sent.Refused) != 0 || err != nil {
+			t.Errorf("%q (%s): %+v, %v", name, all[0].Type, sent, err)
+		}
+	}
+}
+
+// TestDenied: no event counts as published that the server denied, although the client learns of it apart from the
+// answer to its request.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	s := limited(t)
+	for range 1000 {
+		if sent, err := s.Send(t.Context(), page(t, 1, 1, nil)); sent.Done != 0 || err == nil {
+			t.Fatalf("%+v, %v", sent, err)
+		}
+	}
+}
