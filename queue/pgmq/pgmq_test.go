@@ -77,7 +77,7 @@ func TestForeignHeader(t *testing.T) {
 	defer service.Close()
 	q := service.Queue("acme-tasks")
 	must(t, q.Ensure(t.Context()))
-	for _, header := range []string{`"tomorrow"`, `"2026-13-45"`, `1e400`, `null`, `{}`, `"infinity"`} {
+	for _, header := range []string{`"tomorrow"`, `"2026-13-45"`, `1e400`, `null`, `{}`, `"infinity"`, `"2099-02-31T00:00:00+00:00"`} {
 		_, err := conn.Exec(t.Context(), `select pgmq.send('acme-tasks', '{}',
 			jsonb_build_object('async-worker-expires-at', $1::jsonb))`, header)
 		must(t, err)
@@ -90,6 +90,24 @@ func TestForeignHeader(t *testing.T) {
 			t.Fatalf("%s: got %v", header, got)
 		}
 		must(t, got[0].Lease.Delete(t.Context()))
+	}
+}
+
+// The version before wrote the time at which a message expires as text: such a message still expires.
+func TestExpiryOfBefore(t *testing.T) {
+	t.Parallel()
+	url, conn := install(t)
+	service := open(t, url)
+	defer service.Close()
+	q := service.Queue("acme-tasks")
+	must(t, q.Ensure(t.Context()))
+	_, err := conn.Exec(t.Context(), `select pgmq.send('acme-tasks', '{}', jsonb_build_object('async-worker-expires-at', t))
+		from unnest(array[clock_timestamp() - interval '1 second', clock_timestamp() + interval '1 hour']) t`)
+	must(t, err)
+	got, err := q.Receive(t.Context(), 2, time.Minute)
+	must(t, err)
+	if len(got) != 1 || time.Until(got[0].ExpiresAt).Round(time.Minute) != time.Hour {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -62,8 +62,13 @@ const (
 	expiry = "async-worker-expires-at"
 
 	// expires is the time in the header of a message r; null if it is none. An error would hold up all messages behind it.
+	// The version before wrote the time as text: of that the day is added to the first of its month, which always exists.
 	expires = `case when jsonb_typeof(to_jsonb(r) #> '{headers,` + expiry + `}') = 'number' then to_timestamp(
-		least(greatest((to_jsonb(r) #>> '{headers,` + expiry + `}')::numeric, 0), 1e11)::float8) end`
+		least(greatest((to_jsonb(r) #>> '{headers,` + expiry + `}')::numeric, 0), 1e11)::float8)
+		when to_jsonb(r) #>> '{headers,` + expiry + `}' ~
+			'^[1-9]\d{3}-(0[1-9]|1[0-2])-[0-3]\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?[+-](0\d|1[0-4]):[0-5]\d$'
+		then overlay(to_jsonb(r) #>> '{headers,` + expiry + `}' placing '01' from 9)::timestamptz
+			+ make_interval(days => substr(to_jsonb(r) #>> '{headers,` + expiry + `}', 9, 2)::int - 1) end`
 
 	delay      = `ceil(coalesce((($1) ->> 'delay_ms')::float8, 0) / 1000)::int`
 	visibility = `ceil((($1) ->> 'visibility_ms')::float8 / 1000)::int`
