@@ -39,18 +39,18 @@ func TestEveryPage(t *testing.T) {
 	pages := b.furnish().addresses()
 	pages["sign-in"] = "login"
 	w := b.browse("operate")
-	for _, how := range []struct {
-		scheme string
-		width  int64
-	}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
-		w.scheme(how.scheme)
-		w.do(chromedp.EmulateViewport(how.width, 860))
-		for name, path := range pages {
-			w.open(path)
+	for name, path := range pages {
+		w.open(path)
+		is[bool](w, source+";true")
+		for _, how := range []struct {
+			scheme string
+			width  int64
+		}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
+			w.scheme(how.scheme)
+			w.do(chromedp.EmulateViewport(how.width, 860))
 			if wide := is[int](w, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
 				t.Errorf("%s is %d pixels wider than %d", name, wide, how.width)
 			}
-			is[bool](w, source+";true")
 			var found []struct {
 				ID, Help string
 				Nodes    []string
