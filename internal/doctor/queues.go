@@ -157,13 +157,20 @@ func unlessLost(err error) error {
 func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 	var fine, absent []string
 	var left []string
+	var spared *Result // a right is missing that the worker does without
 	for _, v := range visits {
 		err, tried := v.tried[check]
 		switch {
 		case v.absent && (check == "queue metadata" || !tried):
 			absent = append(absent, v.name)
 		case err != nil:
-			return w.refused(check, right, v.name, err)
+			r := w.refused(check, right, v.name, err)
+			if !right.Optional || v.absent || !errors.Is(err, queue.ErrDenied) {
+				return r
+			}
+			r.State, r.Class = Warn, None
+			r.Remedy += "; a queue that exists needs no such right"
+			spared = &r
 		case tried:
 			fine = append(fine, v.name)
 		case v.skipped[check] != "":
@@ -176,6 +183,8 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 			Check: check, State: Warn, Seen: strings.Join(absent, ", ") + " does not exist",
 			Remedy: "the worker creates it at its start; or leave out --no-create",
 		}
+	case spared != nil:
+		return *spared
 	case len(fine) == 0 && len(left) == 0:
 		return Result{
 			Check: check, State: Skipped, Seen: "there is no queue to try it on, or the account does not answer",

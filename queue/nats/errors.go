@@ -44,6 +44,9 @@ const hint = "is the NATS server up and reachable? check NATS_URL"
 // tooLarge is JetStream's error code for a message that is larger than its stream allows (max_msg_size).
 const tooLarge jetstream.ErrorCode = 10054
 
+// overlaps is JetStream's error code for a stream with a subject of another one.
+const overlaps jetstream.ErrorCode = 10065
+
 // unanswered reports whether a request may have been carried out.
 func unanswered(err error) bool {
 	for _, e := range []error{

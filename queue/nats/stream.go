@@ -78,14 +78,6 @@ func (q *natsQueue) Ensure(ctx context.Context) error {
 	return q.explain(ctx, "create", err)
 }
 
-func (q *natsQueue) findStream(ctx context.Context, w wire) (jetstream.Stream, error) {
-	name, err := w.js.StreamNameBySubject(ctx, q.subject)
-	if err != nil {
-		return nil, err
-	}
-	return w.js.Stream(ctx, name)
-}
-
 // createStream creates the work-queue stream: a message is removed once it is acknowledged. A full stream refuses new
 // messages; by default only the account's limits apply.
 func (q *natsQueue) createStream(ctx context.Context, w wire) (jetstream.Stream, error) {
@@ -103,6 +95,15 @@ func (q *natsQueue) createStream(ctx context.Context, w wire) (jetstream.Stream,
 			fmt.Sprintf("create queue %q", q.name),
 			fmt.Sprintf("the stream %s exists, but does not capture the subject %s", streamName(subjects), q.subject),
 			"add the subject to it",
+		}
+	}
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok && refused.ErrorCode == overlaps {
+		return nil, &Misconfigured{
+			fmt.Sprintf("create queue %q", q.name),
+			fmt.Sprintf("another stream than %s captures one of the subjects %s", streamName(subjects),
+				strings.Join(subjects, ", ")),
+			"use subjects of your own (NATS_SUBJECT); if the other stream is this tenant's, let it capture them all, and " +
+				"allow the login to publish to " + namesSubject,
 		}
 	}
 	return stream, err

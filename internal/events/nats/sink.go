@@ -22,12 +22,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-7227ef26/async-worker/internal/events"
+	"github.com/seed-7227ef26/async-worker/internal/natsconn"
 )
 
 // Options qualify New.
 type Options struct {
 	URL     string        // required: one or more addresses, separated by commas
 	Key     string        // the content of a .creds file, the seed of an NKey, or a token; empty: none, or in URL
+	Owner   string        // the tenant, whose inbox answers come to; empty: that of all users of the account
 	Timeout time.Duration // of one request; default 5 s
 	Log     *slog.Logger  // required
 }
@@ -103,9 +105,13 @@ func (s *Sink) connected() (*nats.Conn, jetstream.JetStream, error) {
 	if s.conn != nil {
 		return s.conn, s.js, nil
 	}
-	conn, err := connect(s.o.URL, s.o.Timeout, s.opts...)
+	conn, shared, err := connect(s.o, s.opts...)
 	if err != nil {
 		return nil, nil, err
+	}
+	if shared != nil {
+		s.o.Log.Warn("NATS denies the tenant's inbox, so answers about events come to that of all users of the account; "+
+			"allow it and restart (docs/events.md)", "inbox", natsconn.Inbox(s.o.Owner)+".>", "error", shared)
 	}
 	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(s.o.Timeout))
 	if err != nil {
