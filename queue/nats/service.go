@@ -48,6 +48,9 @@ type Options struct {
 	// OnSharedInbox is called when a connection was made whose login may not subscribe to the owner's inbox: answers
 	// come to that of all users of the account. It must not block. May be nil.
 	OnSharedInbox func(err error)
+	// OnRisk is called by Ensure, once for each stream and setting, when a stream of somebody else's may lose messages:
+	// which one, and by which setting. It must not block. May be nil.
+	OnRisk func(risk string)
 	// OnMessage is called when a message is published to a queue that is received from. A denied right to subscribe to
 	// the queue's subject is not an error: OnMessage is not called, and OnDeaf is, once. They must not block; both may
 	// be nil.
@@ -76,6 +79,7 @@ type service struct {
 	js     jetstream.JetStream
 	failed error // of the last attempt to connect again
 	closed bool
+	warned map[string]bool // by stream: OnRisk was called
 }
 
 // Open returns the service of a NATS server. It doesn't touch the network: the first request connects, and fails if
@@ -96,6 +100,9 @@ func Open(login Login, o Options) (queue.Service, error) {
 	if o.OnSharedInbox == nil {
 		o.OnSharedInbox = func(error) {}
 	}
+	if o.OnRisk == nil {
+		o.OnRisk = func(string) {}
+	}
 	if o.OnDeaf == nil {
 		o.OnDeaf = func(error) {}
 	}
@@ -103,7 +110,7 @@ func Open(login Login, o Options) (queue.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{Options: o, login: login, queues: map[string]*natsQueue{}}
+	s := &service{Options: o, login: login, queues: map[string]*natsQueue{}, warned: map[string]bool{}}
 	s.opts = append(opts, s.connection()...)
 	return s, nil
 }
