@@ -3,8 +3,11 @@ package nats_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	sink "github.com/seed-7227ef26/async-worker/internal/events/nats"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -57,5 +60,32 @@ func TestDenied(t *testing.T) {
 		if sent, err := s.Send(t.Context(), page(t, 1, 1, nil)); sent.Done != 0 || err == nil {
 			t.Fatalf("%+v, %v", sent, err)
 		}
+	}
+}
+
+// TestDeniedInPart: what a stream has acknowledged counts, although the server denies another event of the page.
+func TestDeniedInPart(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, func(o *server.Options) {
+		o.Users = []*server.User{
+			{Username: "admin", Password: "admin"},
+			{Username: "u", Password: "u", Permissions: &server.Permissions{
+				Publish: &server.SubjectPermission{Deny: []string{"ocr.dlq"}},
+			}},
+		}
+	})
+	_, js := client(t, srv, nats.UserInfo("admin", "admin"))
+	makeStream(t, js, jetstream.StreamConfig{})
+	s := open(t, sink.Options{
+		URL: strings.Replace(srv.ClientURL(), "://", "://u:u@", 1), Owner: "southhaven", Timeout: time.Second,
+	})
+	all := page(t, 1, 3, func(i int, o *store.Outgoing) {
+		if i == 2 {
+			o.Kind = store.OutgoingLetter
+		}
+	})
+	sent, err := s.Send(t.Context(), all)
+	if sent.Done != 2 || err == nil || !strings.Contains(err.Error(), "ocr.dlq") {
+		t.Errorf("%+v, %v", sent, err)
 	}
 }
