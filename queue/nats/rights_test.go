@@ -34,12 +34,12 @@ func printedRights(t *testing.T, tenant string) string {
 // oneAccount starts a server whose tenants are users of one account, with the printed rights, beside an administrator.
 func oneAccount(t *testing.T, tenants ...string) *natstest.Server {
 	t.Helper()
-	users := "{ user: admin, password: admin }\n"
+	users := []string{"{ user: admin, password: admin }"}
 	for _, tenant := range tenants {
-		users += printedRights(t, tenant)
+		users = append(users, printedRights(t, tenant))
 	}
 	file := filepath.Join(t.TempDir(), "nats.conf")
-	must(t, os.WriteFile(file, []byte("authorization { users: [\n"+users+"] }\n"), 0o600))
+	must(t, os.WriteFile(file, []byte("authorization { users: [\n"+strings.Join(users, "\n")+"] }\n"), 0o600))
 	return natstest.Start(t, func(o *server.Options) {
 		printed, err := server.ProcessConfigFile(file)
 		must(t, err)
