@@ -25,6 +25,7 @@ type visit struct {
 	tried   map[string]error
 	skipped map[string]string
 	waiting int
+	spared  bool // it exists, and the worker does without the right to create it
 }
 
 // queueChecks returns the checks with the rights that they try.
@@ -82,6 +83,9 @@ func (w *Worker) visit(ctx context.Context, q queue.Probing) visit {
 	v.tried["queue create"] = w.within(ctx, q.Create)
 	if v.absent && v.tried["queue create"] != nil {
 		return v
+	}
+	if errors.Is(v.tried["queue create"], queue.ErrDenied) {
+		v.spared = w.within(ctx, q.Ensure) == nil // as at the worker's start
 	}
 	if v.absent {
 		v.absent, v.tried["queue metadata"] = false, w.within(ctx,
@@ -165,7 +169,7 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 			absent = append(absent, v.name)
 		case err != nil:
 			r := w.refused(check, right, v.name, err)
-			if !right.Optional || v.absent || !errors.Is(err, queue.ErrDenied) {
+			if check != "queue create" || !v.spared {
 				return r
 			}
 			r.State, r.Class = Warn, None
