@@ -166,8 +166,7 @@ func grantOf(cfg config.Config) func(storage.Right, string) string {
 
 // grantOfNATS names the subjects that a right needs. The error names the one that is denied.
 func grantOfNATS(storage.Right, string) string {
-	return "let its user publish to $JS.API.> and $JS.ACK.>, and subscribe to _INBOX.> (docs/nats.md lists the " +
-		"subjects one by one)"
+	return "give its user the permissions that docs/nats.md lists"
 }
 
 // grantOfPostgres is for rights on functions. The error names the one that is denied.

@@ -19,7 +19,9 @@ const maxPublisherLease = 30 * time.Second
 // openSink opens where lifecycle events go.
 func (t *Tenant) openSink(c config.Events) (events.Sink, error) {
 	if c.NATS() {
-		return eventsnats.New(eventsnats.Options{URL: c.URL.Reveal(), Key: c.Key.Reveal(), Log: t.log})
+		return eventsnats.New(eventsnats.Options{
+			URL: c.URL.Reveal(), Key: c.Key.Reveal(), Owner: t.Config.ClientID, Log: t.log,
+		})
 	}
 	return eventshttp.New(eventshttp.Options{
 		URL: c.URL.Reveal(), Key: c.Key.Reveal(), UserAgent: "async-worker/" + Version,

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/natsconn"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
@@ -76,6 +77,11 @@ func (t *Tenant) natsQueues() (queue.Service, error) {
 			}
 			t.log.Warn("the connection to NATS is lost; connecting again", "error", err)
 		},
+		OnSharedInbox: func(err error) {
+			t.log.Warn("NATS denies the tenant's inbox, so answers come to that of all users of the account; "+
+				"allow it and restart (docs/nats.md)", "inbox", natsconn.Inbox(c.ClientID)+".>", "error", err)
+		},
+		OnRisk:    func(risk string) { t.log.Warn("NATS may lose tasks", "risk", risk) },
 		OnMessage: t.wakeForTasks,
 		OnDeaf: func(err error) {
 			t.log.Warn("NATS denies the right to subscribe to the subjects of tasks; new tasks are found by polling",

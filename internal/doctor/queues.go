@@ -25,6 +25,7 @@ type visit struct {
 	tried   map[string]error
 	skipped map[string]string
 	waiting int
+	spared  bool // it exists, and the worker does without the right to create it
 }
 
 // queueChecks returns the checks with the rights that they try.
@@ -82,6 +83,9 @@ func (w *Worker) visit(ctx context.Context, q queue.Probing) visit {
 	v.tried["queue create"] = w.within(ctx, q.Create)
 	if v.absent && v.tried["queue create"] != nil {
 		return v
+	}
+	if errors.Is(v.tried["queue create"], queue.ErrDenied) {
+		v.spared = w.within(ctx, q.Ensure) == nil // as at the worker's start
 	}
 	if v.absent {
 		v.absent, v.tried["queue metadata"] = false, w.within(ctx,
@@ -157,13 +161,20 @@ func unlessLost(err error) error {
 func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 	var fine, absent []string
 	var left []string
+	var spared *Result // a right is missing that the worker does without
 	for _, v := range visits {
 		err, tried := v.tried[check]
 		switch {
 		case v.absent && (check == "queue metadata" || !tried):
 			absent = append(absent, v.name)
 		case err != nil:
-			return w.refused(check, right, v.name, err)
+			r := w.refused(check, right, v.name, err)
+			if check != "queue create" || !v.spared {
+				return r
+			}
+			r.State, r.Class = Warn, None
+			r.Remedy += "; a queue that exists needs no such right"
+			spared = &r
 		case tried:
 			fine = append(fine, v.name)
 		case v.skipped[check] != "":
@@ -176,6 +187,8 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 			Check: check, State: Warn, Seen: strings.Join(absent, ", ") + " does not exist",
 			Remedy: "the worker creates it at its start; or leave out --no-create",
 		}
+	case spared != nil:
+		return *spared
 	case len(fine) == 0 && len(left) == 0:
 		return Result{
 			Check: check, State: Skipped, Seen: "there is no queue to try it on, or the account does not answer",

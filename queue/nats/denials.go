@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -13,8 +14,9 @@ import (
 
 // denials remembers what the server denied. It says so apart from the request, which just gets no answer.
 type denials struct {
-	mu   sync.Mutex
-	last []denial // the oldest first
+	mu       sync.Mutex
+	last     []denial                              // the oldest first
+	expected map[string][]*context.CancelCauseFunc // by what: each ends a request that may be denied
 }
 
 type denial struct {
@@ -29,17 +31,60 @@ func (d *denials) note(err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return
 	}
-	// As in: permissions violation for publish to "$JS.API.STREAM.CREATE.JOBS"
-	_, what, found := strings.Cut(strings.ToLower(err.Error()), "permissions violation for ")
-	if !found {
-		what = "a subject"
-	}
+	what := denialOf(err)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if ends := d.expected[what]; len(ends) > 0 {
+		(*ends[0])(&expectedDenial{err}) // each request is denied once
+		d.expected[what] = ends[1:]
+		return
+	}
 	if len(d.last) == keptDenials {
 		d.last = slices.Delete(d.last, 0, 1)
 	}
 	d.last = append(d.last, denial{what, time.Now()})
+}
+
+// denialOf is what an error of the client says was denied, as in: publish to "$js.api.stream.create.jobs".
+func denialOf(err error) string {
+	_, what, found := strings.Cut(strings.ToLower(err.Error()), "permissions violation for ")
+	if !found {
+		return "a subject"
+	}
+	return what
+}
+
+// expectedDenial ends a request that works without the right.
+type expectedDenial struct{ error }
+
+// Unwrap is the client's error.
+func (e *expectedDenial) Unwrap() error { return e.error }
+
+// expect returns a context for a request to a subject that the server may deny: the denial ends it, and is not noted.
+// The caller calls stop after the request.
+func (d *denials) expect(ctx context.Context, subject string) (_ context.Context, stop func()) {
+	what := `publish to "` + strings.ToLower(subject) + `"`
+	ctx, end := context.WithCancelCause(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.expected == nil {
+		d.expected = map[string][]*context.CancelCauseFunc{}
+	}
+	d.expected[what] = append(d.expected[what], &end)
+	return ctx, func() {
+		end(nil)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.expected[what] = slices.DeleteFunc(d.expected[what], func(f *context.CancelCauseFunc) bool { return f == &end })
+	}
+}
+
+// deniedIn is the denial that ended a context of expect; nil: none did.
+func deniedIn(ctx context.Context) error {
+	if denied, ok := errors.AsType[*expectedDenial](context.Cause(ctx)); ok {
+		return denied.error
+	}
+	return nil
 }
 
 func (d *denials) clear() {

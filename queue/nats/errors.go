@@ -41,9 +41,6 @@ func (e *Misconfigured) Unwrap() error { return queue.ErrSetting }
 // hint is what to do when the server does not answer.
 const hint = "is the NATS server up and reachable? check NATS_URL"
 
-// tooLarge is JetStream's error code for a message that is larger than its stream allows (max_msg_size).
-const tooLarge jetstream.ErrorCode = 10054
-
 // unanswered reports whether a request may have been carried out.
 func unanswered(err error) bool {
 	for _, e := range []error{
@@ -92,6 +89,16 @@ func (q *natsQueue) explain(ctx context.Context, doing string, err error) error 
 	}
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return &Misconfigured{doing, "the server or the account has no JetStream", "enable jetstream in its configuration"}
+	}
+	if errors.Is(err, jetstream.ErrNotPullConsumer) {
+		return &Misconfigured{
+			doing, fmt.Sprintf("the consumer %s pushes messages", q.durable), "delete it; the worker creates one to pull from",
+		}
+	}
+	if refused != nil {
+		if why := refusalOf(refused); why != nil {
+			return why.of(doing, err)
+		}
 	}
 	if denied := q.denied(); denied != "" {
 		return &Denied{Doing: doing, Subject: denied, Cause: err}

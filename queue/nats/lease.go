@@ -150,7 +150,7 @@ func (l *lease) isGone(ctx context.Context) bool {
 	_ = l.queue.request(ctx, "peek", func(ctx context.Context, w wire) error {
 		stream, _, findErr := l.queue.find(ctx, w)
 		if err = findErr; err == nil {
-			_, err = stream.GetMsg(ctx, l.sequence)
+			_, err = get(ctx, w, stream.CachedInfo().Config.Name, l.sequence, "")
 		}
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/seed-7227ef26/async-worker/internal/natsconn"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -101,6 +102,9 @@ func (l Login) explain(doing string, err error) error {
 		if errors.Is(err, refused) {
 			return &Denied{Doing: doing, Cause: refused}
 		}
+	}
+	if errors.Is(err, natsconn.ErrInbox) {
+		return &Denied{Doing: doing, Cause: err, Subject: denialOf(err)}
 	}
 	return &taskerr.Error{
 		Class: taskerr.TransientStorage, Dependency: taskerr.Queues,

@@ -103,48 +103,6 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A stream that an administrator made is used; one that would lose or keep messages is refused, as is another client's.
-func TestForeignStreams(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		config  jetstream.StreamConfig
-		refused string
-	}{
-		"any name": {jetstream.StreamConfig{
-			Name: "tasks", Subjects: []string{"simple-process.>"}, Retention: jetstream.WorkQueuePolicy,
-		}, ""},
-		"limits": {jetstream.StreamConfig{Name: "tasks", Subjects: []string{"simple-process.>"}}, "retention"},
-		"another client's": {jetstream.StreamConfig{
-			Name: "tasks", Subjects: []string{"simple-process.jobs"}, Retention: jetstream.WorkQueuePolicy,
-			Metadata: map[string]string{"async-worker-client": "southhaven"},
-		}, "southhaven"},
-		"other subjects": {jetstream.StreamConfig{
-			Name: "SIMPLE-PROCESS-JOBS", Subjects: []string{"other"}, Retention: jetstream.WorkQueuePolicy,
-		}, "add the subject"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := natstest.Start(t, nil)
-			conn, err := client.Connect(s.URL())
-			must(t, err)
-			defer conn.Close()
-			js, err := jetstream.New(conn)
-			must(t, err)
-			_, err = js.CreateStream(t.Context(), c.config)
-			must(t, err)
-			service := open(t, s, nats.Options{
-				Owner: "acme", Subjects: map[string]string{"acme-tasks": "simple-process.jobs"},
-			})
-			t.Cleanup(func() { must(t, service.Close()) })
-			err = service.Queue("acme-tasks").Ensure(t.Context())
-			_, wrong := errors.AsType[*nats.Misconfigured](err)
-			if c.refused == "" && err != nil || c.refused != "" && (!wrong || !strings.Contains(err.Error(), c.refused)) {
-				t.Errorf("got %v, want %q", err, c.refused)
-			}
-		})
-	}
-}
-
 // The messages of a worker that dies come back after the lease.
 func TestDeadWorker(t *testing.T) {
 	t.Parallel()

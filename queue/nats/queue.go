@@ -200,7 +200,7 @@ func (q *natsQueue) Peek(ctx context.Context, n int) ([]queue.Peeked, error) {
 		}
 		next := info.Delivered.Stream + 1
 		for len(peeked) < n {
-			m, err := stream.GetMsg(ctx, next, jetstream.WithGetMsgSubject(q.subject))
+			m, err := get(ctx, w, stream.CachedInfo().Config.Name, next, q.subject)
 			if errors.Is(err, jetstream.ErrMsgNotFound) {
 				return nil
 			}

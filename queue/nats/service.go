@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-7227ef26/async-worker/internal/natsconn"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -30,7 +31,8 @@ type Options struct {
 	// Default "ocr-workers".
 	Group string
 	// Owner is noted in stream and consumers. A queue that belongs to another owner is refused: two tenants on one
-	// subject would take each other's messages. Default: none, and nothing is refused.
+	// subject would take each other's messages. Answers come to an inbox of the owner's own (natsconn.Inbox). Default:
+	// none, nothing is refused, and the inbox is that of all users of the account.
 	Owner string
 	// Lease is for how long new queues hide a received message without a request of its own: the visibility that
 	// Receive and Extend are usually given. Default 60 s.
@@ -43,6 +45,12 @@ type Options struct {
 	// OnConnection is called when the connection is lost (up is false; err says why, and may be nil) and when it is
 	// there again. It must not block. May be nil.
 	OnConnection func(up bool, err error)
+	// OnSharedInbox is called when a connection was made whose login may not subscribe to the owner's inbox: answers
+	// come to that of all users of the account. It must not block. May be nil.
+	OnSharedInbox func(err error)
+	// OnRisk is called by Ensure, once for each stream and setting, when a stream of somebody else's may lose messages:
+	// which one, and by which setting. It must not block. May be nil.
+	OnRisk func(risk string)
 	// OnMessage is called when a message is published to a queue that is received from. A denied right to subscribe to
 	// the queue's subject is not an error: OnMessage is not called, and OnDeaf is, once. They must not block; both may
 	// be nil.
@@ -71,6 +79,7 @@ type service struct {
 	js     jetstream.JetStream
 	failed error // of the last attempt to connect again
 	closed bool
+	warned map[string]bool // by stream: OnRisk was called
 }
 
 // Open returns the service of a NATS server. It doesn't touch the network: the first request connects, and fails if
@@ -88,6 +97,12 @@ func Open(login Login, o Options) (queue.Service, error) {
 	if o.OnConnection == nil {
 		o.OnConnection = func(bool, error) {}
 	}
+	if o.OnSharedInbox == nil {
+		o.OnSharedInbox = func(error) {}
+	}
+	if o.OnRisk == nil {
+		o.OnRisk = func(string) {}
+	}
 	if o.OnDeaf == nil {
 		o.OnDeaf = func(error) {}
 	}
@@ -95,12 +110,12 @@ func Open(login Login, o Options) (queue.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{Options: o, login: login, queues: map[string]*natsQueue{}}
+	s := &service{Options: o, login: login, queues: map[string]*natsQueue{}, warned: map[string]bool{}}
 	s.opts = append(opts, s.connection()...)
 	return s, nil
 }
 
-// connect returns the connection, and makes it at the first call. It takes at most the service's timeout.
+// connect returns the connection, and makes it at the first call. Each step of that takes at most the service's timeout.
 func (s *service) connect() (*nats.Conn, jetstream.JetStream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,9 +125,12 @@ func (s *service) connect() (*nats.Conn, jetstream.JetStream, error) {
 	case s.conn != nil:
 		return s.conn, s.js, nil
 	}
-	conn, err := nats.Connect(s.login.URL, s.opts...)
+	conn, shared, err := natsconn.Connect(s.login.URL, s.Owner, s.Timeout, s.opts...)
 	if err != nil {
 		return nil, nil, &connectError{err}
+	}
+	if shared != nil {
+		s.OnSharedInbox(shared)
 	}
 	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(s.Timeout))
 	if err != nil {
@@ -139,7 +157,7 @@ func (s *service) connection() []nats.Option {
 		nats.ReconnectWait(time.Second), nats.ReconnectJitter(500*time.Millisecond, time.Second),
 		nats.ReconnectBufSize(-1), // a request that can't be sent now fails now
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
-		nats.ConnectHandler(func(*nats.Conn) { s.OnConnection(true, nil) }),
+		nats.ConnectHandler(s.connected()),
 		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
 			if !c.IsClosed() {
 				s.OnConnection(false, err)
@@ -159,6 +177,12 @@ func (s *service) connection() []nats.Option {
 			}
 		}),
 	}
+}
+
+// connected tells of the first connection; a second one may be made at once, for the sake of its inbox.
+func (s *service) connected() nats.ConnHandler {
+	var once sync.Once
+	return func(*nats.Conn) { once.Do(func() { s.OnConnection(true, nil) }) }
 }
 
 // Queue implements queue.Service.

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,20 +69,14 @@ func (q *natsQueue) Ensure(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := q.checkStream(stream.CachedInfo().Config); err != nil {
+		c := stream.CachedInfo().Config
+		if err := q.checkStream(c); err != nil {
 			return err
 		}
+		q.warn(c)
 		return q.ensureConsumer(ctx, stream)
 	})
 	return q.explain(ctx, "create", err)
-}
-
-func (q *natsQueue) findStream(ctx context.Context, w wire) (jetstream.Stream, error) {
-	name, err := w.js.StreamNameBySubject(ctx, q.subject)
-	if err != nil {
-		return nil, err
-	}
-	return w.js.Stream(ctx, name)
 }
 
 // createStream creates the work-queue stream: a message is removed once it is acknowledged. A full stream refuses new
@@ -105,6 +98,15 @@ func (q *natsQueue) createStream(ctx context.Context, w wire) (jetstream.Stream,
 			"add the subject to it",
 		}
 	}
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok && refused.ErrorCode == overlaps {
+		return nil, &Misconfigured{
+			fmt.Sprintf("create queue %q", q.name),
+			fmt.Sprintf("another stream than %s captures one of the subjects %s", streamName(subjects),
+				strings.Join(subjects, ", ")),
+			"use subjects of your own (NATS_SUBJECT); if the other stream is this tenant's, let it capture them all, and " +
+				"allow the login to publish to " + namesSubject,
+		}
+	}
 	return stream, err
 }
 
@@ -113,71 +115,4 @@ func (q *natsQueue) metadata() map[string]string {
 		return nil
 	}
 	return map[string]string{ownerKey: q.Owner}
-}
-
-// checkStream refuses a stream that keeps done messages, loses others, or is another tenant's.
-func (q *natsQueue) checkStream(c jetstream.StreamConfig) error {
-	doing := fmt.Sprintf("create queue %q", q.name)
-	switch {
-	case c.Retention != jetstream.WorkQueuePolicy:
-		return &Misconfigured{
-			doing, fmt.Sprintf("the stream %s, which captures %s, has the retention %s", c.Name, q.subject, c.Retention),
-			"it must be workqueue: create the stream again, or use another subject",
-		}
-	case c.Metadata[ownerKey] != "" && q.Owner != "" && c.Metadata[ownerKey] != q.Owner:
-		return q.taken("stream", c.Name, c.Metadata[ownerKey])
-	}
-	return nil
-}
-
-func (q *natsQueue) taken(kind, name, owner string) error {
-	return &Misconfigured{
-		fmt.Sprintf("create queue %q", q.name),
-		fmt.Sprintf("the subject %s and its %s %s belong to the client %s", q.subject, kind, name, owner),
-		"give each client a subject of its own (NATS_SUBJECT)",
-	}
-}
-
-// ensureConsumer creates the durable consumer, or corrects it.
-func (q *natsQueue) ensureConsumer(ctx context.Context, stream jetstream.Stream) error {
-	existing, err := stream.Consumer(ctx, q.durable)
-	want := jetstream.ConsumerConfig{
-		Durable: q.durable, Description: "workers of async-worker", FilterSubject: q.subject,
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: cmp.Or(q.Lease, defaultLease),
-		// Attempts are counted in the job's row; an exhausted message would stay in the stream for ever.
-		MaxDeliver: -1,
-		// A message that waits for its retry counts as pending.
-		MaxAckPending: -1,
-		Metadata:      q.metadata(),
-	}
-	switch {
-	case errors.Is(err, jetstream.ErrConsumerNotFound):
-	case err != nil:
-		return err
-	default:
-		c := existing.CachedInfo().Config
-		if owner := c.Metadata[ownerKey]; owner != "" && q.Owner != "" && owner != q.Owner {
-			return q.taken("consumer", q.durable, owner)
-		}
-		// Others rely on it. Who wants another visibility sends it with each message.
-		want.AckWait = c.AckWait
-		if fits(c, want) {
-			q.use(stream, existing)
-			return nil
-		}
-	}
-	consumer, err := stream.CreateOrUpdateConsumer(ctx, want)
-	if err != nil {
-		return err
-	}
-	q.use(stream, consumer)
-	return nil
-}
-
-// fits reports whether a consumer does what the wanted one does. One that sends headers only would make a dead letter
-// without a text of each message; one with a backoff has another AckWait for each delivery; one with limits refuses pulls.
-func fits(c, want jetstream.ConsumerConfig) bool {
-	return c.FilterSubject == want.FilterSubject && c.AckPolicy == want.AckPolicy && c.MaxDeliver == want.MaxDeliver &&
-		c.MaxAckPending == want.MaxAckPending && !c.HeadersOnly && len(c.BackOff) == 0 && c.MaxRequestBatch == 0 &&
-		c.MaxRequestExpires == 0 && len(c.PriorityGroups) == 0
 }

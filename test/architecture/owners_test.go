@@ -12,7 +12,10 @@ func owners() []owner {
 			"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
 			[]string{"queue/azure/...", "internal/azure", "test/..."},
 		},
-		{"github.com/nats-io", []string{"queue/nats/...", "internal/events/nats", "test/..."}},
+		{
+			"github.com/nats-io",
+			[]string{"queue/nats/...", "internal/events/nats", "internal/natsconn", "test/..."},
+		},
 		{
 			"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",
 			[]string{"internal/blob/azure/...", "internal/azure", "test/..."},

@@ -83,10 +83,11 @@ func rules() []rule {
 		{"internal/httpd/...", nil, "it serves any handler"},
 		{"internal/front", []string{"internal/httpd", taskWords}, "it hands requests on, and knows nothing of what they say"},
 		{"internal/azure/...", []string{taskErrors}, "queue/azure and blob/azure share it"},
+		{"internal/natsconn", []string{}, "queue/nats and events/nats share it"},
 
 		{
 			"queue/...",
-			[]string{"queue/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
+			[]string{"queue/...", "internal/tracing", "internal/azure", "internal/natsconn", taskWords, taskErrors},
 			"a back end doesn't know its users",
 		},
 		{
@@ -207,7 +208,7 @@ func rules() []rule {
 		},
 		{
 			"internal/events/...",
-			[]string{"internal/events", "internal/store", "internal/event"},
+			[]string{"internal/events", "internal/store", "internal/event", "internal/natsconn"},
 			"it publishes what any store has",
 		},
 		{

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"github.com/seed-7227ef26/async-worker/internal/natsconn"
 )
 
 // errCredentials reports a key of an unknown form.
@@ -41,9 +43,10 @@ func login(key string) ([]nats.Option, error) {
 
 // connect connects once; a connection that is lost later is made again, for ever. Until then each request fails: what
 // is not acknowledged is sent again by the publisher, so the client keeps nothing.
-func connect(address string, timeout time.Duration, opts ...nats.Option) (*nats.Conn, error) {
-	conn, err := nats.Connect(address, append([]nats.Option{
-		nats.Name("async-worker (events)"), nats.Timeout(timeout), nats.MaxReconnects(-1),
+// shared is natsconn.Connect's.
+func connect(o Options, opts ...nats.Option) (conn *nats.Conn, shared, err error) {
+	conn, shared, err = natsconn.Connect(o.URL, o.Owner, o.Timeout, append([]nats.Option{
+		nats.Name("async-worker (events)"), nats.Timeout(o.Timeout), nats.MaxReconnects(-1),
 		nats.ReconnectWait(time.Second), nats.ReconnectJitter(500*time.Millisecond, time.Second),
 		nats.ReconnectBufSize(-1), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
 	}, opts...)...)
@@ -53,9 +56,9 @@ func connect(address string, timeout time.Duration, opts ...nats.Option) (*nats.
 				err = known // the client's error may quote the address with its password
 			}
 		}
-		return nil, fmt.Errorf("connect to NATS at %s: %w", hosts(address), bare(err))
+		return nil, nil, fmt.Errorf("connect to NATS at %s: %w", hosts(o.URL), bare(err))
 	}
-	return conn, nil
+	return conn, shared, nil
 }
 
 // hosts are the addresses without names and passwords.

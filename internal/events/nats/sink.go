@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,12 +23,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-7227ef26/async-worker/internal/events"
+	"github.com/seed-7227ef26/async-worker/internal/natsconn"
 )
 
 // Options qualify New.
 type Options struct {
 	URL     string        // required: one or more addresses, separated by commas
 	Key     string        // the content of a .creds file, the seed of an NKey, or a token; empty: none, or in URL
+	Owner   string        // the tenant, whose inbox answers come to; empty: that of all users of the account
 	Timeout time.Duration // of one request; default 5 s
 	Log     *slog.Logger  // required
 }
@@ -103,9 +106,13 @@ func (s *Sink) connected() (*nats.Conn, jetstream.JetStream, error) {
 	if s.conn != nil {
 		return s.conn, s.js, nil
 	}
-	conn, err := connect(s.o.URL, s.o.Timeout, s.opts...)
+	conn, shared, err := connect(s.o, s.opts...)
 	if err != nil {
 		return nil, nil, err
+	}
+	if shared != nil {
+		s.o.Log.Warn("NATS denies the tenant's inbox, so answers about events come to that of all users of the account; "+
+			"allow it and restart (docs/events.md)", "inbox", natsconn.Inbox(s.o.Owner)+".>", "error", shared)
 	}
 	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(s.o.Timeout))
 	if err != nil {
@@ -146,12 +153,15 @@ func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error
 		})
 	}
 	err = sending.Wait()
-	if denied := s.denial(conn); denied != nil {
-		return events.Sent{}, fmt.Errorf("NATS at %s: %w; allow the login to publish to the subjects of the events", hosts(s.o.URL),
-			denied)
+	denied := s.denial(conn)
+	if denied != nil {
+		err = fmt.Errorf("%w; allow the login to publish to this subject", denied)
 	}
 	var sent events.Sent
 	for ; sent.Done < len(all) && became[sent.Done].settled; sent.Done++ {
+		if denied != nil && !became[sent.Done].stream {
+			break // it may be what was denied
+		}
 		if became[sent.Done].reduced {
 			sent.Reduced++
 		}
@@ -168,12 +178,16 @@ func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error
 // outcome is what became of an event.
 type outcome struct {
 	settled bool
+	stream  bool  // a stream answered it; else nobody does, also if the server denied it
 	reduced bool  // its result was left out
 	refused error // it is too large even so; nil: it arrived
 }
 
-// tooLarge is JetStream's error code for a message that is larger than its stream allows.
-const tooLarge jetstream.ErrorCode = 10054
+// JetStream's error codes. Source: server/errors.json of nats-server.
+const (
+	tooLarge    jetstream.ErrorCode = 10054 // larger than the stream's max_msg_size
+	storeFailed jetstream.ErrorCode = 10077 // such as a full stream that discards new messages
+)
 
 // publish sends one event; without its result if it is too large with it.
 func (s *Sink) publish(
@@ -181,22 +195,20 @@ func (s *Sink) publish(
 ) (o outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
-	stream, err := s.covers(ctx, js, e.Type)
-	if err != nil {
+	if o.stream, err = s.covers(ctx, js, e.Type); err != nil {
 		return o, err
 	}
 	for {
 		limit := conn.MaxPayload()
 		err := errTooLarge
 		if limit <= 0 || int64(len(e.Body)) <= limit-headroom {
-			err = s.send(ctx, conn, js, e, stream)
+			err = s.send(ctx, conn, js, e, o.stream)
 		}
-		refusal, _ := errors.AsType[*jetstream.APIError](err)
 		switch {
 		case err == nil:
 			o.settled = true
 			return o, nil
-		case !errors.Is(err, errTooLarge) && (refusal == nil || refusal.ErrorCode != tooLarge):
+		case !errors.Is(err, errTooLarge) && !s.neverFits(ctx, js, e, err):
 			return o, err
 		case o.reduced:
 			o.settled, o.refused = true, err
@@ -207,6 +219,23 @@ func (s *Sink) publish(
 		}
 		o.reduced = true
 	}
+}
+
+// neverFits reports whether a stream refuses an event for its size, and not because it is full at the moment. If the
+// event may be larger than all of the stream, the stream is asked for its max_bytes; without the right to ask it counts
+// as full.
+func (s *Sink) neverFits(ctx context.Context, js jetstream.JetStream, e events.Event, err error) bool {
+	refusal, _ := errors.AsType[*jetstream.APIError](err)
+	if refusal == nil || refusal.ErrorCode != storeFailed || !strings.Contains(refusal.Description, "maximum bytes") {
+		return refusal != nil && refusal.ErrorCode == tooLarge
+	}
+	name, err := js.StreamNameBySubject(ctx, e.Type)
+	if err != nil {
+		return false
+	}
+	stream, err := js.Stream(ctx, name)
+	atLeast := len(e.Body) + len(e.Type) + len(e.ID) + len(structure)
+	return err == nil && int64(atLeast) > stream.CachedInfo().Config.MaxBytes
 }
 
 var errTooLarge = errors.New("the event is larger than a message may be (max_payload)")

@@ -215,18 +215,23 @@ func TestLarge(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		server        func(*server.Options)
-		stream        int32
+		stream        int32 // max_msg_size
+		bytes         int64 // max_bytes
 		left, reduced int
 	}{
-		"server":           {func(o *server.Options) { o.MaxPayload = 100_000 }, -1, 0, 1},
-		"stream":           {nil, 100_000, 0, 1},
-		"stream of little": {nil, 400, 3, 3},
+		"server":           {func(o *server.Options) { o.MaxPayload = 100_000 }, -1, -1, 0, 1},
+		"stream":           {nil, 100_000, -1, 0, 1},
+		"stream of little": {nil, 400, -1, 3, 3},
+		"small stream":     {nil, -1, 100_000, 0, 1},
+		"tiny stream":      {nil, -1, 400, 3, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := serve(t, c.server)
 			_, js := client(t, srv)
-			stream := makeStream(t, js, jetstream.StreamConfig{MaxMsgSize: c.stream})
+			stream := makeStream(t, js, jetstream.StreamConfig{
+				MaxMsgSize: c.stream, MaxBytes: c.bytes, Discard: jetstream.DiscardNew,
+			})
 			sent, err := open(t, sink.Options{URL: srv.ClientURL()}).Send(t.Context(), page(t, 1, 3, large))
 			if err != nil || sent.Done != 3 || len(sent.Refused) != c.left || sent.Reduced != c.reduced {
 				t.Fatalf("sent %+v, %v", sent, err)

@@ -1,0 +1,79 @@
+package nats
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// shortestAge is the shortest max_age of a stream, as less than that is a matter of one task and its retries.
+	shortestAge = time.Hour
+	// fairAge is from where on a max_age is no risk: no message waits for longer by our doing.
+	fairAge = maxVisibility
+)
+
+// checkStream refuses a stream that keeps done messages, loses others in silence, or is another tenant's.
+func (q *natsQueue) checkStream(c jetstream.StreamConfig) error {
+	switch limit := limitOf(c); {
+	case c.Metadata[ownerKey] != "" && q.Owner != "" && c.Metadata[ownerKey] != q.Owner:
+		return q.unsuitable(fmt.Sprintf("the stream %s, which captures %s, notes the client %s as its owner", c.Name,
+			q.subject, c.Metadata[ownerKey]),
+			"give each tenant a stream and subjects of its own (NATS_SUBJECT), which no other stream captures")
+	case c.Retention != jetstream.WorkQueuePolicy:
+		return q.unsuitable(
+			fmt.Sprintf("the stream %s, which captures %s, has the retention %s", c.Name, q.subject, c.Retention),
+			"it must be workqueue: create the stream again, or use another subject")
+	case c.NoAck:
+		return q.unsuitable(
+			fmt.Sprintf("the stream %s has no_ack, so it confirms no message, and loses those that it can't store", c.Name),
+			"set no_ack of it to false")
+	case c.Discard == jetstream.DiscardOld && limit != "":
+		return q.unsuitable(
+			fmt.Sprintf("the stream %s has %s and discard old, so it removes tasks that wait when it is full", c.Name, limit),
+			fmt.Sprintf("set discard of it to new (nats stream edit %s --discard new), or remove the limit", c.Name))
+	case c.MaxAge > 0 && c.MaxAge < shortestAge:
+		return q.unsuitable(fmt.Sprintf("the stream %s removes tasks that wait for %s (max_age)", c.Name, c.MaxAge),
+			fmt.Sprintf("set max_age of it to 0, or to %s at least", shortestAge))
+	}
+	return nil
+}
+
+// limitOf is the limit that makes a stream full; empty: only the account's, which refuse messages.
+func limitOf(c jetstream.StreamConfig) string {
+	switch {
+	case c.MaxMsgs > 0:
+		return fmt.Sprintf("max_msgs %d", c.MaxMsgs)
+	case c.MaxBytes > 0:
+		return fmt.Sprintf("max_bytes %d", c.MaxBytes)
+	case c.MaxMsgsPerSubject > 0:
+		return fmt.Sprintf("max_msgs_per_subject %d", c.MaxMsgsPerSubject)
+	}
+	return ""
+}
+
+// warn tells of what may be the operator's choice, once for each stream.
+func (q *natsQueue) warn(c jetstream.StreamConfig) {
+	var risks []string
+	if c.MaxAge > 0 && c.MaxAge < fairAge {
+		risks = append(risks, fmt.Sprintf("the stream %s removes tasks that wait for %s (max_age)", c.Name, c.MaxAge))
+	}
+	if c.Storage == jetstream.MemoryStorage {
+		risks = append(risks, fmt.Sprintf("the stream %s is in memory: its tasks are lost when its servers stop", c.Name))
+	}
+	q.service.mu.Lock()
+	known := q.warned[c.Name]
+	q.warned[c.Name] = true
+	q.service.mu.Unlock()
+	if known {
+		return
+	}
+	for _, risk := range risks {
+		q.OnRisk(risk)
+	}
+}
+
+func (q *natsQueue) unsuitable(problem, remedy string) error {
+	return &Misconfigured{fmt.Sprintf("create queue %q", q.name), problem, remedy}
+}

@@ -1,0 +1,139 @@
+package nats_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-7227ef26/async-worker/queue/nats"
+	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
+)
+
+// administrator is a client that may do all.
+func administrator(t *testing.T, s *natstest.Server) jetstream.JetStream {
+	t.Helper()
+	conn, err := client.Connect(s.URL())
+	must(t, err)
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	must(t, err)
+	return js
+}
+
+// A stream that an administrator made is used; one that would lose or keep messages is refused, as is another client's.
+// What may be a choice is told of, once.
+func TestForeignStreams(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit    func(*jetstream.StreamConfig)
+		refused string
+		risks   int
+	}{
+		"any name":   {nil, "", 0},
+		"limits":     {func(c *jetstream.StreamConfig) { c.Retention = jetstream.LimitsPolicy }, "retention", 0},
+		"no ack":     {func(c *jetstream.StreamConfig) { c.NoAck = true }, "set no_ack", 0},
+		"messages":   {func(c *jetstream.StreamConfig) { c.MaxMsgs = 9 }, "max_msgs 9 and discard old", 0},
+		"bytes":      {func(c *jetstream.StreamConfig) { c.MaxBytes = 9000 }, "max_bytes 9000 and discard old", 0},
+		"one each":   {func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 1 }, "max_msgs_per_subject 1", 0},
+		"full":       {func(c *jetstream.StreamConfig) { c.MaxMsgs, c.Discard = 9, jetstream.DiscardNew }, "", 0},
+		"short age":  {func(c *jetstream.StreamConfig) { c.MaxAge = time.Minute }, "max_age", 0},
+		"a day":      {func(c *jetstream.StreamConfig) { c.MaxAge = 24 * time.Hour }, "", 1},
+		"a month":    {func(c *jetstream.StreamConfig) { c.MaxAge = 30 * 24 * time.Hour }, "", 0},
+		"memory":     {func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage }, "", 1},
+		"no subject": {func(c *jetstream.StreamConfig) { c.Subjects = []string{"other"} }, "add the subject", 0},
+		"another client's": {func(c *jetstream.StreamConfig) {
+			c.Metadata = map[string]string{"async-worker-client": "southhaven"}
+		}, "notes the client southhaven as its owner", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := natstest.Start(t, nil)
+			stream := jetstream.StreamConfig{
+				Name: "tasks", Subjects: []string{"simple-process.>"}, Retention: jetstream.WorkQueuePolicy,
+			}
+			if c.edit != nil {
+				c.edit(&stream)
+			}
+			if name == "no subject" {
+				stream.Name = "SIMPLE-PROCESS-JOBS"
+			}
+			_, err := administrator(t, s).CreateStream(t.Context(), stream)
+			must(t, err)
+			risks := make(chan string, 9)
+			service := open(t, s, nats.Options{
+				Owner: "acme", Subjects: map[string]string{"a": "simple-process.jobs", "b": "simple-process.jobs.high"},
+				OnRisk: func(risk string) { risks <- risk },
+			})
+			t.Cleanup(func() { must(t, service.Close()) })
+			for _, q := range []string{"a", "b"} {
+				err = service.Queue(q).Ensure(t.Context())
+				_, wrong := errors.AsType[*nats.Misconfigured](err)
+				if c.refused == "" && err != nil || c.refused != "" && (!wrong || !strings.Contains(err.Error(), c.refused)) {
+					t.Errorf("got %v, want %q", err, c.refused)
+				}
+			}
+			if len(risks) != c.risks {
+				t.Errorf("%d risks, want %d", len(risks), c.risks)
+			}
+		})
+	}
+}
+
+// TestConsumerOfOthers: a consumer that fits gets its owner noted; one of the same name for other messages keeps its
+// filter.
+func TestConsumerOfOthers(t *testing.T) {
+	t.Parallel()
+	const subject = "simple-process.jobs"
+	for name, c := range map[string]struct {
+		filter, owner string
+		refused       string
+	}{
+		"fits":        {subject, "", ""},
+		"own, other":  {"simple-process.before", "acme", ""},
+		"none":        {"simple-process.other", "", "takes simple-process.other, and not simple-process.jobs"},
+		"all":         {"", "", "takes all subjects, and not simple-process.jobs"},
+		"another's":   {subject, "southhaven", "belongs to the client southhaven"},
+		"other, both": {"simple-process.other", "southhaven", "belongs to the client southhaven"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := natstest.Start(t, nil)
+			js := administrator(t, s)
+			stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+				Name: "tasks", Subjects: []string{"simple-process.>"}, Retention: jetstream.WorkQueuePolicy,
+			})
+			must(t, err)
+			made := jetstream.ConsumerConfig{
+				Durable: "ocr-workers", FilterSubject: c.filter, AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1,
+				MaxAckPending: -1, AckWait: time.Minute, Description: "made by hand",
+			}
+			if c.owner != "" {
+				made.Metadata = map[string]string{"async-worker-client": c.owner}
+			}
+			_, err = stream.CreateConsumer(t.Context(), made)
+			must(t, err)
+			service := open(t, s, nats.Options{Owner: "acme", Subjects: map[string]string{"a": subject}})
+			t.Cleanup(func() { must(t, service.Close()) })
+			err = service.Queue("a").Ensure(t.Context())
+			if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+				t.Fatalf("got %v, want %q", err, c.refused)
+			}
+			consumer, err := stream.Consumer(t.Context(), "ocr-workers")
+			must(t, err)
+			got, owner, filter := consumer.CachedInfo().Config, "acme", subject
+			if c.refused != "" {
+				owner, filter = c.owner, c.filter
+			}
+			if got.Metadata["async-worker-client"] != owner || got.FilterSubject != filter {
+				t.Errorf("owner %q, filter %q", got.Metadata["async-worker-client"], got.FilterSubject)
+			}
+			if c.filter == subject && got.Description != "made by hand" {
+				t.Errorf("it was changed: %+v", got)
+			}
+		})
+	}
+}
