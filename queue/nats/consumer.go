@@ -68,12 +68,17 @@ func (q *natsQueue) checkConsumer(stream jetstream.StreamConfig, c jetstream.Con
 			owner), remedy)
 	case own, slices.Equal(have, []string{q.subject}):
 		return nil
-	case len(have) == 0 && slices.Equal(stream.Subjects, []string{q.subject}): // it has all of it, which is ours
+	case len(have) == 0 && !slices.ContainsFunc(stream.Subjects, q.foreign): // it has all of it, which is ours
 		return nil
 	default:
 		return q.unsuitable(fmt.Sprintf("the consumer %s of the stream %s takes %s, and not %s", c.Durable, stream.Name,
 			cmp.Or(strings.Join(have, ", "), "all subjects"), q.subject), remedy+", or delete the consumer if nobody uses it")
 	}
+}
+
+// foreign reports whether a subject of a stream is none of this tenant's.
+func (q *natsQueue) foreign(subject string) bool {
+	return !slices.Contains(q.subjects(q.name), subject)
 }
 
 // filters are the subjects that a consumer takes; none: all.

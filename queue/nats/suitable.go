@@ -2,21 +2,16 @@ package nats
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-const (
-	// shortestAge is the shortest max_age of a stream, as less than that is a matter of one task and its retries.
-	shortestAge = time.Hour
-	// fairAge is from where on a max_age is no risk: no message waits for longer by our doing.
-	fairAge = maxVisibility
-)
+// fairAge is from where on a max_age is no risk: no message waits for longer by our doing.
+const fairAge = maxVisibility
 
-// checkStream refuses a stream that keeps done messages, loses others in silence, or is another tenant's.
+// checkStream refuses a stream that keeps done messages, confirms none, or is another tenant's.
 func (q *natsQueue) checkStream(c jetstream.StreamConfig) error {
-	switch limit := limitOf(c); {
+	switch {
 	case c.Metadata[ownerKey] != "" && q.Owner != "" && c.Metadata[ownerKey] != q.Owner:
 		return q.unsuitable(fmt.Sprintf("the stream %s, which captures %s, notes the client %s as its owner", c.Name,
 			q.subject, c.Metadata[ownerKey]),
@@ -29,13 +24,6 @@ func (q *natsQueue) checkStream(c jetstream.StreamConfig) error {
 		return q.unsuitable(
 			fmt.Sprintf("the stream %s has no_ack, so it confirms no message, and loses those that it can't store", c.Name),
 			"set no_ack of it to false")
-	case c.Discard == jetstream.DiscardOld && limit != "":
-		return q.unsuitable(
-			fmt.Sprintf("the stream %s has %s and discard old, so it removes tasks that wait when it is full", c.Name, limit),
-			fmt.Sprintf("set discard of it to new (nats stream edit %s --discard new), or remove the limit", c.Name))
-	case c.MaxAge > 0 && c.MaxAge < shortestAge:
-		return q.unsuitable(fmt.Sprintf("the stream %s removes tasks that wait for %s (max_age)", c.Name, c.MaxAge),
-			fmt.Sprintf("set max_age of it to 0, or to %s at least", shortestAge))
 	}
 	return nil
 }
@@ -53,11 +41,17 @@ func limitOf(c jetstream.StreamConfig) string {
 	return ""
 }
 
-// warn tells of what may be the operator's choice, once for each stream.
+// warn tells of how a stream may lose tasks, once for each stream. It may be the operator's choice, and a site that ran
+// with it must not stop at an upgrade.
 func (q *natsQueue) warn(c jetstream.StreamConfig) {
 	var risks []string
+	if limit := limitOf(c); c.Discard == jetstream.DiscardOld && limit != "" {
+		risks = append(risks, fmt.Sprintf("the stream %[1]s has %[2]s and discard old, so it removes tasks that wait when it is "+
+			"full; set discard of it to new (nats stream edit %[1]s --discard new), or remove the limit", c.Name, limit))
+	}
 	if c.MaxAge > 0 && c.MaxAge < fairAge {
-		risks = append(risks, fmt.Sprintf("the stream %s removes tasks that wait for %s (max_age)", c.Name, c.MaxAge))
+		risks = append(risks, fmt.Sprintf("the stream %s removes tasks that wait for %s (max_age); set it to 0, or to %s at least",
+			c.Name, c.MaxAge, fairAge))
 	}
 	if c.Storage == jetstream.MemoryStorage {
 		risks = append(risks, fmt.Sprintf("the stream %s is in memory: its tasks are lost when its servers stop", c.Name))
