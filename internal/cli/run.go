@@ -75,12 +75,12 @@ func (p *program) work(
 ) (err error) {
 	t, err := p.open(ctx, cfg, log, app.Everything)
 	if err != nil {
-		return &failure{"connect", nextOpen, err}
+		return &failure{"connect", app.NextServices(err), err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	w, err := t.NewWorker(ctx)
 	if err != nil {
-		return &failure{"start", nextOpen, err}
+		return &failure{"start", app.NextServices(err), err}
 	}
 	m := &manager{log: log, drain: cfg.DrainMax}
 	m.reload = func(ctx context.Context) {
