@@ -87,7 +87,7 @@ func (t *Tenant) NextQueues(err error) string {
 // NextContainer says what to do when the container, or the folder in its place, fails.
 func (t *Tenant) NextContainer() string {
 	if t.Config.BlobBackend == config.BlobDir {
-		return "check BLOB_DIR: the folder must exist, or its parent be writable"
+		return "check BLOB_DIR: is the folder there, and writable to this user?"
 	}
 	return t.nextStorage()
 }
