@@ -2,12 +2,17 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
 
@@ -82,5 +87,40 @@ func TestServicesDown(t *testing.T) {
 				t.Errorf("what to do: %q, want %q; all of it:\n%s", next, c.next, got.errOut)
 			}
 		})
+	}
+}
+
+// TestMigrateAsWorker: the worker's login can't migrate, and the error says which login can.
+func TestMigrateAsWorker(t *testing.T) {
+	t.Parallel()
+	for name, database := range map[string]string{
+		"empty": stacktest.EmptyPostgres(t), "migrated": stacktest.PostgresWith(t, schema.Options{}),
+	} {
+		conn, err := pgx.Connect(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		login := strings.ReplaceAll(stacktest.UniqueName("w"), "-", "_")
+		_, err = conn.Exec(t.Context(), fmt.Sprintf("create role %s login password 'secret'", login))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_, _ = conn.Exec(context.Background(), "drop role "+login)
+			_ = conn.Close(context.Background())
+		})
+		u, err := url.Parse(database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = url.UserPassword(login, "secret")
+		var out, errOut bytes.Buffer
+		code := Run(t.Context(), []string{"migrate"}, []string{"DATABASE_URL=" + u.String()}, strings.NewReader(""), &out,
+			&errOut)
+		said := result{code, out.String(), errOut.String()}
+		if code != exitPermission || !strings.Contains(strings.Join(strings.Fields(said.errOut), " "),
+			"use the login of the database's owner") {
+			t.Errorf("%s: %+v", name, said)
+		}
 	}
 }
