@@ -47,10 +47,7 @@ type failure struct {
 	err   error
 }
 
-// The name of a package in front of an error says nothing to a user.
-func (e *failure) Error() string {
-	return e.doing + ": " + strings.TrimPrefix(e.err.Error(), "store: ")
-}
+func (e *failure) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *failure) Unwrap() error { return e.err }
 
 // What to do when a service does not answer.
