@@ -55,7 +55,7 @@ build-dev:
 	@$(if $(filter nats,$(BACKEND)),dev/step 'build bin/nats-server' go build -trimpath -o bin/ github.com/nats-io/nats-server/v2)
 
 .PHONY: run
-run: build-dev $(if $(BACKEND),,$(NODE_MODULES)) ## Start the local stack and the worker, and ingest the samples; ONCE=1 stops after that, BACKEND=postgres needs one Postgres and nothing else, BACKEND=nats that and a nats-server
+run: build-dev $(if $(BACKEND),,$(NODE_MODULES)) ## Start the local stack and the worker, and ingest the samples; ONCE=1 stops after that; else .dev/data is kept (make clean removes it); BACKEND=postgres needs one Postgres and nothing else, BACKEND=nats that and a nats-server
 	@dev/install-test-deps.sh $(if $(BACKEND),,run)
 	@exec bin/async-worker-dev $(if $(filter-out 0 no false,$(ONCE)),--once) $(if $(BACKEND),--backend $(BACKEND))
 
@@ -138,7 +138,7 @@ boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, a
 	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
 
 .PHONY: bench
-bench: test-deps ## Measure what the worker costs around a task, next to a bare client loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream, search (SET=dir as for quality), vectors (SET=dir, EMBEDDINGS=wordllama as for quality, or neither), feed, decks, bloat, retention, dashboard or peers (other programs beside it, from PyPI; CORPUS=dir: these documents)
+bench: test-deps ## Measure what the worker costs around a task, next to a bare client loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream, search (SET=dir as for quality), terms, vectors (SET=dir, EMBEDDINGS=wordllama as for quality, or neither), feed, decks, bloat, retention, dashboard or peers (other programs beside it, from PyPI; CORPUS=dir: these documents)
 	@$(if $(filter peers,$(ONLY)),dev/install-peers.sh $(PEERS))
 	@$(if $(EMBEDDINGS),dev/install-retrieval-deps.sh $(RETRIEVAL_VENV))
 	@$(if $(filter dashboard,$(ONLY)),go test -count=1 -timeout 60m -v ./internal/dashboard -run '^TestRows$$' -rows $(or $(ROWS),1000000),go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(if $(filter peers,$(ONLY)),-peers $(PEERS) $(if $(CORPUS),-corpus '$(CORPUS)')) $(if $(SET),-set '$(SET)') $(if $(EMBEDDINGS),-embeddings '$(EMBEDDINGS)' -venv $(RETRIEVAL_VENV)) $(BENCHFLAGS))

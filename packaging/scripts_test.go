@@ -157,13 +157,14 @@ func TestScriptsKnowTheirArguments(t *testing.T) {
 	}
 }
 
-// A step in a log tells nothing of its way while it goes well, and loses nothing of what a failure said.
+// A step in a log says what it begins, tells nothing of its way while it goes well, and loses nothing of what a failure said.
 func TestStep(t *testing.T) {
 	t.Parallel()
-	if out := command(t, "../dev/step", "the step", "echo", "progress"); bytes.Contains(out, []byte("progress")) {
-		t.Errorf("a step that went well says %s", out)
+	fine := exec.CommandContext(t.Context(), "../dev/step", "the step", "echo", "progress")
+	if out, err := fine.CombinedOutput(); err != nil || string(out) != "the step …\n" {
+		t.Errorf("a step that went well says %q, %v", out, err)
 	}
-	said := regexp.MustCompile(`^the step: failed after \d+ s, with exit code 7\nfound\nwrong\n$`)
+	said := regexp.MustCompile(`^the step …\nthe step: failed after \d+ s, with exit code 7\nfound\nwrong\n$`)
 	var out, problems bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "../dev/step", "the step", "sh", "-c", "echo found; echo wrong >&2; exit 7")
 	cmd.Stdout, cmd.Stderr = &out, &problems

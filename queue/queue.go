@@ -17,18 +17,18 @@ const Never time.Duration = -1
 var (
 	// ErrLeaseLost reports that the lease has ended: somebody else received the message, it was deleted, or its
 	// visibility timeout passed.
-	ErrLeaseLost = errors.New("queue: lease lost")
+	ErrLeaseLost = errors.New("lease lost")
 	// ErrUncertain reports that a request on a lease may or may not have been carried out: its response was lost. Treat
 	// the lease as ending at its old deadline, but finish the work: the store's fencing decides.
-	ErrUncertain = errors.New("queue: outcome unknown")
+	ErrUncertain = errors.New("outcome unknown")
 	// ErrTooLarge reports that a text does not fit into a message of this queue; send a claim check.
-	ErrTooLarge = errors.New("queue: message too large")
+	ErrTooLarge = errors.New("message too large")
 	// ErrDenied reports that the service refuses the credentials, or lacks a right for them. Waiting does not help.
-	ErrDenied = errors.New("queue: access denied")
+	ErrDenied = errors.New("access denied")
 	// ErrSetting reports that a setting is wrong, here or in the service. Waiting does not help.
-	ErrSetting = errors.New("queue: wrong setting")
+	ErrSetting = errors.New("wrong setting")
 	// ErrNotFound reports that the queue does not exist.
-	ErrNotFound = errors.New("queue: no such queue")
+	ErrNotFound = errors.New("no such queue")
 )
 
 // Service opens the queues of one tenant's account. It is safe for concurrent use.

@@ -25,7 +25,7 @@ async-worker-dev starts real Azurite, Postgres (PGlite) and PostgREST from npm, 
 daemon, ingests the documents of dev/samples, checks the webhook of each, shows a bad task in the dead letters and
 asks the index a question. It needs Node.js and no key: without OPENAI_API_KEY it uses the offline provider. Run it
 inside the project's folder. It writes only to .dev/ there: data, logs, and, in .dev/env, the settings of the running
-stack for other commands.
+stack for other commands. What is in .dev/data stays for the next run, documents too; make clean removes it.
 
   --once         stop after the tour, which uses fresh data and removes it; exit code 0: all went well
   --backend postgres

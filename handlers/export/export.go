@@ -142,7 +142,7 @@ func (w *work) canSign(ctx context.Context) error {
 	if errors.Is(err, blob.ErrUnsigned) {
 		return &taskerr.Error{
 			Class: taskerr.ValidationError, Code: "EXPORT_CANNOT_SIGN", Cause: err,
-			Message: "the worker's storage account can't sign an address for the file",
+			Message: "the worker's storage account can't sign an address for the file, and EXPORT_URL_HOURS is not 0",
 			Hint: "set AZURE_STORAGE_CONNECTION_STRING with the account's key, or AZURE_STORAGE_ACCOUNT with an identity; or set " +
 				"EXPORT_URL_HOURS=0: results name the blob then, and have no address",
 		}

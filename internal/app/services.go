@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	blobazure "github.com/seed-7227ef26/async-worker/internal/blob/azure"
@@ -24,7 +23,7 @@ import (
 func (t *Tenant) openQueues(ctx context.Context) error {
 	service, err := t.openQueueService(ctx)
 	if err != nil {
-		return fmt.Errorf("open the queues: %w", err)
+		return &ServiceError{"open the queues", t.NextQueues(err), err}
 	}
 	t.closers = append(t.closers, service.Close)
 	names := task.QueueNames(t.Config.ClientID)
@@ -146,12 +145,12 @@ func (t *Tenant) openBucket(context.Context) error {
 	}
 	creds, err := t.credentials()
 	if err != nil {
-		return err
+		return &ServiceError{"open the container " + t.Config.Azure.Container, t.NextContainer(), err}
 	}
 	t.Bucket, err = blobazure.Open(creds, t.Config.Azure.Container,
 		blobazure.Options{Concurrency: t.Config.Concurrency})
 	if err != nil {
-		return fmt.Errorf("open the container %s: %w", t.Config.Azure.Container, err)
+		return &ServiceError{"open the container " + t.Config.Azure.Container, t.NextContainer(), err}
 	}
 	return nil
 }
@@ -185,7 +184,7 @@ func (t *Tenant) openStore(ctx context.Context) (err error) {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("open the store: %w", err)
+		return &ServiceError{"open the store", t.NextDatabase(), err}
 	}
 	t.announce()
 	return nil

@@ -34,6 +34,7 @@ type dependencyCheck struct {
 	name  string // in messages: "the database"
 	where string // host, without secrets
 	ask   func(context.Context) error
+	next  func(error) string // what to do when it fails
 }
 
 // UnavailableError reports services that did not answer within the bound of a start.
@@ -118,13 +119,21 @@ func askAll(ctx context.Context, checks []dependencyCheck) ([]dependencyCheck, e
 	for i, err := range errs {
 		if err != nil {
 			left = append(left, checks[i])
-			failed = append(failed, fmt.Errorf("%s at %s: %w", checks[i].name, checks[i].where, err))
+			failed = append(failed, checks[i].failure(err))
 		}
 	}
 	if len(failed) == 0 {
 		return nil, nil
 	}
 	return left, failed
+}
+
+func (c dependencyCheck) failure(err error) *ServiceError {
+	e := &ServiceError{doing: c.name + " at " + c.where, err: err}
+	if c.next != nil {
+		e.next = c.next(err)
+	}
+	return e
 }
 
 func namesOf(checks []dependencyCheck) string {
@@ -233,13 +242,13 @@ func (t *Tenant) prepare(ctx context.Context) error {
 				return fmt.Errorf("check the store: %w%s", err, store.DialReason(err))
 			}
 			return nil
-		}},
-		{"the queues", t.QueuesAddress(), t.EnsureQueues},
+		}, func(error) string { return t.NextDatabase() }},
+		{"the queues", t.QueuesAddress(), t.EnsureQueues, t.NextQueues},
 		{"the container", t.ContainerAddress(), func(ctx context.Context) error {
 			if err := t.Bucket.Ensure(ctx); err != nil {
 				return fmt.Errorf("create container %s: %w", t.ContainerName(), err)
 			}
 			return nil
-		}},
+		}, func(error) string { return t.NextContainer() }},
 	})
 }

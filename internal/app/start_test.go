@@ -42,7 +42,8 @@ func start(ctx context.Context, bound time.Duration, database, queues *service) 
 		status = append(status, line)
 	}}
 	err = s.await(ctx, []dependencyCheck{
-		{"the database", "db.example:5432", database.ask}, {"the queues", "acme.queue.example", queues.ask},
+		{name: "the database", where: "db.example:5432", ask: database.ask},
+		{name: "the queues", where: "acme.queue.example", ask: queues.ask},
 	})
 	return status, err
 }

@@ -13,15 +13,15 @@ import (
 
 var (
 	// ErrNotFound reports that the blob does not exist.
-	ErrNotFound = errors.New("blob: not found")
+	ErrNotFound = errors.New("not found")
 	// ErrChanged reports that the blob was overwritten while it was read.
-	ErrChanged = errors.New("blob: changed while it was read")
+	ErrChanged = errors.New("changed while it was read")
 	// ErrExists reports that there is a blob with this name.
-	ErrExists = errors.New("blob: there is one with this name")
+	ErrExists = errors.New("there is one with this name")
 	// ErrUnsigned reports that a bucket's credentials can't sign an address for somebody else.
-	ErrUnsigned = errors.New("blob: the credentials can't sign addresses")
+	ErrUnsigned = errors.New("the credentials can't sign addresses")
 	// ErrUnchanged reports that the blob still has the ETag that the caller knows.
-	ErrUnchanged = errors.New("blob: unchanged")
+	ErrUnchanged = errors.New("unchanged")
 )
 
 // Properties describe a blob at one moment.

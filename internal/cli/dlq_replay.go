@@ -101,7 +101,7 @@ another client is never replayed. The copies on the dead-letter queue are remove
 	r.addBulkFlags(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&r.options.DryRun, "dry-run", false, "show what would be done, without doing it")
-	flags.BoolVar(&r.options.Again, "again", false, "include dead letters that were replayed already")
+	flags.BoolVar(&r.options.Again, "again", false, "replay dead letters that were replayed before, too: each becomes one more job")
 	flags.BoolVar(&r.options.Force, "force", false,
 		"set the hint force in the messages: repeat finished tasks")
 	flags.StringVar(&r.message, "message", "",
@@ -227,9 +227,8 @@ func (p *program) removeCopies(ctx context.Context, t *app.Tenant, ids []string)
 		fmt.Fprintf(p.stderr, "the queue %s could not be searched completely: %v\n", t.Queues.DeadLetter.Name(), err)
 	}
 	if copies.Left > 0 {
-		fmt.Fprintf(p.stderr, "%d copies were left behind or are not on the queue %s (%d removed, %d messages "+
-			"looked at)\n",
-			copies.Left, t.Queues.DeadLetter.Name(), copies.Removed, copies.Looked)
+		fmt.Fprintf(p.stderr, "%d of %d copies were not found on the queue %s, where they do no harm: an earlier replay "+
+			"may have removed them\n", copies.Left, len(ids), t.Queues.DeadLetter.Name())
 	}
 	return &copies
 }

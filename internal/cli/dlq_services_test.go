@@ -63,7 +63,7 @@ func TestReplay(t *testing.T) {
 		r.Replayed[0].JobID != "a.r2" || r.Replayed[0].Number != 2 {
 		t.Errorf("%v: %+v", err, again)
 	}
-	again.want(t, exitOK, "1 copies were left behind or are not on the queue")
+	again.want(t, exitOK, "1 of 1 copies were not found on the queue")
 	d.command("dlq", "show", id).want(t, exitOK, "replayed as  a.r2", "replays      2", "replayed by")
 	d.command("jobs", "get", "a.r2").want(t, exitOK, "parent", "replay", "replayed by")
 }

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -113,9 +114,8 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	}
 	answer, err := submit(ctx, t, l.task)
 	if err != nil {
-		return done, &failure{
-			"enqueue", nextService(err) + "; to repeat the same task: async-worker enqueue --id " + l.task.ID + " …", err,
-		}
+		next := nextService(t, err) + "; to repeat the same task: async-worker enqueue --id " + l.task.ID + " …"
+		return done, &failure{"enqueue", strings.TrimPrefix(next, "; "), err}
 	}
 	done.Created, done.Status = answer.Created, answer.State
 	if !answer.Created {
@@ -150,14 +150,14 @@ func upload(ctx context.Context, t *app.Tenant, path, name string) error {
 	}
 	defer f.Close()
 	if err := t.Bucket.Ensure(ctx); err != nil {
-		return &failure{"create the container " + t.ContainerName(), nextBlobs(t), err}
+		return &failure{"create the container " + t.ContainerName(), t.NextContainer(), err}
 	}
 	contentType := mime.TypeByExtension(filepath.Ext(path))
 	if contentType == "" {
 		contentType = "application/octet-stream"
 	}
 	if _, err := t.Bucket.Put(ctx, name, f, contentType); err != nil {
-		return &failure{"upload " + path, nextBlobs(t), err}
+		return &failure{"upload " + path, t.NextContainer(), err}
 	}
 	return nil
 }

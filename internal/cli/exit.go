@@ -47,18 +47,12 @@ type failure struct {
 	err   error
 }
 
-// The name of a package in front of an error says nothing to a user.
-func (e *failure) Error() string {
-	return e.doing + ": " + strings.TrimPrefix(e.err.Error(), "store: ")
-}
+func (e *failure) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *failure) Unwrap() error { return e.err }
 
 // What to do when a service does not answer.
 const (
-	nextOpen       = "are the database and the storage account up? async-worker check-config shows where they should be"
-	nextStore      = "is the database up? check SUPABASE_URL or DATABASE_URL"
-	nextStoreAt    = "is the database up at %s? check SUPABASE_URL or DATABASE_URL"
-	nextAzure      = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT"
+	nextStore      = "is the database up? check SUPABASE_URL or DATABASE_URL" // withTenant names the one in use
 	nextPermission = "check the key, login or role in the settings and its rights; async-worker check-config shows " +
 		"which setting is in force"
 	nextModel = "is the model service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline " +
@@ -95,24 +89,12 @@ type missingFileError struct{ err error }
 func (*missingFileError) Error() string   { return "there is no such file" }
 func (e *missingFileError) Unwrap() error { return e.err }
 
-// nextService is what to do when the database or the storage account failed a command that needs both.
-func nextService(err error) string {
-	e, ok := errors.AsType[*taskerr.Error](err)
-	switch {
-	case ok && e.Dependency == taskerr.Database:
+// nextService is what to do when the database or the queues failed a command that needs both.
+func nextService(t *app.Tenant, err error) string {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Dependency == taskerr.Database {
 		return nextStore
-	case ok && e.Dependency == taskerr.Queues && e.Hint != "":
-		return e.Hint
 	}
-	return nextAzure
-}
-
-// nextBlobs is what to do when the container, or the folder in its place, failed.
-func nextBlobs(t *app.Tenant) string {
-	if t.Config.BlobBackend == config.BlobDir {
-		return "check BLOB_DIR: the folder must exist, or its parent be writable"
-	}
-	return nextAzure
+	return t.NextQueues(err)
 }
 
 // report prints an error and what to do next, and returns the exit code.

@@ -37,7 +37,7 @@ or with a fixed message, see async-worker dlq replay.`,
 						jobs = append(jobs, j)
 						continue
 					}
-					failed = append(failed, &failure{"retry job " + strconv.Quote(id), nextService(err), err})
+					failed = append(failed, &failure{"retry job " + strconv.Quote(id), nextService(t, err), err})
 					if !isRefused(err) {
 						break
 					}

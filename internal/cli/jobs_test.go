@@ -154,9 +154,9 @@ func TestStoreTroubles(t *testing.T) {
 		{store.ErrForbidden, exitPermission, "client_id claim"},
 		{
 			taskerr.Errorf(taskerr.TransientStorage, "connection refused"), exitUnavailable,
-			"check SUPABASE_URL or DATABASE_URL",
+			"check SUPABASE_URL",
 		},
-		{taskerr.Errorf(taskerr.NetworkTimeout, "too slow"), exitTemporary, "check SUPABASE_URL or DATABASE_URL"},
+		{taskerr.Errorf(taskerr.NetworkTimeout, "too slow"), exitTemporary, "check SUPABASE_URL"},
 	} {
 		for _, args := range []string{"jobs list", "jobs get x", "dlq list", "search x"} {
 			r := invoke(t, app.Tenant{Store: &rows{fail: c.err}, Embedder: oneVector{}}, testEnv(), "",

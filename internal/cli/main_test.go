@@ -137,6 +137,10 @@ func TestUsage(t *testing.T) {
 		{"--version", exitOK, "async-worker version"},
 		{"run now", exitUsage, "now"},
 		{"run --webhook-secret x", exitUsage, "unknown flag"},
+		{"search tides --document-set a", exitUsage, "did you mean --set?"},
+		{"enqueue --set a", exitUsage, "did you mean --document-set?"},
+		{"enqueue --prioritty high", exitUsage, "did you mean --priority?"},
+		{"jobs list --xyz", exitUsage, "lists the flags"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()

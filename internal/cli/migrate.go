@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -42,6 +44,9 @@ With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a
 				return schema.Print(p.stdout, o)
 			}
 			report, err := schema.Migrate(cmd.Context(), cfg.DatabaseURL.Reveal(), o)
+			if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" { // insufficient privilege
+				return &failure{"migrate", "", &notOwnerError{err}}
+			}
 			if err != nil {
 				return &failure{
 					"migrate", "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
@@ -62,3 +67,12 @@ With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a
 	addSettings(cmd, config.Schema)
 	return cmd
 }
+
+// notOwnerError is a login that may not change the schema, as the worker's may not.
+type notOwnerError struct{ err error }
+
+func (e *notOwnerError) Error() string { return e.err.Error() }
+func (e *notOwnerError) Unwrap() error { return e.err }
+
+const nextOwner = "use the login of the database's owner in DATABASE_URL for this command, and not the worker's (on " +
+	"Supabase: postgres); or paste the output of async-worker migrate --print into the SQL editor"

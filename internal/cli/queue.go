@@ -82,7 +82,7 @@ func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
 			err = &taskerr.Error{Class: taskerr.NetworkTimeout, Message: context.Cause(ctx).Error(), Cause: err}
 		}
 		if err != nil {
-			return nil, &failure{"ask the queues at " + t.QueuesAddress(), nextService(err), err}
+			return nil, &failure{"ask the queues at " + t.QueuesAddress(), nextService(t, err), err}
 		}
 		all = append(all, queueDepth{Name: q.Name(), About: q.about, Messages: n})
 	}

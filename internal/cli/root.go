@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -191,13 +190,13 @@ func (p *program) withTenant(
 	}
 	t, err := p.open(cmd.Context(), cfg, log, groups&app.Everything)
 	if err != nil {
-		return &failure{"connect", nextOpen, err}
+		return &failure{"connect", app.NextServices(err), err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	err = do(store.WithPatience(cmd.Context(), cmp.Or(p.patience, databasePatience)), t)
 	if f, ok := errors.AsType[*failure](err); ok {
 		if more, found := strings.CutPrefix(f.next, nextStore); found {
-			f.next = fmt.Sprintf(nextStoreAt, t.DatabaseAddress()) + more
+			f.next = t.NextDatabase() + more
 		}
 	}
 	return err

@@ -75,12 +75,12 @@ func (p *program) work(
 ) (err error) {
 	t, err := p.open(ctx, cfg, log, app.Everything)
 	if err != nil {
-		return &failure{"connect", nextOpen, err}
+		return &failure{"connect", app.NextServices(err), err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	w, err := t.NewWorker(ctx)
 	if err != nil {
-		return &failure{"start", nextOpen, err}
+		return &failure{"start", app.NextServices(err), err}
 	}
 	m := &manager{log: log, drain: cfg.DrainMax}
 	m.reload = func(ctx context.Context) {
@@ -114,10 +114,13 @@ type manager struct {
 
 var errThirdSignal = errors.New("stopped by a third signal")
 
-// await runs the daemon until it ends. signals has every signal, also the first, which ends ctx too.
+// await runs the daemon until it ends. signals has every signal, also the first, which ends ctx too. The daemon is told
+// to stop once that is logged: else it could log its end first.
 func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) error {
 	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
+	running, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	go func() { ended <- d.Run(running) }()
 	stopping := ctx.Done()
 	for count := 0; ; {
 		select {
@@ -130,6 +133,7 @@ func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon)
 			m.logNotify(m.Stopping("draining"))
 			// beyond TimeoutStopSec: for slow handlers and settling
 			m.logNotify(m.ExtendTimeout(m.drain + 3*time.Minute))
+			stop(context.Cause(ctx))
 		case s := <-signals:
 			switch s {
 			case syscall.SIGUSR1:

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -81,6 +83,39 @@ func TestSignals(t *testing.T) {
 		})
 	}
 }
+
+// TestStoppingComesFirst: the log says that the daemon is to stop before the daemon says that it has.
+func TestStoppingComesFirst(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		var out bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		log := slog.New(slog.NewTextHandler(&out, nil))
+		m := manager{log: log}
+		if err := m.await(ctx, nil, willing{log, cancel}); err != nil {
+			t.Fatal(err)
+		}
+		if said := out.String(); !strings.Contains(said, "stopping") ||
+			strings.Index(said, "stopping") > strings.Index(said, "msg=stopped") {
+			t.Fatalf("the log:\n%s", said)
+		}
+	}
+}
+
+// willing is a daemon that is told to stop as soon as it runs, and does.
+type willing struct {
+	log    *slog.Logger
+	signal context.CancelFunc
+}
+
+func (w willing) Run(ctx context.Context) error {
+	w.signal()
+	<-ctx.Done()
+	w.log.Info("stopped")
+	return nil
+}
+func (willing) Abort() {}
+func (willing) Wake()  {}
 
 // The third signal ends the wait although the daemon does not.
 func TestThirdSignal(t *testing.T) {

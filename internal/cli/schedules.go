@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -241,9 +242,15 @@ func (p *program) newSchedulesPauseCommand(pause bool) *cobra.Command {
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				for _, id := range ids {
-					if err := p.changeSchedule(ctx, t, id, store.ScheduleChange{ID: id, Paused: &pause}); err != nil {
+					next, err := p.changeSchedule(ctx, t, id, store.ScheduleChange{ID: id, Paused: &pause})
+					if err != nil {
 						return err
 					}
+					done := id + " is paused"
+					if !pause {
+						done = id + " fires again, next at " + cmp.Or(formatIn(next.NextAt, next.TimeZone), "its next time")
+					}
+					fmt.Fprintln(p.stdout, printable(done))
 				}
 				return nil
 			})
@@ -253,18 +260,21 @@ func (p *program) newSchedulesPauseCommand(pause bool) *cobra.Command {
 	return cmd
 }
 
-func (p *program) changeSchedule(ctx context.Context, t *app.Tenant, id string, c store.ScheduleChange) error {
+func (p *program) changeSchedule(
+	ctx context.Context, t *app.Tenant, id string, c store.ScheduleChange,
+) (store.Schedule, error) {
 	was, err := t.Store.Schedule(ctx, id)
 	if err != nil {
-		return p.scheduleFailure("change", id, err)
+		return was, p.scheduleFailure("change", id, err)
 	}
 	if c, err = t.Schedules().Change(was, c, time.Now()); err != nil {
-		return &failure{"change schedule " + strconv.Quote(id), "remove it, and add it as it should be", err}
+		return was, &failure{"change schedule " + strconv.Quote(id), "remove it, and add it as it should be", err}
 	}
-	if _, err := t.Store.ChangeSchedule(ctx, c); err != nil {
-		return p.scheduleFailure("change", id, err)
+	now, err := t.Store.ChangeSchedule(ctx, c)
+	if err != nil {
+		return was, p.scheduleFailure("change", id, err)
 	}
-	return nil
+	return now, nil
 }
 
 func (p *program) scheduleFailure(doing, id string, err error) error {
@@ -285,6 +295,7 @@ func (p *program) newSchedulesRemoveCommand() *cobra.Command {
 					if err := t.Store.RemoveSchedule(ctx, id); err != nil {
 						return p.scheduleFailure("remove", id, err)
 					}
+					fmt.Fprintln(p.stdout, printable(id+" is removed; its jobs stay"))
 				}
 				return nil
 			})

@@ -30,15 +30,15 @@ func TestSchedules(t *testing.T) {
 	}
 	d.command("schedules", "add", "other", "--cron", "@daily", "--type", "ingest", "--payload", "{").
 		want(t, exitUsage, "--payload is not JSON", "single quotes")
-	d.command("schedules", "pause", "nightly").want(t, exitOK)
+	d.command("schedules", "pause", "nightly").want(t, exitOK, "nightly is paused")
 	d.command("schedules", "list").want(t, exitOK, "nightly", "paused")
-	d.command("schedules", "resume", "nightly").want(t, exitOK)
+	d.command("schedules", "resume", "nightly").want(t, exitOK, "nightly fires again, next at ", " CE")
 	var found []listedSchedule
 	if err := json.Unmarshal([]byte(d.command("schedules", "list", "-o", "json").out), &found); err != nil ||
 		len(found) != 1 || len(found[0].Upcoming) != 5 || found[0].CatchUp != 2 || found[0].Paused {
 		t.Errorf("listed %+v, %v", found, err)
 	}
 	d.command("schedules", "pause", "none").want(t, exitFailed, "schedules list")
-	d.command("schedules", "remove", "nightly").want(t, exitOK)
+	d.command("schedules", "remove", "nightly").want(t, exitOK, "nightly is removed")
 	d.command("schedules", "remove", "nightly").want(t, exitFailed, "schedules list")
 }

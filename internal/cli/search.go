@@ -71,7 +71,9 @@ each hit among those by words and by meaning, the scores there and what became o
 	s.addTo(cmd.Flags())
 	addSettings(cmd, groups)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if _, odd := errors.AsType[*pflag.InvalidValueError](err); odd {
+		unknown, _ := errors.AsType[*pflag.NotExistError](err)
+		_, odd := errors.AsType[*pflag.InvalidValueError](err)
+		if odd || unknown != nil && len(nearFlags(cmd, unknown.GetSpecifiedName())) > 0 {
 			return wrongFlag(cmd, err)
 		}
 		return badUsage("put -- before a query that begins with a minus: async-worker search -- '-draft notice'; "+

@@ -56,8 +56,8 @@ func TestHungDatabaseIsReported(t *testing.T) {
 // and never answers.
 func TestHungDatabaseEndsCommands(t *testing.T) {
 	t.Parallel()
-	for database, setting := range map[string]string{
-		"supabase": "SUPABASE_URL=http://%s", "postgres": "DATABASE_URL=postgres://worker:TopSecret@%s/db",
+	for setting, value := range map[string]string{
+		"SUPABASE_URL": "http://%s", "DATABASE_URL": "postgres://worker:TopSecret@%s/db",
 	} {
 		for command, call := range map[string]string{
 			"jobs list": "aw_jobs", "jobs get j": "aw_job", "jobs watch j": "aw_job", "jobs cancel j": "aw_job",
@@ -65,18 +65,18 @@ func TestHungDatabaseEndsCommands(t *testing.T) {
 			"dlq replay d": "aw_dead_letter", "documents list": "aw_documents", "search harbour": "aw_rarity",
 			"webhooks list": "aw_list_deliveries",
 		} {
-			t.Run(database+" "+command, func(t *testing.T) {
+			t.Run(setting+" "+command, func(t *testing.T) {
 				t.Parallel()
 				address := silent(t)
 				var out, errOut bytes.Buffer
 				p := &program{
-					env: testEnv(fmt.Sprintf(setting, address)), stdin: strings.NewReader(""), stdout: &out,
+					env: testEnv(fmt.Sprintf(setting+"="+value, address)), stdin: strings.NewReader(""), stdout: &out,
 					stderr: &errOut, open: app.Open, patience: 200 * time.Millisecond,
 				}
 				code := p.run(t.Context(), strings.Fields(command))
 				result{code, out.String(), errOut.String()}.want(t, exitTemporary,
 					"the database did not answer "+call+" within 200ms",
-					"what to do: is the database up at "+address+"? check SUPABASE_URL or DATABASE_URL")
+					"what to do: is the database up at "+address+"? check "+setting)
 			})
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
 // Checks of a command's arguments, with messages for operators instead of cobra's.
@@ -74,6 +76,11 @@ func usageHint(cmd *cobra.Command) string {
 // wrongFlag turns pflag's error into a usageError.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	next := cmd.CommandPath() + " --help lists the flags"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if near := nearFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 {
+			next = "did you mean --" + strings.Join(near, " or --") + "? " + next
+		}
+	}
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return &usageError{err, next}
@@ -95,4 +102,29 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		why = "it is neither true nor false"
 	}
 	return &usageError{fmt.Errorf("--%s %q: %s", f.Name, invalid.GetValue(), why), next}
+}
+
+// nearFlags are the flags of a command that a name may mean: one or two letters away, or else those of which it is a part,
+// or that are a part of it, between hyphens.
+func nearFlags(cmd *cobra.Command, name string) (near []string) {
+	var parts []string
+	least := 3
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		switch d := config.EditDistance(name, f.Name); {
+		case d < least && 2*d < len(name):
+			near, least = []string{f.Name}, d
+		case d == least && 2*d < len(name):
+			near = append(near, f.Name)
+		}
+		if strings.Contains("-"+name+"-", "-"+f.Name+"-") || strings.Contains("-"+f.Name+"-", "-"+name+"-") {
+			parts = append(parts, f.Name)
+		}
+	})
+	if len(near) == 0 && len(parts) <= 3 {
+		return parts
+	}
+	return near
 }

@@ -62,6 +62,9 @@ func verdictOfType(err error, next string) (verdict, bool) {
 			"wait for the other migration and repeat the command; if no migration runs, end that session",
 		}, true
 	}
+	if _, ok := errors.AsType[*notOwnerError](err); ok {
+		return verdict{exitPermission, nextOwner}, true
+	}
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}, true
 	}

@@ -18,8 +18,8 @@ func (l *loader) check(groups Group) {
 	if groups&Queue != 0 && l.cfg.QueueBackend == QueueNATS {
 		l.checkNATS()
 	}
-	if groups&Blob != 0 && l.cfg.BlobBackend == BlobDir && !l.given("BLOB_DIR") {
-		l.problem("BLOB_DIR", "it is not set, and BLOB_BACKEND is dir", "set it to the folder of the documents")
+	if groups&Blob != 0 && l.cfg.BlobBackend == BlobDir {
+		l.checkFolder(groups)
 	}
 	if groups&Queue != 0 && l.cfg.QueueBackend == QueueAzure || groups&Blob != 0 && l.cfg.BlobBackend == BlobAzure {
 		l.checkAzure()

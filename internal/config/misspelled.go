@@ -35,7 +35,7 @@ func nearest(variable string, names []string) string {
 		if unitless(variable) == unitless(name) {
 			return name
 		}
-		if d := editDistance(variable, name); d < least && (d == 1 || len(name) > 9) {
+		if d := EditDistance(variable, name); d < least && (d == 1 || len(name) > 9) {
 			best, least = name, d
 		}
 	}
@@ -51,8 +51,8 @@ func unitless(name string) string {
 	return name
 }
 
-// editDistance is the Levenshtein distance in bytes: variable names are ASCII.
-func editDistance(a, b string) int {
+// EditDistance is the Levenshtein distance in bytes, for names in ASCII.
+func EditDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

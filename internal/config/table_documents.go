@@ -97,7 +97,7 @@ func documents() []Setting {
 		{
 			Name: "EXPORT_URL_HOURS", Default: "24", Unit: "h", Groups: Worker, Live: true,
 			Help: "how long the signed address of an exported deck holds at least, 0 to 144; 0: none is made, as storage " +
-				"without an account key or an identity can't sign",
+				"without an account key or an identity can't sign; always 0 with BLOB_BACKEND=dir",
 			parse: duration(func(c *Config) *time.Duration { return &c.ExportURL }, time.Hour, 0, 144),
 		},
 		{

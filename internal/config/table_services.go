@@ -34,7 +34,8 @@ func services() []Setting {
 		},
 		{
 			Name: "BLOB_DIR", Groups: Blob,
-			Help:  "the folder of the documents with BLOB_BACKEND=dir; all workers of the tenant need the same",
+			Help: "the folder of the documents with BLOB_BACKEND=dir; it, or the folder that it is in, must exist, and all " +
+				"workers of the tenant need the same",
 			parse: folder(func(c *Config) *string { return &c.BlobDir }),
 		},
 		{

@@ -81,8 +81,11 @@ func (d *dev) startPostgres(ctx context.Context) error {
 	}
 	d.out.done("postgres", what)
 	d.env["DATABASE_URL"], d.env["QUEUE_BACKEND"] = d.database, "postgres"
-	d.env["BLOB_BACKEND"], d.env["BLOB_DIR"] = "dir", filepath.Join(d.home.data, "documents")
-	d.env["EXPORT_URL_HOURS"] = "0" // a folder can't sign addresses
+	documents := filepath.Join(d.home.data, "documents")
+	if err := os.MkdirAll(documents, 0o750); err != nil {
+		return err
+	}
+	d.env["BLOB_BACKEND"], d.env["BLOB_DIR"] = "dir", documents
 	return d.migrate(ctx)
 }
 

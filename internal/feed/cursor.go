@@ -13,7 +13,7 @@ import (
 )
 
 // ErrCursor means that a text is not a cursor of this program.
-var ErrCursor = errors.New("feed: not a cursor of this stream")
+var ErrCursor = errors.New("not a cursor of this stream")
 
 // The text of a cursor before its encoding: version, transaction, number in the job, milliseconds, id of the job.
 const (

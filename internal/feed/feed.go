@@ -22,11 +22,11 @@ import (
 var (
 	// ErrReset means that the stream can't go on from a position: it is too old, or of another database. The listener
 	// goes on at the stream's end, Listener.Position.
-	ErrReset = errors.New("feed: the position is too old or unknown; events may be missing")
+	ErrReset = errors.New("the position is too old or unknown; events may be missing")
 	// ErrSlow means that a listener had too many unread events and was let go.
-	ErrSlow = errors.New("feed: the listener did not read its events in time")
+	ErrSlow = errors.New("the listener did not read its events in time")
 	// ErrClosed means that the feed was closed.
-	ErrClosed = errors.New("feed: closed")
+	ErrClosed = errors.New("closed")
 )
 
 // Config configures a Feed.

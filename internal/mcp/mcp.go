@@ -74,9 +74,9 @@ func single(next http.Handler) http.Handler {
 	})
 }
 
-// Run serves one client until it closes in, or ctx is done.
+// Run serves one client until it closes in, or ctx is done. Calls that were read before in was closed are answered.
 func (s *Server) Run(ctx context.Context, reader agent.Reader, in io.ReadCloser, out io.WriteCloser) error {
-	return s.server(reader).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxBody})
+	return s.server(reader).Run(ctx, &answering{&sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxBody}})
 }
 
 // server has the tools of one reader.

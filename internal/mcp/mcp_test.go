@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -315,4 +317,72 @@ func TestHTTPRefusals(t *testing.T) {
 		}
 	}
 	server.Client().CloseIdleConnections()
+}
+
+// TestInputEnds: calls that were read before the input ended are answered, also one that takes a while.
+func TestInputEnds(t *testing.T) {
+	t.Parallel()
+	pipe, ours := io.Pipe()
+	in := &ending{ReadCloser: pipe, ended: make(chan struct{})}
+	store := &gated{asked: make(chan struct{}), open: make(chan struct{})}
+	var out bytes.Buffer
+	ended := make(chan error, 1)
+	go func() {
+		r := agent.NewReader(agent.Deps{Store: store})
+		ended <- mcp.New("1.2.3", quiet).Run(t.Context(), r, in, struct {
+			io.Writer
+			io.Closer
+		}{&out, in})
+	}()
+	for _, m := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+			`"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"list_documents","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`,
+	} {
+		if _, err := io.WriteString(ours, m+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-store.asked
+	_ = ours.Close()
+	<-in.ended
+	close(store.open)
+	<-ended
+	for _, id := range []string{`"id":1`, `"id":"two"`, `"id":3`} {
+		if !strings.Contains(out.String(), id) {
+			t.Errorf("no answer with %s:\n%s", id, out.String())
+		}
+	}
+}
+
+// ending is an input that reports when its end was read.
+type ending struct {
+	io.ReadCloser
+	once  sync.Once
+	ended chan struct{}
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if err != nil {
+		e.once.Do(func() { close(e.ended) })
+	}
+	return n, err
+}
+
+// gated is a store that answers once it is open.
+type gated struct {
+	agent.Store
+	asked, open chan struct{}
+}
+
+func (g *gated) Documents(ctx context.Context, _ store.DocumentQuery) ([]store.DocumentEntry, error) {
+	close(g.asked)
+	select {
+	case <-ctx.Done():
+	case <-g.open:
+	}
+	return nil, ctx.Err()
 }

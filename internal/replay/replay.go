@@ -50,6 +50,12 @@ type Refusal struct{ Why, Next string }
 
 func (e *Refusal) Error() string { return e.Why }
 
+// replayedError is a store.ErrReplayed that says when, by whom and as which job.
+type replayedError struct{ why string }
+
+func (e *replayedError) Error() string { return e.why }
+func (*replayedError) Unwrap() error   { return store.ErrReplayed }
+
 // crowd is how many others may take the planned id before a replay gives up.
 const crowd = 10
 
@@ -76,7 +82,7 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 	for others := 0; ; others++ {
 		switch {
 		case plan.Refusal != "" && !o.Again:
-			return Outcome{}, fmt.Errorf("%w: %s", store.ErrReplayed, plan.Refusal)
+			return Outcome{}, &replayedError{plan.Refusal}
 		case o.DryRun:
 			return Outcome{d.ID, plan.JobID, plan.ParentJobID, plan.Number}, nil
 		}

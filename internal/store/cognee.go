@@ -8,7 +8,7 @@ import (
 
 // ErrCogneeLost means that the caller's claim of work for Cognee ran out, and another worker may have it. Nothing was
 // written.
-var ErrCogneeLost = errors.New("store: the work for Cognee is no longer held by this worker")
+var ErrCogneeLost = errors.New("the work for Cognee is no longer held by this worker")
 
 // Cognee are the transactions of the outbox for Cognee. Complete notes there which documents were activated or deleted,
 // once OpenCognee was called.

@@ -8,9 +8,9 @@ import (
 
 var (
 	// ErrNotResendable means that a delivery can't be sent again: it is still pending, or its id can't be signed.
-	ErrNotResendable = errors.New("store: the webhook is not to be sent again")
+	ErrNotResendable = errors.New("the webhook is not to be sent again")
 	// ErrDelivered means that a delivery has reached its receiver.
-	ErrDelivered = errors.New("store: the webhook was delivered")
+	ErrDelivered = errors.New("the webhook was delivered")
 )
 
 // Claim asks for due deliveries.

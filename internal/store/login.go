@@ -3,7 +3,7 @@ package store
 // loginError is the type of ErrLogin.
 type loginError struct{}
 
-func (loginError) Error() string { return "store: the database refuses the login" }
+func (loginError) Error() string { return "the database refuses the login" }
 
 // Is makes it an ErrForbidden.
 func (loginError) Is(target error) bool { return target == ErrForbidden }

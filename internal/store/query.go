@@ -10,7 +10,7 @@ import (
 const MostOperators = 64
 
 // ErrQuestion means that the Text of a Query has more than MostOperators.
-var ErrQuestion = errors.New("store: the question has too many exclusions, phrases and ORs")
+var ErrQuestion = errors.New("the question has too many exclusions, phrases and ORs")
 
 // Query is a hybrid search.
 type Query struct {

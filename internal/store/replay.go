@@ -8,11 +8,11 @@ import (
 
 var (
 	// ErrReplayed means that a dead letter was replayed already. The error says when and by whom.
-	ErrReplayed = errors.New("store: it was done again already")
+	ErrReplayed = errors.New("it was replayed already")
 	// ErrExhausted means that a failed job has no attempt left (I6).
-	ErrExhausted = errors.New("store: no attempt is left")
+	ErrExhausted = errors.New("no attempt is left")
 	// ErrNotFailed means that a job can't be queued again because it has not failed.
-	ErrNotFailed = errors.New("store: only a failed job can be queued again")
+	ErrNotFailed = errors.New("only a failed job can be queued again")
 )
 
 // MaxPurge is the limit of dead letters in one Purge.

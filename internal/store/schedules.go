@@ -8,7 +8,7 @@ import (
 )
 
 // ErrScheduleExists means that there is a schedule of this name.
-var ErrScheduleExists = errors.New("store: there is a schedule of this name")
+var ErrScheduleExists = errors.New("there is a schedule of this name")
 
 // Schedules are tasks that are submitted at the times of a calendar. The caller knows the calendars, the store decides
 // who fires.

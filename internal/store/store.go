@@ -13,26 +13,26 @@ import (
 var (
 	// ErrFenced means that the caller's fence is stale or the job is not running: another worker has it, or it has
 	// ended. Nothing was written (I4).
-	ErrFenced = errors.New("store: the job is no longer held by this worker")
+	ErrFenced = errors.New("the job is no longer held by this worker")
 	// ErrNotFound means that this tenant has no such row.
-	ErrNotFound = errors.New("store: not found")
+	ErrNotFound = errors.New("not found")
 	// ErrConflict means that a job with another payload has the id (I5).
-	ErrConflict = errors.New("store: the id is taken by a job with another payload")
+	ErrConflict = errors.New("the id is taken by a job with another payload")
 	// ErrForbidden means that the key has no right to this tenant's rows (I10).
-	ErrForbidden = errors.New("store: this key may not touch this tenant's rows")
+	ErrForbidden = errors.New("this key may not touch this tenant's rows")
 	// ErrLogin means that the database refuses the login: a wrong password, no such role. It is an ErrForbidden.
 	ErrLogin error = loginError{}
 	// ErrSchema means that the schema is missing, or older than this program needs; run migrate.
-	ErrSchema = errors.New("store: the database's schema is missing or too old; run async-worker migrate")
+	ErrSchema = errors.New("the database's schema is missing or too old; run async-worker migrate")
 	// ErrUnexposed means that the API does not expose the schema of DB_SCHEMA. It is an ErrSchema.
 	ErrUnexposed error = unexposed{}
 	// ErrTerminal means that the job has succeeded, failed or been canceled already (I3).
-	ErrTerminal = errors.New("store: the job is already over")
+	ErrTerminal = errors.New("the job is already over")
 	// ErrNotPublisher means that another worker publishes this tenant's events. Nothing was written.
-	ErrNotPublisher = errors.New("store: another worker publishes this tenant's events")
+	ErrNotPublisher = errors.New("another worker publishes this tenant's events")
 	// ErrCutOff means that the connection could not be made, or ended before the answer. The cause is the database's
 	// server, the network, or a call that brings the server down. A *taskerr.Error wraps it.
-	ErrCutOff = errors.New("store: the connection to the database was cut off")
+	ErrCutOff = errors.New("the connection to the database was cut off")
 )
 
 // BusyError means that another running job holds the document; without a JobID that many messages wait on the queue to
@@ -44,9 +44,9 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	if e.JobID == "" {
-		return "store: many messages wait on the queue"
+		return "many messages wait on the queue"
 	}
-	return fmt.Sprintf("store: job %s is working on this document", e.JobID)
+	return fmt.Sprintf("job %s is working on this document", e.JobID)
 }
 
 // Store is the whole interface. It is safe for concurrent use. An error that is none of the above is, or wraps, a
@@ -254,5 +254,5 @@ type Feeds interface {
 
 type unexposed struct{}
 
-func (unexposed) Error() string        { return "store: the API does not expose the schema of DB_SCHEMA" }
+func (unexposed) Error() string        { return "the API does not expose the schema of DB_SCHEMA" }
 func (unexposed) Is(target error) bool { return target == ErrSchema }

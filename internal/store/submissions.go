@@ -7,7 +7,7 @@ import (
 )
 
 // ErrKeyUsed means that an idempotency key was used for another request.
-var ErrKeyUsed = errors.New("store: the idempotency key was used for another request")
+var ErrKeyUsed = errors.New("the idempotency key was used for another request")
 
 // Submissions record jobs for callers who repeat their requests.
 type Submissions interface {

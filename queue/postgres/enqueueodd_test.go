@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -150,5 +151,38 @@ func waiting(t *testing.T, conn *pgx.Conn, pid uint32) {
 	for waits := false; !waits; {
 		must(t, conn.QueryRow(t.Context(),
 			"select exists (select from pg_locks where pid = $1 and not granted)", pid).Scan(&waits))
+	}
+}
+
+// TestEnqueueForNobody: the owner may name any client. An id that no worker can have is refused; a task of a client that
+// has no queue here is taken with a notice, as its worker may start later, or have its queues elsewhere.
+func TestEnqueueForNobody(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks")
+	config, err := pgx.ParseConfig(url)
+	must(t, err)
+	var noticed []string
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { noticed = append(noticed, n.Message) }
+	owner, err := pgx.ConnectConfig(t.Context(), config)
+	must(t, err)
+	t.Cleanup(func() { _ = owner.Close(context.Background()) })
+	const message = `{"task_id":%q,"task_type":"ingest","payload":{},"client_id":%q}`
+	for _, client := range []string{"", "No Such", "a--b", "-a", strings.Repeat("a", 29)} {
+		if got := enqueue(t, owner, fmt.Sprintf(message, "a", client)); got != "AW006" {
+			t.Errorf("client %q: %s", client, got)
+		}
+	}
+	for _, c := range []struct {
+		client string
+		notice bool
+	}{{"acme", false}, {"acme-2", true}} {
+		noticed = nil
+		if got := enqueue(t, owner, fmt.Sprintf(message, "a", c.client)); got != "a true" {
+			t.Errorf("client %s: %s", c.client, got)
+		}
+		if (len(noticed) > 0) != c.notice || c.notice && !strings.Contains(noticed[0], c.client) {
+			t.Errorf("client %s: notices %q", c.client, noticed)
+		}
 	}
 }

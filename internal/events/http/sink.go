@@ -32,7 +32,8 @@ type Options struct {
 const (
 	maxBatch  = 1_000_000 - 10_000 // bytes; Event Grid's limit is 1 MB, with a margin for what counts
 	maxEvents = 200                // in a batch
-	maxAnswer = 4 << 10            // bytes of an answer that are read
+	maxAnswer = 4 << 10            // bytes of an answer that are read, for the connection to be used again
+	restWait  = time.Second        // how long they are waited for
 	// believed is how many events in a row a sink that has taken any may refuse, before it is taken for misconfigured.
 	believed = 10
 )
@@ -174,8 +175,10 @@ func (s *Sink) post(ctx context.Context, batch []byte) error {
 		}
 		return fmt.Errorf("the sink at %s: %w", s.host, bare(err))
 	}
-	// The status is the answer. What comes after the first bytes is not waited for.
+	// The status is the answer. What comes after the first bytes, or late, is not waited for.
+	rest := time.AfterFunc(restWait, cancel)
 	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer)
+	rest.Stop()
 	_ = answer.Body.Close()
 	if answer.StatusCode/100 == 2 {
 		return nil

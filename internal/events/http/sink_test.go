@@ -249,6 +249,12 @@ func TestHostileSinks(t *testing.T) {
 			}
 			return -1
 		}, time.Minute, true, ""},
+		"hangs after its status": {func(w http.ResponseWriter, r *http.Request) int {
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done() // the client has hung up
+			return -1
+		}, time.Hour, true, ""},
 		"redirect": {func(w http.ResponseWriter, _ *http.Request) int {
 			w.Header().Set("Location", elsewhere.URL)
 			return http.StatusTemporaryRedirect

@@ -104,6 +104,13 @@ func testOutgoing(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	refused := "job-" + event("", 0).ID
+	if _, err := b.Reject(b.ctx(), store.Rejection{
+		JobID: refused, Type: "ingest", Record: true, Error: badInput, Reason: "invalid_payload",
+		Source: store.Source{Queue: "q", MessageID: event("", 0).ID},
+	}); err != nil {
+		t.Fatal(err)
+	}
 	canceled := "job-" + event("", 0).ID
 	if _, err := b.RequestCancel(b.ctx(), canceled, "somebody"); err != nil {
 		t.Fatal(err)
@@ -111,11 +118,15 @@ func testOutgoing(t *testing.T, b *bench) {
 	all := b.drain(fence, 100, 1<<20)
 	want := map[string]string{
 		done.JobID: "started progress completed", failed.JobID: "started failed dlq", "": "dlq", canceled: "canceled",
+		refused: "failed dlq",
 	}
 	if got := said(t, all); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Fatalf("events:\n%v, want\n%v (not %s, which began before)", got, want, before.JobID)
 	}
-	for _, e := range all {
+	for i, e := range all {
+		if e.Kind == store.OutgoingLetter && e.JobID != "" && !e.At.Equal(all[i-1].At) {
+			t.Errorf("the dead letter of %s is of %s, the failure of %s", e.JobID, e.At, all[i-1].At)
+		}
 		switch {
 		case e.JobID == done.JobID:
 			if e.TaskType != "ocr" || e.ContentID != "a.pdf" || e.OwnerID != "user-17" || e.Worker != "w1" || e.At.IsZero() {
@@ -221,6 +232,49 @@ func testOutgoingResults(t *testing.T, b *bench) {
 	}
 	if former.DocumentID != "doc" || len(former.Result) < size || string(latter.Result) != `{"n": 1}` {
 		t.Errorf("results of %d and %d bytes", len(former.Result), len(latter.Result))
+	}
+}
+
+// testOutgoingNumbers: a number that no Go type holds, of a custom handler, holds up nothing: the result has it as it is.
+// A published field that would need it is empty.
+func testOutgoingNumbers(t *testing.T, b *bench) {
+	fence := b.publisher("w1", hour)
+	_, h := b.run()
+	progress := func(metadata string) store.Event {
+		return store.Event{
+			ID: event("", 0).ID, At: time.Now(), Stage: "recognizing", Progress: 40, Metadata: json.RawMessage(metadata),
+		}
+	}
+	if _, err := b.Heartbeat(b.ctx(), store.Heartbeat{Holder: h, Lease: hour, Events: []store.Event{
+		progress(`{"pages_completed": 1e400, "total_pages": 4.5}`), progress(`{"pages_completed": "two", "total_pages": -1}`),
+		progress(`{"pages_completed": 3.0, "total_pages": 10}`),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	const number = `1e400`
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(
+		`{"document_id": "doc", "page_count": ` + number + `, "processing_time_ms": 7}`)}); err != nil {
+		t.Fatal(err)
+	}
+	var pages []string
+	for _, e := range b.drain(fence, 100, 1<<20) {
+		switch e.Kind {
+		case store.OutgoingProgress:
+			pages = append(pages, fmt.Sprint(e.PagesCompleted, "/", e.TotalPages))
+		case store.OutgoingCompleted:
+			var result struct {
+				PageCount json.Number `json:"page_count"`
+			}
+			if err := json.Unmarshal(e.Result, &result); err != nil || len(result.PageCount) != 401 {
+				t.Errorf("the result is %s, %v", e.Result, err)
+			}
+			if e.PageCount != nil || e.DocumentID != "doc" {
+				t.Errorf("completed %+v", e)
+			}
+		}
+	}
+	if got, want := fmt.Sprint(pages), "[0/0 0/0 3/10]"; got != want {
+		t.Errorf("pages %s, want %s", got, want)
 	}
 }
 

@@ -180,6 +180,7 @@ var otherTests = []suiteTest{
 	{"outgoing events", testOutgoing},
 	{"outgoing events in pages", testOutgoingPages},
 	{"outgoing results", testOutgoingResults},
+	{"outgoing numbers", testOutgoingNumbers},
 	{"one publisher", testPublishers},
 	{"expired events", testExpireEvents},
 	{"schedules", testSchedules},

@@ -222,14 +222,15 @@ begin
   if state = 'failed' then
     insert into {{ .schema }}.dead_letters (
       client_id, job_id, series, rejected, task_type, reason, error_class, error_code, error_message, attempts,
-      original_message, source_queue, message_id, error_type, retry_count, processing_time_ms, worker_id, tx)
-    values (j.client_id, j.id, j.series, false, j.type, letter ->> 'reason', error ->> 'class', error ->> 'code',
-            error ->> 'message', j.attempts, coalesce(letter ->> 'original_message', ''),
-            letter #>> '{source,queue}', letter #>> '{source,message_id}', v_error ->> 'error_type',
-            (v_error ->> 'retry_count')::int, (v_error ->> 'processing_time_ms')::numeric::bigint,
-            v_error ->> 'worker_id',
-            (select e.tx from {{ .schema }}.job_events e -- it comes after that event in the stream
-             where e.client_id = j.client_id and e.job_id = j.id and e.seq = v_last.seq))
+      original_message, source_queue, message_id, error_type, retry_count, processing_time_ms, worker_id,
+      created_at, tx)
+    select j.client_id, j.id, j.series, false, j.type, letter ->> 'reason', error ->> 'class', error ->> 'code',
+           error ->> 'message', j.attempts, coalesce(letter ->> 'original_message', ''),
+           letter #>> '{source,queue}', letter #>> '{source,message_id}', v_error ->> 'error_type',
+           (v_error ->> 'retry_count')::int, (v_error ->> 'processing_time_ms')::numeric::bigint,
+           v_error ->> 'worker_id', e.at, e.tx -- it comes after the event of the failure in the stream
+    from {{ .schema }}.job_events e
+    where e.client_id = j.client_id and e.job_id = j.id and e.seq = v_last.seq
     returning * into d;
   end if;
   if 'progress' = any (j.webhook_events) then -- what has not been sent by now would come after the end

@@ -183,8 +183,9 @@ begin
     update {{ .schema }}.dead_letters
     set series = {{ .schema }}.aw_record_rejected_job(v_client, p || jsonb_build_object('error', v_error))
     where client_id = v_client and id = d.id;
-    update {{ .schema }}.dead_letters l set tx = greatest(l.tx, e.tx) -- it comes after the job's events in the stream
-    from (select o.tx from {{ .schema }}.job_events o where o.client_id = v_client and o.job_id = v_job
+    -- It comes after the job's events in the stream, and so does its time.
+    update {{ .schema }}.dead_letters l set tx = greatest(l.tx, e.tx), created_at = greatest(l.created_at, e.at)
+    from (select o.tx, o.at from {{ .schema }}.job_events o where o.client_id = v_client and o.job_id = v_job
           order by o.seq desc limit 1) e
     where l.client_id = v_client and l.id = d.id;
   end if;

@@ -40,7 +40,7 @@ return case
     when jsonb_typeof(t -> 'task_id') <> 'string' then 'task_id must be a string'
     when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]+$' or length(t ->> 'task_id') > 128 then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
     when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' or jsonb_typeof(t -> 'task_type') <> 'string'
-      then 'task_type must be the name of a type of task'
+      then 'task_type must be the name of a type of task: 1 to 64 of a-z 0-9 _ -, with a letter in front'
     when jsonb_typeof(t -> 'payload') is distinct from 'object' then 'payload must be an object'
     when jsonb_typeof(coalesce(nullif(t -> 'hints', 'null'), '{}')) <> 'object' then 'hints must be an object'
     when coalesce(t #>> '{hints,priority}', t ->> 'priority', 'normal') not in ('high', 'normal', 'low')
@@ -49,7 +49,8 @@ return case
 -- aw_enqueue takes a task message, records its job and puts the message on its queue; task_id may be left out. It
 -- returns job_id, and created: whether it is new. The same task again changes nothing, unless hints.force is set;
 -- another task under the same id is refused. A tenant whose queues are not in this database gets the message into the
--- outbox, from which a worker's sweep sends it.
+-- outbox, from which a worker's sweep sends it. A notice says so: the database does not know which tenants there are, and
+-- for one that is mistyped no worker comes.
 create or replace function {{ .schema }}.aw_enqueue(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -75,6 +76,10 @@ begin
   if v_client is null or t ->> 'client_id' <> v_client then -- I10: it decides, and refuses
     v_client := {{ .schema }}.aw_tenant(jsonb_build_object('client_id', coalesce(t ->> 'client_id', v_client)));
   end if;
+  if v_client !~ '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' or v_client ~ '--' or length(v_client) > 28 then
+    raise exception 'client_id must be 1 to 28 of a-z 0-9 -, with a letter or digit at both ends and no -- in it'
+      using errcode = 'AW006';
+  end if;
   if not t ? 'task_id' then
     t := t || jsonb_build_object('task_id', gen_random_uuid());
   end if;
@@ -95,6 +100,10 @@ begin
   if v_due > v_now and not v_direct then
     raise exception 'run_at needs the queue %, which a worker with QUEUE_BACKEND=postgres creates', v_queue
       using errcode = 'AW006';
+  end if;
+  if not v_direct then
+    raise notice 'client % has no queue % in this database: the message waits until a worker of that client sends it',
+      v_client, v_queue;
   end if;
   insert into {{ .schema }}.jobs (client_id, id, type, priority, payload, hints, requested_by, webhook_url,
     traceparent, queue, document, webhook_events, message, sent_at)

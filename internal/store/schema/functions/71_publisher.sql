@@ -77,6 +77,18 @@ begin
     'traceparent', j.traceparent, 'parent_job_id', j.parent_job_id);
 end $$;
 
+-- aw_publish_number is a number that a double precision holds, null for anything else. A custom handler's result may have
+-- any number, and one that the publisher can't read would hold up all events.
+create or replace function {{ .schema }}.aw_publish_number(v jsonb) returns jsonb
+language sql immutable
+return case when jsonb_typeof(v) = 'number' then case when abs(v::numeric) < 1e308 then v end end;
+
+-- aw_publish_count is a whole number from 0 on that an integer holds, null for anything else. See aw_publish_number.
+create or replace function {{ .schema }}.aw_publish_count(v jsonb) returns integer
+language sql immutable
+return case when jsonb_typeof(v) = 'number' then
+  case when v::numeric between 0 and 2147483647 and v::numeric % 1 = 0 then v::integer end end;
+
 -- aw_publish_event is an event of a job as the publisher gets it; null: it is not published. Events without a stage are
 -- notes. A result of more than most bytes is left out: result_bytes tells how long it is.
 create or replace function {{ .schema }}.aw_publish_event(e {{ .schema }}.job_events, most integer) returns jsonb
@@ -101,15 +113,13 @@ begin
       'derived_content_id', left(v_result ->> 'derived_content_id', 200),
       'document_id', left(v_result ->> 'document_id', 200), 'summary_id', left(v_result ->> 'summary_id', 200),
       'run_id', left(v_result ->> 'run_id', 200), 'deck_id', left(v_result ->> 'deck_id', 200),
-      'page_count', case when jsonb_typeof(coalesce(v_result -> 'page_count', v_result -> 'pages')) = 'number'
-                         then coalesce(v_result -> 'page_count', v_result -> 'pages') end,
-      'processing_time_ms', coalesce(
-        case when jsonb_typeof(v_result -> 'processing_time_ms') = 'number' then v_result -> 'processing_time_ms' end,
+      'page_count', {{ .schema }}.aw_publish_number(coalesce(v_result -> 'page_count', v_result -> 'pages')),
+      'processing_time_ms', coalesce({{ .schema }}.aw_publish_number(v_result -> 'processing_time_ms'),
         case when j.series = e.series then to_jsonb(j.processing_time_ms) end));
   elsif e.stage = 'failed' then
     select * into d from {{ .schema }}.dead_letters l
     where l.client_id = e.client_id and l.job_id = e.job_id and l.series = e.series;
-    v_outcome := jsonb_build_object('error_class', e.metadata -> 'class', 'error_code', e.metadata -> 'code',
+    v_outcome := jsonb_build_object('error_class', e.metadata ->> 'class', 'error_code', e.metadata ->> 'code',
       'error_message', e.message, 'retry_count', coalesce(d.retry_count, greatest(e.attempt - 1, 0)),
       'error_type', coalesce(d.error_type, {{ .schema }}.aw_error_type(e.metadata ->> 'class')),
       'processing_time_ms', coalesce(d.processing_time_ms,
@@ -120,8 +130,9 @@ begin
   return {{ .schema }}.aw_publish_job(j) || v_outcome || jsonb_build_object(
     'kind', case when e.stage in ('started', 'completed', 'failed', 'canceled') then e.stage else 'progress' end,
     'id', e.id, 'at', e.at, 'stage', e.stage, 'progress', e.progress, 'attempt', e.attempt,
-    'message', left(e.message, 2000), 'pages_completed', e.metadata -> 'pages_completed',
-    'total_pages', e.metadata -> 'total_pages',
+    'message', left(e.message, 2000),
+    'pages_completed', {{ .schema }}.aw_publish_count(e.metadata -> 'pages_completed'),
+    'total_pages', {{ .schema }}.aw_publish_count(e.metadata -> 'total_pages'),
     'worker', coalesce(
       case when j.series = e.series and j.attempts = e.attempt then j.worker end,
       -- An earlier attempt's. A job may have very many events, so its start is not looked for any further.
