@@ -20,7 +20,7 @@ type denials struct {
 }
 
 type denial struct {
-	what string // as in: publish to "$js.api.stream.create.jobs"
+	what string // as in: publish to "$JS.API.STREAM.CREATE.JOBS"
 	at   time.Time
 }
 
@@ -45,13 +45,16 @@ func (d *denials) note(err error) {
 	d.last = append(d.last, denial{what, time.Now()})
 }
 
-// denialOf is what an error of the client says was denied, as in: publish to "$js.api.stream.create.jobs".
+// denialOf is what an error of the client says was denied, as in: publish to "$JS.API.STREAM.CREATE.JOBS".
 func denialOf(err error) string {
-	_, what, found := strings.Cut(strings.ToLower(err.Error()), "permissions violation for ")
-	if !found {
+	const before = "permissions violation for "
+	text := err.Error()
+	at := strings.LastIndex(strings.ToLower(text), before)
+	if at < 0 {
 		return "a subject"
 	}
-	return what
+	right, subject, _ := strings.Cut(text[at+len(before):], `"`)
+	return strings.ToLower(right) + `"` + subject // a subject's case matters
 }
 
 // expectedDenial ends a request that works without the right.
@@ -63,7 +66,7 @@ func (e *expectedDenial) Unwrap() error { return e.error }
 // expect returns a context for a request to a subject that the server may deny: the denial ends it, and is not noted.
 // The caller calls stop after the request.
 func (d *denials) expect(ctx context.Context, subject string) (_ context.Context, stop func()) {
-	what := `publish to "` + strings.ToLower(subject) + `"`
+	what := `publish to "` + subject + `"`
 	ctx, end := context.WithCancelCause(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,6 +133,6 @@ func (q *natsQueue) denied() string {
 func (q *natsQueue) concerns(what string) bool {
 	_, subject, _ := strings.Cut(what, `"`)
 	subject, _, _ = strings.Cut(subject, `"`)
-	return subject == strings.ToLower(q.subject) ||
-		slices.Contains(strings.Split(subject, "."), strings.ToLower(q.durable))
+	return subject == q.subject ||
+		slices.Contains(strings.Split(subject, "."), q.durable)
 }

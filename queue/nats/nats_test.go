@@ -241,7 +241,7 @@ func TestDenied(t *testing.T) {
 		user, password, says string
 	}{
 		"password": {"reader", "wrong", "refuses the credentials"},
-		"right":    {"reader", "some", `publish to "$js.api.stream.create.simple-process-jobs"`},
+		"right":    {"reader", "some", `publish to "$JS.API.STREAM.CREATE.SIMPLE-PROCESS-JOBS"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

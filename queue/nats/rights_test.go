@@ -148,7 +148,7 @@ func TestSharedInbox(t *testing.T) {
 		t.Error("it told of the connection again")
 	}
 	err := tenantOf(t, s, "none", "acme", nats.Options{}).Queue("tasks").Ensure(t.Context())
-	if !errors.Is(err, queue.ErrDenied) || !strings.Contains(err.Error(), `subscription to "_inbox_acme.`) {
+	if !errors.Is(err, queue.ErrDenied) || !strings.Contains(err.Error(), `subscription to "_INBOX_acme.`) {
 		t.Error(err)
 	}
 }
@@ -168,7 +168,7 @@ func TestFindStream(t *testing.T) {
 		"another name":           {"blind", "tasks", ""},
 		"none yet":               {"nameless", "", ""},
 		"another name, no names": {"nameless", "tasks", "another stream than SIMPLE-PROCESS-ACME-JOBS"},
-		"no right":               {"neither", "tasks", `publish to "$js.api.stream.info.simple-process-acme-jobs"`},
+		"no right":               {"neither", "tasks", `publish to "$JS.API.STREAM.INFO.SIMPLE-PROCESS-ACME-JOBS"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
