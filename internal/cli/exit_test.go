@@ -18,6 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/queue/nats"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -40,6 +41,7 @@ func TestExitCodes(t *testing.T) {
 		{&task.Invalid{}, exitUsage},
 		{context.Canceled, exitInterrupted},
 		{context.DeadlineExceeded, exitTemporary},
+		{&nats.Denied{Cause: context.DeadlineExceeded}, exitPermission}, // the server says nothing to a denied request
 		{store.ErrSchema, exitConfig},
 		{store.ErrForbidden, exitPermission},
 		{store.ErrLogin, exitPermission},

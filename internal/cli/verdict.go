@@ -41,7 +41,8 @@ func verdictOf(err error) verdict {
 			return known.verdict
 		}
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	// the server of NATS does not answer what it denies
+	if errors.Is(err, context.DeadlineExceeded) && !app.StorageDenied(err) {
 		return verdict{exitTemporary, next}
 	}
 	code := codeOf(err)
