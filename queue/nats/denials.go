@@ -53,7 +53,10 @@ func denialOf(err error) string {
 	if at < 0 {
 		return "a subject"
 	}
-	right, subject, _ := strings.Cut(text[at+len(before):], `"`)
+	right, subject, quoted := strings.Cut(text[at+len(before):], `"`)
+	if !quoted {
+		return right
+	}
 	return strings.ToLower(right) + `"` + subject // a subject's case matters
 }
 
@@ -133,6 +136,5 @@ func (q *natsQueue) denied() string {
 func (q *natsQueue) concerns(what string) bool {
 	_, subject, _ := strings.Cut(what, `"`)
 	subject, _, _ = strings.Cut(subject, `"`)
-	return subject == q.subject ||
-		slices.Contains(strings.Split(subject, "."), q.durable)
+	return subject == q.subject || slices.Contains(strings.Split(subject, "."), q.durable)
 }
