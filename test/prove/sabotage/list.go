@@ -30,6 +30,7 @@ var (
 	onFeed          = []Suite{{Package: "internal/store/postgres", Run: "^TestFeed"}}
 	onCognee        = []Suite{{Package: "internal/cognee", Flags: []string{"-short"}}}
 	onAgent         = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
+	onTenants       = []Suite{{Package: "queue/nats", Run: "^(TestPrintedRights|TestForeignStreams|TestTenantsOfOneAccount)$"}}
 	onNATS          = []Suite{{Package: "queue/nats", Run: "^TestStaleAcknowledgement$"}}
 	onQueuePostgres = []Suite{{Package: "queue/postgres", Run: "^TestStaleWorker$"}}
 	onPages         = []Suite{{Package: "internal/dashboard", Run: "^Test(Scopes|CrossSite|Links)$"}}
