@@ -19,7 +19,7 @@ func (l *loader) check(groups Group) {
 		l.checkNATS()
 	}
 	if groups&Blob != 0 && l.cfg.BlobBackend == BlobDir {
-		l.checkFolder(groups)
+		l.checkFolder()
 	}
 	if groups&Queue != 0 && l.cfg.QueueBackend == QueueAzure || groups&Blob != 0 && l.cfg.BlobBackend == BlobAzure {
 		l.checkAzure()

@@ -11,14 +11,21 @@ import (
 // stateRoot is where the packaged unit has the folder of each tenant that its worker may write to (StateDirectory).
 const stateRoot = "/var/lib/async-worker"
 
+// signNothing is for documents in a folder, which has no addresses to sign.
+func (l *loader) signNothing() {
+	const name = "EXPORT_URL_HOURS"
+	if l.given(name) && l.cfg.ExportURL > 0 {
+		l.warn(name, "it has no effect with BLOB_BACKEND=dir: a folder can't sign the address of a file",
+			"leave it out: results name the blob")
+	} else if _, read := l.cfg.values[name]; read && !l.given(name) {
+		l.cfg.values[name] = resolved{"0", fromDefault, false}
+	}
+	l.cfg.ExportURL = 0
+}
+
 // checkFolder demands the folder of the documents, or one to make it in: a path whose folder has no parent either is most
 // likely mistyped. In its state directory the worker makes all of the path, as nobody else can before the first start.
-func (l *loader) checkFolder(groups Group) {
-	if groups&Worker != 0 && l.given("EXPORT_URL_HOURS") && l.cfg.ExportURL > 0 {
-		l.warn("EXPORT_URL_HOURS", "it has no effect with BLOB_BACKEND=dir: a folder can't sign the address of a file",
-			"leave it out: results name the blob")
-		l.cfg.ExportURL = 0
-	}
+func (l *loader) checkFolder() {
 	if !l.given("BLOB_DIR") {
 		l.problem("BLOB_DIR", "it is not set, and BLOB_BACKEND is dir", "set it to the folder of the documents")
 		return

@@ -3,9 +3,12 @@ package config_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
 // TestFolder: documents in a folder need one that exists, or that the worker may make: in one that exists, or in its
@@ -34,12 +37,18 @@ func TestFolder(t *testing.T) {
 		{env: []string{"BLOB_BACKEND=azure"}, export: 24 * time.Hour},
 	} {
 		got, problems := load(t, minimal(append([]string{"BLOB_BACKEND=dir"}, c.env...)...), nil, nil)
+		told := warned(got) == slices.Contains(c.env, "EXPORT_URL_HOURS=24")
 		switch {
-		case c.name == "" && (problems != nil || got.ExportURL != c.export):
+		case c.name == "" && (problems != nil || got.ExportURL != c.export || !told):
 			t.Errorf("%v: %v, EXPORT_URL_HOURS %s", c.env, problems, got.ExportURL)
 		case c.name != "" && (len(problems) != 1 || problems[0].Name != c.name ||
 			!strings.Contains(problems[0].Problem, c.problem) || problems[0].Remedy == ""):
 			t.Errorf("%v: %v", c.env, problems)
 		}
 	}
+}
+
+// warned reports whether it is said that EXPORT_URL_HOURS has no effect.
+func warned(c config.Config) bool {
+	return slices.ContainsFunc(c.Warnings(), func(p config.Problem) bool { return p.Name == "EXPORT_URL_HOURS" })
 }

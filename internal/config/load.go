@@ -188,11 +188,8 @@ func (l *loader) derive() {
 			c.values["AZURE_STORAGE_CONTAINER"] = resolved{c.Azure.Container, fromDefault, false}
 		}
 	}
-	if c.BlobBackend == BlobDir && !l.given("EXPORT_URL_HOURS") { // a folder signs no addresses
-		c.ExportURL = 0
-		if _, read := c.values["EXPORT_URL_HOURS"]; read {
-			c.values["EXPORT_URL_HOURS"] = resolved{"0", fromDefault, false}
-		}
+	if c.BlobBackend == BlobDir {
+		l.signNothing()
 	}
 	if c.Extractor == "" && l.fine("EXTRACTOR") {
 		c.Extractor = ExtractorNative
