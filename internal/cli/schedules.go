@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -248,7 +247,7 @@ func (p *program) newSchedulesPauseCommand(pause bool) *cobra.Command {
 					}
 					done := id + " is paused"
 					if !pause {
-						done = id + " fires again, next at " + cmp.Or(formatIn(next.NextAt, next.TimeZone), "its next time")
+						done = id + " fires again, next at " + formatIn(next.NextAt, next.TimeZone)
 					}
 					fmt.Fprintln(p.stdout, printable(done))
 				}
