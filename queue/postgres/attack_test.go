@@ -9,11 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
-	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
-	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -132,55 +129,6 @@ func TestLargeAndPoisonous(t *testing.T) {
 	}
 }
 
-// TestDeadWorker: a message whose receiver dies comes back after its visibility, and its former lease is void.
-func TestDeadWorker(t *testing.T) {
-	t.Parallel()
-	url := stacktest.PostgresWith(t, small)
-	dying := direct(t, url, "acme")
-	must(t, dying.Queue("acme-tasks").Ensure(t.Context()))
-	_, err := dying.Queue("acme-tasks").Send(t.Context(), "x", queue.SendOptions{})
-	must(t, err)
-	_, err = dying.Queue("acme-tasks").Receive(t.Context(), 1, time.Hour)
-	must(t, err)
-	must(t, dying.Close())
-	_, err = connect(t, url).Exec(t.Context(), "update aw_queue_messages set visible_at = now()") // an hour later
-	must(t, err)
-	q := open(t, url, "acme", "acme-tasks")
-	got, err := q.Receive(t.Context(), 1, time.Minute)
-	must(t, err)
-	if len(got) != 1 || got[0].DequeueCount != 2 {
-		t.Errorf("got %v", got)
-	}
-}
-
-// TestLateCommit: a message of a transaction that took longer than the receivers look back is not missed.
-func TestLateCommit(t *testing.T) {
-	t.Parallel()
-	url := stacktest.PostgresWith(t, small)
-	first := open(t, url, "acme", "acme-tasks")
-	got, err := first.Receive(t.Context(), 1, time.Minute)
-	must(t, err)
-	if len(got) != 0 {
-		t.Fatal(got)
-	}
-	// It was put an hour ago, and committed now.
-	_, err = first.Send(t.Context(), "late", queue.SendOptions{})
-	must(t, err)
-	_, err = connect(t, url).Exec(t.Context(), "update aw_queue_messages set visible_at = now() - interval '1 hour'")
-	must(t, err)
-	got, err = first.Receive(t.Context(), 1, time.Minute)
-	must(t, err)
-	if len(got) != 0 {
-		t.Errorf("the receive began at the front: %v", got)
-	}
-	other := open(t, url, "acme", "acme-tasks") // as this one does every 30 seconds
-	got, err = other.Receive(t.Context(), 1, time.Minute)
-	must(t, err)
-	if len(got) != 1 {
-		t.Error("the message is missed for good")
-	}
-}
-
 // TestTruncate: a partition that is almost empty is truncated although a long transaction keeps its dead rows alive.
 // Its last messages move, with their receipts, those of other tenants too.
 func TestTruncate(t *testing.T) {
@@ -273,50 +221,4 @@ func TestNotifications(t *testing.T) {
 	_, err = q.Send(t.Context(), "now", queue.SendOptions{})
 	must(t, err)
 	<-heard
-}
-
-// TestStaleWorker: a worker that slept past its leases deletes nothing while another one has the message, and commits
-// nothing: the job ends once.
-func TestStaleWorker(t *testing.T) {
-	t.Parallel()
-	url := stacktest.PostgresWith(t, small)
-	q := open(t, url, "acme", "acme-tasks")
-	if got := enqueue(t, as(t, url, "acme"), `{"task_id": "a", "task_type": "ingest", "payload": {}}`); got != "a true" {
-		t.Fatal(got)
-	}
-	s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: "acme"})
-	must(t, err)
-	defer s.Close()
-	begin := func(worker string) (*queue.Message, store.Holder) {
-		got, err := q.Receive(t.Context(), 1, time.Minute)
-		must(t, err)
-		decoded, err := task.Decode(got[0].Text, task.Options{ClientID: "acme"})
-		must(t, err)
-		b, err := s.Begin(t.Context(), store.Begin{Task: message.Record(decoded.Task, 5), Worker: worker, Lease: time.Minute})
-		must(t, err)
-		return got[0], store.Holder{JobID: "a", Fence: b.Fence}
-	}
-	stale, staleHolder := begin("stale")
-	_, err = connect(t, url).Exec(t.Context(), `update aw_queue_messages set visible_at = now();
-		update jobs set lease_expires_at = now()`) // both leases have ended
-	must(t, err)
-	q = open(t, url, "acme", "acme-tasks") // another worker
-	current, holder := begin("current")
-	if err := stale.Lease.Delete(t.Context()); !errors.Is(err, queue.ErrLeaseLost) {
-		t.Errorf("a stale delete: %v", err)
-	}
-	if _, err := s.Complete(t.Context(), store.Completion{Holder: staleHolder}); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("a stale commit: %v", err)
-	}
-	if depth, err := q.Depth(t.Context()); err != nil || depth != 1 {
-		t.Errorf("%d messages, %v", depth, err)
-	}
-	_, err = s.Complete(t.Context(), store.Completion{Holder: holder})
-	must(t, err)
-	must(t, current.Lease.Delete(t.Context()))
-	var end string
-	must(t, connect(t, url).QueryRow(t.Context(), "select status || ' under fence ' || fence from jobs").Scan(&end))
-	if end != "succeeded under fence 2" {
-		t.Errorf("the job %s", end)
-	}
 }

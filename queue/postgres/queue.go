@@ -26,8 +26,14 @@ type pgQueue struct {
 	deletes rpc.Batcher[reference, settled]
 
 	mu     sync.Mutex
-	after  string    // where the next receive begins to look; empty: at the front
+	from   cursor    // where the next receive begins to look
 	looked time.Time // when one last began at the front
+}
+
+// cursor is where a receive begins to look, see aw_queue_receive; empty: at the front.
+type cursor struct {
+	After     string `json:"after,omitempty"`      // among the messages that nobody has received
+	HeldAfter string `json:"held_after,omitempty"` // among those that somebody held
 }
 
 // message is a message as the functions show it.
@@ -72,17 +78,18 @@ func (q *pgQueue) Receive(ctx context.Context, n int, visibility time.Duration) 
 	}
 	start := time.Now()
 	var answer struct {
+		cursor
+
 		Messages []message `json:"messages"`
-		After    string    `json:"after"`
 	}
 	err := q.call(ctx, "receive", arguments{
-		Queue: q.name, N: n, Visibility: visibility.Milliseconds(), After: q.begin(start),
+		Queue: q.name, N: n, Visibility: visibility.Milliseconds(), cursor: q.begin(start),
 	}, &answer)
 	if err != nil {
 		return nil, q.explain(ctx, "receive from", err)
 	}
 	q.mu.Lock()
-	q.after = answer.After
+	q.from = answer.cursor
 	q.mu.Unlock()
 	received := make([]*queue.Message, 0, len(answer.Messages))
 	for _, m := range answer.Messages {
@@ -98,13 +105,13 @@ func (q *pgQueue) Receive(ctx context.Context, n int, visibility time.Duration) 
 }
 
 // begin returns where a receive begins to look.
-func (q *pgQueue) begin(now time.Time) string {
+func (q *pgQueue) begin(now time.Time) cursor {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if now.Sub(q.looked) >= lookBack {
-		q.looked, q.after = now, ""
+		q.looked, q.from = now, cursor{}
 	}
-	return q.after
+	return q.from
 }
 
 // Send implements queue.Queue.

@@ -86,10 +86,11 @@ type arguments struct {
 	Queue    string `json:"queue,omitempty"`
 
 	reference
+	cursor
+
 	Messages   []reference `json:"messages,omitempty"`
 	N          int         `json:"n,omitempty"`
 	Visibility int64       `json:"visibility_ms,omitempty"`
-	After      string      `json:"after,omitempty"`
 
 	Text  *string `json:"text,omitempty"`
 	Delay int64   `json:"delay_ms"`

@@ -19,6 +19,8 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		alter table documents drop column chunks_left cascade, drop column terms_renewed cascade;
 		alter table webhook_deliveries drop column host cascade;
 		drop function aw_set_delivery_host cascade;
+		drop index aw_queue_messages_waiting, aw_queue_messages_held;
+		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
 		update aw_schema_version set version = 42`); err != nil {
 		t.Fatal(err)
 	}

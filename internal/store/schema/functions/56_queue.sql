@@ -47,8 +47,8 @@ begin
   end if;
   if v_delay <= interval '0' and not exists (
        select from {{ .schema }}.aw_queue_messages m
-       where m.client_id = v_client and m.queue = v_queue and m.visible_at > v_now - interval '1 second'
-         and m.visible_at <= v_now and m.inserted_at = m.visible_at) then
+       where m.client_id = v_client and m.queue = v_queue and m.receipt is null
+         and m.visible_at > v_now - interval '1 second' and m.visible_at <= v_now and m.inserted_at = m.visible_at) then
     perform pg_notify('aw_queue_' || v_client, '');
   end if;
   insert into {{ .schema }}.aw_queue_messages (
@@ -75,13 +75,14 @@ begin
   return jsonb_build_object('id', v_id, 'receipt', v_receipt);
 end $$;
 
--- aw_queue_receive hides up to n visible messages for visibility_ms, the oldest first, and returns them with new
--- receipts. Concurrent receives skip each other's rows.
+-- aw_queue_receive hides up to n visible messages for visibility_ms and returns them with new receipts: first those
+-- whose receiver died or stopped, then the others, each by the time at which they became visible. A task that was under
+-- way does not go behind all that wait. Concurrent receives skip each other's rows.
 --
--- It starts to look at p.after, which the last answer gave: index entries of messages that are done and that VACUUM may
--- not remove yet lie before it. What an earlier transaction commits late, or another worker's failed transaction gives
--- back, may lie there as well, so a caller omits it now and then. A transaction that takes less than two seconds from
--- its insert to its commit is never missed.
+-- It starts to look at p.after and p.held_after, which the last answer gave: index entries of messages that are done and
+-- that VACUUM may not remove yet lie before them. What an earlier transaction commits late, or another worker's failed
+-- transaction gives back, may lie there as well, so a caller omits them now and then. A transaction that takes less than
+-- two seconds from its insert to its commit is never missed.
 create or replace function {{ .schema }}.aw_queue_receive(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} set timezone = 'UTC'
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off
@@ -92,46 +93,65 @@ declare
   v_most integer := least(greatest((p ->> 'n')::int, 1), 32);
   v_until timestamptz := now() + {{ .schema }}.aw_interval(p -> 'visibility_ms');
   v_after timestamptz := coalesce((p ->> 'after')::timestamptz, '-infinity');
+  v_held_after timestamptz := coalesce((p ->> 'held_after')::timestamptz, '-infinity');
+  v_recent constant timestamptz := now() - interval '2 seconds';
+  v_held integer;
+  v_held_last timestamptz;
   v_found integer;
   v_last timestamptz;
   v_messages jsonb;
 begin
   perform {{ .schema }}.aw_queue_check(v_client, v_queue);
   for attempt in 1..10 loop -- again only if all that it found had expired
-    with due as materialized (
-      select m.id, m.part, m.visible_at, coalesce(m.expires_at <= now(), false) as expired
+    with held as materialized (
+      select m.id, m.part, m.visible_at, coalesce(m.expires_at <= now(), false) as expired, 1 as turn
       from {{ .schema }}.aw_queue_messages m
-      where m.client_id = v_client and m.queue = v_queue and m.visible_at >= v_after and m.visible_at <= now()
+      where m.client_id = v_client and m.queue = v_queue and m.receipt is not null
+        and m.visible_at >= v_held_after and m.visible_at <= now()
       order by m.visible_at limit v_most
       for update skip locked
+    ), waiting as materialized (
+      select m.id, m.part, m.visible_at, coalesce(m.expires_at <= now(), false) as expired, 2 as turn
+      from {{ .schema }}.aw_queue_messages m
+      where m.client_id = v_client and m.queue = v_queue and m.receipt is null
+        and m.visible_at >= v_after and m.visible_at <= now()
+      order by m.visible_at limit v_most - (select count(*) from held)
+      for update skip locked
+    ), due as materialized (
+      select * from held union all select * from waiting
     ), expired as (
       delete from {{ .schema }}.aw_queue_messages m using due d where d.expired and m.id = d.id and m.part = d.part
     ), taken as (
       update {{ .schema }}.aw_queue_messages m
       set receipt = gen_random_uuid(), dequeue_count = m.dequeue_count + 1, visible_at = v_until
       from due d where not d.expired and m.id = d.id and m.part = d.part
-      returning m.*, d.visible_at as was
+      returning m.*, d.turn, d.visible_at as was
     )
-    select count(*), max(d.visible_at),
+    select count(*), max(d.visible_at) filter (where d.turn = 2), count(*) filter (where d.turn = 1),
+      max(d.visible_at) filter (where d.turn = 1),
       (select jsonb_agg(jsonb_build_object('id', t.id, 'text', t.body, 'receipt', t.receipt,
-         'dequeue_count', t.dequeue_count, 'inserted_at', t.inserted_at, 'expires_at', t.expires_at) order by t.was)
+         'dequeue_count', t.dequeue_count, 'inserted_at', t.inserted_at, 'expires_at', t.expires_at)
+         order by t.turn, t.was)
        from taken t)
-    into v_found, v_last, v_messages from due d;
+    into v_found, v_last, v_held, v_held_last, v_messages from due d;
     exit when v_messages is not null or v_found = 0;
   end loop;
   return jsonb_build_object('messages', coalesce(v_messages, '[]'),
-    'after', least(now() - interval '2 seconds', case when v_found = v_most then v_last end));
+    'after', least(v_recent, case when v_held = v_most then v_after when v_found = v_most then v_last end),
+    'held_after', least(v_recent, case when v_held = v_most then v_held_last end));
 end $$;
 
 -- aw_queue_hold changes when a message is visible again, if the caller has its receipt; with v_release the receipt
--- ends. It reports held, or gone: the message is deleted.
+-- ends. What is given back to be received at once stays among those that were held, with a receipt that nobody has. It
+-- reports held, or gone: the message is deleted.
 create or replace function {{ .schema }}.aw_queue_hold(p jsonb, v_wait interval, v_release boolean) returns jsonb
 language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
 begin
   update {{ .schema }}.aw_queue_messages m
-  set visible_at = clock_timestamp() + v_wait, receipt = case when not v_release then m.receipt end
+  set visible_at = clock_timestamp() + v_wait,
+      receipt = case when not v_release then m.receipt when v_wait <= interval '0' then gen_random_uuid() end
   where m.client_id = v_client and m.queue = p ->> 'queue' and m.id = (p ->> 'id')::uuid
     and m.receipt = (p ->> 'receipt')::uuid;
   if not found then
@@ -201,24 +221,34 @@ begin
   return jsonb_build_object('deleted', coalesce(v_deleted, '[]'));
 end $$;
 
--- aw_queue_peek shows up to n visible messages without hiding them.
+-- aw_queue_peek shows up to n visible messages without hiding them, in the order in which they are received.
 create or replace function {{ .schema }}.aw_queue_peek(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC'
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
+  v_most integer := least(greatest((p ->> 'n')::int, 1), 32);
 begin
   perform {{ .schema }}.aw_queue_check(v_client, p ->> 'queue');
   return jsonb_build_object('messages', coalesce((
+    with held as materialized (
+      select * from {{ .schema }}.aw_queue_messages m
+      where m.client_id = v_client and m.queue = p ->> 'queue' and m.receipt is not null and m.visible_at <= now()
+        and (m.expires_at is null or m.expires_at > now())
+      order by m.visible_at limit v_most
+    ), waiting as (
+      select * from {{ .schema }}.aw_queue_messages m
+      where m.client_id = v_client and m.queue = p ->> 'queue' and m.receipt is null and m.visible_at <= now()
+        and (m.expires_at is null or m.expires_at > now())
+      order by m.visible_at limit v_most - (select count(*) from held)
+    )
     select jsonb_agg(jsonb_build_object('id', t.id, 'text', t.body, 'dequeue_count', t.dequeue_count,
-      'inserted_at', t.inserted_at, 'expires_at', t.expires_at) order by t.visible_at)
-    from (select * from {{ .schema }}.aw_queue_messages m
-          where m.client_id = v_client and m.queue = p ->> 'queue' and m.visible_at <= now()
-            and (m.expires_at is null or m.expires_at > now())
-          order by m.visible_at limit least(greatest((p ->> 'n')::int, 1), 32)) t), '[]'));
+      'inserted_at', t.inserted_at, 'expires_at', t.expires_at) order by t.receipt is null, t.visible_at)
+    from (select * from held union all select * from waiting) t), '[]'));
 end $$;
 
--- aw_queue_depth counts the messages of a queue, hidden ones included.
+-- aw_queue_depth counts the messages of a queue, hidden ones included: by the index of those that wait, and by that of
+-- those that were received.
 create or replace function {{ .schema }}.aw_queue_depth(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -226,7 +256,10 @@ declare
 begin
   perform {{ .schema }}.aw_queue_check(v_client, p ->> 'queue');
   return jsonb_build_object('depth', (
-    select count(*) from {{ .schema }}.aw_queue_messages m where m.client_id = v_client and m.queue = p ->> 'queue'));
+      select count(*) from {{ .schema }}.aw_queue_messages m
+      where m.client_id = v_client and m.queue = p ->> 'queue' and m.receipt is null) + (
+      select count(*) from {{ .schema }}.aw_queue_messages m
+      where m.client_id = v_client and m.queue = p ->> 'queue' and m.receipt is not null));
 end $$;
 
 -- aw_queue_truncate truncates each partition that takes no messages now, after it has moved the last ones to the one
