@@ -5,6 +5,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -25,6 +26,8 @@ var (
 	ErrTooLarge = errors.New("message too large")
 	// ErrDenied reports that the service refuses the credentials, or lacks a right for them. Waiting does not help.
 	ErrDenied = errors.New("access denied")
+	// ErrLogin is the ErrDenied of credentials that the service refuses as a whole: no right can be tried with them.
+	ErrLogin = fmt.Errorf("%w: wrong login", ErrDenied)
 	// ErrSetting reports that a setting is wrong, here or in the service. Waiting does not help.
 	ErrSetting = errors.New("wrong setting")
 	// ErrNotFound reports that the queue does not exist.

@@ -31,6 +31,11 @@ func TestDoctorOnNATS(t *testing.T) {
 	if sick, code := w.sick(t, env("user"), others...); len(sick) > 0 || code != exitOK {
 		t.Errorf("with all rights: exit %d, %+v", code, sick)
 	}
+	sick, code := w.sick(t, env("stranger"), others...)
+	if r := sick["queue metadata"]; code != exitPermission || len(sick) != 1 || !strings.Contains(r.Seen, "NATS_URL") ||
+		!strings.Contains(r.Remedy, "a login that the server knows") {
+		t.Errorf("a login that the server does not know: exit %d, %+v", code, sick)
+	}
 	for _, r := range rights[1:] {
 		t.Run(r.check, func(t *testing.T) {
 			t.Parallel()

@@ -74,8 +74,8 @@ func (w *Worker) visit(ctx context.Context, q queue.Probing) visit {
 		return err
 	})
 	v.absent = errors.Is(v.tried["queue metadata"], queue.ErrNotFound)
-	if err := v.tried["queue metadata"]; err != nil && !v.absent && !denied(err) {
-		return v // the account does not answer: one error is enough
+	if err := v.tried["queue metadata"]; errors.Is(err, queue.ErrLogin) || err != nil && !v.absent && !denied(err) {
+		return v // the account does not answer, or to nobody with this login: one error is enough
 	}
 	if v.absent && w.NoCreate {
 		return v
@@ -191,7 +191,8 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 		return *spared
 	case len(fine) == 0 && len(left) == 0:
 		return Result{
-			Check: check, State: Skipped, Seen: "there is no queue to try it on, or the account does not answer",
+			Check: check, State: Skipped,
+			Seen: "there is no queue to try it on, or the account does not answer or refuses the login",
 		}
 	case len(fine) == 0:
 		return Result{Check: check, State: Skipped, Seen: strings.Join(left, "; ")}
@@ -208,7 +209,10 @@ func (w *Worker) refused(check string, right azure.Right, on string, err error) 
 		r.Seen = fmt.Sprintf("%s: %s", on, r.Seen)
 	}
 	problem, is := errors.AsType[*azure.Problem](err)
-	if !is && denied(err) {
+	switch {
+	case errors.Is(err, queue.ErrLogin):
+		r.Class, r.Remedy = Permission, "give the worker a login that the server knows, and reload the server if it is new"
+	case !is && denied(err):
 		r.Class, r.Remedy = Permission, "the worker can't "+right.Doing+": "+w.Grant(right, on)
 	}
 	if is && problem.Kind == azure.Permission {

@@ -24,11 +24,16 @@ func (e *Denied) Error() string {
 	if e.Subject != "" {
 		return fmt.Sprintf("%s: NATS denies the credentials %s; allow it in the server's permissions", e.Doing, e.Subject)
 	}
-	return fmt.Sprintf("%s: NATS refuses the credentials (%v)", e.Doing, e.Cause)
+	return fmt.Sprintf("%s: NATS refuses the login (%v); check NATS_URL, or NATS_CREDS", e.Doing, e.Cause)
 }
 
-// Unwrap makes it a queue.ErrDenied.
-func (e *Denied) Unwrap() []error { return []error{queue.ErrDenied, e.Cause} }
+// Unwrap makes it a queue.ErrDenied, or queue.ErrLogin.
+func (e *Denied) Unwrap() []error {
+	if e.Subject == "" {
+		return []error{queue.ErrLogin, e.Cause}
+	}
+	return []error{queue.ErrDenied, e.Cause}
+}
 
 // Misconfigured reports that a stream or consumer exists, but can't be used as this queue.
 type Misconfigured struct{ Doing, Problem, Remedy string }

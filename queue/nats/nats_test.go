@@ -240,7 +240,7 @@ func TestDenied(t *testing.T) {
 	for name, c := range map[string]struct {
 		user, password, says string
 	}{
-		"password": {"reader", "wrong", "refuses the credentials"},
+		"password": {"reader", "wrong", "refuses the login"},
 		"right":    {"reader", "some", `publish to "$JS.API.STREAM.CREATE.SIMPLE-PROCESS-JOBS"`},
 	} {
 		t.Run(name, func(t *testing.T) {
