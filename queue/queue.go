@@ -95,3 +95,10 @@ type Lease interface {
 	// Delete removes the message. It returns ErrLeaseLost if somebody else has it, nil if it is already gone.
 	Delete(ctx context.Context) error
 }
+
+// FirstReleaser is a Lease on a queue that may give a released message its place among those that wait by the time at
+// which it becomes visible.
+type FirstReleaser interface {
+	// ReleaseFirst is Release for a message whose task has begun: after delay it comes before those that wait.
+	ReleaseFirst(ctx context.Context, delay time.Duration) error
+}

@@ -45,9 +45,23 @@ func (d *delivery) acknowledge(ctx context.Context) {
 
 // putBack makes the message visible after wait, its text unchanged.
 func (d *delivery) putBack(ctx context.Context, wait time.Duration) {
+	d.release(ctx, wait, d.msg.Lease.Release)
+}
+
+// putBackFirst is putBack for a message whose task has begun: that of a worker that died must not go behind all that
+// wait.
+func (d *delivery) putBackFirst(ctx context.Context, wait time.Duration) {
+	if l, ok := d.msg.Lease.(queue.FirstReleaser); ok {
+		d.release(ctx, wait, l.ReleaseFirst)
+		return
+	}
+	d.putBack(ctx, wait)
+}
+
+func (d *delivery) release(ctx context.Context, wait time.Duration, do func(context.Context, time.Duration) error) {
 	ctx, done := settling(ctx)
 	defer done()
-	if err := d.msg.Lease.Release(ctx, wait); err != nil {
+	if err := do(ctx, wait); err != nil {
 		d.log.Warn("can't release a message; it comes back when its lease ends", "error", err)
 	}
 }

@@ -101,8 +101,11 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 			e.deps.Outbox()
 		}
 		return true
-	case store.Leased, store.Waiting:
-		a.log.Debug("not now; hiding the message", "decision", b.Decision, "wait", b.Wait)
+	case store.Leased:
+		a.log.Debug("another worker has it; hiding the message", "wait", b.Wait)
+		a.putBackFirst(ctx, max(b.Wait, time.Second))
+	case store.Waiting:
+		a.log.Debug("not now; hiding the message", "wait", b.Wait)
 		a.putBack(ctx, max(b.Wait, time.Second))
 	case store.Conflict:
 		e.reject(ctx, a.delivery, rejection(a.task, "conflict", &taskerr.Error{

@@ -76,6 +76,61 @@ func TestFailedHeartbeatKeepsEvents(t *testing.T) {
 	})
 }
 
+// firsts is a queue whose leases are queue.FirstReleasers. It counts what is given back first, and otherwise.
+type firsts struct {
+	queue.Queue
+	first, other *atomic.Int32
+}
+
+func (q firsts) Receive(ctx context.Context, n int, d time.Duration) ([]*queue.Message, error) {
+	msgs, err := q.Queue.Receive(ctx, n, d)
+	for _, m := range msgs {
+		m.Lease = firstLease{m.Lease, q}
+	}
+	return msgs, err
+}
+
+type firstLease struct {
+	queue.Lease
+	q firsts
+}
+
+func (l firstLease) Release(ctx context.Context, d time.Duration) error {
+	l.q.other.Add(1)
+	return l.Lease.Release(ctx, d)
+}
+
+func (l firstLease) ReleaseFirst(ctx context.Context, d time.Duration) error {
+	l.q.first.Add(1)
+	return l.Lease.Release(ctx, d)
+}
+
+// The task of a worker that died does not go behind all that wait when its message comes back before its job's lease has
+// ended. One that waits for its next attempt does: such tasks must not hold up the others.
+func TestOrphanStaysFirst(t *testing.T) {
+	for name, first := range map[string]bool{"orphan": true, "retry": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				q := firsts{w.queues.Normal, new(atomic.Int32), new(atomic.Int32)}
+				w.queues.Normal = q
+				holder := w.begun(message("t1", ""), 3)
+				if !first {
+					if _, err := w.store.Retry(t.Context(), store.Retry{Holder: holder, After: 30 * time.Second}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.send(w.queues.Normal, message("t1", ""))
+				w.start(done)
+				w.settled(3 * time.Minute)
+				w.expectState("t1", job.Succeeded, 2)
+				if (q.first.Load() > 0) != first || (q.other.Load() > 0) == first {
+					t.Errorf("given back first %d times, otherwise %d", q.first.Load(), q.other.Load())
+				}
+			})
+		})
+	}
+}
+
 // unsendable is a queue that takes no message.
 type unsendable struct{ queue.Queue }
 

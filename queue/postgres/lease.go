@@ -51,7 +51,17 @@ func (l *lease) Extend(ctx context.Context, visibility time.Duration) error {
 
 // Release implements queue.Lease. A delay is cut to 7 days.
 func (l *lease) Release(ctx context.Context, delay time.Duration) error {
-	_, err := l.settle(ctx, "release", arguments{Delay: max(0, min(delay, maxVisibility)).Milliseconds()})
+	return l.release(ctx, arguments{}, delay)
+}
+
+// ReleaseFirst implements queue.FirstReleaser.
+func (l *lease) ReleaseFirst(ctx context.Context, delay time.Duration) error {
+	return l.release(ctx, arguments{First: true}, delay)
+}
+
+func (l *lease) release(ctx context.Context, args arguments, delay time.Duration) error {
+	args.Delay = max(0, min(delay, maxVisibility)).Milliseconds()
+	_, err := l.settle(ctx, "release", args)
 	return err
 }
 

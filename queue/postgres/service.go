@@ -96,6 +96,7 @@ type arguments struct {
 	Delay int64   `json:"delay_ms"`
 	TTL   int64   `json:"ttl_ms,omitempty"`
 	Held  bool    `json:"held,omitempty"`
+	First bool    `json:"first,omitempty"`
 }
 
 // call runs one function with the service's timeout, and counts it.

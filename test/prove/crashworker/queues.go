@@ -65,6 +65,14 @@ func (w countedLease) Release(ctx context.Context, delay time.Duration) error {
 	return call0(w.c, w.label("Release"), func() error { return w.l.Release(ctx, delay) })
 }
 
+func (w countedLease) ReleaseFirst(ctx context.Context, delay time.Duration) error {
+	first, ok := w.l.(queue.FirstReleaser)
+	if !ok {
+		return w.Release(ctx, delay)
+	}
+	return call0(w.c, w.label("Release"), func() error { return first.ReleaseFirst(ctx, delay) })
+}
+
 func (w countedLease) Delete(ctx context.Context) error {
 	return call0(w.c, w.label("Delete"), func() error { return w.l.Delete(ctx) })
 }
@@ -72,4 +80,6 @@ func (w countedLease) Delete(ctx context.Context) error {
 var (
 	_ queue.Queue = countedQueue{}
 	_ queue.Lease = countedLease{}
+
+	_ queue.FirstReleaser = countedLease{}
 )

@@ -142,8 +142,8 @@ begin
 end $$;
 
 -- aw_queue_hold changes when a message is visible again, if the caller has its receipt; with v_release the receipt
--- ends. What is given back to be received at once stays among those that were held, with a receipt that nobody has. It
--- reports held, or gone: the message is deleted.
+-- ends. With p.first, or to be received at once, it stays among those that were held, with a receipt that nobody has. It
+-- reports whether the caller had it.
 create or replace function {{ .schema }}.aw_queue_hold(p jsonb, v_wait interval, v_release boolean) returns jsonb
 language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
@@ -151,7 +151,8 @@ declare
 begin
   update {{ .schema }}.aw_queue_messages m
   set visible_at = clock_timestamp() + v_wait,
-      receipt = case when not v_release then m.receipt when v_wait <= interval '0' then gen_random_uuid() end
+      receipt = case when not v_release then m.receipt
+                     when v_wait <= interval '0' or (p ->> 'first')::boolean then gen_random_uuid() end
   where m.client_id = v_client and m.queue = p ->> 'queue' and m.id = (p ->> 'id')::uuid
     and m.receipt = (p ->> 'receipt')::uuid;
   if not found then
@@ -170,7 +171,7 @@ begin
   return {{ .schema }}.aw_queue_hold(p, {{ .schema }}.aw_interval(p -> 'visibility_ms'), false);
 end $$;
 
--- aw_queue_release gives a message back, visible after delay_ms.
+-- aw_queue_release gives a message back, visible after delay_ms; with first it then comes before those that wait.
 create or replace function {{ .schema }}.aw_queue_release(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
