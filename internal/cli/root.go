@@ -87,7 +87,7 @@ func (p *program) newRootCommand(only string) *cobra.Command {
 		Use:     "async-worker",
 		Version: app.Version,
 		Short:   "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
-		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan,
+		Long: `async-worker takes tasks from a tenant's queues, does them (ingest a document, read a scan,
 summarize, answer questions), records everything in Supabase or Postgres, and notifies the sender by webhook.
 
 Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this order;

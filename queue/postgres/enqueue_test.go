@@ -116,6 +116,16 @@ func TestEnqueue(t *testing.T) {
 	if waiting != "l" {
 		t.Errorf("in the outbox: %q", waiting)
 	}
+	// A force of it is its first run while it waits. After its end the outbox can't send it again: that is told.
+	const forced = `{"task_id": "l", "task_type": "ingest", "payload": {}, "priority": "low", "hints": {"force": true}}`
+	if got = enqueue(t, conn, forced); got != "l false" {
+		t.Error("force of a task that waits:", got)
+	}
+	_, err := conn.Exec(t.Context(), `select aw_request_cancel('{"client_id": "acme", "job_id": "l"}')`)
+	must(t, err)
+	if got = enqueue(t, conn, forced); got != "AW006" {
+		t.Error("force of a task that has ended:", got)
+	}
 }
 
 // TestEnqueuedJob: workers that receive the message of one enqueued job twice begin it once, with the attempts of its

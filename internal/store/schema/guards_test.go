@@ -161,9 +161,9 @@ func TestEveryTable(t *testing.T) {
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
 	for what, query := range map[string]string{
 		"tables without forced row-level security": `select relname from pg_class where relnamespace = 'public'::regnamespace
-			and relkind = 'r' and relname <> 'aw_schema_version' and not (relrowsecurity and relforcerowsecurity)`,
+			and relkind in ('r', 'p') and relname <> 'aw_schema_version' and not (relrowsecurity and relforcerowsecurity)`,
 		"tables without client_id in the key": `select c.relname from pg_class c where relnamespace = 'public'::regnamespace
-			and relkind = 'r' and relname <> 'aw_schema_version' and not exists (
+			and relkind in ('r', 'p') and relname <> 'aw_schema_version' and not exists (
 			select from pg_constraint k where k.conrelid = c.oid and k.contype = 'p'
 			and pg_get_constraintdef(k.oid) like 'PRIMARY KEY (%client_id%')`,
 		"functions with a loose search path": `select p.proname from pg_proc p where pronamespace = 'public'::regnamespace
@@ -184,10 +184,10 @@ func TestEveryTable(t *testing.T) {
 			union all select member::regrole || ': be ' || roleid::regrole from pg_auth_members where member in ('aw_owner'::regrole, 'aw_searcher'::regrole, 'aw_keeper'::regrole)
 			union all select r || ': create in public' from unnest(array['aw_owner', 'aw_searcher', 'aw_keeper']) r where has_schema_privilege(r, 'public', 'create')
 			union all select 'aw_owner: ' || x || ' ' || relname from pg_class c, unnest(array['truncate', 'references', 'trigger']) x
-				where relnamespace = 'public'::regnamespace and relkind = 'r' and has_table_privilege('aw_owner', c.oid, x)
-			union all select 'aw_searcher: change ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+				where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and has_table_privilege('aw_owner', c.oid, x)
+			union all select 'aw_searcher: change ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
 				and has_table_privilege('aw_searcher', oid, 'insert, update, delete, truncate, references, trigger')
-			union all select 'aw_searcher: read ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+			union all select 'aw_searcher: read ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
 				and relname not in ('documents', 'document_chunks', 'chunk_terms', 'term_counts', 'term_totals') and has_table_privilege('aw_searcher', oid, 'select')
 			union all select 'aw_keeper: ' || x || ' ' || relname from pg_class c, unnest(array['select', 'insert', 'update', 'delete', 'truncate']) x
 				where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and has_table_privilege('aw_keeper', c.oid, x)
@@ -201,7 +201,7 @@ func TestEveryTable(t *testing.T) {
 				and prorettype <> 'trigger'::regtype and has_function_privilege('aw_searcher', oid, 'execute')`,
 		"what a tenant's roles may do with a table": `select r || ': ' || x || ' ' || relname from pg_class c, unnest(array['async_worker', 'async_worker_reader']) r,
 			unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) x
-			where relnamespace = 'public'::regnamespace and relkind = 'r' and has_table_privilege(r, c.oid, x)`,
+			where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and has_table_privilege(r, c.oid, x)`,
 		"what a tenant's worker may call as himself": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
 			and proname like 'aw\_%' and prorettype <> 'trigger'::regtype and has_function_privilege('async_worker', p.oid, 'execute')
 			and not prosecdef and proname not in ('aw_bound', 'aw_caller', 'aw_unbound')`,
@@ -214,7 +214,7 @@ func TestEveryTable(t *testing.T) {
 			where pronamespace = 'public'::regnamespace and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
 			and prorettype <> 'trigger'::regtype and has_function_privilege(r, p.oid, 'execute')`,
 		"tables that anybody may touch": `select c.relname || ' ' || r from pg_class c, unnest(array['anon', 'authenticated']) r
-			where relnamespace = 'public'::regnamespace and relkind = 'r'
+			where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
 			and has_table_privilege(r, c.oid, 'select, insert, update, delete, truncate, references, trigger')`,
 	} {
 		rows, err := conn.Query(t.Context(), query)

@@ -50,7 +50,8 @@ return case
 -- returns job_id, and created: whether it is new. The same task again changes nothing, unless hints.force is set;
 -- another task under the same id is refused. A tenant whose queues are not in this database gets the message into the
 -- outbox, from which a worker's sweep sends it. A notice says so: the database does not know which tenants there are, and
--- for one that is mistyped no worker comes.
+-- for one that is mistyped no worker comes. The outbox has one message for each job, so a force of one that was begun is
+-- refused there.
 create or replace function {{ .schema }}.aw_enqueue(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -127,6 +128,9 @@ begin
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
   elsif v_direct and t #>> '{hints,force}' = 'true' then
     perform {{ .schema }}.aw_queue_put(v_client, v_queue, v_text, v_due - v_now, null::interval, null::uuid);
+  elsif t #>> '{hints,force}' = 'true' and j.status <> 'pending' then -- the outbox has one message for each job
+    raise exception 'job % was begun: to force it needs the queue %, which a worker with QUEUE_BACKEND=postgres creates',
+      j.id, v_queue using errcode = 'AW006';
   end if;
   return jsonb_build_object('job_id', v_id, 'created', false);
 end $$;
