@@ -19,9 +19,11 @@ func (t *Tenant) NewFeed() *feed.Feed {
 	return feed.New(cfg)
 }
 
-// tellsWorkers reports whether workers are told of new tasks through the database: other queues tell them themselves.
+// tellsWorkers reports whether workers are told of new tasks through the database: NATS, and Postgres as the queue, tell
+// them themselves.
 func (t *Tenant) tellsWorkers() bool {
-	return t.Config.DatabaseURL.IsSet() && t.Config.QueueBackend == config.QueueAzure
+	told := t.Config.QueueBackend == config.QueueAzure || t.Config.QueueBackend == config.QueuePGMQ
+	return told && t.Config.DatabaseURL.IsSet()
 }
 
 // announce makes the store announce the events that it writes, to the tenant's feed in this process, and to other

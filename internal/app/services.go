@@ -120,7 +120,7 @@ func (t *Tenant) wakeForTasks() {
 }
 
 // listenForTasks calls wake for new tasks until ctx is done: for each message that is put on a queue that tells of it,
-// and on Azure for each that was submitted by a process on the same database. Without a direct connection to the
+// and on Azure and pgmq for each that was submitted by a process on the same database. Without a direct connection to the
 // database only this process's own submissions and calls wake the worker; else it polls.
 func (t *Tenant) listenForTasks(ctx context.Context, wake func()) {
 	t.wake.Store(&wake)

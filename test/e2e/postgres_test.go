@@ -156,12 +156,13 @@ func testPostgresQueue(b *bed) {
 		from jobs where id like 'row%'`))
 }
 
-// TestPGMQ: a task that a client of Supabase Queues sends is done, and its message removed.
+// TestPGMQ: a task that a client of Supabase Queues sends is done, and its message removed. Another process wakes the
+// worker, which would look for the second one ten minutes later.
 func TestPGMQ(t *testing.T) {
 	brings(t)
 	t.Parallel()
 	b := newPostgresBed(t, func(b *bed) []string {
-		return []string{"QUEUE_BACKEND=pgmq", "DATABASE_URL=" + b.database, "POLL_MAX_MS=500"}
+		return []string{"QUEUE_BACKEND=pgmq", "DATABASE_URL=" + b.database, "POLL_MIN_MS=600000", "POLL_MAX_MS=600000"}
 	})
 	root, err := stack.Root()
 	if err != nil {
@@ -181,9 +182,12 @@ func TestPGMQ(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := b.start()
-	b.exec(conn, "select pgmq.send($1, $2::jsonb)", b.client+"-tasks", b.ingest("one", "tides.md"))
-	if got := b.await(b.ctx, "one"); got.Type != "task.completed" {
-		t.Errorf("the webhook has %s", got.Type)
+	for _, id := range []string{"one", "two"} {
+		b.exec(conn, "select pgmq.send($1, $2::jsonb)", b.client+"-tasks", b.ingest(id, "tides.md"))
+		b.exec(conn, "select aw_wake(jsonb_build_object('client_id', $1::text, 'tasks', true))", b.client)
+		if got := b.await(b.ctx, id); got.Type != "task.completed" {
+			t.Errorf("the webhook has %s", got.Type)
+		}
 	}
 	w.signal(syscall.SIGTERM)
 	if err := w.exit(); err != nil {
