@@ -104,27 +104,27 @@ func TestCommandTable(t *testing.T) {
 	}
 	folder, self := openFolder(t)
 	table := map[string][]outcome{} // by command, in the order of circumstances
-	for _, c := range circumstances() {
+	for _, command := range tableCommands() {
+		table[command] = make([]outcome, len(circumstances()))
+	}
+	var all sync.WaitGroup
+	few := make(chan struct{}, 24) // most of the time they wait for what does not answer
+	for n, c := range circumstances() {
 		root := filepath.Join(folder, strings.ReplaceAll(c.name, " ", "-"))
 		if err := os.Mkdir(root, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		c.make(t, root)
-		got := make([]outcome, len(tableCommands()))
-		var all sync.WaitGroup
-		few := make(chan struct{}, 8) // most of the time they wait for what does not answer
-		for i, command := range tableCommands() {
+		for _, command := range tableCommands() {
+			got := &table[command][n]
 			all.Go(func() {
 				few <- struct{}{}
 				defer func() { <-few }()
-				got[i] = outcomeOf(t, self, root, c, command)
+				*got = outcomeOf(t, self, root, c, command)
 			})
 		}
-		all.Wait()
-		for i, command := range tableCommands() {
-			table[command] = append(table[command], got[i])
-		}
 	}
+	all.Wait()
 	generated.File(t, filepath.Join("..", "..", "docs", "commands.md"), document(table))
 }
 

@@ -121,13 +121,14 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 	w := &watch{follower: f, id: id, d: d, listener: f.feed.Watch(id, 0)}
 	defer func() { w.listener.Close() }()
 	waits, failures := retry.Backoff{First: f.min, Max: f.max}.Waits(), 0
+	began, answered := time.Now(), false
 	for {
 		before := w.seen
 		j, err := w.look(ctx)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return j, fmt.Errorf("watch job %s: %w", id, ctx.Err())
-		case err != nil && retryable(err) && failures < f.maxFailures:
+		case err != nil && retryable(err) && failures < f.maxFailures && (answered || patient(ctx, began)):
 			failures++
 		case err != nil:
 			return j, &failure{"watch job " + id, nextStore, err}
@@ -135,7 +136,7 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 			d.ended(j)
 			return j, nil
 		default:
-			failures = 0
+			failures, answered = 0, true
 			waits.Reset()
 			continue
 		}
@@ -213,6 +214,12 @@ func (w *watch) show(j store.Job, e store.JobEvent) {
 		w.d.event(j, e)
 		w.seen = e.Seq
 	}
+}
+
+// patient reports whether a database that has not answered since began may still do so (store.WithPatience).
+func patient(ctx context.Context, began time.Time) bool {
+	most := store.Patience(ctx)
+	return most == 0 || time.Since(began) < most
 }
 
 // retryable reports whether another poll may succeed.

@@ -98,6 +98,32 @@ func TestWatchBearsTroubleForAWhile(t *testing.T) {
 	}
 }
 
+// A database that has never answered ends a watch once the command's patience is over; one that has is waited for.
+func TestWatchEndsWithPatience(t *testing.T) {
+	t.Parallel()
+	trouble := taskerr.Errorf(taskerr.TransientStorage, "connection refused")
+	for name, answers := range map[string]bool{"never answered": false, "has answered": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r, began := watched("a"), time.Now()
+				if !answers {
+					r.refuse(trouble, 0)
+				}
+				end := start(store.WithPatience(t.Context(), 5*time.Second), r, &bytes.Buffer{}, "a")
+				if answers {
+					time.Sleep(time.Second)
+					r.refuse(trouble, 0)
+				}
+				err := end()
+				if ended := time.Since(began) < 8*time.Second; !errors.Is(err, trouble) || ended == answers {
+					t.Errorf("ended after %v: %v", time.Since(began), err)
+				}
+			})
+		})
+	}
+}
+
 func TestWatchStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

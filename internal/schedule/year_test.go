@@ -50,6 +50,7 @@ type world struct {
 	now    time.Time
 	killed int
 	mortal bool
+	next   time.Time // nothing is due before, so the schedules are not read again
 }
 
 var errKilled = errors.New("killed")
@@ -66,15 +67,30 @@ func (w *world) dies() error {
 }
 
 func (w *world) DueSchedules(ctx context.Context, _ int) (store.DueSchedules, error) {
+	due := store.DueSchedules{Now: w.now}
+	w.mu.Lock()
+	idle := w.now.Before(w.next)
+	w.mu.Unlock()
+	if idle {
+		return due, w.dies()
+	}
 	all, err := w.Schedules(ctx, "", 1000)
 	if err = errors.Join(err, w.dies()); err != nil {
 		return store.DueSchedules{}, err
 	}
-	due := store.DueSchedules{Now: w.now}
+	next := w.now.AddDate(1, 0, 0)
 	for _, s := range all {
-		if s.FiresAt == nil || !s.FiresAt.After(w.now) || len(s.Owed) > 0 {
+		switch {
+		case s.FiresAt == nil || !s.FiresAt.After(w.now) || len(s.Owed) > 0:
 			due.Due = append(due.Due, s)
+		case s.FiresAt.Before(next):
+			next = *s.FiresAt
 		}
+	}
+	if len(due.Due) == 0 {
+		w.mu.Lock()
+		w.next = next
+		w.mu.Unlock()
 	}
 	return due, nil
 }

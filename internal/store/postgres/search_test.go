@@ -124,12 +124,12 @@ func (l *library) as(t *testing.T, role, client string, notices *strings.Builder
 	return conn
 }
 
-// exact returns the ids that an exhaustive search finds.
+// exact returns the ids that an exhaustive search finds. The query is in a subselect, or it is parsed for each chunk.
 func (l *library) exact(t *testing.T, client, set, query string, n int) []string {
 	t.Helper()
 	rows, err := l.super.Query(t.Context(), `select c.id::text from document_chunks c
 		join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
-		where c.client_id = $1 and ($2 = '' or d.document_set = $2) order by (c.embedding <=> $3::text::halfvec) + 0, c.id limit $4`, client, set, query, n)
+		where c.client_id = $1 and ($2 = '' or d.document_set = $2) order by (c.embedding <=> (select $3::text::halfvec)) + 0, c.id limit $4`, client, set, query, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func (l *library) testExclusion(t *testing.T) {
 			rows, err := l.super.Query(t.Context(), `select c.id::text from document_chunks c
 				join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
 				where c.client_id = 'a' and ($1 = '' or d.document_set = $1) and c.content not like '%half0%'
-				order by (c.embedding <=> $2::text::halfvec) + 0, c.id limit $3`, set, query, n)
+				order by (c.embedding <=> (select $2::text::halfvec)) + 0, c.id limit $3`, set, query, n)
 			if err != nil {
 				t.Fatal(err)
 			}
