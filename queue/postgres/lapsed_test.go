@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/message"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -147,5 +148,25 @@ func TestStaleWorker(t *testing.T) {
 	must(t, connect(t, url).QueryRow(t.Context(), "select status || ' under fence ' || fence from jobs").Scan(&end))
 	if end != "succeeded under fence 2" {
 		t.Errorf("the job %s", end)
+	}
+}
+
+// TestCopiesBeyondASearch: a search for copies of dead letters looks at some of a long queue. The next one looks at the
+// others first.
+func TestCopiesBeyondASearch(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	q := open(t, url, "acme", "acme-deadletter")
+	_, err := connect(t, url).Exec(t.Context(), `
+		insert into aw_queue_messages (client_id, queue, part, visible_at, body)
+		select 'acme', 'acme-deadletter', 0, now() - interval '1 hour' + n * interval '1 ms',
+		  jsonb_build_object('id', 'd' || n)::text from generate_series(1, 2100) n`)
+	must(t, err)
+	for _, want := range []replay.Copies{{Left: 1, Looked: 2016}, {Removed: 1}} {
+		got, err := replay.RemoveCopies(t.Context(), q, []string{"d2100"})
+		must(t, err)
+		if got.Removed != want.Removed || got.Left != want.Left || want.Looked > 0 && got.Looked != want.Looked {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
 }
