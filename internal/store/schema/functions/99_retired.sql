@@ -39,3 +39,7 @@ begin
     raise warning 'functions of an earlier version stay, because something else uses them: %', sqlerrm;
   end;
 end $$;
+
+-- The index that the functions of before migration 047 read. Nobody can use the queue from here to the commit, so it
+-- comes last.
+drop index if exists {{ .schema }}.aw_queue_messages_due;
