@@ -143,7 +143,8 @@ end $$;
 
 -- aw_queue_hold changes when a message is visible again, if the caller has its receipt; with v_release the receipt
 -- ends. With p.first, or to be received at once, it stays among those that were held, with a receipt that nobody has. It
--- reports whether the caller had it.
+-- reports whether the caller had it. The receipt is compared so that the planner can't take the index of the messages
+-- that are held, all of whose entries it would read: it believes that index to be empty when a backlog is analyzed.
 create or replace function {{ .schema }}.aw_queue_hold(p jsonb, v_wait interval, v_release boolean) returns jsonb
 language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
@@ -154,7 +155,7 @@ begin
       receipt = case when not v_release then m.receipt
                      when v_wait <= interval '0' or (p ->> 'first')::boolean then gen_random_uuid() end
   where m.client_id = v_client and m.queue = p ->> 'queue' and m.id = (p ->> 'id')::uuid
-    and m.receipt = (p ->> 'receipt')::uuid;
+    and coalesce(m.receipt = (p ->> 'receipt')::uuid, false);
   if not found then
     perform {{ .schema }}.aw_queue_check(v_client, p ->> 'queue');
     return '{"held": false}';
@@ -186,7 +187,7 @@ declare
 begin
   delete from {{ .schema }}.aw_queue_messages m
   where m.client_id = v_client and m.queue = p ->> 'queue' and m.id = (p ->> 'id')::uuid
-    and m.receipt = (p ->> 'receipt')::uuid;
+    and coalesce(m.receipt = (p ->> 'receipt')::uuid, false); -- as in aw_queue_hold
   if found then
     return '{"held": true, "gone": true}';
   end if;
