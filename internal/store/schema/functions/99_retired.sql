@@ -40,6 +40,6 @@ begin
   end;
 end $$;
 
--- The index that the functions of before migration 047 read. Nobody can use the queue from here to the commit, so it
--- comes last.
+-- The index that the functions of before migration 047 read. migrate runs this file in a transaction of its own: a call
+-- that began by an old body and waited for this one would sort the whole queue.
 drop index if exists {{ .schema }}.aw_queue_messages_due;
