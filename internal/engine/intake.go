@@ -103,7 +103,11 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		return true
 	case store.Leased:
 		a.log.Debug("another worker has it; hiding the message", "wait", b.Wait)
-		a.putBackFirst(ctx, max(b.Wait, time.Second))
+		if b.Ran {
+			a.putBackFirst(ctx, max(b.Wait, time.Second))
+		} else { // a duplicate, which must not hold up the others for as long as the job runs
+			a.putBack(ctx, max(b.Wait, time.Second))
+		}
 	case store.Waiting:
 		a.log.Debug("not now; hiding the message", "wait", b.Wait)
 		a.putBack(ctx, max(b.Wait, time.Second))

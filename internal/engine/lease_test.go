@@ -106,20 +106,28 @@ func (l firstLease) ReleaseFirst(ctx context.Context, d time.Duration) error {
 }
 
 // The task of a worker that died does not go behind all that wait when its message comes back before its job's lease has
-// ended. One that waits for its next attempt does: such tasks must not hold up the others.
+// ended. One that waits for its next attempt does, and a duplicate: such messages must not hold up the others.
 func TestOrphanStaysFirst(t *testing.T) {
-	for name, first := range map[string]bool{"orphan": true, "retry": false} {
+	for name, first := range map[string]bool{"orphan": true, "retry": false, "duplicate": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				q := firsts{w.queues.Normal, new(atomic.Int32), new(atomic.Int32)}
 				w.queues.Normal = q
-				holder := w.begun(message("t1", ""), 3)
-				if !first {
+				w.send(w.queues.Normal, message("t1", ""))
+				sent, err := q.Peek(t.Context(), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				began := sent[0].ID
+				if name == "duplicate" {
+					began = "another"
+				}
+				holder := w.begunFrom(began, message("t1", ""), 3)
+				if name == "retry" {
 					if _, err := w.store.Retry(t.Context(), store.Retry{Holder: holder, After: 30 * time.Second}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				w.send(w.queues.Normal, message("t1", ""))
 				w.start(done)
 				w.settled(3 * time.Minute)
 				w.expectState("t1", job.Succeeded, 2)

@@ -114,13 +114,18 @@ func (s *search) remove(ctx context.Context, found []*queue.Message) error {
 	return g.Wait()
 }
 
-// putBack shows again what was hidden. What fails here comes back by itself within copyLease.
+// putBack shows again what was hidden, at the end of the queue: else the next search would see no other. What fails here
+// comes back by itself within copyLease.
 func (s *search) putBack(ctx context.Context) {
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	for _, l := range s.held {
 		g.Go(func() error {
-			_ = l.Release(ctx, 0)
+			var wait time.Duration
+			if _, ok := l.(queue.FirstReleaser); ok { // what it releases to be received at once comes first
+				wait = time.Millisecond
+			}
+			_ = l.Release(ctx, wait)
 			return nil
 		})
 	}

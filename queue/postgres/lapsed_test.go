@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/message"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -147,5 +148,61 @@ func TestStaleWorker(t *testing.T) {
 	must(t, connect(t, url).QueryRow(t.Context(), "select status || ' under fence ' || fence from jobs").Scan(&end))
 	if end != "succeeded under fence 2" {
 		t.Errorf("the job %s", end)
+	}
+}
+
+// TestCopiesBeyondASearch: a search for copies of dead letters looks at some of a long queue. The next one looks at the
+// others first.
+func TestCopiesBeyondASearch(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	q := open(t, url, "acme", "acme-deadletter")
+	_, err := connect(t, url).Exec(t.Context(), `
+		insert into aw_queue_messages (client_id, queue, part, visible_at, body)
+		select 'acme', 'acme-deadletter', 0, now() - interval '1 hour' + n * interval '1 ms',
+		  jsonb_build_object('id', 'd' || n)::text from generate_series(1, 2100) n`)
+	must(t, err)
+	for _, want := range []replay.Copies{{Left: 1, Looked: 2016}, {Removed: 1}} {
+		got, err := replay.RemoveCopies(t.Context(), q, []string{"d2100"})
+		must(t, err)
+		if got.Removed != want.Removed || got.Left != want.Left || want.Looked > 0 && got.Looked != want.Looked {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
+// TestHeldByID: a request on a lease finds its message by the id, however many are held, although the planner takes the
+// index of those that are held for an empty one.
+func TestHeldByID(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks")
+	super := connect(t, url)
+	_, err := super.Exec(t.Context(), `
+		insert into aw_queue_messages (client_id, queue, part, visible_at, body)
+		select 'acme', 'acme-tasks', n % 3, now() - interval '1 hour', 'x' from generate_series(1, 20000) n;
+		analyze aw_queue_messages;
+		update aw_queue_messages set receipt = id, visible_at = now() + interval '1 hour'
+		where id in (select id from aw_queue_messages limit 500)`)
+	must(t, err)
+	conn := as(t, url, "acme")
+	for _, call := range []string{
+		`aw_queue_extend(p || '{"visibility_ms": 60000}')`, `aw_queue_release(p || '{"delay_ms": 60000}')`, "aw_queue_delete(p)",
+		`aw_queue_delete_all(jsonb_build_object('client_id', 'acme', 'queue', 'acme-tasks', 'messages', jsonb_build_array(p)))`,
+	} {
+		var id string
+		must(t, super.QueryRow(t.Context(), "select id::text from aw_queue_messages where receipt is not null limit 1").Scan(&id))
+		tx, err := conn.Begin(t.Context())
+		must(t, err)
+		var answer string
+		must(t, tx.QueryRow(t.Context(), "select "+call+`::text from (select jsonb_build_object('client_id', 'acme',
+			'queue', 'acme-tasks', 'id', $1::text, 'receipt', $1) as p) x`, id).Scan(&answer))
+		var read int
+		must(t, tx.QueryRow(t.Context(), `select sum(idx_tup_fetch) from pg_stat_xact_user_tables
+			where relname like 'aw\_queue\_messages\__'`).Scan(&read))
+		must(t, tx.Rollback(t.Context()))
+		if read > 20 || !strings.Contains(answer, `"held": true`) && answer != `{"deleted": [1]}` {
+			t.Errorf("%s answers %s and reads %d messages", call, answer, read)
+		}
 	}
 }

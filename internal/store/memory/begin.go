@@ -49,7 +49,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 		return r.run(b, now), nil
 	case now.Before(r.LeaseEnds) && !orphan:
 		out := r.begun(store.Leased)
-		out.Wait, out.Worker = r.LeaseEnds.Sub(now), r.Worker
+		out.Wait, out.Worker, out.Ran = r.LeaseEnds.Sub(now), r.Worker, r.Consumed[b.Source.MessageID]
 		return out, nil
 	case r.Cancel:
 		s.end(r, job.Cancel, ending{})

@@ -25,6 +25,7 @@ type begun struct {
 	Checkpoint  json.RawMessage      `json:"checkpoint"`
 	Wait        millis               `json:"wait_ms"`
 	Worker      string               `json:"worker"`
+	Ran         bool                 `json:"ran"`
 	First       bool                 `json:"first"`
 	LastWait    millis               `json:"retry_wait_ms"`
 	Duration    millis               `json:"duration_ms"`
@@ -39,7 +40,7 @@ func (b *begun) store() store.BeginAnswer {
 	return store.BeginAnswer{
 		Decision: b.Decision, Fence: b.Fence, Attempt: b.Attempt, MaxAttempts: b.MaxAttempts,
 		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint), Wait: time.Duration(b.Wait),
-		Worker: b.Worker, DeadLetter: b.DeadLetter, Duplicate: b.Duplicate, Deliveries: b.Deliveries,
+		Worker: b.Worker, Ran: b.Ran, DeadLetter: b.DeadLetter, Duplicate: b.Duplicate, Deliveries: b.Deliveries,
 		Releases: b.Releases, Waited: time.Duration(b.Waited), First: b.First, LastWait: time.Duration(b.LastWait),
 		Duration: time.Duration(b.Duration),
 	}

@@ -54,3 +54,49 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		t.Errorf("migrate beside a worker: %v", err)
 	}
 }
+
+// TestMigrateBesideSenders: a transaction that has read the queue, as a send does first, writes to it while a migration
+// waits to replace its index.
+func TestMigrateBesideSenders(t *testing.T) {
+	t.Parallel()
+	o := schema.Options{Dimensions: 8}
+	url := stacktest.PostgresWith(t, o)
+	watcher, sender := connect(t, url), connect(t, url)
+	if _, err := watcher.Exec(t.Context(), `drop index aw_queue_messages_waiting, aw_queue_messages_held;
+		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
+		update aw_schema_version set version = 46`); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := sender.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), "select from aw_queue_messages"); err != nil {
+		t.Fatal(err)
+	}
+	migrated := make(chan error, 1)
+	go func() { // only the sender looks for deadlocks soon
+		_, err := schema.Migrate(t.Context(), url+"&options=-c%20deadlock_timeout%3D1min", o)
+		migrated <- err
+	}()
+	for waits := false; !waits; {
+		if err := watcher.QueryRow(t.Context(), `select exists (select from pg_locks where not granted
+			and relation = 'aw_queue_messages'::regclass and mode = 'AccessExclusiveLock')`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = tx.Exec(t.Context(), `insert into aw_queue_messages (client_id, queue, part, visible_at, body)
+		values ('a', 'a-tasks', 0, now(), 'x')`)
+	if err == nil {
+		err = tx.Commit(t.Context())
+	} else {
+		_ = tx.Rollback(t.Context())
+	}
+	if err != nil {
+		t.Errorf("a send beside a migration: %v", err)
+	}
+	if err := <-migrated; err != nil {
+		t.Errorf("migrate beside a send: %v", err)
+	}
+}

@@ -235,14 +235,21 @@ func replaceFunctions(ctx context.Context, conn *pgx.Conn, o Options) error {
 	if err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		for _, s := range scripts {
-			if _, err := tx.Exec(ctx, s.sql); err != nil {
-				return fmt.Errorf("%s: %w", s.name, explain(err))
+	last := len(scripts) - 1
+	for _, together := range [][]script{scripts[:last], scripts[last:]} { // the last drops what calls by the old bodies use
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			for _, s := range together {
+				if _, err := tx.Exec(ctx, s.sql); err != nil {
+					return fmt.Errorf("%s: %w", s.name, explain(err))
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func dimensions(ctx context.Context, conn *pgx.Conn, o Options) (int, error) {

@@ -33,6 +33,11 @@ func testBegin(t *testing.T, b *bench) {
 		t.Errorf("a live lease: worker %q, fence %d; want %q, %d", leased.Worker, leased.Fence, m.Worker,
 			begun.Fence)
 	}
+	duplicate := m
+	duplicate.Source.MessageID = uuid.NewString()
+	if !leased.Ran || b.begin(duplicate, store.Leased).Ran {
+		t.Errorf("a live lease: ran %t by the message that began it; a duplicate did not", leased.Ran)
+	}
 	b.history(m.JobID)
 }
 

@@ -20,7 +20,7 @@ func atTheQueues() []Sabotage {
 		},
 		{
 			Name: "receipt-is-not-checked", Breaks: []string{"I1"}, Dir: functions, Func: "aw_queue_delete",
-			Old: "and m.receipt = (p ->> 'receipt')::uuid", New: "",
+			Old: "and coalesce(m.receipt = (p ->> 'receipt')::uuid, false)", New: "",
 			Suites: onQueuePostgres, Tests: tests("queue/postgres", "TestStaleWorker"),
 		},
 	}

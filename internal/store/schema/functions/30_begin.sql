@@ -243,7 +243,8 @@ begin
   v_orphan := j.lease_expires_at is not null and coalesce(p -> 'unanswered' ? j.begin_id, false);
   if j.lease_expires_at > clock_timestamp() and not v_orphan then
     return {{ .schema }}.aw_begin_answer('leased', j,
-      jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.lease_expires_at), 'worker', j.worker));
+      jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.lease_expires_at), 'worker', j.worker,
+        'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
   end if;
 
   perform {{ .schema }}.aw_wait_for_staging(j);

@@ -129,8 +129,8 @@ begin
   elsif v_direct and t #>> '{hints,force}' = 'true' then
     perform {{ .schema }}.aw_queue_put(v_client, v_queue, v_text, v_due - v_now, null::interval, null::uuid);
   elsif t #>> '{hints,force}' = 'true' and j.status <> 'pending' then -- the outbox has one message for each job
-    raise exception 'job % was begun: to force it needs the queue %, which a worker with QUEUE_BACKEND=postgres creates',
-      j.id, v_queue using errcode = 'AW006';
+    raise exception 'job % is %: to force it needs the queue %, which a worker with QUEUE_BACKEND=postgres creates',
+      j.id, j.status, v_queue using errcode = 'AW006';
   end if;
   return jsonb_build_object('job_id', v_id, 'created', false);
 end $$;

@@ -39,3 +39,7 @@ begin
     raise warning 'functions of an earlier version stay, because something else uses them: %', sqlerrm;
   end;
 end $$;
+
+-- The index that the functions of before migration 047 read. migrate runs this file in a transaction of its own: a call
+-- that began by an old body and waited for this one would sort the whole queue.
+drop index if exists {{ .schema }}.aw_queue_messages_due;
