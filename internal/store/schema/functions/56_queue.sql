@@ -252,8 +252,7 @@ begin
     from (select * from held union all select * from waiting) t), '[]'));
 end $$;
 
--- aw_queue_depth counts the messages of a queue, hidden ones included: by the index of those that wait, and by that of
--- those that were received.
+-- aw_queue_depth counts the messages of a queue, hidden ones included: each sum by its index, if that is the shorter way.
 create or replace function {{ .schema }}.aw_queue_depth(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
