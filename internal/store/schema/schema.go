@@ -235,8 +235,9 @@ func replaceFunctions(ctx context.Context, conn *pgx.Conn, o Options) error {
 	if err != nil {
 		return err
 	}
-	last := len(scripts) - 1
-	for _, together := range [][]script{scripts[:last], scripts[last:]} { // the last drops what calls by the old bodies use
+	path, last := scripts[0], len(scripts)-1
+	// The last one drops what calls by the old bodies use.
+	for _, together := range [][]script{scripts[:last], {path, scripts[last]}} {
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			for _, s := range together {
 				if _, err := tx.Exec(ctx, s.sql); err != nil {
