@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -139,15 +138,16 @@ func Functions() []string {
 	names, _ := fs.Glob(files, "functions/*.sql") // the pattern is well-formed
 	for _, name := range names {
 		sql, _ := files.ReadFile(name) // it was found just now
-		for _, m := range made.FindAllSubmatch(sql, -1) {
-			found = append(found, string(m[1]))
+		for line := range strings.Lines(string(sql)) {
+			if rest, ok := strings.CutPrefix(line, "create or replace function {{ .schema }}."); ok {
+				function, _, _ := strings.Cut(rest, "(")
+				found = append(found, function)
+			}
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
 }
-
-var made = regexp.MustCompile(`(?m)^create or replace function \{\{ \.schema \}\}\.(\w+)\(`)
 
 // Migrate brings the database at url up to Version and renews the functions. It is idempotent, and safe to
 // run at the same time from several places. The login must be allowed to create tables and roles in the
