@@ -206,3 +206,33 @@ func TestHeldByID(t *testing.T) {
 		}
 	}
 }
+
+// TestAftermath: after a failed receive what others held is left to them for a while, and what waits is not.
+func TestAftermath(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	q := open(t, url, "acme", "acme-tasks")
+	for _, text := range []string{"held", "waits"} {
+		_, err := q.Send(t.Context(), text, queue.SendOptions{})
+		must(t, err)
+	}
+	_, err := q.Receive(t.Context(), 1, time.Hour)
+	must(t, err)
+	super := connect(t, url)
+	_, err = super.Exec(t.Context(), `update aw_queue_messages set visible_at = now() where receipt is not null;
+		alter function aw_queue_receive rename to away`)
+	must(t, err)
+	service := direct(t, url, "acme")
+	defer service.Close()
+	after := service.Queue("acme-tasks")
+	if _, err := after.Receive(t.Context(), 1, time.Hour); err == nil {
+		t.Fatal("it did not fail")
+	}
+	_, err = super.Exec(t.Context(), "alter function away rename to aw_queue_receive")
+	must(t, err)
+	got, err := after.Receive(t.Context(), 2, time.Hour)
+	must(t, err)
+	if len(got) != 1 || got[0].Text != "waits" {
+		t.Errorf("received %v, want what waits alone", got)
+	}
+}

@@ -18,6 +18,9 @@ const (
 	maxText       = 64 << 10 // the contract's limit in bytes, which is Azure's
 	// lookBack is how often a receive looks at all visible messages, see aw_queue_receive.
 	lookBack = 30 * time.Second
+	// aftermath is how long after a failed receive no message is taken that another worker held: when the database comes
+	// back, who still has the outcome of such a task writes it first, and the outage costs no attempt.
+	aftermath = 10 * time.Second
 )
 
 type pgQueue struct {
@@ -28,6 +31,7 @@ type pgQueue struct {
 	mu     sync.Mutex
 	from   cursor    // where the next receive begins to look
 	looked time.Time // when one last began at the front
+	failed time.Time // when one last failed
 }
 
 // cursor is where a receive begins to look, see aw_queue_receive; empty: at the front.
@@ -85,12 +89,15 @@ func (q *pgQueue) Receive(ctx context.Context, n int, visibility time.Duration) 
 	err := q.call(ctx, "receive", arguments{
 		Queue: q.name, N: n, Visibility: visibility.Milliseconds(), cursor: q.begin(start),
 	}, &answer)
+	q.mu.Lock()
+	q.from = answer.cursor
+	if err != nil {
+		q.failed = time.Now()
+	}
+	q.mu.Unlock()
 	if err != nil {
 		return nil, q.explain(ctx, "receive from", err)
 	}
-	q.mu.Lock()
-	q.from = answer.cursor
-	q.mu.Unlock()
 	received := make([]*queue.Message, 0, len(answer.Messages))
 	for _, m := range answer.Messages {
 		received = append(received, &queue.Message{
@@ -108,6 +115,10 @@ func (q *pgQueue) Receive(ctx context.Context, n int, visibility time.Duration) 
 func (q *pgQueue) begin(now time.Time) cursor {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if now.Sub(q.failed) < aftermath {
+		q.looked = time.Time{} // then the next one begins at the front
+		return cursor{After: q.from.After, HeldAfter: "infinity"}
+	}
 	if now.Sub(q.looked) >= lookBack {
 		q.looked, q.from = now, cursor{}
 	}
