@@ -16,11 +16,6 @@ import (
 const (
 	maxVisibility = 7 * 24 * time.Hour
 	maxText       = 64 << 10 // the contract's limit in bytes, which is Azure's
-	// lookBack is how often a receive looks at all visible messages, see aw_queue_receive.
-	lookBack = 30 * time.Second
-	// aftermath is how long after a failed receive no message is taken that another worker held: when the database comes
-	// back, who still has the outcome of such a task writes it first, and the outage costs no attempt.
-	aftermath = 10 * time.Second
 )
 
 type pgQueue struct {
@@ -28,16 +23,8 @@ type pgQueue struct {
 	name    string
 	deletes rpc.Batcher[reference, settled]
 
-	mu     sync.Mutex
-	from   cursor    // where the next receive begins to look
-	looked time.Time // when one last began at the front
-	failed time.Time // when one last failed
-}
-
-// cursor is where a receive begins to look, see aw_queue_receive; empty: at the front.
-type cursor struct {
-	After     string `json:"after,omitempty"`      // among the messages that nobody has received
-	HeldAfter string `json:"held_after,omitempty"` // among those that somebody held
+	mu    sync.Mutex
+	place place
 }
 
 // message is a message as the functions show it.
@@ -86,14 +73,14 @@ func (q *pgQueue) Receive(ctx context.Context, n int, visibility time.Duration) 
 
 		Messages []message `json:"messages"`
 	}
+	q.mu.Lock()
+	from := q.place.begin(start)
+	q.mu.Unlock()
 	err := q.call(ctx, "receive", arguments{
-		Queue: q.name, N: n, Visibility: visibility.Milliseconds(), cursor: q.begin(start),
+		Queue: q.name, N: n, Visibility: visibility.Milliseconds(), cursor: from,
 	}, &answer)
 	q.mu.Lock()
-	q.from = answer.cursor
-	if err != nil {
-		q.failed = time.Now()
-	}
+	q.place.end(time.Now(), from, answer.cursor, err)
 	q.mu.Unlock()
 	if err != nil {
 		return nil, q.explain(ctx, "receive from", err)
@@ -109,20 +96,6 @@ func (q *pgQueue) Receive(ctx context.Context, n int, visibility time.Duration) 
 		_ = q.call(ctx, "tidy", arguments{}, &struct{}{})
 	}
 	return received, nil
-}
-
-// begin returns where a receive begins to look.
-func (q *pgQueue) begin(now time.Time) cursor {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if now.Sub(q.failed) < aftermath {
-		q.looked = time.Time{} // then the next one begins at the front
-		return cursor{After: q.from.After, HeldAfter: "infinity"}
-	}
-	if now.Sub(q.looked) >= lookBack {
-		q.looked, q.from = now, cursor{}
-	}
-	return q.from
 }
 
 // Send implements queue.Queue.

@@ -1,0 +1,55 @@
+package postgres
+
+import "time"
+
+const (
+	// lookBack is how often a receive looks at all visible messages, see aw_queue_receive.
+	lookBack = 30 * time.Second
+	// aftermath is how long after a failed receive no message is taken that another worker held: when the database comes
+	// back, who still has the outcome of such a task writes it first, and the outage costs no attempt.
+	aftermath = 10 * time.Second
+	// spareMost bounds that on a database that fails now and then: a dead worker's messages are taken all the same.
+	spareMost = 30 * time.Second
+)
+
+// cursor is where a receive begins to look, see aw_queue_receive; empty: at the front.
+type cursor struct {
+	After     string `json:"after,omitempty"`      // among the messages that nobody has received
+	HeldAfter string `json:"held_after,omitempty"` // among those that somebody held
+}
+
+// nothingHeld leaves out all messages that somebody held.
+const nothingHeld = "infinity"
+
+// place is where the next receive begins to look.
+type place struct {
+	from   cursor
+	looked time.Time // when a receive last began at the front
+	failed time.Time // when one last failed
+	spared time.Time // when one first left out what others held; zero: the last one did not
+}
+
+// begin returns where a receive begins.
+func (p *place) begin(now time.Time) cursor {
+	if now.Sub(p.failed) < aftermath && (p.spared.IsZero() || now.Sub(p.spared) < spareMost) {
+		p.looked = time.Time{} // the next other one begins at the front
+		return cursor{After: p.from.After, HeldAfter: nothingHeld}
+	}
+	if now.Sub(p.looked) >= lookBack {
+		p.looked, p.from = now, cursor{}
+	}
+	return p.from
+}
+
+// end notes how a receive that began at a cursor ended, and where it says that the next one is to begin.
+func (p *place) end(now time.Time, began, next cursor, err error) {
+	p.from = next
+	switch {
+	case err != nil:
+		p.failed = now
+	case began.HeldAfter != nothingHeld:
+		p.spared = time.Time{}
+	case p.spared.IsZero():
+		p.spared = now
+	}
+}
