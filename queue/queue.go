@@ -96,8 +96,8 @@ type Lease interface {
 	Delete(ctx context.Context) error
 }
 
-// FirstReleaser is a Lease on a queue that may give a released message its place among those that wait by the time at
-// which it becomes visible.
+// FirstReleaser is a Lease on a queue that orders the messages that wait, and those that were released with a delay, by
+// the time at which they become visible. What is released without a delay comes before them.
 type FirstReleaser interface {
 	// ReleaseFirst is Release for a message whose task has begun: after delay it comes before those that wait.
 	ReleaseFirst(ctx context.Context, delay time.Duration) error
