@@ -8,8 +8,9 @@ const (
 	// aftermath is how long after a failed receive no message is taken that another worker held: when the database comes
 	// back, who still has the outcome of such a task writes it first, and the outage costs no attempt.
 	aftermath = 10 * time.Second
-	// spareMost bounds that on a database that fails now and then: a dead worker's messages are taken all the same.
-	spareMost = 30 * time.Second
+	// spareMost is after how many outages in a row that ends, on a database that fails every few seconds: a dead worker's
+	// messages are taken all the same.
+	spareMost = 5
 )
 
 // cursor is where a receive begins to look, see aw_queue_receive; empty: at the front.
@@ -26,12 +27,13 @@ type place struct {
 	from   cursor
 	looked time.Time // when a receive last began at the front
 	failed time.Time // when one last failed
-	spared time.Time // when one first left out what others held; zero: the last one did not
+	down   bool      // the last one failed
+	spared int       // outages that ended since a receive last took what others held
 }
 
 // begin returns where a receive begins.
 func (p *place) begin(now time.Time) cursor {
-	if now.Sub(p.failed) < aftermath && (p.spared.IsZero() || now.Sub(p.spared) < spareMost) {
+	if now.Sub(p.failed) < aftermath && p.spared < spareMost {
 		p.looked = time.Time{} // the next other one begins at the front
 		return cursor{After: p.from.After, HeldAfter: nothingHeld}
 	}
@@ -48,8 +50,9 @@ func (p *place) end(now time.Time, began, next cursor, err error) {
 	case err != nil:
 		p.failed = now
 	case began.HeldAfter != nothingHeld:
-		p.spared = time.Time{}
-	case p.spared.IsZero():
-		p.spared = now
+		p.spared = 0
+	case p.down:
+		p.spared++
 	}
+	p.down = err != nil
 }
