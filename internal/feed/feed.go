@@ -32,9 +32,9 @@ var (
 // Config configures a Feed.
 type Config struct {
 	Store store.Feeds // required
-	// Listen calls woken with the jobs that another process has written events of (none: any job), and once when it is
-	// ready, until ctx ends or an error. Nil: there are no notifications, and the database is asked more often.
-	Listen func(ctx context.Context, woken func(jobIDs []string)) error
+	// Listen calls woken with the marks of the jobs that another process has written events of (none: any job), and once
+	// when it is ready, until ctx ends or an error. Nil: there are no notifications, and the database is asked more often.
+	Listen func(ctx context.Context, woken func(marks []string)) error
 	// Keep is how old a position may be: no longer than events are kept. Zero: any age.
 	Keep time.Duration
 	Log  *slog.Logger // nil: none
@@ -190,9 +190,9 @@ func (f *Feed) drop(loop context.Context, err error) {
 // listen receives notifications. While they arrive, the database is asked rarely.
 func (f *Feed) listen(ctx context.Context) {
 	for {
-		err := f.cfg.Listen(ctx, func(jobIDs []string) {
+		err := f.cfg.Listen(ctx, func(marks []string) {
 			f.setNotified(ctx, true)
-			f.Written(jobIDs...)
+			f.heard(marks)
 		})
 		if ctx.Err() != nil {
 			return

@@ -165,7 +165,8 @@ func TestReadsOnlyForListeners(t *testing.T) {
 	})
 }
 
-// An event that the process has written itself arrives at once, and so does one that it is notified of.
+// An event that the process has written itself arrives at once, and so does one that it is notified of by the mark of
+// its job, see aw_wake.
 func TestWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +199,7 @@ func TestWakes(t *testing.T) {
 			t.Errorf("%d reads in a minute while notifications arrive", n)
 		}
 		for i, wake := range []func(){
-			func() { r.feed.Written("j") }, func() { notify([]string{"j"}) }, func() { notify(nil) },
+			func() { r.feed.Written("j") }, func() { notify([]string{"18"}) }, func() { notify(nil) },
 			func() { time.Sleep(16 * time.Second) }, // not notified: found nevertheless
 		} {
 			message := fmt.Sprint(i)

@@ -242,16 +242,16 @@ func TestListen(t *testing.T) {
 	s := open(t, url)
 	woken, ended := make(chan []string, 10), make(chan error, 1)
 	go func() {
-		ended <- listenTo(url)(t.Context(), func(ids []string) { woken <- ids })
+		ended <- listenTo(url)(t.Context(), func(marks []string) { woken <- marks })
 	}()
-	if ids := <-woken; ids != nil {
-		t.Errorf("ready: %q", ids)
+	if marks := <-woken; marks != nil {
+		t.Errorf("ready: %q", marks)
 	}
 	if err := s.Wake(t.Context(), []string{"x", "y"}); err != nil {
 		t.Fatal(err)
 	}
-	if ids := <-woken; len(ids) != 2 || ids[1] != "y" {
-		t.Errorf("woken by %q", ids)
+	if marks := <-woken; len(marks) != 2 || marks[1] != "a1" {
+		t.Errorf("woken by %q", marks)
 	}
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {

@@ -73,18 +73,20 @@ end $$;
 
 -- aw_wake tells listeners on the tenant's channel that jobs have new events. Workers call it some times a second at
 -- most, apart from their transactions: NOTIFY takes a lock of the whole instance when it commits. A transaction that
--- does nothing else waits for no disk meanwhile. p.jobs: ids; left out or too many for a payload: any job.
+-- does nothing else waits for no disk meanwhile. p.jobs: ids; left out: any job. Every login of the database can listen,
+-- those of other tenants too, so a job is named by one of 256 marks: a listener looks at those of its jobs that have it.
 -- p.tasks: idle workers look for new messages instead, on a channel of their own, which events don't wake.
 create or replace function {{ .schema }}.aw_wake(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_jobs text := (select string_agg(j, ' ') from jsonb_array_elements_text(p -> 'jobs') j);
+  v_marks text := (select string_agg(distinct left(encode(sha256(convert_to(j, 'UTF8')), 'hex'), 2), ' ')
+                   from jsonb_array_elements_text(p -> 'jobs') j);
 begin
   if p ->> 'tasks' = 'true' then
     perform pg_notify('async_worker_tasks:' || v_client, '');
     return '{}';
   end if;
-  perform pg_notify('async_worker:' || v_client, case when length(v_jobs) <= 7900 then v_jobs else '' end);
+  perform pg_notify('async_worker:' || v_client, coalesce(v_marks, ''));
   return '{}';
 end $$;
