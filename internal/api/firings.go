@@ -43,7 +43,7 @@ func timesBefore(s Schedule, n int) []time.Time {
 	var past []time.Time
 	for back := n; back <= 16*n && len(past) < n; back *= 4 {
 		past = past[:0]
-		for _, at := range calendar.Upcoming(s.LastAt.Add(-time.Duration(back)*step-time.Second), 64*n) {
+		for _, at := range calendar.From(s.LastAt.Add(-time.Duration(back)*step), 64*n) {
 			if at.Before(s.CreatedAt.Truncate(time.Second)) {
 				continue
 			}

@@ -89,6 +89,30 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
+// A job that has ended is done again by hints.force, once for each key: its message is sent again.
+func TestSubmitForced(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	request := strings.Replace(newFile(), "{", `{"id":"mine",`, 1)
+	forced := strings.Replace(request, "{", `{"hints":{"force":true},`, 1)
+	b.complete(b.begun(b.submitted(request)))
+	r := b.want(b.ask("POST", "/v1/jobs", request), http.StatusOK, "")
+	if n := len(b.queue.messages()); n != 1 || r.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("without force: %d messages, %v", n, r.header)
+	}
+	for i, want := range []string{"", "true"} {
+		r := b.want(b.ask("POST", "/v1/jobs", forced, "Idempotency-Key", "k"), http.StatusOK, "")
+		sent := b.queue.messages()
+		if r.field("status") != "succeeded" || r.header.Get("Idempotent-Replayed") != want ||
+			r.header.Get("Location") != "/v1/jobs/mine" || len(sent) != 2 {
+			t.Fatalf("request %d: %s with %v, %d messages", i+1, r.text, r.header, len(sent))
+		}
+		if d, err := task.Decode(sent[1], task.Options{ClientID: tenant}); err != nil || !d.Task.Hints.Force || d.Task.ID != "mine" {
+			t.Errorf("sent %s, %v", sent[1], err)
+		}
+	}
+}
+
 // Fifty callers with one key at once make one job, which one of them is told is new.
 func TestIdempotencyAtOnce(t *testing.T) {
 	t.Parallel()

@@ -57,6 +57,9 @@ func TestOverloadReplay(t *testing.T) {
 		t.Errorf("replayed %s", r.text)
 	}
 	b.want(b.ask("POST", "/v1/jobs", newFile(), "Idempotency-Key", "k"), http.StatusConflict, "IDEMPOTENCY_CONFLICT")
+	b.complete(b.begun("known"))
+	b.want(b.ask("POST", "/v1/jobs", strings.Replace(byID, "{", `{"hints":{"force":true},`, 1)), // another run
+		http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
 	fresh := newFile()
 	b.want(b.ask("POST", "/v1/jobs", fresh, "Idempotency-Key", "new"), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
 	b.want(b.ask("POST", "/v1/jobs", newFile()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")

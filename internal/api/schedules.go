@@ -53,11 +53,7 @@ func scheduleOf(ctx context.Context, s store.Schedule) Schedule {
 	}
 	calendar, err := schedule.ParseCalendar(s.Cron, s.TimeZone)
 	if err == nil && !s.Paused { // otherwise a worker says what is wrong with it
-		from := time.Now()
-		if s.NextAt != nil {
-			from = s.NextAt.Add(-time.Second)
-		}
-		out.Upcoming = calendar.Upcoming(from, upcoming)
+		out.Upcoming = calendar.NextFirings(s.NextAt, upcoming)
 	}
 	return out
 }

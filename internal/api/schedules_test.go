@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 )
@@ -56,6 +57,34 @@ func TestSchedules(t *testing.T) {
 	b.want(b.ask("PATCH", "/v1/schedules/none", `{"paused":true}`), http.StatusNotFound, "NOT_FOUND")
 	b.want(b.ask("DELETE", "/v1/schedules/nightly", ""), http.StatusNoContent, "")
 	b.want(b.ask("GET", "/v1/schedules/nightly", ""), http.StatusNotFound, "NOT_FOUND")
+}
+
+// TestFiringsOfADistance: the next firings of @every begin with the first one, and the last ones are those that had jobs.
+func TestFiringsOfADistance(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.want(b.ask("POST", "/v1/schedules", `{"cron":"@every 90m","task":{"task_type":"ingest",
+		"payload":{"filename":"a.pdf","document_set":"s"}}}`), http.StatusCreated, "")
+	var s api.Schedule
+	if err := json.Unmarshal([]byte(r.text), &s); err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range s.Upcoming {
+		if want := s.NextAt.Add(time.Duration(i) * 90 * time.Minute); !at.Equal(want) {
+			t.Errorf("firing %d is at %s, want %s", i, at, want)
+		}
+	}
+	last := *s.NextAt
+	s.LastAt, s.CreatedAt = &last, last.Add(-4*time.Hour)
+	fired := api.LastFirings(s, 5)
+	if len(fired) != 3 {
+		t.Fatalf("%d firings: %v", len(fired), fired)
+	}
+	for i, f := range fired {
+		if want := last.Add(time.Duration(-i) * 90 * time.Minute); !f.At.Equal(want) {
+			t.Errorf("%d before the last was %s, want %s", i, f.At, want)
+		}
+	}
 }
 
 func contains(text string, parts ...string) bool {

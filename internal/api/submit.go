@@ -76,9 +76,10 @@ func (a *API) registerSubmit() {
 		method: http.MethodPost, path: "/v1/jobs", id: "submit-job", tag: "jobs", scope: apitoken.Submit,
 		summary: "Submit a job", status: http.StatusCreated,
 		responses: map[string]*huma.Response{"200": {
-			Description: "The same request was made before; this is its job.",
-			Headers:     map[string]*huma.Header{"Idempotent-Replayed": {Schema: &huma.Schema{Type: huma.TypeString}}},
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: job}},
+			Description: "The same request was made before (Idempotent-Replayed: true), or hints.force has the job done again. " +
+				"This is the job; until a worker begins it again, with its former end.",
+			Headers: map[string]*huma.Header{"Idempotent-Replayed": {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Content: map[string]*huma.MediaType{"application/json": {Schema: job}},
 		}},
 	}, a.submit)
 }
@@ -128,12 +129,16 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 		return nil, err
 	}
 	out := &submitOutput{Status: http.StatusOK, Location: "/v1/jobs/" + answer.Job.ID, Body: jobOf(answer.Job)}
-	if !answer.Created {
+	switch {
+	case answer.Created:
+		out.Status = http.StatusCreated
+		a.audit(ctx, "submitted a job", "task_id", answer.Job.ID, "task_type", answer.Job.Type)
+	case answer.Forced:
+		a.audit(ctx, "submitted a job again", "task_id", answer.Job.ID, "task_type", answer.Job.Type)
+	default:
 		out.Replayed = "true"
 		return out, nil
 	}
-	out.Status = http.StatusCreated
-	a.audit(ctx, "submitted a job", "task_id", answer.Job.ID, "task_type", answer.Job.Type)
 	switch {
 	case runAt.IsZero():
 		a.send(ctx, t.Priority, s.Submission)

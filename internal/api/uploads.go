@@ -112,6 +112,14 @@ func checkEncoding(h http.Header) error {
 	return nil
 }
 
+// checkWhole refuses a part of a file (RFC 9110, 14.5): it would be stored as the whole, and the other parts refused.
+func checkWhole(h http.Header) error {
+	if h.Get("Content-Range") != "" {
+		return invalid("header.Content-Range", "is not served; send the whole file in one request")
+	}
+	return nil
+}
+
 // contentTypeOf checks a content type.
 func contentTypeOf(field, text string) (string, error) {
 	if text == "" {
@@ -156,7 +164,7 @@ func (a *API) putBlob(ctx context.Context, in *blobInput) (*bodyOf[Blob], error)
 		}
 		return nil, tooLarge(most)
 	}
-	if err := checkEncoding(in.r.Header); err != nil {
+	if err := errors.Join(checkEncoding(in.r.Header), checkWhole(in.r.Header)); err != nil {
 		return nil, err
 	}
 	return a.put(ctx, newBlob{

@@ -63,6 +63,8 @@ func TestPutBlob(t *testing.T) {
 		b.want(b.ask("PUT", "/v1/blobs/encoded", "x", append(as, "Content-Encoding", encoding)...),
 			http.StatusUnsupportedMediaType, "UNSUPPORTED_ENCODING")
 	}
+	b.want(b.ask("PUT", "/v1/blobs/part", "x", append(as, "Content-Range", "bytes 0-0/2")...), http.StatusBadRequest,
+		"VALIDATION_ERROR")
 	b.want(b.ask("PUT", "/v1/blobs/plain", "x", append(as, "Content-Encoding", "Identity")...), http.StatusCreated, "")
 	b.want(b.ask("PUT", "/v1/blobs/type", "x", "Content-Type", "nonsense"), http.StatusBadRequest, "VALIDATION_ERROR")
 }

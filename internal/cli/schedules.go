@@ -42,11 +42,7 @@ func listed(s store.Schedule) listedSchedule {
 		l.Jitter = s.Jitter.String()
 	}
 	if calendar, err := schedule.ParseCalendar(s.Cron, s.TimeZone); err == nil && !s.Paused {
-		from := time.Now()
-		if s.NextAt != nil {
-			from = s.NextAt.Add(-time.Second)
-		}
-		l.Upcoming = calendar.Upcoming(from, 5)
+		l.Upcoming = calendar.NextFirings(s.NextAt, 5)
 	}
 	return l
 }

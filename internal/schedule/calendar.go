@@ -148,3 +148,19 @@ func (c Calendar) Upcoming(t time.Time, n int) []time.Time {
 	}
 	return times
 }
+
+// From returns the first n times from t on. @every counts from t.
+func (c Calendar) From(t time.Time, n int) []time.Time {
+	if c.every == 0 {
+		return c.Upcoming(t.Add(-time.Second), n)
+	}
+	return append([]time.Time{t.UTC()}, c.Upcoming(t, n-1)...)
+}
+
+// NextFirings returns the next n firings of a schedule, of which next is the first; nil: no worker has worked it out yet.
+func (c Calendar) NextFirings(next *time.Time, n int) []time.Time {
+	if next == nil {
+		return c.Upcoming(time.Now(), n)
+	}
+	return c.From(*next, n)
+}

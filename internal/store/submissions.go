@@ -12,7 +12,8 @@ var ErrKeyUsed = errors.New("the idempotency key was used for another request")
 // Submissions record jobs for callers who repeat their requests.
 type Submissions interface {
 	// SubmitOnce records a pending job as Submit does, unless the request was made before; then it returns the job of
-	// that time. A second caller with the key waits until the first one's job is recorded. ErrKeyUsed; ErrConflict if a
+	// that time. One that was begun gets the message of a request with hints.force, once for each key. A second caller
+	// with the key waits until the first one's job is recorded. ErrKeyUsed; ErrConflict if a
 	// job with another payload has the id; *BusyError if the document has MostActive active jobs; ErrNotFound if the request is only
 	// to be Repeated.
 	SubmitOnce(ctx context.Context, s OnceSubmission) (OnceAnswer, error)
@@ -34,6 +35,7 @@ type OnceSubmission struct {
 // OnceAnswer is the answer to SubmitOnce.
 type OnceAnswer struct {
 	Created bool `json:"created"` // false: the request was made before, or the job was submitted without its key
+	Forced  bool `json:"forced"`  // not Created: the message was recorded for another run
 	Sent    bool `json:"sent"`    // its message is on the queue already, or another caller sends it
 	Job     Job  `json:"job"`     // as it was recorded; without payload, hints and result for a repeated key
 }

@@ -164,6 +164,7 @@ var otherTests = []suiteTest{
 	{"retry by hand", testRequeue},
 	{"retry by hand beside others", testRequeueAfter},
 	{"submit once", testSubmitOnce},
+	{"submit forced", testSubmitForced},
 	{"submit once, all together", testSubmitTogether},
 	{"submit for a busy document", testSubmitBusy},
 	{"submit for later", testRunAt},

@@ -6,14 +6,17 @@
 --   p.run_at: the job's message is not sent before.
 --   p.most: how many active jobs of its document there may be; left out: any number.
 --   p.repeated: nothing is recorded, only a request that was made before is recognized; AW002 if it was not.
--- It returns {created, sent, job}; job is the job as it was when it was recorded. If the same job was recorded without the
--- key, it is as it is now.
+-- hints.force of a job that was begun records the message again, once for each key: the job starts another series when
+-- it comes.
+-- It returns {created, forced, sent, job}; job is the job as it was when it was recorded. If the same job was recorded
+-- without the key, it is as it is now.
 create or replace function {{ .schema }}.aw_submit_once(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_key text := p #>> '{idempotency,key}';
   v_document text := {{ .schema }}.aw_document_key(p ->> 'type', p -> 'payload');
+  v_force boolean := p #>> '{hints,force}' = 'true';
   v_answer jsonb;
   k {{ .schema }}.idempotency_keys;
   j {{ .schema }}.jobs;
@@ -34,7 +37,7 @@ begin
   end if;
 
   select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
-  if not found and p ? 'repeated' then
+  if p ? 'repeated' and (not found or v_force and j.status <> 'pending') then
     raise exception 'the request was not made before' using errcode = 'AW002';
   end if;
   if not found and p ? 'most' and v_document is not null then
@@ -51,6 +54,14 @@ begin
   end if;
 
   v_answer := {{ .schema }}.aw_submit(p);
+  if v_force and not (v_answer ->> 'created')::boolean then
+    update {{ .schema }}.jobs
+    set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'run_at')::timestamptz
+    where client_id = v_client and id = p ->> 'job_id' and status <> 'pending' and not placeholder;
+    if found then
+      v_answer := v_answer || '{"forced": true, "sent": false}';
+    end if;
+  end if;
   if (v_answer ->> 'created')::boolean and p ->> 'run_at' is not null then
     update {{ .schema }}.jobs set run_at = (p ->> 'run_at')::timestamptz
     where client_id = v_client and id = p ->> 'job_id';
