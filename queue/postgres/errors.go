@@ -42,6 +42,13 @@ func outcomeOf(err error) string {
 	return uncertain
 }
 
+// failing reports whether the database could not do a request, rather than refuse it.
+func failing(err error) bool {
+	raised, ok := errors.AsType[*rpc.SQLError](err)
+	return err != nil && (!ok || raised.Uncertain() || strings.HasPrefix(raised.State, "53") ||
+		strings.HasPrefix(raised.State, "25")) // no connection, no room; read-only
+}
+
 const hint = "is the database up? check DATABASE_URL or SUPABASE_URL"
 
 // explain turns an error of a call into a sentinel or into an error with a remedy.

@@ -220,7 +220,9 @@ func TestAftermath(t *testing.T) {
 	must(t, err)
 	super := connect(t, url)
 	_, err = super.Exec(t.Context(), `update aw_queue_messages set visible_at = now() where receipt is not null;
-		alter function aw_queue_receive rename to away`)
+		alter function aw_queue_receive rename to away;
+		create function aw_queue_receive(p jsonb) returns jsonb language plpgsql as $$
+		begin raise exception 'out of memory' using errcode = '53200'; end $$`)
 	must(t, err)
 	service := direct(t, url, "acme")
 	defer service.Close()
@@ -228,7 +230,7 @@ func TestAftermath(t *testing.T) {
 	if _, err := after.Receive(t.Context(), 1, time.Hour); err == nil {
 		t.Fatal("it did not fail")
 	}
-	_, err = super.Exec(t.Context(), "alter function away rename to aw_queue_receive")
+	_, err = super.Exec(t.Context(), "drop function aw_queue_receive; alter function away rename to aw_queue_receive")
 	must(t, err)
 	got, err := after.Receive(t.Context(), 2, time.Hour)
 	must(t, err)

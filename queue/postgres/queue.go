@@ -74,13 +74,13 @@ func (q *pgQueue) Receive(ctx context.Context, n int, visibility time.Duration) 
 		Messages []message `json:"messages"`
 	}
 	q.mu.Lock()
-	from := q.place.begin(start)
+	from := q.place.begin(start, q.lastFailure())
 	q.mu.Unlock()
 	err := q.call(ctx, "receive", arguments{
 		Queue: q.name, N: n, Visibility: visibility.Milliseconds(), cursor: from,
 	}, &answer)
 	q.mu.Lock()
-	q.place.end(time.Now(), from, answer.cursor, err)
+	q.place.end(time.Now(), q.lastFailure(), from, answer.cursor, err)
 	q.mu.Unlock()
 	if err != nil {
 		return nil, q.explain(ctx, "receive from", err)

@@ -40,6 +40,7 @@ type service struct {
 
 	mu     sync.Mutex
 	queues map[string]*pgQueue
+	failed time.Time // when the database last could not do a request
 }
 
 // Open returns the queues of a tenant over a caller, which it closes. It doesn't touch the network.
@@ -119,7 +120,19 @@ func (s *service) call(ctx context.Context, op string, args arguments, answer an
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx) // the client's error may not say so
 	}
+	if failing(err) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.failed = time.Now()
+	}
 	return err
+}
+
+// lastFailure is when the database last could not do a request.
+func (s *service) lastFailure() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
 }
 
 // tidy is when to have emptied partitions truncated.
