@@ -150,6 +150,13 @@ func queueTrouble(err error) (taskerr.Class, string) {
 		return taskerr.DependencyUnavailable,
 			"somebody deleted the queue: it is created again, the messages that were in it are gone"
 	}
+	if errors.Is(err, queue.ErrDenied) {
+		return taskerr.DependencyUnavailable, "the queues' service refuses the worker: check the key or login in the " +
+			"settings, and what it may do; a new secret needs a restart"
+	}
+	if errors.Is(err, queue.ErrSetting) {
+		return taskerr.DependencyUnavailable, "the queues can't be used as they are set up: the log says what to change"
+	}
 	failure := taskerr.Classify(err)
 	return failure.Class, hint(failure)
 }

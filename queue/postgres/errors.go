@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +84,7 @@ func (q *pgQueue) explain(ctx context.Context, doing string, err error) error {
 	}
 	return &taskerr.Error{
 		Class: taskerr.TransientStorage, Dependency: taskerr.Queues,
-		Message: doing + ": the database could not do it (" + raised.State + ")", Cause: err, Hint: hint,
+		Message: doing + ": the database could not do it (" + raised.State + ")", Cause: err,
+		Hint: cmp.Or(rpc.Remedy(raised.State), hint),
 	}
 }

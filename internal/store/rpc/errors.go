@@ -169,5 +169,6 @@ func classifyState(fn string, e *SQLError) error {
 	}
 	return &taskerr.Error{
 		Class: taskerr.TransientStorage, Message: "the database could not run " + fn + " (" + e.State + ")", Cause: cause,
+		Hint: Remedy(e.State),
 	}
 }
