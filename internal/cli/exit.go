@@ -97,14 +97,6 @@ func nextService(t *app.Tenant, err error) string {
 	return t.NextQueues(err)
 }
 
-// databaseHint is what to do about a database that is up and fails; empty: it does not say.
-func databaseHint(err error) string {
-	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Dependency == taskerr.Database {
-		return e.Hint
-	}
-	return ""
-}
-
 // report prints an error and what to do next, and returns the exit code.
 func (p *program) report(err error) int {
 	if err == nil {

@@ -127,10 +127,10 @@ func hint(failure *taskerr.Error) string {
 	case taskerr.ModelOverloaded:
 		return "the model's service is overloaded: see its status page; waiting may help"
 	case taskerr.DependencyUnavailable:
-		return "a service fails, or refuses the worker; the error before this says which and how: check its state, " +
+		return "a service fails, or refuses the worker; the log has its error: check its state, " +
 			"its address and its credentials"
 	case taskerr.TransientStorage:
-		return "the storage account, the database or this machine's disk fails: the error before this says which; " +
+		return "the storage account, the database or this machine's disk fails: the log says which; " +
 			"waiting may help"
 	case taskerr.NetworkTimeout:
 		return "a service does not answer: check the network, a firewall, its load"
