@@ -242,7 +242,7 @@ func (t *Tenant) prepare(ctx context.Context) error {
 				return fmt.Errorf("check the store: %w%s", err, store.DialReason(err))
 			}
 			return nil
-		}, func(error) string { return t.NextDatabase() }},
+		}, t.NextDatabaseAfter},
 		{"the queues", t.QueuesAddress(), t.EnsureQueues, t.NextQueues},
 		{"the container", t.ContainerAddress(), func(ctx context.Context) error {
 			if err := t.Bucket.Ensure(ctx); err != nil {

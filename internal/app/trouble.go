@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -71,6 +73,11 @@ func (t *Tenant) NextDatabase() string {
 	return "is the database up? check " + setting
 }
 
+// NextDatabaseAfter says what to do when the database has failed with err.
+func (t *Tenant) NextDatabaseAfter(err error) string {
+	return cmp.Or(rpc.RemedyOf(err), t.NextDatabase())
+}
+
 // NextQueues says what to do when the queues fail with err; empty: the error says it.
 func (t *Tenant) NextQueues(err error) string {
 	switch {
@@ -79,7 +86,7 @@ func (t *Tenant) NextQueues(err error) string {
 	case t.Config.QueueBackend == config.QueueNATS:
 		return "is the NATS server up at " + t.QueuesAddress() + "? check NATS_URL"
 	case t.Config.QueueInDatabase():
-		return t.NextDatabase()
+		return t.NextDatabaseAfter(err)
 	}
 	return t.nextStorage()
 }

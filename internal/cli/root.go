@@ -196,7 +196,7 @@ func (p *program) withTenant(
 	err = do(store.WithPatience(cmd.Context(), cmp.Or(p.patience, databasePatience)), t)
 	if f, ok := errors.AsType[*failure](err); ok {
 		if more, found := strings.CutPrefix(f.next, nextStore); found {
-			f.next = t.NextDatabase() + more
+			f.next = t.NextDatabaseAfter(err) + more
 		}
 	}
 	return err

@@ -211,7 +211,8 @@ func (w *Worker) refused(check string, right azure.Right, on string, err error) 
 	problem, is := errors.AsType[*azure.Problem](err)
 	switch {
 	case errors.Is(err, queue.ErrLogin):
-		r.Class, r.Remedy = Permission, "give the worker a login that the server knows, and reload the server if it is new"
+		r.Class, r.Remedy = Permission, "give the worker a login that the server knows, with its password, and reload the server "+
+			"if it is new"
 	case !is && denied(err):
 		r.Class, r.Remedy = Permission, "the worker can't "+right.Doing+": "+w.Grant(right, on)
 	}

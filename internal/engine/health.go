@@ -127,10 +127,10 @@ func hint(failure *taskerr.Error) string {
 	case taskerr.ModelOverloaded:
 		return "the model's service is overloaded: see its status page; waiting may help"
 	case taskerr.DependencyUnavailable:
-		return "a service fails, or refuses the worker; the error before this says which and how: check its state, " +
+		return "a service fails, or refuses the worker; the log has its error: check its state, " +
 			"its address and its credentials"
 	case taskerr.TransientStorage:
-		return "the storage account, the database or this machine's disk fails: the error before this says which; " +
+		return "the storage account, the database or this machine's disk fails: the log says which; " +
 			"waiting may help"
 	case taskerr.NetworkTimeout:
 		return "a service does not answer: check the network, a firewall, its load"
@@ -149,6 +149,13 @@ func queueTrouble(err error) (taskerr.Class, string) {
 	if errors.Is(err, queue.ErrNotFound) {
 		return taskerr.DependencyUnavailable,
 			"somebody deleted the queue: it is created again, the messages that were in it are gone"
+	}
+	if errors.Is(err, queue.ErrDenied) {
+		return taskerr.DependencyUnavailable, "the queues' service refuses the worker: check the key or login in the " +
+			"settings, and what it may do; a new secret needs a restart"
+	}
+	if errors.Is(err, queue.ErrSetting) {
+		return taskerr.DependencyUnavailable, "the queues can't be used as they are set up: the log says what to change"
 	}
 	failure := taskerr.Classify(err)
 	return failure.Class, hint(failure)

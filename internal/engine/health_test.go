@@ -86,6 +86,22 @@ func TestForbiddenQueue(t *testing.T) {
 	})
 }
 
+// A queue back end that refuses the login, or names a wrong setting, has found no bug in the worker.
+func TestRefusedLogin(t *testing.T) {
+	for _, refusal := range []error{queue.ErrLogin, queue.ErrSetting} {
+		inWorld(t, func(w *world) {
+			w.queues.Normal = &failingQueue{w.queues.Normal, func() error {
+				return fmt.Errorf("receive: %w: password authentication failed", refusal)
+			}, func() {}}
+			w.start(done)
+			w.settled(time.Minute)
+			if got := w.trouble(); got == nil || got.Class != taskerr.DependencyUnavailable || strings.Contains(got.Hint, "bug") {
+				t.Errorf("%v: the health says %+v", refusal, got)
+			}
+		})
+	}
+}
+
 // A queue that somebody deletes is made again, and serves the tasks that come then.
 func TestDeletedQueue(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -120,9 +120,10 @@ func Classify(err error) *Error {
 func remedies(errno syscall.Errno) string {
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT:
-		return "the disk is full: free space where temporary files are kept (the unit's cache directory, else TMPDIR)"
+		return "the disk is full: free space where temporary files are kept (the unit's cache directory, else TMPDIR), or "+
+			"documents (BLOB_DIR)"
 	case syscall.EROFS, syscall.EIO:
-		return "the disk of temporary files can't be written: look at the kernel's log"
+		return "the disk of temporary files, or of BLOB_DIR, can't be written: look at the kernel's log"
 	case syscall.EMFILE, syscall.ENFILE:
 		return "too many open files: raise LimitNOFILE of the unit, or lower WORKER_CONCURRENCY"
 	default:

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,13 @@ func (e *Denied) Error() string {
 	return fmt.Sprintf("%s: the database refuses it: %s (%s)", e.Doing, e.Cause.Message, e.Cause.State)
 }
 
-// Unwrap makes it a queue.ErrDenied.
-func (e *Denied) Unwrap() []error { return []error{queue.ErrDenied, e.Cause} }
+// Unwrap makes it a queue.ErrDenied, or queue.ErrLogin.
+func (e *Denied) Unwrap() []error {
+	if strings.HasPrefix(e.Cause.State, "28") {
+		return []error{queue.ErrLogin, e.Cause}
+	}
+	return []error{queue.ErrDenied, e.Cause}
+}
 
 // Outcomes of a request.
 const (
@@ -90,6 +96,7 @@ func (q *pgQueue) explain(ctx context.Context, doing string, err error) error {
 	}
 	return &taskerr.Error{
 		Class: taskerr.TransientStorage, Dependency: taskerr.Queues,
-		Message: doing + ": the database could not do it (" + raised.State + ")", Cause: err, Hint: hint,
+		Message: doing + ": the database could not do it (" + raised.State + ")", Cause: err,
+		Hint: cmp.Or(rpc.Remedy(raised.State), hint),
 	}
 }

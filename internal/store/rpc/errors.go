@@ -158,6 +158,7 @@ func classifyState(fn string, e *SQLError) error {
 			message = "the embedding does not fit the schema: " + e.Message
 		}
 		return &taskerr.Error{Class: taskerr.ValidationError, Message: message, Cause: e}
+	case has("42P05"): // no fault of the task's
 	case has("42", "23", "P0", "21", "AW"):
 		return &taskerr.Error{
 			Class: taskerr.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e,
@@ -169,5 +170,6 @@ func classifyState(fn string, e *SQLError) error {
 	}
 	return &taskerr.Error{
 		Class: taskerr.TransientStorage, Message: "the database could not run " + fn + " (" + e.State + ")", Cause: cause,
+		Hint: Remedy(e.State),
 	}
 }

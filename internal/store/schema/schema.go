@@ -277,6 +277,8 @@ func explain(err error) error {
 		return fmt.Errorf("%w; install pgvector 0.7 or newer on the database's server", err)
 	case pg.Code == "42501":
 		return fmt.Errorf("%w; migrate as the owner of the database", err)
+	case pg.Code == "42704" && strings.HasPrefix(pg.Message, "role "): // the tables are there, and their migrations done
+		return fmt.Errorf("%w; restore it after its roles: docs/database.md says how", err)
 	case pg.Hint != "":
 		return fmt.Errorf("%w (%s)", err, pg.Hint)
 	}
