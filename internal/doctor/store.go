@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 )
 
 // migrate is the remedy for an outdated schema.
@@ -146,14 +144,6 @@ func (w *Worker) schema(e store.Examination) Result {
 	return ok(check, "version %d, vectors of %d dimensions", e.Version, e.Dimensions)
 }
 
-// mendWrite is what to do when a row can't be written because of the database's state; empty: it is not that.
-func mendWrite(l store.Finding) string {
-	if _, state, ok := strings.Cut(l.Problem, "("); ok && l.About == store.AboutWrite {
-		return rpc.Remedy(strings.TrimSuffix(state, ")"))
-	}
-	return ""
-}
-
 // lacking combines all findings of one kind into a result. The statements can be run as they are.
 func lacking(check string, e store.Examination, fine string, about ...store.About) Result {
 	var seen, remedy []string
@@ -161,8 +151,8 @@ func lacking(check string, e store.Examination, fine string, about ...store.Abou
 		for _, a := range about {
 			if l.About == a {
 				seen = append(seen, l.Subject+": "+l.Problem)
-				if mend := cmp.Or(l.Mend, mendWrite(l)); mend != "" {
-					remedy = append(remedy, mend)
+				if l.Mend != "" {
+					remedy = append(remedy, l.Mend)
 				}
 			}
 		}

@@ -120,7 +120,7 @@ func Classify(err error) *Error {
 func remedies(errno syscall.Errno) string {
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT:
-		return "the disk is full: free space where temporary files are kept (the unit's cache directory, else TMPDIR), or "+
+		return "the disk is full: free space where temporary files are kept (the unit's cache directory, else TMPDIR), or " +
 			"documents (BLOB_DIR)"
 	case syscall.EROFS, syscall.EIO:
 		return "the disk of temporary files, or of BLOB_DIR, can't be written: look at the kernel's log"

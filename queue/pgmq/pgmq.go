@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	storepg "github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/postgres"
@@ -42,12 +41,20 @@ func Open(url string, o Options) (queue.Service, error) {
 	}
 	config.ConnConfig.RuntimeParams["application_name"] = "async-worker queues"
 	config.ConnConfig.ConnectTimeout = max(config.ConnConfig.ConnectTimeout, 10*time.Second)
-	storepg.LeaveReadOnly(config.ConnConfig)
+	leaveReadOnly(config.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	return postgres.Open(&caller{pool}, postgres.Options{OnRequest: o.OnRequest, Missing: missing}), nil
+}
+
+// leaveReadOnly closes a connection on which the database refuses a write, as that of the store does.
+func leaveReadOnly(config *pgx.ConnConfig) {
+	keep := config.OnPgError
+	config.OnPgError = func(conn *pgconn.PgConn, raised *pgconn.PgError) bool {
+		return raised.Code != rpc.ReadOnly && (keep == nil || keep(conn, raised))
+	}
 }
 
 // caller is an rpc.Caller that runs statements.

@@ -72,7 +72,7 @@ func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) 
 	config.ConnConfig.RuntimeParams["application_name"] = o.AppName
 	config.ConnConfig.ConnectTimeout = max(config.ConnConfig.ConnectTimeout, 10*time.Second)
 	limitCaches(config.ConnConfig, url)
-	LeaveReadOnly(config.ConnConfig)
+	leaveReadOnly(config.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -84,9 +84,9 @@ func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) 
 	}, nil
 }
 
-// LeaveReadOnly closes a connection on which the database refuses a write: after a failover the next one may reach the
+// leaveReadOnly closes a connection on which the database refuses a write: after a failover the next one may reach the
 // new primary, and a session keeps default_transaction_read_only, as Supabase sets for a full disk, after it was reset.
-func LeaveReadOnly(config *pgx.ConnConfig) {
+func leaveReadOnly(config *pgx.ConnConfig) {
 	keep := config.OnPgError
 	config.OnPgError = func(conn *pgconn.PgConn, raised *pgconn.PgError) bool {
 		return raised.Code != rpc.ReadOnly && (keep == nil || keep(conn, raised))

@@ -23,6 +23,11 @@ func (c *client) Examine(ctx context.Context) (store.Examination, error) {
 		Functions []string `json:"functions"`
 	}{schema.Functions()})
 	e.Wanted = schema.Version()
+	for i, f := range e.Findings {
+		if _, state, ok := strings.Cut(f.Problem, "("); ok && f.About == store.AboutWrite && f.Mend == "" {
+			e.Findings[i].Mend = Remedy(strings.TrimSuffix(state, ")"))
+		}
+	}
 	if finding, ok := c.lacking(raised); ok {
 		return e, &store.FindingError{Finding: finding, Cause: err}
 	}

@@ -9,6 +9,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
+// TestFindingHasARemedy: migrating mends no database that takes no writes.
+func TestFindingHasARemedy(t *testing.T) {
+	t.Parallel()
+	r := &recorder{answer: `{"findings": [{"about": "write", "subject": "jobs",
+		"problem": "a row of this client can't be written (25006)"}]}`}
+	e, err := rpc.New(r, "a", rpc.Options{}).Examine(t.Context())
+	if err != nil || len(e.Findings) != 1 || e.Findings[0].Mend != rpc.Remedy(rpc.ReadOnly) {
+		t.Errorf("got %+v, %v", e, err)
+	}
+}
+
 // TestRemedy: a database that is up and can't run a call is no outage, and no fault of the task's: the error says what to
 // mend.
 func TestRemedy(t *testing.T) {
