@@ -97,7 +97,7 @@ func TestNormalize(t *testing.T) {
 
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	known := compounds{"self-made": {}}
+	known := vocabularyOf("self-made")
 	for _, tt := range []struct{ a, b, want string }{
 		{"an exam-", "ple", "an example"},
 		{"a self-", "made man", "a self-made man"},

@@ -190,7 +190,7 @@ func (g *lattice) row(p *page, r int) (rows [][]extract.Cell, bold bool) {
 	}
 	row := make([]extract.Cell, 0, len(cells))
 	for _, c := range cells {
-		made := cellOf(cellLines(p, c.words))
+		made := cellOf(p.known, cellLines(p, c.words))
 		if n := c.to - c.from + 1; n > 1 {
 			made.ColSpan = n
 		}
