@@ -42,10 +42,10 @@ func runsUp(words []word) rotation {
 }
 
 // cellOf joins the lines of a cell.
-func cellOf(lines []line) extract.Cell {
+func cellOf(known *vocabulary, lines []line) extract.Cell {
 	var s textBuilder
 	for _, l := range lines {
-		s.add(compounds(nil).join, l.text())
+		s.add(known.join, l.text())
 	}
 	text := s.String()
 	return extract.Cell{Text: text, Links: linksOf(text, wordsIn(lines))}
@@ -96,7 +96,7 @@ func unruledRows(p *page, cells []ruledCell) [][]extract.Cell {
 			if r < 0 || out[r][i].Text != "" {
 				return nil
 			}
-			out[r][i] = cellOf([]line{l})
+			out[r][i] = cellOf(p.known, []line{l})
 		}
 		for r := range out {
 			if n := c.to - c.from + 1; n > 1 {

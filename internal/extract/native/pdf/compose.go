@@ -15,7 +15,7 @@ import (
 type composer struct {
 	stats  *stats
 	levels levels
-	words  compounds
+	words  *vocabulary
 	emit   func(extract.Block) error
 
 	tail  *tail          // the last table
@@ -40,9 +40,6 @@ func (c *composer) add(p *piece) error {
 		return c.addTable(p)
 	}
 	text := strings.TrimSpace(p.text(c.words.join))
-	for _, l := range p.lines {
-		c.words.learn(l)
-	}
 	if text == "" {
 		return nil
 	}

@@ -130,7 +130,7 @@ func (t *tail) next(rest *extract.Table) (next *extract.Table, header [][]extrac
 	if last := len(t.table.Rows) - 1; last >= t.table.Headers && len(rows) > 0 && cutRow(t.table.Rows[last], rows[0]) {
 		for i := range rows[0] {
 			cell, more := &t.table.Rows[last][i], rows[0][i]
-			cell.Text = compounds(nil).join(cell.Text, more.Text)
+			cell.Text = t.piece.page.known.join(cell.Text, more.Text)
 			cell.Links = joinLinks(cell.Links, more.Links, len(cell.Text)-len(more.Text))
 		}
 		rows = rows[1:]

@@ -120,7 +120,7 @@ func TestLongTextIsCopiedOnce(t *testing.T) {
 	const parts = 20_000
 	var lines []line
 	want, looked, total := "", 0, 0
-	c := compounds{"well-known": {}}
+	c := vocabularyOf("well-known")
 	for i := range parts {
 		text := []string{
 			"plain words", "a well-", "known case", "mend-", "ed", "\u6f22\u5b57", "\u304b\u306a",

@@ -25,7 +25,7 @@ func newDocument(pages int, emit extract.Emit) *document {
 	s := newStats()
 	return &document{
 		pages: pages, stats: s, effort: maxEffort, splitter: splitter{edges: map[int]struct{}{}},
-		composer: composer{stats: s, words: compounds{}, emit: emit},
+		composer: composer{stats: s, words: newVocabulary(), emit: emit},
 	}
 }
 
@@ -39,6 +39,8 @@ func (d *document) add(ctx context.Context, p *page) error {
 	}
 	d.stats.add(p)
 	p.joinLineNumbers()
+	d.composer.words.learn(p.words)
+	p.known = d.composer.words
 	var before *sheet
 	if n := len(d.sheets); n > 0 {
 		before = d.sheets[n-1]

@@ -6,30 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// compounds are the hyphenated words within the document's lines. They decide whether a hyphen at a line's end
-// belongs to the word.
-type compounds map[string]struct{}
-
-const maxCompounds = 20_000
-
-// learn adds the compounds of a line, except its last word.
-func (c compounds) learn(l line) {
-	words := l.words()
-	for _, w := range words[:len(words)-1] {
-		if i := strings.IndexByte(w.text, '-'); i > 0 && i < len(w.text)-1 && len(w.text) < 64 &&
-			len(c) < maxCompounds {
-			c[compoundKey(w.text)] = struct{}{}
-		}
-	}
-}
-
-func compoundKey(s string) string {
-	return strings.ToLower(strings.TrimFunc(s,
-		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
-}
-
 // join appends b to a, the text of the previous line, and mends a hyphenated word.
-func (c compounds) join(a, b string) string {
+func (v *vocabulary) join(a, b string) string {
 	if head, found := strings.CutSuffix(a, string(softHyphen)); found {
 		return head + b
 	}
@@ -40,7 +18,7 @@ func (c compounds) join(a, b string) string {
 	case a == "" || b == "":
 		return a + b
 	case hyphen && unicode.IsLetter(last) && unicode.IsLower(first):
-		if c.known(head, b) {
+		if v.hyphenates(head, b) {
 			return a + b
 		}
 		return head + b
@@ -51,14 +29,6 @@ func (c compounds) join(a, b string) string {
 		return a + b
 	}
 	return joinTexts(a, b)
-}
-
-// known reports whether the last word of a and the first of b are hyphenated elsewhere.
-func (c compounds) known(a, b string) bool {
-	a = a[strings.LastIndexByte(a, ' ')+1:]
-	b, _, _ = strings.Cut(b, " ")
-	_, ok := c[compoundKey(a+"-"+b)]
-	return ok
 }
 
 // endsWithJoiner reports whether a ends with a dash or slash without surrounding spaces.

@@ -78,6 +78,7 @@ type page struct {
 	layer          bool // see PageText
 	invisible      int  // see PageText
 	answer         Answer
+	known          *vocabulary // of the document
 }
 
 // sizeAs swaps the page's width and height if the runs' are swapped. For a rotated page, pdftotext prints the

@@ -83,6 +83,9 @@ func TestNormalize(t *testing.T) {
 		"zero\u200Bwidth":          "zerowidth",
 		"\uF0B7":                   "•",
 		"non\u2011breaking":        "non-breaking",
+		"御\u2F92積書":                "御見積書",
+		"\u2ED1崎⾦⺠":                "長崎金民",
+		"\u2E96":                   "\u2E96", // a part of a character only
 		"\uFEFF":                   "",
 		"\uF8EB":                   "",
 		"\uFFFE":                   "",
@@ -97,7 +100,7 @@ func TestNormalize(t *testing.T) {
 
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	known := compounds{"self-made": {}}
+	known := vocabularyOf("self-made")
 	for _, tt := range []struct{ a, b, want string }{
 		{"an exam-", "ple", "an example"},
 		{"a self-", "made man", "a self-made man"},

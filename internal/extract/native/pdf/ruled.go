@@ -36,9 +36,9 @@ func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word
 		for _, f := range p.fills {
 			both = append(both, p.edgesOf(f)...)
 		}
-		tables, rest = p.framedTables(nil, rest, columns, frames(rulings(both)))
+		tables, rest = p.framedTables(nil, rest, columns, frames(rulings(both)), true)
 	}
-	tables, rest = p.framedTables(tables, rest, columns, frames(across, down))
+	tables, rest = p.framedTables(tables, rest, columns, frames(across, down), false)
 	across = slices.DeleteFunc(across, func(r ruling) bool {
 		return slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(box{r.from, r.at, r.to, r.at}) })
 	})
@@ -64,9 +64,10 @@ func (p *page) edgesOf(b box) []rule {
 	}
 }
 
-// framedTables adds the tables of frames to those that were found before.
+// framedTables adds the tables of frames to those that were found before. filled says that edges of areas in a colour are
+// among their lines.
 func (p *page) framedTables(
-	tables []*ruledTable, words []word, columns []float64, all []frame,
+	tables []*ruledTable, words []word, columns []float64, all []frame, filled bool,
 ) ([]*ruledTable, []word) {
 	all = slices.DeleteFunc(all, func(f frame) bool { return len(f.across) < 2 || len(f.down) < 2 })
 	slices.SortStableFunc(all, func(a, b frame) int {
@@ -81,6 +82,12 @@ func (p *page) framedTables(
 			continue
 		}
 		g.place(words)
+		if filled && g.banded() {
+			if f.goesOn(all) {
+				continue
+			}
+			g.split()
+		}
 		around := g.around()
 		if t := g.table(p, columns); t != nil {
 			tables, words = append(tables, t), outside(words, around)
@@ -190,7 +197,7 @@ func (g *lattice) row(p *page, r int) (rows [][]extract.Cell, bold bool) {
 	}
 	row := make([]extract.Cell, 0, len(cells))
 	for _, c := range cells {
-		made := cellOf(cellLines(p, c.words))
+		made := cellOf(p.known, cellLines(p, c.words))
 		if n := c.to - c.from + 1; n > 1 {
 			made.ColSpan = n
 		}

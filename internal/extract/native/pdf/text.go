@@ -50,6 +50,8 @@ func normalize(s string) string {
 			b.WriteString(ligatures[r])
 		case r == '\u2010' || r == '\u2011': // hyphen, non-breaking hyphen
 			b.WriteByte('-')
+		case isRadical(r):
+			b.WriteRune(ideograph(r))
 		case privateBullets[r] != 0:
 			b.WriteRune(privateBullets[r])
 		case unicode.IsSpace(r):

@@ -1,0 +1,88 @@
+package pdf
+
+import "slices"
+
+// banded reports whether columns of text go on where no lines separate them: the table's areas in a colour are every
+// other row, and have the columns that all rows have.
+func (g *lattice) banded() bool {
+	const (
+		least = 2   // rows
+		part  = 0.2 // of all rows
+	)
+	rows := map[int]bool{}
+	for _, c := range g.cells {
+		if g.hasGap(c) {
+			rows[c.top] = true
+		}
+	}
+	return len(rows) >= least && float64(len(rows)) >= part*float64(len(g.ys)-1)
+}
+
+// goesOn reports whether another frame is beside this one: gaps between areas part the columns of one table. Its text
+// shows it then.
+func (f frame) goesOn(all []frame) bool {
+	const near = 12 // points
+	return slices.ContainsFunc(all, func(o frame) bool {
+		return min(f.bottom, o.bottom)-max(f.top, o.top) > 0.8*min(f.height(), o.height()) &&
+			(abs(o.left-f.right) < near || abs(f.left-o.right) < near)
+	})
+}
+
+// split gives the cells of a banded table with text in several columns the columns of the other rows.
+func (g *lattice) split() {
+	columns := len(g.xs) - 1
+	for i := range g.cells {
+		c := g.cells[i]
+		if !g.hasGap(c) {
+			continue
+		}
+		for k := c.to; k > c.from; k-- {
+			left, right := sidesOf(c.words, g.xs[k])
+			if len(left) > 0 && len(right) > 0 && !apart(c.words, g.xs[k]) {
+				continue
+			}
+			for at := k; at <= c.to; at++ {
+				g.at[c.top*columns+at] = len(g.cells)
+			}
+			g.cells = append(g.cells, ruledCell{from: k, to: c.to, top: c.top, bottom: c.bottom, words: right})
+			c.to, c.words = k-1, left
+		}
+		g.cells[i] = c
+	}
+}
+
+// hasGap reports whether a cell of one row has text in several of the other rows' columns.
+func (g *lattice) hasGap(c ruledCell) bool {
+	return c.top == c.bottom && slices.ContainsFunc(g.xs[c.from+1:c.to+1], func(x float64) bool {
+		return apart(c.words, x)
+	})
+}
+
+// apart reports whether words are on both sides of x with a gap that is wider than one within text.
+func apart(words []word, x float64) bool {
+	const gap = 1.5 // font sizes
+	before, after := sidesOf(words, x)
+	if len(before) == 0 || len(after) == 0 {
+		return false
+	}
+	end, start := before[0].right, after[0].left
+	for _, w := range before {
+		end = max(end, w.right)
+	}
+	for _, w := range after {
+		start = min(start, w.left)
+	}
+	return start-end > gap*before[0].em()
+}
+
+// sidesOf returns the words on either side of x.
+func sidesOf(words []word, x float64) (before, after []word) {
+	for _, w := range words {
+		if w.centerX() < x {
+			before = append(before, w)
+		} else {
+			after = append(after, w)
+		}
+	}
+	return before, after
+}
