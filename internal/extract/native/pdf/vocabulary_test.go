@@ -13,7 +13,7 @@ func vocabularyOf(text string) *vocabulary {
 }
 
 func spelled(text string) (words []word) {
-	for _, s := range strings.Fields(text) {
+	for s := range strings.FieldsSeq(text) {
 		words = append(words, word{text: s})
 	}
 	return words
