@@ -23,5 +23,16 @@ func atTheQueues() []Sabotage {
 			Old: "and coalesce(m.receipt = (p ->> 'receipt')::uuid, false)", New: "",
 			Suites: onQueuePostgres, Tests: tests("queue/postgres", "TestStaleWorker"),
 		},
+		{
+			Name: "outage-is-what-a-receive-meets", Breaks: []string{"I9"}, Dir: "queue/postgres", Func: "service.call",
+			Old: "if failing(err) {", New: `if failing(err) && op == "receive" {`,
+			Suites: []Suite{{Package: "queue/postgres", Run: "^TestWhatFails$"}}, Tests: tests("queue/postgres", "TestWhatFails"),
+		},
+		{
+			Name: "notifications-say-ids", Breaks: []string{"I10"}, Dir: functions, Func: "aw_wake",
+			Old: "left(encode(sha256(convert_to(j, 'UTF8')), 'hex'), 2)", New: "j",
+			Suites: []Suite{{Package: "internal/store/postgres", Run: "^TestWakeReachesTheTenantsListeners$"}},
+			Tests:  tests("internal/store/postgres", "TestWakeReachesTheTenantsListeners"),
+		},
 	}
 }
