@@ -158,6 +158,19 @@ func whoMay(t *testing.T, b *bench) {
 	}
 }
 
+// A JWT with an extension that must be understood is refused, because none is.
+func TestCriticalExtension(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, bySecret)
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, user())
+	token.Header["crit"] = []string{"bound-to"}
+	text, err := token.SignedString([]byte(jwtSecret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.want(b.ask("GET", "/v1/jobs", "", "Authorization", "Bearer "+text), http.StatusUnauthorized, "UNAUTHORIZED")
+}
+
 // Forged, confused and incomplete JWTs.
 func TestJWTs(t *testing.T) {
 	t.Parallel()

@@ -73,6 +73,9 @@ func (v *verifier) verify(ctx context.Context, token string) (Principal, error) 
 	}
 	var claims userClaims
 	_, err := v.parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
+		if _, critical := t.Header["crit"]; critical { // extensions that must be understood: RFC 7515, 4.1.11
+			return nil, errUnknown
+		}
 		if v.keys == nil {
 			return []byte(v.cfg.Secret), nil
 		}
