@@ -83,7 +83,7 @@ func beginning(name string, prepare func(b *bench) store.Begin) situation {
 		m := prepare(b)
 		return m.JobID, func() string {
 			a, err := b.Begin(b.ctx(), m)
-			a.Wait, a.Duration, a.Waited = min(a.Wait, 1), min(a.Duration, 1), min(a.Waited, 1)
+			a.Wait, a.Duration, a.Waited = min(a.Wait, 1), min(a.Duration, 0), min(a.Waited, 0) // some take no millisecond
 			return fmt.Sprintf("%+v %v", a, err)
 		}
 	}}
@@ -181,7 +181,7 @@ func completing(name string, prepare func(b *bench, c *store.Completion), edit .
 		prepare(b, &c)
 		return h.JobID, func() string {
 			s, err := b.Complete(b.ctx(), c)
-			s.Duration = min(s.Duration, 1)
+			s.Duration = min(s.Duration, 0) // some take no millisecond
 			if err != nil {
 				return "refused" // the sentence names the job
 			}
