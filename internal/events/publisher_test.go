@@ -189,11 +189,12 @@ func TestSinkIsDown(t *testing.T) {
 			return events.Sent{}, &events.WaitError{Cause: errors.New("no room")}
 		}
 	}
-	b.run(t, "w1", sink, nil)
+	stop := b.run(t, "w1", sink, nil)
 	for range 5 {
 		complete(t, b.store, begin(t, b.store, "ocr"), `{}`)
 	}
 	sink.await(t, 10)
+	stop() // the log comes after the last event
 	if b.log.count("the sink does not take the events") != 1 || b.log.count("the sink takes events again") != 1 {
 		t.Errorf("log:\n%s", b.log.text.String())
 	}
