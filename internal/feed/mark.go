@@ -15,16 +15,17 @@ func mark(jobID string) string {
 
 // heard is Written for the jobs that have one of the marks; none: any job.
 func (f *Feed) heard(marks []string) {
+	if len(marks) == 0 {
+		f.Written()
+		return
+	}
+	jobIDs := []string{""} // no job: followers are woken even if none is watched
 	f.mu.Lock()
-	jobIDs := []string{""} // none that is watched: only followers are woken
 	for id := range f.jobs {
 		if slices.Contains(marks, mark(id)) {
 			jobIDs = append(jobIDs, id)
 		}
 	}
 	f.mu.Unlock()
-	if len(marks) == 0 {
-		jobIDs = nil
-	}
 	f.Written(jobIDs...)
 }

@@ -52,8 +52,8 @@ func KeepListening(ctx context.Context, url, channel string, heard func(), lost 
 }
 
 // Listen calls woken with the words of each notification on the channel, until ctx ends or the connection fails: for
-// FeedChannel the marks of the jobs that Wake named (see aw_wake; none: any job). It takes a connection of its own, and calls woken once, with
-// none, when it is certain that notifications arrive.
+// FeedChannel the marks of the jobs that Wake named (see aw_wake; none: any job). It takes a connection of its own, and
+// calls woken once, with none, when it is certain that notifications arrive.
 func Listen(ctx context.Context, url, channel string, woken func(words []string)) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
