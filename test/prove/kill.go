@@ -137,24 +137,51 @@ func (k *killLoop) stopWorkers() {
 	k.slots = nil
 }
 
-// killAtRandom kills a worker at random every 0.2-2 s, and records what it held.
+// killAtRandom kills a worker at random every 0.2-2 s. On a machine where a worker takes longer to start, none of a
+// short period may ever hold a task; then one that does is killed at the end.
 func (k *killLoop) killAtRandom(ctx context.Context) error {
 	rnd := seeded(k.o.seed, "kill")
 	for end := time.Now().Add(k.o.duration); time.Now().Before(end); {
 		if err := pause(ctx, 200*time.Millisecond+time.Duration(rnd.Int64N(int64(1800*time.Millisecond)))); err != nil {
 			return err
 		}
-		pid, ok := k.slots[rnd.IntN(len(k.slots))].kill()
-		if !ok {
-			continue // it is being restarted
-		}
-		d := death{at: time.Now()}
-		var err error
-		if d.tasks, err = k.heldBy(ctx, pid); err != nil {
+		if err := k.kill(ctx, k.slots[rnd.IntN(len(k.slots))]); err != nil {
 			return err
 		}
-		k.deaths = append(k.deaths, d)
 	}
+	for end := time.Now().Add(time.Minute); !k.hit() && time.Now().Before(end); {
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+		for _, s := range k.slots {
+			if held, err := k.heldBy(ctx, s.pid()); err != nil || len(held) == 0 {
+				continue // asked again
+			}
+			if err := k.kill(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hit reports whether a worker has been killed while it held a task.
+func (k *killLoop) hit() bool {
+	return slices.ContainsFunc(k.deaths, func(d death) bool { return len(d.tasks) > 0 })
+}
+
+// kill kills a worker and records what it held.
+func (k *killLoop) kill(ctx context.Context, s *slot) error {
+	pid, ok := s.kill()
+	if !ok {
+		return nil // it is being restarted
+	}
+	d := death{at: time.Now()}
+	var err error
+	if d.tasks, err = k.heldBy(ctx, pid); err != nil {
+		return err
+	}
+	k.deaths = append(k.deaths, d)
 	return nil
 }
 

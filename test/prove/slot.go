@@ -56,6 +56,16 @@ func (s *slot) kill() (pid int, ok bool) {
 	return pid, syscall.Kill(-pid, syscall.SIGKILL) == nil
 }
 
+// pid is the worker's process id; 0 while none runs.
+func (s *slot) pid() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil {
+		return 0
+	}
+	return s.current.Pid()
+}
+
 func (s *slot) working() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
