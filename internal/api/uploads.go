@@ -19,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -212,6 +213,9 @@ func (a *API) put(ctx context.Context, in newBlob) (*bodyOf[Blob], error) {
 	p, err := a.deps.Bucket.PutNew(ctx, in.name, buffered, kind)
 	if content.err != nil && !errors.Is(content.err, io.EOF) {
 		return nil, content.problem(most)
+	}
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class == taskerr.ValidationError { // the name, on this disk
+		return nil, invalid(in.field, quoted.ReplaceAllString(e.Message, "…"))
 	}
 	if err != nil {
 		return nil, err

@@ -53,6 +53,11 @@ func TestPutBlob(t *testing.T) {
 	} {
 		b.want(b.ask("PUT", "/v1/blobs/"+url.PathEscape(name), "x", as...), http.StatusBadRequest, "VALIDATION_ERROR")
 	}
+	// A name that the service of the blobs refuses is named like one that we refuse.
+	long := b.want(b.ask("PUT", "/v1/blobs/"+strings.Repeat("x", 300), "x", as...), http.StatusBadRequest, "VALIDATION_ERROR")
+	if !strings.Contains(long.text, `"path.name"`) {
+		t.Error(long.text)
+	}
 	for _, path := range []string{"", "%2e%2e%2fx", "a/b", ".", "..", "%2e", "%2e%2e", "..%2f..%2fx", "%252e%252e%252fx/y"} {
 		if r := b.ask("PUT", "/v1/blobs/"+path, "x", as...); r.status < 400 || r.status >= 500 {
 			t.Errorf("%s: %d %s", path, r.status, r.text)
