@@ -10,13 +10,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var (
@@ -40,21 +37,11 @@ type Config struct {
 	Log  *slog.Logger // nil: none
 }
 
-// Waits between two reads of the database.
+// Bounds of what is read.
 const (
-	gap         = 40 * time.Millisecond // after any read, see pause
-	gapMax      = time.Second
-	giving      = 25 * time.Microsecond // about what it takes to write events to one listener
-	restFor     = 10                    // how many times as long as it works the feed rests
-	pollFirst   = 200 * time.Millisecond
-	pollMax     = 2 * time.Second
-	pollBackup  = 15 * time.Second // while notifications arrive
-	relisten    = 10 * time.Second
-	heldFirst   = 10 * time.Millisecond // while events wait for an open transaction
-	maxFailures = 10                    // retryable errors in a row
-	pageSize    = 200                   // events
-	maxAsked    = 500                   // jobs in one read
-	maxReads    = 4                     // of listeners that catch up, at a time
+	pageSize = 200 // events
+	maxAsked = 500 // jobs in one read
+	maxReads = 4   // of listeners that catch up, at a time
 )
 
 // Feed serves the listeners of one tenant in this process.
@@ -185,210 +172,4 @@ func (f *Feed) drop(loop context.Context, err error) {
 	if loop.Err() == nil { // else they belong to a later one
 		f.dropLocked(err)
 	}
-}
-
-// listen receives notifications. While they arrive, the database is asked rarely.
-func (f *Feed) listen(ctx context.Context) {
-	for {
-		err := f.cfg.Listen(ctx, func(marks []string) {
-			f.setNotified(ctx, true)
-			f.heard(marks)
-		})
-		if ctx.Err() != nil {
-			return
-		}
-		f.setNotified(ctx, false)
-		f.Written()
-		f.cfg.Log.Info("no notifications of events; the database is asked instead", "error", err)
-		if retry.Sleep(ctx, retry.Jitter(relisten, 0.2)) != nil {
-			return
-		}
-	}
-}
-
-func (f *Feed) setNotified(ctx context.Context, to bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if ctx.Err() == nil { // else it belongs to an earlier loop
-		f.notified = to
-	}
-}
-
-// loop reads for all listeners until ctx ends.
-func (f *Feed) loop(ctx context.Context) {
-	w := waits{poll: pollFirst, held: heldFirst}
-	failures := 0
-	timer := time.NewTimer(w.poll)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.woken:
-		case <-timer.C:
-			f.mu.Lock()
-			f.all = true
-			f.mu.Unlock()
-		}
-		began := time.Now()
-		got, err := f.read(ctx)
-		rest := pause(time.Since(began), got.given)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			if failures++; !retryable(err) || failures > maxFailures {
-				f.drop(ctx, err)
-				return
-			}
-			got = outcome{}
-		default:
-			failures = 0
-		}
-		if retry.Sleep(ctx, rest) != nil {
-			return
-		}
-		timer.Reset(f.next(got, &w))
-	}
-}
-
-// pause returns how long to rest after a read that took so long and gave events to so many listeners. While events come
-// all the time, more come with each read then, so reads and writes take a tenth of the time, however slow the database
-// and however many the listeners.
-func pause(read time.Duration, listeners int) time.Duration {
-	return min(max(gap, restFor*(read+time.Duration(listeners)*giving)), gapMax)
-}
-
-// waits are the last waits, which grow while there is nothing to read.
-type waits struct{ poll, held time.Duration }
-
-// next returns how long to wait for a notification.
-func (f *Feed) next(got outcome, w *waits) time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if got.more {
-		f.wake()
-	}
-	if got.events > 0 || got.more {
-		w.poll = pollFirst
-	} else {
-		w.poll = min(2*w.poll, pollMax)
-	}
-	if got.held {
-		w.held = min(2*w.held, pollMax)
-		return w.held
-	}
-	w.held = heldFirst
-	if f.notified {
-		return pollBackup
-	}
-	return w.poll
-}
-
-// outcome is what a read found.
-type outcome struct {
-	events     int
-	given      int // listeners that got some, about
-	more, held bool
-}
-
-// read reads once for all listeners, and hands out what it found.
-func (f *Feed) read(ctx context.Context) (outcome, error) {
-	q := f.query()
-	if q.After == nil && len(q.Jobs) == 0 {
-		return outcome{}, nil
-	}
-	page, err := f.cfg.Store.Feed(ctx, q)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err != nil {
-		f.all = true // it was not read
-		return outcome{}, err
-	}
-	if ctx.Err() != nil {
-		return outcome{}, ctx.Err()
-	}
-	got := outcome{events: len(page.Events) + len(page.JobEvents), more: len(page.JobEvents) == pageSize}
-	if got.more {
-		for _, j := range q.Jobs {
-			f.dirty[j.JobID] = true
-		}
-	}
-	if q.After != nil && *q.After == f.position { // else its followers are gone
-		got.held, got.more = page.Held, got.more || page.More
-		f.position = page.Next
-		for _, e := range page.Events {
-			f.handOutLocked(&Event{FeedEvent: e}, true)
-		}
-	}
-	asked := map[string]int64{}
-	for _, j := range q.Jobs {
-		asked[j.JobID] = j.Seq
-	}
-	for _, e := range page.JobEvents {
-		if t := f.jobs[e.JobID]; t != nil && t.seq == asked[e.JobID] && e.Seq > t.seq+1 {
-			t.seq = e.Seq - 1 // those between have expired: a job's events are read in order
-		}
-		asked[e.JobID] = e.Seq
-		f.handOutLocked(&Event{FeedEvent: e}, false)
-	}
-	got.given = len(page.JobEvents)
-	if len(page.Events) > 0 {
-		got.given += len(f.followers)
-	}
-	got.more = got.more || len(f.dirty) > 0
-	return got, nil
-}
-
-// query is what to read next.
-func (f *Feed) query() store.FeedQuery {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	q := store.FeedQuery{Limit: pageSize}
-	if f.all {
-		for id := range f.jobs {
-			f.dirty[id] = true
-		}
-		f.all = false
-	}
-	for id := range maps.Keys(f.dirty) {
-		if len(q.Jobs) == maxAsked {
-			break
-		}
-		delete(f.dirty, id)
-		if t := f.jobs[id]; t != nil {
-			q.Jobs = append(q.Jobs, store.JobPosition{JobID: id, Seq: t.seq})
-		}
-	}
-	if len(f.followers) > 0 {
-		after := f.position
-		q.After = &after
-	}
-	return q
-}
-
-// handOutLocked gives an event to those who listen to its job, and, if it comes from the stream, to the followers.
-func (f *Feed) handOutLocked(e *Event, stream bool) {
-	if t := f.jobs[e.JobID]; t != nil && e.Seq == t.seq+1 { // else it was handed out, or others come first
-		t.seq = e.Seq
-		for l := range t.listeners {
-			f.giveLocked(l, e)
-		}
-	}
-	if stream {
-		for l := range f.followers {
-			f.giveLocked(l, e)
-		}
-	}
-}
-
-func (f *Feed) giveLocked(l *Listener, e *Event) {
-	if !l.give(e) {
-		f.removeLocked(l)
-	}
-}
-
-func retryable(err error) bool {
-	e, ok := errors.AsType[*taskerr.Error](err)
-	return ok && taskerr.Classes[e.Class].Retryable
 }
