@@ -49,7 +49,9 @@ func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 			Timeout: o.Timeout, NoCreate: o.NoCreate, Take: o.Take, Receivers: o.Webhooks,
 			Skip: map[doctor.Group]string{},
 		},
+		grants: map[storage.Service]grant{},
 	}
+	d.worker.Grant = func(r storage.Right, on string) string { return d.grants[r.Service](r, on) }
 	defer d.close()
 	cfg, err := o.Load(config.All)
 	if err != nil {
@@ -91,6 +93,7 @@ func problemsOf(err error) (problems []doctor.Problem) {
 type opening struct {
 	o      DoctorOptions
 	worker doctor.Worker
+	grants map[storage.Service]grant // queues and blobs may be of different services
 
 	mu   sync.Mutex
 	open []*Tenant
@@ -129,16 +132,7 @@ func (d *opening) close() {
 }
 
 func (d *opening) queues(cfg config.Config) {
-	switch cfg.QueueBackend {
-	case config.QueueNATS:
-		d.worker.Grant = grantOfNATS
-	case config.QueuePostgres:
-		d.worker.Grant = grantOfPostgres
-	case config.QueuePGMQ:
-		d.worker.Grant = grantOfPGMQ
-	default:
-		d.worker.Grant = grantOf(cfg)
-	}
+	d.grants[storage.Queue] = grantOfQueues(cfg)
 	d.worker.Queues = func(ctx context.Context) ([]queue.Probing, error) {
 		t, err := d.tenant(ctx, cfg, config.Queue)
 		if err != nil {
@@ -154,31 +148,6 @@ func (d *opening) queues(cfg config.Config) {
 		}
 		return all, nil
 	}
-}
-
-func grantOf(cfg config.Config) func(storage.Right, string) string {
-	creds, err := (&Tenant{Config: cfg}).credentials()
-	if err != nil {
-		return func(storage.Right, string) string { return err.Error() }
-	}
-	return creds.Grant
-}
-
-// grantOfNATS names the subjects that a right needs. The error names the one that is denied.
-func grantOfNATS(storage.Right, string) string {
-	return "give its user the permissions that docs/nats.md lists"
-}
-
-// grantOfPostgres is for rights on functions. The error names the one that is denied.
-func grantOfPostgres(storage.Right, string) string {
-	return "run async-worker migrate as the owner of the database, which grants the functions aw_queue_* to async_worker " +
-		"and service_role, and check that the key or login has one of these roles and is this tenant's"
-}
-
-// grantOfPGMQ is for rights on pgmq's functions and on the table of one queue.
-func grantOfPGMQ(_ storage.Right, on string) string {
-	return fmt.Sprintf("grant usage on schema pgmq, execute on all its functions, select on pgmq.meta, and all on table "+
-		"pgmq.%q to the login of DATABASE_URL", "q_"+on)
 }
 
 func (d *opening) clock(cfg config.Config) {
@@ -197,9 +166,7 @@ func (d *opening) clock(cfg config.Config) {
 
 func (d *opening) container(cfg config.Config) {
 	d.worker.Container = (&Tenant{Config: cfg}).ContainerName()
-	if cfg.BlobBackend == config.BlobAzure {
-		d.worker.Grant = grantOf(cfg)
-	}
+	d.grants[storage.Blob] = grantOfBlobs(cfg)
 	d.worker.Bucket = func(ctx context.Context) (doctor.Bucket, error) {
 		t, err := d.tenant(ctx, cfg, config.Blob)
 		if err != nil {
