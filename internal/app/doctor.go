@@ -65,7 +65,7 @@ func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	}
 	d.group(doctor.Unit, config.Tenant, d.unit)
 	d.group(doctor.Queues, config.Tenant|config.Queue, d.queues)
-	d.group(doctor.Clock, config.Tenant|config.Queue, d.clock)
+	d.group(doctor.Clock, config.Tenant|config.Queue|config.Blob, d.clock)
 	d.group(doctor.Container, config.Tenant|config.Blob, d.container)
 	d.group(doctor.Store, config.Tenant|config.Store|config.Schema, d.store)
 	d.group(doctor.Models, config.Tenant|config.Models, d.models)
@@ -151,16 +151,20 @@ func (d *opening) queues(cfg config.Config) {
 }
 
 func (d *opening) clock(cfg config.Config) {
+	service := storage.Queue
 	if cfg.QueueBackend != config.QueueAzure {
-		d.worker.Skip[doctor.Clock] = "no request is signed with the time"
-		return
+		service = storage.Blob // the account may have no queues
+		if cfg.BlobBackend != config.BlobAzure {
+			d.worker.Skip[doctor.Clock] = "no request is signed with the time"
+			return
+		}
 	}
 	d.worker.StorageAt = func(ctx context.Context) (time.Time, error) {
 		creds, err := (&Tenant{Config: cfg}).credentials()
 		if err != nil {
 			return time.Time{}, err
 		}
-		return creds.Clock(ctx)
+		return creds.Clock(ctx, service)
 	}
 }
 

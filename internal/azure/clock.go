@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Clock returns the queue service's time, in whole seconds. It needs no key, since any response has a Date.
-func (c *Credentials) Clock(ctx context.Context) (time.Time, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.endpoints[Queue]+"/?comp=list&maxresults=1", nil)
+// Clock returns the time of a service, in whole seconds. It needs no key, since any response has a Date.
+func (c *Credentials) Clock(ctx context.Context, s Service) (time.Time, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.endpoints[s]+"/?comp=list&maxresults=1", nil)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("request the time: %w", withoutURL(err))
 	}

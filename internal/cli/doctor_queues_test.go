@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/seed-7227ef26/async-worker/internal/doctor"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
@@ -49,5 +53,23 @@ func TestDoctorOnPostgresQueues(t *testing.T) {
 	sick, code := w.sick(t, w.env("QUEUE_BACKEND=pgmq", "DATABASE_URL="+stacktest.EmptyPostgres(t)), others...)
 	if code != exitConfig || !strings.Contains(sick["queue create"].Seen, "create extension pgmq") {
 		t.Errorf("pgmq is not there: exit %d, %+v", code, sick)
+	}
+}
+
+// TestDoctorClockOfBlobs: requests to Azure's blobs are signed with the time, wherever the queues are.
+func TestDoctorClockOfBlobs(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	var out, errs bytes.Buffer
+	Run(t.Context(), []string{
+		"doctor", "-o", "json", "--skip", "unit,machine,queues,container,store,models,docling,webhooks",
+	}, w.env("QUEUE_BACKEND=postgres"), strings.NewReader(""), &out, &errs)
+	var report doctorReport
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatal(err, out.String(), errs.String())
+	}
+	at := slices.IndexFunc(report.Results, func(r doctor.Result) bool { return r.Check == "storage clock" })
+	if at < 0 || report.Results[at].State != doctor.OK {
+		t.Error(out.String())
 	}
 }

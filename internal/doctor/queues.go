@@ -192,7 +192,7 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 	case len(fine) == 0 && len(left) == 0:
 		return Result{
 			Check: check, State: Skipped,
-			Seen: "there is no queue to try it on, or the account does not answer or refuses the login",
+			Seen: "there is no queue to try it on, or their service does not answer or refuses the login",
 		}
 	case len(fine) == 0:
 		return Result{Check: check, State: Skipped, Seen: strings.Join(left, "; ")}
@@ -202,7 +202,7 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 	return ok(check, "%d of %d queues", len(fine), len(visits))
 }
 
-// refused returns the result of a request that the storage account rejected.
+// refused returns the result of a request that the service rejected.
 func (w *Worker) refused(check string, right azure.Right, on string, err error) Result {
 	r := failed(check, err, "")
 	if r.Seen == "" || !strings.Contains(r.Seen, on) {
