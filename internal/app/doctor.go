@@ -186,6 +186,9 @@ func (d *opening) container(cfg config.Config) {
 
 func (d *opening) store(cfg config.Config) {
 	d.worker.Vectors = cfg.EmbeddingDimensions
+	if models, err := d.o.Load(config.Tenant | config.Models); err == nil {
+		d.worker.Model = embeddingModel(models)
+	}
 	d.worker.Store = func(ctx context.Context) (store.Examiner, error) {
 		t, err := d.tenant(ctx, cfg, config.Store)
 		if err != nil {

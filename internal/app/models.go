@@ -46,6 +46,14 @@ func openRater(c config.Config) (*rerank.Client, error) {
 	return rerank.New(rerank.Config{URL: c.Rerank.URL, Model: c.Rerank.Model, APIKey: c.Rerank.APIKey.Reveal()})
 }
 
+// embeddingModel is the name that vectors are stored with.
+func embeddingModel(c config.Config) string {
+	if c.LLMProvider == config.ProviderOffline {
+		return offline.Model
+	}
+	return c.OpenAI.EmbeddingModel
+}
+
 func (t *Tenant) openUncounted() (err error) {
 	c := t.Config
 	if c.LLMProvider == config.ProviderOffline {

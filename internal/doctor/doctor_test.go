@@ -100,6 +100,31 @@ func TestServiceThatHangs(t *testing.T) {
 	})
 }
 
+// TestIndexedVectors: documents whose vectors are by another model than the worker's are counted, and said.
+func TestIndexedVectors(t *testing.T) {
+	t.Parallel()
+	mine, other := store.ModelCount{Model: "mine", Documents: 3}, store.ModelCount{Model: "offline-hash-1", Documents: 2}
+	for name, c := range map[string]struct {
+		models []store.ModelCount
+		model  string
+		want   State
+		seen   string
+	}{
+		"nothing is indexed":   {[]store.ModelCount{}, "mine", Skipped, "no document"},
+		"not migrated":         {nil, "mine", Skipped, "earlier version"},
+		"the worker's own":     {[]store.ModelCount{mine}, "mine", OK, "by mine, of 3 documents"},
+		"some by another":      {[]store.ModelCount{mine, other}, "mine", Warn, "2 of 5 documents have vectors by offline-hash-1"},
+		"all by another":       {[]store.ModelCount{other}, "mine", Warn, "2 of 2 documents"},
+		"the model isn't told": {[]store.ModelCount{other}, "", Skipped, "settings"},
+	} {
+		w := Worker{Model: c.model}
+		r := w.indexed(store.Examination{Models: c.models})
+		if r.State != c.want || !strings.Contains(r.Seen, c.seen) || (r.State == Warn) != (r.Remedy != "") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
 func TestSkew(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

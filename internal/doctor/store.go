@@ -38,7 +38,7 @@ func storeChecks(ctx context.Context, w *Worker) []Result {
 	} {
 		results = append(results, lacking(part.check, e, part.fine, part.about...))
 	}
-	return append(results, skewed("store clock", "the database's", e.Now, asked.Add(took/2), took))
+	return append(results, w.indexed(e), skewed("store clock", "the database's", e.Now, asked.Add(took/2), took))
 }
 
 // examination opens the store and examines it.
@@ -142,6 +142,36 @@ func (w *Worker) schema(e store.Examination) Result {
 		return Result{Check: check, State: Warn, Seen: strings.Join(open, "; "), Remedy: strings.Join(shut, "; ")}
 	}
 	return ok(check, "version %d, vectors of %d dimensions", e.Version, e.Dimensions)
+}
+
+// indexed compares the models of the indexed documents' vectors with the worker's. Searches compare vectors of different
+// models as if they were of one, which finds nothing and says nothing.
+func (w *Worker) indexed(e store.Examination) Result {
+	const check = "indexed vectors"
+	var documents, foreign int
+	var others []string
+	for _, m := range e.Models {
+		documents += m.Documents
+		if m.Model != w.Model {
+			foreign += m.Documents
+			others = append(others, m.Model)
+		}
+	}
+	switch {
+	case e.Models == nil:
+		return Result{Check: check, State: Skipped, Seen: "the database's functions are those of an earlier version"}
+	case documents == 0:
+		return Result{Check: check, State: Skipped, Seen: "no document is indexed"}
+	case w.Model == "":
+		return Result{Check: check, State: Skipped, Seen: "the settings of the model are wrong"}
+	case foreign > 0:
+		return Result{
+			Check: check, State: Warn, Seen: fmt.Sprintf("%d of %d documents have vectors by %s, and the worker's model is %s: "+
+				"searches find these documents by their words only", foreign, documents, strings.Join(others, ", "), w.Model),
+			Remedy: "ingest them again, which embeds them anew; or set the former model (docs/models.md)",
+		}
+	}
+	return ok(check, "by %s, of %d documents", w.Model, documents)
 }
 
 // lacking combines all findings of one kind into a result. The statements can be run as they are.

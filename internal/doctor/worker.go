@@ -31,7 +31,8 @@ type Worker struct {
 	Bucket    func(context.Context) (Bucket, error)
 	Grant     func(r azure.Right, on string) string // how to grant a right of the storage account
 	Store     func(context.Context) (store.Examiner, error)
-	Vectors   int // EMBEDDING_DIMENSIONS
+	Vectors   int    // EMBEDDING_DIMENSIONS
+	Model     string // that embeds; empty: not known
 	Embedder  func(context.Context) (llm.Embedder, error)
 	Chat      func(context.Context) (llm.Chat, error)
 	// Contexts opens the model that writes contexts of chunks; nil: CONTEXT_MODE is off.

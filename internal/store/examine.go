@@ -24,6 +24,15 @@ type Examination struct {
 	Now          time.Time `json:"now"`          // by the database's clock
 	Findings     []Finding `json:"findings"`
 	WebhookHosts []string  `json:"webhook_hosts"` // scheme and host of the last jobs' webhooks
+	// Models are those of the indexed documents' vectors, the most frequent first. Of many documents some are
+	// looked at. Nil: the database was not migrated since.
+	Models []ModelCount `json:"models"`
+}
+
+// ModelCount is how many documents have vectors by a model.
+type ModelCount struct {
+	Model     string `json:"model"`
+	Documents int    `json:"documents"`
 }
 
 // Finding is a right that the key lacks, or should not have.

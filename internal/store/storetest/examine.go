@@ -46,9 +46,18 @@ func testExamine(t *testing.T, b *bench) {
 	if !slices.Equal(e.WebhookHosts, []string{"https://hooks.example:8443"}) {
 		t.Errorf("hosts of webhooks: %q", e.WebhookHosts)
 	}
+	if len(e.Models) != 0 {
+		t.Errorf("models of an empty index: %v", e.Models)
+	}
 	jobs, err := b.Jobs(b.ctx(), store.JobFilter{Limit: 10})
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("%d jobs, %v; want the one from before", len(jobs), err)
+	}
+	b.ingest("old.txt", "the former")
+	b.ingest("old.txt", "the harbour")
+	e, err = b.Examine(b.ctx())
+	if want := []store.ModelCount{{Model: "test-model", Documents: 1}}; err != nil || !slices.Equal(e.Models, want) {
+		t.Errorf("models of the index: %v, %v; want %v", e.Models, err, want)
 	}
 }
 
@@ -69,7 +78,9 @@ type callable struct {
 }
 
 // examinesBy are functions that Examine itself needs, and two others.
-var examinesBy = []string{"aw_begin", "aw_bound", "aw_client", "aw_examine", "aw_examine_policies", "aw_append_events"}
+var examinesBy = []string{
+	"aw_begin", "aw_bound", "aw_client", "aw_examine", "aw_examine_policies", "aw_examine_models", "aw_append_events",
+}
 
 // lacks returns the single rights of a role and of the role that runs the functions, and some excessive rights of each
 // kind.

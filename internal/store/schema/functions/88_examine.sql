@@ -247,7 +247,28 @@ begin
     'dimensions', (
       select atttypmod from pg_attribute
       where attrelid = to_regclass(format('%I.document_chunks', c_schema)) and attname = 'embedding'),
-    'now', clock_timestamp(), 'findings', v_findings, 'webhook_hosts', v_hosts);
+    'now', clock_timestamp(), 'findings', v_findings, 'webhook_hosts', v_hosts,
+    'models', {{ .schema }}.aw_examine_models(v_client));
+end $$;
+
+-- aw_examine_models is by which models the vectors of a client's documents are. It looks at 2,000 documents at most, in the
+-- order of their ids, which are random, and at one chunk of each: all chunks of a version are by one model.
+create or replace function {{ .schema }}.aw_examine_models(client text) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('model', m.model, 'documents', m.documents)
+                              order by m.documents desc, m.model), '[]')
+    from (select c.model, count(*) as documents
+          from (select o.id, o.active_version from {{ .schema }}.documents o
+                where o.client_id = client and o.active_version is not null order by o.id limit 2000) d
+          cross join lateral (
+            select x.model from {{ .schema }}.document_chunks x
+            where x.client_id = client and x.document_id = d.id and x.version = d.active_version
+            order by x.position limit 1) c
+          group by c.model) m);
+exception when insufficient_privilege then
+  return '[]'; -- which aw_examine reports
 end $$;
 
 -- aw_examine_policies is what is wrong with a table's row-level security: what lets the functions reach other
