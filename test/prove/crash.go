@@ -147,7 +147,7 @@ func (c *crasher) walk(ctx context.Context, w *way, point string) ([]string, err
 		return nil, err
 	}
 	first := append(env[:len(env):len(env)], "PROVE_TRACE="+trace, "PROVE_POINT="+point)
-	log, died, err := c.firstLife(ctx, t, w.scenario, first)
+	log, end, err := c.firstLife(ctx, t, w.scenario, first)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -156,11 +156,11 @@ func (c *crasher) walk(ctx context.Context, w *way, point string) ([]string, err
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var found []string
-	if died || w.submit {
+	if end != drained {
 		found, err = c.secondLife(ctx, t, env, &log)
 	}
 	if err == nil && len(found) == 0 {
-		found, err = t.check(ctx, c.report, deaths(died))
+		found, err = t.check(ctx, c.report, end.deaths())
 	}
 	if err == nil && len(found) == 0 && w.paid {
 		found, err = t.checkPaid(ctx, c.report, points)
@@ -168,7 +168,7 @@ func (c *crasher) walk(ctx context.Context, w *way, point string) ([]string, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c.count(w.scenario, point, died)
+	c.count(w.scenario, point, end == died)
 	c.report.violated(name, found, log)
 	return points, os.RemoveAll(dir)
 }
@@ -186,49 +186,75 @@ func (c *crasher) count(s scenario, point string, died bool) {
 }
 
 // firstLife sends the task and runs the process that is to die; without a point it runs until all is drained.
-func (c *crasher) firstLife(
-	ctx context.Context, t *tenant, s scenario, env []string,
-) (log string, died bool, err error) {
+func (c *crasher) firstLife(ctx context.Context, t *tenant, s scenario, env []string) (log string, end lifeEnd, err error) {
 	text := s.text(t)
 	if s.submit {
 		return c.submit(ctx, t, s, text, env)
 	}
 	if err := t.send(ctx, text, taskID, s.states...); err != nil {
-		return "", false, err
+		return "", late, err
 	}
 	p, err := start(ctx, c.file, env)
 	if err != nil {
-		return "", false, err
+		return "", late, err
 	}
 	// The point may be at the worker's start, in its work, or never reached.
-	if err := t.drain(ctx, recovery, p.Done()); err != nil && !errors.Is(err, errNotDrained) {
-		return "", false, errors.Join(err, p.kill())
+	left := t.drain(ctx, recovery, p.Done())
+	if left != nil && !errors.Is(left, errNotDrained) {
+		return "", late, errors.Join(left, p.kill())
 	}
 	err = p.end()
-	return "first life:\n" + p.log.String(), p.code() == 137, err
+	log = "first life:\n" + p.log.String()
+	switch {
+	case p.code() == 137:
+		return log, died, err
+	case left != nil:
+		return log, late, err
+	}
+	return log, drained, err
+}
+
+// lifeEnd is how a first life ended.
+type lifeEnd int
+
+const (
+	drained lifeEnd = iota // and nothing is left
+	died                   // at its point
+	late                   // alive, and something is left: the machine is slower than the patience
+)
+
+// deaths is how many processes died.
+func (e lifeEnd) deaths() int {
+	if e == died {
+		return 1
+	}
+	return 0
 }
 
 // submit runs the submitter, which dies. If it submitted nothing, its user sees that and submits again.
 func (c *crasher) submit(
 	ctx context.Context, t *tenant, s scenario, text string, env []string,
-) (log string, died bool, err error) {
+) (log string, end lifeEnd, err error) {
 	t.expected = append(t.expected, expectation{taskID, s.states})
-	died, err = c.enqueue(ctx, text, env)
+	killed, err := c.enqueue(ctx, text, env)
 	if err != nil {
-		return "", false, err
+		return "", late, err
 	}
 	var recorded int
 	if err := t.db.QueryRow(ctx, `select count(*) from jobs where client_id = $1`, t.client).
 		Scan(&recorded); err != nil {
-		return "", false, err
+		return "", late, err
 	}
 	if recorded == 0 {
 		if _, err := c.enqueue(ctx, text, append(env[:len(env):len(env)], "PROVE_POINT=")); err != nil {
-			return "", false, err
+			return "", late, err
 		}
 	}
+	if end = late; killed { // no worker has run yet
+		end = died
+	}
 	// The sweep skips young submissions, since their message may be on its way.
-	return "", died, t.age(ctx, time.Hour)
+	return "", end, t.age(ctx, time.Hour)
 }
 
 func (c *crasher) enqueue(ctx context.Context, text string, env []string) (died bool, err error) {
@@ -262,14 +288,14 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 	if err != nil {
 		return nil, err
 	}
-	drained := t.drainOrHooks(ctx, recovery, p.Done(), p.working)
+	left := t.drainOrHooks(ctx, recovery, p.Done(), p.working)
 	err = p.end()
 	*log += "next life:\n" + p.log.String()
 	switch code := p.code(); {
-	case errors.Is(drained, errNotDrained):
-		return []string{"I1 " + drained.Error()}, err
-	case drained != nil || err != nil:
-		return nil, errors.Join(drained, err)
+	case errors.Is(left, errNotDrained):
+		return []string{"I1 " + left.Error()}, err
+	case left != nil || err != nil:
+		return nil, errors.Join(left, err)
 	case code != 0 && code != endedAtStart:
 		return []string{fmt.Sprintf("a process that got SIGTERM exits with %d, want 0", code)}, nil
 	}
@@ -278,10 +304,3 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 
 // endedAtStart is the exit code of a process that got SIGTERM before it handled signals.
 const endedAtStart = 128 + int(syscall.SIGTERM)
-
-func deaths(died bool) int {
-	if died {
-		return 1
-	}
-	return 0
-}
