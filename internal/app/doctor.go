@@ -215,6 +215,7 @@ func (d *opening) container(cfg config.Config) {
 
 func (d *opening) store(cfg config.Config) {
 	d.worker.Vectors = cfg.EmbeddingDimensions
+	d.worker.NextDatabase = (&Tenant{Config: cfg}).NextDatabase()
 	d.worker.Store = func(ctx context.Context) (store.Examiner, error) {
 		t, err := d.tenant(ctx, cfg, config.Store)
 		if err != nil {

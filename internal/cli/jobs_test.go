@@ -257,3 +257,23 @@ func TestWatchOfWhatIsOver(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 }
+
+// TestNoJobs: an empty listing says why, beside the output, and names the types if the one asked for does not exist.
+func TestNoJobs(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"jobs list":                 "There are no jobs yet",
+		"jobs list --status failed": "No job matches",
+		"jobs list --type ingest":   "No job matches",
+		"jobs list --type ingset":   "No job is of the type ingset; the types are agent, ai,",
+	} {
+		r := invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", strings.Fields(args)...)
+		r.want(t, exitOK, want)
+		if strings.Contains(r.out, want) {
+			t.Errorf("%s: in the output that a program reads: %s", args, r.out)
+		}
+	}
+	if r := invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", "jobs", "list", "-o", "json"); r.errOut != "" {
+		t.Errorf("with -o json: %s", r.errOut)
+	}
+}

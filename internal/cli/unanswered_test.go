@@ -115,3 +115,20 @@ func TestHungDatabaseIsReportedByMigrate(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, said)
 	}
 }
+
+// doctor names the address of a database that does not answer, and the setting that it comes from.
+func TestHungDatabaseIsNamedByDoctor(t *testing.T) {
+	t.Parallel()
+	address := silent(t)
+	var out, errOut bytes.Buffer
+	p := &program{
+		env: testEnv("DATABASE_URL=postgres://worker:TopSecret@" + address + "/db"), stdin: strings.NewReader(""),
+		stdout: &out, stderr: &errOut, open: app.Open,
+	}
+	code := p.run(t.Context(), []string{
+		"doctor", "--timeout", "200ms", "--skip",
+		"queues,container,models,docling,gateway,webhooks,events,cognee,clock,machine",
+	})
+	result{code, out.String(), errOut.String()}.want(t, exitUnavailable,
+		"remedy: is the database up at "+address+"? check DATABASE_URL")
+}

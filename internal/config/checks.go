@@ -142,8 +142,11 @@ func (l *loader) checkAzure() {
 	const conn, account = "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT"
 	switch {
 	case !l.given(conn) && !l.given(account):
-		l.problem(conn, "neither it nor AZURE_STORAGE_ACCOUNT is set",
-			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity")
+		remedy := "set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity"
+		if backend := l.cfg.QueueBackend; backend != "" && backend != QueueAzure { // only the documents need it
+			remedy += "; or BLOB_BACKEND=dir and BLOB_DIR, for documents in a folder"
+		}
+		l.problem(conn, "neither it nor AZURE_STORAGE_ACCOUNT is set", remedy)
 	case l.given(conn) && l.given(account) && l.fine(conn, account):
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
 			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one")
