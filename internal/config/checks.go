@@ -142,11 +142,14 @@ func (l *loader) checkAzure() {
 	const conn, account = "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT"
 	switch {
 	case !l.given(conn) && !l.given(account):
-		remedy := "set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity"
+		const problem = "neither it nor AZURE_STORAGE_ACCOUNT is set"
 		if backend := l.cfg.QueueBackend; backend != "" && backend != QueueAzure { // only the documents need it
-			remedy += "; or BLOB_BACKEND=dir and BLOB_DIR, for documents in a folder"
+			l.problem(conn, problem, "set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed "+
+				"identity; or BLOB_BACKEND=dir and BLOB_DIR, for documents in a folder")
+			return
 		}
-		l.problem(conn, "neither it nor AZURE_STORAGE_ACCOUNT is set", remedy)
+		l.problem(conn, problem,
+			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity")
 	case l.given(conn) && l.given(account) && l.fine(conn, account):
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
 			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one")
