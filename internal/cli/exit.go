@@ -59,6 +59,8 @@ const (
 		"as the worker does"
 )
 
+const nextFull = "make room on the disk of that folder, and repeat the command"
+
 const nextUnknownJob = "check the id and CLIENT_ID; async-worker jobs list shows the jobs"
 
 // nextUnknown is what to do about an id that the tenant does not have. list is the command that shows the things.

@@ -277,3 +277,17 @@ func TestNoJobs(t *testing.T) {
 		t.Errorf("with -o json: %s", r.errOut)
 	}
 }
+
+// TestLongEventIsPrintedWhole: the message of a dropped duplicate ends with what to do.
+func TestLongEventIsPrintedWhole(t *testing.T) {
+	t.Parallel()
+	s := someRows()
+	s.events["good"] = []store.JobEvent{{
+		Seq: 1, JobID: "good", At: noon, Message: "sent again after it had failed; the message was dropped. To do the " +
+			"task again, send it under a new task_id or with hints.force",
+	}}
+	r := invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "get", "good")
+	if !strings.Contains(strings.Join(strings.Fields(r.out), " "), "under a new task_id or with hints.force") {
+		t.Errorf("%s", r.out)
+	}
+}

@@ -47,8 +47,11 @@ func verdictOf(err error) verdict {
 		return verdict{exitTemporary, next}
 	}
 	code := codeOf(err)
-	if code == exitPermission {
+	switch {
+	case code == exitPermission:
 		next = nextPermission // a service that refuses is up
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		next = nextFull // whatever else might be wrong with the folder
 	}
 	return verdict{code, next}
 }
