@@ -53,7 +53,7 @@ database every two seconds and misses shorter changes; jobs watch shows every ev
 					return &failure{"list jobs", nextStore, err}
 				}
 				if len(jobs) == 0 && out != asJSON {
-					fmt.Fprintln(p.stderr, noJobs(f))
+					printWrapped(p.stderr, "", noJobs(f, t.Config.ClientID))
 				}
 				return p.printJobs(out, jobs)
 			})
@@ -73,7 +73,7 @@ database every two seconds and misses shorter changes; jobs watch shows every ev
 }
 
 // noJobs says why a listing is empty. A job of an unknown type may exist, because any message can name one.
-func noJobs(f store.JobFilter) string {
+func noJobs(f store.JobFilter, client string) string {
 	types := flagValues()["type"]
 	switch {
 	case f.Type != "" && !slices.Contains(types, f.Type):
@@ -81,7 +81,7 @@ func noJobs(f store.JobFilter) string {
 	case f.Status != "" || f.Type != "" || f.Parent != "" || !f.Before.IsZero():
 		return "No job matches; without its flags, jobs list shows all."
 	}
-	return "There are no jobs yet; async-worker enqueue adds one."
+	return "There are no jobs of " + client + " yet; async-worker enqueue adds one."
 }
 
 func (p *program) printJobs(out format, jobs []store.Job) error {

@@ -262,7 +262,7 @@ func TestWatchOfWhatIsOver(t *testing.T) {
 func TestNoJobs(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"jobs list":                 "There are no jobs yet",
+		"jobs list":                 "There are no jobs of",
 		"jobs list --status failed": "No job matches",
 		"jobs list --type ingest":   "No job matches",
 		"jobs list --type ingset":   "No job is of the type ingset; the types are agent, ai,",
