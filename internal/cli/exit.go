@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 
@@ -103,6 +104,9 @@ func nextService(t *app.Tenant, err error) string {
 func (p *program) report(err error) int {
 	if err == nil {
 		return exitOK
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == os.Stdout.Name() && errors.Is(e, syscall.EPIPE) {
+		return exitFailed // the reader, such as head, has what it wanted
 	}
 	v := verdictOf(err)
 	if _, reported := errors.AsType[*reportedError](err); reported {
