@@ -189,6 +189,7 @@ func (d *opening) store(cfg config.Config) {
 	if models, err := d.o.Load(config.Tenant | config.Models); err == nil {
 		d.worker.Model = embeddingModel(models)
 	}
+	d.worker.NextDatabase = (&Tenant{Config: cfg}).NextDatabase()
 	d.worker.Store = func(ctx context.Context) (store.Examiner, error) {
 		t, err := d.tenant(ctx, cfg, config.Store)
 		if err != nil {

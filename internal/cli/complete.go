@@ -48,6 +48,12 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = p.completeJobs(job.Failed)
 	case "async-worker webhooks resend":
 		cmd.ValidArgsFunction = p.completeDeliveries
+	case "async-worker dlq show", "async-worker dlq purge":
+		cmd.ValidArgsFunction = p.completeDeadLetters("") // any
+	case "async-worker dlq replay":
+		cmd.ValidArgsFunction = p.completeDeadLetters("no")
+	case "async-worker schedules pause", "async-worker schedules resume", "async-worker schedules remove":
+		cmd.ValidArgsFunction = p.completeSchedules
 	case "async-worker documents delete":
 		cmd.ValidArgsFunction = p.completeDocuments
 	}
@@ -144,6 +150,38 @@ func (p *program) completeDeliveries(
 			}
 		}
 		return nil
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeDeadLetters offers the newest dead letters; those that were replayed or not, or any.
+func (p *program) completeDeadLetters(replayed string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+		p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+			found, err := t.Store.DeadLetters(ctx, store.DeadLetterFilter{Replayed: replayed, Limit: completedJobs})
+			for _, d := range found {
+				if !slices.Contains(args, d.ID) {
+					ids = append(ids, printable(d.ID)+"\t"+printable(d.TaskType+" "+d.Reason+" "+d.ErrorClass))
+				}
+			}
+			return err
+		})
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeSchedules offers the tenant's schedules.
+func (p *program) completeSchedules(
+	cmd *cobra.Command, args []string, _ string,
+) (ids []string, _ cobra.ShellCompDirective) {
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		found, err := t.Store.Schedules(ctx, "", completedJobs)
+		for _, s := range found {
+			if !slices.Contains(args, s.ID) {
+				ids = append(ids, printable(s.ID)+"\t"+printable(s.Cron))
+			}
+		}
+		return err
 	})
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }

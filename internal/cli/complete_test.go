@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // What Tab offers: values of flags, and the ids of jobs with which a command can do something.
@@ -32,12 +33,19 @@ func TestCompletion(t *testing.T) {
 		"webhooks list --state ":       "pending delivered failed refused",
 		"webhooks resend ":             "msg_f",
 		"webhooks resend msg_f ":       "",
+		"dlq show ":                    "dl-1 dl-2",
+		"dlq replay dl-1 ":             "dl-2",
+		"dlq purge ":                   "dl-1 dl-2",
+		"schedules pause ":             "nightly hourly",
+		"schedules remove nightly ":    "hourly",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			words := append([]string{"__complete"}, strings.Split(args, " ")...)
 			s := someRows()
 			s.documents, s.outbox = someDocuments(), someDeliveries()
+			s.letters = []store.DeadLetter{{ID: "dl-1", TaskType: "ingest"}, {ID: "dl-2", TaskType: "ocr"}}
+			s.schedules = []store.Schedule{{ID: "nightly", Cron: "@daily"}, {ID: "hourly", Cron: "@hourly"}}
 			r := invoke(t, app.Tenant{Store: s}, testEnv(), "", words...)
 			var got []string
 			for line := range strings.Lines(r.out) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 
@@ -59,6 +60,8 @@ const (
 		"as the worker does"
 )
 
+const nextFull = "make room on the disk of that folder, and repeat the command"
+
 const nextUnknownJob = "check the id and CLIENT_ID; async-worker jobs list shows the jobs"
 
 // nextUnknown is what to do about an id that the tenant does not have. list is the command that shows the things.
@@ -101,6 +104,9 @@ func nextService(t *app.Tenant, err error) string {
 func (p *program) report(err error) int {
 	if err == nil {
 		return exitOK
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == os.Stdout.Name() && errors.Is(e, syscall.EPIPE) {
+		return exitFailed // the reader, such as head, has what it wanted
 	}
 	v := verdictOf(err)
 	if _, reported := errors.AsType[*reportedError](err); reported {

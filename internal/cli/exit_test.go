@@ -76,3 +76,19 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestFullDisk: the remedy is room, and not what the action that failed usually lacks.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		path := &fs.PathError{Op: "write", Path: "/srv/documents/a.pdf", Err: full}
+		for _, err := range []error{
+			fmt.Errorf("write the tenant: %w", path),
+			&failure{"upload a.pdf", "check BLOB_DIR: is the folder there?", taskerr.Classify(path)},
+		} {
+			if v := verdictOf(err); v.next != nextFull {
+				t.Errorf("%v: what to do: %s", err, v.next)
+			}
+		}
+	}
+}

@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -82,6 +84,8 @@ func nextExtract(err error) string {
 
 // takeInput copies standard input to a file, which remove deletes.
 func (p *program) takeInput(ctx context.Context, most int64) (path string, remove func(), err error) {
+	// By default the end of a reader such as head ends this process at once, and the document's copy would stay.
+	signal.Ignore(syscall.SIGPIPE)
 	f, err := os.CreateTemp("", "async-worker-extract-")
 	if err != nil {
 		return "", nil, err

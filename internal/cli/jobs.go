@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
@@ -20,6 +21,9 @@ import (
 )
 
 // storeOnly is what a command needs to read or write rows.
+// eventColumn is how wide the message of an event may be beside its stage; a longer one is printed below.
+const eventColumn = 56
+
 const storeOnly = config.Tenant | config.Store
 
 func (p *program) newJobsCommand() *cobra.Command {
@@ -132,10 +136,14 @@ func printHistory(w io.Writer, s jobHistory) error {
 	if len(s.Events) > 0 {
 		var items []item
 		for _, e := range s.Events {
-			items = append(items, item{cells: []string{
+			text, note := eventText(e), ""
+			if _, piece := deltaOf(e); !piece && runewidth.StringWidth(printable(text)) > eventColumn {
+				text, note = "", text // it may end with what to do
+			}
+			items = append(items, item{[]string{
 				strconv.FormatInt(e.Seq, 10), formatTime(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%",
-				e.Stage, eventText(e),
-			}})
+				e.Stage, text,
+			}, note})
 		}
 		fmt.Fprintln(w)
 		if err := listing(w, []string{"EVENT", "AT", "TRY", "DONE", "STAGE", "MESSAGE"}, items); err != nil {

@@ -52,6 +52,9 @@ database every two seconds and misses shorter changes; jobs watch shows every ev
 				if err != nil {
 					return &failure{"list jobs", nextStore, err}
 				}
+				if len(jobs) == 0 && out != asJSON {
+					printWrapped(p.stderr, "", noJobs(f, t.Config.ClientID))
+				}
 				return p.printJobs(out, jobs)
 			})
 		}),
@@ -67,6 +70,18 @@ database every two seconds and misses shorter changes; jobs watch shows every ev
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show changes until Ctrl-C")
 	addSettings(cmd, storeOnly)
 	return cmd
+}
+
+// noJobs says why a listing is empty. A job of an unknown type may exist, because any message can name one.
+func noJobs(f store.JobFilter, client string) string {
+	types := flagValues()["type"]
+	switch {
+	case f.Type != "" && !slices.Contains(types, f.Type):
+		return fmt.Sprintf("No job is of the type %s; the types are %s.", printable(f.Type), strings.Join(types, ", "))
+	case f.Status != "" || f.Type != "" || f.Parent != "" || !f.Before.IsZero():
+		return "No job matches; without its flags, jobs list shows all."
+	}
+	return "There are no jobs of " + client + " yet; async-worker enqueue adds one."
 }
 
 func (p *program) printJobs(out format, jobs []store.Job) error {

@@ -257,3 +257,37 @@ func TestWatchOfWhatIsOver(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 }
+
+// TestNoJobs: an empty listing says why, beside the output, and names the types if the one asked for does not exist.
+func TestNoJobs(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"jobs list":                 "There are no jobs of",
+		"jobs list --status failed": "No job matches",
+		"jobs list --type ingest":   "No job matches",
+		"jobs list --type ingset":   "No job is of the type ingset; the types are agent, ai,",
+	} {
+		r := invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", strings.Fields(args)...)
+		r.want(t, exitOK, want)
+		if strings.Contains(r.out, want) {
+			t.Errorf("%s: in the output that a program reads: %s", args, r.out)
+		}
+	}
+	if r := invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", "jobs", "list", "-o", "json"); r.errOut != "" {
+		t.Errorf("with -o json: %s", r.errOut)
+	}
+}
+
+// TestLongEventIsPrintedWhole: the message of a dropped duplicate ends with what to do.
+func TestLongEventIsPrintedWhole(t *testing.T) {
+	t.Parallel()
+	s := someRows()
+	s.events["good"] = []store.JobEvent{{
+		Seq: 1, JobID: "good", At: noon, Message: "sent again after it had failed; the message was dropped. To do the " +
+			"task again, send it under a new task_id or with hints.force",
+	}}
+	r := invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "get", "good")
+	if !strings.Contains(strings.Join(strings.Fields(r.out), " "), "under a new task_id or with hints.force") {
+		t.Errorf("%s", r.out)
+	}
+}

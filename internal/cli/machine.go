@@ -67,10 +67,13 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	case len(names) == 1:
 		return p.useTenantFiles(cmd, root, names[0])
 	case len(names) > 1:
-		return badUsage("choose one with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants",
-			len(names))
+		return severalTenants(names)
 	}
 	return nil
+}
+
+func severalTenants(names []string) error {
+	return badUsage("choose one with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants", len(names))
 }
 
 // needsTenant reports whether a command needs the settings of a tenant.

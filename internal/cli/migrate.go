@@ -35,7 +35,7 @@ With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a
 			if toPrint {
 				groups = config.Schema
 			}
-			cfg, _, err := p.settings(cmd, groups)
+			cfg, log, err := p.settings(cmd, groups)
 			if err != nil {
 				return err
 			}
@@ -43,6 +43,7 @@ With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a
 			if toPrint {
 				return schema.Print(p.stdout, o)
 			}
+			o.ConnectWait, o.Log = p.patience, log
 			report, err := schema.Migrate(cmd.Context(), cfg.DatabaseURL.Reveal(), o)
 			if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" { // insufficient privilege
 				return &failure{"migrate", "", &notOwnerError{err}}

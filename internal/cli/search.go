@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // searching are the flags of search.
@@ -164,7 +166,11 @@ func parseDay(flag, text string) (at time.Time, day bool, err error) {
 func find(ctx context.Context, t *app.Tenant, q search.Query) (search.Found, error) {
 	found, err := t.Find(ctx, t.Store, q)
 	if e, ok := errors.AsType[*search.EmbedError](err); ok {
-		return found, &failure{"embed the query", nextModel, e.Cause}
+		next := nextModel
+		if known, ok := errors.AsType[*taskerr.Error](e.Cause); ok {
+			next = cmp.Or(known.Hint, next)
+		}
+		return found, &failure{"embed the query", next, e.Cause}
 	}
 	if _, ok := errors.AsType[*search.InvalidError](err); ok {
 		return found, wrongQuery(err)

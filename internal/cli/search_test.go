@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -87,5 +92,25 @@ func TestSearchRefuses(t *testing.T) {
 	err := wrongQuery(fmt.Errorf("search: %w", &search.InvalidError{Field: "query", Problem: "is long", Remedy: "cut it"}))
 	if err == nil || !strings.Contains(err.Error(), "the query is long") {
 		t.Error(err)
+	}
+}
+
+// A server that answers with a page of its own can be reached: the remedy is about its address.
+func TestSearchOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "<html>hello</html>")
+	}))
+	defer page.Close()
+	var out, errOut bytes.Buffer
+	p := &program{
+		env: testEnv("DATABASE_URL=postgres://worker@"+silent(t)+"/db", "LLM_PROVIDER=openai", "OPENAI_API_KEY=k",
+			"OPENAI_BASE_URL="+page.URL),
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errOut, open: app.Open,
+	}
+	r := result{p.run(t.Context(), []string{"search", "cranes"}), out.String(), errOut.String()}
+	r.want(t, exitUnavailable, "something other than embeddings", "is OPENAI_BASE_URL the whole address")
+	if strings.Contains(r.errOut, "reachable?") {
+		t.Error(r.errOut)
 	}
 }

@@ -33,6 +33,11 @@ type rows struct {
 	submitted  map[string]store.Submission
 	sent       map[string]bool
 	cognee     store.CogneeState
+	schedules  []store.Schedule
+}
+
+func (r *rows) Schedules(context.Context, string, int) ([]store.Schedule, error) {
+	return r.schedules, r.trouble()
 }
 
 func (r *rows) CogneeState(context.Context) (store.CogneeState, error) { return r.cognee, r.trouble() }

@@ -100,6 +100,8 @@ func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error 
 		err := m.Exclusive(func() (err error) { added, err = m.Add(change); return err })
 		if e, ok := errors.AsType[*tenants.ExistsError](err); ok {
 			return &failure{"add the tenant", "to change them, repeat the command with --force; nothing was written", e}
+		} else if _, wrong := errors.AsType[*config.Errors](err); wrong {
+			return &failure{"add the tenant", "nothing was written; correct them and repeat the command", err}
 		} else if err != nil {
 			return err
 		}

@@ -193,3 +193,13 @@ func TestTenantRemoveWhileItRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestTenantAddRefusedSettings: what to do is about what was given, and not to add a tenant, which is what failed.
+func TestTenantAddRefusedSettings(t *testing.T) {
+	t.Parallel()
+	r := onImage(t, t.TempDir(), "", "tenant", "add", "southhaven", "--queue-backend", "postgres", "--llm-provider", "offline")
+	r.want(t, exitConfig, "SUPABASE_URL", "BLOB_BACKEND=dir", "nothing was written; correct them and repeat the command")
+	if strings.Contains(r.errOut, "tenant add NAME") {
+		t.Errorf("%s", r.errOut)
+	}
+}

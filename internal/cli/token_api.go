@@ -40,7 +40,7 @@ type addedToken struct {
 }
 
 func (o *apiTokens) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.tenant, "tenant", "", "the tenant of this machine")
+	cmd.Flags().StringVar(&o.tenant, "tenant", "", "the tenant of this machine; default: the only one")
 	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // the flag exists
 	addRoot(cmd, &o.root)
 	addOutput(cmd, &o.out)
@@ -58,7 +58,7 @@ replays and deletes. With --print nothing is written: the entry for the setting 
 		Example: `  sudo async-worker token add frontend --scope submit --tenant southhaven > token
   async-worker token add frontend --scope submit --print`,
 		Args: oneArg("the NAME of the token"),
-		RunE: p.action(func(cmd *cobra.Command, args []string) error { return p.addAPIToken(cmd.Context(), args[0], o) }),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error { return p.addAPIToken(cmd.Context(), args[0], &o) }),
 	}
 	cmd.Flags().StringVar(&o.scope, "scope", "", "what it may do: read, submit or operate")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the entry for API_TOKENS, and write nothing")
@@ -69,7 +69,7 @@ replays and deletes. With --print nothing is written: the entry for the setting 
 	return cmd
 }
 
-func (p *program) addAPIToken(ctx context.Context, name string, o apiTokens) error {
+func (p *program) addAPIToken(ctx context.Context, name string, o *apiTokens) error {
 	scope, ok := apitoken.ParseScope(o.scope)
 	if !ok {
 		return badUsage("give --scope read, submit or operate", "--scope %q is not a scope", o.scope)
@@ -83,7 +83,7 @@ func (p *program) addAPIToken(ctx context.Context, name string, o apiTokens) err
 		added.Entry = token.String()
 	} else if added.Next, err = p.changeTokens(ctx, o, func(all []apitoken.Token) ([]apitoken.Token, error) {
 		if slices.ContainsFunc(all, func(t apitoken.Token) bool { return t.Name == name }) {
-			return nil, badUsage("choose another name, or remove it first: async-worker token remove "+name,
+			return nil, badUsage("choose another name, or remove it first: async-worker token remove "+name+" --tenant "+o.tenant,
 				"there is a token %q", name)
 		}
 		return append(all, token), nil
@@ -114,6 +114,9 @@ func (p *program) newTokenListCommand() *cobra.Command {
 		Use: "list", Short: "List the tokens of the tenant's HTTP API", Args: noArgs,
 		RunE: p.action(func(_ *cobra.Command, _ []string) error {
 			return onMachine(o.root, func(m *tenants.Machine) error {
+				if err := p.chooseTenant(m, &o); err != nil {
+					return err
+				}
 				all, err := tokensOf(m, o)
 				if err != nil {
 					return err
@@ -140,11 +143,11 @@ func (p *program) newTokenRemoveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove NAME", Short: "Take a token of the tenant's HTTP API away", Args: oneArg("the NAME of the token"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
-			next, err := p.changeTokens(cmd.Context(), o, func(all []apitoken.Token) ([]apitoken.Token, error) {
+			next, err := p.changeTokens(cmd.Context(), &o, func(all []apitoken.Token) ([]apitoken.Token, error) {
 				left := slices.DeleteFunc(slices.Clone(all), func(t apitoken.Token) bool { return t.Name == args[0] })
 				if len(left) == len(all) {
 					return nil, &failure{
-						"remove the token", "async-worker token list shows the tokens",
+						"remove the token", "async-worker token list --tenant " + o.tenant + " shows the tokens",
 						&notFoundError{fmt.Errorf("there is no token %q", printable(args[0]))},
 					}
 				}
@@ -165,12 +168,32 @@ func (p *program) newTokenRemoveCommand() *cobra.Command {
 	return cmd
 }
 
+// chooseTenant makes the machine's only tenant the default, as for the other commands: not if the environment has
+// settings, which may be those of a worker without a package.
+func (p *program) chooseTenant(m *tenants.Machine, o *apiTokens) error {
+	if o.tenant != "" {
+		return nil
+	}
+	var names []string
+	if !p.hasServices() {
+		var err error
+		if names, err = m.Names(); err != nil {
+			return err
+		}
+	}
+	switch len(names) {
+	case 0:
+		return badUsage("give --tenant NAME; a worker without a package has its tokens in API_TOKENS, and "+
+			"async-worker token add NAME --scope SCOPE --print makes an entry", "the token's tenant is not set")
+	case 1:
+		o.tenant = names[0]
+		return nil
+	}
+	return severalTenants(names)
+}
+
 // tokensOf reads the entries of a tenant's tokens.
 func tokensOf(m *tenants.Machine, o apiTokens) ([]apitoken.Token, error) {
-	if o.tenant == "" {
-		return nil, badUsage("give --tenant NAME; a worker without a package has its tokens in API_TOKENS, and "+
-			"async-worker token add NAME --scope SCOPE --print makes an entry", "the token's tenant is not set")
-	}
 	if err := checkTenantName(o.tenant); err != nil {
 		return nil, err
 	}
@@ -198,11 +221,14 @@ func tokensOf(m *tenants.Machine, o apiTokens) ([]apitoken.Token, error) {
 
 // changeTokens changes the entries of a tenant's tokens, and returns the command that puts the change in force.
 func (p *program) changeTokens(
-	ctx context.Context, o apiTokens, change func([]apitoken.Token) ([]apitoken.Token, error),
+	ctx context.Context, o *apiTokens, change func([]apitoken.Token) ([]apitoken.Token, error),
 ) (next string, err error) {
 	err = changeMachine(o.root, func(m *tenants.Machine) error {
+		if err := p.chooseTenant(m, o); err != nil {
+			return err
+		}
 		var added tenants.Added
-		err := m.Exclusive(func() (err error) { added, err = writeTokens(m, o, change); return err })
+		err := m.Exclusive(func() (err error) { added, err = writeTokens(m, *o, change); return err })
 		if err != nil {
 			return err
 		}

@@ -88,3 +88,24 @@ func TestAPITokensRefused(t *testing.T) {
 		t.Errorf("--print wrote %v, %v", found, err)
 	}
 }
+
+// As for the other commands, the machine's only tenant is the default, and what is printed runs as it is.
+func TestAPITokensOfTheOnlyTenant(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
+	token := func(args ...string) result {
+		return onImage(t, root, "", append([]string{"token"}, args...)...)
+	}
+	token("add", "frontend", "--scope", "submit").want(t, exitOK, "next: systemctl")
+	token("list").want(t, exitOK, "frontend  submit")
+	token("add", "frontend", "--scope", "read").want(t, exitUsage, "token remove frontend --tenant southhaven")
+	token("remove", "frontnd").want(t, exitFailed, "token list --tenant southhaven shows the tokens")
+	token("remove", "frontend").want(t, exitOK, "removed frontend")
+
+	other := slices.Clone(enough)
+	other[slices.Index(other, "southhaven")] = "east-bay"
+	onImage(t, root, testKey+"\n", append(other, "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
+	token("add", "frontend", "--scope", "submit").want(t, exitUsage, "2 tenants", "--tenant: east-bay, southhaven")
+	token("list").want(t, exitUsage, "2 tenants")
+}

@@ -81,3 +81,54 @@ func TestHungDatabaseEndsCommands(t *testing.T) {
 		}
 	}
 }
+
+// migrate is the first command of a new database, whose server or firewall may let the connection hang.
+func TestHungDatabaseEndsMigrate(t *testing.T) {
+	t.Parallel()
+	address := silent(t)
+	var out, errOut bytes.Buffer
+	p := &program{
+		env: testEnv("DATABASE_URL=postgres://owner:TopSecret@" + address + "/db"), stdin: strings.NewReader(""),
+		stdout: &out, stderr: &errOut, patience: 200 * time.Millisecond,
+	}
+	code := p.run(t.Context(), []string{"migrate"})
+	result{code, out.String(), errOut.String()}.want(t, exitTemporary,
+		"the database at "+address+" did not answer within 200ms", "what to do: check DATABASE_URL")
+}
+
+// Before that, migrate prints what it is waiting for.
+func TestHungDatabaseIsReportedByMigrate(t *testing.T) {
+	t.Parallel()
+	address := silent(t)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	w := &interrupting{at: "has not answered yet", end: end}
+	p := &program{
+		env:   testEnv("DATABASE_URL=postgres://owner:TopSecret@" + address + "/db"),
+		stdin: strings.NewReader(""), stdout: w, stderr: w,
+	}
+	code := p.run(ctx, []string{"migrate"})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if said := w.said.String(); code != exitInterrupted || !strings.Contains(said, address) ||
+		strings.Contains(said, "TopSecret") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
+}
+
+// doctor names the address of a database that does not answer, and the setting that it comes from.
+func TestHungDatabaseIsNamedByDoctor(t *testing.T) {
+	t.Parallel()
+	address := silent(t)
+	var out, errOut bytes.Buffer
+	p := &program{
+		env: testEnv("DATABASE_URL=postgres://worker:TopSecret@" + address + "/db"), stdin: strings.NewReader(""),
+		stdout: &out, stderr: &errOut, open: app.Open,
+	}
+	code := p.run(t.Context(), []string{
+		"doctor", "--timeout", "200ms", "--skip",
+		"queues,container,models,docling,gateway,webhooks,events,cognee,clock,machine",
+	})
+	result{code, out.String(), errOut.String()}.want(t, exitUnavailable,
+		"remedy: is the database up at "+address+"? check DATABASE_URL")
+}

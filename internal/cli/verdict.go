@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -46,8 +47,11 @@ func verdictOf(err error) verdict {
 		return verdict{exitTemporary, next}
 	}
 	code := codeOf(err)
-	if code == exitPermission {
+	switch {
+	case code == exitPermission:
 		next = nextPermission // a service that refuses is up
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		next = nextFull // whatever else might be wrong with the folder
 	}
 	return verdict{code, next}
 }
@@ -62,6 +66,9 @@ func verdictOfType(err error, next string) (verdict, bool) {
 			exitTemporary,
 			"wait for the other migration and repeat the command; if no migration runs, end that session",
 		}, true
+	}
+	if _, ok := errors.AsType[*schema.UnansweredError](err); ok {
+		return verdict{exitTemporary, next}, true
 	}
 	if _, ok := errors.AsType[*notOwnerError](err); ok {
 		return verdict{exitPermission, nextOwner}, true
@@ -90,7 +97,7 @@ func verdictOfType(err error, next string) (verdict, bool) {
 		return verdict{d.code(), ""}, true
 	}
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
-		return verdict{exitConfig, nextSettings(problems)}, true
+		return verdict{exitConfig, cmp.Or(next, nextSettings(problems))}, true
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
 		return verdict{

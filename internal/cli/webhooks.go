@@ -177,8 +177,8 @@ func (l *listener) print(got receivedWebhook) {
 		TaskID string `json:"task_id"`
 	}
 	_ = json.Unmarshal(got.Body, &about) // other senders' bodies may have any shape
-	fmt.Fprintln(l.w, printable(fmt.Sprintf("%s  %s  %s  %s  signature: %s  answered: %d",
-		got.At.Format(time.TimeOnly), got.ID, about.Type, about.TaskID, got.Signature, got.Answer)))
+	printWrapped(l.w, got.At.Format(time.TimeOnly)+"  ", printable(fmt.Sprintf("%s  %s  %s  signature: %s  answered: %d",
+		got.ID, about.Type, about.TaskID, got.Signature, got.Answer)))
 	text := got.Text
 	if got.Body != nil {
 		if pretty, err := json.MarshalIndent(got.Body, "  ", "  "); err == nil {

@@ -110,3 +110,25 @@ func (f writerFunc) Write(b []byte) (int, error) {
 	f(bytes.Clone(b))
 	return len(b), nil
 }
+
+// What a listener prints of a webhook fits a page, whatever the ids are.
+func TestListenerFits(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	l, err := newListener("", http.StatusNoContent, &out, asTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := strings.Repeat("t", 60)
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"type":"task.completed","task_id":"`+id+`"}`))
+	r.Header.Set("webhook-id", "msg_3d9c8c4b80934dde843759fadced38ca")
+	l.ServeHTTP(httptest.NewRecorder(), r)
+	if !strings.Contains(out.String(), id) || !strings.Contains(out.String(), "answered: 204") {
+		t.Errorf("prints %s", out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if len(line) > maxHelpWidth+1 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+}

@@ -142,7 +142,13 @@ func (l *loader) checkAzure() {
 	const conn, account = "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT"
 	switch {
 	case !l.given(conn) && !l.given(account):
-		l.problem(conn, "neither it nor AZURE_STORAGE_ACCOUNT is set",
+		const problem = "neither it nor AZURE_STORAGE_ACCOUNT is set"
+		if backend := l.cfg.QueueBackend; backend != "" && backend != QueueAzure { // only the documents need it
+			l.problem(conn, problem, "set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed "+
+				"identity; or BLOB_BACKEND=dir and BLOB_DIR, for documents in a folder")
+			return
+		}
+		l.problem(conn, problem,
 			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity")
 	case l.given(conn) && l.given(account) && l.fine(conn, account):
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {

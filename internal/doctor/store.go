@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func (w *Worker) examination(ctx context.Context) (e store.Examination, err erro
 
 // unexamined returns the results when the store could not be examined.
 func (w *Worker) unexamined(err error) []Result {
-	check, remedy := "store", "is the database up? check SUPABASE_URL or DATABASE_URL"
+	check, remedy := "store", cmp.Or(w.NextDatabase, "is the database up? check SUPABASE_URL or DATABASE_URL")
 	switch {
 	case errors.Is(err, store.ErrSchema):
 		check, remedy = "store schema", migrate

@@ -33,8 +33,10 @@ type Worker struct {
 	Store     func(context.Context) (store.Examiner, error)
 	Vectors   int    // EMBEDDING_DIMENSIONS
 	Model     string // that embeds; empty: not known
-	Embedder  func(context.Context) (llm.Embedder, error)
-	Chat      func(context.Context) (llm.Chat, error)
+	// NextDatabase says what to do when the database does not answer, with its address; empty: without.
+	NextDatabase string
+	Embedder     func(context.Context) (llm.Embedder, error)
+	Chat         func(context.Context) (llm.Chat, error)
 	// Contexts opens the model that writes contexts of chunks; nil: CONTEXT_MODE is off.
 	Contexts func(context.Context) (llm.Chat, error)
 	// Rater probes RERANK_URL; nil: it is not set.

@@ -183,7 +183,11 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 		},
 	}
 	cfg, err := config.Load(src, config.All)
-	return cfg.Warnings(), err
+	if err != nil {
+		return cfg.Warnings(), err
+	}
+	shares, err := m.shared(p)
+	return append(cfg.Warnings(), shares...), err
 }
 
 // Enabled reports whether the tenant's worker starts with the machine.

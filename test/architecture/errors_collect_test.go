@@ -37,6 +37,8 @@ func (c *collector) visit(n ast.Node) bool {
 		c.call(n)
 	case *ast.CompositeLit:
 		c.literal(n)
+		c.failure(n)
+		c.known(n)
 	case *ast.FuncDecl:
 		c.locals = map[string]string{}
 		ast.Inspect(n, func(inner ast.Node) bool {
@@ -45,6 +47,7 @@ func (c *collector) visit(n ast.Node) bool {
 			}
 			return true
 		})
+		c.ofType(n)
 		if n.Name.Name == "hint" && n.Recv == nil {
 			ast.Inspect(n, c.remedies)
 		}

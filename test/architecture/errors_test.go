@@ -21,9 +21,12 @@ type sentence struct{ class, text, remedy, where string }
 // collector finds the sentences in the code, by the calls that make them.
 type collector struct {
 	where     string
-	tasks     []sentence // taskerr.Errorf and taskerr.Error
-	usage     []sentence // badUsage
-	settings  []sentence // problem and warn of the settings' loader
+	tasks     []sentence        // taskerr.Errorf and taskerr.Error
+	usage     []sentence        // badUsage
+	settings  []sentence        // problem and warn of the settings' loader
+	commands  []sentence        // failures, ServiceErrors, and the methods Error
+	declared  []sentence        // var Err… = errors.New; class is the name
+	knownNext map[string]string // what to do about a declared error, by its name
 	byClass   map[string]string
 	constants map[string]string // of the package: their values
 	locals    map[string]string // of the function
@@ -48,11 +51,11 @@ func meant() map[string]string {
 	}
 }
 
-// TestErrorList: each error of a task, a command line or a setting is in docs/errors.md, with a remedy if somebody
-// has to act.
+// TestErrorList: each error of a task, a setting, a command line or a command is in docs/errors.md, with a remedy if
+// somebody has to act.
 func TestErrorList(t *testing.T) {
 	t.Parallel()
-	c := &collector{byClass: map[string]string{}}
+	c := &collector{byClass: map[string]string{}, knownNext: map[string]string{}}
 	trees := map[string]*ast.File{}
 	constants := map[string]map[string]string{} // by package
 	for _, f := range sources(t) {
@@ -73,6 +76,7 @@ func TestErrorList(t *testing.T) {
 		c.where = path
 		c.constants = constants[filepath.ToSlash(filepath.Dir(path))]
 		ast.Inspect(trees[path], c.visit)
+		c.sentinels(trees[path])
 	}
 	c.classes = constants["internal/taskerr"]
 	c.sql(t)
@@ -87,8 +91,9 @@ func TestErrorList(t *testing.T) {
 			t.Errorf("there is no remedy for %s", s.class)
 		}
 	}
-	if len(c.tasks) < 150 || len(c.usage) < 40 || len(c.settings) < 40 {
-		t.Errorf("found %d, %d and %d sentences: the search is broken", len(c.tasks), len(c.usage), len(c.settings))
+	if len(c.tasks) < 150 || len(c.usage) < 40 || len(c.settings) < 40 || len(c.others()) < 80 {
+		t.Errorf("found %d, %d, %d and %d sentences: the search is broken", len(c.tasks), len(c.usage), len(c.settings),
+			len(c.others()))
 	}
 }
 
@@ -123,6 +128,9 @@ func (c *collector) document() string {
 	rows(&b, c.settings)
 	b.WriteString("\n## Command lines\n\n")
 	rows(&b, c.usage)
+	b.WriteString("\n## Commands, services and this machine\n\nA row without a remedy comes with that of the action " +
+		"that failed, or says it itself.\n\n")
+	rows(&b, c.others())
 	return b.String()
 }
 

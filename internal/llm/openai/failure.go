@@ -97,9 +97,12 @@ func (s *service) transport(ctx context.Context, err error, r *record) *failure 
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
 	if syntax || mismatch {
-		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable,
-			"%s answered (HTTP %d) with something other than %s; check %s", s.names.what, r.status, s.names.gives,
-			s.names.url)}
+		return &failure{err: &taskerr.Error{
+			Class: taskerr.DependencyUnavailable,
+			Message: fmt.Sprintf("%s answered (HTTP %d) with something other than %s; check %s", s.names.what, r.status,
+				s.names.gives, s.names.url),
+			Hint: "a service answers, but not with this API: is " + s.names.url + " the whole address, e.g. with its /v1?",
+		}}
 	}
 	return &failure{passing: true, err: &taskerr.Error{
 		Class:   taskerr.DependencyUnavailable,

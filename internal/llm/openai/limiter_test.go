@@ -285,37 +285,39 @@ func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
 // Models with different limits don't wait for each other. Models with equal limits do, and so does an unknown model.
 func TestLimiterSeparatesModels(t *testing.T) {
 	t.Parallel()
-	spent := func(limit string) http.Header {
-		return headers("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests", "0",
-			"x-ratelimit-reset-requests", "30s")
-	}
-	l := NewLimiter(8)
-	hear := func(model string, h http.Header) {
-		a := l.of(model)
-		a.take(time.Now(), 0)
-		(&Permit{limiter: l, model: model, allowance: a}).Observe(http.StatusOK, h)
-	}
-	wait := func(model string) bool { return l.of(model).wait(time.Now(), 1) > 0 }
-	hear("a", spent("600"))
-	if !wait("a") || !wait("b") {
-		t.Error("requests to an unknown model don't count for the known one")
-	}
-	hear("b", headers("x-ratelimit-limit-requests", "900", "x-ratelimit-remaining-requests", "899",
-		"x-ratelimit-reset-requests", "67ms"))
-	if !wait("a") || wait("b") {
-		t.Error("a model with other limits has to wait")
-	}
-	hear("c", spent("900"))
-	if !wait("b") || l.of("b") != l.of("c") {
-		t.Error("models with the same limits don't share them")
-	}
-	hear("b", headers("x-ratelimit-limit-requests", "1200", "x-ratelimit-remaining-requests", "1199",
-		"x-ratelimit-reset-requests", "50ms"))
-	if wait("b") || !wait("c") {
-		t.Error("a model whose limits were raised has to wait")
-	}
-	hear("d", headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "5s"))
-	if !wait("d") || wait("b") {
-		t.Error("a model that doesn't announce its limits shares those of others")
-	}
+	synctest.Test(t, func(t *testing.T) { // windows of 50 ms must not pass meanwhile
+		spent := func(limit string) http.Header {
+			return headers("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests", "0",
+				"x-ratelimit-reset-requests", "30s")
+		}
+		l := NewLimiter(8)
+		hear := func(model string, h http.Header) {
+			a := l.of(model)
+			a.take(time.Now(), 0)
+			(&Permit{limiter: l, model: model, allowance: a}).Observe(http.StatusOK, h)
+		}
+		wait := func(model string) bool { return l.of(model).wait(time.Now(), 1) > 0 }
+		hear("a", spent("600"))
+		if !wait("a") || !wait("b") {
+			t.Error("requests to an unknown model don't count for the known one")
+		}
+		hear("b", headers("x-ratelimit-limit-requests", "900", "x-ratelimit-remaining-requests", "899",
+			"x-ratelimit-reset-requests", "67ms"))
+		if !wait("a") || wait("b") {
+			t.Error("a model with other limits has to wait")
+		}
+		hear("c", spent("900"))
+		if !wait("b") || l.of("b") != l.of("c") {
+			t.Error("models with the same limits don't share them")
+		}
+		hear("b", headers("x-ratelimit-limit-requests", "1200", "x-ratelimit-remaining-requests", "1199",
+			"x-ratelimit-reset-requests", "50ms"))
+		if wait("b") || !wait("c") {
+			t.Error("a model whose limits were raised has to wait")
+		}
+		hear("d", headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "5s"))
+		if !wait("d") || wait("b") {
+			t.Error("a model that doesn't announce its limits shares those of others")
+		}
+	})
 }

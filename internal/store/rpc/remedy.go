@@ -15,6 +15,8 @@ func Remedy(state string) string {
 	case "42P05", "26000":
 		return "DATABASE_URL leads to a transaction pooler, which keeps no prepared statements: add " +
 			"default_query_exec_mode=exec to the URL, or use the session port"
+	case "3D000":
+		return "the server has no database of that name: check the name at the end of DATABASE_URL"
 	case "53100":
 		return "the disk of the database is full: give it more room"
 	case "53200":

@@ -31,6 +31,7 @@ func TestRemedy(t *testing.T) {
 		"53100": "disk",
 		"53200": "memory",
 		"53300": "max_connections",
+		"3D000": "no database of that name",
 		"57014": "statement_timeout",
 		"57P01": "",
 	} {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
 	"strings"
 	"text/template"
@@ -40,7 +41,10 @@ type Options struct {
 	KeepCreate bool   // PUBLIC keeps the right to create in the schema, which others rely on
 	Realtime   bool   // events are broadcast by Supabase Realtime; false: as before
 
-	LockWait time.Duration // for another migration; zero: DefaultLockWait
+	LockWait    time.Duration // for another migration; zero: DefaultLockWait
+	ConnectWait time.Duration // for the server's first answer; zero: DefaultConnectWait
+
+	Log *slog.Logger // gets a warning when the server has not answered for answerGrace; nil: it does not
 }
 
 // Report is what a migration did.
@@ -157,7 +161,7 @@ func Migrate(ctx context.Context, url string, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := connect(ctx, url, o)
 	if err != nil {
 		return Report{}, fmt.Errorf("connect to migrate: %w", err)
 	}
