@@ -20,10 +20,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// storeOnly is what a command needs to read or write rows.
 // eventColumn is how wide the message of an event may be beside its stage; a longer one is printed below.
 const eventColumn = 56
 
+// storeOnly is what a command needs to read or write rows.
 const storeOnly = config.Tenant | config.Store
 
 func (p *program) newJobsCommand() *cobra.Command {

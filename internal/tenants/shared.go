@@ -10,7 +10,8 @@ import (
 var ofOneTenant = []struct{ name, remedy string }{
 	{"HTTP_ADDR", "choose another port, or the second worker does not start"},
 	{"BLOB_DIR", "give each tenant a folder of its own, or they read and overwrite each other's documents"},
-	{"AZURE_STORAGE_CONTAINER", "give each tenant a container of its own, or they read and overwrite each other's documents"},
+	{"AZURE_STORAGE_CONTAINER", "if it is in the same storage account, give each tenant a container of its own, or they read and " +
+		"overwrite each other's documents"},
 }
 
 // shared warns of values that another tenant of this machine has, too. A file that can't be read is that tenant's
@@ -34,7 +35,7 @@ func (m *Machine) shared(p plan) (warnings []config.Problem, err error) {
 				return false
 			}
 			theirs, _ := file.get(s.name)
-			return theirs == value
+			return theirs == value && (s.name != "AZURE_STORAGE_CONTAINER" || !accountsDiffer(p.file, file))
 		})
 		if i >= 0 {
 			warnings = append(warnings, config.Problem{
@@ -43,4 +44,12 @@ func (m *Machine) shared(p plan) (warnings []config.Problem, err error) {
 		}
 	}
 	return warnings, nil
+}
+
+// accountsDiffer reports whether two tenants name different storage accounts. Connection strings are secret, and not in
+// these files.
+func accountsDiffer(a, b *envFile) bool {
+	mine, _ := a.get("AZURE_STORAGE_ACCOUNT")
+	theirs, _ := b.get("AZURE_STORAGE_ACCOUNT")
+	return mine != "" && theirs != "" && mine != theirs
 }

@@ -331,3 +331,23 @@ func TestSharedWithAnotherTenant(t *testing.T) {
 		t.Errorf("the third tenant: %v", got)
 	}
 }
+
+// Containers of one name in two storage accounts are two containers.
+func TestContainersOfTwoAccounts(t *testing.T) {
+	t.Parallel()
+	m, _ := machine(t)
+	of := func(name, account string) Change {
+		c := valid(name)
+		c.Settings["AZURE_STORAGE_ACCOUNT"], c.Settings["AZURE_STORAGE_CONTAINER"] = account, "documents"
+		return c
+	}
+	warned := func(c Change) bool {
+		return slices.ContainsFunc(mustAdd(t, m, c).Warnings, func(w config.Problem) bool { return w.Name == "AZURE_STORAGE_CONTAINER" })
+	}
+	if warned(of("southhaven", "first")) || warned(of("east-bay", "second")) {
+		t.Error("a container of another account is shared")
+	}
+	if !warned(of("west-bay", "second")) {
+		t.Error("a container of the same account is not shared")
+	}
+}
