@@ -94,8 +94,10 @@ func Checks() []Check {
 		{"row-level security", Store, "every table has the client's policy and no wider one, and the roles of " +
 			"tenants reach none past the functions; another client's rows can be neither seen (about 100 pages of " +
 			"each table are looked at) nor written", "one job, rolled back", "the same call"},
-		{"indexed vectors", Store, "whether the documents' vectors are by the worker's model; of 2,000 documents at most",
-			nothing, "the same call"},
+		{
+			"indexed vectors", Store, "whether the documents' vectors are by the worker's model; of 2,000 documents at most",
+			nothing, "the same call",
+		},
 		{"embedding model", Models, "one embedding of one word, and its width", nothing, "1 request, about 2 tokens"},
 		{"chat model", Models, "one answer of at most 16 tokens to one word", nothing, "1 request, about 25 tokens"},
 		{"context model", Models, "one answer of at most 16 tokens to one word, if CONTEXT_MODE is model", nothing, "1 request, about 25 tokens"},
