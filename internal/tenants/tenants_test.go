@@ -3,6 +3,7 @@ package tenants
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -298,11 +299,9 @@ func TestSharedWithAnotherTenant(t *testing.T) {
 	with := func(name, addr string) Change {
 		c := valid(name)
 		delete(c.Settings, "AZURE_STORAGE_ACCOUNT")
-		for setting, value := range map[string]string{
+		maps.Copy(c.Settings, map[string]string{
 			"QUEUE_BACKEND": "postgres", "BLOB_BACKEND": "dir", "BLOB_DIR": folder, "HTTP_ADDR": addr,
-		} {
-			c.Settings[setting] = value
-		}
+		})
 		return c
 	}
 	names := func(all []config.Problem) (names []string) {
