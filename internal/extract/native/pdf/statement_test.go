@@ -89,12 +89,33 @@ func TestStatementHeadAndNotes(t *testing.T) {
 	}
 	m.statement(115, ends, "Net sales|$6,875|$5,862|$13,144|$12,263", "Operating profit|718|613|1,393|1,292",
 		"Other income|12|9|25|30")
-	m.text(72, 162, regular, 8, "1").text(90, 162, regular, 8, "Net sales include the net gains of the company's early investments in ventures "+
+	m.text(72, 162, regular, 8, "1")
+	m.text(90, 162, regular, 8, "Net sales include the net gains of the company's early investments in ventures "+
 		"of the years before this report, less their taxes.")
 	assertBlocks(t, m, "table 1 |Three Months Ended|Nine Months Ended / |July 1,|June 25,|July 1,|June 25, / "+
 		"Net sales|$ 6,875|$ 5,862|$ 13,144|$ 12,263 / Operating profit|718|613|1,393|1,292 / Other income|12|9|25|30",
 		"paragraph 1 Net sales include the net gains of the company's early investments in ventures of the years before this "+
 			"report, less their taxes.")
+}
+
+// Labels and amounts that are written one after the other are still rows.
+func TestAmountsAreNoColumnOfText(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	labels := []string{
+		"Balance at the beginning of the period", "Issuance of stock to all the employees",
+		"Repurchases of stock from the market", "Balance at the end of the same period",
+	}
+	m.lines(72, 100, 15, regular, 10, labels...)
+	for _, end := range []float64{350, 410, 470, 530} {
+		for i, amount := range []string{"11,069", "167", "(405)", "10,831"} {
+			m.amount(end, 100+15*float64(i), amount)
+		}
+	}
+	assertBlocks(
+		t, m, "table 0 "+labels[0]+"|11,069|11,069|11,069|11,069 / "+labels[1]+"|167|167|167|167 / "+
+			labels[2]+"|(405)|(405)|(405)|(405) / "+labels[3]+"|10,831|10,831|10,831|10,831",
+	)
 }
 
 // A number in parentheses is no item of a list if it is negative or an area code.
