@@ -9,10 +9,11 @@ import (
 type lattice struct {
 	box
 
-	xs, ys []float64 // the edges of columns and rows
-	cells  []ruledCell
-	at     []int // index of the cell at each place, row by row
-	ragged bool  // a cell isn't a rectangle
+	xs, ys  []float64 // the edges of columns and rows
+	cells   []ruledCell
+	at      []int // index of the cell at each place, row by row
+	ragged  bool  // a cell isn't a rectangle
+	crowded bool  // a cell has rows of amounts
 }
 
 // ruledCell is a cell: columns from to to, rows top to bottom, all included.

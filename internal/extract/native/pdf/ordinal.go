@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,24 +54,52 @@ func romanValue(s string) int {
 	return 0
 }
 
-// opensList returns the reading that starts or continues a list: one that follows the last number at the same
-// position, or, at the start of a piece, a first number or any number in digits.
-func (sp *splitter) opensList(w word, fresh bool, size float64) bool {
-	rs := readings(w)
+// opensList reports whether the first of the words starts or continues a list: it follows the last number at the same
+// position, or, at the start of a piece, is a first number or any number in digits. A number in parentheses may be
+// negative, or the area code of a telephone number.
+func (sp *splitter) opensList(words []word, fresh bool, size float64) bool {
+	if isPhone(words) || isNegative(words) && slices.ContainsFunc(words, isSign) {
+		return false
+	}
+	rs := readings(words[0])
 	for _, r := range rs {
 		if last := sp.last; r.shape == last.shape && r.value == last.value+1 && abs(r.left-last.left) < 2*size {
 			sp.last = r
 			return true
 		}
 	}
-	if !fresh {
+	if !fresh || isNegative(words) {
 		return false
 	}
 	for _, r := range rs {
+		if r.shape == "(#)" && r.value >= leastLarge && (r.shape != sp.last.shape || r.value != sp.last.value+1) {
+			continue
+		}
 		if r.value == 1 || strings.Contains(r.shape, "#") {
 			sp.last = r
 			return true
 		}
 	}
 	return false
+}
+
+// leastLarge is the least number in parentheses that no list begins with.
+const leastLarge = 100
+
+// areaCode and subscriber match the parts of a telephone number.
+var (
+	areaCode   = pattern.New(`^\(\d{2,3}\)$`)
+	subscriber = pattern.New(`^\d{3,4}[-–.]\d{4}\b`)
+)
+
+// isPhone reports whether words begin with a telephone number, such as (512) 555-0100.
+func isPhone(words []word) bool {
+	return len(words) > 1 && areaCode.MatchString(words[0].text) && subscriber.MatchString(words[1].text)
+}
+
+// isNegative reports whether words are a row of amounts whose first is negative: "(36) 12 (7)", "(591) $".
+func isNegative(words []word) bool {
+	return len(words) > 1 && words[0].text[0] == '(' && !slices.ContainsFunc(words, func(w word) bool {
+		return !isAmount(w) && !isSign(w)
+	})
 }

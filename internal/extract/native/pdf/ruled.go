@@ -89,7 +89,7 @@ func (p *page) framedTables(
 			g.split()
 		}
 		around := g.around()
-		if t := g.table(p, columns); t != nil {
+		if t := g.table(p, columns); t != nil && !t.unlabelled(words) {
 			tables, words = append(tables, t), outside(words, around)
 		}
 	}
@@ -120,7 +120,7 @@ func (g *lattice) table(p *page, columns []float64) *ruledTable {
 			bold = append(bold, isBold)
 		}
 	}
-	if len(t.Rows) == 0 {
+	if len(t.Rows) == 0 || oneColumn(t) || g.crowded {
 		return nil
 	}
 	t.Headers = spannedHeaders(t.Rows, headers(t.Rows, bold))
@@ -197,7 +197,9 @@ func (g *lattice) row(p *page, r int) (rows [][]extract.Cell, bold bool) {
 	}
 	row := make([]extract.Cell, 0, len(cells))
 	for _, c := range cells {
-		made := cellOf(p.known, cellLines(p, c.words))
+		lines := cellLines(p, c.words)
+		g.crowded = g.crowded || isCrowded(lines)
+		made := cellOf(p.known, lines)
 		if n := c.to - c.from + 1; n > 1 {
 			made.ColSpan = n
 		}

@@ -17,6 +17,9 @@ func (c *cutter) areColumns(left, right []int32) bool {
 	if fewer < 2 || gap < 0.5*min(l.size, r.size) || min(l.width(), r.width()) < 4*min(l.size, r.size) {
 		return false
 	}
+	if c.areAmountsOf(left, right) {
+		return false
+	}
 	aligned := c.aligned(left, right)
 	if min(l.wordsPerRow, r.wordsPerRow) < 2.5 && fewer >= 3 && aligned > 0.7 {
 		return false // short entries in rows
@@ -32,6 +35,23 @@ func (c *cutter) areColumns(left, right []int32) bool {
 	default:
 		return prose && fewer >= 10
 	}
+}
+
+// areAmountsOf reports whether the segments on the right are mostly amounts on the lines of those on the left: their labels.
+func (c *cutter) areAmountsOf(left, right []int32) bool {
+	amounts, beside, from := 0, 0, 0
+	for _, i := range right {
+		s := &c.segs[i]
+		if slices.ContainsFunc(s.words, func(w word) bool { return !isAmount(w) && !isSign(w) }) {
+			continue
+		}
+		amounts++
+		for from < len(left) && c.segs[left[from]].centerY() < s.centerY()-0.25*s.height() {
+			from++
+		}
+		beside += one(from < len(left) && abs(c.segs[left[from]].centerY()-s.centerY()) <= 0.25*s.height())
+	}
+	return amounts*10 >= len(right)*7 && beside*10 >= amounts*7
 }
 
 // side is the shape of one of two columns.

@@ -55,7 +55,7 @@ func stripedTables(across, down []ruling, words []word, height float64) (tables 
 					stripes = append(slices.Clone(stripes), ruling{lines[len(lines)-1].bottom + 1, last.from, last.to})
 				}
 			}
-			if t := stripedTable(stripes, parts, partial); t != nil && !slices.ContainsFunc(down,
+			if t := stripedTable(stripes, parts, partial); t != nil && !t.unlabelled(rest) && !slices.ContainsFunc(down,
 				func(d ruling) bool { return t.contains(box{d.at, d.from, d.at, d.to}) }) {
 				tables = append(tables, t)
 				rest = slices.DeleteFunc(slices.Clone(rest), func(w word) bool { return t.contains(w.box) })
@@ -161,7 +161,7 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 	if wide < 2 || len(stripes) == 2 && (wide < unparted || wide*10 < at*7) || mostlyMath(cells) {
 		return nil
 	}
-	cuts := cutsBetween(cells, wide)
+	cuts := columnCuts(cells, wide)
 	n := len(cuts) + 1
 	if n < 2 || n > maxColumns {
 		return nil
@@ -180,6 +180,9 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 		box:   box{top.from, top.at, top.to, bottom.at},
 		table: fill(grouped, n), columns: []float64{top.from, top.to},
 		size: cells[0].words[0].em(), order: cells[0].order,
+	}
+	if oneColumn(t.table) {
+		return nil
 	}
 	if len(stripes) > 2 && t.table.Headers == 0 {
 		t.table.Headers = head
@@ -221,7 +224,7 @@ func stripedRows(stripes []ruling, cells []cell, columns int) (out [][]cell, hea
 	each := len(parts) >= leastParts && single*5 >= len(parts)*3
 	for i, part := range parts {
 		rows := [][]cell{part}
-		if full[i] > 1 && !each {
+		if full[i] > 1 && (!each || collapsed(part)) {
 			if rows = byStream(part); len(rows) < full[i] {
 				rows = byHeight(part)
 			}

@@ -56,6 +56,9 @@ func strips(lines []line) []strip {
 			continue
 		}
 		end, wide := tableLines(lines, at)
+		if notes := notesBelow(lines[at:end]); notes < end-at {
+			end, wide = at+notes, several(lines[at:at+notes])
+		}
 		start, table := tableWithin(lines[at:end], wide)
 		if head := sectionHead(lines, at, end); table != nil && head < end {
 			if head == at {
@@ -167,26 +170,6 @@ func asWritten(lines []line) []line {
 	return out
 }
 
-// cellsOf splits a line at its wide gaps.
-func cellsOf(l line) []cell { return cellsApart(l, 0.9) }
-
-// cellsApart splits a line at gaps that are at least as wide, in font sizes.
-func cellsApart(l line, gap float64) []cell {
-	var out []cell
-	words := l.words()
-	start := 0 // of the last cell
-	for i, w := range words {
-		if n := len(out); n > 0 && w.left-out[n-1].right < gap*w.em() && !jumps(words[i-1], w) {
-			out[n-1].words = words[start : i+1 : i+1]
-			out[n-1].box = out[n-1].union(w.box)
-			continue
-		}
-		start = i
-		out = append(out, cell{box: w.box, words: words[i : i+1 : i+1], order: w.order})
-	}
-	return out
-}
-
 // grid makes a table of lines, wide of which have two or more cells. It returns nil if they are not a table.
 func grid(lines []line, wide int) *extract.Table {
 	if wide < 2 {
@@ -204,7 +187,7 @@ func grid(lines []line, wide int) *extract.Table {
 	if mostlyMath(cells) || contents*2 > len(lines) || justified(lines) {
 		return nil
 	}
-	cuts := cutsBetween(cells, wide)
+	cuts := columnCuts(cells, wide)
 	n := len(cuts) + 1
 	if n < 2 || n > maxColumns || n == 2 && wide < 3 {
 		return nil
@@ -214,7 +197,7 @@ func grid(lines []line, wide int) *extract.Table {
 		return nil
 	}
 	for _, group := range []func([]cell) [][]cell{byStream, byHeight} {
-		if grouped := group(cells); regular(grouped, n) {
+		if grouped := group(cells); regular(grouped, n) && !slices.ContainsFunc(grouped, collapsed) {
 			return fill(grouped, n)
 		}
 	}

@@ -44,12 +44,12 @@ func place(cells []cell, cuts []float64) []cell {
 	for _, c := range cells {
 		start := 0
 		for i := 1; i <= len(c.words); i++ {
-			if i < len(c.words) && !cutIn(cuts, c.words[i-1], c.words[i]) {
+			if i < len(c.words) && (signsAmount(c.words, i-1) || !cutIn(cuts, c.words[i-1], c.words[i])) {
 				continue
 			}
 			part := cell{words: c.words[start:i], lineAt: c.lineAt, order: c.words[start].order}
+			part.box = boxOf(part.words)
 			for _, w := range part.words {
-				part.box = part.union(w.box)
 				part.order = min(part.order, w.order)
 			}
 			part.from = columnAt(cuts, part.left+0.2*part.words[0].em())

@@ -1,0 +1,97 @@
+package pdf
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// Financial statements print the sign of a currency at the left edge of its column and the amount at the right edge, and
+// only in the first and last rows. The sign and the amount are one cell, and the sign says nothing about the columns.
+
+const (
+	maxSignGap = 12.0 // font sizes between a sign and its amount
+	leastApart = 0.25 // font sizes between an amount and the sign of the next one: hardly less than a space
+)
+
+// isSign reports whether a word is only the sign of a currency that precedes amounts: "$", "US$", "£".
+func isSign(w word) bool {
+	r, n := utf8.DecodeLastRuneInString(w.text)
+	if !unicode.Is(unicode.Sc, r) || len(w.text)-n > 2 {
+		return false
+	}
+	return strings.IndexFunc(w.text[:len(w.text)-n], func(r rune) bool { return !unicode.IsUpper(r) }) < 0
+}
+
+// isAmount reports whether a word is an amount, or the dash of one that is nothing: "1,234", "(5.2)", "—". The percent
+// sign may be apart.
+func isAmount(w word) bool {
+	digits := 0
+	for _, r := range w.text {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case !strings.ContainsRune(".,()-–—−%+", r):
+			return false
+		}
+	}
+	return digits > 0 || w.text == "%" || w.text == "-" || w.text == "–" || w.text == "—"
+}
+
+// signsAmount reports whether words[i] is the sign of the amount after it.
+func signsAmount(words []word, i int) bool {
+	return i+1 < len(words) && isSign(words[i]) && isAmount(words[i+1]) && !signsBehind(words) &&
+		words[i+1].left-words[i].right < maxSignGap*words[i].em()
+}
+
+// signsBehind reports whether a line has the signs behind its amounts.
+func signsBehind(words []word) bool {
+	first := slices.IndexFunc(words, isSign)
+	return first > 0 && isAmount(words[first-1]) && isSign(words[len(words)-1])
+}
+
+// parts reports whether words[i] begins a cell although it is close to the word before: it is the sign of an amount that
+// is in the next column, as it is after another amount, or because the amount is as far from it as a cell.
+func parts(words []word, i int, gap float64) bool {
+	if !signsAmount(words, i) || words[i].left-words[i-1].right < leastApart*words[i].em() {
+		return false
+	}
+	return isAmount(words[i-1]) || words[i+1].left-words[i].right >= gap*words[i].em()
+}
+
+// boxOf returns the box of the words of a cell, without the sign of a currency before an amount.
+func boxOf(words []word) (b box) {
+	if signsAmount(words, 0) {
+		words = words[1:]
+	}
+	for _, w := range words {
+		b = b.union(w.box)
+	}
+	return b
+}
+
+// oneColumn reports whether the only text of a table is amounts and signs of currencies, with amounts in one cell of each
+// row. It is a column of a table: lines below its sums, or rows in a colour, frame it.
+func oneColumn(t *extract.Table) bool {
+	for _, row := range t.Rows {
+		amounts := 0
+		for _, c := range row {
+			amount := false
+			for text := range strings.FieldsSeq(c.Text) {
+				w := word{text: text}
+				if !isAmount(w) && !isSign(w) {
+					return false
+				}
+				amount = amount || isAmount(w)
+			}
+			amounts += one(amount)
+		}
+		if amounts > 1 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,26 @@
+package pdf
+
+// cellsOf splits a line at its wide gaps.
+func cellsOf(l line) []cell { return cellsApart(l, 0.9) }
+
+// cellsApart splits a line at gaps that are at least as wide, in font sizes. An amount is in one cell with the sign of its
+// currency, which does not count in the cell's box.
+func cellsApart(l line, gap float64) []cell {
+	var out []cell
+	words := l.words()
+	start := 0 // of the last cell
+	for i, w := range words {
+		n := len(out)
+		amount := n > 0 && start == i-1 && signsAmount(words, i-1)
+		if n > 0 && (amount || w.left-out[n-1].right < gap*w.em() && !jumps(words[i-1], w) && !parts(words, i, gap)) {
+			out[n-1].words = words[start : i+1 : i+1]
+			if out[n-1].box = out[n-1].union(w.box); amount {
+				out[n-1].box = w.box
+			}
+			continue
+		}
+		start = i
+		out = append(out, cell{box: w.box, words: words[i : i+1 : i+1], order: w.order})
+	}
+	return out
+}
