@@ -13,8 +13,9 @@ import (
 // only in the first and last rows. The sign and the amount are one cell, and the sign says nothing about the columns.
 
 const (
-	maxSignGap = 12.0 // font sizes between a sign and its amount
-	leastApart = 0.25 // font sizes between an amount and the sign of the next one: hardly less than a space
+	maxSignGap  = 12.0 // font sizes between a sign and its amount
+	maxSignLine = 200  // words that are looked at: a line of text has fewer
+	leastApart  = 0.25 // font sizes between an amount and the sign of the next one: hardly less than a space
 )
 
 // isSign reports whether a word is only the sign of a currency that precedes amounts: "$", "US$", "£".
@@ -47,10 +48,13 @@ func signsAmount(words []word, i int) bool {
 		words[i+1].left-words[i].right < maxSignGap*words[i].em()
 }
 
-// signsBehind reports whether a line has the signs behind its amounts.
+// signsBehind reports whether a line has the signs behind its amounts. The first sign tells, among the first words.
 func signsBehind(words []word) bool {
-	first := slices.IndexFunc(words, isSign)
-	return first > 0 && isAmount(words[first-1]) && isSign(words[len(words)-1])
+	if !isSign(words[len(words)-1]) {
+		return false
+	}
+	first := slices.IndexFunc(words[:min(len(words), maxSignLine)], isSign)
+	return first > 0 && isAmount(words[first-1])
 }
 
 // parts reports whether words[i] begins a cell although it is close to the word before: it is the sign of an amount that

@@ -61,3 +61,28 @@ func TestIsAmount(t *testing.T) {
 		}
 	}
 }
+
+// TestManyAmounts: a page of amounts without end takes no quadratic time.
+func TestManyAmounts(t *testing.T) {
+	t.Parallel()
+	const many = 12_000 // words of a line
+	var cells []cell
+	for row := range 2 {
+		var words []word
+		for i := range many {
+			text := "7"
+			if i > many/2 && i%2 == 0 || i == many-1 {
+				text = "$"
+			}
+			left := 20 * float64(i)
+			words = append(words, word{box: box{left, 0, left + 5, 12}, style: style{size: 10}, text: text, order: i})
+		}
+		for _, c := range cellsOf(line{segments: []segment{newSegment(words)}}) {
+			c.lineAt = row
+			cells = append(cells, c)
+		}
+	}
+	if n := len(columnCuts(cells, 2)); n < maxColumns {
+		t.Errorf("got %d cuts", n)
+	}
+}

@@ -14,10 +14,11 @@ const (
 func columnCuts(cells []cell, wide int) []float64 {
 	cuts := cutsBetween(cells, wide)
 	body, rows := amountRows(cells)
-	if len(cuts) == 0 || rows < leastBody {
+	if len(cuts) == 0 || len(cuts) > maxColumns || rows < leastBody {
 		return cuts
 	}
-	for _, x := range cutsBetween(body, rows) {
+	more := cutsBetween(body, rows)
+	for _, x := range more[:min(len(more), maxColumns)] {
 		if !slices.ContainsFunc(cuts, func(c float64) bool { return sameGap(body, c, x) }) && amountsBeside(body, x) {
 			cuts = append(cuts, x)
 		}
