@@ -33,22 +33,27 @@ func (w *interrupting) Write(b []byte) (int, error) {
 // A command soon prints what it is waiting for, and the address.
 func TestHungDatabaseIsReported(t *testing.T) {
 	t.Parallel()
-	address := silent(t)
-	ctx, end := context.WithCancel(t.Context())
-	defer end()
-	w := &interrupting{at: "has not answered yet", end: end}
-	p := &program{
-		env:    testEnv("DATABASE_URL=postgres://worker:TopSecret@" + address + "/db"),
-		stdin:  strings.NewReader(""),
-		stdout: w, stderr: w, open: app.Open,
-	}
-	code := p.run(ctx, []string{"jobs", "list"})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	said := w.said.String()
-	if code != exitInterrupted || !strings.Contains(said, "has not answered yet") ||
-		!strings.Contains(said, address) || strings.Contains(said, "TopSecret") {
-		t.Errorf("exit code %d:\n%s", code, said)
+	for _, command := range []string{"jobs list", "migrate"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			address := silent(t)
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			w := &interrupting{at: "has not answered yet", end: end}
+			p := &program{
+				env:    testEnv("DATABASE_URL=postgres://worker:TopSecret@" + address + "/db"),
+				stdin:  strings.NewReader(""),
+				stdout: w, stderr: w, open: app.Open,
+			}
+			code := p.run(ctx, strings.Fields(command))
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			said := w.said.String()
+			if code != exitInterrupted || !strings.Contains(said, "has not answered yet") ||
+				!strings.Contains(said, address) || strings.Contains(said, "TopSecret") {
+				t.Errorf("exit code %d:\n%s", code, said)
+			}
+		})
 	}
 }
 
@@ -94,26 +99,6 @@ func TestHungDatabaseEndsMigrate(t *testing.T) {
 	code := p.run(t.Context(), []string{"migrate"})
 	result{code, out.String(), errOut.String()}.want(t, exitTemporary,
 		"the database at "+address+" did not answer within 200ms", "what to do: check DATABASE_URL")
-}
-
-// Before that, migrate prints what it is waiting for.
-func TestHungDatabaseIsReportedByMigrate(t *testing.T) {
-	t.Parallel()
-	address := silent(t)
-	ctx, end := context.WithCancel(t.Context())
-	defer end()
-	w := &interrupting{at: "has not answered yet", end: end}
-	p := &program{
-		env:   testEnv("DATABASE_URL=postgres://owner:TopSecret@" + address + "/db"),
-		stdin: strings.NewReader(""), stdout: w, stderr: w,
-	}
-	code := p.run(ctx, []string{"migrate"})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if said := w.said.String(); code != exitInterrupted || !strings.Contains(said, address) ||
-		strings.Contains(said, "TopSecret") {
-		t.Errorf("exit code %d:\n%s", code, said)
-	}
 }
 
 // doctor names the address of a database that does not answer, and the setting that it comes from.
