@@ -11,7 +11,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -25,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/source"
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -260,14 +260,11 @@ func TestWebUnreached(t *testing.T) {
 	untrusted := newSite(t, http.NotFound, func(c *source.WebConfig) { c.TLS = nil })
 	untrusted.wantError("/a?key=s3cret", taskerr.ContentMissing, "SOURCE_UNTRUSTED", "certificate")
 	gone := newSite(t, http.NotFound)
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	port, err := stack.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone.url = "https://" + listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	gone.url = fmt.Sprintf("https://127.0.0.1:%d", port)
 	gone.wantError("/a?key=s3cret", taskerr.NetworkTimeout, "", "connection refused")
 	cut := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"io"
 	"net"
 	"os"
@@ -121,14 +122,20 @@ func (p *Process) Stop(signal syscall.Signal, grace time.Duration) error {
 	return nil
 }
 
-// FreePort returns a loopback TCP port that was free a moment ago.
+// FreePort returns a loopback TCP port that was free a moment ago. It is below those that the kernel itself gives to
+// connections and to listeners on port 0 (32768 to 60999 on Linux), so that none of them takes it meanwhile.
 func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	const first, last, tries = 20_000, 32_767, 100
+	var err error
+	for range tries {
+		port := first + rand.IntN(last-first+1)
+		l, taken := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if taken == nil {
+			return port, l.Close()
+		}
+		err = taken
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, fmt.Errorf("no free port after %d tries: %w", tries, err)
 }
 
 // ProveEnv is set for the tests that `make prove` runs: they are thorough then, and take minutes.

@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // operator queries a worker's HTTP endpoints.
@@ -269,12 +270,8 @@ func (o operator) drain(w *worker, llm *llmtest.Server, runtime string) {
 // TestToken: over TCP with a token, from an address that others can reach.
 func TestToken(t *testing.T) {
 	t.Parallel()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "0.0.0.0:0")
+	port, err := stack.FreePort()
 	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil { // free for the worker, unless another process takes it
 		t.Fatal(err)
 	}
 	const secret = "0123456789abcdef-nobody-guesses"
