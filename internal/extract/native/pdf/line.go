@@ -145,7 +145,8 @@ func onlyDots(s string) bool {
 	return s != "" && (s[0] == '.' || s[0] >= utf8.RuneSelf) && strings.Trim(s, ".…·") == ""
 }
 
-// touches reports whether two words side by side are parts of one.
+// touches reports whether two words side by side are parts of one: poppler parts a word where its font or its size
+// changes.
 func touches(a, b word) bool {
 	gap, em := b.left-a.right, max(a.em(), b.em())
 	last, _ := utf8.DecodeLastRuneInString(a.text)
@@ -156,7 +157,18 @@ func touches(a, b word) bool {
 	if gap > 0.05*em || gap < -0.3*a.em() {
 		return false
 	}
-	return isUpper(a.text) && isUpper(b.text)
+	return isUpper(a.text) && isUpper(b.text) ||
+		gap > -0.05*em && (strings.ContainsRune(",.;:)]}%!?»”’®™℠", first) || strings.ContainsRune("([{«“‘", last)) ||
+		abs(gap) < 0.015*em && isInitial(a, b)
+}
+
+// isInitial reports whether a is a word's capital and b the rest of it, in another font or slightly smaller: it is no
+// variable with an index.
+func isInitial(a, b word) bool {
+	first, n := utf8.DecodeRuneInString(a.text)
+	next, _ := utf8.DecodeRuneInString(b.text)
+	return n == len(a.text) && unicode.IsUpper(first) && unicode.IsLower(next) && letters(b.text) > 1 &&
+		!a.math && !b.math && b.em() > 0.72*a.em()
 }
 
 func isUpper(s string) bool {
