@@ -135,7 +135,7 @@ prove: test-deps ## Prove under faults that nothing is lost or done twice; KINDS
 .PHONY: boot-test
 boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, and try every operator command; SUITES=trixie
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dev/install-test-deps.sh boot; fi
-	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
+	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 90m -v ./test/boot
 
 .PHONY: bench
 bench: test-deps ## Measure what the worker costs around a task, next to a bare client loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs, cancel, stream, search (SET=dir as for quality), terms, vectors (SET=dir, EMBEDDINGS=wordllama as for quality, or neither), feed, decks, bloat, retention, dashboard or peers (other programs beside it, from PyPI; CORPUS=dir: these documents)
