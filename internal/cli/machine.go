@@ -172,6 +172,7 @@ func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 		name, _, _ := strings.Cut(line, "=")
 		return name == "CREDENTIALS_DIRECTORY" || slices.Contains(sdkSettings, name)
 	})
+	p.envFiles = map[string]string{}
 	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), filepath.Join(etc, name+".env")} {
 		if err := p.addEnvFile(path); err != nil {
 			return err
@@ -240,6 +241,7 @@ func (p *program) addEnvFile(path string) error {
 			continue
 		}
 		p.env = append(p.env, name+"="+value)
+		p.envFiles[name] = path
 	}
 	return nil
 }

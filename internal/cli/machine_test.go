@@ -181,3 +181,33 @@ func TestIdentityOfTheTenant(t *testing.T) {
 		t.Errorf("the SDK gets %v", got)
 	}
 }
+
+// TestFileOfASetting: check-config names the file that a tenant's setting stands in, right or wrong.
+func TestFileOfASetting(t *testing.T) {
+	t.Parallel()
+	root := machineWith(t, "southhaven")
+	file := filepath.Join(root, tenantsDir, "southhaven.env")
+	shared := filepath.Join(root, "etc/default/async-worker")
+	if err := os.MkdirAll(filepath.Dir(shared), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(shared, []byte("LOG_LEVEL=info\nLOG_FORMAT=json\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	invoke(t, app.Tenant{}, nil, "", "check-config", "--tenant", "southhaven", "--root", root).want(t, exitConfig,
+		"AZURE_STORAGE")
+	text := "SUPABASE_URL=https://southhaven.example\nLOG_LEVEL=warn\nBLOB_BACKEND=dir\nBLOB_DIR=/srv/blobs\n" +
+		"QUEUE_BACKEND=nats\nNATS_URL=nats://127.0.0.1\nLLM_PROVIDER=offline\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := invoke(t, app.Tenant{}, nil, "", "check-config", "--tenant", "southhaven", "--root", root, "-o", "json")
+	r.want(t, exitOK, `"value": "warn",
+      "origin": "`+file+`"`, `"value": "json",
+      "origin": "`+shared+`"`)
+	if err := os.WriteFile(file, []byte(text+"WORKER_CONCURRENCY=many\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	invoke(t, app.Tenant{}, nil, "", "check-config", "--tenant", "southhaven", "--root", root, "-o", "json").want(t,
+		exitConfig, "many", "(from "+file+")")
+}

@@ -25,6 +25,7 @@ import (
 // program is what all subcommands share. Tests replace its parts.
 type program struct {
 	env            []string
+	envFiles       map[string]string // of the tenant: the file that a variable of env stands in
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)

@@ -58,7 +58,7 @@ func (p *program) sources(cmd *cobra.Command) config.Sources {
 			given[s.Name] = f.Value.String()
 		}
 	}
-	return config.Sources{Flags: given, Environ: p.env, ReadFile: os.ReadFile}
+	return config.Sources{Flags: given, Environ: p.env, Files: p.envFiles, ReadFile: os.ReadFile}
 }
 
 // settings loads the settings, opens the log and logs the warnings. Commands other than run log plain text, and by

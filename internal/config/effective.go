@@ -4,7 +4,7 @@ package config
 type Row struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`  // "[redacted]" for a secret that is set; empty: unset
-	Origin string `json:"origin"` // a flag, "credential", NAME_FILE, "environment" or "default"
+	Origin string `json:"origin"` // a flag, "credential", NAME_FILE, an environment file, "environment" or "default"
 }
 
 // Effective lists the settings that were read, in the order of Settings.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 type Sources struct {
 	Flags    map[string]string            // by the setting's name; only those on the command line
 	Environ  []string                     // "NAME=value", as os.Environ has it
+	Files    map[string]string            // the environment file that a variable of Environ stands in, if it is known
 	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME or …/tenant_NAME
 
 	keep map[string]resolved // overrides all sources, for settings that are not live
@@ -21,7 +23,7 @@ type Sources struct {
 // resolved is a setting's text and where it came from.
 type resolved struct {
 	text   string
-	origin string // in messages: "--client-id", "credential", "CLIENT_ID_FILE", "environment", "default"
+	origin string // in messages: "--client-id", "credential", "CLIENT_ID_FILE", a file, "environment", "default"
 	given  bool   // not the default
 }
 
@@ -135,7 +137,7 @@ func (l *loader) findBelowFlags(s Setting) (resolved, *fault) {
 		return fromFile(b, err, s.Name+"_FILE")
 	}
 	if text := strings.TrimSpace(l.env[s.Name]); text != "" {
-		return resolved{text, fromEnvironment, true}, nil
+		return resolved{text, cmp.Or(l.src.Files[s.Name], fromEnvironment), true}, nil
 	}
 	return resolved{s.Default, fromDefault, false}, nil
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,30 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("another migration has not ended after %v: %s", e.Waited, e.holder)
 }
 
-// lock takes the lock of migrations for the session, which outlasts the transaction that it is taken in. The limits of
-// time are the transaction's own: a login may have others, and a pooler gives the connection to somebody else.
-func lock(ctx context.Context, conn *pgx.Conn, wait time.Duration) error {
+// lock takes the lock of migrations for the session, and says after a while whom it waits for.
+func lock(ctx context.Context, conn *pgx.Conn, o Options) error {
+	wait := cmp.Or(o.LockWait, DefaultLockWait)
+	silent := min(answerGrace, wait/2)
+	taken, err := tryLock(ctx, conn, silent)
+	if err == nil && !taken && o.Log != nil {
+		o.Log.Warn("another migration has not ended yet; still waiting", "at_most", wait, "holder", holder(ctx, conn))
+	}
+	if err == nil && !taken {
+		taken, err = tryLock(ctx, conn, wait-silent)
+	}
+	if err != nil {
+		return fmt.Errorf("wait for other migrations: %w", err)
+	}
+	if !taken {
+		return &LockedError{wait, holder(ctx, conn)}
+	}
+	return nil
+}
+
+// tryLock takes the lock unless another session has it for the whole of wait. The session's lock outlasts the
+// transaction that it is taken in. The limits of time are the transaction's own: a login may have others, and a pooler
+// gives the connection to somebody else.
+func tryLock(ctx context.Context, conn *pgx.Conn, wait time.Duration) (bool, error) {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		limits := "set local statement_timeout = 0; set local lock_timeout = " +
 			strconv.FormatInt(max(wait.Milliseconds(), 1), 10)
@@ -41,12 +63,9 @@ func lock(ctx context.Context, conn *pgx.Conn, wait time.Duration) error {
 		return err
 	})
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "55P03" { // lock_not_available
-		return &LockedError{wait, holder(ctx, conn)}
+		return false, nil
 	}
-	if err != nil {
-		return fmt.Errorf("wait for other migrations: %w", err)
-	}
-	return nil
+	return err == nil, err
 }
 
 // transient reports whether a migration failed only because of what others did at the same time: another migration, or a

@@ -5,7 +5,6 @@ package schema
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -166,7 +165,7 @@ func Migrate(ctx context.Context, url string, o Options) (Report, error) {
 		return Report{}, fmt.Errorf("connect to migrate: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := lock(ctx, conn, cmp.Or(o.LockWait, DefaultLockWait)); err != nil {
+	if err := lock(ctx, conn, o); err != nil {
 		return Report{}, err
 	}
 	// Closing the connection gives the lock back. It holds in this database; roles are the whole cluster's,

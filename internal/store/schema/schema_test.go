@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -86,9 +87,15 @@ func TestMigrateWhileTheLockIsHeld(t *testing.T) {
 	if _, err := other.Exec(t.Context(), "select pg_advisory_lock(9628173550095224)"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := schema.Migrate(t.Context(), url, schema.Options{LockWait: time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("pid %d ", other.PgConn().PID())) {
+	var said bytes.Buffer
+	o := schema.Options{LockWait: time.Millisecond, Log: slog.New(slog.NewTextHandler(&said, nil))}
+	_, err := schema.Migrate(t.Context(), url, o)
+	named := fmt.Sprintf("pid %d ", other.PgConn().PID())
+	if err == nil || !strings.Contains(err.Error(), named) {
 		t.Errorf("got %v", err)
+	}
+	if !strings.Contains(said.String(), "still waiting") || !strings.Contains(said.String(), named) {
+		t.Errorf("while it waited it said %q", &said)
 	}
 	if _, err := other.Exec(t.Context(), "select pg_advisory_unlock_all()"); err != nil {
 		t.Fatal(err)
