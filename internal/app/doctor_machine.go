@@ -1,0 +1,74 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/doctor"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/soffice"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/tenants"
+)
+
+func (d *opening) machine(cfg config.Config) {
+	m := &d.worker.Machine
+	m.TempDir = cmp.Or(cfg.CacheDir, os.TempDir())
+	m.NeedBytes = int64(cfg.Concurrency) * cfg.MaxBlobBytes
+	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages", "pdfdetach"}
+	m.Run = func(ctx context.Context, program string) error {
+		result, err := child.Run(ctx, child.Command{Program: program, Package: "poppler-utils", Args: []string{"-v"}})
+		const shown = 99 // pdfdetach's exit code after it showed its version
+		if err == nil && !result.OK() && (result.End != child.Exited || result.ExitCode != shown) {
+			err = fmt.Errorf("failed to run (%s, exit code %d)", result.End, result.ExitCode)
+		}
+		return err
+	}
+	m.Office = soffice.Missing
+	c := child.Confine()
+	m.Sandbox = doctor.Sandbox{Landlock: c.Landlock, Without: c.NoLandlock, NoSeccomp: c.NoSeccomp}
+	if cfg.OCREngine == config.OCRTesseract {
+		m.Tesseract = func(ctx context.Context) (string, []string, error) {
+			e, err := tesseract.Open(ctx, tesseract.Options{})
+			if err != nil {
+				return "", nil, err
+			}
+			return e.Version(), e.Languages(), nil
+		}
+	}
+}
+
+// unit fills in where packaging and `tenant add` put a tenant's files.
+func (d *opening) unit(cfg config.Config) {
+	etc := cmp.Or(d.o.EtcDir, "/etc/async-worker")
+	d.worker.Unit = doctor.Instance{
+		Unit:        "async-worker@" + cfg.ClientID + ".service",
+		EnvFile:     filepath.Join(etc, cfg.ClientID+".env"),
+		Credentials: filepath.Join(etc, "credentials", cfg.ClientID),
+	}
+	if group, err := user.LookupGroup(tenants.Operators); err == nil {
+		d.worker.Unit.Operators = group.Gid
+	}
+	d.worker.Unit.Enabled = func(ctx context.Context) (string, error) {
+		if _, err := os.Stat("/run/systemd/system"); err != nil {
+			return "", nil //nolint:nilerr // no systemd, as in sd_booted(3)
+		}
+		var answer strings.Builder
+		_, err := child.Run(ctx, child.Command{
+			Program: "systemctl", Package: "systemd", Args: []string{"is-enabled", d.worker.Unit.Unit},
+			Trusted: true, // it needs the service manager's socket
+			Stdout: func(r io.Reader) error {
+				_, err := io.Copy(&answer, io.LimitReader(r, 1<<10))
+				return err
+			},
+		})
+		return cmp.Or(strings.TrimSpace(answer.String()), "not known to systemd"), err
+	}
+}
