@@ -34,7 +34,19 @@ func (c *composer) isByline(p *piece, text string) bool {
 	if p.page.number != 1 || c.title == 0 || c.begun || p.size >= 0.95*c.title {
 		return false
 	}
-	return isDate(text) || !section.Numbered(text) && isNames(text, p.bold)
+	return isDate(text) || !section.Numbered(text) && isNames(text, p.bold) || p.listsNames()
+}
+
+// listsNames reports whether each line of a piece may be somebody's name: three lines, or two that are right-aligned.
+func (p *piece) listsNames() bool {
+	right := true
+	for _, l := range p.lines {
+		if words := strings.Fields(l.text()); len(words) < 2 || len(words) > 4 || slices.ContainsFunc(words, isNoName) {
+			return false
+		}
+		right = right && l.left > p.column.centerX() && p.column.right-l.right < p.size
+	}
+	return len(p.lines) >= 3 || len(p.lines) == 2 && right
 }
 
 // noteTitle notes the title and where its text begins.
@@ -42,9 +54,15 @@ func (c *composer) noteTitle(p *piece, heading bool) {
 	switch {
 	case heading && c.title == 0:
 		c.title = p.size
-	case !heading && c.title > 0 && len(p.lines) > titleLines:
+	case !heading && c.title > 0 && len(p.lines) > titleLines && !p.listsNames():
 		c.begun = true
 	}
+}
+
+// isNoName reports whether a word can't be of a person's name.
+func isNoName(w string) bool {
+	first, _ := utf8.DecodeRuneInString(w)
+	return !nameParts[w] && (!unicode.IsUpper(first) || isUpper(w) && !isInitials(w) || strings.ContainsAny(w, "0123456789:()"))
 }
 
 // isNames reports whether a text is several people's names, with the marks of their affiliations; without these, they

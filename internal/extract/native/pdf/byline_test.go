@@ -23,6 +23,20 @@ func TestBylinesBelowTheTitle(t *testing.T) {
 	assertBlocks(t, m, "heading 1 On Harbours", "heading 2 Annual Report 2021", "paragraph "+fullLine+" "+nextLine)
 }
 
+// Names below each other on a cover are no headings; the lines of a subtitle are one.
+func TestNamesBelowEachOther(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().text(72, 60, bold, 24, "On Harbours and Cranes")
+	m.lines(72, 120, 14, bold, 13, "Implement roles and separation", "of duties")
+	m.lines(72, 300, 14, bold, 12, "Ada Reinholdsen", "Bo van der Lind", "Carla M. Moreno")
+	m.lines(400, 400, 14, bold, 12, "Dag Vik", "Eva Strand", "Finn Berg", "Gro Holm")
+	m.page().text(72, 60, bold, 14, "Cranes")
+	m.lines(72, 90, 12, regular, 10, fullLine, fullLine, nextLine)
+	assertBlocks(t, m, "heading 1 On Harbours and Cranes", "heading 2 Implement roles and separation of duties",
+		"paragraph Ada Reinholdsen Bo van der Lind Carla M. Moreno", "paragraph Dag Vik Eva Strand Finn Berg Gro Holm",
+		"heading 2 Cranes", "paragraph "+fullLine+" "+fullLine+" "+nextLine)
+}
+
 // Most lines of an invoice may be larger than its small print: these are no headings.
 func TestTextAboveSmallPrint(t *testing.T) {
 	t.Parallel()
