@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -198,8 +199,14 @@ func (c *crasher) finishWrite(
 	if err := syscall.Kill(zombie.Pid(), syscall.SIGCONT); err != nil {
 		return nil, err
 	}
-	verdict := ""
-	written := func() bool { verdict = resultOf(trace, s.point+":after"); return verdict != "" }
+	verdict, staged, point := "", strings.HasPrefix(s.point, "store.Stage"), s.point
+	written := func() bool {
+		verdict = resultOf(trace, point+":after")
+		if verdict == "error" && !staged { // its time was over before it was sent: an outcome is tried again
+			verdict, point = "", following(point)
+		}
+		return verdict != ""
+	}
 	if err := await(ctx, recovery, written, zombie.Done()); err != nil {
 		return nil, fmt.Errorf("the zombie's write never ended: %w", err)
 	}
@@ -207,7 +214,7 @@ func (c *crasher) finishWrite(
 	case verdict == "fenced":
 		c.report.add("stale writes refused", 1)
 	// Its heartbeat was refused first, and ended the attempt.
-	case verdict == "error" && strings.HasPrefix(s.point, "store.Stage"):
+	case verdict == "error" && staged:
 		c.report.add("stale writes refused", 1)
 		c.report.add("of them canceled before they were sent", 1)
 	default:
@@ -218,6 +225,13 @@ func (c *crasher) finishWrite(
 		return found, zombie.kill() // it might take the task again, since its successor is stopped
 	}
 	return found, zombie.end()
+}
+
+// following is the point of the next call of the same name: store.Complete#2 after store.Complete#1.
+func following(point string) string {
+	name, number, _ := strings.Cut(point, "#")
+	n, _ := strconv.Atoi(number) // a point has one
+	return fmt.Sprintf("%s#%d", name, n+1)
 }
 
 // await polls every 20 ms until so returns true.
