@@ -37,10 +37,14 @@ func (c *composer) isByline(p *piece, text string) bool {
 	return isDate(text) || !section.Numbered(text) && isNames(text, p.bold) || p.listsNames()
 }
 
-// listsNames reports whether each line of a piece may be somebody's name: three lines, or two that are right-aligned.
+// listsNames reports whether each line of a piece may be somebody's name: three lines, or two that are right-aligned. The
+// lines of a headline end where the next word has no room.
 func (p *piece) listsNames() bool {
 	right := true
-	for _, l := range p.lines {
+	for i, l := range p.lines {
+		if i > 0 && p.lines[i-1].width()+l.room() > p.column.width() {
+			return false
+		}
 		if words := strings.Fields(l.text()); len(words) < 2 || len(words) > 4 || slices.ContainsFunc(words, isNoName) {
 			return false
 		}

@@ -29,7 +29,7 @@ func TestNamesBelowEachOther(t *testing.T) {
 	m := (&maker{}).page().text(72, 60, bold, 24, "On Harbours and Cranes")
 	m.lines(72, 120, 14, bold, 13, "Implement roles and separation", "of duties")
 	m.lines(72, 300, 14, bold, 12, "Ada Reinholdsen", "Bo van der Lind", "Carla M. Moreno")
-	m.lines(400, 400, 14, bold, 12, "Dag Vik", "Eva Strand", "Finn Berg", "Gro Holm")
+	m.lines(72, 400, 14, bold, 12, "Dag Vik", "Eva Strand", "Finn Berg", "Gro Holm")
 	m.page().text(72, 60, bold, 14, "Cranes")
 	m.lines(72, 90, 12, regular, 10, fullLine, fullLine, nextLine)
 	assertBlocks(t, m, "heading 1 On Harbours and Cranes", "heading 2 Implement roles and separation of duties",

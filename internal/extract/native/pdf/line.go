@@ -163,12 +163,12 @@ func touches(a, b word) bool {
 }
 
 // isInitial reports whether a is a word's capital and b the rest of it, in another font or slightly smaller: it is no
-// variable with an index.
+// variable with an index. Two words of one style stay two, since poppler parts these only at a space.
 func isInitial(a, b word) bool {
 	first, n := utf8.DecodeRuneInString(a.text)
 	next, _ := utf8.DecodeRuneInString(b.text)
 	return n == len(a.text) && unicode.IsUpper(first) && unicode.IsLower(next) && letters(b.text) > 1 &&
-		!a.math && !b.math && b.em() > 0.72*a.em()
+		!a.math && !b.math && a.style != b.style && b.em() > 0.72*a.em()
 }
 
 func isUpper(s string) bool {

@@ -19,7 +19,7 @@ func TestTouchingParts(t *testing.T) {
 		{"(186", ")", -0.007, style{size: em}, "(186)"},
 		{"0.6", "%", -0.007, style{size: em}, "0.6%"},
 		{"(", "see", 0, style{size: em}, "(see"},
-		{"I", "ndicate", 0, style{size: em}, "Indicate"},
+		{"I", "ndicate", 0, style{size: em, face: "other"}, "Indicate"},
 		{"T", "he", 0, style{size: 0.8 * em}, "The"},
 		{"S", "AFRA", 0.001, style{size: 0.8 * em}, "SAFRA"},
 		{"volatility", "(2)", 0, style{size: 6}, "volatility (2)"},
@@ -28,6 +28,7 @@ func TestTouchingParts(t *testing.T) {
 		{"L", "ji", 0, formula, "L ji"},
 		{"A", "port", 0.1, style{size: em}, "A port"},
 		{"B", "the", -0.029, style{size: em}, "B the"}, // its font's widths are wrong
+		{"A", "port", 0, style{size: em}, "A port"},    // these too
 		{"due", "to", 0.002, style{size: em}, "due to"},
 		{"mot", ";", 0.2, style{size: em}, "mot ;"},
 	} {
