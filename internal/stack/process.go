@@ -123,7 +123,7 @@ func (p *Process) Stop(signal syscall.Signal, grace time.Duration) error {
 }
 
 // FreePort returns a loopback TCP port that was free a moment ago. It is below those that the kernel itself gives to
-// connections and to listeners on port 0 (32768 to 60999 on Linux), so that none of them takes it meanwhile.
+// connections and to listeners on port 0 (from 32768 on Linux, unless it is set otherwise), so that none of them takes it meanwhile.
 func FreePort() (int, error) {
 	const first, last, tries = 20_000, 32_767, 100
 	var err error

@@ -43,7 +43,7 @@ type Options struct {
 	LockWait    time.Duration // for another migration; zero: DefaultLockWait
 	ConnectWait time.Duration // for the server's first answer; zero: DefaultConnectWait
 
-	Log *slog.Logger // gets a warning when the server has not answered for answerGrace; nil: it does not
+	Log *slog.Logger // gets a warning when the server or another migration takes longer than answerGrace; nil: it does not
 }
 
 // Report is what a migration did.
