@@ -35,7 +35,8 @@ func lock(ctx context.Context, conn *pgx.Conn, o Options) error {
 	silent := min(answerGrace, wait/2)
 	taken, err := tryLock(ctx, conn, silent)
 	if err == nil && !taken && o.Log != nil {
-		o.Log.Warn("another migration has not ended yet; still waiting", "at_most", wait, "holder", holder(ctx, conn))
+		session, _ := holder(ctx, conn)
+		o.Log.Warn("another migration has not ended yet; still waiting", "at_most", wait, "session", session)
 	}
 	if err == nil && !taken {
 		taken, err = tryLock(ctx, conn, wait-silent)
@@ -44,7 +45,8 @@ func lock(ctx context.Context, conn *pgx.Conn, o Options) error {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
 	if !taken {
-		return &LockedError{wait, holder(ctx, conn)}
+		session, remedy := holder(ctx, conn)
+		return &LockedError{wait, session + "; " + remedy}
 	}
 	return nil
 }
@@ -75,8 +77,8 @@ func transient(err error) bool {
 	return strings.Contains(err.Error(), "tuple concurrently updated") || ok && pg.Code == "40P01" // deadlock_detected
 }
 
-// holder says who has the lock, and how to take it away.
-func holder(ctx context.Context, conn *pgx.Conn) string {
+// holder says which session has the lock, and how to take it away: a migration that is at work should not be ended.
+func holder(ctx context.Context, conn *pgx.Conn) (session, remedy string) {
 	var pid int
 	var login, program string
 	err := conn.QueryRow(ctx, `select a.pid, coalesce(a.usename, ''), coalesce(a.application_name, '')
@@ -84,8 +86,8 @@ func holder(ctx context.Context, conn *pgx.Conn) string {
 		where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database())
 			and (l.classid::bigint << 32 | l.objid::bigint) = $1`, lockNumber).Scan(&pid, &login, &program)
 	if err != nil {
-		return "run migrate again"
+		return "it ended just now, or this login may not see it", "run migrate again"
 	}
-	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock; to end it: select "+
-		"pg_terminate_backend(%d)", pid, login, program, pid)
+	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock", pid, login, program),
+		fmt.Sprintf("to end it: select pg_terminate_backend(%d)", pid)
 }

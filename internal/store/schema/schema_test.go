@@ -91,8 +91,11 @@ func TestMigrateWhileTheLockIsHeld(t *testing.T) {
 	o := schema.Options{LockWait: time.Millisecond, Log: slog.New(slog.NewTextHandler(&said, nil))}
 	_, err := schema.Migrate(t.Context(), url, o)
 	named := fmt.Sprintf("pid %d ", other.PgConn().PID())
-	if err == nil || !strings.Contains(err.Error(), named) {
+	if err == nil || !strings.Contains(err.Error(), named) || !strings.Contains(err.Error(), "pg_terminate_backend") {
 		t.Errorf("got %v", err)
+	}
+	if strings.Contains(said.String(), "terminate") {
+		t.Errorf("it advises to end a migration that may be at work: %q", &said)
 	}
 	if !strings.Contains(said.String(), "still waiting") || !strings.Contains(said.String(), named) {
 		t.Errorf("while it waited it said %q", &said)
