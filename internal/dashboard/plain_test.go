@@ -37,6 +37,7 @@ func (w *browser) reads(text string) {
 		if v, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.pathname + ": " + document.body?.innerText`)); err == nil {
 			seen = v
 		}
+		<-time.After(20 * time.Millisecond)
 	}
 	w.Fatalf("no page has %q; the last one is %s", text, seen)
 }

@@ -132,6 +132,16 @@ func (b *bed) sendFromJavaScript(text, encoding string) {
 	}
 }
 
+// moment waits a little before another process is looked at again; false: the test's time is over.
+func (b *bed) moment() bool {
+	select {
+	case <-time.After(20 * time.Millisecond):
+		return true
+	case <-b.ctx.Done():
+		return false
+	}
+}
+
 // query returns one value; it sees the rows of every tenant.
 func query[T any](b *bed, sql string, args ...any) T {
 	b.t.Helper()

@@ -22,7 +22,7 @@ func doclingEnv(s *doclingtest.Server) []string {
 func settle(b *bed, what, sql string) {
 	b.t.Helper()
 	for !query[bool](b, sql) {
-		if b.ctx.Err() != nil {
+		if !b.moment() {
 			b.t.Fatalf("%s: %v", what, context.Cause(b.ctx))
 		}
 	}

@@ -20,6 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	stacktest.AtATime(4)
 	stacktest.Main(m, removePrograms, func() error { return goleak.Find() })
 }
 
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 // two processors and a load of 20.
 const patience = 6 * time.Minute
 
-// programs are async-worker and async-worker-dev, built by the first test that needs them.
+// programs are built by the first test that needs them.
 type programs struct {
 	once      sync.Once
 	dir, file string
@@ -39,26 +40,23 @@ var raced, plain programs
 
 // program is the file of async-worker, built once, with the race detector if the tests have it.
 func program() (string, error) {
-	var flags []string
-	if isRaced() {
-		flags = strings.Fields(cmp.Or(os.Getenv("RACE_FLAGS"), "-race")) // see .ci/tests
-	}
-	return raced.build(flags...)
-}
-
-// plainProgram is that without the race detector, under which reading hundreds of pages takes ten times as long.
-func plainProgram() (string, error) {
 	if !isRaced() {
-		return program()
+		return plainProgram()
 	}
-	return plain.build()
+	return raced.build(strings.Fields(cmp.Or(os.Getenv("RACE_FLAGS"), "-race")), "./cmd/async-worker") // see .ci/tests
 }
 
-func (p *programs) build(flags ...string) (string, error) {
+// plainProgram is that without the race detector, under which reading hundreds of pages takes ten times as long; beside
+// it is async-worker-dev.
+func plainProgram() (string, error) {
+	return plain.build(nil, "./cmd/async-worker", "./cmd/async-worker-dev")
+}
+
+func (p *programs) build(flags []string, packages ...string) (string, error) {
 	p.once.Do(func() {
 		if p.dir, p.err = os.MkdirTemp("", "async-worker-e2e-"); p.err == nil {
 			p.file = filepath.Join(p.dir, "async-worker")
-			p.err = build(p.dir, flags, "./cmd/async-worker", "./cmd/async-worker-dev")
+			p.err = build(p.dir, flags, packages...)
 		}
 	})
 	return p.file, p.err

@@ -117,7 +117,7 @@ func (o operator) eventually(want float64, name string, labels ...string) {
 		if got == want {
 			return
 		}
-		if o.b.ctx.Err() != nil || o.b.t.Context().Err() != nil {
+		if !o.b.moment() {
 			o.b.t.Fatalf("%s%v is %v, want %v", name, labels, got, want)
 		}
 	}

@@ -10,9 +10,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	stacktest.AtATime(4)
+	goleak.VerifyTestMain(m)
+}
 
 // newTestServers start servers that end with the test.
 func newTestServers(t *testing.T) *servers {

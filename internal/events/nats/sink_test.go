@@ -268,7 +268,9 @@ func TestOutage(t *testing.T) {
 		if err == nil && sent.Done == 5 {
 			break
 		}
-		if t.Context().Err() != nil {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-t.Context().Done():
 			t.Fatal(err)
 		}
 	}

@@ -3,9 +3,12 @@
 package stacktest
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -38,6 +41,20 @@ func Main(m *testing.M, checks ...func() error) {
 		}
 	}
 	os.Exit(code)
+}
+
+// AtATime sets how many parallel tests run side by side, unless -parallel says so; by default it is the number of
+// processors, too few where tests wait for programs rather than calculate. It is called before the tests run.
+func AtATime(tests int) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(max(tests, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err) // the flag is not called so any more
+	}
 }
 
 func stopAll() error {

@@ -132,6 +132,7 @@ func end(t testing.TB, s store.Store) store.FeedPosition {
 		if page := feed(t, s, store.FeedQuery{After: &store.FeedPosition{}, Limit: 1}); !page.Held {
 			return page.Next
 		}
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
@@ -170,6 +171,7 @@ func TestFeedOfARestoredDatabase(t *testing.T) {
 	for {
 		page := feed(t, s, store.FeedQuery{After: &start, Limit: 10})
 		if page.Held {
+			<-time.After(5 * time.Millisecond)
 			continue
 		}
 		if len(page.Events) != 1 || page.Events[0].Stage != "new" {

@@ -88,7 +88,7 @@ func (l *locks) blocked(f func() error) <-chan error {
 		select {
 		case err := <-ended:
 			l.Fatalf("it did not wait: %v", err)
-		default:
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
