@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// recovery is how long a tenant may take to be drained after a death: leases of 3 s run out, several times if
+// drainTime is how long a tenant may take to be drained after a death: leases of 3 s run out, several times if
 // attempts are lost, on a busy machine.
-const recovery = 40 * time.Second
+const drainTime = 40 * time.Second
 
 // crash runs every scenario cleanly with each queue and store, and then once for each point that the clean run met.
 func crash(ctx context.Context, o options, r *report) (err error) {
@@ -199,7 +199,7 @@ func (c *crasher) firstLife(ctx context.Context, t *tenant, s scenario, env []st
 		return "", late, err
 	}
 	// The point may be at the worker's start, in its work, or never reached.
-	left := t.drain(ctx, recovery, p.Done())
+	left := t.drain(ctx, t.recovery, p.Done())
 	if left != nil && !errors.Is(left, errNotDrained) {
 		return "", late, errors.Join(left, p.kill())
 	}
@@ -288,7 +288,7 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 	if err != nil {
 		return nil, err
 	}
-	left := t.drainOrHooks(ctx, recovery, p.Done(), p.working)
+	left := t.drainOrHooks(ctx, t.recovery, p.Done(), p.working)
 	err = p.end()
 	*log += "next life:\n" + p.log.String()
 	switch code := p.code(); {

@@ -27,6 +27,7 @@ func newTestServers(t *testing.T) *servers {
 	if err != nil {
 		t.Fatal(err)
 	}
+	g.recovery = 3 * time.Minute // beside other tests Azurite may not answer for half a minute
 	t.Cleanup(func() {
 		if err := errors.Join(g.close(), built.remove()); err != nil {
 			t.Error(err)
@@ -57,7 +58,7 @@ func TestShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kind, _, _ := strings.Cut(name, " ")
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
 			o, err := parse(append([]string{"-kind", kind, "-parallel", "8"}, args...), &out)

@@ -46,13 +46,15 @@ type servers struct {
 	gateway *gatewaytest.Server // of xml tasks: slow, so that leases are renewed meanwhile
 	db      *pgxpool.Pool       // the superuser's, for the checks
 
+	recovery time.Duration // drainTime, or longer where time is not judged
+
 	built   *programs
 	closers []func() error
 }
 
 // newServers starts the servers. With keep their data survives a restart: Azurite in a folder, Postgres durable.
 func newServers(ctx context.Context, built *programs, keep bool) (g *servers, err error) {
-	g = &servers{built: built}
+	g = &servers{built: built, recovery: drainTime}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())

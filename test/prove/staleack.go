@@ -41,7 +41,7 @@ func (c *crasher) runStaleAck(ctx context.Context, name string, bed queueBed, st
 		return err
 	}
 	var found []string
-	if err := t.drain(ctx, recovery, p.Done()); err != nil {
+	if err := t.drain(ctx, t.recovery, p.Done()); err != nil {
 		found = append(found, "I1 after a stale acknowledgement: "+err.Error())
 	}
 	if err := p.end(); err != nil {
@@ -67,7 +67,7 @@ func (c *crasher) loseHeld(
 	if err != nil {
 		return err
 	}
-	err = await(ctx, recovery, holder.stopped, holder.Done())
+	err = await(ctx, t.recovery, holder.stopped, holder.Done())
 	if err == nil {
 		err = stale(ctx)
 	}

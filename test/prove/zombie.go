@@ -137,7 +137,7 @@ func (c *crasher) runZombie(ctx context.Context, name string, s staleWrite, bed 
 func (c *crasher) resume(
 	ctx context.Context, t *tenant, zombie *process, env []string, trace string, s staleWrite,
 ) ([]string, error) {
-	if err := await(ctx, recovery, zombie.stopped, zombie.Done()); err != nil {
+	if err := await(ctx, t.recovery, zombie.stopped, zombie.Done()); err != nil {
 		return nil, fmt.Errorf("the worker never reached %s: %w\n%s", s.point, err, zombie.log)
 	}
 	if s.running {
@@ -162,10 +162,10 @@ func (c *crasher) resumeBesideSuccessor(
 	ctx context.Context, t *tenant, zombie, second *process, trace string, s staleWrite,
 ) (found []string, err error) {
 	if s.running {
-		if err := await(ctx, recovery, second.stopped, second.Done()); err != nil {
+		if err := await(ctx, t.recovery, second.stopped, second.Done()); err != nil {
 			return nil, fmt.Errorf("the second worker never reached %s: %w\n%s", s.last(), err, second.log)
 		}
-	} else if err := t.drain(ctx, recovery, second.Done()); err != nil {
+	} else if err := t.drain(ctx, t.recovery, second.Done()); err != nil {
 		found = append(found, "I1 beside a stopped worker: "+err.Error()+"\n"+second.log.String())
 		return found, nil //nolint:nilerr // a finding
 	}
@@ -186,7 +186,7 @@ func (c *crasher) resumeBesideSuccessor(
 	if err := syscall.Kill(second.Pid(), syscall.SIGCONT); err != nil {
 		return found, err
 	}
-	if err := t.drain(ctx, recovery, second.Done()); err != nil {
+	if err := t.drain(ctx, t.recovery, second.Done()); err != nil {
 		found = append(found, "I1 after a zombie: "+err.Error()+"\n"+second.log.String())
 	}
 	return found, nil
@@ -207,7 +207,7 @@ func (c *crasher) finishWrite(
 		}
 		return verdict != ""
 	}
-	if err := await(ctx, recovery, written, zombie.Done()); err != nil {
+	if err := await(ctx, c.recovery, written, zombie.Done()); err != nil {
 		return nil, fmt.Errorf("the zombie's write never ended: %w", err)
 	}
 	switch {
