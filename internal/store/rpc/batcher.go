@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -11,12 +12,13 @@ import (
 )
 
 // Calls of one kind that arrive while others are in flight are sent as a batch, which saves the database most calls and
-// commits. A call does not wait for others to arrive: with few in flight it is sent at once, alone. Each call returns
-// when its transaction is committed.
+// commits. No call waits for a time: with few in flight it only lets other goroutines run first, so that calls of tasks
+// that go on at the same moment are sent together. Each call returns when its transaction is committed.
 const (
 	maxInFlight   = 2                      // calls of a kind that may be in flight before others are batched
 	maxBatchCalls = 32                     // in one batch: as many as one receive returns
 	batchPatience = 100 * time.Millisecond // how long a call may delay others: it may be stuck
+	maxYields     = 4                      // how often a call lets others run before it is sent
 )
 
 // Batcher batches calls of one kind, with arguments A and result R.
@@ -48,10 +50,16 @@ type waiter[A, R any] struct {
 
 // Do sends one call, alone or in a batch.
 func (g *Batcher[A, R]) Do(ctx context.Context, args A) (R, error) {
-	w := g.enqueue(args)
-	if w == nil {
-		defer g.callStarted()()
-		return g.Alone(ctx, args)
+	w, leads := g.enqueue(args)
+	if leads {
+		g.gather()
+		switch all := g.next(); {
+		case len(all) == 1 && all[0] == w:
+			defer g.callStarted()()
+			return g.Alone(ctx, args)
+		case all != nil:
+			go g.send(all)
+		}
 	}
 	var none R
 	_, end := tracing.Call(ctx, g.Function) // the batch does not use its callers' contexts
@@ -72,17 +80,33 @@ func (g *Batcher[A, R]) Do(ctx context.Context, args A) (R, error) {
 	return g.Alone(ctx, args)
 }
 
-// enqueue returns nil if the caller may send at once. The caller then has to call callStarted.
-func (g *Batcher[A, R]) enqueue(args A) *waiter[A, R] {
+// enqueue adds a call to those that wait. It leads if it may be sent at once: its caller then has to send the next batch.
+func (g *Batcher[A, R]) enqueue(args A) (w *waiter[A, R], leads bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.inFlight < maxInFlight {
-		g.inFlight++
-		return nil
-	}
-	w := &waiter[A, R]{args: args, done: make(chan struct{})}
+	w = &waiter[A, R]{args: args, done: make(chan struct{})}
 	g.waiting = append(g.waiting, w)
-	return w
+	if leads = g.inFlight < maxInFlight; leads {
+		g.inFlight++
+	}
+	return w, leads
+}
+
+// gather lets other goroutines run while that brings calls.
+func (g *Batcher[A, R]) gather() {
+	for range maxYields {
+		before := g.queued()
+		runtime.Gosched()
+		if g.queued() == before {
+			return
+		}
+	}
+}
+
+func (g *Batcher[A, R]) queued() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
 }
 
 // withdraw removes a call from the queue. If it was sent, its answer is dropped.
