@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,22 +118,6 @@ func (p *Process) Stop(signal syscall.Signal, grace time.Duration) error {
 	}
 	<-p.done
 	return nil
-}
-
-// FreePort returns a loopback TCP port that was free a moment ago. It is below those that the kernel itself gives to
-// connections and to listeners on port 0 (from 32768 on Linux, unless it is set otherwise), so that none of them takes it meanwhile.
-func FreePort() (int, error) {
-	const first, last, tries = 20_000, 32_767, 100
-	var err error
-	for range tries {
-		port := first + rand.IntN(last-first+1)
-		l, taken := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if taken == nil {
-			return port, l.Close()
-		}
-		err = taken
-	}
-	return 0, fmt.Errorf("no free port after %d tries: %w", tries, err)
 }
 
 // ProveEnv is set for the tests that `make prove` runs: they are thorough then, and take minutes.
