@@ -80,7 +80,7 @@ func (p *program) runDoctor(cmd *cobra.Command, f doctorFlags) error {
 		Load:     func(g config.Group) (config.Config, error) { return p.load(cmd, g) },
 		Skip:     skip,
 		Webhooks: f.webhooks, NoCreate: f.noCreate, Take: f.take, Timeout: f.timeout,
-		EtcDir: filepath.Join(f.root, tenantsDir),
+		EtcDir: filepath.Join(f.root, tenantsDir), Waiting: p.stillExamining,
 	})
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
@@ -92,6 +92,16 @@ func (p *program) runDoctor(cmd *cobra.Command, f doctorFlags) error {
 		return &reportedError{&diagnosis{worst}}
 	}
 	return nil
+}
+
+// stillExamining says what doctor waits for, as any command does after 3 s.
+func (p *program) stillExamining(groups []doctor.Group, timeout time.Duration) {
+	var names []string
+	for _, g := range groups {
+		names = append(names, string(g))
+	}
+	fmt.Fprintf(p.stderr, "doctor: waiting for answers (%s); a request takes %v at most, see --timeout\n",
+		strings.Join(names, ", "), timeout)
 }
 
 // diagnosis means that a check failed; the output shows which.

@@ -60,18 +60,33 @@ func (r Report) Worst() Class {
 
 func classes() []Class { return []Class{None, Unavailable, Permission, Config} }
 
+// silence is how long the checks may take before Worker.Waiting is called.
+const silence = 3 * time.Second
+
 // Examine runs the checks. Each request has the worker's timeout.
 func Examine(ctx context.Context, w Worker) Report {
 	report := Report{ClientID: w.ClientID}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	under := Groups()
 	for _, part := range parts() {
 		wg.Go(func() {
 			results := w.run(ctx, part)
 			mu.Lock()
 			defer mu.Unlock()
 			report.Results = append(report.Results, results...)
+			under = slices.DeleteFunc(under, func(g Group) bool { return g == part.group })
 		})
+	}
+	if w.Waiting != nil {
+		long := time.AfterFunc(silence, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if len(under) > 0 {
+				w.Waiting(under, w.timeout())
+			}
+		})
+		defer long.Stop()
 	}
 	wg.Wait()
 	order := Checks()

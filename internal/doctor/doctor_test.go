@@ -51,6 +51,32 @@ func TestEveryCheckIsReported(t *testing.T) {
 	}
 }
 
+// TestWaitingIsTold: after 3 s, once, with the groups that have no answer yet, and not if all had one before.
+func TestWaitingIsTold(t *testing.T) {
+	t.Parallel()
+	for takes, want := range map[time.Duration]string{2 * time.Second: "", 20 * time.Second: "[store] 1m0s"} {
+		synctest.Test(t, func(t *testing.T) {
+			told, began := "", time.Now()
+			Examine(t.Context(), Worker{
+				Skip: all(Store), Timeout: time.Minute,
+				Store: func(context.Context) (store.Examiner, error) {
+					time.Sleep(takes)
+					return nil, errors.New("no answer")
+				},
+				Waiting: func(groups []Group, timeout time.Duration) {
+					told += fmt.Sprint(groups, " ", timeout)
+					if d := time.Since(began); d != silence {
+						t.Errorf("told after %v", d)
+					}
+				},
+			})
+			if told != want {
+				t.Errorf("checks that take %v: told %q, want %q", takes, told, want)
+			}
+		})
+	}
+}
+
 func TestWorst(t *testing.T) {
 	t.Parallel()
 	for want, classes := range map[Class][]Class{

@@ -21,6 +21,10 @@ type Worker struct {
 
 	Take bool // receives also where tasks wait: one, which is released at once
 
+	// Waiting is called once if checks of some groups are still under way after 3 s, with the timeout of one of their steps;
+	// it must not keep the slice. Nil: not called.
+	Waiting func(groups []Group, timeout time.Duration)
+
 	// Settings are the problems with the settings.
 	Settings []Problem
 	// Warnings are the warnings about the settings.
