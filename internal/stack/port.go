@@ -9,7 +9,7 @@ import (
 )
 
 // reserved are held until the process ends: a server that is stopped and started again finds its port free.
-var reserved struct {
+var reserved struct { //nolint:gochecknoglobals // as long as the process
 	mu   sync.Mutex
 	held []net.Listener
 }
