@@ -100,8 +100,8 @@ func (p *program) stillExamining(groups []doctor.Group, timeout time.Duration) {
 	for _, g := range groups {
 		names = append(names, string(g))
 	}
-	fmt.Fprintf(p.stderr, "doctor: waiting for answers (%s); a request takes %v at most, see --timeout\n",
-		strings.Join(names, ", "), timeout)
+	printWrapped(p.stderr, "doctor: ", fmt.Sprintf("waiting for answers (%s); a request takes %v at most, see --timeout",
+		strings.Join(names, ", "), timeout))
 }
 
 // diagnosis means that a check failed; the output shows which.

@@ -112,14 +112,14 @@ func (e *Engine) releaseUnstarted(ctx context.Context, q queue.Queue, msgs []*qu
 // slot beside long tasks loses, and is less than a receive from a remote queue takes.
 const collectTime = 20 * time.Millisecond
 
-// enough is how many slots must be free for a receive while there is a backlog: half of them, or those that became
-// free within collectTime. Short tasks end one by one: each would cost a receive, and the calls of tasks that start together
-// are sent to the store together. Without a backlog one free slot is enough.
+// enough is how many slots must be free for a receive while there is a backlog: a quarter of them, or those that became
+// free within collectTime. Short tasks end one by one, and each would cost a receive. Without a backlog one free slot
+// is enough.
 func (p *poller) enough() int {
 	if !p.backlog {
 		return 1
 	}
-	return max(1, p.tuning().Concurrency/2)
+	return max(1, p.tuning().Concurrency/4)
 }
 
 // rest waits between polls until Wake is called or ctx is done; it reports whether Wake was called.

@@ -58,7 +58,7 @@ func TestShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kind, _, _ := strings.Cut(name, " ")
-			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
 			o, err := parse(append([]string{"-kind", kind, "-parallel", "8"}, args...), &out)

@@ -12,13 +12,14 @@ import (
 )
 
 // Calls of one kind that arrive while others are in flight are sent as a batch, which saves the database most calls and
-// commits. No call waits for a time: with few in flight it only lets other goroutines run first, so that calls of tasks
-// that go on at the same moment are sent together. Each call returns when its transaction is committed.
+// commits. With few in flight a call is sent at once, after it has let other goroutines run: so the calls of tasks that go on
+// at the same moment are sent together. That takes microseconds, or a few time slices of the scheduler where goroutines
+// calculate. Each call returns when its transaction is committed.
 const (
 	maxInFlight   = 2                      // calls of a kind that may be in flight before others are batched
 	maxBatchCalls = 32                     // in one batch: as many as one receive returns
 	batchPatience = 100 * time.Millisecond // how long a call may delay others: it may be stuck
-	maxYields     = 4                      // how often a call lets others run before it is sent
+	maxYields     = 2                      // how often a call lets others run before it is sent
 )
 
 // Batcher batches calls of one kind, with arguments A and result R.
@@ -53,6 +54,9 @@ func (g *Batcher[A, R]) Do(ctx context.Context, args A) (R, error) {
 	w, leads := g.enqueue(args)
 	if leads {
 		g.gather()
+		if ctx.Err() != nil {
+			g.withdraw(w)
+		}
 		switch all := g.next(); {
 		case len(all) == 1 && all[0] == w:
 			defer g.callStarted()()
@@ -97,7 +101,7 @@ func (g *Batcher[A, R]) gather() {
 	for range maxYields {
 		before := g.queued()
 		runtime.Gosched()
-		if g.queued() == before {
+		if g.queued() <= before {
 			return
 		}
 	}

@@ -112,3 +112,78 @@ func TestCompletionsAreBatched(t *testing.T) {
 		})
 	}
 }
+
+// TestCallsAtOnce: of calls that come at once, some of which are given up, each gets its own answer, none is done twice, and
+// afterwards a call is sent at once, alone.
+func TestCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		done, alone := map[int]int{}, 0
+		do := func(n int) *int {
+			mu.Lock()
+			defer mu.Unlock()
+			done[n]++
+			answer := 2 * n
+			return &answer
+		}
+		b := &rpc.Batcher[int, int]{
+			Alone: func(_ context.Context, n int) (int, error) {
+				time.Sleep(time.Millisecond)
+				mu.Lock()
+				alone++
+				mu.Unlock()
+				return *do(n), nil
+			},
+			Together: func(all []int) (answers []*int, err error) {
+				time.Sleep(time.Millisecond)
+				for _, n := range all {
+					if n%7 == 0 { // has to be sent alone
+						answers = append(answers, nil)
+						continue
+					}
+					answers = append(answers, do(n))
+				}
+				return answers, nil
+			},
+			GivenUp: context.Cause,
+		}
+		var wg sync.WaitGroup
+		for caller := range 64 {
+			wg.Go(func() {
+				for i := range 20 {
+					n, ctx := 1+caller*20+i, t.Context()
+					if n%5 == 0 {
+						short, cancel := context.WithTimeout(ctx, time.Duration(n%4)*time.Millisecond/2)
+						defer cancel()
+						ctx = short
+					}
+					if got, err := b.Do(ctx, n); err == nil && got != 2*n || err != nil && ctx.Err() == nil {
+						t.Errorf("%d: %d, %v", n, got, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for n, times := range done {
+			if times > 1 {
+				t.Errorf("%d was done %d times", n, times)
+			}
+		}
+		time.Sleep(time.Second)
+		before, began := alone, time.Now()
+		for n := range 2 { // as many as may be in flight
+			wg.Go(func() { _, _ = b.Do(t.Context(), -1-n) })
+			synctest.Wait()
+		}
+		wg.Wait()
+		if took := time.Since(began); alone != before+2 || took != time.Millisecond {
+			t.Errorf("after all others two calls took %v, %d of them alone", took, alone-before)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := b.Do(gone, -9); !errors.Is(err, context.Canceled) || done[-9] != 0 {
+			t.Errorf("a call whose context has ended: %v, done %d times", err, done[-9])
+		}
+	})
+}

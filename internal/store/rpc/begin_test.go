@@ -175,8 +175,8 @@ func TestBeginGivenUp(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, id := range []string{"a", "b"} {
 			wg.Go(func() { _, _ = s.Begin(t.Context(), store.Begin{Task: store.Task{JobID: id}}) })
+			synctest.Wait() // so that each is in flight alone
 		}
-		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		began := time.Now()
