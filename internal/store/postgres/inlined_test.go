@@ -27,16 +27,17 @@ func TestInlined(t *testing.T) {
 	exec("begin") // calls are counted in a transaction
 	exec(`select aw_queue_ensure('{"client_id":"a","queue":"a-tasks"}')`)
 	// A session plans a statement with its arguments a few times before it keeps a plan for all; to plan it may call them.
-	for i := range 10 {
+	// It plans again whenever the server looks at a table, as autovacuum does: so one quiet round of several is enough.
+	var before, after map[string]int
+	for i := range 20 {
 		taskCalls(exec, i)
 		documentCalls(exec, i)
+		before, after = after, calledInSQL(t, conn)
+		if i >= 10 && maps.Equal(before, after) {
+			return
+		}
 	}
-	before := calledInSQL(t, conn)
-	taskCalls(exec, 10)
-	documentCalls(exec, 10)
-	if after := calledInSQL(t, conn); !maps.Equal(before, after) {
-		t.Errorf("some of these functions in SQL were called, and not inlined: before %v, after %v", before, after)
-	}
+	t.Errorf("some of these functions in SQL were called, and not inlined: before %v, after %v", before, after)
 }
 
 // calledInSQL counts the calls of functions in SQL by this session. aw_elements is not inlined, on purpose.
