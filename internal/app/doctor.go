@@ -18,12 +18,13 @@ type DoctorOptions struct {
 	// Load reads the settings of some groups. A group with a wrong setting does not stop the checks of the others.
 	Load     func(config.Group) (config.Config, error)
 	Skip     []doctor.Group
-	Webhooks []string                                           // URLs to try; empty: the hosts of the last jobs
-	NoCreate bool                                               // queues and the container are not created
-	Take     bool                                               // a waiting task is received and released at once
-	Timeout  time.Duration                                      // of one step; zero: doctor.DefaultTimeout
-	EtcDir   string                                             // where tenants' files are; empty: /etc/async-worker
-	Waiting  func(groups []doctor.Group, timeout time.Duration) // see doctor.Worker; may be nil
+	Webhooks []string      // URLs to try; empty: the hosts of the last jobs
+	NoCreate bool          // queues and the container are not created
+	Take     bool          // a waiting task is received and released at once
+	Timeout  time.Duration // of one step; zero: doctor.DefaultTimeout
+	EtcDir   string        // where tenants' files are; empty: /etc/async-worker
+
+	Waiting func(groups []doctor.Group, timeout time.Duration) // see doctor.Worker; may be nil
 }
 
 // Doctor checks the services that the tenant's worker needs.

@@ -53,7 +53,7 @@ func AtATime(tests int) {
 		return
 	}
 	if err := flag.Set("test.parallel", strconv.Itoa(max(tests, runtime.GOMAXPROCS(0)))); err != nil {
-		panic(err) // the flag is not called so any more
+		panic(err) // package testing has another name for it
 	}
 }
 
