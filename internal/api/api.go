@@ -5,6 +5,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -48,7 +49,9 @@ type Deps struct {
 	// HighWatermark is the depth of the queues from which on no job is accepted; zero: DefaultHighWatermark.
 	HighWatermark int
 	// MaxBlob is the largest document, in bytes; zero: DefaultMaxBlob.
-	MaxBlob      int64
+	MaxBlob int64
+	// Patience is how long a request may take before it is answered that a service does not; zero: DefaultPatience.
+	Patience     time.Duration
 	Auth         Auth
 	AllowOrigins []string // of pages that may call the API (CORS)
 	Log          *slog.Logger
@@ -59,6 +62,10 @@ const DefaultHighWatermark = 10_000
 
 // DefaultMaxBlob is the largest document, in bytes.
 const DefaultMaxBlob = 512 << 20
+
+// DefaultPatience is how long a request may take. The server closes a connection without an answer 30 s after the request
+// came, and a call of the database may take longer.
+const DefaultPatience = 25 * time.Second
 
 // MaxBody is the largest body of a request, in bytes.
 const MaxBody = 1 << 20
@@ -92,6 +99,9 @@ func New(deps Deps) (*API, error) {
 	}
 	if deps.MaxBlob == 0 {
 		deps.MaxBlob = DefaultMaxBlob
+	}
+	if deps.Patience == 0 {
+		deps.Patience = DefaultPatience
 	}
 	auth, err := newAuthenticator(deps)
 	if err != nil {
@@ -152,8 +162,24 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	begun := &begun{ResponseWriter: w}
+	r = r.WithContext(context.WithValue(r.Context(), untilKey{}, time.Now().Add(a.deps.Patience)))
 	defer a.recovered(begun, r)
 	a.mux.ServeHTTP(begun, r)
+}
+
+// untilKey is the context's key of the time until which a request has to be answered.
+type untilKey struct{}
+
+// errPatience is the cause of the end of a request that was not answered in time.
+var errPatience = errors.New("api: the request took too long")
+
+// bounded is the context of a request until it has to be answered, unless it bounds itself.
+func bounded(ctx context.Context, byItself bool) (context.Context, context.CancelFunc) {
+	until, ok := ctx.Value(untilKey{}).(time.Time)
+	if !ok || byItself {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, until, errPatience)
 }
 
 // unrouted answers a path or a method that there is not.
@@ -253,6 +279,7 @@ type call struct {
 	scope        apitoken.Scope
 	status       int                       // of success; zero: 200
 	body         int64                     // the largest body; zero: MaxBody
+	byItself     bool                      // it bounds its time by itself
 	request      *huma.RequestBody         // of a call that reads its body by itself
 	responses    map[string]*huma.Response // beside the ones that the types give
 }
@@ -280,6 +307,8 @@ func register[I, O any](a *API, c call, do func(context.Context, *I) (*O, error)
 		}},
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		ctx, done := bounded(ctx, c.byItself)
+		defer done()
 		out, err := do(ctx, in)
 		if err != nil {
 			return nil, a.answer(ctx, c.id, err)

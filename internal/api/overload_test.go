@@ -1,14 +1,53 @@
 package api_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
+
+// hanging is a store that answers nothing about jobs for as long as its caller waits.
+type hanging struct{ store.Store }
+
+func (hanging) Job(ctx context.Context, _ string) (store.Job, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		return store.Job{}, errors.New("nobody bounds how long the caller waits")
+	}
+	<-ctx.Done()
+	return store.Job{}, ctx.Err()
+}
+
+func (h hanging) SubmitOnce(ctx context.Context, _ store.OnceSubmission) (store.OnceAnswer, error) {
+	_, err := h.Job(ctx, "")
+	return store.OnceAnswer{}, err
+}
+
+// A database that does not answer, because something locks its tables, does not leave a request without an answer: the
+// server would close its connection.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *api.Deps) { d.Store, d.Patience = hanging{d.Store}, 10*time.Millisecond })
+	for _, call := range [][3]string{
+		{"GET", "/v1/jobs/x", ""},
+		{"GET", "/v1/jobs/x/events", ""},
+		{"POST", "/v1/jobs", newFile()},
+		{"POST", "/v1/jobs/x/cancel", ""},
+	} {
+		r := b.want(b.ask(call[0], call[1], call[2]), http.StatusServiceUnavailable, "UNAVAILABLE")
+		if r.header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: no Retry-After", call[0], call[1])
+		}
+	}
+	b.want(b.ask("PUT", "/v1/blobs/patience.md", "# It bounds itself"), http.StatusCreated, "")
+}
 
 // Full queues refuse jobs, and tell when to come again; they are looked at once in some seconds, however many submit.
 func TestOverload(t *testing.T) {

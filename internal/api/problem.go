@@ -127,11 +127,12 @@ func (a *API) answer(ctx context.Context, doing string, err error) error {
 	if known := describe(err); known != nil {
 		return known
 	}
-	if ctx.Err() != nil {
+	late := errors.Is(context.Cause(ctx), errPatience)
+	if ctx.Err() != nil && !late {
 		return problem(http.StatusServiceUnavailable, "UNAVAILABLE", "the request was given up")
 	}
 	a.deps.Log.Warn("a request failed", "doing", doing, "error", err)
-	if e, ok := errors.AsType[*taskerr.Error](err); ok && taskerr.Classes[e.Class].Retryable {
+	if e, ok := errors.AsType[*taskerr.Error](err); late || ok && taskerr.Classes[e.Class].Retryable {
 		p := problem(http.StatusServiceUnavailable, "UNAVAILABLE", "a service that this needs does not answer; try again")
 		p.retryAfter = 5 * time.Second
 		return p

@@ -78,7 +78,7 @@ func (a *API) registerUploads() {
 	}, a.newUpload)
 	register(a, call{
 		method: http.MethodPut, path: "/v1/blobs/{name}", id: "put-blob", tag: "documents", scope: apitoken.Submit,
-		summary: "Write a new blob of up to 32 MiB", status: http.StatusCreated, body: MaxPut,
+		summary: "Write a new blob of up to 32 MiB", status: http.StatusCreated, body: MaxPut, byItself: true,
 		request: &huma.RequestBody{
 			Required: true, Description: "The content, of any type.",
 			Content: map[string]*huma.MediaType{octets: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
