@@ -3,7 +3,9 @@ package handlers
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -12,8 +14,9 @@ import (
 )
 
 // ReadPayload decodes a payload into a struct whose fields have json tags. Only these exact names count: encoding/json
-// also accepts Filename for filename, so that an unknown field could replace a known one. The error is a
-// validation_error; kinds describes the fields, e.g. "filename is a string".
+// also accepts Filename for filename, so that an unknown field could replace a known one. A whole number may be written as
+// 100.0 or 1e2: some languages have no other numbers, and the message's schema and fingerprint know no difference. The
+// error is a validation_error; kinds describes the fields, e.g. "filename is a string".
 func ReadPayload(raw json.RawMessage, into any, kinds string) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil || all == nil {
@@ -23,6 +26,9 @@ func ReadPayload(raw json.RawMessage, into any, kinds string) error {
 	for field := range reflect.TypeOf(into).Elem().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if value, there := all[name]; there {
+			if kind := field.Type; kind.Kind() == reflect.Int || kind == reflect.TypeFor[*int]() {
+				value = whole(value)
+			}
 			ours[name] = value
 		}
 	}
@@ -34,6 +40,16 @@ func ReadPayload(raw json.RawMessage, into any, kinds string) error {
 		return Invalid("payload", "has a field of the wrong type (%s); %s", typeProblem(err), kinds)
 	}
 	return nil
+}
+
+// whole writes a JSON number that is a whole one as encoding/json takes it for an int; any other value stays as it is.
+func whole(value json.RawMessage) json.RawMessage {
+	const most = 1 << 53 // above it a double is not exact
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || n != math.Trunc(n) || math.Abs(n) > most {
+		return value
+	}
+	return strconv.AppendInt(nil, int64(n), 10)
 }
 
 // CheckSource checks what a payload says about a document: its name, and its blob or its source_uri. It returns where the
