@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -185,6 +186,10 @@ type newBlob struct {
 func (a *API) put(ctx context.Context, in newBlob) (*bodyOf[Blob], error) {
 	if err := checkName(in.field, in.name); err != nil {
 		return nil, err
+	}
+	if folder := in.name + "/"; folder == uploadFolder || slices.Contains(reserved, folder) {
+		// Where the blobs are in a folder, a file would stand in the place of one that is made later.
+		return nil, invalid(in.field, "is the name of a folder; use another")
 	}
 	kind, err := contentTypeOf("header.Content-Type", in.kind)
 	if err != nil {
