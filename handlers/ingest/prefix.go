@@ -245,6 +245,11 @@ func (s *spreading) missing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if len(gone) > 0 && s.out.Deletions == 0 {
+			if err := s.refuseEmpty(ctx); err != nil {
+				return err
+			}
+		}
 		s.out.Deletions += len(gone)
 		if err := s.submit(ctx, gone); err != nil {
 			return err
@@ -253,6 +258,23 @@ func (s *spreading) missing(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// refuseEmpty is an error if nothing at all is in the container, unless the task is forced: rather than that somebody
+// has removed every document, its disk is not mounted, or it was created again. The index would be deleted without
+// a failure.
+func (s *spreading) refuseEmpty(ctx context.Context) error {
+	if s.out.Listed+s.out.Skipped > 0 || s.call.Task.Hints.Force {
+		return nil
+	}
+	for _, err := range s.deps.Bucket.List(ctx, "") {
+		if err != nil {
+			return fmt.Errorf("list the blobs: %w", err)
+		}
+		return nil
+	}
+	return taskerr.Errorf(taskerr.ContentMissing, "the tenant's container is empty, and delete_missing would delete "+
+		"documents: is its disk mounted, was it deleted and created again? To delete them, send the task with hints.force")
 }
 
 // gone are the deletions of those documents whose blob is not there.

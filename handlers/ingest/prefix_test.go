@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // line is a queue of the jobs that a job submits; after some of them the worker dies.
@@ -259,6 +260,41 @@ func TestPrefixDeleteMissing(t *testing.T) {
 	// With an empty prefix what was not made of a blob stays.
 	b.want(b.spread(`{"document_set":"docs","prefix":"","delete_missing":true}`, task.Hints{}),
 		"listed 2 submitted 1 unchanged 1 deletions 1 skipped 0")
+}
+
+// TestPrefixDeleteMissingOfAnEmptyContainer: a disk that is not mounted, or a container that was created again, has no
+// blob; documents are deleted then only if the task is forced.
+func TestPrefixDeleteMissingOfAnEmptyContainer(t *testing.T) {
+	t.Parallel()
+	b, l := newLine(t)
+	for _, prefix := range []string{"", "in/"} {
+		payload := `{"document_set":"docs","prefix":"` + prefix + `","delete_missing":true}`
+		b.want(b.spread(payload, task.Hints{}), "listed 0 submitted 0 unchanged 0 deletions 0 skipped 0") // no document
+		b.Put("in/a.md", "# A")
+		b.ingest(`{"document_set":"docs","filename":"in/a.md"}`, task.Hints{})
+		if err := b.Bucket.Remove(t.Context(), "in/a.md"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := b.handler.Handle(b.Context(), b.Begin(payload, task.Hints{}))
+		if err == nil || taskerr.Classify(err).Class != taskerr.ContentMissing || len(l.sent) > 0 {
+			t.Errorf("prefix %q: %v, submitted %v; want a refusal", prefix, err, l.sent)
+		}
+		b.want(b.spread(payload, task.Hints{Force: true}), "listed 0 submitted 0 unchanged 0 deletions 1 skipped 0")
+		b.work(l)
+	}
+	// A container with something else in it was not lost.
+	b.Put("in/a.md", "# A")
+	b.ingest(`{"document_set":"docs","filename":"in/a.md"}`, task.Hints{})
+	if err := b.Bucket.Remove(t.Context(), "in/a.md"); err != nil {
+		t.Fatal(err)
+	}
+	b.Put("derived/a.md", "# Of a")
+	for _, prefix := range []string{"", "in/"} {
+		r := b.spread(`{"document_set":"docs","prefix":"`+prefix+`","delete_missing":true}`, task.Hints{})
+		if r.Deletions != 1 {
+			t.Errorf("prefix %q: %d deletions, want 1", prefix, r.Deletions)
+		}
+	}
 }
 
 // TestPrefixFailed: a blob whose ingest failed for good gets no job again, until it is changed or the task is forced: a
