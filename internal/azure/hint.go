@@ -49,6 +49,9 @@ func (c *Credentials) explainAnswer(s Service, answer *azcore.ResponseError) *Pr
 	case "InvalidResourceName", "OutOfRangeInput":
 		p.Hint = "the name of the " + map[Service]string{Queue: "queue", Blob: "container or blob"}[s] +
 			" is not one that Azure accepts; check CLIENT_ID and AZURE_STORAGE_CONTAINER"
+	case "ContainerNotFound":
+		p.Hint = fmt.Sprintf("the container is not there: create it again, or restore it; else check "+
+			"AZURE_STORAGE_CONTAINER, and that %s serves the right account", c.Host(s))
 	case "AccountIsDisabled":
 		p.Kind, p.Hint = Permission, "the storage account is disabled"
 	case "QueueBeingDeleted", "ContainerBeingDeleted":

@@ -195,7 +195,7 @@ func (b *Bucket) open(ctx context.Context, name, doing string) (*os.Root, error)
 	}
 	root, err := os.OpenRoot(b.folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, down(taskerr.Errorf(taskerr.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing))
+		return nil, gone(doing)
 	}
 	if err != nil {
 		return nil, trouble(doing, err)
@@ -245,6 +245,13 @@ func trouble(doing string, err error) error {
 			"%s: permission denied; give this user access to the folder of the blobs (%w)", doing, err))
 	}
 	return down(taskerr.Errorf(taskerr.TransientStorage, "%s: %w", doing, err))
+}
+
+// gone is the error of a folder that is not there.
+func gone(doing string) error {
+	err := taskerr.Errorf(taskerr.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing)
+	err.Hint = "BLOB_DIR doesn't exist: mount its disk, or restore the folder"
+	return down(err)
 }
 
 // down blames the file system for an error, e.g. a mount that is gone; the circuit breaker counts it.

@@ -97,10 +97,14 @@ func TestAFolderThatIsGoneIsAnOutage(t *testing.T) {
 	b := dir.New(folder)
 	_, put := b.Put(t.Context(), "a.txt", strings.NewReader("x"), "")
 	_, stat := b.Stat(t.Context(), "probe")
-	for _, err := range []error{put, stat, b.TryWrite(t.Context(), 1)} {
+	var list error
+	for _, err := range b.List(t.Context(), "") {
+		list = err
+	}
+	for _, err := range []error{put, stat, list, b.TryWrite(t.Context(), 1)} {
 		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Dependency != taskerr.Storage ||
-			!taskerr.Classes[e.Class].Retryable {
-			t.Errorf("got %#v, want an outage of the storage", err)
+			!taskerr.Classes[e.Class].Retryable || !strings.Contains(e.Hint, "BLOB_DIR") {
+			t.Errorf("got %#v, want an outage of the storage that names the setting", err)
 		}
 	}
 	if err := errors.Join(b.Ensure(t.Context()), b.TryWrite(t.Context(), 1<<20)); err != nil {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // List implements blob.Bucket. It holds the names of one folder at a time, and of those above it.
@@ -20,7 +19,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Propert
 	return func(yield func(blob.Properties, error) bool) {
 		root, err := os.OpenRoot(b.folder)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = taskerr.Errorf(taskerr.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing)
+			err = gone(doing)
 		} else if err != nil {
 			err = trouble(doing, err)
 		}
