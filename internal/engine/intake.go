@@ -148,6 +148,10 @@ func (e *Engine) drop(a *attempt, b store.BeginAnswer) {
 		e.deps.Outbox() // a cancel, by begin or by a command, has added a webhook
 		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
 	}
+	if job.State(b.State) == job.Pending {
+		a.log.Info("the job starts later, by the message that is recorded; this one is dropped")
+		return
+	}
 	a.log.Info("the job has already ended; the message is dropped", "decision", b.Decision, "state", b.State)
 }
 
@@ -271,15 +275,19 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 // polling slows down.
 func (e *Engine) postpone(ctx context.Context, d *delivery, what string, err error) {
 	failure := classify(err)
-	help := failure.Hint
-	if help == "" {
-		help = "check that the database runs, its address in the settings, and the network; the message is tried " +
-			"again until it works"
-	}
+	help := helpOf(failure)
 	wait := e.throttle.store.failed(failure.Class, help)
 	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", what, "error", err, "wait", wait,
 		"hint", help)
 	d.putBack(ctx, wait)
+}
+
+// helpOf is what to do about a failure of the store.
+func helpOf(failure *taskerr.Error) string {
+	if failure.Hint != "" {
+		return failure.Hint
+	}
+	return "check that the database runs, its address in the settings, and the network; it is tried again until it works"
 }
 
 func (e *Engine) typeList() string {

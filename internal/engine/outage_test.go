@@ -100,7 +100,14 @@ func TestRefusedCommitIsKept(t *testing.T) {
 					return done(ctx, c)
 				})
 				w.send(w.queues.Normal, message("t1", ""))
-				w.settled(5 * time.Minute)
+				w.settled(2 * time.Minute)
+				if h := w.engine.Health(); h.Store == nil || h.Store.Class == "" {
+					t.Errorf("while the outcome waits the worker says that all is well: %+v", h)
+				}
+				w.settled(3 * time.Minute)
+				if h := w.engine.Health(); h.Store != nil {
+					t.Errorf("after it was committed: %+v", h.Store)
+				}
 				w.expectState("t1", job.Succeeded, 1)
 				if runs != 1 {
 					t.Errorf("the handler ran %d times, want once", runs)

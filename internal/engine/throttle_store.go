@@ -55,6 +55,14 @@ func (t *storeThrottle) failed(class taskerr.Class, hint string) time.Duration {
 	return t.backoff
 }
 
+// refused notes that an outcome is kept because the store does not take it. Nothing has to wait for that: who keeps it
+// has no slot for another task.
+func (t *storeThrottle) refused(class taskerr.Class, hint string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.trouble = t.trouble.again(time.Now(), class, hint)
+}
+
 // succeeded notes a success.
 func (t *storeThrottle) succeeded() {
 	t.mu.Lock()

@@ -33,7 +33,7 @@ var errCommitFails = errors.New("engine: the database accepts other writes, but 
 func (e *Engine) transact(
 	ctx context.Context, a *attempt, commit func(context.Context) (store.Settlement, error),
 ) (store.Settlement, error) {
-	began, failed, renewed := time.Now(), 0, false
+	began, tries, failed, renewed := time.Now(), 0, 0, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits().Next
 	_, over := e.turns.take(ctx, false)
@@ -42,7 +42,13 @@ func (e *Engine) transact(
 		wait := next()
 		patience, shortened := e.patience()
 		if !transient(err) && !refused(err) || time.Since(began)+wait > patience {
+			if err == nil && tries > 1 {
+				e.throttle.store.succeeded()
+			}
 			return settled, err
+		}
+		if tries++; tries > 1 { // no receive or begin may tell while all slots keep outcomes
+			e.throttle.store.refused(classify(err).Class, helpOf(classify(err)))
 		}
 		if renewed && !refused(err) {
 			failed++
@@ -50,7 +56,7 @@ func (e *Engine) transact(
 		if failed >= commitTries {
 			return settled, fmt.Errorf("%w: %w", errCommitFails, err)
 		}
-		a.log.Warn("a commit failed; retrying", "error", err, "in", wait)
+		a.log.Warn("a commit failed; retrying", "error", err, "in", wait, "hint", helpOf(classify(err)))
 		select {
 		case <-time.After(wait):
 		case <-shortened: // the engine ends: settleTime applies now
