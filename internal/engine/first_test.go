@@ -139,6 +139,21 @@ func TestMaxWait(t *testing.T) {
 	})
 }
 
+// TestMaxWaitFromTheStart: the wait of a task that starts later counts from then, not from its message.
+func TestMaxWaitFromTheStart(t *testing.T) {
+	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {
+		w.startWith(gated{handlerFunc: done})
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{},"hints":{"max_wait_seconds":90},"run_at":"`+
+			time.Now().Add(50*time.Second).UTC().Format(time.RFC3339)+`"}`) // soon enough to stay on the queue
+		w.settled(2 * time.Minute)
+		if r, there := w.store.Row("t1"); there && r.State == job.Failed {
+			w.Error("it was given up before its time was over")
+		}
+		w.settled(2 * time.Minute)
+		w.expectState("t1", job.Failed, 1)
+	})
+}
+
 // TestMaxWaitOfARunTask: the wait of a task that had run counts from its first release, not from its message.
 func TestMaxWaitOfARunTask(t *testing.T) {
 	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {

@@ -20,7 +20,8 @@ const (
 )
 
 // later settles the message of a task that starts later. It waits in the job's row, not on the queue, where it would
-// expire and be received again and again: a sweep sends it in time. It returns false if the task may start.
+// expire and be received again and again: a sweep sends it in time. So does that of a job that has been done and is to be
+// done again later (hints.force). It returns false if the task may start.
 func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
 	ahead := time.Until(t.RunAt)
 	switch {

@@ -42,6 +42,33 @@ func TestRunsLater(t *testing.T) {
 	}
 }
 
+// TestForcedLater: a job that has ended is done again at the time that a forced message gives, once, and not before.
+func TestForcedLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var at []time.Time
+		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			at = append(at, time.Now())
+			return handlers.Outcome{}, nil
+		})
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1}}`)
+		w.settled(time.Minute)
+		due := time.Now().Add(5 * time.Hour).UTC().Truncate(time.Second)
+		text := `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true},"run_at":"` +
+			due.Format(time.RFC3339) + `"}`
+		w.send(w.queues.Normal, text)
+		w.send(w.queues.Normal, text)
+		w.settled(time.Hour)
+		w.expectDepth(w.queues.Normal, 0)
+		if len(at) != 1 {
+			t.Errorf("run at %v before %v", at, due)
+		}
+		w.settled(6 * time.Hour)
+		if len(at) != 2 || at[1].Before(due) || at[1].Sub(due) > 15*time.Second {
+			t.Errorf("run at %v, due at %v", at, due)
+		}
+	})
+}
+
 // TestRunsNever: a start that is more than a year ahead is refused.
 func TestRunsNever(t *testing.T) {
 	inWorld(t, func(w *world) {

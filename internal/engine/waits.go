@@ -81,7 +81,7 @@ func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tr
 	}
 	waited, most := a.begun.Waited, e.longestWait(a.task)
 	if !tried && a.task.Hints.MaxWait > 0 && a.begun.Attempt == 1 && a.begun.Releases == 0 { // it never ran
-		waited = max(waited, time.Since(a.msg.InsertedAt))
+		waited = max(waited, a.onQueue())
 	}
 	wait = min(wait, max(most-waited, time.Second))
 	return e.giveBackAtMost(ctx, a, wait, bound{
@@ -137,7 +137,16 @@ func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Durat
 // mayWait is for how much longer a message may be on its queue before its job's row is looked at; not positive: it was
 // there for longer than a job may wait. That alone is not a reason to give up: maybe no worker was running.
 func (e *Engine) mayWait(a *attempt) time.Duration {
-	return e.longestWait(a.task) - time.Since(a.msg.InsertedAt)
+	return e.longestWait(a.task) - a.onQueue()
+}
+
+// onQueue is for how long the message has been on its queue, not counting the time before its task may start.
+func (a *attempt) onQueue() time.Duration {
+	since := a.msg.InsertedAt
+	if a.task.RunAt.After(since) {
+		since = a.task.RunAt
+	}
+	return time.Since(since)
 }
 
 // waitOn handles an outdated message that can't be started: from now on its job's row records how long it waits, so

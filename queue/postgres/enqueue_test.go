@@ -56,6 +56,18 @@ func TestEnqueue(t *testing.T) {
 			"a false", true,
 		},
 		{
+			"forced by a string", `{"task_id": "a", "task_type": "ingest", "payload": {"n": 1, "x": null}, "hints": {"force": " True"}}`,
+			"a false", true,
+		},
+		{
+			"forced by a number", `{"task_id": "a", "task_type": "ingest", "payload": {"n": 1, "x": null}, "hints": {"force": 1}}`,
+			"a false", true,
+		},
+		{
+			"not forced", `{"task_id": "a", "task_type": "ingest", "payload": {"n": 1, "x": null}, "hints": {"force": "false"}}`,
+			"a false", false,
+		},
+		{
 			"this tenant's", `{"task_id": "b", "task_type": "ingest", "payload": {}, "client_id": "acme"}`,
 			"b true", true,
 		},

@@ -63,7 +63,8 @@ func stateMachine(specs []handlers.Spec) string {
 		"the state says that\n" +
 		"the work was begun, not that somebody holds it. Only a new series of attempts, forced by a message or " +
 		"requeued by\n" +
-		"a person, leaves a terminal state (I3). On the wire (webhooks, lifecycle events) a state reads:\n\n" +
+		"a person, leaves a terminal state (I3). An id that was canceled before its message came stays\n" +
+		"canceled. On the wire (webhooks, lifecycle events) a state reads:\n\n" +
 		"| state | on the wire | terminal |\n|---|---|---|\n")
 	for _, s := range states {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", s, s.Wire(), yes(s.Terminal()))

@@ -45,6 +45,8 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 			out.Duplicate, out.Deliveries = true, r.tellDuplicate(b)
 		}
 		return out, nil
+	case r.State == job.Pending && r.later(now) && !b.Force: // it starts by the message that is recorded
+		return r.begun(store.Done), nil
 	case r.State == job.Pending && !r.Cancel:
 		return r.run(b, now), nil
 	case now.Before(r.LeaseEnds) && !orphan:
@@ -125,7 +127,9 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begin
 	r.tell(own("started", fmt.Sprintf("attempt %d of %d started", r.Attempts, r.MaxAttempts)))
 	r.ID = b.ID
 	r.Worker, r.LeaseEnds, r.NotBefore, r.AttemptStarted = b.Worker, now.Add(b.Lease), time.Time{}, now
-	r.wasSent() // it came: no sweep needs to send it again
+	if !r.later(now) { // else it asks for another run
+		r.wasSent() // it came: no sweep needs to send it again
+	}
 	if r.Started.IsZero() {
 		r.Started = now
 	}

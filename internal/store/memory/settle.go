@@ -129,6 +129,10 @@ type ending struct {
 
 // end moves a job into a terminal state: row, last event, dead letter and webhook at once.
 func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settlement {
+	again := r.State == job.Running && signal != job.Cancel && r.unsent() // by what was recorded while it ran
+	if !again {
+		r.wasSent()
+	}
 	r.move(signal)
 	r.tell(e.events...)
 	last := own(r.State.Wire(), "done")

@@ -2,7 +2,11 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -19,10 +23,28 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 		} else if r.Fingerprint != m.Fingerprint { // I5
 			return store.SubmitAnswer{}, store.ErrConflict
 		}
-		return store.SubmitAnswer{State: string(r.State), Sent: r.Submitted == nil || !r.Sent.IsZero()}, nil
+		if m.SendAt != nil && forced(m.Hints) && !r.Placed && r.State != job.Pending {
+			r.Submitted, r.Sent = &m, time.Time{}
+			return store.SubmitAnswer{State: string(r.State)}, nil
+		}
+		return store.SubmitAnswer{
+			State: string(r.State), Sent: r.State != job.Pending || r.Submitted == nil || !r.Sent.IsZero(),
+		}, nil
 	}
 	s.add(store.Begin{Task: m.Task}).Submitted = &m
 	return store.SubmitAnswer{Created: true, State: string(job.Pending)}, nil
+}
+
+// forced reports whether hints ask for another run of a job, see aw_forced.
+func forced(hints json.RawMessage) bool {
+	var h struct {
+		Force any `json:"force"`
+	}
+	if json.Unmarshal(hints, &h) != nil {
+		return false
+	}
+	force, err := strconv.ParseBool(strings.ToLower(strings.TrimSpace(fmt.Sprint(h.Force))))
+	return err == nil && force
 }
 
 // MarkSent marks the message as sent.
@@ -53,7 +75,12 @@ func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error
 		return r.job(), nil
 	}
 	if r.State.Terminal() {
-		return store.Job{}, store.ErrTerminal
+		if !r.later(time.Now()) {
+			return store.Job{}, store.ErrTerminal
+		}
+		r.tell(own("", "its next run was canceled by "+by))
+		r.wasSent()
+		return r.job(), nil
 	}
 	if !r.Cancel {
 		r.Cancel = true

@@ -63,7 +63,12 @@ func (s *Jobs) Resend(_ context.Context, m store.Resend) (bool, error) {
 }
 
 // unsent reports whether the row has a message that was not sent.
-func (r *Row) unsent() bool { return r.Submitted != nil && r.Sent.IsZero() && !r.State.Terminal() }
+func (r *Row) unsent() bool { return r.Submitted != nil && r.Sent.IsZero() }
+
+// later reports whether such a message is to be sent after now.
+func (r *Row) later(now time.Time) bool {
+	return r.unsent() && r.Submitted.SendAt != nil && r.Submitted.SendAt.After(now)
+}
 
 func (r *Row) wasSent() {
 	if r.Sent.IsZero() {

@@ -113,6 +113,11 @@ func testBeginsAsAlone(t *testing.T, b *bench) {
 		beginning("new, with a webhook", func(*bench) store.Begin { return message(hooked) }),
 		beginning("pending", func(b *bench) store.Begin { return b.submitted() }),
 		beginning("pending, with a webhook", func(b *bench) store.Begin { return b.submitted(hooked) }),
+		beginning("pending, and starts later", func(b *bench) store.Begin {
+			m := message()
+			b.later(m, `{}`)
+			return m
+		}),
 		beginning("pending, another task", func(b *bench) store.Begin {
 			m := b.submitted()
 			m.Fingerprint = "f2"

@@ -45,6 +45,9 @@ var jobTests = []suiteTest{
 	{"life of a job", testLife},
 	{"readers", testReaders},
 	{"force", testForce},
+	{"forced to run later", testForceLater},
+	{"forced to run later at its failure", testForceLaterFailed},
+	{"duplicate of a job that starts later", testDuplicateOfLater},
 }
 
 // otherTests need documents, the outbox or the database itself.
@@ -70,6 +73,9 @@ var otherTests = []suiteTest{
 	{"activation refuses gaps", testActivateRefuses},
 	{"staged work of the lost", testStagedLeftovers},
 	{"busy document", testBusy},
+	{"order of a document's jobs", testOrder},
+	{"order beside a job that waits", testOrderWaits},
+	{"order of removals", testOrderRemoval},
 	{"keep", testKeep},
 	{"failure keeps the old version", testFailureKeepsOld},
 	{"chunk reuse", testReuse},
@@ -167,6 +173,8 @@ var otherTests = []suiteTest{
 	{"submit forced", testSubmitForced},
 	{"submit once, all together", testSubmitTogether},
 	{"submit for a busy document", testSubmitBusy},
+	{"forced to run later is kept", testForceLaterIsKept},
+	{"a job that starts later is not active", testLaterIsNotActive},
 	{"submit for later", testRunAt},
 	{"jobs by filter", testJobFilters},
 	{"rows of results", testResults},

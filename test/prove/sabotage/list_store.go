@@ -22,8 +22,20 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "recorded-counts-as-sent", Breaks: []string{"I1"}, Dir: functions, Func: "aw_submit",
-			Old: "'sent', j.queue is null or j.sent_at is not null)", New: "'sent', true)",
+			Old: "'sent', j.status <> 'pending' or j.queue is null or j.sent_at is not null)", New: "'sent', true)",
 			Suites: onPostgres, Tests: cases("submit"),
+		},
+		{
+			Name: "another-run-ends-with-the-first", Breaks: []string{"I1"}, Dir: functions, Func: "aw_end",
+			Old:    "message = case when j.status = 'running' and state <> 'canceled' and sent_at is null then message end",
+			New:    "message = null",
+			Suites: onPostgres, Tests: cases("forced to run later at its failure"),
+		},
+		{
+			Name: "another-run-begins-with-the-first", Breaks: []string{"I1"}, Dir: functions, Func: "aw_start_attempt",
+			Old:    "message = case when v_later then message end",
+			New:    "message = null",
+			Suites: onPostgres, Tests: cases("forced to run later"),
 		},
 		{
 			Name: "done-runs-again", Breaks: []string{"I2"}, Dir: functions, Func: "aw_begin",

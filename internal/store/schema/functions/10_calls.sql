@@ -104,6 +104,11 @@ return case when type in ('ingest', 'convert', 'export') then md5(jsonb_build_ar
       then to_jsonb(substr(payload ->> 'source_uri', 6)) else payload -> 'source_uri' end,
       payload -> 'prefix'))::text) end;
 
+-- aw_forced reports whether hints ask for another run of a job, in each form that the worker's decoder takes for true.
+create or replace function {{ .schema }}.aw_forced(hints jsonb) returns boolean
+language sql immutable
+return coalesce(lower(btrim(hints ->> 'force')) in ('true', 't', '1'), false);
+
 -- aw_elements are the elements of a JSON array and their numbers, from 1. A session keeps the plan of a statement that it
 -- made while the tables were small, and would read a whole table for a batch. With "rows 1", and "offset 0" around each
 -- look by an id, it looks up the rows one by one.

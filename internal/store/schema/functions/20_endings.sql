@@ -209,7 +209,9 @@ begin
     processing_time_ms = case when jsonb_typeof(coalesce(v_error, aw_end.result) -> 'processing_time_ms') = 'number'
                               then (coalesce(v_error, aw_end.result) ->> 'processing_time_ms')::numeric::bigint
                               else v_took end,
-    lease_expires_at = null, not_before = null, retry_wait_ms = null, message = null
+    lease_expires_at = null, not_before = null, retry_wait_ms = null,
+    -- What was recorded while it ran, and is still to be sent, starts it again.
+    message = case when j.status = 'running' and state <> 'canceled' and sent_at is null then message end
   where client_id = j.client_id and id = j.id
   returning completed_at into j.completed_at;
 

@@ -24,6 +24,7 @@ declare
   v_last record;
   v_message_id text := nullif(p #>> '{source,message_id}', '');
   v_first boolean := j.series_started_at is null;
+  v_later boolean := j.message is not null and j.run_at > clock_timestamp(); -- it asks for another run
   v_sent integer := 0;
 begin
   if j.fingerprint = '' then -- aw_enqueue recorded it
@@ -39,7 +40,9 @@ begin
     lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'), not_before = null,
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
-    sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it arrived: no sweep needs to send it
+    -- It arrived: no sweep needs to send it.
+    sent_at = case when v_later then sent_at else coalesce(sent_at, clock_timestamp()) end,
+    message = case when v_later then message end,
     message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message_id),
     -- A redelivery is the same text: it is written once, as a row is copied with each change.
     received = case when v_first then coalesce(nullif(p ->> 'original_message', ''), received) else received end,
@@ -236,6 +239,9 @@ begin
                        else '{}' end;
     return {{ .schema }}.aw_begin_answer(case j.status when 'canceled' then 'canceled' else 'done' end, j,
       v_reported || jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
+  elsif j.status = 'pending' and j.message is not null and j.run_at > clock_timestamp()
+        and not coalesce((p ->> 'force')::boolean, false) then -- it starts later, by the message that is recorded
+    return {{ .schema }}.aw_begin_answer('done', j, '{}'::jsonb);
   elsif j.status = 'pending' and j.cancel_requested_at is null then
     return {{ .schema }}.aw_start_attempt(j, p, '[]'::jsonb);
   end if;

@@ -55,7 +55,8 @@ begin
       retry_count = greatest(u.attempts - 1, 0), worker_id = u.worker,
       processing_time_ms = case when jsonb_typeof(e.result -> 'processing_time_ms') = 'number'
                                 then (e.result ->> 'processing_time_ms')::numeric::bigint else e.took end,
-      lease_expires_at = null, not_before = null, retry_wait_ms = null, message = null
+      lease_expires_at = null, not_before = null, retry_wait_ms = null,
+      message = case when u.sent_at is null then u.message end -- as in aw_end
     from ending e where u.client_id = v_client and u.ctid = e.place -- the row is locked, so it stays there
     returning u.id, u.type, u.attempts, u.webhook_url, u.result, {{ .schema }}.aw_life_ms(u) as life, e.n
   ), outbox as (

@@ -1,7 +1,8 @@
 -- What comes from outside an attempt: submissions, cancel requests, rejected messages.
 
 -- aw_submit records a job with its message before the message is sent, so that a sweep can send it again (I1); one with
--- p.send_at is sent by a sweep only, at that time.
+-- p.send_at is sent by a sweep only, at that time. hints.force with it records the message of a job that was begun, too: it
+-- starts another series then.
 create or replace function {{ .schema }}.aw_submit(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -27,8 +28,14 @@ begin
     perform {{ .schema }}.aw_report_canceled(j, p);
   elsif {{ .schema }}.aw_is_other(j, p) then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
+  elsif p ->> 'send_at' is not null and {{ .schema }}.aw_forced(p -> 'hints') and j.status <> 'pending' then
+    update {{ .schema }}.jobs
+    set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'send_at')::timestamptz
+    where client_id = v_client and id = j.id;
+    return jsonb_build_object('created', false, 'state', j.status, 'sent', false);
   end if;
-  return jsonb_build_object('created', false, 'state', j.status, 'sent', j.queue is null or j.sent_at is not null);
+  return jsonb_build_object('created', false, 'state', j.status,
+    'sent', j.status <> 'pending' or j.queue is null or j.sent_at is not null);
 end $$;
 
 -- aw_mark_sent records that a job's message was sent, and removes the message from the row.
@@ -46,7 +53,8 @@ begin
 end $$;
 
 -- aw_request_cancel cancels a job that nobody works on at once, and requests that a running one stops. An unknown id
--- gets a canceled row, so that its message is dropped when it comes.
+-- gets a canceled row, so that its message is dropped when it comes. Of an ended job that starts again later the message for
+-- that is dropped; AW005 if there is none.
 create or replace function {{ .schema }}.aw_request_cancel(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -69,7 +77,16 @@ begin
 
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.status in ('succeeded', 'failed', 'canceled') then
-    raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
+    if j.message is null or j.sent_at is not null or coalesce(j.run_at <= clock_timestamp(), true) then
+      raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
+    end if;
+    select * into v_last from {{ .schema }}.aw_append_events(j,
+      jsonb_build_array({{ .schema }}.aw_event('', 0, 'its next run was canceled by ' || v_by, null::jsonb)));
+    update {{ .schema }}.jobs
+    set message = null, sent_at = clock_timestamp(), run_at = null, event_seq = v_last.seq
+    where client_id = v_client and id = j.id
+    returning * into j;
+    return {{ .schema }}.aw_job_json(j);
   end if;
   if j.cancel_requested_at is null then
     select * into v_last from {{ .schema }}.aw_append_events(j,

@@ -4,7 +4,7 @@
 --   p.idempotency: {key, fingerprint, keep_ms}; left out: the job's id alone tells. A second caller with the key waits
 --     for the first one's transaction.
 --   p.run_at: the job's message is not sent before.
---   p.most: how many active jobs of its document there may be; left out: any number.
+--   p.most: how many active jobs of its document there may be; left out: any number. One that starts later is not active.
 --   p.repeated: nothing is recorded, only a request that was made before is recognized; AW002 if it was not.
 -- hints.force of a job that was begun records the message again, once for each key: the job starts another series when
 -- it comes.
@@ -16,7 +16,7 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_key text := p #>> '{idempotency,key}';
   v_document text := {{ .schema }}.aw_document_key(p ->> 'type', p -> 'payload');
-  v_force boolean := p #>> '{hints,force}' = 'true';
+  v_force boolean := {{ .schema }}.aw_forced(p -> 'hints');
   v_answer jsonb;
   k {{ .schema }}.idempotency_keys;
   j {{ .schema }}.jobs;
@@ -40,13 +40,15 @@ begin
   if p ? 'repeated' and (not found or v_force and j.status <> 'pending') then
     raise exception 'the request was not made before' using errcode = 'AW002';
   end if;
-  if not found and p ? 'most' and v_document is not null then
+  if not found and p ? 'most' and v_document is not null
+     and coalesce((p ->> 'run_at')::timestamptz <= clock_timestamp(), true) then
     -- Submissions of one document follow each other: the row is their lock.
     insert into {{ .schema }}.idempotency_keys as o (client_id, key, fingerprint, job_id)
     values (v_client, v_document, '', p ->> 'job_id')
     on conflict (key, client_id) do update set created_at = clock_timestamp();
     select * into j from {{ .schema }}.jobs o
     where o.client_id = v_client and o.document = v_document and o.status in ('pending', 'running')
+      and not (o.status = 'pending' and coalesce(o.run_at > clock_timestamp(), false))
     order by o.created_at, o.id offset (p ->> 'most')::int - 1 limit 1;
     if found then
       raise exception '%', jsonb_build_object('job_id', j.id, 'retry_after_ms', 1000) using errcode = 'AW007';

@@ -126,9 +126,9 @@ begin
     perform {{ .schema }}.aw_report_canceled(j, t || jsonb_build_object('type', t -> 'task_type'));
   elsif j.type <> t ->> 'task_type' or j.payload <> t -> 'payload' then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
-  elsif v_direct and t #>> '{hints,force}' = 'true' then
+  elsif v_direct and {{ .schema }}.aw_forced(t -> 'hints') then
     perform {{ .schema }}.aw_queue_put(v_client, v_queue, v_text, v_due - v_now, null::interval, null::uuid);
-  elsif t #>> '{hints,force}' = 'true' and j.status <> 'pending' then -- the outbox has one message for each job
+  elsif {{ .schema }}.aw_forced(t -> 'hints') and j.status <> 'pending' then -- the outbox has one message for each job
     raise exception 'job % is %: to force it needs the queue %, which a worker with QUEUE_BACKEND=postgres creates',
       j.id, j.status, v_queue using errcode = 'AW006';
   end if;

@@ -74,7 +74,8 @@ end $$;
 --   a webhook that is still to be sent;
 --   a dead letter that was not replayed: a replay takes the webhook's address from the job, and its id from the job's;
 --   a job that it submitted, or a replay of it, that has not ended;
---   the active version of a document, whose warnings are in the job's result.
+--   the active version of a document, whose warnings are in the job's result;
+--   a message that starts it again later.
 -- A job that a schedule names is ended, and not needed: a missing one counts as ended.
 create or replace function {{ .schema }}.aw_job_needed(j {{ .schema }}.jobs) returns boolean
 language sql stable set search_path = {{ .path }} as $$
@@ -86,6 +87,7 @@ language sql stable set search_path = {{ .path }} as $$
                where c.client_id = j.client_id and c.parent_job_id = j.id and c.completed_at is null)
     or exists (select from {{ .schema }}.document_versions v
                where v.client_id = j.client_id and v.job_id = j.id and v.status = 'active')
+    or j.message is not null and j.run_at > clock_timestamp()
 $$;
 
 -- aw_expire_jobs removes jobs that ended p.keep_ms ago, have no events any more, and are not needed. It looks at p.limit

@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// dueIn is when the next recorded message is to be sent; zero: none waits.
+func (b *bench) dueIn() time.Duration {
+	b.t.Helper()
+	found, err := b.Sweep(b.ctx(), store.SweepAges{UnsentFor: hour, StalledFor: hour, UnstartedFor: hour, AgainAfter: hour}, 10)
+	if err != nil || len(found.Unsent) > 0 {
+		b.t.Fatalf("sweep: %+v, %v", found.Unsent, err)
+	}
+	return found.DueIn
+}
+
+// later asks for another run of a job in an hour, as a message with run_at does.
+func (b *bench) later(m store.Begin, hints string) store.SubmitAnswer {
+	b.t.Helper()
+	at := time.Now().Add(hour)
+	s := store.Submission{Task: m.Task, Queue: "q", Message: "m", SendAt: &at}
+	s.Hints = json.RawMessage(hints)
+	answer, err := b.Submit(b.ctx(), s)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return answer
+}
+
+// testForceLater: a forced run that starts later waits for its time, whatever becomes of the job meanwhile.
+func testForceLater(t *testing.T, b *bench) {
+	m, h := b.run()
+	if answer := b.later(m, `{"force":true}`); answer.Created || answer.Sent || b.dueIn() == 0 {
+		t.Errorf("while it runs: %+v, due in %v", answer, b.dueIn())
+	}
+	if _, err := b.Retry(b.ctx(), store.Retry{Holder: h, Error: badInput}); err != nil {
+		t.Fatal(err)
+	}
+	h = holder(m, b.begin(m, store.Run))
+	if b.dueIn() == 0 {
+		t.Error("another attempt has lost the later run")
+	}
+	b.complete(h)
+	if b.dueIn() == 0 {
+		t.Error("the end of the job has lost the later run")
+	}
+	if got := b.later(m, `{}`); !got.Sent { // a duplicate changes nothing
+		t.Errorf("without force: %+v", got)
+	}
+	if j, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil || j.Status != "succeeded" || b.dueIn() != 0 {
+		t.Errorf("a cancel of the later run: %+v, %v, due in %v", j, err, b.dueIn())
+	}
+	if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); !errors.Is(err, store.ErrTerminal) {
+		t.Errorf("nothing to cancel: %v", err)
+	}
+	if got := b.later(m, `{"force":" TRUE "}`); got.Created || got.Sent || b.dueIn() == 0 {
+		t.Errorf("after its end: %+v", got)
+	}
+}
+
+// testForceLaterFailed: nor does the run get lost if the one before it fails. A cancel of that one cancels both.
+func testForceLaterFailed(t *testing.T, b *bench) {
+	for _, cancel := range []bool{false, true} {
+		m, h := b.run()
+		b.later(m, `{"force":true}`)
+		var err error
+		if cancel {
+			_, err = b.Canceled(b.ctx(), h, nil)
+		} else {
+			_, err = b.Fail(b.ctx(), store.Failure{Holder: h, Error: badInput, Reason: "permanent"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (b.dueIn() > 0) == cancel {
+			t.Errorf("canceled %v: due in %v", cancel, b.dueIn())
+		}
+		if !cancel {
+			if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// testForceLaterIsKept: retention does not remove a job that starts again later.
+func testForceLaterIsKept(t *testing.T, b *bench) {
+	for _, again := range []bool{true, false} {
+		m, h := b.run(func(m *store.Begin) { m.WebhookURL = "" })
+		b.complete(h)
+		if again {
+			b.later(m, `{"force":1}`)
+		}
+		if _, err := b.ExpireEvents(b.ctx(), store.EventExpiry{Jobs: 100, Events: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.ExpireJobs(b.ctx(), store.JobExpiry{Limit: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Job(b.ctx(), m.JobID); (err == nil) != again {
+			t.Errorf("a later run %v: %v", again, err)
+		}
+	}
+}
+
+// testDuplicateOfLater: a job that starts later is not started by a duplicate of its message, unless that forces it.
+func testDuplicateOfLater(t *testing.T, b *bench) {
+	m := message()
+	if answer := b.later(m, `{}`); !answer.Created {
+		t.Fatalf("%+v", answer)
+	}
+	if begun := b.begin(m, store.Done); begun.State != "pending" || b.dueIn() == 0 {
+		t.Errorf("a duplicate: %+v, due in %v", begun, b.dueIn())
+	}
+	m.Force = true
+	b.begin(m, store.Run)
+	if b.dueIn() == 0 {
+		t.Error("its own message is lost")
+	}
+}
+
+// testLaterIsNotActive: a job that starts later does not keep its document from others.
+func testLaterIsNotActive(t *testing.T, b *bench) {
+	document := json.RawMessage(`{"filename":"` + uuid.NewString() + `","document_set":"s"}`)
+	of := func(s *store.OnceSubmission) { s.Payload, s.MostActive = document, 1 }
+	inAYear := func(s *store.OnceSubmission) { s.RunAt = time.Now().Add(300 * 24 * hour) }
+	for range 2 {
+		if answer := b.submitOnce(once(of, inAYear)); !answer.Created {
+			t.Errorf("later: %+v", answer)
+		}
+	}
+	if answer := b.submitOnce(once(of)); !answer.Created {
+		t.Errorf("now: %+v", answer)
+	}
+	if _, busy := errors.AsType[*store.BusyError](ignore(b.SubmitOnce(b.ctx(), once(of)))); !busy {
+		t.Error("a second one now is accepted")
+	}
+	if answer := b.submitOnce(once(of, inAYear)); !answer.Created {
+		t.Errorf("later, beside one that is active: %+v", answer)
+	}
+}
