@@ -180,7 +180,7 @@ func TestWebFailures(t *testing.T) {
 			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%d: %v", status, err)
 		}
-		if _, err := b.Store.Release(t.Context(), store.Release{Holder: c.Holder}); err != nil {
+		if _, err := b.Store.Release(t.Context(), store.Release{Holder: c.Holder, Waits: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

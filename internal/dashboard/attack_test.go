@@ -32,6 +32,7 @@ func TestMarkup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	document := b.ingest(hostile, hostile, hostile)
 	running := b.begin("running", "ingest", string(payload), func(m *store.Begin) {
 		m.RequestedBy, m.TraceParent = hostile, "00-"+hostile+"-b-01" // as no decoder lets it pass
 		m.WebhookURL = "https://evil.example/x"
@@ -48,7 +49,6 @@ func TestMarkup(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.complete(b.begin("answered", "agent", string(payload)), string(answer))
-	document := b.ingest(hostile, hostile, hostile)
 	q := "?q=" + strings.ReplaceAll(strings.ReplaceAll(hostile, " ", "+"), ";", "%3B")
 	v := b.visit("operate")
 	for _, path := range []string{

@@ -74,13 +74,14 @@ func TestUploadToAnswer(t *testing.T) {
 	if err != nil || j.RequestedBy != "anna" {
 		t.Fatalf("%+v, %v", j, err)
 	}
+	document := b.ingest("harbour", "tide table.txt", "Tides")
 	h := b.begin(id, j.Type, string(j.Payload))
 	b.report(h, store.Event{Stage: "parsing", Progress: 20})
 	w.shows("parsing, 20 %")
 	w.do(chromedp.Reload())
 	w.shows("parsing, 20 %")
 	w.shows("Live")
-	b.complete(h, `{"document_id":"`+b.ingest("harbour", "tide table.txt", "Tides")+`","version":1,"chunks":3,"pages":1}`)
+	b.complete(h, `{"document_id":"`+document+`","version":1,"chunks":3,"pages":1}`)
 	w.await(`document.querySelector("#sent .s-succeeded") && document.body.innerText.includes("version 1, 3 chunks of one page")`)
 	w.do(chromedp.SendKeys(chromedp.CSS("#q"), "pilots board\r"))
 	w.await(`document.querySelector("#found mark") && location.pathname.endsWith("/documents/upload")`)

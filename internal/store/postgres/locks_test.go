@@ -120,7 +120,11 @@ func TestEndAndStagingDoNotDeadlock(t *testing.T) {
 func TestStagingOfADeletedDocument(t *testing.T) {
 	t.Parallel()
 	l := newLocks(t)
-	if _, err := l.stageDocument(l.begin("job-1")); err != nil {
+	first := l.begin("job-1")
+	if _, err := l.stageDocument(first); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Heartbeat(t.Context(), store.Heartbeat{Holder: first}); err != nil { // with a lease of zero
 		t.Fatal(err)
 	}
 	h := l.begin("job-2")

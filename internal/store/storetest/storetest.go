@@ -45,8 +45,9 @@ const hour = time.Hour
 func message(edit ...func(*store.Begin)) store.Begin {
 	b := store.Begin{
 		Task: store.Task{
-			JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
-			Hints: json.RawMessage(`{}`), Priority: "normal", Fingerprint: "f1", MaxAttempts: 3,
+			JobID: "job-" + uuid.NewString(), Type: "ingest",
+			Payload: json.RawMessage(`{"filename":"a.pdf","document_set":"` + uuid.NewString() + `"}`), // no two on one document
+			Hints:   json.RawMessage(`{}`), Priority: "normal", Fingerprint: "f1", MaxAttempts: 3,
 			WebhookURL: "https://example.com/hook",
 		},
 		Worker: "w1", Lease: hour, Source: store.Source{

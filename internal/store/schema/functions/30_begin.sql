@@ -178,7 +178,8 @@ begin
            clock_timestamp() + {{ .schema }}.aw_interval(m -> 'lease_ms'), m ->> 'worker',
            nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
-           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id',
+           array_remove(array[nullif(m #>> '{source,message_id}', '')], null),
+           least((m #>> '{source,inserted_at}')::timestamptz, clock_timestamp()), 1, m ->> 'begin_id',
            {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m),
            nullif(m ->> 'original_message', '')
     from requested order by m ->> 'job_id'

@@ -4,14 +4,22 @@
 -- All statements here find few rows by the same keys, whatever the values are. Without force_generic_plan a connection
 -- plans each of them for its first five calls, which costs more than they do.
 
--- aw_stage_document makes a staged version, or returns the one of an earlier attempt of this job.
+-- aw_stage_document makes a staged version, or returns the one of an earlier attempt of this job. AW007 while another job
+-- holds the document, or one that was sent before this one is ahead, so that an older version does not replace a newer one.
+-- Ahead is who runs and has not staged yet, or was released, as the document was in other hands or the worker stopped. A
+-- removal also waits for who tries again after a failure, or after a crash: it would undo the removal. Who waits for a
+-- service that is down is not ahead, nor who did not come back in two minutes. The advised wait is half of how long others
+-- have worked, and a second for each job that is ahead: the next one comes soon after the holder's end, and a long queue
+-- asks seldom.
 create or replace function {{ .schema }}.aw_stage_document(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} set plan_cache_mode = force_generic_plan as $$
 declare
+  v_now constant timestamptz := clock_timestamp();
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   d {{ .schema }}.documents;
   v_staged {{ .schema }}.document_versions;
   v_holder {{ .schema }}.jobs;
+  v_ahead record;
   v_version integer;
 begin
   loop -- until the document is there: the end of another job may remove one without a version
@@ -26,17 +34,28 @@ begin
   select * into v_staged from {{ .schema }}.document_versions
     where client_id = j.client_id and document_id = d.id and status = 'staged';
   if found and v_staged.job_id <> j.id then
-    select * into v_holder from {{ .schema }}.jobs where client_id = j.client_id and id = v_staged.job_id;
-    if v_holder.status = 'running' and v_holder.lease_expires_at > clock_timestamp() then
-      raise exception '%', jsonb_build_object(
-        'job_id', v_holder.id, 'retry_after_ms', {{ .schema }}.aw_ms_until(v_holder.lease_expires_at))
-        using errcode = 'AW007';
+    select * into v_holder from {{ .schema }}.jobs
+      where client_id = j.client_id and id = v_staged.job_id and status = 'running' and lease_expires_at > v_now;
+    if v_holder.id is null then
+      -- Left behind by a job that has ended, or that nobody holds: the latter stages again when it continues.
+      perform {{ .schema }}.aw_drop_version(j.client_id, d.id, v_staged.version);
+      v_staged := null;
     end if;
-    -- Left behind by a job that has ended, or that nobody holds: the latter stages again when it continues.
-    perform {{ .schema }}.aw_drop_version(j.client_id, d.id, v_staged.version);
-    v_staged := null;
   end if;
-  if v_staged.version is null then
+  if v_staged.job_id is distinct from j.id then
+    select coalesce(v_holder.id, (array_agg(o.id order by o.sent_at, o.id))[1]) as job,
+           greatest(count(*) * interval '1 second', least(interval '30 seconds', greatest(
+             max(o.not_before) - v_now, (v_now - min(o.started_at) filter (where o.lease_expires_at > v_now)) / 2)),
+             least(v_holder.lease_expires_at - v_now, (v_now - v_staged.created_at) / 2)) as wait
+      into v_ahead from {{ .schema }}.jobs o
+      where o.client_id = j.client_id and o.document = j.document and o.status in ('pending', 'running')
+        and (o.sent_at, o.id) < (j.sent_at, j.id) and o.waiting_since is null and o.id is distinct from v_holder.id
+        and (o.status = 'pending' and o.not_before > v_now - interval '2 minutes' or o.lease_expires_at > v_now
+             or j.payload -> 'delete' = 'true' and coalesce(o.lease_expires_at, o.not_before) > v_now - interval '2 minutes');
+    if v_ahead.job is not null then
+      raise exception '%', jsonb_build_object('job_id', v_ahead.job, 'retry_after_ms',
+        {{ .schema }}.aw_ms_until(clock_timestamp() + v_ahead.wait)) using errcode = 'AW007';
+    end if;
     select coalesce(max(version), 0) + 1 into v_version from {{ .schema }}.document_versions
       where client_id = j.client_id and document_id = d.id;
     insert into {{ .schema }}.document_versions (client_id, document_id, version, status, job_id)

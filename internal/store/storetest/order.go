@@ -1,0 +1,123 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// line are jobs on one document, whose messages came on their queue a second after each other.
+type line struct {
+	b        *bench
+	filename string
+	start    time.Time
+}
+
+func (b *bench) line() *line {
+	return &line{b, uuid.NewString() + ".pdf", time.Now().Add(-time.Minute)}
+}
+
+// join begins the job whose message was the n-th one; more are other members of its payload.
+func (l *line) join(n int, more string) (store.Begin, store.Holder) {
+	return l.b.run(func(m *store.Begin) {
+		m.Payload = json.RawMessage(`{"document_set":"set","filename":"` + l.filename + `"` + more + `}`)
+		m.Source.InsertedAt = l.start.Add(time.Duration(n) * time.Second)
+	})
+}
+
+// stage tries to get the document. It returns the job that the holder has to wait for, and how long.
+func (l *line) stage(h store.Holder) (ahead string, wait time.Duration) {
+	l.b.t.Helper()
+	_, err := l.b.StageDocument(l.b.ctx(), staging(h, l.filename))
+	if busy, ok := errors.AsType[*store.BusyError](err); ok {
+		return busy.JobID, busy.RetryAfter
+	}
+	if err != nil {
+		l.b.t.Fatal(err)
+	}
+	return "", 0
+}
+
+func (l *line) want(what string, h store.Holder, ahead string) {
+	l.b.t.Helper()
+	if got, wait := l.stage(h); got != ahead || wait < 0 || wait > 31*time.Second {
+		l.b.t.Errorf("%s: %s waits for %q for %v, want for %q", what, h.JobID, got, wait, ahead)
+	}
+}
+
+func (l *line) release(h store.Holder, waits bool) {
+	l.b.t.Helper()
+	if _, err := l.b.Release(l.b.ctx(), store.Release{Holder: h, Waits: waits}); err != nil {
+		l.b.t.Fatal(err)
+	}
+}
+
+// again begins a released job's next attempt.
+func (l *line) again(m store.Begin) store.Holder {
+	l.b.t.Helper()
+	return holder(m, l.b.begin(m, store.Run))
+}
+
+// testOrder: jobs on one document get it in the order of their messages, whoever begins or comes back first.
+func testOrder(t *testing.T, b *bench) {
+	l := b.line()
+	third, h3 := l.join(3, "")
+	second, h2 := l.join(2, "")
+	first, h1 := l.join(1, "")
+	l.want("before the first has it", h3, first.JobID)
+	l.want("before the first has it", h2, first.JobID)
+	l.want("the first", h1, "")
+	l.want("while the first works", h2, first.JobID)
+	l.release(h2, false)
+	if ahead, wait := l.stage(h3); ahead != first.JobID || wait < 900*time.Millisecond {
+		t.Errorf("the third waits for %s for %v; it is the second after the first", ahead, wait)
+	}
+	l.release(h3, false)
+	b.complete(h1)
+	h3 = l.again(third)
+	l.want("it comes back first", h3, second.JobID)
+	l.release(h3, false)
+	h2 = l.again(second)
+	l.want("the second", h2, "")
+	b.complete(h2)
+	h3 = l.again(third)
+	l.want("the third", h3, "")
+	l.want("the third again", h3, "")
+}
+
+// testOrderWaits: a job that waits for a service that is down holds up no other job on its document.
+func testOrderWaits(t *testing.T, b *bench) {
+	l := b.line()
+	first, h1 := l.join(1, "")
+	_, h2 := l.join(2, "")
+	l.want("while it runs", h2, first.JobID)
+	l.release(h1, true)
+	l.want("while it waits", h2, "")
+	other := b.line()
+	_, h := other.join(0, "")
+	other.want("another document", h, "")
+}
+
+// testOrderRemoval: a removal waits for the end of an earlier job that tries again, which would undo it. A newer version
+// does not: it takes the place of one that could not be read.
+func testOrderRemoval(t *testing.T, b *bench) {
+	for more, waits := range map[string]bool{"": false, `,"delete":false`: false, `,"delete":true`: true} {
+		l := b.line()
+		first, h1 := l.join(1, "")
+		l.want("the first", h1, "")
+		if _, err := b.Retry(b.ctx(), store.Retry{Holder: h1, After: 10 * time.Second, Error: badInput}); err != nil {
+			t.Fatal(err)
+		}
+		_, h2 := l.join(2, more)
+		ahead := ""
+		if waits {
+			ahead = first.JobID
+		}
+		l.want("a later job with "+more, h2, ahead)
+	}
+}
