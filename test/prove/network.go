@@ -65,6 +65,7 @@ func network(ctx context.Context, o options, r *report) (err error) {
 	group.SetLimit(o.parallel)
 	for _, bed := range beds {
 		for class, runs := range n.classesOn(bed) {
+			r.printf("%s/%s: %d runs", bed.name(), class, runs) // the runs before it end meanwhile
 			for i := range runs {
 				name := fmt.Sprintf("network/%s/%s/%03d", bed.name(), class, i+1)
 				if !o.wants(name) {

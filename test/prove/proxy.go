@@ -104,8 +104,9 @@ func newHTTPProxy(target string, s *faultPlan, classify func(*http.Request, []by
 	}
 	p := &httpProxy{
 		target: u, faults: s, classify: classify, client: &http.Transport{
-			MaxIdleConnsPerHost: 8,
-			DisableCompression:  true,
+			MaxIdleConnsPerHost:   8,
+			DisableCompression:    true,
+			ResponseHeaderTimeout: 2 * time.Minute, // a server that hangs is a broken run, and no proof without an end
 		},
 	}
 	p.faultyServer = newFaultyServer(p.ServeHTTP)
