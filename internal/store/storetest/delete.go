@@ -163,6 +163,23 @@ func (b *bench) delete(set, filename, blob string, edit func(made store.Document
 	return r
 }
 
+// testDeleteMadeOfFormer: a deletion also removes what was made of an earlier version's blob, however long ago the version was
+// superseded. When nothing is made of it any more, upkeep forgets the version.
+func testDeleteMadeOfFormer(t *testing.T, b *bench) {
+	b.ingestFrom("one", "a.pdf", "in/1.pdf", "bytes-1")
+	b.made("a.pdf", "in/1.pdf", "bytes-1")
+	b.deck("a.pdf", "in/1.pdf", "bytes-1")
+	b.ingestFrom("one", "a.pdf", "in/2.pdf", "bytes-2")
+	b.ingestFrom("one", "a.pdf", "in/3.pdf", "bytes-3")
+	b.collect(now, store.CollectAnswer{Superseded: 1}) // the second one
+	r := b.delete("one", "a.pdf", "in/3.pdf", nil)
+	if !r.Deleted || r.Removed.Summaries != 1 || r.Removed.Notes != 1 || r.Removed.Derived != 1 || r.Removed.Readings != 1 ||
+		r.Removed.Decks != 1 || len(r.KeptBlobs) != 2 {
+		t.Errorf("%+v", r)
+	}
+	b.wantMade("a.pdf", "in/1.pdf", "bytes-1", false)
+}
+
 // testDeleteMade: a deletion removes what was made of the document's text, and nothing that another document shares.
 func testDeleteMade(t *testing.T, b *bench) {
 	gone := b.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")

@@ -109,6 +109,7 @@ var otherTests = []suiteTest{
 	{"keep under other bytes", testKeepOtherBytes},
 	{"delete", testDelete},
 	{"delete what was made of a document", testDeleteMade},
+	{"delete what was made of a former version", testDeleteMadeOfFormer},
 	{"purge what was derived of a document", testPurgeDerived},
 	{"delete the decks of a document", testDeleteDecks},
 	{"delete a document's outputs", testDeleteOutputs},

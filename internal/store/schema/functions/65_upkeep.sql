@@ -1,8 +1,21 @@
 -- The upkeep removes what is no longer needed, in small steps. Each function removes at most p.limit rows, skips
 -- locked ones, and reports whether there may be more.
 
--- aw_forget_superseded removes versions that were superseded long ago and have no chunks any more; the rows are only the
--- history of the document.
+-- aw_source_is_used reports whether something that a task made of a file is there: a document's removal finds it by the
+-- hash of the bytes, which only the row of their version knows.
+create or replace function {{ .schema }}.aw_source_is_used(v {{ .schema }}.document_versions) returns boolean
+language sql stable set search_path = {{ .path }} as $$
+  select exists (select from {{ .schema }}.summaries m
+                 where m.source_sha256 = v.content_sha256 and m.client_id = v.client_id)
+    or exists (select from {{ .schema }}.derived_contents c
+               where c.source_sha256 = v.content_sha256 and c.client_id = v.client_id)
+    or exists (select from {{ .schema }}.page_result_jobs r
+               where r.source = v.content_sha256 and r.client_id = v.client_id)
+    or exists (select from {{ .schema }}.decks k where k.client_id = v.client_id and k.source_sha256 = v.content_sha256)
+$$;
+
+-- aw_forget_superseded removes versions that were superseded long ago and have no chunks any more. The rows are only the
+-- history of the document, unless something is made of their bytes.
 create or replace function {{ .schema }}.aw_forget_superseded(client text, most integer, age interval) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -13,6 +26,7 @@ begin
     where o.client_id = client and o.status = 'superseded' and o.superseded_at <= clock_timestamp() - age
       and not exists (select from {{ .schema }}.document_chunks c
                       where c.client_id = client and c.document_id = o.document_id and c.version = o.version)
+      and not {{ .schema }}.aw_source_is_used(o)
     order by o.superseded_at limit most for update skip locked)
   delete from {{ .schema }}.document_versions v using old
   where v.client_id = client and v.document_id = old.document_id and v.version = old.version;

@@ -126,16 +126,17 @@ begin
   get diagnostics v_readings = row_count;
   delete from {{ .schema }}.page_result_jobs r where r.client_id = client
     and (r.source = any (v_sources) or r.filename = d.filename and r.blob = d.blob and not v_shared);
-  -- Those of an ingest are about its document alone, whose name the payload may not have.
-  delete from {{ .schema }}.partials x
-    where x.client_id = client and (x.filename = d.filename and x.blob = d.blob and not v_shared
-      or x.job_id = any (array(select o.job_id from {{ .schema }}.document_versions o
-                               where o.client_id = client and o.document_id = d.id)));
-  get diagnostics v_notes = row_count;
   with gone as (
     delete from {{ .schema }}.summaries x where x.client_id = client and x.filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, x.filename, x.blob, x.source_sha256) returning x.job_id)
   select count(*), coalesce(array_agg(distinct gone.job_id), '{}') into v_summaries, v_jobs from gone;
+  -- Those of an ingest are about its document alone, whose name the payload may not have; of a summary, whose file may have
+  -- been another blob then.
+  delete from {{ .schema }}.partials x
+    where x.client_id = client and (x.filename = d.filename and x.blob = d.blob and not v_shared
+      or x.job_id = any (v_jobs) or x.job_id = any (array(select o.job_id from {{ .schema }}.document_versions o
+                               where o.client_id = client and o.document_id = d.id)));
+  get diagnostics v_notes = row_count;
   with gone as (
     delete from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, x.source_filename, x.source_blob, x.source_sha256)
