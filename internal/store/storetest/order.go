@@ -91,7 +91,7 @@ func testOrder(t *testing.T, b *bench) {
 }
 
 // testOrderWaits: a job that waits for a service that is down holds up no other job on its document.
-func testOrderWaits(t *testing.T, b *bench) {
+func testOrderWaits(_ *testing.T, b *bench) {
 	l := b.line()
 	first, h1 := l.join(1, "")
 	_, h2 := l.join(2, "")
