@@ -149,7 +149,8 @@ func (e *Engine) drop(a *attempt, b store.BeginAnswer) {
 		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
 	}
 	if job.State(b.State) == job.Pending {
-		a.log.Info("the job starts later, by the message that is recorded; this one is dropped")
+		a.log.Info("the job starts later, by the message that is recorded; this one is dropped", "decision", b.Decision,
+			"state", b.State)
 		return
 	}
 	a.log.Info("the job has already ended; the message is dropped", "decision", b.Decision, "state", b.State)

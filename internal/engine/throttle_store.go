@@ -32,6 +32,7 @@ type storeThrottle struct {
 	backoff time.Duration
 	until   time.Time     // the end of that wait: failures before it have the same cause as the one that began it
 	trouble *Trouble      // nil: there is none
+	took    time.Time     // the last success
 	average time.Duration // exponential moving average of begin's duration; zero: there was none
 	slow    bool
 }
@@ -55,11 +56,14 @@ func (t *storeThrottle) failed(class taskerr.Class, hint string) time.Duration {
 	return t.backoff
 }
 
-// refused notes that an outcome is kept because the store does not take it. Nothing has to wait for that: who keeps it
-// has no slot for another task.
-func (t *storeThrottle) refused(class taskerr.Class, hint string) {
+// refused notes that an outcome is kept because the store does not take it, if it has taken nothing else since. Nothing has
+// to wait for that: who keeps it has no slot for another task.
+func (t *storeThrottle) refused(since time.Time, class taskerr.Class, hint string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.took.After(since) {
+		return
+	}
 	t.trouble = t.trouble.again(time.Now(), class, hint)
 }
 
@@ -75,7 +79,7 @@ func (t *storeThrottle) reset() {
 	if t.trouble != nil {
 		t.log.Info("the store answers again", "after", time.Since(t.trouble.Since).Round(time.Second))
 	}
-	t.trouble, t.backoff, t.until = nil, 0, time.Time{}
+	t.trouble, t.backoff, t.until, t.took = nil, 0, time.Time{}, time.Now()
 }
 
 // began notes that a begin succeeded, and how long it took.

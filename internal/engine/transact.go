@@ -42,13 +42,13 @@ func (e *Engine) transact(
 		wait := next()
 		patience, shortened := e.patience()
 		if !transient(err) && !refused(err) || time.Since(began)+wait > patience {
-			if err == nil && tries > 1 {
+			if tries > 1 && !transient(err) && !refused(err) { // also a refusal as fenced is an answer
 				e.throttle.store.succeeded()
 			}
 			return settled, err
 		}
 		if tries++; tries > 1 { // no receive or begin may tell while all slots keep outcomes
-			e.throttle.store.refused(classify(err).Class, helpOf(classify(err)))
+			e.throttle.store.refused(began, classify(err).Class, helpOf(classify(err)))
 		}
 		if renewed && !refused(err) {
 			failed++

@@ -45,7 +45,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 			out.Duplicate, out.Deliveries = true, r.tellDuplicate(b)
 		}
 		return out, nil
-	case r.State == job.Pending && r.later(now) && !b.Force: // it starts by the message that is recorded
+	case !r.wasBegun() && r.later(now) && !b.Force: // it starts by the message that is recorded
 		return r.begun(store.Done), nil
 	case r.State == job.Pending && !r.Cancel:
 		return r.run(b, now), nil

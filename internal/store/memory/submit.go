@@ -23,17 +23,20 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 		} else if r.Fingerprint != m.Fingerprint { // I5
 			return store.SubmitAnswer{}, store.ErrConflict
 		}
-		if m.SendAt != nil && forced(m.Hints) && !r.Placed && r.State != job.Pending {
+		if m.SendAt != nil && forced(m.Hints) && !r.Placed && r.wasBegun() {
 			r.Submitted, r.Sent = &m, time.Time{}
 			return store.SubmitAnswer{State: string(r.State)}, nil
 		}
 		return store.SubmitAnswer{
-			State: string(r.State), Sent: r.State != job.Pending || r.Submitted == nil || !r.Sent.IsZero(),
+			State: string(r.State), Sent: r.wasBegun() || r.Submitted == nil || !r.Sent.IsZero(),
 		}, nil
 	}
 	s.add(store.Begin{Task: m.Task}).Submitted = &m
 	return store.SubmitAnswer{Created: true, State: string(job.Pending)}, nil
 }
+
+// wasBegun reports whether the message that recorded the job, or its last series, has arrived.
+func (r *Row) wasBegun() bool { return r.State != job.Pending || !r.SeriesStarted.IsZero() }
 
 // forced reports whether hints ask for another run of a job, see aw_forced.
 func forced(hints json.RawMessage) bool {

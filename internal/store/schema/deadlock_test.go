@@ -21,6 +21,7 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		drop function aw_set_delivery_host cascade;
 		drop index aw_queue_messages_waiting, aw_queue_messages_held;
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
+		alter table jobs drop column queued_at cascade;
 		update aw_schema_version set version = 42`); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +65,7 @@ func TestMigrateBesideSenders(t *testing.T) {
 	watcher, sender := connect(t, url), connect(t, url)
 	if _, err := watcher.Exec(t.Context(), `drop index aw_queue_messages_waiting, aw_queue_messages_held;
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
+		alter table jobs drop column queued_at cascade;
 		update aw_schema_version set version = 46`); err != nil {
 		t.Fatal(err)
 	}

@@ -65,6 +65,48 @@ func testForceLater(t *testing.T, b *bench) {
 	}
 }
 
+// testForceLaterReleased: a job that was given back goes on, whether the later run is recorded before or after that.
+func testForceLaterReleased(t *testing.T, b *bench) {
+	for _, before := range []bool{true, false} {
+		m, h := b.run()
+		if before {
+			b.later(m, `{"force":true}`)
+		}
+		if _, err := b.Release(b.ctx(), store.Release{Holder: h}); err != nil {
+			t.Fatal(err)
+		}
+		if !before {
+			if answer := b.later(m, `{"force":true}`); answer.Created || answer.Sent {
+				t.Errorf("after the release: %+v", answer)
+			}
+		}
+		h = holder(m, b.begin(m, store.Run))
+		b.complete(h)
+		if b.dueIn() == 0 {
+			t.Errorf("recorded before the release %v: the later run is lost", before)
+		}
+		if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// testRetryBesideLater: a retry by hand takes the place of a later run, and starts now.
+func testRetryBesideLater(t *testing.T, b *bench) {
+	m, h := b.run()
+	b.later(m, `{"force":true}`)
+	b.fail(h, m)
+	retry := store.Requeue{Submission: store.Submission{Task: m.Task, Queue: "q", Message: "retry"}, Force: true, By: "me"}
+	if _, err := b.Requeue(b.ctx(), retry); err != nil {
+		t.Fatal(err)
+	}
+	found, err := b.Sweep(b.ctx(), store.SweepAges{}, 10)
+	if err != nil || len(found.Unsent) != 1 || found.DueIn != 0 {
+		t.Errorf("its message waits: %+v, %v", found, err)
+	}
+	b.begin(anotherMessage(m), store.Run)
+}
+
 // testForceLaterFailed: nor does the run get lost if the one before it fails. A cancel of that one cancels both.
 func testForceLaterFailed(t *testing.T, b *bench) {
 	for _, cancel := range []bool{false, true} {

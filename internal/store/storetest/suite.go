@@ -46,6 +46,7 @@ var jobTests = []suiteTest{
 	{"readers", testReaders},
 	{"force", testForce},
 	{"forced to run later", testForceLater},
+	{"forced to run later and given back", testForceLaterReleased},
 	{"forced to run later at its failure", testForceLaterFailed},
 	{"duplicate of a job that starts later", testDuplicateOfLater},
 }
@@ -76,6 +77,7 @@ var otherTests = []suiteTest{
 	{"order of a document's jobs", testOrder},
 	{"order beside a job that waits", testOrderWaits},
 	{"order of removals", testOrderRemoval},
+	{"order whatever the outbox does", testOrderOutbox},
 	{"keep", testKeep},
 	{"failure keeps the old version", testFailureKeepsOld},
 	{"chunk reuse", testReuse},
@@ -174,6 +176,7 @@ var otherTests = []suiteTest{
 	{"submit forced", testSubmitForced},
 	{"submit once, all together", testSubmitTogether},
 	{"submit for a busy document", testSubmitBusy},
+	{"retry beside a later run", testRetryBesideLater},
 	{"forced to run later is kept", testForceLaterIsKept},
 	{"a job that starts later is not active", testLaterIsNotActive},
 	{"submit for later", testRunAt},

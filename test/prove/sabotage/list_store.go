@@ -22,7 +22,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "recorded-counts-as-sent", Breaks: []string{"I1"}, Dir: functions, Func: "aw_submit",
-			Old: "'sent', j.status <> 'pending' or j.queue is null or j.sent_at is not null)", New: "'sent', true)",
+			Old: "'sent', j.status <> 'pending' or j.series_started_at is not null or j.queue is null or j.sent_at is not null)", New: "'sent', true)",
 			Suites: onPostgres, Tests: cases("submit"),
 		},
 		{

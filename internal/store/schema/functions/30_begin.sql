@@ -93,6 +93,7 @@ begin
     error_class = null, error_code = null, error_message = null, error_type = null, retry_count = null,
     processing_time_ms = null, worker_id = null, retry_wait_ms = null,
     cancel_requested_at = null, cancel_requested_by = null,
+    queued_at = least((p #>> '{source,inserted_at}')::timestamptz, clock_timestamp()),
     hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), priority),
     webhook_url = nullif(p ->> 'webhook_url', ''), traceparent = nullif(p ->> 'traceparent', ''),
     webhook_events = {{ .schema }}.aw_webhook_events(p), progress_webhook_at = null,
@@ -171,17 +172,16 @@ begin
     insert into {{ .schema }}.jobs (
       client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by, fingerprint,
       fence, lease_expires_at, worker, webhook_url, traceparent, started_at, series_started_at, message_ids, sent_at,
-      event_seq, begin_id, document, webhook_events, received)
+      event_seq, begin_id, document, webhook_events, received, queued_at)
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
            clock_timestamp() + {{ .schema }}.aw_interval(m -> 'lease_ms'), m ->> 'worker',
            nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
-           array_remove(array[nullif(m #>> '{source,message_id}', '')], null),
-           least((m #>> '{source,inserted_at}')::timestamptz, clock_timestamp()), 1, m ->> 'begin_id',
+           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id',
            {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m),
-           nullif(m ->> 'original_message', '')
+           nullif(m ->> 'original_message', ''), least((m #>> '{source,inserted_at}')::timestamptz, clock_timestamp())
     from requested order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning *
@@ -240,7 +240,7 @@ begin
                        else '{}' end;
     return {{ .schema }}.aw_begin_answer(case j.status when 'canceled' then 'canceled' else 'done' end, j,
       v_reported || jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
-  elsif j.status = 'pending' and j.message is not null and j.run_at > clock_timestamp()
+  elsif j.status = 'pending' and j.series_started_at is null and j.message is not null and j.run_at > clock_timestamp()
         and not coalesce((p ->> 'force')::boolean, false) then -- it starts later, by the message that is recorded
     return {{ .schema }}.aw_begin_answer('done', j, '{}'::jsonb);
   elsif j.status = 'pending' and j.cancel_requested_at is null then

@@ -28,14 +28,15 @@ begin
     perform {{ .schema }}.aw_report_canceled(j, p);
   elsif {{ .schema }}.aw_is_other(j, p) then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
-  elsif p ->> 'send_at' is not null and {{ .schema }}.aw_forced(p -> 'hints') and j.status <> 'pending' then
+  elsif p ->> 'send_at' is not null and {{ .schema }}.aw_forced(p -> 'hints')
+        and (j.status <> 'pending' or j.series_started_at is not null) then
     update {{ .schema }}.jobs
     set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'send_at')::timestamptz
     where client_id = v_client and id = j.id;
     return jsonb_build_object('created', false, 'state', j.status, 'sent', false);
   end if;
   return jsonb_build_object('created', false, 'state', j.status,
-    'sent', j.status <> 'pending' or j.queue is null or j.sent_at is not null);
+    'sent', j.status <> 'pending' or j.series_started_at is not null or j.queue is null or j.sent_at is not null);
 end $$;
 
 -- aw_mark_sent records that a job's message was sent, and removes the message from the row.

@@ -59,7 +59,8 @@ begin
   if v_force and not (v_answer ->> 'created')::boolean then
     update {{ .schema }}.jobs
     set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'run_at')::timestamptz
-    where client_id = v_client and id = p ->> 'job_id' and status <> 'pending' and not placeholder;
+    where client_id = v_client and id = p ->> 'job_id' and not placeholder
+      and (status <> 'pending' or series_started_at is not null);
     if found then
       v_answer := v_answer || '{"forced": true, "sent": false}';
     end if;

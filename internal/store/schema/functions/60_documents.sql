@@ -43,13 +43,13 @@ begin
     end if;
   end if;
   if v_staged.job_id is distinct from j.id then
-    select coalesce(v_holder.id, (array_agg(o.id order by o.sent_at, o.id))[1]) as job,
-           greatest(count(*) * interval '1 second', least(interval '30 seconds', greatest(
-             max(o.not_before) - v_now, (v_now - min(o.started_at) filter (where o.lease_expires_at > v_now)) / 2)),
-             least(v_holder.lease_expires_at - v_now, (v_now - v_staged.created_at) / 2)) as wait
+    select coalesce(v_holder.id, (array_agg(o.id order by coalesce(o.queued_at, o.created_at), o.id))[1]) as job,
+           least(interval '30 seconds', greatest(count(*) * interval '1 second',
+             (v_now - v_staged.created_at) / 2, max(o.not_before) - v_now)) as wait
       into v_ahead from {{ .schema }}.jobs o
       where o.client_id = j.client_id and o.document = j.document and o.status in ('pending', 'running')
-        and (o.sent_at, o.id) < (j.sent_at, j.id) and o.waiting_since is null and o.id is distinct from v_holder.id
+        and (coalesce(o.queued_at, o.created_at), o.id) < (coalesce(j.queued_at, j.created_at), j.id)
+        and (o.waiting_since is null or o.lease_expires_at > v_now) and o.id is distinct from v_holder.id
         and (o.status = 'pending' and o.not_before > v_now - interval '2 minutes' or o.lease_expires_at > v_now
              or j.payload -> 'delete' = 'true' and coalesce(o.lease_expires_at, o.not_before) > v_now - interval '2 minutes');
     if v_ahead.job is not null then

@@ -87,7 +87,7 @@ language sql stable set search_path = {{ .path }} as $$
                where c.client_id = j.client_id and c.parent_job_id = j.id and c.completed_at is null)
     or exists (select from {{ .schema }}.document_versions v
                where v.client_id = j.client_id and v.job_id = j.id and v.status = 'active')
-    or j.message is not null and j.run_at > clock_timestamp()
+    or j.message is not null and j.sent_at is null
 $$;
 
 -- aw_expire_jobs removes jobs that ended p.keep_ms ago, have no events any more, and are not needed. It looks at p.limit
