@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,11 +47,19 @@ func TestRunsLater(t *testing.T) {
 // TestForcedLater: a job that has ended is done again at the time that a forced message gives, once, and not before.
 func TestForcedLater(t *testing.T) {
 	inWorld(t, func(w *world) {
+		var mu sync.Mutex
 		var at []time.Time
 		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			at = append(at, time.Now())
 			return handlers.Outcome{}, nil
 		})
+		ran := func() []time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(at)
+		}
 		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1}}`)
 		w.settled(time.Minute)
 		due := time.Now().Add(5 * time.Hour).UTC().Truncate(time.Second)
@@ -59,11 +69,11 @@ func TestForcedLater(t *testing.T) {
 		w.send(w.queues.Normal, text)
 		w.settled(time.Hour)
 		w.expectDepth(w.queues.Normal, 0)
-		if len(at) != 1 {
+		if at := ran(); len(at) != 1 {
 			t.Errorf("run at %v before %v", at, due)
 		}
 		w.settled(6 * time.Hour)
-		if len(at) != 2 || at[1].Before(due) || at[1].Sub(due) > 15*time.Second {
+		if at := ran(); len(at) != 2 || at[1].Before(due) || at[1].Sub(due) > 15*time.Second {
 			t.Errorf("run at %v, due at %v", at, due)
 		}
 	})
