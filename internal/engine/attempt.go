@@ -179,8 +179,8 @@ func (a *attempt) hint(class taskerr.Class) string {
 }
 
 // busyWait is how long to wait for another job on the same document: about half of the time that the message has
-// waited already, at least a second, at most until the other job's lease ends. So waits adapt to the length of that
-// job. They are jittered: of jobs that come back together only one succeeds.
+// waited already, at least a second, at most what the store advises, which goes by how long the other job has worked and
+// by how many are ahead. They are jittered: of jobs that come back together only one succeeds.
 func (a *attempt) busyWait(busy *store.BusyError) time.Duration {
 	half := float64(time.Since(a.msg.InsertedAt)) / 2
 	return max(min(busy.RetryAfter, time.Duration(half*(0.5+rand.Float64()))), time.Second)

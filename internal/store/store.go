@@ -35,11 +35,11 @@ var (
 	ErrCutOff = errors.New("the connection to the database was cut off")
 )
 
-// BusyError means that another running job holds the document; without a JobID that many messages wait on the queue to
-// which the job sends. Waiting costs no attempt.
+// BusyError means that another job holds the document, or is ahead of this one; without a JobID that many messages wait on
+// the queue to which the job sends. Waiting costs no attempt.
 type BusyError struct {
-	JobID      string        // the job that holds the document
-	RetryAfter time.Duration // until its lease would end
+	JobID      string        // the job that holds the document, or is the first in line
+	RetryAfter time.Duration // what the store advises
 }
 
 func (e *BusyError) Error() string {

@@ -40,6 +40,11 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		migrated <- err
 	}()
 	for waits := false; !waits; {
+		select {
+		case err := <-migrated:
+			t.Fatalf("it did not wait: %v", err)
+		default:
+		}
 		if err := watcher.QueryRow(t.Context(), `select exists (select from pg_locks
 			where not granted and relation = 'chunk_terms'::regclass and mode = 'AccessExclusiveLock')`).Scan(&waits); err != nil {
 			t.Fatal(err)
@@ -83,6 +88,11 @@ func TestMigrateBesideSenders(t *testing.T) {
 		migrated <- err
 	}()
 	for waits := false; !waits; {
+		select {
+		case err := <-migrated:
+			t.Fatalf("it did not wait: %v", err)
+		default:
+		}
 		if err := watcher.QueryRow(t.Context(), `select exists (select from pg_locks where not granted
 			and relation = 'aw_queue_messages'::regclass and mode = 'AccessExclusiveLock')`).Scan(&waits); err != nil {
 			t.Fatal(err)
