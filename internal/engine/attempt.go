@@ -156,7 +156,7 @@ func (e *Engine) commit(
 	switch {
 	case !taskerr.Classes[failure.Class].Retryable:
 		return e.fail(ctx, a, failure, "permanent")
-	case a.verdict == spared:
+	case a.verdict == spared || a.verdict == turned:
 		return e.await(ctx, a, failure.Dependency, true)
 	}
 	return e.retryOrFail(ctx, a, failure)

@@ -226,3 +226,40 @@ func TestOutcomeOutlivesAReadOnlyDatabase(t *testing.T) {
 		}
 	})
 }
+
+// A database that turns all callers away (it has no connection left) costs no attempt however long that lasts, although
+// the engine's own connections are older and work. It is asked less and less often, and a task that may not wait ends.
+func TestTurnedAwayCostsNoAttempt(t *testing.T) {
+	full := taskerr.Blame(taskerr.Database, &taskerr.Error{
+		Class: taskerr.TransientStorage, Message: "no connection is left", Cause: store.ErrNotServing,
+	})
+	for name, probes := range map[string]engine.Probes{
+		"probe": {taskerr.Database: func(context.Context) error { return nil }}, "no probe": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				w.probes = probes
+				over := time.Now().Add(20 * time.Minute)
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if _ = s.use(c.Task.ID, 0); c.Task.ID == "other" || time.Now().After(over) {
+						return done(ctx, c)
+					}
+					return handlers.Outcome{}, full
+				})
+				w.send(w.queues.Normal, message("waits", ""))
+				w.send(w.queues.Normal, message("limited", `},"hints":{"max_wait_seconds":60`))
+				w.send(w.queues.Normal, message("other", ""))
+				w.settled(time.Hour)
+				w.expectState("waits", job.Succeeded, 1)
+				w.expectState("other", job.Succeeded, 1)
+				if r := w.row("limited"); r.State != job.Failed || r.Error.Class != string(taskerr.WaitExceeded) {
+					t.Errorf("a task that may wait for a minute is %s (%v)", r.State, r.Error)
+				}
+				if n := s.called("waits"); n < 20 || n > 80 {
+					t.Errorf("asked %d times in 20 minutes", n)
+				}
+			})
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -29,6 +30,9 @@ const (
 // costs a query of its job's row.
 const longPause = 10 * time.Minute
 
+// turnedMost is the longest pause, without its jitter, of a task whose database turns all callers away.
+const turnedMost = 30 * time.Second
+
 // verdict is the circuit breakers' judgment of a failed attempt.
 type verdict int
 
@@ -36,6 +40,7 @@ const (
 	counted verdict = iota // the attempt counts
 	spared                 // a service is down, not because of the task: the attempt doesn't count
 	blamed                 // a service is down because of the task, repeatedly: the attempt counts in any case
+	turned                 // the database turns all callers away, which no task can cause: it doesn't count, ever
 )
 
 // errDatabaseGone is the failure of an attempt whose lease was lost during an outage of the database.
@@ -69,15 +74,23 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 		return e.breakers.failed(ctx, a, failure, false, hung || lacked)
 	}
 	known, held := e.outages.happenedSince(a.started)
-	return e.breakers.failed(ctx, a, failure, known, held || errors.Is(failure, store.ErrCutOff))
+	v := e.breakers.failed(ctx, a, failure, known, held || errors.Is(failure, store.ErrCutOff))
+	if errors.Is(failure, store.ErrNotServing) {
+		a.spares, v = nil, turned
+	}
+	return v
 }
 
 // await releases a job uncounted because a service is down, or fails it when it has waited for too long. tried: its
 // handler has run.
 func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tried bool) (string, taskerr.Class) {
 	wait := max(e.breakers.of(d).waits(), time.Second)
-	if !tried {
+	switch {
+	case !tried:
 		wait = longPause
+	case a.verdict == turned: // maybe the breaker is closed, since the engine's connections are older
+		wait = max(wait, min(time.Second<<min(a.begun.Releases, 6), turnedMost))
+		wait += rand.N(wait / 2)
 	}
 	waited, most := a.begun.Waited, e.longestWait(a.task)
 	if !tried && a.task.Hints.MaxWait > 0 && a.begun.Attempt == 1 && a.begun.Releases == 0 { // it never ran

@@ -33,6 +33,9 @@ var (
 	// ErrCutOff means that the connection could not be made, or ended before the answer. The cause is the database's
 	// server, the network, or a call that brings the server down. A *taskerr.Error wraps it.
 	ErrCutOff = errors.New("the connection to the database was cut off")
+	// ErrNotServing means that the database takes no connections (it has none left, or starts up) or no writes (it is
+	// read-only), which no task can cause. A *taskerr.Error wraps it.
+	ErrNotServing = errors.New("the database takes no connections or no writes")
 )
 
 // BusyError means that another job holds the document, or is ahead of this one; without a JobID that many messages wait on

@@ -50,6 +50,11 @@ type cutOff struct{ error }
 
 func (e cutOff) Unwrap() []error { return []error{store.ErrCutOff, e.error} }
 
+// notServing is an error that the database gives to whoever asks.
+type notServing struct{ error }
+
+func (e notServing) Unwrap() []error { return []error{store.ErrNotServing, e.error} }
+
 // busy is the message of AW007.
 type busy struct {
 	JobID      string `json:"job_id"`
@@ -167,6 +172,9 @@ func classifyState(fn string, e *SQLError) error {
 	var cause error = e
 	if has("08", "57P", "53300", "PGRST000", "PGRST001", "PGRST003") {
 		cause = cutOff{e}
+	}
+	if has("57P03", "53300", ReadOnly, "PGRST000", "PGRST003") {
+		cause = notServing{cause}
 	}
 	return &taskerr.Error{
 		Class: taskerr.TransientStorage, Message: "the database could not run " + fn + " (" + e.State + ")", Cause: cause,

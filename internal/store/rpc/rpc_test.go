@@ -84,19 +84,22 @@ func TestUnmarshalable(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		err  error
-		want bool
+		err    error
+		want   bool
+		turned bool // store.ErrNotServing
 	}{
-		"no answer":              {io.ErrUnexpectedEOF, true},
-		"shut down":              {&rpc.SQLError{State: "57P01"}, true},
-		"starting up":            {&rpc.SQLError{State: "57P03"}, true},
-		"broken":                 {&rpc.SQLError{State: "08006"}, true},
-		"too many":               {&rpc.SQLError{State: "53300"}, true},
-		"PostgREST has none":     {&rpc.SQLError{State: "PGRST001"}, true},
-		"took too long":          {&rpc.SQLError{State: "57014"}, false},
-		"no memory":              {&rpc.SQLError{State: "53200"}, false},
-		"a value does not fit":   {&rpc.SQLError{State: "22001"}, false},
-		"stopped by its context": {context.Canceled, false},
+		"no answer":              {io.ErrUnexpectedEOF, true, false},
+		"shut down":              {&rpc.SQLError{State: "57P01"}, true, false},
+		"starting up":            {&rpc.SQLError{State: "57P03"}, true, true},
+		"broken":                 {&rpc.SQLError{State: "08006"}, true, false},
+		"too many":               {&rpc.SQLError{State: "53300"}, true, true},
+		"read-only":              {&rpc.SQLError{State: rpc.ReadOnly}, false, true},
+		"PostgREST broke":        {&rpc.SQLError{State: "PGRST001"}, true, false},
+		"PostgREST has none":     {&rpc.SQLError{State: "PGRST003"}, true, true},
+		"took too long":          {&rpc.SQLError{State: "57014"}, false, false},
+		"no memory":              {&rpc.SQLError{State: "53200"}, false, false},
+		"a value does not fit":   {&rpc.SQLError{State: "22001"}, false, false},
+		"stopped by its context": {context.Canceled, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +109,8 @@ func TestCutOff(t *testing.T) {
 			}
 			defer cancel()
 			_, err := rpc.New(&recorder{err: c.err}, "a", rpc.Options{}).Job(ctx, "x")
-			if err == nil || errors.Is(err, store.ErrCutOff) != c.want || !errors.Is(err, c.err) {
+			if err == nil || errors.Is(err, store.ErrCutOff) != c.want || !errors.Is(err, c.err) ||
+				errors.Is(err, store.ErrNotServing) != c.turned {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -165,6 +165,11 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestCutOffIsSpared"),
 		},
 		{
+			Name: "database-without-connections-costs-attempts", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.judge",
+			Old: "if errors.Is(failure, store.ErrNotServing) {", New: "if false {",
+			Suites: onEngine, Tests: by("TestTurnedAwayCostsNoAttempt"),
+		},
+		{
 			Name: "doubt-excuses-forever", Breaks: []string{"I11"}, Dir: engine, Func: "attempt.excused",
 			Old: "if a.suspicious() {", New: "if false {",
 			Suites: onEngine, Tests: by("TestDoubtEndsOverRestarts", "TestDoubtEndsOverWorkers"),
