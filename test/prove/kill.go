@@ -241,13 +241,28 @@ func (k *killLoop) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	}); err != nil {
 		return err
 	}
-	text := k.ingest(id, blob, k.hooks.URL, payload)
+	put := func() error { return k.put(ctx, k.ingest(id, blob, k.hooks.URL, payload)) }
+	if _, malformed := payload["document_set"]; malformed {
+		put = k.underNewIDs(&id, put)
+	}
 	for range copies {
-		if err := retryWhileDown(ctx, func() error { return k.put(ctx, text) }); err != nil {
+		if err := retryWhileDown(ctx, put); err != nil {
 			return err
 		}
 		k.sent++
 	}
 	k.expected = append(k.expected, expectation{id, []string{state}})
 	return nil
+}
+
+// underNewIDs makes each repetition of put send another task. A put whose answer was lost may have been carried out, and
+// each message that can't become a job has a dead letter of its own.
+func (k *killLoop) underNewIDs(id *string, put func() error) func() error {
+	first, tries := *id, 0
+	return func() error {
+		if tries++; tries > 1 {
+			*id = fmt.Sprintf("%s-%d", first, tries)
+		}
+		return put()
+	}
 }
