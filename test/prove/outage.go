@@ -25,7 +25,7 @@ const (
 
 // outageCase is a failure of a service while tasks run, wait and arrive.
 type outageCase struct {
-	service string // database, model or queue
+	service string // database, model, queue or blobs
 	how     failing
 	store   string // the workers' caller of the store
 }
@@ -42,6 +42,9 @@ func outageCases() []outageCase {
 		{"model", is401, postgresStore}, // the key is revoked, then replaced
 		{"queue", refuses, postgresStore},
 		{"queue", hangs, supabaseStore},
+		{"blobs", refuses, postgresStore},
+		{"blobs", hangs, supabaseStore},
+		{"blobs", is503, postgresStore},
 	}
 }
 
@@ -58,8 +61,8 @@ type faultyService interface {
 	mend() error
 }
 
-// proveOutage makes the database fail, the model's service, and the queues' server, while workers use them. Behind
-// PostgREST the API fails.
+// proveOutage makes the database fail, the model's service, the queues' server and that of the documents, while workers
+// use them. Behind PostgREST the API fails.
 func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	g, err := o.servers(ctx, false)
 	if err != nil {
@@ -166,6 +169,13 @@ func (o *outageRun) open() ([]string, error) {
 	switch {
 	case o.outageCase.service == "model":
 		o.service = m
+	case o.outageCase.service == "blobs":
+		p, err := interceptStorage(&at, "Blob", quiet)
+		if err != nil {
+			return nil, err
+		}
+		o.stopping = append(o.stopping, p.close)
+		o.service = p
 	case o.outageCase.service == "queue":
 		p, err := o.bed.intercept(&at, quiet)
 		if err != nil {

@@ -48,8 +48,9 @@ func (o *outageRun) measure(a outageCost) (found []string) {
 	o.report.add("attempts consumed", a.Consumed)
 	o.report.add("messages lost", a.Lost)
 	o.report.add("double effects", a.Doubled)
-	if o.outageCase.service == "model" && a.Waited == 0 && o.length > outageTrial {
-		found = append(found, "the breaker opens: no task was released to wait for the model")
+	waits := o.outageCase.service == "model" || o.outageCase.service == "blobs" && o.how != hangs
+	if waits && a.Waited == 0 && o.length > outageTrial {
+		found = append(found, "the breaker opens: no task was released to wait for the "+o.outageCase.service)
 	}
 	if a.Consumed > o.cutOff {
 		found = append(found, fmt.Sprintf(

@@ -24,7 +24,8 @@ import (
 type Options struct {
 	// Concurrency is about how many requests run at a time; it sizes the connection pool. Default 8.
 	Concurrency int
-	// Stall is how long a download may bring no data before it resumes on a new connection.
+	// Stall is how long a download may bring no data before it resumes on a new connection. The default transport also
+	// ends a request whose bytes the service does not take, or that it does not begin to answer, for as long.
 	// Default 30 s.
 	Stall time.Duration
 	// Transport replaces the HTTP transport, e.g. to inject faults. Default: one sized to Concurrency.
@@ -58,7 +59,7 @@ func Open(creds *storage.Credentials, containerName string, o Options) (*Bucket,
 		o.Stall = 30 * time.Second
 	}
 	if o.Transport == nil {
-		o.Transport = storage.Transport(o.Concurrency)
+		o.Transport = impatient(o.Concurrency, o.Stall)
 	}
 	client, err := creds.Container(containerName, azcore.ClientOptions{
 		Transport: storage.Client(tracing.Transport(o.Transport, "blob")),
