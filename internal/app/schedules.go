@@ -17,11 +17,11 @@ func (t *Tenant) submitter() engine.Submitter {
 	return engine.Submitter{Store: t.Store, Queues: t.Queues, MaxAttempts: t.maxAttempts}
 }
 
-// fireSchedules fires the tenant's schedules until ctx is done.
+// fireSchedules fires the tenant's schedules until ctx is done, and warns of a clock that differs from the database's.
 func (w *Worker) fireSchedules(ctx context.Context) {
 	(&schedule.Runner{
 		Checker: w.tenant.Schedules(), Store: w.tenant.Store, Submit: w.tenant.submitter(), Log: w.tenant.log,
-		Observe: w.tenant.metrics.Firing, Wake: w.schedules,
+		Observe: w.tenant.metrics.Firing, Clock: (&clockWatch{log: w.tenant.log}).see, Wake: w.schedules,
 	}).Run(ctx)
 }
 

@@ -9,11 +9,12 @@ import (
 // Limits of the difference between this machine's clock and a service's. Azure rejects signatures that are 15 minutes
 // off.
 const (
-	warnSkew = 30 * time.Second
+	WarnSkew = 30 * time.Second
 	failSkew = 5 * time.Minute
 )
 
-const setClock = "switch time synchronization on: timedatectl set-ntp true"
+// SetClock says what to do about a clock that is off.
+const SetClock = "switch time synchronization on: timedatectl set-ntp true"
 
 func clock(ctx context.Context, w *Worker) []Result {
 	const check = "storage clock"
@@ -30,21 +31,29 @@ func clock(ctx context.Context, w *Worker) []Result {
 	return []Result{skewed(check, "the storage account's", there, asked.Add(took/2), took)}
 }
 
-// skewed compares a service's clock with this machine's. The precision is half the time that the response took, and a
-// second, since a Date has whole seconds.
+// skewed judges the difference between a service's clock and this machine's.
 func skewed(check, whose string, there, here time.Time, took time.Duration) Result {
-	skew := here.Sub(there).Abs()
-	skew = max(0, skew-took/2-time.Second)
-	way := "behind"
-	if here.After(there) {
-		way = "ahead of"
+	skew, way := Skew(there, here, took), "ahead of"
+	if skew < 0 {
+		way = "behind"
 	}
-	seen := fmt.Sprintf("this machine's clock is %s %s %s", skew.Round(time.Second), way, whose)
+	seen := fmt.Sprintf("this machine's clock is %s %s %s", skew.Abs().Round(time.Second), way, whose)
 	switch {
-	case skew >= failSkew:
-		return Result{Check: check, State: Fail, Class: Config, Seen: seen, Remedy: setClock}
-	case skew >= warnSkew:
-		return Result{Check: check, State: Warn, Seen: seen, Remedy: setClock}
+	case skew.Abs() >= failSkew:
+		return Result{Check: check, State: Fail, Class: Config, Seen: seen, Remedy: SetClock}
+	case skew.Abs() >= WarnSkew:
+		return Result{Check: check, State: Warn, Seen: seen, Remedy: SetClock}
 	}
 	return ok(check, "this machine's clock agrees with %s", whose)
+}
+
+// Skew is by how much this machine's clock, here, is ahead of a service's, there; negative: behind. The precision is
+// half the time that the answer took, and a second, since a Date has whole seconds; the skew is what is beyond it.
+func Skew(there, here time.Time, took time.Duration) time.Duration {
+	skew := here.Sub(there)
+	beyond := max(0, skew.Abs()-took/2-time.Second)
+	if skew < 0 {
+		return -beyond
+	}
+	return beyond
 }

@@ -48,6 +48,8 @@ type Runner struct {
 	Log    *slog.Logger
 	// Observe is told of outcomes, and by how much the firing was late; nil: nobody is.
 	Observe func(o Outcome, n int, late time.Duration)
+	// Clock is told the database's time by each look, when it was asked, and how long the answer took; nil: nobody is.
+	Clock func(there, asked time.Time, took time.Duration)
 	// Wake makes it look at once; nil: nothing does.
 	Wake <-chan struct{}
 }
@@ -78,9 +80,13 @@ func (r *Runner) Run(ctx context.Context) {
 
 // Look fires what is due, and returns when to look again. A schedule that can't fire does not hold up the others.
 func (r *Runner) Look(ctx context.Context) (wait time.Duration, err error) {
+	asked := time.Now()
 	due, err := r.Store.DueSchedules(ctx, batch)
 	if err != nil {
 		return 0, err
+	}
+	if r.Clock != nil {
+		r.Clock(due.Now, asked, time.Since(asked))
 	}
 	for _, s := range due.Due {
 		if err := r.fire(ctx, s, due.Now); err != nil {
