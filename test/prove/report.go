@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -179,8 +181,20 @@ func summarize(out io.Writer, reports []*report) int {
 	return code
 }
 
-// failedRuns names up to three runs for -run.
+// failedRuns names up to three runs for -run, or for a kind that always runs whole the queues of the failed ones.
 func (r *report) failedRuns() string {
+	if slices.Contains([]string{"kill", "zombie", "cancel"}, r.kind) {
+		queues := map[string]bool{}
+		for _, v := range r.found {
+			if parts := strings.Split(v.run, "/"); len(parts) > 1 {
+				queues[parts[1]] = true
+			}
+		}
+		if len(queues) == 0 {
+			return ""
+		}
+		return " QUEUES=" + strings.Join(slices.Sorted(maps.Keys(queues)), ",")
+	}
 	var names []string
 	for _, v := range r.found {
 		if len(names) < 3 && strings.Contains(v.run, "/") && !strings.Contains(strings.Join(names, "|"), v.run) {

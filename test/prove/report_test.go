@@ -41,3 +41,26 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestAgain: the command that repeats a failure names its runs, or the queues where single runs can't be chosen.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind string
+		runs []string
+		want string
+	}{
+		{"network", []string{"network/nats/renew/001", "network/nats/renew/001"}, " RUN='network/nats/renew/001'"},
+		{"kill", []string{"kill/nats", "kill/azure", "kill/nats"}, " QUEUES=azure,nats"},
+		{"cancel", nil, ""},
+		{"fuzz", []string{"FuzzX"}, ""},
+	} {
+		r := newReport(t.Context(), c.kind, 7, &bytes.Buffer{})
+		for _, run := range c.runs {
+			r.violated(run, []string{"I1 lost"}, "")
+		}
+		if got := r.failedRuns(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.kind, got, c.want)
+		}
+	}
+}
