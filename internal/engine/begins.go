@@ -107,11 +107,17 @@ func (b *begins) reported(report []store.UnansweredBegins, at time.Time) {
 	}
 }
 
+// carriedOutLate is how long after it was sent a begin may be carried out by a database that comes back.
+const carriedOutLate = 30 * time.Second
+
 // callBegin calls store.Begin. A call without an answer may still be executed, so it is remembered even when a later
-// one is answered.
+// one is answered. After an outage the jobs whose leases ended in it are left to their holders for a moment.
 func (e *Engine) callBegin(ctx context.Context, a *attempt) (b store.BeginAnswer, err error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = e.ids.next(), e.begins.of(a.task.ID)
+	if away := e.outages.away(e.commitPause() + time.Second); away > 0 {
+		asking.Away = away + carriedOutLate
+	}
 	a.calledAt = time.Now()
 	over := e.outages.call()
 	defer func() { over(err != nil && !invalid(err)) }() // also when it panics
@@ -130,7 +136,7 @@ func (e *Engine) reportLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		longest := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
+		longest := e.commitPause()
 		waits, failing := retry.Backoff{First: 200 * time.Millisecond, Max: longest, Jitter: 0.1}.Waits(), false
 		for wait := waits.Next(); retry.Sleep(ctx, wait) == nil; {
 			some, err := e.reportUnanswered(ctx)

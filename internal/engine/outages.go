@@ -17,6 +17,9 @@ const heldUp = time.Second
 type outages struct {
 	mu    sync.Mutex
 	last  time.Time                   // when a call last failed
+	good  time.Time                   // when one was last answered
+	began time.Time                   // the start of the first call that failed in the last outage
+	back  time.Time                   // when the first one after it was answered
 	slow  time.Time                   // when one that was held up last ended
 	calls map[chan struct{}]time.Time // in flight, with their start; each is closed when its call has ended
 }
@@ -34,8 +37,15 @@ func (a *outages) call() (over func(failed bool)) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		now := time.Now()
-		if failed {
+		switch {
+		case failed && !a.good.Before(a.last):
+			a.began, a.last = began, now
+		case failed:
 			a.last = now
+		case a.last.After(a.good):
+			a.good, a.back = now, now
+		default:
+			a.good = now
 		}
 		if now.Sub(began) >= heldUp {
 			a.slow = now
@@ -43,6 +53,16 @@ func (a *outages) call() (over func(failed bool)) {
 		delete(a.calls, ended)
 		close(ended)
 	}
+}
+
+// away is for how long the store had not answered when it did again, less than grace ago, or does not yet; 0: it answers.
+func (a *outages) away(grace time.Duration) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now := time.Now(); a.last.After(a.good) || now.Sub(a.back) < grace {
+		return now.Sub(a.began)
+	}
+	return 0
 }
 
 // happenedSince reports whether there was an outage after t. It waits for the engine's calls in flight, until each has

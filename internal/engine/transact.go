@@ -34,8 +34,7 @@ func (e *Engine) transact(
 	ctx context.Context, a *attempt, commit func(context.Context) (store.Settlement, error),
 ) (store.Settlement, error) {
 	began, tries, failed, renewed := time.Now(), 0, 0, false
-	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
-	next := retry.Backoff{First: 200 * time.Millisecond, Max: most, Jitter: 0.1}.Waits().Next
+	next := retry.Backoff{First: 200 * time.Millisecond, Max: e.commitPause(), Jitter: 0.1}.Waits().Next
 	_, over := e.turns.take(ctx, false)
 	for {
 		settled, err := e.inTurn(ctx, over, commit)
@@ -66,6 +65,11 @@ func (e *Engine) transact(
 		alone, over = e.turns.take(ctx, true)
 		renewed = shortened != nil && e.stayHeld(ctx, a) && alone
 	}
+}
+
+// commitPause is the longest pause between two tries of a commit, without its jitter.
+func (e *Engine) commitPause() time.Duration {
+	return min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 }
 
 // inTurn sends a commit in the turn that over ends.

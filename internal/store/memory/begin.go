@@ -53,6 +53,10 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 		out := r.begun(store.Leased)
 		out.Wait, out.Worker, out.Ran = r.LeaseEnds.Sub(now), r.Worker, r.Consumed[b.Source.MessageID]
 		return out, nil
+	case r.LeaseEnds.After(now.Add(-b.Away)) && !orphan && !r.Cancel && b.Away > 0: // I9
+		out := r.begun(store.Leased)
+		out.Wait, out.Worker, out.Ran = 2*time.Second, r.Worker, r.Consumed[b.Source.MessageID]
+		return out, nil
 	case r.Cancel:
 		s.end(r, job.Cancel, ending{})
 		return r.begun(store.Dropped), nil

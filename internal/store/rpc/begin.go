@@ -11,6 +11,7 @@ import (
 type beginArgs struct {
 	store.Begin
 	Lease millis `json:"lease_ms"`
+	Away  millis `json:"away_ms,omitempty"`
 }
 
 // begun is the answer of aw_begin.
@@ -48,7 +49,7 @@ func (b *begun) store() store.BeginAnswer {
 
 // Begin batches begins, see Batcher.
 func (c *client) Begin(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
-	return c.begins.Do(ctx, beginArgs{b, millis(b.Lease)})
+	return c.begins.Do(ctx, beginArgs{b, millis(b.Lease), millis(b.Away)})
 }
 
 // ReleaseUnanswered gives back jobs whose begin was not answered.

@@ -14,6 +14,7 @@ var jobTests = []suiteTest{
 	{"report of unanswered begins", testReleaseUnanswered},
 	{"conflict", testConflict},
 	{"worker lost", testWorkerLost},
+	{"lease that ended in an outage", testAway},
 	{"worker lost for good", testSpent},
 	{"retry", testRetry},
 	{"release", testRelease},

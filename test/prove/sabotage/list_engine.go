@@ -235,6 +235,16 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestUnansweredBeginCostsNoAttempt"),
 		},
 		{
+			Name: "lease-that-ended-in-an-outage-is-lost", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.callBegin",
+			Old: "asking.Away = away + carriedOutLate", New: "_ = carriedOutLate",
+			Suites: onEngine, Tests: by("TestHoldersAreFirstAfterAnOutage"),
+		},
+		{
+			Name: "outage-ends-leases", Breaks: []string{"I9"}, Dir: functions, Func: "aw_begin",
+			Old: "and not v_orphan and j.cancel_requested_at is null then -- I9: the holder",
+			New: "and false then -- the holder", Suites: onPostgres, Tests: cases("lease that ended in an outage"),
+		},
+		{
 			Name: "unanswered-begin-is-not-reported", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.reportUnanswered",
 			Old: "due := e.begins.unreported(now, e.cfg.Lease)", New: "var due []store.UnansweredBegins",
 			Suites: onEngine, Tests: by("TestUnansweredBeginOfAnotherWorker"),

@@ -252,6 +252,10 @@ begin
     return {{ .schema }}.aw_begin_answer('leased', j,
       jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.lease_expires_at), 'worker', j.worker,
         'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
+  elsif j.lease_expires_at > clock_timestamp() - {{ .schema }}.aw_interval(p -> 'away_ms')
+        and not v_orphan and j.cancel_requested_at is null then -- I9: the holder may live, and give it back or end it now
+    return {{ .schema }}.aw_begin_answer('leased', j, jsonb_build_object('wait_ms', 2000, 'worker', j.worker,
+      'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
   end if;
 
   perform {{ .schema }}.aw_wait_for_staging(j);
