@@ -10,10 +10,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // maxName limits a name that a server chose, in characters.
 const maxName = 200
+
+// filename finds the parameter: to look in lower case would move it in a value that is not UTF-8.
+var filename = pattern.New(`(?i)filename=`)
 
 // nameOf is the name of a document that a server sends: as its Content-Disposition says, else the last segment of its
 // address, else the host.
@@ -31,11 +35,11 @@ func disposition(value string) string {
 	_, params, err := mime.ParseMediaType(value)
 	name := params["filename"]
 	if err != nil || name == "" {
-		at := strings.Index(strings.ToLower(value), "filename=")
-		if at < 0 {
+		at := filename.FindStringIndex(value)
+		if at == nil {
 			return ""
 		}
-		name, _, _ = strings.Cut(value[at+len("filename="):], ";")
+		name, _, _ = strings.Cut(value[at[1]:], ";")
 		name = strings.Trim(name, `" `)
 	}
 	if decoded, err := new(mime.WordDecoder).DecodeHeader(name); err == nil { // RFC 2047, which some servers send

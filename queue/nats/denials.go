@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // denials remembers what the server denied. It says so apart from the request, which just gets no answer.
@@ -45,15 +47,16 @@ func (d *denials) note(err error) {
 	d.last = append(d.last, denial{what, time.Now()})
 }
 
+var violation = pattern.New(`(?i)permissions violation for `)
+
 // denialOf is what an error of the client says was denied, as in: publish to "$JS.API.STREAM.CREATE.JOBS".
 func denialOf(err error) string {
-	const before = "permissions violation for "
 	text := err.Error()
-	at := strings.LastIndex(strings.ToLower(text), before)
-	if at < 0 {
+	found := violation.FindAllStringIndex(text, -1)
+	if found == nil {
 		return "a subject"
 	}
-	right, subject, quoted := strings.Cut(text[at+len(before):], `"`)
+	right, subject, quoted := strings.Cut(text[found[len(found)-1][1]:], `"`)
 	if !quoted {
 		return right
 	}

@@ -179,6 +179,14 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close tells of damage that was not read.
+func (m *meter) Close() error {
+	if err := m.ReadCloser.Close(); err != nil {
+		return damaged(err)
+	}
+	return nil
+}
+
 func (a *Archive) tooLarge() error { return tooLarge(a.limits) }
 
 func tooLarge(limits Limits) error {
