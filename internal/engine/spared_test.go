@@ -161,9 +161,7 @@ func TestCutOffIsSpared(t *testing.T) {
 	cut := taskerr.Blame(taskerr.Database, &taskerr.Error{
 		Class: taskerr.TransientStorage, Message: "no answer", Cause: store.ErrCutOff,
 	})
-	for name, probes := range map[string]engine.Probes{
-		"probe": {taskerr.Database: func(context.Context) error { return nil }}, "no probe": nil,
-	} {
+	for name, probes := range map[string]engine.Probes{"probe": dbProbe, "no probe": nil} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var s service
@@ -233,9 +231,7 @@ func TestTurnedAwayCostsNoAttempt(t *testing.T) {
 	full := taskerr.Blame(taskerr.Database, &taskerr.Error{
 		Class: taskerr.TransientStorage, Message: "no connection is left", Cause: store.ErrNotServing,
 	})
-	for name, probes := range map[string]engine.Probes{
-		"probe": {taskerr.Database: func(context.Context) error { return nil }}, "no probe": nil,
-	} {
+	for name, probes := range map[string]engine.Probes{"probe": dbProbe, "no probe": nil} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var s service
