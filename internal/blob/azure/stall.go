@@ -2,12 +2,20 @@ package azure
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 )
+
+// maxUnsent is how many bytes of an upload, about, the kernel takes before it has sent them. Unlimited it takes
+// megabytes, and a slow uplink would have sent the last of them only after the service's time to answer is over.
+const maxUnsent = 128 << 10
 
 // impatient returns a transport that gives up a request when the service takes none of its bytes for stall, or sends no
 // header within stall after the last one. The answer's body is the reader's concern.
@@ -20,9 +28,28 @@ func impatient(concurrency int, stall time.Duration) *http.Transport {
 		if err != nil {
 			return nil, err
 		}
+		if err := limitUnsent(c); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
 		return &stallConn{c, stall}, nil
 	}
 	return t
+}
+
+func limitUnsent(c net.Conn) error {
+	tcp, ok := c.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) {
+		refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent)
+	})
+	return errors.Join(err, refused)
 }
 
 // stallConn is a connection of which each Write ends in time.

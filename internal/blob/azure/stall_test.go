@@ -93,7 +93,7 @@ func TestServiceThatHangs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := azure.Open(creds, container, azure.Options{Stall: 500 * time.Millisecond})
+			b, err := azure.Open(creds, container, azure.Options{Stall: 5 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
