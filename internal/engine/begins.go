@@ -115,7 +115,7 @@ const carriedOutLate = 30 * time.Second
 func (e *Engine) callBegin(ctx context.Context, a *attempt) (b store.BeginAnswer, err error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = e.ids.next(), e.begins.of(a.task.ID)
-	if away := e.outages.away(e.commitPause() + time.Second); away > 0 {
+	if away := e.outages.away(e.commitPause()); away > 0 {
 		asking.Away = away + carriedOutLate
 	}
 	a.calledAt = time.Now()

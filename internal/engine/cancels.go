@@ -107,7 +107,7 @@ func (w *watch) query(ctx context.Context) {
 	asked := time.Now()
 	bounded, done := context.WithTimeout(ctx, askLimit)
 	defer done()
-	over := w.outages.call()
+	over := w.outages.query()
 	stop, err := w.store.Canceling(bounded, w.holders())
 	over(transient(err) && ctx.Err() == nil)
 	if err != nil {

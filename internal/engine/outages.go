@@ -15,17 +15,48 @@ const heldUp = time.Second
 // outages records when the store last failed or held up a call of the engine itself: a begin, a heartbeat, a query for
 // cancel requests or a commit. A task whose own call failed at such a time is not to blame.
 type outages struct {
-	mu    sync.Mutex
-	last  time.Time                   // when a call last failed
-	good  time.Time                   // when one was last answered
-	began time.Time                   // the start of the first call that failed in the last outage
-	back  time.Time                   // when the first one after it was answered
-	slow  time.Time                   // when one that was held up last ended
-	calls map[chan struct{}]time.Time // in flight, with their start; each is closed when its call has ended
+	mu     sync.Mutex
+	last   time.Time                   // when a call last failed
+	slow   time.Time                   // when one that was held up last ended
+	calls  map[chan struct{}]time.Time // in flight, with their start; each is closed when its call has ended
+	writes absence
 }
 
-// call records the start of a call. The returned function records its end, and whether the store failed it.
-func (a *outages) call() (over func(failed bool)) {
+// absence is the last outage of the calls that write. A query tells nothing of it: a database that takes no writes
+// answers queries, and the leases end in which it renews none.
+type absence struct {
+	failed   time.Time // when a call last failed
+	answered time.Time // when one was last answered
+	began    time.Time // the start of the first call that failed
+	back     time.Time // when the first one after it was answered
+	hung     bool      // a call was held up before it failed
+}
+
+// ended records the end of a call.
+func (w *absence) ended(began, now time.Time, failed bool) {
+	switch {
+	case failed && !w.answered.Before(w.failed):
+		*w = absence{failed: now, answered: w.answered, began: began}
+	case failed:
+		w.failed = now
+	case w.failed.After(w.answered):
+		w.back = now
+		fallthrough
+	default:
+		w.answered = now
+	}
+	w.hung = w.hung || failed && now.Sub(began) >= heldUp
+}
+
+// call records the start of a call that writes. The returned function records its end, and whether the store failed it.
+func (a *outages) call() (over func(failed bool)) { return a.start(a.writes.ended) }
+
+// query records the start of a call that only reads. The returned function is that of call.
+func (a *outages) query() (over func(failed bool)) {
+	return a.start(func(time.Time, time.Time, bool) {})
+}
+
+func (a *outages) start(end func(began, now time.Time, failed bool)) (over func(failed bool)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.calls == nil {
@@ -37,30 +68,30 @@ func (a *outages) call() (over func(failed bool)) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		now := time.Now()
-		switch {
-		case failed && !a.good.Before(a.last):
-			a.began, a.last = began, now
-		case failed:
+		if failed {
 			a.last = now
-		case a.last.After(a.good):
-			a.good, a.back = now, now
-		default:
-			a.good = now
 		}
 		if now.Sub(began) >= heldUp {
 			a.slow = now
 		}
+		end(began, now, failed)
 		delete(a.calls, ended)
 		close(ended)
 	}
 }
 
-// away is for how long the store had not answered when it did again, less than grace ago, or does not yet; 0: it answers.
-func (a *outages) away(grace time.Duration) time.Duration {
+// away is for how long the store had taken no writes when it did again, or does not yet. It is 0 once it has taken them
+// for as long as another worker needs until it tries a commit again: its pause between two tries and, if calls hung, the
+// time after which it gives one up.
+func (a *outages) away(pause time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now := time.Now(); a.last.After(a.good) || now.Sub(a.back) < grace {
-		return now.Sub(a.began)
+	grace := pause + pause/10 + time.Second // the pause has a jitter of a tenth
+	if a.writes.hung {
+		grace += settleTime
+	}
+	if now := time.Now(); a.writes.failed.After(a.writes.answered) || now.Sub(a.writes.back) < grace {
+		return now.Sub(a.writes.began)
 	}
 	return 0
 }

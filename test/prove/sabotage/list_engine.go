@@ -155,7 +155,7 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestFailureIsJudgedAfterTheEnginesCalls"),
 		},
 		{
-			Name: "call-that-was-held-up-is-fine", Breaks: []string{"I9"}, Dir: engine, Func: "outages.call",
+			Name: "call-that-was-held-up-is-fine", Breaks: []string{"I9"}, Dir: engine, Func: "outages.start",
 			Old: "if now.Sub(began) >= heldUp {", New: "if false {",
 			Suites: onEngine, Tests: by("TestFailureIsJudgedAfterTheEnginesCalls"),
 		},
@@ -238,6 +238,16 @@ func inTheEngine() []Sabotage {
 			Name: "lease-that-ended-in-an-outage-is-lost", Breaks: []string{"I9"}, Dir: engine, Func: "Engine.callBegin",
 			Old: "asking.Away = away + carriedOutLate", New: "_ = carriedOutLate",
 			Suites: onEngine, Tests: by("TestHoldersAreFirstAfterAnOutage"),
+		},
+		{
+			Name: "answered-queries-end-an-outage-of-writes", Breaks: []string{"I9"}, Dir: engine, Func: "outages.query",
+			Old: "return a.start(func(time.Time, time.Time, bool) {})", New: "return a.call()",
+			Suites: onEngine, Tests: by("TestAway"),
+		},
+		{
+			Name: "holders-whose-calls-hang-are-late", Breaks: []string{"I9"}, Dir: engine, Func: "outages.away",
+			Old: "if a.writes.hung {", New: "if false {",
+			Suites: onEngine, Tests: by("TestAway"),
 		},
 		{
 			Name: "outage-ends-leases", Breaks: []string{"I9"}, Dir: functions, Func: "aw_begin",
