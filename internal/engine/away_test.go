@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -57,4 +58,31 @@ func TestHoldersAreFirstAfterAnOutage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRenewsSoonAfterAnOutage: a task at work renews its lease before another worker may take its job over.
+func TestRenewsSoonAfterAnOutage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		begins, ends := 5*time.Second, 55*time.Second // of a lease of a minute
+		began, renewed := time.Now(), time.Duration(0)
+		w.hook().heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
+			if at := time.Since(began); at > begins && at < ends {
+				return store.HeartbeatAnswer{}, errDown
+			} else if at >= ends && renewed == 0 {
+				renewed = at
+			}
+			return w.store.Heartbeat(ctx, b)
+		}
+		w.cfg.Lease, w.cfg.PollMin, w.cfg.PollMax = time.Minute, 100*time.Millisecond, 2*time.Second
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			time.Sleep(2 * time.Minute)
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(3 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		if most := ends + 2300*time.Millisecond; renewed == 0 || renewed > most {
+			t.Errorf("renewed at %v, want within %v", renewed, most)
+		}
+	})
 }

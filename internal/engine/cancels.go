@@ -109,7 +109,7 @@ func (w *watch) query(ctx context.Context) {
 	defer done()
 	over := w.outages.query()
 	stop, err := w.store.Canceling(bounded, w.holders())
-	over(transient(err) && ctx.Err() == nil)
+	over(transient(err) && ctx.Err() == nil, false)
 	if err != nil {
 		if !w.failing && ctx.Err() == nil {
 			w.log.Warn("can't query cancel requests; until this works again heartbeats notice them", "error",

@@ -100,7 +100,7 @@ func TestZombie(t *testing.T) {
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(2 * time.Minute)
 		w.send(w.queues.Normal, message("t1", "")) // a duplicate: the first message is still held
-		w.settled(30 * time.Second)
+		w.settled(time.Minute)                     // first the failing heartbeats make an outage, after which the holder goes first
 		close(wake)
 		w.settled(time.Second)
 		if r := w.row("t1"); r.State != job.Running || r.Commits != 0 {

@@ -108,8 +108,11 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 		case <-renew.C:
 			b.section.within(lease / 3)
 			b.renewMessage(ctx)
-			b.renewJob(ctx)
-			renew.Reset(jittered(lease / 3))
+			if b.renewJob(ctx) {
+				renew.Reset(jittered(lease / 3))
+			} else { // it holds its job as soon as the store is back, before another worker begins it
+				renew.Reset(jittered(b.engine.commitPause()))
+			}
 		case <-flush.C:
 			flushDue = true
 			if b.journal.rest().empty() {
@@ -152,12 +155,15 @@ func (b *beat) renewMessage(ctx context.Context) {
 	b.engine.obs.Renewed("message", result)
 }
 
-// renewJob extends the job's lease and writes progress. The next renewal writes what this one could not.
-func (b *beat) renewJob(ctx context.Context) {
+// renewJob extends the job's lease and writes progress, and reports whether it did. The next renewal writes what this
+// one could not.
+func (b *beat) renewJob(ctx context.Context) bool {
 	b.section.within(2 * b.engine.cfg.Lease / 3) // the handler may be writing a checkpoint
-	if err := b.write(ctx); err != nil {
+	err := b.write(ctx)
+	if err != nil {
 		b.log.Warn("can't renew the job's lease", "error", err)
 	}
+	return err == nil
 }
 
 // write renews the job's lease once, and acts on the answer. An error is transient, or ErrFenced: the attempt is being
@@ -178,7 +184,7 @@ func (b *beat) write(ctx context.Context) error {
 		})
 		return err
 	})
-	over(err != nil && !errors.Is(err, store.ErrFenced))
+	over(err != nil && !errors.Is(err, store.ErrFenced), false)
 	switch {
 	case err == nil:
 		b.until = asked.Add(b.engine.cfg.Lease)

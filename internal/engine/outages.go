@@ -24,39 +24,46 @@ type outages struct {
 
 // absence is the last outage of the calls that write. A query tells nothing of it: a database that takes no writes
 // answers queries, and the leases end in which it renews none.
+//
+// What fails again within settleTime of its end belongs to it: a database that comes back may refuse the next calls, and
+// a call that was sent before hangs for as long.
 type absence struct {
 	failed   time.Time // when a call last failed
 	answered time.Time // when one was last answered
 	began    time.Time // the start of the first call that failed
-	back     time.Time // when the first one after it was answered
+	until    time.Time // what begins to fail up to here belongs to it; zero: none was answered since
+	back     time.Time // when the first call after the last failure was answered
 	hung     bool      // a call was held up before it failed
 }
 
 // ended records the end of a call.
 func (w *absence) ended(began, now time.Time, failed bool) {
 	switch {
-	case failed && !w.answered.Before(w.failed):
+	case failed && !w.answered.Before(w.failed) && began.After(w.until):
 		*w = absence{failed: now, answered: w.answered, began: began}
 	case failed:
 		w.failed = now
 	case w.failed.After(w.answered):
-		w.back = now
-		fallthrough
+		if w.answered, w.back = now, now; w.until.IsZero() {
+			w.until = now.Add(settleTime)
+		}
 	default:
 		w.answered = now
 	}
 	w.hung = w.hung || failed && now.Sub(began) >= heldUp
 }
 
-// call records the start of a call that writes. The returned function records its end, and whether the store failed it.
-func (a *outages) call() (over func(failed bool)) { return a.start(a.writes.ended) }
+// over records the end of a call: whether the store failed it, or refused the worker, which is not the store's failure,
+// and takes no more writes than an outage.
+type over func(failed, refused bool)
 
-// query records the start of a call that only reads. The returned function is that of call.
-func (a *outages) query() (over func(failed bool)) {
-	return a.start(func(time.Time, time.Time, bool) {})
-}
+// call records the start of a call that writes.
+func (a *outages) call() over { return a.start(a.writes.ended) }
 
-func (a *outages) start(end func(began, now time.Time, failed bool)) (over func(failed bool)) {
+// query records the start of a call that only reads.
+func (a *outages) query() over { return a.start(func(time.Time, time.Time, bool) {}) }
+
+func (a *outages) start(end func(began, now time.Time, failed bool)) over {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.calls == nil {
@@ -64,7 +71,7 @@ func (a *outages) start(end func(began, now time.Time, failed bool)) (over func(
 	}
 	ended, began := make(chan struct{}), time.Now()
 	a.calls[ended] = began
-	return func(failed bool) {
+	return func(failed, refused bool) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		now := time.Now()
@@ -74,15 +81,15 @@ func (a *outages) start(end func(began, now time.Time, failed bool)) (over func(
 		if now.Sub(began) >= heldUp {
 			a.slow = now
 		}
-		end(began, now, failed)
+		end(began, now, failed || refused)
 		delete(a.calls, ended)
 		close(ended)
 	}
 }
 
 // away is for how long the store had taken no writes when it did again, or does not yet. It is 0 once it has taken them
-// for as long as another worker needs until it tries a commit again: its pause between two tries and, if calls hung, the
-// time after which it gives one up.
+// for as long as another worker may need until it tries to commit or to renew again: the pause between two tries and, if
+// calls of this worker hung, the time after which one is given up.
 func (a *outages) away(pause time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -6,48 +6,72 @@ import (
 	"time"
 )
 
-// TestAway: how long a worker was without its store, which decides whose job it leaves alone (I9).
+// TestAway: how long a worker was without its store, which decides whose jobs it leaves alone (I9).
 func TestAway(t *testing.T) {
-	const pause = 10 * time.Second
-	type event struct {
-		took   time.Duration
-		query  bool // of cancel requests, which writes nothing
-		failed bool
+	const pause, s, m = 10 * time.Second, time.Second, time.Minute
+	type call struct {
+		at, took        time.Duration
+		failed, refused bool
+		query           bool // of cancel requests, which writes nothing
 	}
-	refused, hung := event{failed: true}, event{took: 5 * time.Second, failed: true}
-	answered := event{}
 	for name, c := range map[string]struct {
-		events []event // each a minute after the last one ended
-		after  time.Duration
-		want   time.Duration
+		calls    []call
+		at, want time.Duration
 	}{
-		"no outage":                 {[]event{answered, answered}, 0, 0},
-		"it lasts":                  {[]event{answered, refused, refused}, 0, time.Minute},
-		"it is over":                {[]event{answered, refused, refused, answered}, 0, 2 * time.Minute},
-		"queries are answered":      {[]event{refused, {query: true}, refused, {query: true}, refused, answered}, 0, 5 * time.Minute},
-		"a query fails":             {[]event{answered, {query: true, failed: true}}, 0, 0},
-		"others may still try":      {[]event{refused, answered}, 11 * time.Second, time.Minute + 11*time.Second},
-		"others have tried":         {[]event{refused, answered}, 13 * time.Second, 0},
-		"others may still hang":     {[]event{hung, answered}, 40 * time.Second, time.Minute + 45*time.Second},
-		"others have given up":      {[]event{hung, answered}, 43 * time.Second, 0},
-		"the one before it did":     {[]event{hung, answered, refused, answered}, 13 * time.Second, 0},
-		"held up, but was answered": {[]event{{took: 5 * time.Second}}, 0, 0},
+		"no outage":            {[]call{{at: m}, {at: 2 * m}}, 2 * m, 0},
+		"it lasts":             {[]call{{at: m}, {at: 2 * m, failed: true}, {at: 3 * m, failed: true}}, 4 * m, 2 * m},
+		"it is over":           {[]call{{at: m, failed: true}, {at: 3 * m}}, 3 * m, 2 * m},
+		"others may still try": {[]call{{at: m, failed: true}, {at: 3 * m}}, 3*m + 11*s, 2*m + 11*s},
+		"others have tried":    {[]call{{at: m, failed: true}, {at: 3 * m}}, 3*m + 13*s, 0},
+		"others may still hang": {
+			[]call{{at: m, took: 5 * s, failed: true}, {at: 3 * m}}, 3*m + 41*s, 2*m + 41*s,
+		},
+		"others have given up": {[]call{{at: m, took: 5 * s, failed: true}, {at: 3 * m}}, 3*m + 43*s, 0},
+		"only the one before hung": {
+			[]call{{at: m, took: 5 * s, failed: true}, {at: 2 * m}, {at: 3 * m, failed: true}, {at: 4 * m}}, 4*m + 13*s, 0,
+		},
+		"held up, and answered": {[]call{{at: m, took: 5 * s}}, m + 5*s, 0},
+		"queries are answered": {
+			[]call{{at: m, failed: true}, {at: 2 * m, query: true}, {at: 3 * m, failed: true}, {at: 4 * m}}, 4 * m, 3 * m,
+		},
+		"a query fails": {[]call{{at: m}, {at: 2 * m, query: true, failed: true}}, 2 * m, 0},
+		"commits are refused": {
+			[]call{{at: m, failed: true}, {at: 2 * m, refused: true}, {at: 3 * m, failed: true}, {at: 4 * m}}, 4 * m, 3 * m,
+		},
+		"it refuses once more": {
+			[]call{{at: m, failed: true}, {at: 3 * m}, {at: 3*m + 2*s, failed: true}, {at: 3*m + 4*s}}, 3*m + 5*s, 2*m + 5*s,
+		},
+		"a call of before fails late": {
+			[]call{{at: m, failed: true}, {at: 3*m - s, took: 30 * s, failed: true}, {at: 3 * m}, {at: 3*m + 30*s}},
+			3*m + 60*s, 2*m + 60*s,
+		},
+		"a call always fails": {
+			[]call{
+				{at: m, failed: true},
+				{at: m + s},
+				{at: 2 * m, failed: true},
+				{at: 2*m + s},
+				{at: 3 * m, failed: true},
+				{at: 3*m + s},
+			}, 3*m + s, s,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var o outages
-				for _, e := range c.events {
-					over := o.call
-					if e.query {
-						over = o.query
-					}
-					time.Sleep(time.Minute)
-					end := over()
-					time.Sleep(e.took)
-					end(e.failed)
+				for _, c := range c.calls {
+					time.AfterFunc(c.at, func() {
+						start := o.call
+						if c.query {
+							start = o.query
+						}
+						over := start()
+						time.Sleep(c.took)
+						over(c.failed, c.refused)
+					})
 				}
-				time.Sleep(c.after)
-				if got := o.away(pause); got != c.want {
+				time.Sleep(c.at + time.Nanosecond)
+				if got := o.away(pause).Truncate(s); got != c.want {
 					t.Errorf("away for %v, want %v", got, c.want)
 				}
 			})

@@ -125,7 +125,7 @@ func (e *Engine) bounded(
 	ctx, done := settling(ctx)
 	defer done()
 	over := e.outages.call()
-	defer func() { over(transient(err)) }()
+	defer func() { over(transient(err), refused(err)) }()
 	settled, err = commit(ctx)
 	if !transient(err) {
 		e.breakers.of(taskerr.Database).seen()

@@ -34,7 +34,7 @@ type Begin struct {
 	// Unanswered are the IDs of earlier begins of the job whose answer was lost. If one of them leased the job, its
 	// attempt does not exist and is not counted (I9).
 	Unanswered []string `json:"unanswered,omitempty"`
-	// Away is for how long the store had not answered the worker when it just did, or still does not; 0: it answers. A job
+	// Away is for how long the store had taken no writes of the worker when it just did, or still does not; 0: it does. A job
 	// whose lease ended since then is Leased for another moment: its holder could not renew it, and may be about to (I9).
 	Away time.Duration `json:"-"` // sent as away_ms
 }

@@ -2,7 +2,6 @@ package azure
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"syscall"
@@ -13,9 +12,10 @@ import (
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 )
 
-// maxUnsent is how many bytes of an upload, about, the kernel takes before it has sent them. Unlimited it takes
-// megabytes, and a slow uplink would have sent the last of them only after the service's time to answer is over.
-const maxUnsent = 128 << 10
+// maxUnsent is how many bytes of one connection, about, the kernel takes before it has sent them. Unlimited it takes
+// megabytes, and a slow uplink would have sent the last of them only after the service's time to answer is over. There
+// are two connections to an upload.
+const maxUnsent = 64 << 10
 
 // impatient returns a transport that gives up a request when the service takes none of its bytes for stall, or sends no
 // header within stall after the last one. The answer's body is the reader's concern.
@@ -28,28 +28,23 @@ func impatient(concurrency int, stall time.Duration) *http.Transport {
 		if err != nil {
 			return nil, err
 		}
-		if err := limitUnsent(c); err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
+		limitUnsent(c)
 		return &stallConn{c, stall}, nil
 	}
 	return t
 }
 
-func limitUnsent(c net.Conn) error {
+// limitUnsent does what the system can do: without the option an upload over a slow line may be given up.
+func limitUnsent(c net.Conn) {
 	tcp, ok := c.(syscall.Conn)
 	if !ok {
-		return nil
+		return
 	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
-		return err
+	if raw, err := tcp.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent)
+		})
 	}
-	var refused error
-	err = raw.Control(func(fd uintptr) {
-		refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent)
-	})
-	return errors.Join(err, refused)
 }
 
 // stallConn is a connection of which each Write ends in time.

@@ -245,6 +245,19 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestAway"),
 		},
 		{
+			Name: "late-failure-begins-another-outage", Breaks: []string{"I9"}, Dir: engine, Func: "absence.ended",
+			Old: " && began.After(w.until):", New: ":", Suites: onEngine, Tests: by("TestAway"),
+		},
+		{
+			Name: "refused-commit-ends-an-outage-of-writes", Breaks: []string{"I9"}, Dir: engine, Func: "outages.start",
+			Old: "end(began, now, failed || refused)", New: "end(began, now, failed)", Suites: onEngine, Tests: by("TestAway"),
+		},
+		{
+			Name: "renewal-after-an-outage-takes-its-time", Breaks: []string{"I9"}, Dir: engine, Func: "beat.loop",
+			Old: "renew.Reset(jittered(b.engine.commitPause()))", New: "renew.Reset(jittered(lease / 3))",
+			Suites: onEngine, Tests: by("TestRenewsSoonAfterAnOutage"),
+		},
+		{
 			Name: "holders-whose-calls-hang-are-late", Breaks: []string{"I9"}, Dir: engine, Func: "outages.away",
 			Old: "if a.writes.hung {", New: "if false {",
 			Suites: onEngine, Tests: by("TestAway"),
