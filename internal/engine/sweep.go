@@ -219,7 +219,7 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 	if !ok {
 		return t, taskerr.Errorf(taskerr.ValidationError, "this worker does not take tasks of that type")
 	}
-	if task.Fingerprint(t) != s.Fingerprint {
+	if s.Fingerprint != "" && task.Fingerprint(t) != s.Fingerprint { // aw_enqueue leaves it to begin
 		return t, taskerr.Errorf(taskerr.ValidationError,
 			"the payload has characters that the database can't store, such as U+0000; send it without them")
 	}

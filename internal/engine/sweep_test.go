@@ -103,6 +103,30 @@ func TestLostMessageIsSentAgain(t *testing.T) {
 	})
 }
 
+// So is the message of a job that the database has recorded itself (aw_enqueue), which leaves its fingerprint to begin.
+func TestLostMessageOfAnEnqueuedJob(t *testing.T) {
+	inWorld(t, func(w *world) {
+		decoded, err := task.Decode(message("t1", ""), task.Options{ClientID: "acme"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := record.Record(decoded.Task, 3)
+		recorded.Fingerprint = ""
+		if _, err := w.store.Submit(t.Context(), store.Submission{
+			Task: recorded, Queue: w.queues.Normal.Name(), Message: message("t1", ""),
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.store.MarkSent(t.Context(), "t1"); err != nil { // and is lost
+			t.Fatal(err)
+		}
+		w.start(done)
+		w.settled(25 * time.Hour)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
 // Without an attempt left it is a dead letter, once.
 func TestLostForGood(t *testing.T) {
 	inWorld(t, func(w *world) {

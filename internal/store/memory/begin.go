@@ -27,6 +27,9 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 		r.tellCanceled(b.Task)
 		return r.begun(store.Dropped), nil
 	}
+	if r.Fingerprint == "" { // recorded by aw_enqueue
+		r.Fingerprint = b.Fingerprint
+	}
 	if r.Fingerprint != b.Fingerprint { // I5
 		return r.begun(store.Conflict), nil
 	}
