@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
@@ -63,7 +62,7 @@ type BulkReplay struct {
 	Reason    string     `json:"reason,omitempty" maxLength:"64"`
 	OlderThan *time.Time `json:"olderThan,omitempty"`
 	NewerThan *time.Time `json:"newerThan,omitempty"`
-	Limit     int        `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"Default: 50."`
+	Limit     int        `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"The most that are replayed. Default: 50."`
 	DryRun    bool       `json:"dryRun,omitempty" doc:"Tell what would be replayed, and replay nothing."`
 	Force     bool       `json:"force,omitempty" doc:"Also what was replayed before."`
 	PerMinute int        `json:"perMinute,omitempty" minimum:"1" maximum:"6000" doc:"How many of the new jobs start within a minute; the others wait for their time. Default: all start at once."`
@@ -161,9 +160,12 @@ func (a *API) replay(ctx context.Context, id string, o replay.Options) (Job, err
 	return jobOf(j), nil
 }
 
+// mostLooked is how many dead letters a bulk replay looks at: those that can't be replayed don't count to its limit.
+const mostLooked = 1000
+
 func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyOf[BulkReplayed], error) {
 	b := in.Body
-	f := store.DeadLetterFilter{Type: b.Type, Class: b.Class, Reason: b.Reason, Limit: b.Limit}
+	f := store.DeadLetterFilter{Type: b.Type, Class: b.Class, Reason: b.Reason, Oldest: true, Limit: b.Limit}
 	if f.Limit == 0 {
 		f.Limit = 50
 	}
@@ -176,24 +178,33 @@ func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyO
 	if b.NewerThan != nil {
 		f.Since = *b.NewerThan
 	}
-	letters, err := a.deps.Store.DeadLetters(ctx, f)
-	if err != nil {
-		return nil, err
+	out := BulkReplayed{Jobs: []Job{}, NotReplayed: []NotReplayed{}}
+	most := f.Limit
+	for { // those that can't be replayed leave their places to later ones
+		letters, err := a.deps.Store.DeadLetters(ctx, f)
+		if err != nil && out.Matched == 0 {
+			return nil, err
+		}
+		out.Matched += len(letters)
+		if err != nil || b.DryRun || len(letters) == 0 {
+			return body(out), nil
+		}
+		done, err := a.replayEach(ctx, letters, b, &out)
+		if err != nil {
+			return nil, err
+		}
+		if !done || len(letters) < f.Limit || out.Replayed == most || out.Matched >= mostLooked {
+			return body(out), nil
+		}
+		f.Limit, f.After = most-out.Replayed, letters[len(letters)-1].Cursor()
 	}
-	out := BulkReplayed{Matched: len(letters), Jobs: []Job{}, NotReplayed: []NotReplayed{}}
-	if b.DryRun {
-		return body(out), nil
-	}
-	slices.Reverse(letters) // the oldest first
-	if err := a.replayEach(ctx, letters, b, &out); err != nil {
-		return nil, err
-	}
-	return body(out), nil
 }
 
-// replayEach replays dead letters until the database fails. If it fails at once, it returns the error: there is nothing
-// to tell. Otherwise the answer tells what was done, and what was not.
-func (a *API) replayEach(ctx context.Context, letters []store.DeadLetter, b BulkReplay, out *BulkReplayed) error {
+// replayEach replays dead letters until the database fails, and reports whether all were tried. If it fails at once, it
+// returns the error: there is nothing to tell. Otherwise the answer tells what was done, and what was not.
+func (a *API) replayEach(
+	ctx context.Context, letters []store.DeadLetter, b BulkReplay, out *BulkReplayed,
+) (all bool, err error) {
 	begin := time.Now()
 	for i, d := range letters {
 		o := replay.Options{Again: b.Force}
@@ -214,7 +225,7 @@ func (a *API) replayEach(ctx context.Context, letters []store.DeadLetter, b Bulk
 			continue
 		}
 		if out.Replayed == 0 {
-			return err
+			return false, err
 		}
 		failed := NotReplayed{ID: d.ID, Detail: "its replay was not answered; its replayedAs tells whether it was recorded"}
 		if p, ok := errors.AsType[*Problem](a.answer(ctx, "replay dead letters", err)); ok {
@@ -224,9 +235,9 @@ func (a *API) replayEach(ctx context.Context, letters []store.DeadLetter, b Bulk
 		for _, d := range letters[i+1:] {
 			out.NotReplayed = append(out.NotReplayed, NotReplayed{ID: d.ID, Code: "NOT_TRIED"})
 		}
-		return nil
+		return false, nil
 	}
-	return nil
+	return true, nil
 }
 
 // unsentFor is how old a dead letter is whose message can't come again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,6 +99,28 @@ func TestDeadLetterHidesWebhook(t *testing.T) {
 	}
 }
 
+// What can't be replayed does not keep a bulk replay from what comes after it.
+func TestBulkReplayPassesRefusals(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i := range 3 {
+		if _, err := b.store.Reject(t.Context(), store.Rejection{
+			Reason: "malformed", Original: "not JSON", Source: store.Source{Queue: "q", MessageID: strconv.Itoa(i)},
+			Error: store.ErrorInfo{Class: "validation_error", Message: "m", Code: "C", Type: "T"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := b.submitted(newFile())
+	b.failJob(b.begun(id))
+	var done api.BulkReplayed
+	r := b.want(b.ask("POST", "/v1/dead-letters/replay", `{"limit":1}`), http.StatusAccepted, "")
+	if err := json.Unmarshal([]byte(r.text), &done); err != nil || done.Replayed != 1 || done.Jobs[0].ParentJobID != id ||
+		done.Matched != 4 || len(done.NotReplayed) != 3 {
+		t.Errorf("%s, %v", r.text, err)
+	}
+}
+
 // Dead letters: listed, read, replayed alone and by filter, removed.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
@@ -124,6 +147,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 	b.want(b.ask("POST", "/v1/dead-letters/"+one.ID+"/replay", ""), http.StatusConflict, "ALREADY_REPLAYED")
 	var done api.BulkReplayed
+	waiting := jobs[1:]
 	for _, c := range []struct {
 		body              string
 		matched, replayed int
@@ -139,6 +163,12 @@ func TestDeadLetters(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.text), &done); err != nil || done.Matched != c.matched ||
 			done.Replayed != c.replayed || len(done.Jobs) != c.replayed {
 			t.Errorf("%s: %s, %v", c.body, r.text, err)
+		}
+		for _, j := range done.Jobs { // the oldest first
+			if j.ParentJobID != waiting[0] {
+				t.Errorf("%s replayed %s, want %s", c.body, j.ParentJobID, waiting[0])
+			}
+			waiting = waiting[1:]
 		}
 	}
 	b.want(b.ask("DELETE", "/v1/dead-letters/"+one.ID, ""), http.StatusConflict, "STILL_IN_USE")

@@ -34,7 +34,7 @@ type Options struct {
 	Force   bool       // sets hints.force in the new message
 	Message *task.Task // instead of the original message; its id counts only when the letter names no job
 	DryRun  bool       // say what it would be, and change nothing
-	SendAt  time.Time  // a worker's sweep sends the message then; zero: it is sent at once
+	SendAt  time.Time  // a worker's sweep sends the message then, or at its run_at if that is later; zero: at once
 }
 
 // Outcome is what became of a dead letter, or would become of it.
@@ -94,7 +94,7 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 		if err != nil {
 			return Outcome{}, err
 		}
-		if !o.SendAt.IsZero() {
+		if o.SendAt.After(t.RunAt) {
 			s.SendAt = &o.SendAt
 		}
 		done, err := r.Store.Replay(ctx, store.Replay{
@@ -117,7 +117,7 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 }
 
 // Retry queues a failed job again, under its own id. The attempts count on from where they were; force
-// begins them again. The answer names the dead letter that ended the job, if it is still there. Errors
+// begins them again. A message whose run_at is still to come is sent then. The answer names the dead letter that ended the job, if it is still there. Errors
 // are those of store.Requeue, or a *Refusal.
 func (r Replayer) Retry(ctx context.Context, jobID, by string, force bool) (j store.Job, deadLetter string, err error) {
 	plan, err := r.Store.PlanRequeue(ctx, jobID)
@@ -132,6 +132,9 @@ func (r Replayer) Retry(ctx context.Context, jobID, by string, force bool) (j st
 	j, err = r.Store.Requeue(ctx, store.Requeue{Submission: s, Force: force, By: by})
 	if err != nil {
 		return plan.Job, "", fmt.Errorf("queue job %s again: %w", jobID, err)
+	}
+	if s.SendAt != nil {
+		return j, plan.DeadLetter, nil
 	}
 	return j, plan.DeadLetter, r.send(ctx, s, t.Priority)
 }
@@ -162,7 +165,11 @@ func (r Replayer) submission(ctx context.Context, t task.Task) (store.Submission
 }
 
 func (r Replayer) submissionOf(t task.Task, text string) store.Submission {
-	return store.Submission{
+	s := store.Submission{
 		Task: message.Record(t, r.MaxAttempts(t.Type)), Queue: r.Queue(t.Priority).Name(), Message: text,
 	}
+	if t.RunAt.After(time.Now()) { // a message that was refused before its time
+		s.SendAt = &t.RunAt
+	}
+	return s
 }

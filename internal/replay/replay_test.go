@@ -228,3 +228,31 @@ func TestRetryOfARefusedJob(t *testing.T) {
 		t.Errorf("unknown: %v", err)
 	}
 }
+
+// What was refused before its time waits in the database for it when it is done again: it does not start at once.
+func TestRunAtIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	at := time.Now().Add(3 * time.Hour).UTC().Truncate(time.Second)
+	refuse := func(id string) string {
+		text := fmt.Sprintf(`{"task_id":%q,"task_type":"convert","payload":{"filename":"a"},"run_at":%q}`, id, at.Format(time.RFC3339))
+		return b.reject(text, func(r *store.Rejection) {
+			r.JobID, r.Type, r.Record, r.Reason, r.Payload = id, "convert", true, "unknown_type", json.RawMessage(`{"filename":"a"}`)
+		})
+	}
+	refuse("retried")
+	if _, _, err := b.Retry(t.Context(), "retried", "anna", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Replay(t.Context(), refuse("replayed"), replay.Options{By: "anna", SendAt: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.Queue(task.PriorityNormal).Depth(t.Context()); err != nil && !errors.Is(err, queue.ErrNotFound) || n > 0 {
+		t.Errorf("%d messages were sent at once, %v", n, err)
+	}
+	for _, id := range []string{"retried", "replayed.r1"} {
+		if j, err := b.Store.Job(t.Context(), id); err != nil || j.Status != "pending" || j.RunAt == nil || !j.RunAt.Equal(at) {
+			t.Errorf("%s: %+v, %v", id, j, err)
+		}
+	}
+}

@@ -108,5 +108,6 @@ type DeadLetterFilter struct {
 	Since    time.Time         `json:"since,omitzero"`     // created at or after
 	Before   time.Time         `json:"before,omitzero"`    // created before
 	After    *DeadLetterCursor `json:"after,omitempty"`    // for the next page
+	Oldest   bool              `json:"oldest,omitempty"`   // the oldest first, else the newest
 	Limit    int               `json:"limit"`              // 1-1000
 }

@@ -166,7 +166,19 @@ func testExpireDeliveries(t *testing.T, b *bench) {
 			t.Errorf("older than %v: %d, %v; want %d", c.keep, n, err, c.want)
 		}
 	}
-	if left := b.deliveries(store.DeliveryFilter{Limit: 10}); len(left) != 1 || left[0].ID != claimed[2].ID {
+	if _, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{
+		ID: claimed[2].ID, Fence: claimed[2].Fence, Status: store.DeliveryPending, ResponseStatus: 500, Error: "down",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range b.claimAll(hour) { // it may have been tried for days
+		b.settleDelivery(again, "failed", 500)
+	}
+	if n, err := b.ExpireDeliveries(b.ctx(), 0, 1); err != nil || n != 0 {
+		t.Errorf("one that was just given up: %d, %v", n, err)
+	}
+	if left := b.deliveries(store.DeliveryFilter{Limit: 10}); len(left) != 1 || left[0].ID != claimed[2].ID ||
+		left[0].Status != "failed" {
 		t.Errorf("left: %+v", left)
 	}
 }

@@ -177,7 +177,8 @@ begin
     completed_at = null, result = null, error_class = null, error_code = null, error_message = null, not_before = null,
     error_type = null, retry_count = null, processing_time_ms = null, worker_id = null, retry_wait_ms = null,
     cancel_requested_at = null, cancel_requested_by = null,
-    queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = null, queued_at = clock_timestamp()
+    queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'send_at')::timestamptz,
+    queued_at = clock_timestamp()
   where client_id = v_client and id = j.id
   returning * into j;
   select * into v_last from {{ .schema }}.aw_append_events(j,

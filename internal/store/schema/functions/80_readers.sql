@@ -87,15 +87,18 @@ begin
   return {{ .schema }}.aw_dead_letter_json(d);
 end $$;
 
+-- aw_dead_letters lists dead letters, the newest first, or with p.oldest the oldest first.
 create or replace function {{ .schema }}.aw_dead_letters(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := p ->> 'job_id';
+  v_oldest boolean := coalesce((p ->> 'oldest')::boolean, false);
 begin
   return coalesce((
     select jsonb_agg({{ .schema }}.aw_dead_letter_json(x::{{ .schema }}.dead_letters)
-                     order by x.created_at desc, x.id desc)
+                     order by case when v_oldest then x.created_at end, case when v_oldest then x.id end,
+                              x.created_at desc, x.id desc)
     from (select d.* from {{ .schema }}.dead_letters d
           where d.client_id = v_client
             and (v_job is null or d.job_id = v_job)
@@ -105,9 +108,12 @@ begin
             and (p ->> 'replayed' is null or (d.replayed_at is not null) = (p ->> 'replayed' = 'yes'))
             and (p ->> 'since' is null or d.created_at >= (p ->> 'since')::timestamptz)
             and (p ->> 'before' is null or d.created_at < (p ->> 'before')::timestamptz)
-            and (p ->> 'after' is null
-                 or (d.created_at, d.id) < ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid))
-          order by d.created_at desc, d.id desc
+            and (p ->> 'after' is null or case
+                 when v_oldest then
+                   (d.created_at, d.id) > ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid)
+                 else (d.created_at, d.id) < ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid) end)
+          order by case when v_oldest then d.created_at end, case when v_oldest then d.id end, -- else they are constants
+                   d.created_at desc, d.id desc
           limit least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000)) x), '[]');
 end $$;
 
