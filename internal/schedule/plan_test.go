@@ -1,9 +1,13 @@
 package schedule
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // walk is planOf without a shortcut: each firing is looked at.
@@ -94,5 +98,19 @@ func TestJitterOfShortDistances(t *testing.T) {
 		if len(spread) < 50 {
 			t.Errorf("%s: %d delays in 200 firings", cron, len(spread))
 		}
+	}
+}
+
+// TestJitterChanged: another jitter moves the next firing within its own time, also one whose time has come.
+func TestJitterChanged(t *testing.T) {
+	checker := Checker{ClientID: "c", Check: func(task.Task) error { return nil }}
+	next := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	was := store.Schedule{
+		ID: "s", Cron: "0 10 * * *", TimeZone: "UTC", Overlap: store.OverlapSkip, Jitter: time.Hour, NextAt: &next,
+		FiresAt: new(next.Add(40 * time.Minute)), Task: json.RawMessage(`{"task_type":"ingest","payload":{}}`),
+	}
+	change, err := checker.Change(was, store.ScheduleChange{ID: "s", Jitter: new(time.Duration(0))}, next.Add(10*time.Minute))
+	if err != nil || change.NextAt != nil || change.FiresAt == nil || !change.FiresAt.Equal(next) {
+		t.Errorf("%+v, %v", change, err)
 	}
 }

@@ -145,8 +145,15 @@ func (c Checker) Change(was store.Schedule, change store.ScheduleChange, now tim
 	if change.TimeZone != nil {
 		change.TimeZone = &s.TimeZone
 	}
-	if s.Cron != was.Cron || s.TimeZone != was.TimeZone || s.Jitter != was.Jitter || was.Paused && !s.Paused {
+	switch {
+	case s.Cron != was.Cron || s.TimeZone != was.TimeZone || was.Paused && !s.Paused:
 		change.NextAt, change.FiresAt = s.NextAt, s.FiresAt
+	case s.Jitter != was.Jitter && was.NextAt != nil: // the firing that is next stays, even if its time has come
+		calendar, err := ParseCalendar(s.Cron, s.TimeZone)
+		if err != nil {
+			return change, err
+		}
+		_, change.FiresAt = c.times(s, calendar, *was.NextAt)
 	}
 	return change, nil
 }

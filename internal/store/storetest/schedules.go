@@ -229,6 +229,16 @@ func testOverlap(t *testing.T, b *bench) {
 	if due, err := b.DueSchedules(b.ctx(), 10); err != nil || len(due.Due) != 0 || !due.Waiting {
 		t.Errorf("due while it waits: %+v, %v", due, err)
 	}
+	seen, soon := b.seen(s.ID), at.Add(-time.Minute) // what another jitter has made due
+	changed, err := b.ChangeSchedule(b.ctx(), store.ScheduleChange{
+		ID: s.ID, Seen: seen.UpdatedAt, Jitter: new(time.Minute), FiresAt: &soon,
+	})
+	if err != nil || len(changed.Owed) != 2 || !changed.NextAt.Equal(*seen.NextAt) || !changed.FiresAt.Equal(soon) {
+		t.Errorf("another jitter: %+v, %v", changed, err)
+	}
+	if _, err := b.ChangeSchedule(b.ctx(), store.ScheduleChange{ID: s.ID, FiresAt: seen.FiresAt}); err != nil {
+		t.Fatal(err)
+	}
 	late := firing(b.seen(s.ID), first.Owed[0])
 	late.NextAt, late.FiresAt, late.Owed, late.Late = late.Seen.NextAt, late.Seen.FiresAt, first.Owed[1:], true
 	if fired := b.fire(late); fired.Moved || fired.Created || len(b.seen(s.ID).Owed) != 2 {

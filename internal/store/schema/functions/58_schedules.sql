@@ -32,7 +32,7 @@ begin
       raise exception 'there is a schedule % already', p ->> 'id' using errcode = 'AW022';
     end if;
   else
-    select p ?| array['next_at', 'cron', 'time_zone', 'jitter_ms', 'paused'] and x.updated_at <> (p ->> 'seen')::timestamptz
+    select p ?| array['next_at', 'fires_at', 'cron', 'time_zone', 'jitter_ms', 'paused'] and x.updated_at <> (p ->> 'seen')::timestamptz
       into v_again from {{ .schema }}.schedules x where x.client_id = v_client and x.id = p ->> 'id' for update;
     v_again := coalesce(v_again, false);
     v_future := v_future and not v_again;
@@ -44,7 +44,8 @@ begin
       paused = coalesce((p ->> 'paused')::boolean, paused),
       -- What was missed while it was paused, or by another calendar, is not made up.
       next_at = case when v_again or p ? 'next_at' then case when v_future then (p ->> 'next_at')::timestamptz end else next_at end,
-      fires_at = case when v_again or p ? 'next_at' then case when v_future then (p ->> 'fires_at')::timestamptz end else fires_at end,
+      fires_at = case when v_again or p ? 'next_at' then case when v_future then (p ->> 'fires_at')::timestamptz end
+                   else coalesce((p ->> 'fires_at')::timestamptz, fires_at) end,
       owed = case when v_again or p ? 'next_at' then '{}' else owed end,
       problem = null, updated_at = clock_timestamp()
     where client_id = v_client and id = p ->> 'id'
