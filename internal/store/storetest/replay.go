@@ -138,6 +138,13 @@ func testReplay(t *testing.T, b *bench) {
 	}
 	b.replay(replaying(letters[0].ID, third))
 
+	stray := b.rejectAs(rejection(func(n *store.Rejection) {
+		n.JobID, n.Record, n.Reason, n.WebhookURL = m.JobID, false, "conflict", ""
+	}), "rejected")
+	if plan := b.plan(stray.DeadLetter.ID, ""); plan.WebhookURL != "" {
+		t.Errorf("another task of that id would be reported to %s", plan.WebhookURL)
+	}
+
 	if _, err := b.PlanReplay(b.ctx(), uuid.NewString(), ""); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown letter: %v", err)
 	}

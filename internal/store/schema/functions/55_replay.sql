@@ -50,7 +50,8 @@ begin
     end loop;
   end if;
   return jsonb_build_object('job_id', v_id, 'parent_job_id', j.id, 'number', v_number, 'replays', d.replays,
-    'webhook_url', j.webhook_url, 'refusal', {{ .schema }}.aw_replay_refusal(d));
+    -- A letter that ended no job, of a message with another task's id, is nothing of that task's receiver.
+    'webhook_url', case when d.series is not null then j.webhook_url end, 'refusal', {{ .schema }}.aw_replay_refusal(d));
 end $$;
 
 -- aw_plan_replay is what one needs to write the message of a replay.

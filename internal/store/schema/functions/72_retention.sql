@@ -111,12 +111,13 @@ begin
           and j.completed_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'keep_ms')
           and (j.completed_at, j.id) > (v_at, v_id)
         order by j.completed_at, j.id limit v_limit) x;
-  -- Under the lock nobody starts the job again, nor submits a child or replays it.
+  -- Under the lock nobody starts the job again, nor submits a child or replays it: there it is asked once more. The jobs
+  -- of all active documents are looked at in each round, and a lock writes to the row.
   select array_agg(x.id) into v_jobs from (
     select j.id from {{ .schema }}.jobs j
     where j.client_id = v_client and j.id in (select s ->> 'id' from jsonb_array_elements(v_seen) s)
       and j.completed_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'keep_ms')
-      and j.events_removed_to >= j.event_seq
+      and j.events_removed_to >= j.event_seq and not {{ .schema }}.aw_job_needed(j)
     for update skip locked) x;
   delete from {{ .schema }}.jobs j
   where j.client_id = v_client and j.id = any (v_jobs) and not {{ .schema }}.aw_job_needed(j);
