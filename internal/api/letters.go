@@ -179,25 +179,21 @@ func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyO
 		f.Since = *b.NewerThan
 	}
 	out := BulkReplayed{Jobs: []Job{}, NotReplayed: []NotReplayed{}}
-	most := f.Limit
-	for { // those that can't be replayed leave their places to later ones
+	for most, more := f.Limit, true; more; { // those that can't be replayed leave their places to later ones
 		letters, err := a.deps.Store.DeadLetters(ctx, f)
-		if err != nil && out.Matched == 0 {
+		if err != nil && out.Replayed == 0 {
 			return nil, err
 		}
-		out.Matched += len(letters)
-		if err != nil || b.DryRun || len(letters) == 0 {
-			return body(out), nil
+		if out.Matched += len(letters); b.DryRun || len(letters) == 0 {
+			break // a failure later on is that of the next request
 		}
-		done, err := a.replayEach(ctx, letters, b, &out)
-		if err != nil {
+		if more, err = a.replayEach(ctx, letters, b, &out); err != nil {
 			return nil, err
 		}
-		if !done || len(letters) < f.Limit || out.Replayed == most || out.Matched >= mostLooked {
-			return body(out), nil
-		}
+		more = more && len(letters) == f.Limit && out.Replayed < most && out.Matched < mostLooked
 		f.Limit, f.After = most-out.Replayed, letters[len(letters)-1].Cursor()
 	}
+	return body(out), nil
 }
 
 // replayEach replays dead letters until the database fails, and reports whether all were tried. If it fails at once, it
