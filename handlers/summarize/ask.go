@@ -89,17 +89,19 @@ func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, sp
 
 // once makes one call, if the task has enough tokens left.
 func (w *work) once(ctx context.Context, q llm.Question, spent *store.Partial) (llm.Answer, error) {
-	size := w.tokens(q) + q.MaxTokens
-	for _, turn := range q.Turns {
-		size += w.deps.Counter.Count(turn.Text)
-	}
+	asks := w.tokens(q)
+	q.MaxTokens = w.room.answer(q.MaxTokens, asks)
+	size := asks + q.MaxTokens
 	if !w.ledger.reserve(size, w.deps.MaxTokens) {
 		return llm.Answer{}, tooExpensive("one more call of the model would take it over %d tokens", w.deps.MaxTokens)
 	}
-	w.asked.note(size)
+	w.asked.Store(true)
 	given, err := w.deps.Chat.Ask(ctx, q)
 	w.ledger.settle(size, given)
 	if err != nil {
+		if _, long := llm.IsTooLong(err); long {
+			w.refused.note(asks, q.MaxTokens)
+		}
 		return given, fmt.Errorf("ask the model: %w", err)
 	}
 	spent.PromptTokens += given.PromptTokens
@@ -186,9 +188,6 @@ func (w *work) correct(
 	ctx context.Context, n *node, q llm.Question, given llm.Answer, wrong problem, spent *store.Partial,
 ) (secondAnswer, error) {
 	q.Turns = []llm.Turn{{Role: llm.User, Text: q.Text}}
-	if strings.TrimSpace(given.Text) != "" {
-		q.Turns = append(q.Turns, llm.Turn{Role: llm.Assistant, Text: given.Text})
-	}
 	reasons := wrong.unmet
 	if wrong.unusable != "" {
 		reasons = []string{wrong.unusable}
@@ -199,6 +198,9 @@ func (w *work) correct(
 		w.longAnswers.Store(true)
 		q.MaxTokens *= longAnswer
 		q.Text += " Be shorter."
+	}
+	if strings.TrimSpace(given.Text) != "" && w.room.has(w.tokens(q)+w.deps.Counter.Count(given.Text)) {
+		q.Turns = append(q.Turns, llm.Turn{Role: llm.Assistant, Text: given.Text})
 	}
 	again, err := w.once(ctx, q, spent)
 	if err != nil {

@@ -60,33 +60,3 @@ func (l *ledger) settle(reserved int, a llm.Answer) {
 	l.prompt += a.PromptTokens
 	l.answers += a.CompletionTokens
 }
-
-// sizes remembers the longest question, answer included.
-type sizes struct {
-	mu   sync.Mutex
-	most int
-	any  bool
-}
-
-func (s *sizes) note(tokens int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.any = true
-	s.most = max(s.most, tokens)
-}
-
-// none reports whether nothing was asked.
-func (s *sizes) none() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.any
-}
-
-// longest returns the longest size and resets it.
-func (s *sizes) longest() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	most := s.most
-	s.most = 0
-	return most
-}

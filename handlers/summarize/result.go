@@ -227,7 +227,7 @@ func (w *work) outcome(r Result) handlers.Outcome {
 		Unverified: r.Unverified, LeftOut: r.LeftOut, PromptTokens: r.PromptTokens,
 		CompletionTokens: r.CompletionTokens,
 	}}}}
-	if w.deps.Chat != nil && w.asked.none() {
+	if w.deps.Chat != nil && !w.asked.Load() {
 		out.Unused = append(out.Unused, taskerr.Chat)
 	}
 	if d := w.deps.ExtractorNeeds; d != "" && w.doc.info.Service != d {

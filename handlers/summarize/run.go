@@ -18,17 +18,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// leastWindow is the smallest context to try after a question was too long.
-const leastWindow = 1024
-
 // errNotWhole reports that a document can't be summarized in one call, but maybe by sections.
 var errNotWhole = errors.New("the document can't be summarized as a whole")
 
 // compose gets the summary from the model, in as many calls as necessary.
 func (w *work) compose(ctx context.Context) (*node, error) {
-	window, whole := w.deps.Window, true
+	w.room = room{window: w.deps.Window}
+	whole := true
 	for {
-		p := w.newPlan(window, whole)
+		p := w.newPlan(w.room.window, whole)
 		err := w.ready(ctx, p)
 		if err == nil {
 			err = w.run(ctx, p)
@@ -39,25 +37,12 @@ func (w *work) compose(ctx context.Context) (*node, error) {
 			return p.root, nil
 		case errors.Is(err, errNotWhole):
 			whole = false
-		case long && window > leastWindow: // finished nodes keep their answers: they have the same keys in the next plan
-			window = max(smaller(window, fits, w.asked.longest()), leastWindow)
+		case long && w.room.lessen(fits, w.refused.shortest()):
+			// Finished nodes keep their answers: they have the same keys in the next plan.
 		default:
 			return nil, err
 		}
 	}
-}
-
-// smaller returns the context to try after a question was too long: what the service reports, or half of what it
-// refused.
-func smaller(window, fits, refused int) int {
-	next := window / 2
-	if refused > 0 {
-		next = min(next, refused/2*100/contextShare)
-	}
-	if fits > 0 && fits < window {
-		return fits
-	}
-	return next
 }
 
 // ready reads earlier answers from the store, reports what the rest may cost, and refuses a job that is too expensive,

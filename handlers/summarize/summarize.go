@@ -118,7 +118,9 @@ type work struct {
 
 	ledger      ledger
 	shelf       shelf
-	asked       sizes
+	room        room // set between the runs of two plans
+	asked       atomic.Bool
+	refused     refusals
 	longAnswers atomic.Bool // the model reasons: its answers need more tokens
 	total       int         // nodes of the plan
 	done        atomic.Int64

@@ -185,7 +185,11 @@ func (w *work) question(n *node) llm.Question {
 
 // tokens returns the approximate cost of a question, without its answer.
 func (w *work) tokens(q llm.Question) int {
-	return w.deps.Counter.Count(q.System) + w.deps.Counter.Count(q.Text) + schemaTokens
+	n := w.deps.Counter.Count(q.System) + w.deps.Counter.Count(q.Text) + schemaTokens
+	for _, turn := range q.Turns {
+		n += w.deps.Counter.Count(turn.Text)
+	}
+	return n
 }
 
 // highestCost returns the highest possible cost of a node: question and answer.
@@ -194,8 +198,9 @@ func (w *work) highestCost(n *node) int {
 	if n.order != nil {
 		answer = n.order.maxTokens()
 	}
+	asks := w.tokens(ofNotes(nil, n.order)) + len(n.parts)*noteTokens
 	if len(n.parts) == 0 {
-		return w.tokens(w.question(n)) + answer
+		asks = w.tokens(w.question(n))
 	}
-	return w.tokens(ofNotes(nil, n.order)) + len(n.parts)*noteTokens + answer
+	return asks + w.room.answer(answer, asks)
 }

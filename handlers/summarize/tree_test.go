@@ -95,9 +95,7 @@ func TestTooLong(t *testing.T) {
 		counter := token.New()
 		b.model.reply = func(q llm.Question) (llm.Answer, error) {
 			if counter.Count(q.System+q.Text)+q.MaxTokens > 5000 {
-				return llm.Answer{}, &taskerr.Error{
-					Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: told},
-				}
+				return llm.Answer{}, tooLong(told)
 			}
 			return parrot(q)
 		}
@@ -107,9 +105,7 @@ func TestTooLong(t *testing.T) {
 	}
 	b := newBench(t)
 	b.Put("log.md", long(60))
-	b.model.reply = func(llm.Question) (llm.Answer, error) {
-		return llm.Answer{}, &taskerr.Error{Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{}}
-	}
+	b.model.reply = func(llm.Question) (llm.Answer, error) { return llm.Answer{}, tooLong(0) }
 	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.ValidationError {
 		t.Errorf("%+v", e)
 	}
