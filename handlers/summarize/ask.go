@@ -64,6 +64,7 @@ func (w *work) kept(ctx context.Context, n *node, made notes, spent store.Partia
 	if spent.Answer, err = json.Marshal(made); err != nil {
 		return made, fmt.Errorf("write down an answer: %w", err)
 	}
+	w.ledger.answered(n.key)
 	w.shelve(ctx, spent)
 	return made, nil
 }

@@ -12,9 +12,9 @@ type ledger struct {
 	mu       sync.Mutex
 	prompt   int
 	answers  int
-	reserved int // by calls in progress
-	reused   int // answers that other tasks have paid for
-	known    map[string]bool
+	reserved int             // by calls in progress
+	reused   int             // answers that other tasks have paid for
+	known    map[string]bool // keys of answers that are counted
 }
 
 func (l *ledger) paid() int {
@@ -30,16 +30,27 @@ func (l *ledger) recalled(p store.Partial) {
 	if l.known[p.Key] {
 		return
 	}
-	if l.known == nil {
-		l.known = map[string]bool{}
-	}
-	l.known[p.Key] = true
+	l.mark(p.Key)
 	if !p.Own {
 		l.reused++
 		return
 	}
 	l.prompt += p.PromptTokens
 	l.answers += p.CompletionTokens
+}
+
+// answered notes that this attempt has paid for the answer with a key, which settle has counted: a second plan recalls it.
+func (l *ledger) answered(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mark(key)
+}
+
+func (l *ledger) mark(key string) {
+	if l.known == nil {
+		l.known = map[string]bool{}
+	}
+	l.known[key] = true
 }
 
 // reserve reserves tokens unless that exceeds most; zero: no limit.

@@ -90,3 +90,21 @@ func TestLongAnswerInAnUnknownContext(t *testing.T) {
 		}
 	}
 }
+
+// Answers are counted once, also when a second plan has them again.
+func TestTokensAfterASecondPlan(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *summarize.Deps) { d.Window = 20_000 })
+	b.Put("log.md", long(60))
+	var refused atomic.Bool
+	b.model.reply = func(q llm.Question) (llm.Answer, error) {
+		if strings.Contains(q.System, "You get notes") && !refused.Swap(true) {
+			return llm.Answer{}, tooLong(7000)
+		}
+		return parrot(q)
+	}
+	r := b.summarize(`{"filename":"log.md"}`)
+	if answers := b.model.calls() - 1; !refused.Load() || r.PromptTokens != 100*answers || r.CompletionTokens != 10*answers {
+		t.Errorf("%d answers of 100 and 10 tokens: %d and %d", answers, r.PromptTokens, r.CompletionTokens)
+	}
+}
