@@ -192,6 +192,9 @@ func (c *composer) finish() *deck.Deck {
 	d := fit.Fit(c.deck, typeset.Typical{})
 	for i := range d.Slides {
 		number(&d.Slides[i])
+		for k := range d.Slides[i].Elements {
+			shrink(&d.Slides[i].Elements[k])
+		}
 		cite(&d.Slides[i])
 	}
 	return d

@@ -54,12 +54,9 @@ func (c *composer) table(s section, b extract.Block, caption string, lead []extr
 			box.Y, box.H = box.Y+height, box.H-height
 		}
 		t := tableOf(part, box.W)
-		box.W, box.H = 0, 0
+		box.W = 0
 		for _, w := range t.Columns {
 			box.W += w
-		}
-		for _, r := range t.Rows {
-			box.H += r.Height
 		}
 		elements = append(elements, deck.Element{
 			Kind: deck.TableElement, Name: "Table", Box: &box, Table: t, Source: c.from(b.Page, b.Box), Alt: oneLine(caption),
@@ -68,6 +65,19 @@ func (c *composer) table(s section, b extract.Block, caption string, lead []extr
 			Layout: string(layout), Title: s.title, Source: c.from(b.Page, b.Box), Elements: elements,
 		}))
 	}
+}
+
+// shrink makes the box of a table that fits as high as its rows.
+func shrink(e *deck.Element) {
+	if e.Table == nil {
+		return
+	}
+	box, rows := *e.Box, int64(0)
+	for _, r := range e.Table.Rows {
+		rows += r.Height
+	}
+	box.H = min(box.H, rows)
+	e.Box = &box
 }
 
 // leads reports whether text is short enough to be above a table.

@@ -1,6 +1,7 @@
 package compose_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
@@ -37,4 +38,37 @@ func TestHeadersOfNumbers(t *testing.T) {
 		}
 	}
 	t.Error("no slide has the table")
+}
+
+// TestLongTable: no table is higher than its slide, and all of its rows are somewhere.
+func TestLongTable(t *testing.T) {
+	t.Parallel()
+	table := &extract.Table{Headers: 1, Rows: [][]extract.Cell{{{Text: "Berth"}, {Text: "Fee"}}}}
+	for n := range 100 {
+		table.Rows = append(table.Rows, []extract.Cell{{Text: fmt.Sprint("Quay ", n)}, {Text: "95"}})
+	}
+	doc := &extract.Document{Blocks: []extract.Block{
+		{Kind: extract.Heading, Level: 1, Text: "Fees"}, {Kind: extract.Paragraph, Text: "They are due at once."},
+		{Kind: extract.TableKind, Table: table},
+	}}
+	rows := 0
+	d := compose.Document(doc, nil, compose.Options{Filename: "fees.csv"})
+	for i, s := range d.Slides {
+		for _, e := range s.Elements {
+			if e.Table == nil {
+				continue
+			}
+			high := int64(0)
+			for _, r := range e.Table.Rows {
+				high += r.Height
+			}
+			rows += len(e.Table.Rows) - 1
+			if e.Box.H != high || e.Box.Bottom() > d.Size.Height {
+				t.Errorf("slide %d: a table of %d in a box %+v, on a slide of %d", i+1, high, *e.Box, d.Size.Height)
+			}
+		}
+	}
+	if rows != 100 {
+		t.Errorf("%d rows, want 100", rows)
+	}
 }
