@@ -7,8 +7,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-func cellOf(cell extract.Cell, size float64) deck.Cell {
-	p := deck.Paragraph{Runs: runsOf(cell.Text, cell.Links)}
+func cellOf(cell extract.Cell, page int, size float64) deck.Cell {
+	p := deck.Paragraph{Runs: runsOf(cell.Text, cell.Links), Page: page}
 	for i := range p.Runs {
 		p.Runs[i].Size = size
 	}

@@ -40,7 +40,7 @@ func (c *composer) content(s section) {
 			c.table(s, b, caption, lead)
 		case b.Kind == extract.Picture && strings.TrimSpace(b.Text) == "":
 		default:
-			body = append(body, b)
+			body = append(body, b.Block)
 		}
 	}
 	flush()
@@ -52,18 +52,30 @@ func (c *composer) content(s section) {
 	c.place(s)
 }
 
-// joinTables joins the slices of long tables.
-func joinTables(blocks []extract.Block) []extract.Block {
-	var out []extract.Block
+// joined is a block, or a table with all of its slices.
+type joined struct {
+	extract.Block
+	pages []int // of a table's rows
+}
+
+// joinTables joins the slices of long tables. Each is on a page of its own.
+func joinTables(blocks []extract.Block) []joined {
+	var out []joined
 	for _, b := range blocks {
 		last := len(out) - 1
 		if b.Kind == extract.TableKind && b.Table != nil && b.Table.Continued && last >= 0 && out[last].Table != nil {
 			whole := *out[last].Table
-			whole.Rows = append(append([][]extract.Cell(nil), whole.Rows...), b.Table.Rows[min(b.Table.Headers, len(b.Table.Rows)):]...)
+			rows := b.Table.Rows[min(b.Table.Headers, len(b.Table.Rows)):]
+			whole.Rows = append(slices.Clone(whole.Rows), rows...)
 			out[last].Table = &whole
+			out[last].pages = append(out[last].pages, slices.Repeat([]int{b.Page}, len(rows))...)
 			continue
 		}
-		out = append(out, b)
+		j := joined{Block: b}
+		if b.Table != nil {
+			j.pages = slices.Repeat([]int{b.Page}, len(b.Table.Rows))
+		}
+		out = append(out, j)
 	}
 	return out
 }

@@ -2,8 +2,6 @@ package compose
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 )
@@ -65,65 +63,4 @@ func number(s *deck.Slide) {
 	for i := range s.Elements {
 		s.Elements[i].ID = fmt.Sprintf("e%d", i+1)
 	}
-}
-
-// cite says in a slide's notes, and in its provenance, which pages its content is from.
-func cite(s *deck.Slide) {
-	var pages []int
-	for _, e := range s.Elements {
-		if e.Role == deck.TitleRole && len(s.Elements) > 3 { // its content says more
-			continue
-		}
-		if e.Source != nil && e.Source.Page > 0 && e.Text == nil {
-			pages = append(pages, e.Source.Page)
-		}
-		if e.Text == nil {
-			continue
-		}
-		for _, p := range e.Text.Paragraphs {
-			if p.Page > 0 {
-				pages = append(pages, p.Page)
-			}
-		}
-	}
-	if s.Source == nil {
-		return
-	}
-	if len(pages) > 0 {
-		source := *s.Source
-		source.Page, source.Last = slices.Min(pages), slices.Max(pages)
-		if source.Last == source.Page {
-			source.Last = 0
-		}
-		s.Source = &source
-	}
-	var notes []string
-	switch {
-	case s.Source.Page == 0:
-		notes = append(notes, "Source: "+s.Source.Document)
-	case s.Source.Last > 0:
-		notes = append(notes, fmt.Sprintf("Source: %s, pages %d–%d", s.Source.Document, s.Source.Page, s.Source.Last))
-	default:
-		notes = append(notes, fmt.Sprintf("Source: %s, page %d", s.Source.Document, s.Source.Page))
-	}
-	if s.Notes != "" {
-		notes = append(notes, s.Notes)
-	}
-	notes = append(notes, quotations(s)...)
-	s.Notes = strings.Join(notes, "\n")
-}
-
-// quotations are the passages that the slide's bullets cite.
-func quotations(s *deck.Slide) (all []string) {
-	for _, e := range s.Elements {
-		if e.Text == nil {
-			continue
-		}
-		for _, p := range e.Text.Paragraphs {
-			if text := "“" + p.Cites + "”"; p.Cites != "" && !slices.Contains(all, text) {
-				all = append(all, text)
-			}
-		}
-	}
-	return all
 }

@@ -34,8 +34,8 @@ func contentBox() deck.Box {
 const maxCaption = 4
 
 // table adds a slide with a table, below its caption and the text that leads to it.
-func (c *composer) table(s section, b extract.Block, caption string, lead []extract.Block) {
-	above, height := c.caption(caption, b)
+func (c *composer) table(s section, b joined, caption string, lead []extract.Block) {
+	above, height := c.caption(caption, b.Block)
 	if height > maxCaption*30*point {
 		c.text(s, []extract.Block{{Kind: extract.Caption, Text: caption, Page: b.Page}})
 		above = nil
@@ -53,7 +53,7 @@ func (c *composer) table(s section, b extract.Block, caption string, lead []extr
 			elements = append(elements, *above)
 			box.Y, box.H = box.Y+height, box.H-height
 		}
-		t := tableOf(part, box.W)
+		t := tableOf(part, b.pages, box.W)
 		box.W = 0
 		for _, w := range t.Columns {
 			box.W += w
@@ -156,8 +156,8 @@ func at(row []string, i int) string {
 	return ""
 }
 
-// tableOf makes the deck's table. Columns are as wide as their texts ask for, within limits.
-func tableOf(t *extract.Table, width int64) *deck.Table {
+// tableOf makes the deck's table, whose rows are from pages. Columns are as wide as their texts ask for, within limits.
+func tableOf(t *extract.Table, pages []int, width int64) *deck.Table {
 	out := &deck.Table{Headers: min(t.Headers, len(t.Rows)), Banded: true}
 	columns := 0
 	for _, row := range t.Grid() {
@@ -168,10 +168,10 @@ func tableOf(t *extract.Table, width int64) *deck.Table {
 	if len(t.Rows) <= 9 && columns <= 6 {
 		size, height = largeSize, 450000
 	}
-	for _, row := range t.Rows {
+	for i, row := range t.Rows {
 		r := deck.Row{Height: height}
 		for _, cell := range row {
-			r.Cells = append(r.Cells, cellOf(cell, size))
+			r.Cells = append(r.Cells, cellOf(cell, pages[i], size))
 		}
 		out.Rows = append(out.Rows, r)
 	}

@@ -40,6 +40,50 @@ func TestHeadersOfNumbers(t *testing.T) {
 	t.Error("no slide has the table")
 }
 
+// TestPagesOfALongTable: each slide of a table names the pages of the rows that it has.
+func TestPagesOfALongTable(t *testing.T) {
+	t.Parallel()
+	for name, columns := range map[string]int{"narrow": 3, "wide": 25} {
+		doc := &extract.Document{Blocks: []extract.Block{{Kind: extract.Heading, Level: 1, Text: "Fees", Page: 4}}}
+		row := func(text string) (cells []extract.Cell) {
+			for k := range columns {
+				cells = append(cells, extract.Cell{Text: fmt.Sprintf("%s %d", text, k)})
+			}
+			return cells
+		}
+		for page := 4; page <= 12; page++ {
+			table := &extract.Table{Headers: 1, Continued: page > 4, Rows: [][]extract.Cell{row("Berth")}}
+			for n := range 7 {
+				table.Rows = append(table.Rows, row(fmt.Sprintf("p%d.%d", page, n)))
+			}
+			doc.Blocks = append(doc.Blocks, extract.Block{
+				Kind: extract.TableKind, Page: page, Table: table, Box: &extract.Box{Right: 1, Bottom: 1},
+			})
+		}
+		slides := 0
+		for _, s := range compose.Document(doc, nil, compose.Options{Filename: "fees.pdf"}).Slides {
+			for _, e := range s.Elements {
+				if e.Table == nil {
+					continue
+				}
+				slides++
+				rows := e.Table.Rows[1:]
+				first, last := pageOf(rows[0]), pageOf(rows[len(rows)-1])
+				want := fmt.Sprintf("Source: fees.pdf, pages %d–%d", first, last)
+				if first == last {
+					want, last = fmt.Sprintf("Source: fees.pdf, page %d", first), 0
+				}
+				if s.Notes != want || e.Source.Page != first || e.Source.Last != last || (e.Source.Area != nil) != (first == 4) {
+					t.Errorf("%s: notes %q, want %q; the table is from %+v", name, s.Notes, want, e.Source)
+				}
+			}
+		}
+		if slides < 3 {
+			t.Errorf("%s: %d slides", name, slides)
+		}
+	}
+}
+
 // TestLongTable: no table is higher than its slide, and all of its rows are somewhere.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
@@ -48,7 +92,8 @@ func TestLongTable(t *testing.T) {
 		table.Rows = append(table.Rows, []extract.Cell{{Text: fmt.Sprint("Quay ", n)}, {Text: "95"}})
 	}
 	doc := &extract.Document{Blocks: []extract.Block{
-		{Kind: extract.Heading, Level: 1, Text: "Fees"}, {Kind: extract.Paragraph, Text: "They are due at once."},
+		{Kind: extract.Heading, Level: 1, Text: "Fees"},
+		{Kind: extract.Paragraph, Text: "They are due at once."},
 		{Kind: extract.TableKind, Table: table},
 	}}
 	rows := 0
@@ -71,4 +116,10 @@ func TestLongTable(t *testing.T) {
 	if rows != 100 {
 		t.Errorf("%d rows, want 100", rows)
 	}
+}
+
+// pageOf is the page that the text of a row names.
+func pageOf(row deck.Row) (page int) {
+	fmt.Sscanf(row.Cells[0].Text.Plain(), "p%d", &page)
+	return page
 }
