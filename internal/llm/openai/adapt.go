@@ -123,15 +123,26 @@ func (a *asking) strict() bool {
 // atMost finds the limit in "max_tokens is too large: 9000. This model supports at most 4096 completion tokens".
 var atMost = pattern.New(`at most (\d{1,9})`)
 
+// mostOf is the limit that an error names, if it is one below what was sent; zero: none, or the same request would follow.
+func mostOf(r *api.APIError, sent int) int {
+	limit := atMost.FindStringSubmatch(r.Message)
+	if limit == nil {
+		return 0
+	}
+	if most, _ := strconv.Atoi(limit[1]); most < sent { // digits only
+		return most
+	}
+	return 0
+}
+
 func (a *asking) adaptParameter(r *api.APIError) error {
 	d := a.dialect
-	limit := atMost.FindStringSubmatch(r.Message)
+	most := mostOf(r, a.q.MaxTokens)
 	switch {
 	case about(r, "max_tokens") && !d.completionTokens && (r.Code == "unsupported_parameter" ||
 		strings.Contains(r.Message, "max_completion_tokens")):
 		return a.without("max_tokens", forGood, func(d *dialect) { d.completionTokens = true })
-	case (about(r, "max_tokens") || about(r, "max_completion_tokens")) && limit != nil && d.mostTokens == 0:
-		most, _ := strconv.Atoi(limit[1]) // digits only
+	case (about(r, "max_tokens") || about(r, "max_completion_tokens")) && most > 0 && d.mostTokens == 0:
 		return a.without("a larger max_tokens", forGood, func(d *dialect) { d.mostTokens = most })
 	case about(r, "temperature") && !d.noTemperature:
 		return a.without("temperature", forGood, func(d *dialect) { d.noTemperature = true })
