@@ -106,7 +106,8 @@ func (a *asking) adaptSchema(r *api.APIError) error {
 	case !a.dialect.noStrict && a.strict():
 		return a.without("a strict schema", forThis, func(d *dialect) { d.noStrict = true })
 	case a.q.Schema != nil && a.dialect.schema < schemaInPrompt:
-		return a.without("this schema", forThis, func(d *dialect) { d.schema++ })
+		next := a.dialect.schema + 1
+		return a.without("this schema", forThis, func(d *dialect) { d.schema = next })
 	}
 	return nil
 }
@@ -149,9 +150,11 @@ func (a *asking) adaptParameter(r *api.APIError) error {
 	case about(r, "stream_options") && !d.noUsage && a.q.Stream != nil:
 		return a.without("stream_options", forGood, func(d *dialect) { d.noUsage = true })
 	case (about(r, "response_format") || about(r, "json_schema")) && a.q.Schema != nil && d.schema < schemaInPrompt:
-		return a.without("response_format", forGood, func(d *dialect) { d.schema++ })
+		next := d.schema + 1
+		return a.without("response_format", forGood, func(d *dialect) { d.schema = max(d.schema, next) })
 	case about(r, "tool_choice") && a.q.Force != "" && d.force < forceByOffer:
-		return a.without("tool_choice", forGood, func(d *dialect) { d.force++ })
+		next := d.force + 1
+		return a.without("tool_choice", forGood, func(d *dialect) { d.force = max(d.force, next) })
 	case about(r, "strict") && !d.noStrict && a.strict():
 		return a.without("strict", forGood, func(d *dialect) { d.noStrict = true })
 	case about(r, "stream") && !d.noStream && a.q.Stream != nil:

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
@@ -23,6 +24,41 @@ func TestMostTokensWithoutSense(t *testing.T) {
 		_, err := c.Ask(t.Context(), llm.Question{Text: "Hello.", MaxTokens: 9000})
 		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.DependencyUnavailable || s.Requests() != 1 {
 			t.Errorf("at most %s: %v after %d requests", limit, err, s.Requests())
+		}
+	}
+}
+
+// Questions that learn the same at the same time take one thing away, not one each.
+func TestAdaptAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	for param, check := range map[string]func(*llmtest.ChatRequest) bool{
+		"response_format": func(r *llmtest.ChatRequest) bool { return r.Format == "json_object" },
+		"tool_choice":     func(r *llmtest.ChatRequest) bool { return r.Choice == "required" },
+	} {
+		s := llmtest.New(t, llmtest.Options{})
+		c, _ := openChat(t, s, nil)
+		const most = 3 // the limiter lets through at a time
+		var arrived, asked sync.WaitGroup
+		arrived.Add(most)
+		for range most {
+			s.Script(llmtest.Fault{Status: 400, Param: param, Message: "unknown", Before: func() {
+				arrived.Done()
+				arrived.Wait()
+			}})
+		}
+		ask := func() {
+			if _, err := c.Ask(t.Context(), conversation()); err != nil {
+				t.Errorf("%s: %v", param, err)
+			}
+		}
+		for range most {
+			asked.Go(ask)
+		}
+		asked.Wait()
+		ask()
+		requests := s.Received()
+		if last := requests[len(requests)-1].Chat; !check(last) || len(requests) != 2*most+1 {
+			t.Errorf("%s: %d requests, then %s", param, len(requests), last.Raw)
 		}
 	}
 }
