@@ -2,9 +2,11 @@ package summarize
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 )
@@ -32,24 +34,43 @@ func (w *work) unmet(n *node, made *notes) []string {
 	return unmet
 }
 
-// words counts the words of a text: runs of letters and digits, and each character of scripts without spaces.
+// words counts the words of a text.
 func words(text string) int {
-	n, within := 0, false
-	for _, r := range text {
-		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
-			n, within = n+1, false
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
-			if !within {
-				n++
-			}
-			within = true
-		case within && (r == '\'' || r == '’' || r == '-' || r == '.' || r == ','): // it's, twenty-one, 1,234.5
-		default:
-			within = false
-		}
+	n := 0
+	for range starts(text) {
+		n++
 	}
 	return n
+}
+
+// starts are where the words of a text begin: runs of letters and digits, and each character of scripts without spaces.
+func starts(text string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		within := false
+		for i, r := range text {
+			switch {
+			case unicode.IsMark(r): // a part of the letter before it
+			case unspaced(r):
+				within = false
+				if !yield(i) {
+					return
+				}
+			case unicode.IsLetter(r), unicode.IsDigit(r):
+				if !within && !yield(i) {
+					return
+				}
+				within = true
+			case within && (r == '\'' || r == '’' || r == '-' || r == '.' || r == ','): // it's, twenty-one, 1,234.5
+			default:
+				within = false
+			}
+		}
+	}
+}
+
+// unspaced reports whether a letter is of a script without spaces.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // cutTo truncates a text to a number of words, after a sentence, or after a word if the first sentence is longer.
@@ -69,16 +90,24 @@ func cutTo(text string, most int, sentences func(string) []string) string {
 	if kept = strings.TrimSpace(kept); words(kept) > 0 {
 		return kept
 	}
-	end := 0
-	for i := range text {
-		if words(text[:i]) > most {
-			break
+	return firstWords(text, most) + "…"
+}
+
+// firstWords returns the first words of a text that has more.
+func firstWords(text string, most int) string {
+	n := 0
+	for i := range starts(text) {
+		if n++; n <= most {
+			continue
 		}
-		if i > 0 && unicode.IsSpace(rune(text[i])) {
-			end = i
+		next, _ := utf8.DecodeRuneInString(text[i:])
+		text = text[:i]
+		if at := strings.LastIndexFunc(text, unicode.IsSpace); at > 0 && !unspaced(next) {
+			text = text[:at]
 		}
+		break
 	}
-	return strings.TrimSpace(text[:end]) + "…"
+	return strings.TrimSpace(text)
 }
 
 // bullet matches the start of a list item.
