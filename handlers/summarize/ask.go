@@ -3,6 +3,7 @@ package summarize
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -40,7 +41,7 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	made, problem := w.take(n, given)
 	if problem.any() {
 		second, err := w.correct(ctx, n, q, given, problem, &spent)
-		if err != nil {
+		if err != nil && (made == nil || !noRoom(err)) {
 			return notes{}, err
 		}
 		made = second.over(made, problem)
@@ -53,6 +54,13 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 		}
 	}
 	return w.kept(ctx, n, *made, spent)
+}
+
+// noRoom reports whether there is no room in the context, or there are too few tokens left, for a call.
+func noRoom(err error) bool {
+	_, long := llm.IsTooLong(err)
+	e, ok := errors.AsType[*taskerr.Error](err)
+	return long || ok && e.Code == tooManyTokens
 }
 
 // kept keeps the answer of a node.

@@ -3,6 +3,9 @@ package summarize_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/handlers/summarize"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
 // A summary without a short first sentence is cut after a word, in scripts without spaces after a character.
@@ -20,6 +23,25 @@ func TestCutWithinASentence(t *testing.T) {
 		b.model.reply = say(reply{summary, []keyPoint{{"It rises.", []int{1}}}}.answer())
 		if r := b.summarize(`{"filename":"tides.md","max_words":10}`); r.Summary != want || !r.Cut || r.Words != 10 {
 			t.Errorf("%q: %q, %d words", summary, r.Summary, r.Words)
+		}
+	}
+}
+
+// An answer that can be used is used when there is no room, or too few tokens, for a better one.
+func TestNoRoomForABetterAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ tokens, calls int }{"context": {0, 2}, "tokens": {1100, 1}} {
+		b := newBench(t, func(d *summarize.Deps) { d.MaxTokens = tt.tokens })
+		b.Put("tides.md", "The tide rises.")
+		b.model.reply = func(q llm.Question) (llm.Answer, error) {
+			if len(q.Turns) > 0 {
+				return llm.Answer{}, tooLong(0)
+			}
+			return reply{strings.Repeat("It rises. ", 9), []keyPoint{{"It rises.", []int{1}}}}.answer(), nil
+		}
+		r := b.summarize(`{"filename":"tides.md","max_words":10}`)
+		if n := b.model.calls(); n != tt.calls || r.Words != 10 || !r.Cut || r.PromptTokens != 100 {
+			t.Errorf("%s: %d calls, %+v", name, n, r)
 		}
 	}
 }

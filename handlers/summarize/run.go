@@ -75,10 +75,12 @@ func (w *work) ready(ctx context.Context, p plan) error {
 	return w.call.Progress.Save(ctx)
 }
 
+const tooManyTokens = "SUMMARIZE_TOO_MANY_TOKENS"
+
 // tooExpensive returns the error of a task that would exceed its tokens.
 func tooExpensive(format string, args ...any) error {
 	return &taskerr.Error{
-		Class: taskerr.QuotaExceeded, Code: "SUMMARIZE_TOO_MANY_TOKENS",
+		Class: taskerr.QuotaExceeded, Code: tooManyTokens,
 		Message: fmt.Sprintf(format, args...) + "; raise MAX_TASK_TOKENS, or send less",
 	}
 }
