@@ -123,33 +123,6 @@ func TestPutBrokenOff(t *testing.T) {
 	}
 }
 
-// TestForget: forgetting twice, or in a dataset that is gone, is no error.
-func TestForget(t *testing.T) {
-	t.Parallel()
-	s := cogneetest.New(t, cogneetest.Options{})
-	c := newClient(t, s.URL())
-	doc := document("one")
-	placed := put(t, c, doc)
-	for range 2 {
-		if err := c.Forget(t.Context(), placed.DatasetID, placed.DataID); err != nil {
-			t.Error(err)
-		}
-	}
-	put(t, c, doc)
-	for range 2 {
-		if _, err := c.ForgetDocument(t.Context(), doc.Dataset, doc.ID); err != nil {
-			t.Error(err)
-		}
-	}
-	if rows := s.Rows(); len(rows) != 0 {
-		t.Errorf("Cognee has %+v", rows)
-	}
-	s.Remove(doc.Dataset)
-	if err := c.Forget(t.Context(), placed.DatasetID, placed.DataID); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestProblems: each failure says what is wrong, and quotes nothing that Cognee answers with.
 func TestProblems(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,6 +34,12 @@ func (c *Client) Datasets(ctx context.Context) ([]Dataset, error) {
 	return all, nil
 }
 
+// lists reports whether there is a dataset that the key may read.
+func (c *Client) lists(ctx context.Context, datasetID string) (bool, error) {
+	all, err := c.Datasets(ctx)
+	return slices.ContainsFunc(all, func(d Dataset) bool { return d.ID == datasetID }), err
+}
+
 // Probe checks that Cognee answers and accepts the key.
 func (c *Client) Probe(ctx context.Context) error {
 	_, err := c.Datasets(ctx)
@@ -45,7 +52,7 @@ const maxRows = 10_000_000
 const noPages = "Cognee does not list a dataset page by page; does something between change the addresses of requests?"
 
 // Items lists the rows of a dataset, the oldest first, page by page. A row that is added meanwhile may be missing, and
-// one may come twice.
+// one may come twice. A dataset that is not there has no rows.
 func (c *Client) Items(ctx context.Context, datasetID string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		first := ""
@@ -53,7 +60,9 @@ func (c *Client) Items(ctx context.Context, datasetID string) iter.Seq2[Item, er
 			var page []Item
 			query := url.Values{"limit": {strconv.Itoa(maxItems)}, "offset": {strconv.Itoa(offset)}}
 			if err := c.get(ctx, c.at(query, "datasets", datasetID, "data"), &page); err != nil {
-				yield(Item{}, err)
+				if err = c.deleted(ctx, err, datasetID); err != nil {
+					yield(Item{}, err)
+				}
 				return
 			}
 			if len(page) > maxItems || len(page) > 0 && page[0].ID == first || offset >= maxRows {
@@ -75,6 +84,21 @@ func (c *Client) Items(ctx context.Context, datasetID string) iter.Seq2[Item, er
 	}
 }
 
+// deleted returns nil if the rows of a dataset could not be listed because the dataset is not there.
+func (c *Client) deleted(ctx context.Context, err error, datasetID string) error {
+	if !is(err, missing) {
+		return err
+	}
+	listed, listing := c.lists(ctx, datasetID)
+	switch {
+	case listing != nil:
+		return listing
+	case listed:
+		return &Error{Status: http.StatusNotFound, kind: failing, what: noPages}
+	}
+	return nil
+}
+
 // find looks for a document in a dataset; the zero place: it is not there.
 func (c *Client) find(ctx context.Context, dataset, documentID string) (place, error) {
 	all, err := c.Datasets(ctx)
@@ -86,9 +110,7 @@ func (c *Client) find(ctx context.Context, dataset, documentID string) (place, e
 			continue
 		}
 		for item, err := range c.Items(ctx, d.ID) {
-			if is(err, missing) {
-				break // the dataset was deleted just now
-			} else if err != nil {
+			if err != nil {
 				return place{}, err
 			}
 			if id, ours := documentOf(item.Name); ours && id == documentID {

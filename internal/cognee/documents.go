@@ -148,13 +148,31 @@ func (c *Client) conflicting(ctx context.Context, doc Document, err error) (plac
 	return at, found
 }
 
-// Forget removes a document from a dataset. It is no error if the document or the dataset is not there.
+// Forget removes a document from a dataset. It is no error if the document or the dataset is not there. An answer of 404
+// may be of something between, so it counts only if Cognee doesn't list the document.
 func (c *Client) Forget(ctx context.Context, datasetID, dataID string) error {
 	err := c.post(ctx, c.o.Timeout, c.at(nil, "forget"), map[string]string{"datasetId": datasetID, "dataId": dataID}, nil)
-	if err == nil || c.gone(ctx, err, datasetID) {
+	switch {
+	case is(err, missing):
+		return c.unlisted(ctx, place{dataID, datasetID})
+	case err == nil || c.gone(ctx, err, datasetID):
 		return nil
 	}
 	return err
+}
+
+// unlisted is an error unless Cognee shows that it doesn't have a document.
+func (c *Client) unlisted(ctx context.Context, at place) error {
+	for item, err := range c.Items(ctx, at.dataset) {
+		if err != nil {
+			return err
+		}
+		if item.ID == at.data {
+			return &Error{Status: http.StatusNotFound, kind: failing, what: "Cognee lists the document, and the request to forget it is " +
+				"answered with HTTP 404; does something between change the addresses of requests?"}
+		}
+	}
+	return nil
 }
 
 // ForgetDocument is Forget for a document of which only our names are known. listed: Cognee had it.
@@ -175,14 +193,6 @@ func (c *Client) gone(ctx context.Context, err error, datasetID string) bool {
 	case !is(err, down) && !is(err, refused):
 		return false
 	}
-	all, listing := c.Datasets(ctx)
-	if listing != nil {
-		return false
-	}
-	for _, d := range all {
-		if d.ID == datasetID {
-			return false
-		}
-	}
-	return true
+	listed, listing := c.lists(ctx, datasetID)
+	return listing == nil && !listed
 }

@@ -92,9 +92,7 @@ func (r *reconciliation) list(ctx context.Context) error {
 		}
 		r.names[d.ID] = d.Name
 		for item, err := range r.client.Items(ctx, d.ID) {
-			if is(err, missing) {
-				break // the dataset was deleted just now
-			} else if err != nil {
+			if err != nil {
 				return err
 			}
 			id, ours := documentOf(item.Name)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// request sends one request and decodes a JSON answer with a status of 2xx into answer (nil: it is not read). For
-// another status the error is problem's, for a failed connection transport's.
+// request sends one request and decodes a JSON answer with a status of 2xx into answer. If that is nil, any JSON will do, and
+// so will an empty answer. For another status the error is problem's, for a failed connection transport's.
 func (c *Client) request(
 	ctx context.Context, most time.Duration, method string, to *url.URL, body io.Reader, contentType string, answer any,
 ) error {
@@ -44,15 +44,17 @@ func (c *Client) request(
 	if got.StatusCode/100 != 2 {
 		return problem(got)
 	}
-	if answer == nil {
-		return nil
-	}
 	raw, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer+1))
 	switch {
 	case err != nil:
 		return transport(ctx, err)
 	case len(raw) > maxAnswer:
 		return &Error{Status: got.StatusCode, kind: failing, what: fmt.Sprintf("Cognee's answer is longer than %d bytes", maxAnswer)}
+	}
+	if answer == nil {
+		if answer = new(any); len(bytes.TrimSpace(raw)) == 0 {
+			return nil
+		}
 	}
 	if err := json.Unmarshal(raw, answer); err != nil {
 		return &Error{
