@@ -32,8 +32,7 @@ import (
 
 // question is what one call, or a whole checked task, is asked.
 type question struct {
-	key    string
-	sha256 string // of the file that is sent
+	key    string // with the hash of the file that is sent
 	step   string // the mode, or the step of a checked task
 	accept gateway.Format
 }
@@ -74,7 +73,7 @@ func (w *work) once(
 	missing := ""
 	for range claimTries {
 		claim, err := w.deps.Store.ClaimAnswer(ctx, store.AnswerQuestion{
-			Holder: w.call.Holder, Key: q.key, SourceSHA256: q.sha256, Mapping: w.payload.Mapping, Mode: q.step,
+			Holder: w.call.Holder, Key: q.key, SourceSHA256: w.file.SHA256, Mapping: w.payload.Mapping, Mode: q.step,
 			Fresh: w.call.Task.Hints.Force, Missing: missing,
 		})
 		if err != nil {

@@ -29,7 +29,7 @@ func (w *work) checked(ctx context.Context) (made, error) {
 	a, err := w.once(ctx, question{
 		key: keyOf("xml", version, w.file.SHA256, w.file.Size, w.payload.Mapping, Checked, w.payload.Pretty,
 			w.deps.Chat.Model(), w.deps.Confidence, checkVersion),
-		sha256: w.file.SHA256, step: string(Checked), accept: gateway.XML,
+		step: string(Checked), accept: gateway.XML,
 	}, w.readAndCheck)
 	if err != nil {
 		return made{}, err
@@ -47,8 +47,8 @@ func (w *work) checked(ctx context.Context) (made, error) {
 // readAndCheck does the steps of a checked task. Each paid one is kept by itself.
 func (w *work) readAndCheck(ctx context.Context, into string) (f store.AnswerFile, err error) {
 	read, err := w.once(ctx, question{
-		key:    keyOf("json", version, w.file.SHA256, w.file.Size, w.payload.Mapping),
-		sha256: w.file.SHA256, step: "read", accept: gateway.JSON,
+		key:  keyOf("json", version, w.file.SHA256, w.file.Size, w.payload.Mapping),
+		step: "read", accept: gateway.JSON,
 	}, func(ctx context.Context, into string) (store.AnswerFile, error) {
 		return w.process(ctx, gateway.Call{Path: w.file.Path, Format: gateway.PDF, Accept: gateway.JSON, Into: into})
 	})
@@ -85,7 +85,7 @@ func (w *work) readAndCheck(ctx context.Context, into string) (f store.AnswerFil
 func (w *work) finish(ctx context.Context, read answer, c check, into string) (store.AnswerFile, error) {
 	w.call.Progress.Report(0.8, "")
 	xml, err := w.once(ctx, question{
-		key: keyOf("json to xml", version, read.SHA256, read.Bytes, w.payload.Mapping, w.payload.Pretty), sha256: read.SHA256,
+		key:  keyOf("json to xml", version, read.SHA256, read.Bytes, w.payload.Mapping, w.payload.Pretty),
 		step: "write", accept: gateway.XML,
 	}, func(ctx context.Context, into string) (store.AnswerFile, error) {
 		return w.process(ctx, gateway.Call{

@@ -74,6 +74,23 @@ func TestChecked(t *testing.T) {
 	}
 }
 
+// TestCheckedBelongsToTheDocument: each answer that is kept names the document, whose deletion removes it, also if the
+// payload doesn't.
+func TestCheckedBelongsToTheDocument(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, gatewaytest.Options{})
+	b.Put("uploads/t7.pdf", string(einvoicetest.PDF(invoice)))
+	r := b.finish(b.BeginAs("t7", task.XML, `{"mode":"checked"}`, task.Hints{}))
+	if got := handlertest.Query[string](b.Bench, "select string_agg(mode, ' ' order by mode) from gateway_answers where source_sha256 = $1",
+		r.ContentSHA256); got != "checked read write" {
+		t.Errorf("answers of the document: %s", got)
+	}
+	if got := handlertest.Query[string](b.Bench, "select string_agg(concat(filename, ' ', blob), ', ') from partials"); got !=
+		"uploads/t7.pdf uploads/t7.pdf" {
+		t.Errorf("checks are of %s", got)
+	}
+}
+
 // TestForged: an amount that the document does not state takes the confidence below the bound, whatever a model says of
 // it, and the row says where. The XML is then the model's, for a person to review, and no second call is paid for.
 func TestForged(t *testing.T) {

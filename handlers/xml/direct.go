@@ -68,8 +68,8 @@ func (w *work) embedded() (made, error) {
 // direct lets the gateway make the XML.
 func (w *work) direct(ctx context.Context) (made, error) {
 	a, err := w.once(ctx, question{
-		key:    keyOf("xml", version, w.file.SHA256, w.file.Size, w.payload.Mapping, Direct, w.payload.Pretty),
-		sha256: w.file.SHA256, step: string(Direct), accept: gateway.XML,
+		key:  keyOf("xml", version, w.file.SHA256, w.file.Size, w.payload.Mapping, Direct, w.payload.Pretty),
+		step: string(Direct), accept: gateway.XML,
 	}, func(ctx context.Context, into string) (store.AnswerFile, error) {
 		return w.process(ctx, gateway.Call{
 			Path: w.file.Path, Format: gateway.PDF, Accept: gateway.XML, Pretty: w.payload.Pretty, Into: into,

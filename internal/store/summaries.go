@@ -8,6 +8,9 @@ type Partial struct {
 	Answer           json.RawMessage `json:"answer"` // in the caller's form; at most MaxPartial bytes
 	PromptTokens     int             `json:"prompt_tokens"`
 	CompletionTokens int             `json:"completion_tokens"`
+	// The document that it is about; empty: what the job's payload names.
+	Filename string `json:"filename,omitempty"`
+	Blob     string `json:"blob,omitempty"`
 	// the querying job paid for it in its current series; set by the store
 	Own bool `json:"own"`
 }

@@ -65,12 +65,15 @@ func TestDeletedDocumentIsErased(t *testing.T) {
 		`insert into page_result_jobs (client_id, job_id, source, filename, blob) values ('a', 'o', 'sha of xerxes', 'xerxes.pdf', 'xerxes.pdf')`,
 		`insert into partials (client_id, key, answer, prompt_tokens, completion_tokens, job_id, series, filename, blob)
 			values ('a', 'k', '"xerxes"', 1, 1, 'o', 1, 'xerxes.pdf', 'xerxes.pdf')`,
+		`select aw_partials_put('{"client_id":"a","job_id":"of no name","partials":[{"key":"check","answer":"xerxes","prompt_tokens":1,
+			"completion_tokens":1,"filename":"xerxes.pdf","blob":"xerxes.pdf"}]}')`,
 		`insert into summaries (client_id, job_id, filename, summary, model, blob, source_sha256)
 			values ('a', 'o', 'xerxes.pdf', 'of xerxes', 'm', 'xerxes.pdf', 'sha of xerxes')`,
 		`insert into derived_contents (client_id, job_id, source_filename, blob, format, engine, version, source_blob, source_sha256)
 			values ('a', 'o', 'xerxes.pdf', 'derived/xerxes.xml', 'xml', 'e', 1, 'xerxes.pdf', 'sha of xerxes')`,
 		`insert into llm_checks (client_id, job_id, confidence, verdict, findings, model) values ('a', 'o', 1, 'agrees', '["xerxes"]', 'm')`,
-		`insert into gateway_answers (client_id, key, source_sha256, mapping, mode, blob) values ('a', 'k', 'sha of xerxes', 'm', 'direct', 'b')`,
+		`insert into gateway_answers (client_id, key, source_sha256, mapping, mode, blob)
+			select 'a', step, 'sha of xerxes', 'm', step, 'b' from unnest(array['direct', 'checked', 'read', 'write']) step`,
 		`insert into decks (client_id, id, job_id, source_filename, source_sha256, title, slides, blob)
 			values ('a', gen_random_uuid(), 'o', 'xerxes.pdf', 'sha of xerxes', 'Xerxes', 1, 'decks/1.json')`)
 	before := rowsWith(t, conn, "xerxes")

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -268,7 +269,7 @@ func testPurgeDerived(t *testing.T, b *bench) {
 }
 
 // testDeleteOutputs: what the gateway answered for a document's bytes is not used again, and the check of a removed result
-// goes with it. Those of other bytes and of other tenants stay.
+// goes with it. So do the answers of a checked task's steps. Those of other bytes and of other tenants stay.
 func testDeleteOutputs(t *testing.T, b *bench) {
 	other := newBench(t, b.open)
 	check := map[*bench]string{}
@@ -284,7 +285,11 @@ func testDeleteOutputs(t *testing.T, b *bench) {
 			}
 			x.keepAnswer(answer(h, q.Key, c.Claim, "derived/gateway/"+sha), "")
 		}
-		_, h := x.run()
+		x.askedLast("bytes-b", "bytes-a")
+		m, h := x.run(func(m *store.Begin) { m.Payload = json.RawMessage(`{}`) })
+		note := partial("check", "of a.pdf")
+		note.Filename, note.Blob = "a.pdf", "in/a.pdf"
+		x.keepPartials(m.JobID, note)
 		settled := x.complete(h, store.Effect{Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
 			SourceFilename: "a.pdf", SourceBlob: "in/a.pdf", SourceSHA256: "bytes-a", Recipe: "x", Blob: "derived/a.xml",
 			Format: "xml", Engine: "gateway",
@@ -301,12 +306,16 @@ func testDeleteOutputs(t *testing.T, b *bench) {
 	}
 
 	r := b.delete("one", "a.pdf", "in/a.pdf", nil)
-	if r.Removed.Asked != 1 {
+	if r.Removed.Asked != 2 || r.Removed.Notes != 1 {
 		t.Errorf("removed: %+v", r)
 	}
 	old, err := b.ExpireAnswers(b.ctx(), 24*hour, 10)
-	if err != nil || len(old) != 1 || old[0].Blob != "derived/gateway/bytes-a" {
-		t.Errorf("the upkeep removes %+v, %v; want the answer of the document", old, err)
+	blobs := map[string]bool{}
+	for _, a := range old {
+		blobs[a.Blob] = true
+	}
+	if err != nil || !maps.Equal(blobs, map[string]bool{"derived/gateway/bytes-a": true, "derived/gateway/written": true}) {
+		t.Errorf("the upkeep removes %+v, %v; want the answers of the document", old, err)
 	}
 	_, h := b.run()
 	b.claimAnswer(h, "key of bytes-a", false)
@@ -320,4 +329,22 @@ func testDeleteOutputs(t *testing.T, b *bench) {
 	}
 	_, h = other.run()
 	other.claimAnswer(h, "key of bytes-a", true)
+	if left := other.partials(store.PartialQuery{JobID: "x", Keys: []string{"check"}}); left == "" {
+		t.Error("the other tenant's check is gone")
+	}
+}
+
+// askedLast keeps the answer to a question that two documents had: the second asked it again when the first was gone.
+func (b *bench) askedLast(first, second string) {
+	b.t.Helper()
+	_, h := b.run()
+	q := question(h, "key of what both say")
+	var c store.AnswerClaim
+	for _, q.SourceSHA256 = range []string{first, second} {
+		var err error
+		if c, err = b.ClaimAnswer(b.ctx(), q); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.keepAnswer(answer(h, q.Key, c.Claim, "derived/gateway/written"), "")
 }

@@ -16,7 +16,8 @@ end $$;
 
 -- aw_gateway_claim returns the kept answer to the question p.key, or gives the right to ask. It raises AW007 while another
 -- job asks. p.fresh: only an answer that this job paid for in its current series counts (hints.force). p.missing: a blob
--- that was not found; the answer in it doesn't count. first: no answer was kept before, so that the blob of an earlier
+-- that was not found; the answer in it doesn't count. p.source_sha256 is the document that the question is about, whose
+-- deletion ends the answer: two documents may have one question, and the last that asked it counts. first: no answer was kept before, so that the blob of an earlier
 -- claim is one that its worker could not record.
 create or replace function {{ .schema }}.aw_gateway_claim(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -49,7 +50,8 @@ begin
     end if;
   end if;
   update {{ .schema }}.gateway_answers x set
-    fence = x.fence + 1, job_id = j.id, job_fence = j.fence, used_at = clock_timestamp()
+    fence = x.fence + 1, job_id = j.id, job_fence = j.fence, used_at = clock_timestamp(),
+    source_sha256 = p ->> 'source_sha256'
   where x.client_id = j.client_id and x.key = g.key returning * into g;
   return jsonb_build_object('kept', false, 'claim', g.fence, 'first', g.blob is null);
 end $$;

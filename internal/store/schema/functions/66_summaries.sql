@@ -28,7 +28,8 @@ begin
 end $$;
 
 -- aw_partials_put stores answers, and replaces those that exist. It needs no fence: an answer is right for its key
--- whoever got it, and as it was paid for it is kept even if the job was lost meanwhile.
+-- whoever got it, and as it was paid for it is kept even if the job was lost meanwhile. Its filename and blob are those
+-- of the document that it is about, whose deletion removes it; null: what the job's payload names.
 create or replace function {{ .schema }}.aw_partials_put(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -41,8 +42,10 @@ begin
   insert into {{ .schema }}.partials (
     client_id, key, answer, prompt_tokens, completion_tokens, job_id, series, filename, blob)
   select distinct on (x.key) v_client, x.key, x.answer, x.prompt_tokens, x.completion_tokens, v_job, v_series,
-         {{ .schema }}.aw_payload_name(v_payload), {{ .schema }}.aw_payload_blob(v_payload)
-  from jsonb_to_recordset(p -> 'partials') as x(key text, answer jsonb, prompt_tokens bigint, completion_tokens bigint)
+         coalesce(x.filename, {{ .schema }}.aw_payload_name(v_payload)),
+         coalesce(x.blob, {{ .schema }}.aw_payload_blob(v_payload))
+  from jsonb_to_recordset(p -> 'partials') as x(
+    key text, answer jsonb, prompt_tokens bigint, completion_tokens bigint, filename text, blob text)
   order by x.key
   on conflict (key, client_id) do update set answer = excluded.answer, prompt_tokens = excluded.prompt_tokens,
     completion_tokens = excluded.completion_tokens, job_id = excluded.job_id, series = excluded.series,
