@@ -81,9 +81,8 @@ func (x *Extractor) Extract(
 		return extract.Info{}, err
 	}
 	doc := result.Document
-	if n := len(doc.Pages); n > limits.Pages {
-		return extract.Info{}, taskerr.Errorf(taskerr.QuotaExceeded,
-			"the document has %d pages, more than the %d that are read: split it into smaller files", n, limits.Pages)
+	if err := checkPages(doc, limits.Pages); err != nil {
+		return extract.Info{}, err
 	}
 	info := extract.Info{Extractor: Name, Pages: pages(doc), Warnings: warnings(result)}
 	src.HasPages(info.Pages)
@@ -94,6 +93,28 @@ func (x *Extractor) Extract(
 		return extract.Info{}, err
 	}
 	return info, nil
+}
+
+// checkPages refuses a document of too many pages, and one in which a page has too high a number: lists of pages are as long
+// as the highest number. A number below 1 means that there is no page.
+func checkPages(doc *docling.Document, most int) error {
+	if n := len(doc.Pages); n > most {
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"the document has %d pages, more than the %d that are read: split it into smaller files", n, most)
+	}
+	last := pages(doc)
+	for _, items := range doc.Items {
+		for i := range items {
+			for _, at := range items[i].Places {
+				last = max(last, at.Page)
+			}
+		}
+	}
+	if last > most {
+		return taskerr.Errorf(taskerr.QuotaExceeded, "docling-serve has found a page %d, and %d pages are read: split the document "+
+			"into smaller files; if it has no such page, check the server's version, see docs/docling.md", last, most)
+	}
+	return nil
 }
 
 // request describes the conversion. The file's own name is not sent, because the server would log it.

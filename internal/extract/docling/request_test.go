@@ -103,3 +103,31 @@ func TestPartialSuccessIsReported(t *testing.T) {
 		t.Errorf("too many pages: %v", err)
 	}
 }
+
+// TestPageNumbers: a page whose number is above the limit is refused, before anything is made of it: lists of pages would be
+// as long as the number. A number below 1 is no page.
+func TestPageNumbers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, []byte("%PDF-"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change  func(*wire.Document)
+		refused bool
+	}{
+		"of the document": {func(d *wire.Document) { d.Pages[100_000] = d.Pages[1] }, true},
+		"of an item":      {func(d *wire.Document) { d.Items["texts"][0].Places[0].Page = 100_000 }, true},
+		"below 1":         {func(d *wire.Document) { d.Pages[-7] = d.Pages[1]; d.Items["texts"][0].Places[0].Page = -7 }, false},
+	} {
+		doc := read(t, string(doclingtest.Sample))
+		c.change(doc)
+		x := docling.New(&converter{result: &wire.Result{Status: wire.PartialSuccess, Document: doc}}, nil)
+		last := 0
+		_, err := x.Extract(t.Context(), extract.Source{Path: path, Format: extract.PDF}, extract.DefaultLimits,
+			func(b extract.Block) error { last = max(last, b.Page); return nil })
+		if e, ok := errors.AsType[*taskerr.Error](err); ok != c.refused || ok && e.Class != taskerr.QuotaExceeded || !ok && err != nil || last > 1 {
+			t.Errorf("%s: %v, a block on page %d", name, err, last)
+		}
+	}
+}
