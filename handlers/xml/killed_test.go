@@ -66,6 +66,10 @@ func (s killedStore) Derived(ctx context.Context, q store.DerivedQuery) (store.D
 	return kill(s.k, "derived", func() (store.DerivedAnswer, error) { return s.Store.Derived(ctx, q) })
 }
 
+func (s killedStore) HoldDocument(ctx context.Context, h store.Holder, most int) (int, error) {
+	return kill(s.k, "hold", func() (int, error) { return s.Store.HoldDocument(ctx, h, most) })
+}
+
 func (s killedStore) Partials(ctx context.Context, q store.PartialQuery) ([]store.Partial, error) {
 	return kill(s.k, "partials", func() ([]store.Partial, error) { return s.Store.Partials(ctx, q) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/gateway"
@@ -26,7 +27,8 @@ func resultBlob(job string, n int) string {
 }
 
 // place uploads the XML under its name. The commit of the job decides that it is the result; until then nobody knows of
-// it. What an earlier attempt has left there, of another version of the document, is replaced.
+// it. What an earlier attempt has left there, of another version of the document, is replaced. With an error the name is
+// that of a blob which this attempt may have written; empty: it has written none.
 func (w *work) place(ctx context.Context, m made) (string, error) {
 	before, err := w.deps.Store.Derived(ctx, store.DerivedQuery{
 		JobID: w.call.Task.ID, SourceFilename: w.payload.Filename, SourceSHA256: w.file.SHA256, Recipe: w.recipe(),
@@ -40,14 +42,34 @@ func (w *work) place(ctx context.Context, m made) (string, error) {
 		return name, err
 	}
 	same, err := w.has(ctx, name, m.sha256)
-	if err != nil || same {
-		return name, err
+	if err != nil {
+		return "", err
+	}
+	if same {
+		return name, nil
 	}
 	// A worker that has lost the job does not get past this call (I4).
 	if err := w.call.Progress.Save(ctx); err != nil {
 		return "", err
 	}
 	return name, w.upload(ctx, m.path, name, gateway.XML)
+}
+
+// withdrawTime is how long the removal of a result may take.
+const withdrawTime = 20 * time.Second
+
+// withdraw removes the result of an attempt that is canceled or fails after the upload, unless another attempt has the job:
+// its result has the same name. What can't be removed now, the next attempt replaces. An empty name: there is none.
+func (w *work) withdraw(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	if name == "" || !store.Holds(ctx, w.deps.Store, w.call.Holder, 1) {
+		return
+	}
+	if err := w.deps.Bucket.Remove(ctx, name); err != nil && !errors.Is(err, blob.ErrNotFound) {
+		w.deps.Log.Warn("can't remove the result of a task that has ended without it", "job_id", w.call.Task.ID, "blob", name,
+			"error", err)
+	}
 }
 
 func (w *work) putNew(ctx context.Context, path, name string) error {

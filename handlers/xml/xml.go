@@ -47,6 +47,7 @@ type Extractor interface {
 type Store interface {
 	store.Answers
 	store.Derivations
+	store.Decks     // tells whether an attempt still has its job
 	store.Summaries // keeps the model's answers
 }
 
@@ -176,10 +177,14 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 		return out, err
 	}
 	path, err := w.place(ctx, made)
+	if err == nil {
+		err = w.call.Progress.Stage(stageFinalizing)
+	}
 	if err != nil {
+		w.withdraw(ctx, path)
 		return out, err
 	}
-	return w.outcome(made, path), w.call.Progress.Stage(stageFinalizing)
+	return w.outcome(made, path), nil
 }
 
 // able reports what this worker lacks for the task.
