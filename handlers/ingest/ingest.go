@@ -165,7 +165,7 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 		return handlers.Outcome{}, err
 	}
 	w := &work{Handler: h, call: c, payload: p, notes: notes, staged: staged}
-	if w.title, err = h.deps.Privacy.Text(ctx, p.title()); err != nil {
+	if w.title, err = h.deps.Privacy.Text(ctx, p.title(staged.Active)); err != nil {
 		return handlers.Outcome{}, err
 	}
 	return w.ingest(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/source"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // Payload is what an ingest task says.
@@ -25,7 +26,7 @@ type Payload struct {
 	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096,pattern=^(blob:[^/].*|https://[^/?#@]+([/?#].*)?)$"`
 	// In place of one document: a job of its own for each new or changed blob whose name begins so. Empty: for all.
 	Prefix *string `json:"prefix" jsonschema:"maxLength=1024"`
-	// Kept with the document. A title in it is embedded with each chunk.
+	// Kept with the document. A title in it is embedded with each chunk. Default: what the document has already.
 	Metadata map[string]any `json:"metadata"`
 	// Take the document out of the index, with what was made of its text.
 	Delete bool `json:"delete"`
@@ -124,8 +125,11 @@ func nameProblem(s string) string {
 }
 
 // title is embedded with each chunk. Only the sender's counts: a title in the document is already a heading, and the
-// file's name would make two chunks of the same text in two files.
-func (p Payload) title() string {
+// file's name would make two chunks of the same text in two files. A task without metadata leaves the document's as it is.
+func (p Payload) title(before *store.ActiveVersion) string {
+	if p.Metadata == nil && before != nil {
+		return before.GivenTitle
+	}
 	title, _ := p.Metadata["title"].(string)
 	return title
 }

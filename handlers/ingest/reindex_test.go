@@ -172,6 +172,14 @@ func TestGates(t *testing.T) {
 			what: "a title", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
 			change: func() { b.Put("sheet.txt", original) }, downloads: true, writes: true, embeds: true,
 		},
+		{what: "without metadata it stays", unchanged: true},
+		{
+			what: "other text without metadata", change: func() { b.Put("sheet.txt", lines(19, 1)) }, downloads: true, writes: true,
+		},
+		{
+			what: "no metadata any more", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{}}`,
+			change: func() { b.Put("sheet.txt", original) }, downloads: true, writes: true, embeds: true,
+		},
 		{
 			what: "another model", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
 			change: func() { model = "model-b" }, downloads: true, writes: true, embeds: true,

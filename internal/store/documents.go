@@ -31,7 +31,8 @@ type ActiveVersion struct {
 	SourceETag    string `json:"source_etag"` // of the blob at that time
 	// SourceModified is the header Last-Modified of a web server at that time.
 	SourceModified string `json:"source_modified"`
-	Contexts       int    `json:"contexts"` // chunks that have a context
+	Contexts       int    `json:"contexts"`    // chunks that have a context
+	GivenTitle     string `json:"given_title"` // the title in the metadata of its sender
 }
 
 // ChunkContext says where in its document a chunk belongs. It is part of what is embedded and of what a search for words
@@ -160,7 +161,7 @@ type Activation struct {
 	SourceETag string `json:"source_etag"`
 	// SourceModified is a web server's Last-Modified.
 	SourceModified string         `json:"source_modified,omitempty"`
-	Metadata       map[string]any `json:"metadata,omitempty"` // of the payload
+	Metadata       map[string]any `json:"metadata,omitzero"` // of the payload; nil: the document keeps what it has
 	// TermsStaged: this attempt has called StageTerms for all chunks. Otherwise the commit counts their words.
 	TermsStaged bool `json:"terms_staged,omitempty"`
 }
@@ -173,7 +174,7 @@ type Retention struct {
 	SourceETag string `json:"source_etag"`
 	// SourceModified is a web server's Last-Modified.
 	SourceModified string         `json:"source_modified,omitempty"`
-	Metadata       map[string]any `json:"metadata,omitempty"`
+	Metadata       map[string]any `json:"metadata,omitzero"` // as in Activation
 	// of other bytes with the same text; nil: the bytes are the same
 	Reading *Reading `json:"reading,omitempty"`
 }

@@ -68,7 +68,8 @@ begin
                  'version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
                  'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
                  'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag,
-                 'source_modified', d.source_modified, 'contexts', coalesce(v.contexts, 0))
+                 'source_modified', d.source_modified, 'contexts', coalesce(v.contexts, 0),
+                 'given_title', case when jsonb_typeof(d.metadata -> 'title') = 'string' then d.metadata ->> 'title' end)
                from {{ .schema }}.document_versions v
                where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
     'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from {{ .schema }}.document_chunks c
