@@ -20,6 +20,7 @@ func (h *Handler) locate(ctx context.Context, notes *handlers.Notes, p *Payload)
 	if p.place, err = handlers.Locate(h.fetcher(), p.place, &p.Filename, &p.Blob); err != nil || p.Filename != "" {
 		return err
 	}
+	p.derived = true
 	note := notes.Note(noteName)
 	if note.Load(&p.Filename) && p.Filename != "" {
 		return nil

@@ -37,7 +37,8 @@ type Payload struct {
 	// With prefix: delete the set's documents whose blob begins so and is gone.
 	DeleteMissing bool `json:"delete_missing"`
 
-	place source.Place // where the document is
+	place   source.Place // where the document is
+	derived bool         // its name is not the sender's
 }
 
 // maxSetName is the longest name of a document set, in characters.

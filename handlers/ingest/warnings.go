@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -12,6 +13,9 @@ func (w *work) warnings() []string {
 	all := slices.DeleteFunc(slices.Clone(w.info.Warnings), func(said string) bool {
 		return said == extract.NoText // what follows says more
 	})
+	if w.replacesAnother() {
+		all = append(all, "it replaces the document of this name that came from another address; to keep both, give each a filename")
+	}
 	unread := w.unreadWarning()
 	if unread != "" {
 		all = append(all, unread)
@@ -31,6 +35,17 @@ func (w *work) warnings() []string {
 		all = append(all, "the document has no text; nothing of it can be found")
 	}
 	return all
+}
+
+// replacesAnother reports whether a document whose name its server gave takes the place of one from elsewhere. A signature
+// in the query may change.
+func (w *work) replacesAnother() bool {
+	if !w.payload.derived || w.staged.Active == nil {
+		return false
+	}
+	before, _, _ := strings.Cut(w.staged.Active.Blob, "?")
+	now, _, _ := strings.Cut(w.payload.Blob, "?")
+	return before != now
 }
 
 // unreadWarning returns the warning about pages that are images and that OCR could not read.

@@ -189,3 +189,21 @@ func TestWebFailures(t *testing.T) {
 	}
 	b.CheckTemp()
 }
+
+// Addresses that end in the same name are one document, which is said when it comes from another one. A new signature is
+// no other address.
+func TestSameNameElsewhere(t *testing.T) {
+	t.Parallel()
+	s, edit := newSite(t)
+	b := newBench(t, edit)
+	for i, c := range []struct {
+		at   string
+		said bool
+	}{{"/a/handbook?sig=1", false}, {"/a/handbook?sig=2", false}, {"/b/handbook", true}, {"/b/handbook", false}} {
+		s.set(text(5, i))
+		r := b.ingest(`{"document_set":"docs","source_uri":"`+s.url+c.at+`"}`, task.Hints{})
+		if r.Filename != "handbook.md" || strings.Contains(fmt.Sprint(r.Warnings), "another address") != c.said {
+			t.Errorf("%s: %+v", c.at, r)
+		}
+	}
+}
