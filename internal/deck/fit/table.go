@@ -19,7 +19,7 @@ func (f *fitter) table(layout *deck.Layout, e deck.Element) (deck.Element, *deck
 	end := max(box.Bottom(), f.deck.Size.Height*91/100)
 	height := float64(end-box.Y) / typeset.Point
 	scale := 1.0
-	if len(e.Table.Rows) > mostRows {
+	if len(e.Table.Rows) > mostRows || rowsWithin(e.Table, height, leastTable) < len(e.Table.Rows) {
 		scale = 0
 	}
 	for ; scale >= leastTable; scale -= step {
@@ -38,7 +38,8 @@ func (f *fitter) table(layout *deck.Layout, e deck.Element) (deck.Element, *deck
 func (f *fitter) divideTable(e deck.Element, height float64) (deck.Element, *deck.Element) {
 	const comfortable = 0.75
 	top := *e.Table
-	top.Rows = top.Rows[:min(len(top.Rows), mostRows)]
+	// One row more than fits: the cut is before it.
+	top.Rows = top.Rows[:min(len(top.Rows), mostRows, rowsWithin(&top, height, comfortable)+1)]
 	g, err := f.set.Table(&top, comfortable)
 	if err != nil {
 		return e, nil
@@ -71,6 +72,17 @@ func (f *fitter) divideTable(e deck.Element, height float64) (deck.Element, *dec
 	more.Table = &tail
 	e.Table = resized(&head, f.deck, comfortable)
 	return e, &more
+}
+
+// rowsWithin is how many rows of a table a height has room for at most: they are as high as they say, or higher.
+func rowsWithin(t *deck.Table, height, scale float64) int {
+	used := 0.0
+	for i, r := range t.Rows {
+		if used += float64(r.Height) / typeset.Point * scale; used > height+0.5 {
+			return i
+		}
+	}
+	return len(t.Rows)
 }
 
 // joined reports whether a cell spans the line above a row.
