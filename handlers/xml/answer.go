@@ -25,7 +25,7 @@ import (
 //
 //	before the call         nothing was paid; the claim ends with the job's lease
 //	before the blob         the answer is lost with the worker's disk: it was not stored
-//	before the row          the next claim finds the blob of the claim before it: see adopt
+//	before the row          the next claim finds the blob of the claim before it: see adopt.go
 //	before the commit       the next attempt takes what is kept
 //
 // The upkeep removes what was not used for long, see upkeep.Answers.
@@ -60,8 +60,6 @@ const (
 	keepTime = time.Minute
 	// claimTries bounds how often an answer is claimed whose blob was removed meanwhile.
 	claimTries = 5
-	// adoptable is how many claims back a blob is looked for.
-	adoptable = 8
 )
 
 // once returns the kept answer to a question, or asks it, as the only job of the tenant, and keeps the answer. ask
@@ -102,6 +100,9 @@ func (w *work) ask(
 	if found, err := w.adopt(ctx, q, claim); err != nil || found != nil {
 		return w.keep(ctx, q, claim.Claim, found, err)
 	}
+	if err := w.remember(ctx, q, claim); err != nil {
+		return answer{}, err
+	}
 	a := answer{path: filepath.Join(w.file.Dir, q.step+"-"+q.key[:16])}
 	var err error
 	if a.AnswerFile, err = ask(ctx, a.path); err != nil {
@@ -136,29 +137,6 @@ func (w *work) keep(ctx context.Context, q question, claim int64, a *answer, err
 		}
 	}
 	return *a, nil
-}
-
-// adopt looks for the blob of a claim that ended before its row was written. Its worker had checked the answer, and a
-// blob is written as a whole or not at all. A forced task doesn't take what others paid for.
-func (w *work) adopt(ctx context.Context, q question, claim store.AnswerClaim) (*answer, error) {
-	if w.call.Task.Hints.Force || !claim.First || q.step == string(Checked) {
-		return nil, nil
-	}
-	for before := claim.Claim - 1; before >= max(1, claim.Claim-adoptable); before-- {
-		f := store.AnswerFile{Blob: gateway.KeptBlob(q.key, before), HTTPStatus: 200}
-		path, err := w.download(ctx, f)
-		if errors.Is(err, errGone) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if f.SHA256, f.Bytes, err = digest(path, q.accept); err != nil {
-			continue // somebody changed it
-		}
-		return &answer{path: path, AnswerFile: f}, nil
-	}
-	return nil, nil
 }
 
 // errGone means that the blob of a kept answer is missing, or is another one.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/gateway"
 	"github.com/seed-7227ef26/async-worker/internal/source"
@@ -125,7 +124,7 @@ func (w *work) text(ctx context.Context) (document, error) {
 		return d, err
 	}
 	src.TempDir, src.SHA256 = w.file.Dir, w.file.SHA256
-	src.Memory = handlers.NewNotes(w.call).Note("extract")
+	src.Memory = w.memory.Note("extract")
 	var pages []*strings.Builder
 	info, err := w.deps.Extractor.Extract(ctx, src, w.deps.Limits, func(b extract.Block) error {
 		n := max(b.Page, 1)

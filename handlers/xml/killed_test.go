@@ -110,6 +110,16 @@ func (g killedGateway) Process(ctx context.Context, c gateway.Call) (gateway.Ans
 	return kill(g.k, "gateway "+string(c.Accept), func() (gateway.Answer, error) { return g.Gateway.Process(ctx, c) })
 }
 
+type killedProgress struct {
+	handlertest.Progress
+	k *killer
+}
+
+func (p *killedProgress) Save(ctx context.Context) error {
+	_, err := kill(p.k, "save", func() (int, error) { return 0, p.Progress.Save(ctx) })
+	return err
+}
+
 type killedModel struct {
 	*model
 	k *killer
@@ -120,17 +130,20 @@ func (m killedModel) Ask(ctx context.Context, q llm.Question) (llm.Answer, error
 }
 
 // TestKilledAtEachStep: a worker is killed before or after each of its steps. The next attempt has one result, and pays
-// for no call whose answer was stored.
+// for no call whose answer was stored. A forced task takes none of the answers that were there before it.
 func TestKilledAtEachStep(t *testing.T) {
 	t.Parallel()
 	for mode, whole := range map[string]int{`,"mode":"direct"`: 1, inChecked: 2} {
-		steps := killedOnce(t, mode, 0, false).steps
-		for at := 1; at <= len(steps); at++ {
-			for _, after := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s %d %s after=%v", strings.Trim(mode[8:], `"`), at, steps[at-1], after), func(t *testing.T) {
-					t.Parallel()
-					killedOnce(t, mode, at, after).check(t, whole)
-				})
+		for _, force := range []bool{false, true} {
+			steps := killedOnce(t, mode, force, 0, false).steps
+			for at := 1; at <= len(steps); at++ {
+				for _, after := range []bool{false, true} {
+					name := fmt.Sprintf("%s force=%v %d %s after=%v", strings.Trim(mode[8:], `"`), force, at, steps[at-1], after)
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						killedOnce(t, mode, force, at, after).check(t, whole)
+					})
+				}
 			}
 		}
 	}
@@ -142,19 +155,26 @@ type killing struct {
 	stored int      // paid calls whose answer was stored when the worker died
 	lost   int      // and those whose answer was not
 	paid   int      // in the end
-	asked  int      // questions to the model
 	rows   int      // results
 }
 
-func killedOnce(t *testing.T, mode string, at int, after bool) killing {
+func killedOnce(t *testing.T, mode string, force bool, at int, after bool) killing {
 	t.Helper()
 	b := newBench(t, gatewaytest.Options{})
+	hints, path := task.Hints{Force: force}, "results/t7.xml"
+	if force {
+		b.finish(b.BeginAs("t7", task.XML, payloadOf(mode), task.Hints{}))
+		path = "results/2/t7.xml"
+	}
+	before := b.gateway.Paid()
 	b.Job.Lease = 0 // the next attempt starts at once
 	k := &killer{at: at, after: after}
 	deps := b.deps
 	deps.Store, deps.Bucket = killedStore{b.Store, k}, killedBucket{b.Bucket, k}
 	deps.Gateway, deps.Chat = killedGateway{b.deps.Gateway, k}, killedModel{b.model, k}
-	c := b.BeginAs("t7", task.XML, payloadOf(mode), task.Hints{})
+	c := b.BeginAs("t7", task.XML, payloadOf(mode), hints)
+	progress := &killedProgress{k: k}
+	c.Progress = progress
 	out, err := xml.New(deps).Handle(t.Context(), c)
 	var r killing
 	if at == 0 {
@@ -168,13 +188,15 @@ func killedOnce(t *testing.T, mode string, at int, after bool) killing {
 		t.Fatalf("it survived: %v", err)
 	}
 	r.stored = countStored(k)
-	r.lost = b.gateway.Paid() - r.stored
-	got := b.finish(b.BeginAs("t7", task.XML, payloadOf(mode), task.Hints{}))
-	if got.ResultPath != "results/t7.xml" || !strings.HasPrefix(b.Get(got.ResultPath), "<?xml") || got.Deduplicated {
+	r.lost = b.gateway.Paid() - before - r.stored
+	next := b.BeginAs("t7", task.XML, payloadOf(mode), hints)
+	next.Checkpoint = progress.Saved
+	got := b.finish(next)
+	if got.ResultPath != path || !strings.HasPrefix(b.Get(got.ResultPath), "<?xml") || got.Deduplicated {
 		t.Errorf("%+v", got)
 	}
-	r.paid, r.asked = b.gateway.Paid(), len(b.model.asked)
-	r.rows = handlertest.Query[int](b.Bench, "select count(*)::int from derived_contents")
+	r.paid = b.gateway.Paid() - before
+	r.rows = handlertest.Query[int](b.Bench, "select count(*)::int from derived_contents where blob = $1", path)
 	return r
 }
 
@@ -202,4 +224,34 @@ func (r killing) check(t *testing.T, whole int) {
 		t.Errorf("%d calls were paid for, want %d: %d answers were stored and %d lost when the worker died", r.paid, whole+r.lost,
 			r.stored, r.lost)
 	}
+}
+
+// keepless is a store in which no answer is kept.
+type keepless struct{ xml.Store }
+
+func (keepless) KeepAnswer(context.Context, store.Answer) (string, error) { return "", errKilled }
+
+// TestKilledAfterLoss: somebody removed a kept answer, and the job that asks again dies before its row is written. Its next
+// attempt pays for nothing.
+func TestKilledAfterLoss(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, gatewaytest.Options{})
+	b.do(payloadOf(""))
+	if err := b.Bucket.Remove(t.Context(), handlertest.Query[string](b.Bench, "select blob from gateway_answers")); err != nil {
+		t.Fatal(err)
+	}
+	b.Job.Lease = 0
+	deps := b.deps
+	deps.Store = keepless{b.Store}
+	progress := &handlertest.Progress{}
+	c := b.BeginAs("t7", task.XML, payloadOf(""), task.Hints{})
+	c.Progress = progress
+	if _, err := xml.New(deps).Handle(t.Context(), c); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	b.calls(2, "the killed attempt")
+	next := b.BeginAs("t7", task.XML, payloadOf(""), task.Hints{})
+	next.Checkpoint = progress.Saved
+	b.finish(next)
+	b.calls(2, "the next attempt")
 }

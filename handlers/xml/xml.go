@@ -127,11 +127,12 @@ type work struct {
 	carried *einvoice.Invoice // the XML in the PDF; nil: none
 	used    []taskerr.Dependency
 	notes   []string // warnings
+	memory  *handlers.Notes
 }
 
 // Handle makes XML of one invoice.
 func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-	w := &work{Handler: h, call: c}
+	w := &work{Handler: h, call: c, memory: handlers.NewNotes(c)}
 	out, err := w.do(ctx)
 	return out, handlers.Stopped(ctx, err)
 }
