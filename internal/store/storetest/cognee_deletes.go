@@ -62,3 +62,27 @@ func testCogneeDeletesAfterAPause(t *testing.T, b *bench) {
 		t.Errorf("claimed %+v, want that it is forgotten", d)
 	}
 }
+
+// testCogneeChangesMeanwhile: when an attempt fails, what is wanted by then does not wait for its backoff, and has its own
+// attempts.
+func testCogneeChangesMeanwhile(t *testing.T, b *bench) {
+	b.openCognee()
+	b.ingest("a.pdf", "one")
+	d := b.toSend()
+	b.ingest("a.pdf", "two")
+	if s := b.settle(d, store.CogneeRetry, store.CogneeFailing); s.Status != "pending" {
+		t.Errorf("settled %+v", s)
+	}
+	if d = b.toSend(); d.Version != 2 || d.Attempts != 0 {
+		t.Errorf("claimed %+v, want the new version", d)
+	}
+	b.delete("contracts", "a.pdf", "in/a.pdf", nil)
+	b.settle(d, store.CogneeRetry, store.CogneeFailing)
+	if d = b.toSend(); d.Version != 0 || d.Attempts != 0 {
+		t.Errorf("claimed %+v, want the deletion", d)
+	}
+	b.settle(d, store.CogneeRetry, store.CogneeFailing)
+	if got := b.work(); len(got.Documents) > 0 {
+		t.Errorf("claimed %+v before the deletion's own backoff has ended", got)
+	}
+}

@@ -215,6 +215,7 @@ var otherTests = []suiteTest{
 	{"versions for Cognee", testCogneeVersions},
 	{"deletes for Cognee", testCogneeDeletes},
 	{"deletes for Cognee after a pause", testCogneeDeletesAfterAPause},
+	{"changes while Cognee fails", testCogneeChangesMeanwhile},
 	{"fence for Cognee", testCogneeFence},
 	{"refusals of Cognee", testCogneeRefusals},
 	{"Cognee gives up", testCogneeGivesUp},
