@@ -39,6 +39,9 @@ type answers struct {
 	kept map[string]store.AnswerFile
 }
 
+// HoldDocument says that an attempt has its job.
+func (a *answers) HoldDocument(context.Context, store.Holder, int) (int, error) { return 0, nil }
+
 func (a *answers) ClaimAnswer(_ context.Context, q store.AnswerQuestion) (store.AnswerClaim, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

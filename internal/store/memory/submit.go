@@ -108,11 +108,18 @@ func (s *Jobs) Canceling(_ context.Context, attempts []store.Holder) ([]store.Ho
 	return asked, nil
 }
 
+// anotherMessage is how long after the letter of a message one of the same id is another message: of a queue that counts
+// from 1 again.
+const anotherMessage = 5 * time.Minute
+
 // Reject records a message that is not a valid task, once (I6).
 func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settlement, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := source{j.Source.Queue, j.Source.MessageID}
+	if d, there := s.byMessage[key]; there && j.Source.InsertedAt.After(d.Created.Add(anotherMessage)) {
+		key.id += j.Source.InsertedAt.UTC().Format("@20060102150405.000000")
+	}
 	if d, again := s.byMessage[key]; again && key.id != "" {
 		state := string(job.Failed)
 		if d.Reason == conflict {

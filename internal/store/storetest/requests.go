@@ -89,6 +89,19 @@ func testReject(t *testing.T, b *bench) {
 	if s.Deliveries != 0 {
 		t.Error("a webhook without a URL")
 	}
+
+	// A queue that is made again counts from 1: this is another message.
+	other := rejection(func(o *store.Rejection) { o.Source, o.Source.InsertedAt = nameless.Source, time.Now().Add(hour) })
+	recycled := b.reject(other)
+	if recycled.DeadLetter.ID == s.DeadLetter.ID || b.job(other.JobID).Status != "failed" {
+		t.Errorf("I1: another message of the same number: %+v", recycled)
+	}
+	if again := b.reject(other); again.DeadLetter.ID != recycled.DeadLetter.ID {
+		t.Errorf("I6: and that again: %+v", again)
+	}
+	if again := b.reject(nameless); again.DeadLetter.ID != s.DeadLetter.ID {
+		t.Errorf("I6: the first one: %+v", again)
+	}
 }
 
 // testRejectSubmitted: a job recorded before its message was sent fails when that message is refused, and does not

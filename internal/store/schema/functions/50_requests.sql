@@ -167,6 +167,23 @@ return case
        and j.payload = coalesce(nullif(p -> 'payload', 'null'), '{}') then 'failed'
   else 'rejected' end;
 
+-- aw_message_of is the identity of a rejected message on its queue. A queue that is made again, or is another service's,
+-- may count from 1 again: a message that came five minutes after the letter of that number, which is
+-- more than clocks differ, is another one.
+create or replace function {{ .schema }}.aw_message_of(client text, source jsonb) returns text
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_id text := nullif(source ->> 'message_id', '');
+  v_inserted timestamptz := (source ->> 'inserted_at')::timestamptz;
+begin
+  if exists (select from {{ .schema }}.dead_letters l
+             where l.client_id = client and l.rejected and coalesce(l.source_queue, '') = coalesce(source ->> 'queue', '')
+               and l.message_id = v_id and l.created_at < v_inserted - interval '5 minutes') then
+    return v_id || to_char(v_inserted at time zone 'utc', '"@"YYYYMMDDHH24MISSUS');
+  end if;
+  return v_id;
+end $$;
+
 -- aw_reject records a message that can't become a job, once per message (I6).
 create or replace function {{ .schema }}.aw_reject(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -174,6 +191,7 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := nullif(p ->> 'job_id', '');
   v_error jsonb := {{ .schema }}.aw_failure(p -> 'error', 0, p ->> 'worker', 0::bigint);
+  v_message text := {{ .schema }}.aw_message_of(v_client, p -> 'source');
   v_state text;
   v_sent integer;
   d {{ .schema }}.dead_letters;
@@ -184,7 +202,7 @@ begin
     source_queue, message_id, error_type, retry_count, processing_time_ms, worker_id)
   values (v_client, v_job, true, nullif(p ->> 'type', ''), p ->> 'reason', v_error ->> 'class', v_error ->> 'code',
           v_error ->> 'message', 0, coalesce(p ->> 'original_message', ''),
-          nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''),
+          nullif(p #>> '{source,queue}', ''), v_message,
           v_error ->> 'error_type', 0, 0, nullif(p ->> 'worker', ''))
   on conflict (client_id, coalesce(source_queue, ''), message_id) where rejected and message_id is not null do nothing
   returning * into d;
@@ -192,7 +210,7 @@ begin
     select * into strict d from {{ .schema }}.dead_letters l
       where l.client_id = v_client and l.rejected
         and coalesce(l.source_queue, '') = coalesce(p #>> '{source,queue}', '')
-        and l.message_id = p #>> '{source,message_id}';
+        and l.message_id = v_message;
     return jsonb_build_object('state', case d.reason when 'conflict' then 'rejected' else 'failed' end, 'attempts', 0,
                               'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', 0);
   end if;
