@@ -88,7 +88,7 @@ func TestLoopShutdown(t *testing.T) {
 			t.Errorf("quick: got %+v", got)
 		}
 		if got := box.state(hanging); got.status != store.DeliveryPending || len(got.history) != 1 ||
-			!strings.Contains(got.history[0].Error, "the worker stopped") {
+			!strings.Contains(got.history[0].Error, "the worker stopped") || !got.history[0].Uncounted || got.history[0].NextAfter != 0 {
 			t.Errorf("hanging: got %+v", got)
 		}
 		if got := box.state(later); got.Fence != 0 {

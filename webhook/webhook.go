@@ -50,6 +50,8 @@ func outcome(d store.Delivery, a Attempt) store.DeliveryOutcome {
 	waits := schedule()
 	made := d.Attempts + 1
 	switch {
+	case errors.Is(a.Err, errStopping): // the next worker sends it at once: its id tells a receiver that has it
+		o.Status, o.Uncounted = store.DeliveryPending, true
 	case a.refused():
 		o.Status = store.DeliveryRefused
 	case a.succeeded():

@@ -96,12 +96,13 @@ type Receiver struct {
 type DeliveryOutcome struct {
 	ID             string        `json:"id"`
 	Fence          int64         `json:"fence"`
-	Status         string        `json:"status"`          // DeliveryPending: to be tried again
-	NextAfter      time.Duration `json:"-"`               // sent as next_after_ms; for DeliveryPending
-	ResponseStatus int           `json:"response_status"` // zero: no answer
-	Latency        time.Duration `json:"-"`               // sent as latency_ms
-	Response       string        `json:"response"`        // at most the first kilobyte of the answer, valid UTF-8
-	Error          string        `json:"error"`           // for people; empty when delivered
+	Status         string        `json:"status"`              // DeliveryPending: to be tried again
+	NextAfter      time.Duration `json:"-"`                   // sent as next_after_ms; for DeliveryPending
+	Uncounted      bool          `json:"uncounted,omitempty"` // the attempt was cut off by the worker itself
+	ResponseStatus int           `json:"response_status"`     // zero: no answer
+	Latency        time.Duration `json:"-"`                   // sent as latency_ms
+	Response       string        `json:"response"`            // at most the first kilobyte of the answer, valid UTF-8
+	Error          string        `json:"error"`               // for people; empty when delivered
 	// Down is HostDown or URLDown; empty: the receiver is not known to be down.
 	Down       string        `json:"down,omitempty"`
 	RetryAfter time.Duration `json:"-"` // from the answer; sent as retry_after_ms

@@ -198,6 +198,14 @@ func testDeliveries(t *testing.T, b *bench) {
 		again[0].Fence <= two[1].Fence {
 		t.Fatalf("the next attempt: %+v", again)
 	}
+	if err := settle(again[0], func(o *store.DeliveryOutcome) {
+		o.Status, o.Uncounted, o.Error = store.DeliveryPending, true, "the worker stopped"
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if again = b.claimAll(0); len(again) != 1 || again[0].Attempts != 1 {
+		t.Fatalf("after one that the worker cut off: %+v", again)
+	}
 	third := b.claimAll(hour) // the lease of that claim was zero
 	if len(third) != 1 || third[0].Fence <= again[0].Fence {
 		t.Fatalf("after the lease: %+v", third)

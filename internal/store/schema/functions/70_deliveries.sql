@@ -106,7 +106,7 @@ begin
   end if;
   update {{ .schema }}.webhook_deliveries set
     status = v_status, lease_expires_at = null, waits_for = v_down,
-    attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end,
+    attempts = attempts + case when w.waits_for is not null and v_down is not null or p -> 'uncounted' = 'true' then 0 else 1 end,
     next_attempt_at = case when v_status <> 'pending' then null
                            when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_max_wait()
                            else v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms') end,
