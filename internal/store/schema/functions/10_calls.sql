@@ -95,14 +95,15 @@ begin
 end $$;
 
 -- aw_document_key identifies the document that a job works on, as far as jobs of one document must not work at once: a
--- hash, null for other types. A part of jobs' columns.
+-- hash, null for other types. A part of jobs' columns. An empty text or a null is no name, as in aw_payload_name.
 create or replace function {{ .schema }}.aw_document_key(type text, payload jsonb) returns text
 language sql stable -- as jsonb_build_array is: else it would not be inlined
 return case when type in ('ingest', 'convert', 'export') then md5(jsonb_build_array(
-    type, payload -> 'document_set', payload -> 'deck_id',
-    coalesce(payload -> 'filename', payload -> 'blob', case when payload ->> 'source_uri' like 'blob:%'
-      then to_jsonb(substr(payload ->> 'source_uri', 6)) else payload -> 'source_uri' end,
-      payload -> 'prefix'))::text) end;
+    type, payload -> 'document_set', nullif(payload ->> 'deck_id', ''),
+    coalesce(nullif(payload ->> 'filename', ''), nullif(payload ->> 'blob', ''),
+      case when payload ->> 'source_uri' like 'blob:%' then substr(payload ->> 'source_uri', 6)
+           else nullif(payload ->> 'source_uri', '') end,
+      payload ->> 'prefix'))::text) end;
 
 -- aw_forced reports whether hints ask for another run of a job, in each form that the worker's decoder takes for true.
 create or replace function {{ .schema }}.aw_forced(hints jsonb) returns boolean
