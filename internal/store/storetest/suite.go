@@ -115,6 +115,8 @@ var otherTests = []suiteTest{
 	{"delete what was made of a former version", testDeleteMadeOfFormer},
 	{"purge what was derived of a document", testPurgeDerived},
 	{"delete the decks of a document", testDeleteDecks},
+	{"delete what was read by address", testDeleteAddress},
+	{"delete what was read by address of a named document", testDeleteAddressNamed},
 	{"delete a document's outputs", testDeleteOutputs},
 	{"collect superseded versions", testCollectSuperseded},
 	{"collect staged leftovers", testCollectStaged},

@@ -16,6 +16,21 @@ return coalesce(nullif(payload ->> 'blob', ''), case when nullif(payload ->> 'so
     then {{ .schema }}.aw_payload_name(jsonb_build_object('source_uri', payload -> 'source_uri')) end,
   payload ->> 'filename');
 
+-- aw_file_of is the name and the blob of the file that a job is about: as its payload has them; of an ingest of an address
+-- without a name, those of the document that it has staged, whose deletion finds by them what was made of the file.
+create or replace function {{ .schema }}.aw_file_of(j {{ .schema }}.jobs, out filename text, out blob text)
+language plpgsql stable set search_path = {{ .path }} as $$
+begin
+  if nullif(j.payload ->> 'filename', '') is null and j.payload ->> 'source_uri' ~* '^https?://' then
+    select d.filename, d.blob into filename, blob
+    from {{ .schema }}.document_versions v
+    join {{ .schema }}.documents d on d.client_id = v.client_id and d.id = v.document_id
+    where v.client_id = j.client_id and v.job_id = j.id and v.status = 'staged' limit 1;
+  end if;
+  filename := coalesce(filename, {{ .schema }}.aw_payload_name(j.payload));
+  blob := coalesce(blob, {{ .schema }}.aw_payload_blob(j.payload));
+end $$;
+
 -- aw_document_at is the name of the document of a set that was made of p.blob last; null: there is none.
 create or replace function {{ .schema }}.aw_document_at(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$

@@ -17,8 +17,7 @@ begin
     return false;
   end if;
   insert into {{ .schema }}.page_result_jobs (client_id, job_id, source, filename, blob)
-  values (client, job, of_source, {{ .schema }}.aw_payload_name(j.payload),
-          {{ .schema }}.aw_payload_blob(j.payload))
+  select client, job, of_source, f.filename, f.blob from {{ .schema }}.aw_file_of(j) f
   on conflict (job_id, source, client_id) do nothing;
   return true;
 end $$;

@@ -29,21 +29,24 @@ end $$;
 
 -- aw_partials_put stores answers, and replaces those that exist. It needs no fence: an answer is right for its key
 -- whoever got it, and as it was paid for it is kept even if the job was lost meanwhile. Its filename and blob are those
--- of the document that it is about, whose deletion removes it; null: what the job's payload names.
+-- of the document that it is about, whose deletion removes it; null: those of aw_file_of.
 create or replace function {{ .schema }}.aw_partials_put(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := p ->> 'job_id';
   v_series integer := {{ .schema }}.aw_series(v_client, v_job);
-  v_payload jsonb := (select j.payload from {{ .schema }}.jobs j where j.client_id = v_client and j.id = v_job);
+  v_filename text;
+  v_blob text;
   v_written integer;
 begin
+  select f.filename, f.blob into v_filename, v_blob
+    from {{ .schema }}.jobs j cross join lateral {{ .schema }}.aw_file_of(j) f
+    where j.client_id = v_client and j.id = v_job;
   insert into {{ .schema }}.partials (
     client_id, key, answer, prompt_tokens, completion_tokens, job_id, series, filename, blob)
   select distinct on (x.key) v_client, x.key, x.answer, x.prompt_tokens, x.completion_tokens, v_job, v_series,
-         coalesce(x.filename, {{ .schema }}.aw_payload_name(v_payload)),
-         coalesce(x.blob, {{ .schema }}.aw_payload_blob(v_payload))
+         coalesce(x.filename, v_filename), coalesce(x.blob, v_blob)
   from jsonb_to_recordset(p -> 'partials') as x(
     key text, answer jsonb, prompt_tokens bigint, completion_tokens bigint, filename text, blob text)
   order by x.key

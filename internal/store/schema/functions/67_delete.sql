@@ -33,8 +33,15 @@ language sql stable rows 1 set search_path = {{ .path }} as $$
       where j.client_id = k.client_id and j.id = k.job_id), ''), k.source_sha256)
 $$;
 
--- aw_sources_of are the hashes of the bytes that a document has or had, or that a task has read under its name,
--- without those that another document, or something made of another file, also has.
+-- aw_places_of is where a document is, as jobs may have it: its blob, or its address with the hash of its query
+-- (source.Place.Key) and as aw_payload_blob has it. A job whose payload has no name has it for the name, too.
+create or replace function {{ .schema }}.aw_places_of(d {{ .schema }}.documents) returns text[]
+language sql immutable
+return array[d.blob, regexp_replace(d.blob, '^(https?://.*)[?][0-9a-f]{24}$', '\1')];
+
+-- aw_sources_of are the hashes of the bytes that a document has or had, or that a task has read under its name or from its
+-- place, without those that another document, or something made of another file, also has. A task that gave no more than
+-- an address is not about another file: what it made has the name that it found there.
 create or replace function {{ .schema }}.aw_sources_of(d {{ .schema }}.documents) returns text[]
 language sql stable set search_path = {{ .path }} as $$
   select array(
@@ -48,7 +55,8 @@ language sql stable set search_path = {{ .path }} as $$
         where m.client_id = d.client_id and m.filename = d.filename
           and {{ .schema }}.aw_belongs_to_document(d, m.filename, m.blob, m.source_sha256)
       union select r.source from {{ .schema }}.page_result_jobs r
-        where r.client_id = d.client_id and r.filename = d.filename and r.blob = d.blob) s
+        where r.client_id = d.client_id and r.filename = any (d.filename || {{ .schema }}.aw_places_of(d))
+          and r.blob = any ({{ .schema }}.aw_places_of(d))) s
     where s.sha256 is not null
       and not exists (select from {{ .schema }}.document_versions o
         where o.client_id = d.client_id and o.content_sha256 = s.sha256 and o.document_id <> d.id)
@@ -59,7 +67,10 @@ language sql stable set search_path = {{ .path }} as $$
         where o.client_id = d.client_id and o.source_sha256 = s.sha256
           and not {{ .schema }}.aw_belongs_to_document(d, o.filename, o.blob, o.source_sha256))
       and not exists (select from {{ .schema }}.page_result_jobs o
-        where o.client_id = d.client_id and o.source = s.sha256 and o.filename is distinct from d.filename))
+        where o.client_id = d.client_id and o.source = s.sha256 and o.filename is distinct from d.filename
+          and coalesce(o.filename, '') !~* '^https?://' and o.filename is distinct from d.blob
+          and not exists (select from {{ .schema }}.document_versions v
+            where v.client_id = d.client_id and v.document_id = d.id and v.job_id = o.job_id)))
 $$;
 
 -- aw_made_of returns what a deletion of a document needs: the blobs that were derived from it alone; those of the decks
@@ -97,7 +108,8 @@ declare
   v {{ .schema }}.document_versions;
   v_purge boolean := jsonb_typeof(args -> 'purged') is not distinct from 'array';
   v_there boolean;
-  v_shared boolean;
+  v_places text[];
+  v_names text[];
   v_sources text[];
   v_jobs text[];
   v_blobs text[];
@@ -120,12 +132,18 @@ begin
     where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
 
   v_sources := {{ .schema }}.aw_sources_of(d);
-  v_shared := exists (select from {{ .schema }}.documents o where o.client_id = client and o.filename = d.filename
-    and o.id <> d.id and o.active_version is not null and o.blob = d.blob);
+  v_places := {{ .schema }}.aw_places_of(d);
+  -- What no other document shares: of its name, or made of the same blob by a job that gave no name.
+  v_names := array(select d.filename where not exists (
+      select from {{ .schema }}.documents o where o.client_id = client and o.filename = d.filename
+        and o.id <> d.id and o.active_version is not null and o.blob = d.blob))
+    || array(select unnest(v_places) where not exists (
+      select from {{ .schema }}.documents o where o.client_id = client and o.blob = d.blob
+        and o.id <> d.id and o.active_version is not null));
   delete from {{ .schema }}.page_results r where r.client_id = client and r.source = any (v_sources);
   get diagnostics v_readings = row_count;
   delete from {{ .schema }}.page_result_jobs r where r.client_id = client
-    and (r.source = any (v_sources) or r.filename = d.filename and r.blob = d.blob and not v_shared);
+    and (r.source = any (v_sources) or r.filename = any (v_names) and r.blob = any (v_places));
   with gone as (
     delete from {{ .schema }}.summaries x where x.client_id = client and x.filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, x.filename, x.blob, x.source_sha256) returning x.job_id)
@@ -133,7 +151,7 @@ begin
   -- Those of an ingest are about its document alone, whose name the payload may not have; of a summary, whose file may have
   -- been another blob then.
   delete from {{ .schema }}.partials x
-    where x.client_id = client and (x.filename = d.filename and x.blob = d.blob and not v_shared
+    where x.client_id = client and (x.filename = any (v_names) and x.blob = any (v_places)
       or x.job_id = any (v_jobs) or x.job_id = any (array(select o.job_id from {{ .schema }}.document_versions o
                                where o.client_id = client and o.document_id = d.id)));
   get diagnostics v_notes = row_count;
