@@ -127,6 +127,58 @@ func testOrderRemoval(t *testing.T, b *bench) {
 	}
 }
 
+// testOrderAddress: a removal also waits for an earlier ingest of an address, which has the document's name only since it
+// staged it, and for one of the address that the document is from. An ingest of another address holds nothing up.
+func testOrderAddress(t *testing.T, b *bench) {
+	for _, query := range []string{"", "?sig=1"} {
+		l := b.line()
+		address := "https://h/" + l.filename + query
+		begin := func(n int, payload string) (store.Begin, store.Holder) {
+			return b.run(func(m *store.Begin) {
+				m.Payload = json.RawMessage(`{"document_set":"one",` + payload + `}`)
+				m.Source.InsertedAt = l.start.Add(time.Duration(n) * time.Second)
+			})
+		}
+		want := func(h store.Holder, blob, ahead string) {
+			t.Helper()
+			_, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: "one", Filename: l.filename, Blob: blob})
+			got := ""
+			if busy, ok := errors.AsType[*store.BusyError](err); ok {
+				got, err = busy.JobID, nil
+			}
+			if err != nil || got != ahead {
+				t.Errorf("with the query %q %s waits for %q, want for %q; %v", query, h.JobID, got, ahead, err)
+			}
+		}
+		_, h2 := begin(2, `"source_uri":"https://h/elsewhere.pdf"`)
+		l.release(h2, false)
+		first, h1 := begin(1, `"source_uri":"`+address+`"`)
+		want(h1, address, "")
+		if _, err := b.Retry(b.ctx(), store.Retry{Holder: h1, After: time.Millisecond, Error: badInput}); err != nil {
+			t.Fatal(err)
+		}
+		_, removal := begin(3, `"delete":true,"filename":"`+l.filename+`"`)
+		want(removal, l.filename, first.JobID)
+		want(removal, l.filename, first.JobID)
+		h1 = l.again(first)
+		want(h1, address, "")
+		b.complete(h1)
+		want(removal, l.filename, "")
+		b.complete(removal)
+
+		b.ingestFrom("one", l.filename, address, "bytes")
+		again, h4 := begin(4, `"source_uri":"https://h/`+l.filename+`"`)
+		ahead := ""
+		if query == "" {
+			ahead = again.JobID
+		}
+		_, removal = begin(5, `"delete":true,"filename":"`+l.filename+`"`)
+		want(removal, l.filename, ahead)
+		b.complete(removal)
+		b.complete(h4)
+	}
+}
+
 // testOrderOutbox: the place of a job is that of its message, also if it is sent again, done again, or to be done later.
 func testOrderOutbox(t *testing.T, b *bench) {
 	const removal = `,"delete":true`

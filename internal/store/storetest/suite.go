@@ -78,6 +78,7 @@ var otherTests = []suiteTest{
 	{"order of a document's jobs", testOrder},
 	{"order beside a job that waits", testOrderWaits},
 	{"order of removals", testOrderRemoval},
+	{"order of a removal and an ingest of an address", testOrderAddress},
 	{"order whatever the outbox does", testOrderOutbox},
 	{"keep", testKeep},
 	{"failure keeps the old version", testFailureKeepsOld},

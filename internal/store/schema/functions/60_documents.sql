@@ -7,8 +7,9 @@
 -- aw_stage_document makes a staged version, or returns the one of an earlier attempt of this job. AW007 while another job
 -- holds the document, or one that was sent before this one is ahead, so that an older version does not replace a newer one.
 -- Ahead is who runs and has not staged yet, or was released, as the document was in other hands or the worker stopped. A
--- removal also waits for who tries again after a failure, or after a crash: it would undo the removal. Who waits for a
--- service that is down is not ahead, nor who did not come back in two minutes. The advised wait is half of how long others
+-- removal also waits for who tries again after a failure, or after a crash: it would undo the removal. Of jobs whose payload
+-- has an address and no name those count that have the address of the document, or of the job that staged it last. Who waits
+-- for a service that is down is not ahead, nor who did not come back in two minutes. The advised wait is half of how long others
 -- have worked, and a second for each job that is ahead: the next one comes soon after the holder's end, and a long queue
 -- asks seldom.
 create or replace function {{ .schema }}.aw_stage_document(p jsonb) returns jsonb
@@ -19,6 +20,7 @@ declare
   d {{ .schema }}.documents;
   v_staged {{ .schema }}.document_versions;
   v_holder {{ .schema }}.jobs;
+  v_keys text[] := array[j.document];
   v_ahead record;
   v_version integer;
 begin
@@ -34,6 +36,7 @@ begin
   select * into v_staged from {{ .schema }}.document_versions
     where client_id = j.client_id and document_id = d.id and status = 'staged';
   if found and v_staged.job_id <> j.id then
+    v_keys := v_keys || (select o.document from {{ .schema }}.jobs o where o.client_id = j.client_id and o.id = v_staged.job_id);
     select * into v_holder from {{ .schema }}.jobs
       where client_id = j.client_id and id = v_staged.job_id and status = 'running' and lease_expires_at > v_now;
     if v_holder.id is null then
@@ -43,12 +46,18 @@ begin
     end if;
   end if;
   if v_staged.job_id is distinct from j.id then
+    if d.blob ~ '^https?://' then
+      v_keys := v_keys || {{ .schema }}.aw_document_key('ingest', jsonb_build_object(
+        'document_set', d.document_set, 'source_uri', d.blob));
+    end if;
     select coalesce(v_holder.id, (array_agg(o.id order by coalesce(o.queued_at, o.created_at), o.id))[1]) as job,
            least(interval '30 seconds', greatest(count(*) * interval '1 second',
              (v_now - v_staged.created_at) / 2, max(o.not_before) - v_now)) as wait
-      into v_ahead from {{ .schema }}.jobs o
-      where o.client_id = j.client_id and o.document = j.document and o.status in ('pending', 'running')
-        and (coalesce(o.queued_at, o.created_at), o.id) < (coalesce(j.queued_at, j.created_at), j.id)
+      into v_ahead from (select distinct u.key from unnest(v_keys) u(key)) k
+      cross join lateral ( -- by the index, also in a plan that was made while there were few jobs
+        select * from {{ .schema }}.jobs x
+        where x.client_id = j.client_id and x.document = k.key and x.status in ('pending', 'running') offset 0) o
+      where (coalesce(o.queued_at, o.created_at), o.id) < (coalesce(j.queued_at, j.created_at), j.id)
         and (o.waiting_since is null or o.lease_expires_at > v_now) and o.id is distinct from v_holder.id
         and (o.status = 'pending' and o.not_before > v_now - interval '2 minutes' or o.lease_expires_at > v_now
              or j.payload -> 'delete' = 'true' and coalesce(o.lease_expires_at, o.not_before) > v_now - interval '2 minutes');
