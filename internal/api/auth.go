@@ -66,7 +66,7 @@ func newAuthenticator(d Deps) (*authenticator, error) {
 	a := &authenticator{auth: d.Auth}
 	a.tokens.Store(&d.Auth.Tokens)
 	if d.Auth.JWT != nil {
-		v, err := newVerifier(*d.Auth.JWT, d.ClientID)
+		v, err := newVerifier(*d.Auth.JWT, d.ClientID, d.Log)
 		if err != nil {
 			return nil, err
 		}
@@ -134,6 +134,16 @@ func unauthorized() *Problem {
 	return problem(http.StatusUnauthorized, "UNAUTHORIZED", "send a valid token as: Authorization: Bearer TOKEN")
 }
 
+// unauthenticated is the answer to a caller who is not known, by the error of authenticate.
+func unauthenticated(err error) *Problem {
+	if !errors.Is(err, errNoKeys) {
+		return unauthorized()
+	}
+	p := problem(http.StatusServiceUnavailable, "UNAVAILABLE", "the keys that verify this token can't be read now; try again")
+	p.retryAfter, p.stranger = jwksRetry, true
+	return p
+}
+
 // authorize lets a request through whose caller may make it.
 func (a *API) authorize(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
@@ -155,7 +165,7 @@ func (a *API) mayCall(r *http.Request, need apitoken.Scope) (Principal, *Problem
 		}
 	}
 	if err != nil {
-		return p, unauthorized()
+		return p, unauthenticated(err)
 	}
 	if limited := a.take(p); limited != nil {
 		return p, limited

@@ -22,7 +22,7 @@ type Caller struct {
 func (a *API) CallerOf(ctx context.Context, token string) (*Caller, error) {
 	p, err := a.auth.bearer(ctx, token)
 	if err != nil {
-		return nil, unauthorized()
+		return nil, unauthenticated(err)
 	}
 	if limited := a.take(p); limited != nil {
 		return nil, limited

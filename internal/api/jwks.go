@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"sync"
@@ -22,7 +23,9 @@ const (
 	jwksPath    = "/.well-known/jwks.json"
 	jwksKeep    = 10 * time.Minute
 	jwksAgain   = 30 * time.Second // at the earliest, for a key that is not known
+	jwksRetry   = 5 * time.Second  // at the earliest, for such a key after a fetch that failed
 	jwksLimit   = 10 * time.Second // for a request
+	jwksWarn    = 5 * time.Minute  // between two warnings
 	maxJWKS     = 256 << 10        // bytes
 	maxKeys     = 50
 	minRSA      = 2048 // bits
@@ -30,15 +33,22 @@ const (
 	maxExponent = 1 << 31
 )
 
-var errNoKey = errors.New("api: no such key")
+var (
+	errNoKey = errors.New("api: no such key")
+	// errNoKeys means that nobody knows whether there is such a key: the project's keys can't be read.
+	errNoKeys = errors.New("api: the project's keys can't be read")
+)
 
 // jwks are the public keys of a project, read again from time to time.
 type jwks struct {
 	url   string
 	fetch func(ctx context.Context, url string) ([]byte, error)
+	log   *slog.Logger
 
 	fetching sync.Mutex // one fetches; who needs a key that is not known waits for it
-	at       time.Time  // of the last fetch, successful or not
+	at       time.Time  // of the end of the last fetch, successful or not
+	failed   bool       // the last fetch
+	warned   time.Time  // when a failure was logged last
 
 	mu    sync.Mutex
 	read  time.Time // of the last successful fetch
@@ -51,8 +61,8 @@ type publicKey struct {
 	key any
 }
 
-func newJWKS(cfg JWTConfig) *jwks {
-	k := &jwks{url: cfg.Issuer + jwksPath, fetch: cfg.Fetch}
+func newJWKS(cfg JWTConfig, log *slog.Logger) *jwks {
+	k := &jwks{url: cfg.Issuer + jwksPath, fetch: cfg.Fetch, log: log}
 	if k.fetch == nil {
 		client := &http.Client{Timeout: jwksLimit}
 		k.fetch = func(ctx context.Context, url string) ([]byte, error) { return get(ctx, client, url) }
@@ -77,17 +87,25 @@ func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
 }
 
 // key returns a key by its id and algorithm. Old keys stay valid while new ones can't be read, or while another call
-// reads them. A key that is known and not old waits for nothing, whatever other tokens name.
+// reads them. A key that is known and not old waits for nothing, whatever other tokens name. The error is errNoKey, or
+// errNoKeys if the key may be one of those that could not be read.
 func (k *jwks) key(ctx context.Context, kid, alg string) (any, error) {
+	if kid == "" {
+		return nil, errNoKey
+	}
 	found, fresh := k.find(kid)
+	read := true
 	if !fresh && (found.key == nil || k.fetching.TryLock()) {
 		if found.key == nil {
 			k.fetching.Lock()
 		}
-		k.refresh(ctx, kid)
+		read = k.refresh(ctx, kid)
 		found, _ = k.find(kid)
 	}
-	if found.key == nil || found.alg != alg {
+	switch {
+	case found.key == nil && !read:
+		return nil, errNoKeys
+	case found.key == nil || found.alg != alg:
 		return nil, errNoKey
 	}
 	return found.key, nil
@@ -101,25 +119,49 @@ func (k *jwks) find(kid string) (found publicKey, fresh bool) {
 	return found, ok && time.Since(k.read) <= jwksKeep
 }
 
-// refresh reads the keys unless another call has found the key meanwhile, or the last fetch was a moment ago. The caller
-// holds fetching, which it unlocks.
-func (k *jwks) refresh(ctx context.Context, kid string) {
+// refresh reads the keys unless another call has found the key meanwhile, or the last fetch was a moment ago. It reports
+// whether the last fetch succeeded. The caller holds fetching, which it unlocks.
+func (k *jwks) refresh(ctx context.Context, kid string) (read bool) {
 	defer k.fetching.Unlock()
-	if _, fresh := k.find(kid); fresh || !k.at.IsZero() && time.Since(k.at) <= jwksAgain {
-		return
+	found, fresh := k.find(kid)
+	wait := jwksAgain
+	if k.failed && found.key == nil {
+		wait = jwksRetry
 	}
-	k.at = time.Now()
+	if fresh || !k.at.IsZero() && time.Since(k.at) <= wait {
+		return !k.failed
+	}
+	known, err := k.fetchAll(ctx)
+	// The wait begins at the end of a fetch: the calls that waited for it must not fetch one after the other.
+	k.at, k.failed = time.Now(), err != nil
+	if err != nil {
+		k.warn(err)
+		return false
+	}
+	k.mu.Lock()
+	k.known, k.read = known, k.at
+	k.mu.Unlock()
+	return true
+}
+
+func (k *jwks) fetchAll(ctx context.Context) (map[string]publicKey, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jwksLimit)
 	defer cancel()
 	raw, err := k.fetch(ctx, k.url)
 	if err != nil {
+		return nil, err
+	}
+	return parseJWKS(raw)
+}
+
+// warn logs that the keys can't be read, not each time. The caller holds fetching.
+func (k *jwks) warn(err error) {
+	if !k.warned.IsZero() && time.Since(k.warned) < jwksWarn {
 		return
 	}
-	if known, err := parseJWKS(raw); err == nil {
-		k.mu.Lock()
-		k.known, k.read = known, time.Now()
-		k.mu.Unlock()
-	}
+	k.warned = time.Now()
+	k.log.Warn("can't read the project's keys: requests with a user's JWT get 503 if its key is not known yet; "+
+		"check SUPABASE_URL, and whether the project answers", "url", k.url, "error", err)
 }
 
 // parseJWKS reads a JSON Web Key Set (RFC 7517). Keys of other kinds, and for other uses, are left out.

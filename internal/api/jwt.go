@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ type verifier struct {
 	parser *jwt.Parser
 }
 
-func newVerifier(cfg JWTConfig, clientID string) (*verifier, error) {
+func newVerifier(cfg JWTConfig, clientID string, log *slog.Logger) (*verifier, error) {
 	if cfg.Issuer == "" {
 		return nil, errors.New("api: JWTs need the project's address (SUPABASE_URL)")
 	}
@@ -57,7 +58,7 @@ func newVerifier(cfg JWTConfig, clientID string) (*verifier, error) {
 	methods := []string{jwt.SigningMethodHS256.Alg()}
 	if cfg.Secret == "" {
 		methods = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg()}
-		v.keys = newJWKS(cfg)
+		v.keys = newJWKS(cfg, log)
 	} else if len(cfg.Secret) < minSecret {
 		return nil, fmt.Errorf("api: the JWT secret is shorter than %d bytes", minSecret)
 	}
@@ -66,7 +67,8 @@ func newVerifier(cfg JWTConfig, clientID string) (*verifier, error) {
 	return v, nil
 }
 
-// verify returns whose token it is. Whatever is wrong with it, the error is the same.
+// verify returns whose token it is. Whatever is wrong with it, the error is errUnknown. It is errNoKeys if nobody can tell
+// whether something is.
 func (v *verifier) verify(ctx context.Context, token string) (Principal, error) {
 	if len(token) > maxJWT {
 		return Principal{}, errUnknown
@@ -82,6 +84,9 @@ func (v *verifier) verify(ctx context.Context, token string) (Principal, error) 
 		kid, _ := t.Header["kid"].(string)
 		return v.keys.key(ctx, kid, t.Method.Alg())
 	})
+	if errors.Is(err, errNoKeys) {
+		return Principal{}, errNoKeys
+	}
 	if err != nil || claims.Subject == "" || len(claims.Subject) > 256 || strings.ContainsFunc(claims.Subject, isControl) {
 		return Principal{}, errUnknown
 	}

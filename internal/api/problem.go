@@ -33,6 +33,7 @@ type Problem struct {
 	JobID  string         `json:"jobId,omitempty" doc:"The job that is in the way."`
 
 	retryAfter time.Duration // zero: not sent
+	stranger   bool          // nobody knows who asks
 }
 
 // ProblemField is what is wrong with a field.
@@ -58,6 +59,8 @@ func (p *Problem) GetHeaders() http.Header {
 	}
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="async-worker"`)
+	}
+	if p.Status == http.StatusUnauthorized || p.stranger {
 		h.Set("Connection", "close") // an unauthorized client must not hold a connection
 	}
 	return h
