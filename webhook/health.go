@@ -33,7 +33,7 @@ type failures struct {
 func (h *health) judge(d store.Delivery, a Attempt) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	name, path := host(d.URL), pathOf(d.URL)
+	name, path := hostKey(d), pathOf(d.URL)
 	switch {
 	case errors.Is(a.Err, errStopping), a.refused(), a.short(): // nothing was sent
 		return ""

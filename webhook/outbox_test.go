@@ -95,12 +95,15 @@ func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Clai
 		r.Fence++
 		r.leased = now.Add(c.Lease)
 		r.Waiting = r.waits != ""
-		claimed.Deliveries = append(claimed.Deliveries, r.Delivery)
+		d := r.Delivery
+		d.Host = hostOf(r.URL)
+		claimed.Deliveries = append(claimed.Deliveries, d)
 	}
 	return claimed, nil
 }
 
-func hostOf(url string) string { return strings.Split(url, "/")[2] }
+// hostOf is the host of a URL as the trigger aw_set_delivery_host has it.
+func hostOf(url string) string { return strings.ToLower(strings.Split(url, "/")[2]) }
 
 func (o *outbox) ExtendDeliveries(
 	ctx context.Context, claims []store.DeliveryClaim, lease time.Duration,

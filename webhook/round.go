@@ -189,7 +189,7 @@ func (r *round) startHeld() {
 	now := time.Now()
 	r.release(func(h held) bool { return now.After(h.until) })
 	r.held = slices.DeleteFunc(r.held, func(c held) bool {
-		name := host(c.URL)
+		name := hostKey(c.Delivery)
 		if !r.takes(name) {
 			return false
 		}
@@ -203,7 +203,7 @@ func (r *round) startHeld() {
 
 // finish removes an ended attempt. Held deliveries for a receiver that is down are released to the outbox.
 func (r *round) finish(f finished) {
-	name := host(f.delivery.URL)
+	name := hostKey(f.delivery)
 	r.look = r.look || f.look
 	r.running--
 	delete(r.flying, f.delivery.ID)
@@ -219,7 +219,7 @@ func (r *round) finish(f finished) {
 	}
 	if f.down != "" {
 		r.release(func(h held) bool {
-			return host(h.URL) == name && (f.down == store.HostDown || pathOf(h.URL) == pathOf(f.delivery.URL))
+			return hostKey(h.Delivery) == name && (f.down == store.HostDown || pathOf(h.URL) == pathOf(f.delivery.URL))
 		})
 	}
 }

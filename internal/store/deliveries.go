@@ -47,6 +47,7 @@ type Delivery struct {
 	ID       string // the webhook-id: the same for every attempt, without a dot
 	JobID    string // may be empty
 	URL      string
+	Host     string // of the URL, as SkipHosts means it; not for logs: it may hold a password; empty: not known
 	Body     string // exactly what is signed and sent
 	Attempts int    // before this one, since it was last sent again by hand
 	Fence    int64  // of this claim

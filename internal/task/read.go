@@ -24,6 +24,7 @@ const (
 	idRemedy       = "send 1 to 128 of A-Z, a-z, 0-9 and . _ : -"
 	typeRemedy     = "send a task type, such as ingest or summarize"
 	payloadRemedy  = "send an object with what the task type needs"
+	hostRemedy     = "write an international name as punycode, such as xn--bcher-kva.example"
 	urlRemedy      = "send an absolute http or https URL without a user name, of at most 2048 bytes, or none"
 	priorityRemedy = "send high, normal or low, or leave it out"
 	blobRemedy     = "name a blob in the tenant's container, without a leading slash and without .."
@@ -183,12 +184,15 @@ func (d *decoder) webhookURL() string {
 	if text == "" {
 		return ""
 	}
-	problem := WebhookURLProblem(text)
+	problem, remedy := WebhookURLProblem(text), urlRemedy
+	if problem == "" {
+		problem, remedy = hostProblem(text), hostRemedy
+	}
 	if strings.ContainsFunc(text, unicode.IsSpace) {
-		problem = "has white space in it"
+		problem, remedy = "has white space in it", urlRemedy
 	}
 	if problem != "" {
-		d.bad("webhook_url", problem, urlRemedy)
+		d.bad("webhook_url", problem, remedy)
 		return ""
 	}
 	return text

@@ -13,6 +13,7 @@ type claimed struct {
 		ID       string `json:"id"`
 		JobID    string `json:"job_id"`
 		URL      string `json:"url"`
+		Host     string `json:"host"`
 		Body     string `json:"body"`
 		Attempts int    `json:"attempts"`
 		Fence    int64  `json:"fence"`

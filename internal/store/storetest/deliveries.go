@@ -131,19 +131,28 @@ func testOutbox(t *testing.T, b *bench) {
 
 // testSkipHosts: a receiver that hangs does not delay the others.
 func testSkipHosts(t *testing.T, b *bench) {
-	for _, url := range []string{"https://Slow.example:8443/hook?x=1", "https://quick.example/hook"} {
+	for _, url := range []string{
+		"https://Slow.example:8443/hook?x=1", "https://b%C3%BCcher.example/hook", "https://quick.example/hook",
+	} {
 		_, h := b.run(func(m *store.Begin) { m.WebhookURL = url })
 		b.complete(h)
 	}
 	claimed, err := b.ClaimDeliveries(b.ctx(), store.Claim{
-		Worker: "w", Max: 10, Lease: hour, CountDue: true, SkipHosts: []string{"slow.example:8443"},
+		Worker: "w", Max: 10, Lease: hour, CountDue: true, SkipHosts: []string{"slow.example:8443", "b%c3%bccher.example"},
 	})
 	got := claimed.Deliveries
-	if err != nil || len(got) != 1 || got[0].URL != "https://quick.example/hook" {
+	if err != nil || len(got) != 1 || got[0].URL != "https://quick.example/hook" || got[0].Host != "quick.example" {
 		t.Errorf("claimed %+v, %v; want the quick receiver's alone", got, err)
 	}
-	if claimed.Due != 1 {
-		t.Errorf("%d others are due, want the slow receiver's", claimed.Due)
+	if claimed.Due != 2 {
+		t.Errorf("%d others are due, want those of the slow receivers", claimed.Due)
+	}
+	hosts := map[string]bool{}
+	for _, d := range b.claimAll(hour) {
+		hosts[d.Host] = true
+	}
+	if !hosts["slow.example:8443"] || !hosts["b%c3%bccher.example"] {
+		t.Errorf("claimed of the hosts %v, which are not those to skip them by", hosts)
 	}
 }
 

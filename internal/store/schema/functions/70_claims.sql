@@ -206,7 +206,7 @@ begin
     where w.client_id = v_client and w.id = any (v_ids || v_probes)
     returning w.*
   )
-  select jsonb_agg(jsonb_build_object('id', c.id, 'job_id', c.job_id, 'url', c.url, 'body', c.body,
+  select jsonb_agg(jsonb_build_object('id', c.id, 'job_id', c.job_id, 'url', c.url, 'host', c.host, 'body', c.body,
                                       'attempts', c.attempts - coalesce(c.attempts_before, 0), 'fence', c.fence,
                                       'traceparent', j.traceparent,
                                       'waiting', c.waits_for is not null, 'once', coalesce(c.once, false))
