@@ -35,9 +35,14 @@ func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
 			"run_at is more than a year ahead; send the task when it is less"))
 		return true
 	}
+	text, err := message.Fit(ctx, e.deps.Bucket, t, d.msg.Text)
+	if err != nil {
+		e.postpone(ctx, d, "can't keep the message of a job that starts later", err)
+		return true
+	}
 	answer, err := e.deps.Store.Submit(ctx, store.Submission{
 		Task:  message.Record(t, e.policy(e.tuning().Handlers[t.Type].Spec()).MaxAttempts),
-		Queue: d.queue.Name(), Message: d.msg.Text, SendAt: &t.RunAt,
+		Queue: d.queue.Name(), Message: text, SendAt: &t.RunAt,
 	})
 	switch {
 	case errors.Is(err, store.ErrConflict), err == nil && !answer.Created && answer.Sent:

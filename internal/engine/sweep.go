@@ -169,7 +169,15 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, er
 		e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
 		return false, nil
 	}
-	if err := e.sendRecorded(ctx, q, u.JobID, u.Message); err != nil {
+	err = e.sendRecorded(ctx, q, u.JobID, u.Message)
+	if errors.Is(err, queue.ErrTooLarge) { // an older version recorded it as it came
+		text, failed := message.Fit(ctx, e.deps.Bucket, task.Task{ID: u.JobID}, u.Message)
+		if failed != nil {
+			return false, failed
+		}
+		err = e.sendRecorded(ctx, q, u.JobID, text)
+	}
+	if err != nil {
 		return !errors.Is(err, errNotTaken), err
 	}
 	e.log.Info("sent the message of a job that was recorded but never sent", "task_id", u.JobID)

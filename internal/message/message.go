@@ -53,20 +53,32 @@ func Record(t task.Task, maxAttempts int) store.Task {
 	}
 }
 
-// Write makes a task's message, a claim check in the bucket when it is large. The blob's name is a new one:
-// another message of the same id must not change what this one stands for.
+// Write makes a task's message, a claim check in the bucket when it is large.
 func Write(ctx context.Context, bucket blob.Bucket, t task.Task) (string, error) {
 	text, err := task.Encode(t)
-	if err != nil || len(text) <= inline {
-		return text, err
+	if err != nil {
+		return "", err
+	}
+	return Fit(ctx, bucket, t, text)
+}
+
+// Fit makes a message with the text of another one, as it is if it is not too large for a queue. Some queues deliver
+// larger messages than they take from here: a sender wrote to the server itself. Of a larger one the blob of a claim
+// check holds the text. Only the id and the type of the task are used. The blob's name is a new one: another message of
+// the same id must not change what this one stands for.
+func Fit(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (string, error) {
+	if len(text) <= inline {
+		return text, nil
 	}
 	name := fmt.Sprintf("tasks/%s-%s.json", t.ID, uuid.NewString())
 	if _, err := bucket.Put(ctx, name, strings.NewReader(text), "application/json"); err != nil {
 		return "", fmt.Errorf("put the message of job %s, which is too large for the queue, into a blob: %w", t.ID, err)
 	}
-	claim, err := json.Marshal(map[string]any{
-		"task_id": t.ID, "task_type": t.Type, "claim_check": map[string]string{"blob": name},
-	})
+	fields := map[string]any{"task_id": t.ID, "claim_check": map[string]string{"blob": name}}
+	if t.Type != "" {
+		fields["task_type"] = t.Type
+	}
+	claim, err := json.Marshal(fields)
 	if err != nil {
 		return "", fmt.Errorf("write the claim check of job %s: %w", t.ID, err)
 	}

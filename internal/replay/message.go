@@ -53,7 +53,7 @@ func wrongClient(id string) error {
 }
 
 // messageOf is the message of a failed job: the original one as long as its dead letter has it, else one
-// made of the row.
+// made of the row. Of an original that is too large for the queue it is a claim check.
 func (r Replayer) messageOf(ctx context.Context, p store.RequeuePlan) (task.Task, string, error) {
 	if job.State(p.Job.Status) != job.Failed {
 		return task.Task{}, "", fmt.Errorf("%w: job %s is %s", store.ErrNotFailed, p.Job.ID, p.Job.Status)
@@ -77,6 +77,10 @@ func (r Replayer) messageOf(ctx context.Context, p store.RequeuePlan) (task.Task
 		return t, "", fmt.Errorf("read the message of job %s: %w", p.Job.ID, err)
 	}
 	text, err := task.Unmoved(p.Original)
+	if err != nil {
+		return t, "", err
+	}
+	text, err = message.Fit(ctx, r.Bucket, t, text)
 	return t, text, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -189,6 +190,28 @@ func TestRetryOfARefusedJob(t *testing.T) {
 	}
 	if got := b.sent(); got != text {
 		t.Errorf("sent: %s", got)
+	}
+
+	// One that is larger than the queue takes goes as a claim check that stands for the same text.
+	large := fmt.Sprintf(`{"task_id":"large","task_type":"convert","payload":{"filename":"a","x":%q},"unheard":1}`,
+		strings.Repeat("x", memory.MaxText))
+	b.reject(large, func(r *store.Rejection) {
+		r.JobID, r.Type, r.Record, r.Reason, r.Payload = "large", "convert", true, "unknown_type", json.RawMessage(`{"filename":"a"}`)
+	})
+	if _, _, err := b.Retry(t.Context(), "large", "anna", false); err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := task.Decode(b.sent(), task.Options{ClientID: "c"})
+	if err != nil || decoded.ClaimCheck == "" || decoded.Known.TaskID != "large" {
+		t.Fatalf("sent: %+v, %v", decoded, err)
+	}
+	_, body, err := b.Bucket.Open(t.Context(), decoded.ClaimCheck)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := io.ReadAll(body)
+	if err := errors.Join(err, body.Close()); err != nil || string(kept) != large {
+		t.Errorf("the blob has %d bytes, want the original's %d, %v", len(kept), len(large), err)
 	}
 
 	// Of one that was moved to another queue the copy is a new message: refused again, it is another dead letter, and
