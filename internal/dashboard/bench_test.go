@@ -81,7 +81,7 @@ func (l *logbook) String() string {
 	return l.text.String()
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	t.Helper()
 	b := &bench{
 		T: t, url: stacktest.PostgresWith(t, schema.Options{Dimensions: 8}), tokens: map[string]string{}, log: &logbook{},
@@ -93,7 +93,11 @@ func newBench(t *testing.T) *bench {
 	log := slog.New(slog.NewTextHandler(b.log, nil))
 	b.feed = feed.New(feed.Config{Store: s, Log: log, Keep: time.Hour})
 	b.store = feed.Announce(s, b.feed, feed.Audience{})
-	if b.api, err = api.New(b.deps(log)); err != nil {
+	deps := b.deps(log)
+	for _, e := range edit {
+		e(&deps)
+	}
+	if b.api, err = api.New(deps); err != nil {
 		t.Fatal(err)
 	}
 	b.health = dashboard.Health{

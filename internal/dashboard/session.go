@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -179,7 +180,13 @@ func (l *links) redeem(code string) (token string, ok bool) {
 func (d *Dashboard) newLink(w http.ResponseWriter, r *http.Request) {
 	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
-	if _, err := d.deps.API.CallerOf(r.Context(), token); err != nil || len(token) > maxToken {
+	_, err := d.deps.API.CallerOf(r.Context(), token)
+	if refused, ok := errors.AsType[*api.Problem](err); ok && refused.Status == http.StatusServiceUnavailable {
+		maps.Copy(w.Header(), refused.GetHeaders())
+		http.Error(w, refused.Detail, refused.Status)
+		return
+	}
+	if err != nil || len(token) > maxToken {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="async-worker"`)
 		http.Error(w, "send a valid token as: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		return

@@ -1,11 +1,15 @@
 package dashboard_test
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 )
@@ -175,4 +179,22 @@ func TestLinks(t *testing.T) {
 	path = strings.TrimPrefix(v.link(b.tokens["submit"]), dashboard.Root+"/")
 	b.api.SetTokens(nil)
 	other.want(other.get(path), http.StatusUnauthorized)
+}
+
+// While a project's keys can't be read, nobody is told that his token is invalid, and no session ends.
+func TestKeysThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *api.Deps) {
+		d.Auth.JWT = &api.JWTConfig{Issuer: "https://project.example/auth/v1", Fetch: func(context.Context, string) ([]byte, error) {
+			return nil, errors.New("no answer")
+		}}
+	})
+	part := base64.RawURLEncoding.EncodeToString
+	token := part([]byte(`{"alg":"ES256","kid":"k"}`)) + "." + part([]byte(`{"sub":"user-17"}`)) + "." + part(make([]byte, 64))
+	v := b.visit("")
+	a := v.want(v.do(http.MethodPost, "link", nil, "Authorization", "Bearer "+token), http.StatusServiceUnavailable, "try again")
+	if a.header.Get("Retry-After") == "" || a.header.Get("WWW-Authenticate") != "" {
+		t.Errorf("answered with %v", a.header)
+	}
+	v.want(v.post("login", "token", token), http.StatusUnauthorized, "try again")
 }
