@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 		r.tellCanceled(b.Task)
 		return r.begun(store.Dropped), nil
 	}
-	if r.Fingerprint == "" { // recorded by aw_enqueue
+	if r.Fingerprint == "" && r.Type == b.Type && reflect.DeepEqual(r.Payload, b.Payload) { // recorded by aw_enqueue
 		r.Fingerprint = b.Fingerprint
 	}
 	if r.Fingerprint != b.Fingerprint { // I5

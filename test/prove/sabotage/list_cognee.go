@@ -35,7 +35,7 @@ func ofCognee() []Sabotage {
 		},
 		{
 			Name: "outage-costs-attempts", Breaks: []string{"cognee"}, Dir: functions, Func: "aw_settle_cognee",
-			Old: "if not (v_health ->> 'down')::boolean then", New: "if true then",
+			Old: "and not (v_health ->> 'down')::boolean then", New: "then",
 			Suites: onPostgres, Tests: cases("outage of Cognee"),
 		},
 		{

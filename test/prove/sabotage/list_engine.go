@@ -32,12 +32,12 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "message-not-kept-hidden", Breaks: []string{"I2"}, Dir: engine, Func: "beat.loop",
-			Old: "b.renewMessage(ctx); b.renewJob(ctx)", New: "b.renewJob(ctx)",
+			Old: "b.renewMessage(ctx); if b.renewJob(ctx) {", New: "if b.renewJob(ctx) {",
 			Suites: onEngine, Tests: by("TestHeartbeatKeepsLeases"),
 		},
 		{
 			Name: "job-lease-not-extended", Breaks: []string{"I2"}, Dir: engine, Func: "beat.loop",
-			Old: "b.renewMessage(ctx); b.renewJob(ctx)", New: "b.renewMessage(ctx)",
+			Old: "b.renewMessage(ctx); if b.renewJob(ctx) {", New: "b.renewMessage(ctx); if true {",
 			Suites: onEngine, Tests: by("TestHeartbeatKeepsLeases"),
 		},
 		{

@@ -23,8 +23,13 @@ func ofTheGateway() []Sabotage {
 			Suites: onPostgres, Tests: cases("answers of the lost"),
 		},
 		{
-			Name: "stored-answer-is-paid-again", Breaks: []string{"gateway"}, Dir: "handlers/xml", Func: "work.adopt",
-			Old: "w.call.Task.Hints.Force || !claim.First", New: "claim.Claim > 0 || !claim.First",
+			Name: "stored-answer-is-paid-again", Breaks: []string{"gateway"}, Dir: "handlers/xml", Func: "work.candidates",
+			Old: "n >= max(1, claim.Claim-adoptable)", New: "n > claim.Claim",
+			Suites: onGateway, Tests: tests("handlers/xml", "TestKilledAtEachStep"),
+		},
+		{
+			Name: "forced-answer-is-paid-again", Breaks: []string{"gateway"}, Dir: "handlers/xml", Func: "work.remember",
+			Old: "if q.step == string(Checked) || !w.ownOnly(claim) {", New: "if true {",
 			Suites: onGateway, Tests: tests("handlers/xml", "TestKilledAtEachStep"),
 		},
 		{

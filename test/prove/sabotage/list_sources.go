@@ -39,8 +39,8 @@ func ofTheSources() []Sabotage {
 			Suites: onPostgres, Tests: cases("children of a job"),
 		},
 		{
-			Name: "needed-jobs-are-removed", Breaks: []string{"I1", "webhooks"}, Dir: functions, Func: "aw_expire_jobs",
-			Old: "and not {{ .schema }}.aw_job_needed(j)", New: "",
+			Name: "needed-jobs-are-removed", Breaks: []string{"I1", "webhooks"}, Dir: functions, Func: "aw_job_needed",
+			Old: "d.client_id = j.client_id and d.job_id = j.id and d.status = 'pending'", New: "false",
 			Suites: onPostgres, Tests: cases("jobs that are needed"),
 		},
 		{

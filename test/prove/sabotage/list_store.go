@@ -147,7 +147,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "rejected-twice", Breaks: []string{"I6"}, Dir: functions, Func: "aw_reject",
-			Old:    "nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''), v_error",
+			Old:    "nullif(p #>> '{source,queue}', ''), v_message, v_error",
 			New:    "nullif(p #>> '{source,queue}', ''), null, v_error",
 			Suites: onPostgres, Tests: cases("reject", "workers at once"),
 		},
@@ -317,8 +317,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "probe-costs-an-attempt", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_settle_delivery",
-			Old:    "attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end",
-			New:    "attempts = attempts + 1",
+			Old:    "case when w.waits_for is not null and v_down is not null or p -> 'uncounted' = 'true' then 0",
+			New:    "case when p -> 'uncounted' = 'true' then 0",
 			Suites: onPostgres, Tests: cases("receivers that are down"),
 		},
 		{
