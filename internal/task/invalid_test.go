@@ -99,12 +99,7 @@ func TestDecodeInvalid(t *testing.T) {
 		"URL with port only": {with(`"webhook_url":"https://:443/"`), task.InvalidField, "has no host"},
 		"URL with port 0":    {with(`"webhook_url":"https://a:0/"`), task.InvalidField, "has a port outside"},
 		"URL with user":      {with(`"webhook_url":"https://u:secret@a/"`), task.InvalidField, "has a user name"},
-		"URL with an escaped host": {
-			with(`"webhook_url":"https://b%C3%BCcher.example/"`), task.InvalidField, "has a host with %",
-		},
-		"URL with a host outside ASCII": {with(`"webhook_url":"https://bücher.example?x"`), task.InvalidField, "punycode"},
-		"URL with an IPv6 zone":         {with(`"webhook_url":"https://[fe80::1%25eth0]/"`), task.InvalidField, "has a host with %"},
-		"URL with space":                {with(`"webhook_url":"https://a/b c"`), task.InvalidField, "has white space"},
+		"URL with space":     {with(`"webhook_url":"https://a/b c"`), task.InvalidField, "has white space"},
 		"URL too long": {
 			with(`"webhook_url":"https://a/` + strings.Repeat("x", 2048) + `"`),
 			task.InvalidField, "longer than 2048",

@@ -24,7 +24,6 @@ const (
 	idRemedy       = "send 1 to 128 of A-Z, a-z, 0-9 and . _ : -"
 	typeRemedy     = "send a task type, such as ingest or summarize"
 	payloadRemedy  = "send an object with what the task type needs"
-	hostRemedy     = "write an international name as punycode, such as xn--bcher-kva.example"
 	urlRemedy      = "send an absolute http or https URL without a user name, of at most 2048 bytes, or none"
 	priorityRemedy = "send high, normal or low, or leave it out"
 	blobRemedy     = "name a blob in the tenant's container, without a leading slash and without .."
@@ -184,15 +183,12 @@ func (d *decoder) webhookURL() string {
 	if text == "" {
 		return ""
 	}
-	problem, remedy := WebhookURLProblem(text), urlRemedy
-	if problem == "" {
-		problem, remedy = hostProblem(text), hostRemedy
-	}
+	problem := WebhookURLProblem(text)
 	if strings.ContainsFunc(text, unicode.IsSpace) {
-		problem, remedy = "has white space in it", urlRemedy
+		problem = "has white space in it"
 	}
 	if problem != "" {
-		d.bad("webhook_url", problem, remedy)
+		d.bad("webhook_url", problem, urlRemedy)
 		return ""
 	}
 	return text

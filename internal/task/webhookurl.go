@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // HideWebhook returns the text of a message with no more of its webhook_url than scheme and host: the rest may hold a
@@ -132,19 +131,6 @@ func quotedJSON(text string) string {
 		return `"…"`
 	}
 	return string(raw)
-}
-
-// hostProblem returns why a URL, in which WebhookURLProblem finds nothing, is not for new tasks, or "". The database and Go
-// spell such a host differently. A row that has one already is still sent.
-func hostProblem(text string) string {
-	_, rest, _ := strings.Cut(text, "://")
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	if strings.ContainsFunc(rest, func(r rune) bool { return r == '%' || r > unicode.MaxASCII }) {
-		return "has a host with % or a character outside ASCII"
-	}
-	return ""
 }
 
 // WebhookURLProblem returns why a webhook can't be sent to a URL, or "". It does not quote the URL, which may hold a
