@@ -107,6 +107,7 @@ func (a *API) retry(ctx context.Context, in *retryInput) (*accepted, error) {
 	if err != nil && (j.ID == "" || j.Status != "pending") { // else it is recorded, and a sweep sends it
 		return nil, err
 	}
+	a.startsAt(j.RunAt)
 	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "force", in.Force)
 	return &accepted{"/v1/jobs/" + j.ID, jobOf(j)}, nil
 }

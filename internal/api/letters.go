@@ -149,6 +149,7 @@ func (a *API) replay(ctx context.Context, id string, o replay.Options) (Job, err
 		return Job{}, err
 	}
 	a.audit(ctx, "replayed a dead letter", "dead_letter", id, "task_id", done.JobID)
+	a.startsAt(&o.SendAt)
 	j, err := a.deps.Store.Job(ctx, done.JobID)
 	if err != nil { // the job is there: its id is what the caller needs
 		now := time.Now()
@@ -157,7 +158,15 @@ func (a *API) replay(ctx context.Context, id string, o replay.Options) (Job, err
 			Priority: string(task.PriorityNormal), CreatedAt: now, UpdatedAt: now,
 		}
 	}
+	a.startsAt(j.RunAt)
 	return jobOf(j), nil
+}
+
+// startsAt tells this worker when a job's message is to be sent; zero or nil: it is sent.
+func (a *API) startsAt(t *time.Time) {
+	if t != nil && !t.IsZero() && a.deps.StartsAt != nil {
+		a.deps.StartsAt(*t)
+	}
 }
 
 // mostLooked is how many dead letters a bulk replay looks at: those that can't be replayed don't count to its limit.
@@ -178,7 +187,7 @@ func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyO
 	if b.NewerThan != nil {
 		f.Since = *b.NewerThan
 	}
-	out := BulkReplayed{Jobs: []Job{}, NotReplayed: []NotReplayed{}}
+	out, began := BulkReplayed{Jobs: []Job{}, NotReplayed: []NotReplayed{}}, time.Now()
 	for most, more := f.Limit, true; more; { // those that can't be replayed leave their places to later ones
 		letters, err := a.deps.Store.DeadLetters(ctx, f)
 		if err != nil && out.Replayed == 0 {
@@ -192,6 +201,9 @@ func (a *API) replayLetters(ctx context.Context, in *bodyOf[BulkReplay]) (*bodyO
 		}
 		more = more && len(letters) == f.Limit && out.Replayed < most && out.Matched < mostLooked
 		f.Limit, f.After = most-out.Replayed, letters[len(letters)-1].Cursor()
+		if f.Before.IsZero() {
+			f.Before = began // what fails again meanwhile is for another request
+		}
 	}
 	return body(out), nil
 }
@@ -211,9 +223,6 @@ func (a *API) replayEach(
 		if err == nil {
 			out.Replayed++
 			out.Jobs = append(out.Jobs, j)
-			if !o.SendAt.IsZero() && a.deps.StartsAt != nil {
-				a.deps.StartsAt(o.SendAt)
-			}
 			continue
 		}
 		if refused := describe(err); refused != nil { // it does not hold up the others

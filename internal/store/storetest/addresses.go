@@ -128,3 +128,20 @@ func testDeleteAddressNamed(t *testing.T, b *bench) {
 		t.Errorf("of a job that made a version: %+v", r)
 	}
 }
+
+// testDeleteAddressOfQueries: of two documents whose addresses differ in the query alone, a deletion of one leaves what was
+// read by the address of either: the row doesn't say of which. With the last one it goes.
+func testDeleteAddressOfQueries(t *testing.T, b *bench) {
+	const first, second = "https://h/doc?0123456789abcdef01234567", "https://h/doc?76543210fedcba9876543210"
+	b.ingestFrom("one", "first.pdf", first, "bytes 1")
+	b.ingestFrom("one", "second.pdf", second, "bytes 2")
+	reader, h := b.byAddress("summarize", "https://h/doc?id=2")
+	b.read(reader, "bytes 3")
+	b.fail(h, reader)
+	b.delete("one", "first.pdf", first, nil)
+	b.wantReadings("bytes 3", 1)
+	b.wantNote(reader, true)
+	b.delete("one", "second.pdf", second, nil)
+	b.wantReadings("bytes 3", 0)
+	b.wantNote(reader, false)
+}

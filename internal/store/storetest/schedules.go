@@ -229,12 +229,18 @@ func testOverlap(t *testing.T, b *bench) {
 	if due, err := b.DueSchedules(b.ctx(), 10); err != nil || len(due.Due) != 0 || !due.Waiting {
 		t.Errorf("due while it waits: %+v, %v", due, err)
 	}
-	seen, soon := b.seen(s.ID), at.Add(-time.Minute) // what another jitter has made due
+	seen := b.seen(s.ID)
+	soon := seen.NextAt.Add(time.Second)
 	changed, err := b.ChangeSchedule(b.ctx(), store.ScheduleChange{
 		ID: s.ID, Seen: seen.UpdatedAt, Jitter: new(time.Minute), FiresAt: &soon,
 	})
 	if err != nil || len(changed.Owed) != 2 || !changed.NextAt.Equal(*seen.NextAt) || !changed.FiresAt.Equal(soon) {
 		t.Errorf("another jitter: %+v, %v", changed, err)
+	}
+	before := seen.NextAt.Add(-hour) // the firing for which it was worked out is over
+	changed, err = b.ChangeSchedule(b.ctx(), store.ScheduleChange{ID: s.ID, FiresAt: &before})
+	if err != nil || !changed.FiresAt.Equal(soon) {
+		t.Errorf("the jitter of an earlier firing: %+v, %v", changed, err)
 	}
 	if _, err := b.ChangeSchedule(b.ctx(), store.ScheduleChange{ID: s.ID, FiresAt: seen.FiresAt}); err != nil {
 		t.Fatal(err)

@@ -118,6 +118,7 @@ var otherTests = []suiteTest{
 	{"delete the decks of a document", testDeleteDecks},
 	{"delete what was read by address", testDeleteAddress},
 	{"delete what was read by address of a named document", testDeleteAddressNamed},
+	{"delete what was read by an address with another query", testDeleteAddressOfQueries},
 	{"delete a document's outputs", testDeleteOutputs},
 	{"collect superseded versions", testCollectSuperseded},
 	{"collect staged leftovers", testCollectStaged},

@@ -45,7 +45,8 @@ begin
       -- What was missed while it was paused, or by another calendar, is not made up.
       next_at = case when v_again or p ? 'next_at' then case when v_future then (p ->> 'next_at')::timestamptz end else next_at end,
       fires_at = case when v_again or p ? 'next_at' then case when v_future then (p ->> 'fires_at')::timestamptz end
-                   else coalesce((p ->> 'fires_at')::timestamptz, fires_at) end,
+                   -- One of a time that has fired meanwhile is not that of the next.
+                   when (p ->> 'fires_at')::timestamptz >= next_at then (p ->> 'fires_at')::timestamptz else fires_at end,
       owed = case when v_again or p ? 'next_at' then '{}' else owed end,
       problem = null, updated_at = clock_timestamp()
     where client_id = v_client and id = p ->> 'id'

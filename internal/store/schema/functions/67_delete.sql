@@ -34,10 +34,20 @@ language sql stable rows 1 set search_path = {{ .path }} as $$
 $$;
 
 -- aw_places_of is where a document is, as jobs may have it: its blob, or its address with the hash of its query
--- (source.Place.Key) and as aw_payload_blob has it. A job whose payload has no name has it for the name, too.
+-- (source.Place.Key) and as aw_payload_blob has it; the latter only if no other document has it. A job whose payload has
+-- no name has it for the name, too.
 create or replace function {{ .schema }}.aw_places_of(d {{ .schema }}.documents) returns text[]
-language sql immutable
-return array[d.blob, regexp_replace(d.blob, '^(https?://.*)[?][0-9a-f]{24}$', '\1')];
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_address text := substring(d.blob from '^(https?://.*)[?][0-9a-f]{24}$');
+begin
+  if v_address is null or exists (
+    select from {{ .schema }}.documents o where o.client_id = d.client_id and o.id <> d.id and o.active_version is not null
+      and (o.blob = v_address or starts_with(o.blob, v_address || '?'))) then
+    return array[d.blob];
+  end if;
+  return array[d.blob, v_address];
+end $$;
 
 -- aw_sources_of are the hashes of the bytes that a document has or had, or that a task has read under its name or from its
 -- place, without those that another document, or something made of another file, also has. A task that gave no more than
@@ -55,8 +65,8 @@ language sql stable set search_path = {{ .path }} as $$
         where m.client_id = d.client_id and m.filename = d.filename
           and {{ .schema }}.aw_belongs_to_document(d, m.filename, m.blob, m.source_sha256)
       union select r.source from {{ .schema }}.page_result_jobs r
-        where r.client_id = d.client_id and r.filename = any (d.filename || {{ .schema }}.aw_places_of(d))
-          and r.blob = any ({{ .schema }}.aw_places_of(d))) s
+        where r.client_id = d.client_id and r.filename = any (array(select d.filename || {{ .schema }}.aw_places_of(d)))
+          and r.blob = any (array(select {{ .schema }}.aw_places_of(d)))) s
     where s.sha256 is not null
       and not exists (select from {{ .schema }}.document_versions o
         where o.client_id = d.client_id and o.content_sha256 = s.sha256 and o.document_id <> d.id)
