@@ -131,7 +131,7 @@ func testDeleteAddressNamed(t *testing.T, b *bench) {
 
 // testDeleteAddressOfQueries: of two documents whose addresses differ in the query alone, a deletion of one leaves what was
 // read by the address of either: the row doesn't say of which. With the last one it goes.
-func testDeleteAddressOfQueries(t *testing.T, b *bench) {
+func testDeleteAddressOfQueries(_ *testing.T, b *bench) {
 	const first, second = "https://h/doc?0123456789abcdef01234567", "https://h/doc?76543210fedcba9876543210"
 	b.ingestFrom("one", "first.pdf", first, "bytes 1")
 	b.ingestFrom("one", "second.pdf", second, "bytes 2")
