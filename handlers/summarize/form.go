@@ -102,7 +102,8 @@ func firstWords(text string, most int) string {
 		}
 		next, _ := utf8.DecodeRuneInString(text[i:])
 		text = text[:i]
-		if at := strings.LastIndexFunc(text, unicode.IsSpace); at > 0 && !unspaced(next) {
+		last, _ := utf8.DecodeLastRuneInString(text)
+		if at := strings.LastIndexFunc(text, unicode.IsSpace); at > 0 && !unspaced(next) && !unspaced(last) {
 			text = text[:at]
 		}
 		break

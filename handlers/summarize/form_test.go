@@ -15,6 +15,7 @@ func TestCutWithinASentence(t *testing.T) {
 		strings.Repeat("word ", 30):                  strings.TrimSpace(strings.Repeat("word ", 10)) + "…",
 		"港の潮は一日に二度満ちて水先人はそれを待つ":                      "港の潮は一日に二度満…",
 		"น้ำขึ้นวันละสองครั้งที่ท่าเรือนี้":          "น้ำขึ้นวันละสอ…",
+		"概要 港の水門の潮位は7時に満ちる":                          "概要 港の水門の潮位は…",
 		"one/two/three/4/5/6/7/8/9/ten/eleven":       "one/two/three/4/5/6/7/8/9/ten/…",
 		"a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 (a11) a12 港": "a1 a2 a3 a4 a5 a6 a7 a8 a9 a10…",
 	} {

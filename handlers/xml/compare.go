@@ -117,7 +117,10 @@ func listed(leaves []leaf) string {
 
 // consult asks the model, gives it one chance to correct its answer, and keeps it.
 func (w *work) consult(ctx context.Context, q llm.Question, key string) (reading, error) {
-	spent := store.Partial{Key: key, Filename: w.payload.Filename, Blob: w.payload.blob}
+	spent := store.Partial{Key: key, Filename: w.payload.Filename}
+	if w.payload.place.Address == nil { // else without the query, as the store writes it
+		spent.Blob = w.payload.blob
+	}
 	problem := ""
 	for range 2 {
 		given, err := w.deps.Chat.Ask(ctx, q)

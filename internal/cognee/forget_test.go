@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/cognee/cogneetest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // TestForget: forgetting twice, or in a dataset that is gone, is no error.
@@ -108,4 +109,29 @@ func TestLoopForgetsBehindProxy(t *testing.T) {
 	b.delete("s", "a.pdf")
 	b.run(b.config(), b.settled)
 	b.equal()
+}
+
+// TestForgetProxiedHoldsUpNothing: deletions that a proxy answers with 404 are counted, and other documents are sent.
+func TestForgetProxiedHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, cogneetest.Options{Fault: func(endpoint string, _ *http.Request) *cogneetest.Fault {
+		if endpoint == cogneetest.Forget {
+			return &cogneetest.Fault{Status: http.StatusNotFound, Body: page}
+		}
+		return nil
+	}})
+	names := []string{"1.pdf", "2.pdf", "3.pdf", "4.pdf"}
+	for _, name := range names {
+		b.ingest("s", name, "text of "+name)
+	}
+	b.run(b.config(), b.settled)
+	for _, name := range names {
+		b.delete("s", name)
+	}
+	added := b.ingest("s", "new.pdf", "text")
+	b.run(b.config(), func() bool { return b.count(store.CogneeRetry) >= 16 && len(b.server.Rows()[added]) == 1 })
+	s := b.state()
+	if s.DownSince != nil || s.Pending != len(names) {
+		t.Errorf("state %+v", s)
+	}
 }

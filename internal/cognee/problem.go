@@ -26,6 +26,7 @@ const (
 	refused              // Cognee will never take this document
 	missing              // there is no such document or dataset
 	conflict             // the document is there, with other content
+	lying                // Cognee works, and what it says contradicts itself; worth another attempt
 )
 
 // Error is a request that Cognee did not do. It holds nothing of the body that was sent: Cognee's answers may quote it.

@@ -82,7 +82,7 @@ func TestDeadLetterIsCopiedOnce(t *testing.T) {
 // and the other one's work is what counts (I4).
 func TestZombie(t *testing.T) {
 	inWorld(t, func(w *world) {
-		wake := make(chan struct{})
+		wake, second := make(chan struct{}), make(chan struct{})
 		w.hook().heartbeat = func(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {
 			if b.Fence == 1 {
 				return store.HeartbeatAnswer{}, errDown
@@ -94,13 +94,14 @@ func TestZombie(t *testing.T) {
 				<-wake
 				return handlers.Outcome{Result: map[string]string{"by": "zombie"}}, nil
 			}
+			close(second)
 			time.Sleep(time.Minute)
 			return handlers.Outcome{Result: map[string]string{"by": "second"}}, nil
 		})
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(2 * time.Minute)
 		w.send(w.queues.Normal, message("t1", "")) // a duplicate: the first message is still held
-		w.settled(time.Minute)                     // first the failing heartbeats make an outage, after which the holder goes first
+		<-second                                   // the failing heartbeats make an outage, after which the holder goes first
 		close(wake)
 		w.settled(time.Second)
 		if r := w.row("t1"); r.State != job.Running || r.Commits != 0 {

@@ -2,12 +2,16 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -74,4 +78,48 @@ func TestLargeRunsLater(t *testing.T) {
 			})
 		})
 	}
+}
+
+// readOnly is a bucket that takes nothing for a time.
+type readOnly struct {
+	blob.Bucket
+	until time.Time
+}
+
+func (b *readOnly) Put(ctx context.Context, name string, body io.Reader, kind string) (blob.Properties, error) {
+	if time.Now().Before(b.until) {
+		return blob.Properties{}, errors.New("it is read-only")
+	}
+	return b.Bucket.Put(ctx, name, body, kind)
+}
+
+// While no claim check can be written, other tasks start at once; the message of the later one is written once then,
+// however often it comes.
+func TestLargeWaitsForTheBucket(t *testing.T) {
+	inWorld(t, func(w *world) {
+		folder := t.TempDir()
+		w.bucket = &readOnly{dir.New(folder), time.Now().Add(time.Hour)}
+		due := time.Now().Add(5 * time.Hour).UTC().Truncate(time.Second)
+		w.send(w.queues.High, standIn)
+		w.send(w.queues.High, standIn)
+		w.queues.High = &largeQueue{Queue: w.queues.High, text: fmt.Sprintf(
+			`{"task_id":"t1","task_type":"test","payload":{"text":%q},"run_at":%q}`,
+			strings.Repeat("x", memory.MaxText), due.Format(time.RFC3339))}
+		w.start(done)
+		w.settled(10 * time.Minute)
+		sent := time.Now()
+		w.send(w.queues.Normal, `{"task_id":"t2","task_type":"test","payload":{}}`)
+		w.settled(time.Minute)
+		if r := w.row("t2"); r.State != job.Succeeded || r.Updated.Sub(sent) > 30*time.Second {
+			t.Errorf("t2, sent at %v, is %s since %v", sent, r.State, r.Updated)
+		}
+		w.settled(3 * time.Hour)
+		w.expectState("t1", job.Pending, 0)
+		w.expectDepth(w.queues.High, 0)
+		if all, err := filepath.Glob(filepath.Join(folder, "tasks", "*")); err != nil || len(all) != 1 {
+			t.Errorf("claim checks: %v, %v", all, err)
+		}
+		w.settled(5 * time.Hour)
+		w.expectState("t1", job.Succeeded, 1)
+	})
 }

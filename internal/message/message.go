@@ -3,11 +3,10 @@ package message
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -64,13 +63,13 @@ func Write(ctx context.Context, bucket blob.Bucket, t task.Task) (string, error)
 
 // Fit makes a message with the text of another one, as it is if it is not too large for a queue. Some queues deliver
 // larger messages than they take from here: a sender wrote to the server itself. Of a larger one the blob of a claim
-// check holds the text. Only the id and the type of the task are used. The blob's name is a new one: another message of
-// the same id must not change what this one stands for.
+// check holds the text. Only the id and the type of the task are used. The blob's name has the hash of the
+// text: a repetition writes the same blob, and another message of the same id doesn't change what this one stands for.
 func Fit(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (string, error) {
 	if len(text) <= inline {
 		return text, nil
 	}
-	name := fmt.Sprintf("tasks/%s-%s.json", t.ID, uuid.NewString())
+	name := fmt.Sprintf("tasks/%s-%x.json", t.ID, sha256.Sum256([]byte(text)))
 	if _, err := bucket.Put(ctx, name, strings.NewReader(text), "application/json"); err != nil {
 		return "", fmt.Errorf("put the message of job %s, which is too large for the queue, into a blob: %w", t.ID, err)
 	}

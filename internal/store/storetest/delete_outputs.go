@@ -27,10 +27,13 @@ func testDeleteOutputs(t *testing.T, b *bench) {
 			x.keepAnswer(answer(h, q.Key, c.Claim, "derived/gateway/"+sha), "")
 		}
 		x.askedLast("bytes-b", "bytes-a")
+		x.keptOfOld("hash of the question", "bytes-a")
 		m, h := x.run(func(m *store.Begin) { m.Payload = json.RawMessage(`{}`) })
 		note := partial("check", "of a.pdf")
 		note.Filename, note.Blob = "a.pdf", "in/a.pdf"
-		x.keepPartials(m.JobID, note)
+		elsewhere := partial("check elsewhere", "of a.pdf")
+		elsewhere.Filename, elsewhere.Blob = "a.pdf", "https://h.example/a.pdf?another query"
+		x.keepPartials(m.JobID, note, elsewhere)
 		settled := x.complete(h, store.Effect{Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
 			SourceFilename: "a.pdf", SourceBlob: "in/a.pdf", SourceSHA256: "bytes-a", Recipe: "x", Blob: "derived/a.xml",
 			Format: "xml", Engine: "gateway",
@@ -47,7 +50,7 @@ func testDeleteOutputs(t *testing.T, b *bench) {
 	}
 
 	r := b.delete("one", "a.pdf", "in/a.pdf", nil)
-	if r.Removed.Asked != 2 || r.Removed.Notes != 1 {
+	if r.Removed.Asked != 3 || r.Removed.Notes != 2 {
 		t.Errorf("removed: %+v", r)
 	}
 	old, err := b.ExpireAnswers(b.ctx(), 24*hour, 10)
@@ -55,7 +58,10 @@ func testDeleteOutputs(t *testing.T, b *bench) {
 	for _, a := range old {
 		blobs[a.Blob] = true
 	}
-	if err != nil || !maps.Equal(blobs, map[string]bool{"derived/gateway/bytes-a": true, "derived/gateway/written": true}) {
+	if err != nil || !maps.Equal(blobs, map[string]bool{
+		"derived/gateway/bytes-a": true, "derived/gateway/written": true,
+		"derived/gateway/old": true,
+	}) {
 		t.Errorf("the upkeep removes %+v, %v; want the answers of the document", old, err)
 	}
 	_, h := b.run()
@@ -72,6 +78,22 @@ func testDeleteOutputs(t *testing.T, b *bench) {
 	other.claimAnswer(h, "key of bytes-a", true)
 	if left := other.partials(store.PartialQuery{JobID: "x", Keys: []string{"check"}}); left == "" {
 		t.Error("the other tenant's check is gone")
+	}
+}
+
+// keptOfOld uses an answer that an older version kept under another hash than the document's.
+func (b *bench) keptOfOld(old, document string) {
+	b.t.Helper()
+	_, h := b.run()
+	q := question(h, "key of an older version")
+	for _, q.SourceSHA256 = range []string{old, document} {
+		c, err := b.ClaimAnswer(b.ctx(), q)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if !c.Kept {
+			b.keepAnswer(answer(h, q.Key, c.Claim, "derived/gateway/old"), "")
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ end $$;
 -- aw_gateway_claim returns the kept answer to the question p.key, or gives the right to ask. It raises AW007 while another
 -- job asks. p.fresh: only an answer that this job paid for in its current series counts (hints.force). p.missing: a blob
 -- that was not found; the answer in it doesn't count. p.source_sha256 is the document that the question is about, whose
--- deletion ends the answer: two documents may have one question, and the last that asked it counts. first: no answer was kept before, so that the blob of an earlier
--- claim is one that its worker could not record.
+-- deletion ends the answer: two documents may have one question, and the last that asked it counts. first: no answer was
+-- kept before, so that the blob of an earlier claim is one that its worker could not record.
 create or replace function {{ .schema }}.aw_gateway_claim(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -36,8 +36,9 @@ begin
   end loop;
   if g.blob is not null and not g.expiring and g.blob is distinct from p ->> 'missing'
      and (not coalesce((p ->> 'fresh')::boolean, false) or (g.kept_by = j.id and g.kept_series = j.series)) then
-    update {{ .schema }}.gateway_answers x set used_at = clock_timestamp()
-      where x.client_id = j.client_id and x.key = g.key and x.used_at < clock_timestamp() - interval '1 day';
+    update {{ .schema }}.gateway_answers x set used_at = clock_timestamp(), source_sha256 = p ->> 'source_sha256'
+      where x.client_id = j.client_id and x.key = g.key and (x.used_at < clock_timestamp() - interval '1 day'
+        or x.source_sha256 is distinct from p ->> 'source_sha256');
     return jsonb_build_object('kept', true, 'blob', g.blob, 'sha256', g.sha256, 'bytes', g.bytes,
       'http_status', g.http_status, 'gateway_ms', g.gateway_ms, 'details', g.details,
       'own', g.kept_by = j.id and g.kept_series = j.series);

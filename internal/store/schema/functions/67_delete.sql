@@ -158,12 +158,15 @@ begin
     delete from {{ .schema }}.summaries x where x.client_id = client and x.filename = d.filename
       and {{ .schema }}.aw_belongs_to_document(d, x.filename, x.blob, x.source_sha256) returning x.job_id)
   select count(*), coalesce(array_agg(distinct gone.job_id), '{}') into v_summaries, v_jobs from gone;
-  -- Those of an ingest are about its document alone, whose name the payload may not have; of a summary, whose file may have
-  -- been another blob then.
+  -- Those of an ingest are about its document alone, whose name the payload may not have; of a summary or of a check, whose
+  -- file may have been another blob then, or at another query of its address.
   delete from {{ .schema }}.partials x
     where x.client_id = client and (x.filename = any (v_names) and x.blob = any (v_places)
-      or x.job_id = any (v_jobs) or x.job_id = any (array(select o.job_id from {{ .schema }}.document_versions o
-                               where o.client_id = client and o.document_id = d.id)));
+      or x.job_id = any (v_jobs) or x.job_id = any (array(
+        select o.job_id from {{ .schema }}.document_versions o where o.client_id = client and o.document_id = d.id
+        union all
+        select c.job_id from {{ .schema }}.derived_contents c where c.client_id = client and c.source_filename = d.filename
+          and {{ .schema }}.aw_belongs_to_document(d, c.source_filename, c.source_blob, c.source_sha256))));
   get diagnostics v_notes = row_count;
   with gone as (
     delete from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
