@@ -3,6 +3,7 @@ package summarize_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
@@ -127,6 +128,7 @@ func TestFailureKeepsWhatIsPaid(t *testing.T) {
 		}
 		<-came
 		<-failed
+		time.Sleep(time.Second) // until the failure is noted: a call that starts before that would wait for ever
 		return parrot(q)
 	}
 	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.ModelOverloaded {

@@ -2,6 +2,7 @@ package child_test
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func scene(t *testing.T) (program, own string, v thief) {
 		envFile:     file("southhaven.env", "DATABASE_URL=secret", 0o600),
 		otherBlob:   file("task-2/document.pdf", "%PDF of another", 0o600),
 		outside:     filepath.Join(dir, "task-2"),
-		unix:        filepath.Join(dir, "http.sock"), abstract: "@" + filepath.Base(dir) + t.Name(),
+		unix:        filepath.Join(dir, "http.sock"), abstract: "@" + rand.Text(), // abstract names are of the whole machine
 	}
 	listen := func(network, address string) string {
 		var config net.ListenConfig

@@ -110,14 +110,16 @@ func TestLoopOutage(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	denied, inFlight, most := 0, 0, 0
+	var first sync.WaitGroup // of the requests of the first claim
+	first.Add(4)
 	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
 		mu.Lock()
 		defer mu.Unlock()
 		if denied++; denied > 12 {
 			return nil
 		}
-		if denied <= 4 { // those of the first claim were under way, and may end after the first probe has begun
-			return &cogneetest.Fault{Status: 401}
+		if denied <= 4 { // they end together: one that ended late would overlap with a probe
+			return &cogneetest.Fault{Status: 401, Wait: func() { first.Done(); first.Wait() }}
 		}
 		inFlight++
 		most = max(most, inFlight)
@@ -141,8 +143,9 @@ func TestLoopUnreachable(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, cogneetest.Options{})
 	b.ingest("s", "a.pdf", "one")
-	b.server.Stop()
-	b.run(b.config(), func() bool { return b.count(store.CogneeRetry) >= 5 })
+	cfg := b.config()
+	cfg.Client = newClient(t, "http://127.0.0.1:1") // a port that was free may be another test's by now
+	b.run(cfg, func() bool { return b.count(store.CogneeRetry) >= 5 })
 	if s := b.state(); s.DownSince == nil || s.Pending != 1 || !strings.Contains(s.LastError, "could not be reached") {
 		t.Errorf("state %+v", s)
 	}

@@ -49,7 +49,7 @@ func TestStreamAndRestart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.up("east-bay", echo("east-bay"))
-	next, done := make(chan string), make(chan struct{})
+	next, done := make(chan string), make(chan struct{}, 1)
 	events := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for {
@@ -58,7 +58,10 @@ func TestStreamAndRestart(t *testing.T) {
 				_, _ = fmt.Fprintln(w, text)
 				_ = http.NewResponseController(w).Flush()
 			case <-r.Context().Done():
-				done <- struct{}{}
+				select {
+				case done <- struct{}{}:
+				default: // another request reached the worker while it stopped
+				}
 				return
 			}
 		}
@@ -69,11 +72,13 @@ func TestStreamAndRestart(t *testing.T) {
 	s.expect("one")
 	next <- "two"
 	s.expect("two")
-	go stop()
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
 	<-done
 	if line, err := s.lines.ReadString('\n'); err == nil {
 		t.Errorf("after the worker ended: %q", line)
 	}
+	<-stopped
 	for gone := range 2 { // its folder goes, too
 		resp := b.expect("/t/southhaven/v1/jobs", 502, "TENANT_UNAVAILABLE")
 		if resp.Header.Get("Retry-After") != "2" {

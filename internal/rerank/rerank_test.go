@@ -1,6 +1,7 @@
 package rerank_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ var texts = []string{"a pilot", "the crane lifts a pilot", "nothing"}
 
 func open(t *testing.T, c rerank.Config) *rerank.Client {
 	t.Helper()
+	c.Timeout = cmp.Or(c.Timeout, time.Minute)
 	client, err := rerank.New(c)
 	if err != nil {
 		t.Fatal(err)

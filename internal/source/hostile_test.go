@@ -115,7 +115,7 @@ func TestWebEndlessNothing(t *testing.T) {
 				return
 			}
 		}
-	}, within(source.WebLimits{Whole: 10 * time.Second}))
+	}, within(source.WebLimits{Whole: 5 * time.Minute}))
 	s.wantError("/a", taskerr.QuotaExceeded, "", "MAX_BLOB_MB")
 }
 

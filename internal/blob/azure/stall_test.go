@@ -76,11 +76,9 @@ func TestServiceThatHangs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
 			there := stacktest.Azurite(t)
 			container := stacktest.UniqueName("blobs")
-			if err := fill(ctx, there, container, content); err != nil {
+			if err := fill(t.Context(), there, container, content); err != nil {
 				t.Fatal(err)
 			}
 			host := ""
@@ -98,6 +96,8 @@ func TestServiceThatHangs(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer b.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
 			if err := call(ctx, b); err != nil {
 				t.Error(err)
 			}

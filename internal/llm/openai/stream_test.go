@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
@@ -103,19 +104,19 @@ func TestBrokenStreams(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := llmtest.New(t, llmtest.Options{Reply: func(
-				llmtest.ChatRequest,
-			) llmtest.Reply {
-				return llmtest.Reply{Text: poem}
-			}})
-			s.Script(tt.faults...)
-			c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = 200 * time.Millisecond })
-			var l listener
-			a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: l.stream})
-			if err != nil || a.Text != poem || l.received != poem || l.restarts != tt.restart ||
-				s.Requests() != len(tt.faults)+1 {
-				t.Errorf("%+v %v; received %+v after %d requests", a, err, l, s.Requests())
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := llmtest.NewInProcess(llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply {
+					return llmtest.Reply{Text: poem}
+				}})
+				s.Script(tt.faults...)
+				c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = 200 * time.Millisecond })
+				var l listener
+				a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: l.stream})
+				if err != nil || a.Text != poem || l.received != poem || l.restarts != tt.restart ||
+					s.Requests() != len(tt.faults)+1 {
+					t.Errorf("%+v %v; received %+v after %d requests", a, err, l, s.Requests())
+				}
+			})
 		})
 	}
 }
@@ -156,24 +157,18 @@ func TestErrorsInStreams(t *testing.T) {
 // The timeout of a stream is between two pieces: the whole stream may take longer.
 func TestSlowStream(t *testing.T) {
 	t.Parallel()
-	words := strings.SplitAfter(poem, " ")
-	const limit = 300 * time.Millisecond
-	slow := make(chan struct{}, len(words)+1)
-	s := llmtest.New(t, llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply {
-		return llmtest.Reply{Text: poem, Pieces: words, Before: func(int) { <-slow }}
-	}})
-	c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = limit })
-	ticker := time.NewTicker(limit / 4) // the server's pace: in total twice the limit
-	defer ticker.Stop()
-	go func() {
-		for range len(words) + 1 {
-			<-ticker.C
-			slow <- struct{}{}
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 300 * time.Millisecond
+		s := llmtest.NewInProcess(llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply {
+			return llmtest.Reply{
+				Text: poem, Pieces: strings.SplitAfter(poem, " "), Before: func(int) { time.Sleep(limit * 3 / 4) },
+			}
+		}})
+		c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = limit })
+		start := time.Now()
+		a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: func(string, bool) {}})
+		if err != nil || a.Text != poem || s.Requests() != 1 || time.Since(start) < 2*limit {
+			t.Errorf("%+v %v after %v and %d requests", a, err, time.Since(start), s.Requests())
 		}
-	}()
-	start := time.Now()
-	a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: func(string, bool) {}})
-	if err != nil || a.Text != poem || s.Requests() != 1 || time.Since(start) < limit {
-		t.Errorf("%+v %v after %v and %d requests", a, err, time.Since(start), s.Requests())
-	}
+	})
 }

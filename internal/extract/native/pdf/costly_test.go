@@ -52,9 +52,17 @@ func TestPageThatNeedsMuchMemory(t *testing.T) {
 func TestPageThatTakesForEver(t *testing.T) {
 	t.Parallel()
 	src := extract.Source{Path: nativetest.Stalling(t, "Before", "After"), Format: extract.PDF}
-	doc, err := extract.Collect(t.Context(), pdf.New(), src, extract.Limits{PageTime: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
+	var doc *extract.Document
+	for try := range 3 { // another page may take that long on a busy machine
+		var err error
+		doc, err = extract.Collect(t.Context(), pdf.New(), src, extract.Limits{PageTime: 5 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if doc.Properties["pages_unreadable"] == "2" {
+			break
+		}
+		t.Logf("try %d: page %s was given up", try+1, doc.Properties["pages_unreadable"])
 	}
 	if len(doc.Blocks) != 2 || doc.Blocks[0].Text != "Before" || doc.Blocks[1].Text != "After" ||
 		doc.Properties["pages_unreadable"] != "2" {
