@@ -17,8 +17,6 @@ import (
 // the details.
 func TestRowsHaveNoAddress(t *testing.T) {
 	t.Parallel()
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(untrusted.Close)
 	cut, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +42,7 @@ func TestRowsHaveNoAddress(t *testing.T) {
 		says   string
 		down   bool // the host
 	}{
-		"nobody listens":  {open, gone.URL, "connection refused", true},
+		"nobody listens":  {open, "http://127.0.0.1:1", "connection refused", true},
 		"untrusted":       {open, untrusted.URL, "TLS failed", true},
 		"cut off":         {open, "http://" + cut.Addr().String(), "connection broke", false},
 		"no such name":    {open, "https://no-such-name.invalid/", "name can't be resolved", true},

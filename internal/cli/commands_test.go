@@ -108,7 +108,7 @@ func TestCommandTable(t *testing.T) {
 		table[command] = make([]outcome, len(circumstances()))
 	}
 	var all sync.WaitGroup
-	few := make(chan struct{}, 24) // most of the time they wait for what does not answer
+	few := make(chan struct{}, 8) // most of the time they wait for what does not answer
 	for n, c := range circumstances() {
 		root := filepath.Join(folder, strings.ReplaceAll(c.name, " ", "-"))
 		if err := os.Mkdir(root, 0o755); err != nil {

@@ -25,7 +25,7 @@ func workerSaying(t *testing.T, s app.Status) (dir string) {
 		t.Fatal(err)
 	}
 	server := &http.Server{
-		ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
+		ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
 			func(w http.ResponseWriter, _ *http.Request) { httpd.WriteJSON(w, s) }),
 	}
 	ended := make(chan error, 1)
@@ -129,7 +129,7 @@ func TestStatusRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := &http.Server{
-		ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
+		ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
 			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }),
 	}
 	ended := make(chan error, 1)

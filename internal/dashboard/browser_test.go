@@ -91,7 +91,7 @@ func (b *bench) browse(scope string) *browser {
 
 func (w *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(w.ctx, 3*time.Minute)
 	if chromedp.FromContext(w.ctx).Browser == nil { // the first call starts the browser, which lives as long as its context
 		cancel()
 		ctx = w.ctx
@@ -110,7 +110,7 @@ func (w *browser) open(path string) {
 // is evaluates an expression in the page.
 func is[T any](w *browser, expression string) T {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(w.ctx, 3*time.Minute)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -122,7 +122,7 @@ func is[T any](w *browser, expression string) T {
 // await waits until an expression is true in the page, also over a navigation in the middle.
 func (w *browser) await(expression string) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.ctx, 2*time.Minute)
 	defer cancel()
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")"))

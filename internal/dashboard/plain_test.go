@@ -26,7 +26,7 @@ func (w *browser) withoutScripts() {
 // reads waits until the page has a text, without a script in it.
 func (w *browser) reads(text string) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.ctx, 2*time.Minute)
 	defer cancel()
 	var seen string
 	for ctx.Err() == nil {

@@ -82,7 +82,7 @@ func (a access) call(ctx context.Context, method, path string, in, out any) erro
 	return json.Unmarshal(text, out)
 }
 
-const callTimeout = 10 * time.Second
+const callTimeout = time.Minute
 
 // curl is a command that calls the API, in a shell that has read .dev/env.
 func (access) curl() string {

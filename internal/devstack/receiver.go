@@ -12,7 +12,7 @@ import (
 
 // webhook waits for the verified webhook of a task, for 30 seconds at most.
 func (d *dev) webhook(ctx context.Context, taskID string) (receiver.Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	return d.receiver.Await(ctx, taskID)
 }

@@ -118,7 +118,7 @@ func newBed(t *testing.T) *bed {
 func (b *bed) run(t *testing.T, worker string, sink events.Sink, edit func(*events.Config)) (stop func()) {
 	t.Helper()
 	cfg := events.Config{
-		Store: b.store, Sink: sink, ClientID: client, Worker: worker, Lease: time.Second,
+		Store: b.store, Sink: sink, ClientID: client, Worker: worker, Lease: 10 * time.Second,
 		Log: slog.New(slog.NewTextHandler(b.log, nil)),
 	}
 	if edit != nil {
@@ -286,8 +286,11 @@ func TestTakeover(t *testing.T) {
 		complete(t, b.store, begin(t, b.store, "ocr"), `{}`)
 	}
 	first.await(t, 8)
-	if len(second.got) > 0 {
-		t.Errorf("both publish: %d", len(second.got))
+	second.mu.Lock()
+	published := len(second.got)
+	second.mu.Unlock()
+	if published > 0 {
+		t.Errorf("both publish: %d", published)
 	}
 	close(full)
 	complete(t, b.store, begin(t, b.store, "ingest"), `{}`)

@@ -244,8 +244,13 @@ func TestListen(t *testing.T) {
 	go func() {
 		ended <- listenTo(url)(t.Context(), func(marks []string) { woken <- marks })
 	}()
-	if marks := <-woken; marks != nil {
-		t.Errorf("ready: %q", marks)
+	select {
+	case marks := <-woken:
+		if marks != nil {
+			t.Errorf("ready: %q", marks)
+		}
+	case err := <-ended:
+		t.Fatal(err)
 	}
 	if err := s.Wake(t.Context(), []string{"x", "y"}); err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ func (a *Azurite) Restart(ctx context.Context) error {
 
 // answers sends an unsigned request. Azurite's own error code shows that it serves, which a listening socket doesn't.
 func answers(ctx context.Context, endpoint string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"?comp=list", http.NoBody)
 	if err != nil {

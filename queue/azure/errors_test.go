@@ -23,10 +23,10 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 	sas := "SharedAccessSignature=sv=2024-11-04&ss=q&srt=sco&sp=rp&se=2999-01-01T00:00:00Z&sig=" +
 		url.QueryEscape(signature)
 	key := "AccountName=acme;AccountKey=c2VjcmV0LWtleQ=="
-	respond := func(status int, code string, date time.Time) func(*http.Request, http.RoundTripper) (
+	respond := func(status int, code string, off time.Duration) func(*http.Request, http.RoundTripper) (
 		*http.Response, error) {
 		return func(req *http.Request, _ http.RoundTripper) (*http.Response, error) {
-			return answer(req, status, code, date), nil
+			return answer(req, status, code, time.Now().Add(off)), nil
 		}
 	}
 	fail := func(err error) func(*http.Request, http.RoundTripper) (*http.Response, error) {
@@ -40,44 +40,44 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 		says        []string
 	}{
 		"SAS lacks a right": {
-			sas, respond(403, "AuthorizationPermissionMismatch", time.Now()),
+			sas, respond(403, "AuthorizationPermissionMismatch", 0),
 			taskerr.DependencyUnavailable, storage.Permission,
 			[]string{"rpua", "sp=rp"},
 		},
 		"firewall": {
-			key, respond(403, "AuthorizationFailure", time.Now()), taskerr.DependencyUnavailable,
+			key, respond(403, "AuthorizationFailure", 0), taskerr.DependencyUnavailable,
 			storage.Permission,
 			[]string{"firewall"},
 		},
 		"role": {
-			key, respond(403, "AuthorizationPermissionMismatch", time.Now()),
+			key, respond(403, "AuthorizationPermissionMismatch", 0),
 			taskerr.DependencyUnavailable, storage.Permission,
 			[]string{
 				"messages/process/action", "messages/write", "Contributor",
 			},
 		},
 		"wrong key": {
-			key, respond(403, "AuthenticationFailed", time.Now()), taskerr.DependencyUnavailable,
+			key, respond(403, "AuthenticationFailed", 0), taskerr.DependencyUnavailable,
 			storage.Permission,
 			[]string{"key was rotated"},
 		},
 		"clock": {
-			key, respond(403, "AuthenticationFailed", time.Now().Add(-time.Hour)),
+			key, respond(403, "AuthenticationFailed", -time.Hour),
 			taskerr.DependencyUnavailable, storage.Clock,
 			[]string{"1h0m", "ahead of", "timedatectl"},
 		},
 		"SAS and clock": {
-			sas, respond(403, "AuthenticationFailed", time.Now().Add(time.Hour)),
+			sas, respond(403, "AuthenticationFailed", time.Hour),
 			taskerr.DependencyUnavailable, storage.Clock,
 			[]string{"behind"},
 		},
 		"bad name": {
-			key, respond(400, "InvalidResourceName", time.Now()), taskerr.DependencyUnavailable,
+			key, respond(400, "InvalidResourceName", 0), taskerr.DependencyUnavailable,
 			storage.Setting,
 			[]string{"CLIENT_ID"},
 		},
 		"broken": {
-			sas, respond(500, "InternalError", time.Now()), taskerr.TransientStorage, storage.Outage,
+			sas, respond(500, "InternalError", 0), taskerr.TransientStorage, storage.Outage,
 			[]string{"500 InternalError"},
 		},
 		"unknown host": {

@@ -246,7 +246,7 @@ func TestDenied(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service, err := nats.Open(nats.Login{URL: s.URL(), User: c.user, Password: c.password}, nats.Options{
-				Timeout: time.Second, Subjects: map[string]string{"acme-tasks": "simple-process.jobs"},
+				Timeout: 5 * time.Second, Subjects: map[string]string{"acme-tasks": "simple-process.jobs"},
 			})
 			if err == nil {
 				defer service.Close()

@@ -116,7 +116,7 @@ func TestAgentKilled(t *testing.T) {
 	asked, killed := make(chan int), make(chan struct{})
 	s := &agentModel{paid: map[int]int{}, kill: func(step int) { asked <- step; <-killed }}
 	model := llmtest.New(t, llmtest.Options{Reply: s.reply})
-	b := newBed(t, append(modelEnv(model), "WORKER_LEASE_TTL_SEC=5", "RETRY_MAX_ATTEMPTS=10")...)
+	b := newBed(t, append(modelEnv(model), "WORKER_LEASE_TTL_SEC=12", "RETRY_MAX_ATTEMPTS=10")...)
 	b.upload("log.md", []byte("# Storm\n\nThe quay cranes are parked at a wind speed of 22 m/s.\n"))
 	w := b.start()
 	b.send(b.ingest("in", "log.md"))

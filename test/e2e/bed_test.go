@@ -43,6 +43,7 @@ type bed struct {
 // newBed returns a tenant. The worker reaches its rows with a key for this tenant alone.
 func newBed(t *testing.T, env ...string) *bed {
 	t.Helper()
+	built(t, program)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	b := &bed{

@@ -40,7 +40,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	var once sync.Once
 	model.Script(llmtest.Fault{}) // the first request is answered
 	model.Break(llmtest.Fault{Hang: true, Before: func() { once.Do(func() { close(hanging) }) }})
-	b := newBed(t, append(modelEnv(model), "WORKER_LEASE_TTL_SEC=5")...)
+	b := newBed(t, append(modelEnv(model), "WORKER_LEASE_TTL_SEC=12")...) // longer than a pause of the machine
 	b.upload("log.md", longDocument())
 	first := b.start()
 	b.send(b.ingest("crash", "log.md"))

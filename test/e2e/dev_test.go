@@ -75,6 +75,7 @@ func left(t *testing.T, home string) []string {
 func TestDevOnce(t *testing.T) {
 	brings(t)
 	t.Parallel()
+	built(t, plainProgram)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd, home, out := dev(ctx, t, "--once")
@@ -138,6 +139,7 @@ func TestDevThroughAModel(t *testing.T) {
 	brings(t)
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourModel})
+	built(t, plainProgram)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd, _, out := dev(ctx, t, "--once", "--backend", "postgres")
@@ -161,6 +163,7 @@ func TestDevThroughAModel(t *testing.T) {
 func TestDevInterrupted(t *testing.T) {
 	brings(t)
 	t.Parallel()
+	built(t, plainProgram)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd, home, errs := dev(ctx, t)

@@ -14,7 +14,7 @@ import (
 func doclingEnv(s *doclingtest.Server) []string {
 	return []string{
 		"DOCLING_URL=" + s.URL(), "DOCLING_API_KEY=" + doclingtest.Key, "LLM_PROVIDER=offline",
-		"WORKER_LEASE_TTL_SEC=5",
+		"WORKER_LEASE_TTL_SEC=12",
 	}
 }
 

@@ -145,7 +145,7 @@ hook = f"http://127.0.0.1:{server.server_port}"
 first = send("ingest", {"filename": "in/tides & <more>.md", "document_set": "sea"}, webhook_url=hook)
 found["job"] = wait(first, every=0.05)
 found["hits"] = call("hybrid_search", {"query_text": "spring tide", "match_count": 1})
-arrived.wait(60)
+arrived.wait(300)
 print(json.dumps(found))
 `
 

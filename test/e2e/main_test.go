@@ -52,6 +52,14 @@ func plainProgram() (string, error) {
 	return plain.build(nil, "./cmd/async-worker", "./cmd/async-worker-dev")
 }
 
+// built waits for a build: it takes minutes on a busy machine, and what is measured begins after it.
+func built(t *testing.T, program func() (string, error)) {
+	t.Helper()
+	if _, err := program(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (p *programs) build(flags []string, packages ...string) (string, error) {
 	p.once.Do(func() {
 		if p.dir, p.err = os.MkdirTemp("", "async-worker-e2e-"); p.err == nil {

@@ -22,6 +22,7 @@ import (
 // newNATSBed returns a tenant without Azure: its tasks come by NATS, its documents lie in a folder.
 func newNATSBed(t *testing.T, env ...string) (*bed, jetstream.JetStream) {
 	t.Helper()
+	built(t, program)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	server := natstest.Start(t, nil)
@@ -76,7 +77,7 @@ func TestNATS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, err := dead.Fetch(1, jetstream.FetchMaxWait(30*time.Second))
+	batch, err := dead.Fetch(1, jetstream.FetchMaxWait(2*time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 // newPostgresBed returns a tenant with a database and a folder, and nothing else. env has the queue's settings.
 func newPostgresBed(t *testing.T, env func(b *bed) []string) *bed {
 	t.Helper()
+	built(t, program)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	b := &bed{

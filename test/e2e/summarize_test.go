@@ -156,7 +156,8 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	c := &summaryModel{asked: map[string]int{}, of: map[string]string{}}
 	model := llmtest.New(t, llmtest.Options{Reply: c.reply})
 	b := newBed(t, append(modelEnv(model), "RETRY_MAX_ATTEMPTS=30")...)
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // as many workers read 300 pages
+	built(t, plainProgram)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute) // as many workers read 300 pages
 	defer cancel()
 	b.ctx, b.plain = ctx, true // each start reads 300 pages
 	book := reindex.NewBookOf(1, parts)
@@ -171,8 +172,10 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	frozen := map[string]int{} // how often questions with stored answers were asked
 	atRisk := 0                // answers that had come, or were known to be under way, when the worker died
 	for _, moment := range moments {
-		reached := make(chan struct{})
-		c.at(moment, func() { close(reached) })
+		reached, killed := make(chan struct{}), make(chan struct{})
+		free := sync.OnceFunc(func() { close(killed) })
+		t.Cleanup(free)
+		c.at(moment, func() { close(reached); <-killed }) // it must not end before it is killed
 		w := b.start()
 		b.send(message)
 		select {
@@ -183,6 +186,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 		if err := w.Stop(syscall.SIGKILL, time.Minute); err != nil {
 			t.Fatal(err)
 		}
+		free()
 		asked := c.questions()
 		repeats(t, frozen, asked)
 		for q := range b.kept(c) {

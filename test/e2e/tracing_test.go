@@ -85,6 +85,14 @@ func (c *collector) paths(trace string) (paths []string) {
 	return slices.Compact(paths)
 }
 
+// have reports whether a trace has all of these paths.
+func (c *collector) have(trace string, want ...string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	paths := c.paths(trace)
+	return !slices.ContainsFunc(want, func(path string) bool { return !slices.Contains(paths, path) })
+}
+
 // TestTrace: an ingest is a span in the trace of its sender, with its stages and their calls below; the webhook is
 // in the trace, too, and carries it to its receiver. No text of the document, its name or a key is in it.
 func TestTrace(t *testing.T) {
@@ -104,6 +112,15 @@ func TestTrace(t *testing.T) {
 	// now: of two concurrent ones one waits for the other, and finds nothing to do
 	b.send(b.ingest("untraced", "secretname.md"))
 	own := strings.Split(b.await(b.ctx, "untraced").TraceParent, "-")
+	if len(own) != 4 {
+		t.Fatalf("the traceparent of a task without one is %q", own)
+	}
+	root := "process " + b.client + "-tasks"
+	for !spans.have(own[1], root, "POST webhook") { // what the end of the worker flushes has seconds
+		if !b.moment() {
+			t.Fatal("the spans of the second task never came")
+		}
+	}
 	w.signal(syscall.SIGTERM)
 	if err := w.exit(); err != nil {
 		t.Fatal(err)
@@ -111,7 +128,6 @@ func TestTrace(t *testing.T) {
 
 	spans.mu.Lock()
 	defer spans.mu.Unlock()
-	root := "process " + b.client + "-tasks"
 	paths := spans.paths(trace)
 	deletion := root // on other queues than Azure's it is no HTTP request
 	if *onQueue == "azure" {
@@ -155,7 +171,7 @@ func TestTrace(t *testing.T) {
 		}
 	}
 	// A task whose sender has no trace gets one of its own, with its webhook.
-	if len(own) != 4 || !slices.Contains(spans.paths(own[1]), root) ||
+	if !slices.Contains(spans.paths(own[1]), root) ||
 		!slices.Contains(spans.paths(own[1]), "POST webhook") {
 		t.Errorf("of the other task there is %v", own)
 	}

@@ -171,7 +171,7 @@ func (b *bed) run(tasks int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(b.Context(), 5*time.Minute)
+	ctx, stop := context.WithTimeout(b.Context(), 15*time.Minute)
 	defer stop()
 	var running sync.WaitGroup
 	running.Go(func() { _ = e.Run(ctx) }) // always nil

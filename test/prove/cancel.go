@@ -150,7 +150,7 @@ func (c *cancelRun) do(ctx context.Context, o options, gone <-chan struct{}) ([]
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := c.drain(ctx, time.Minute, gone); errors.Is(err, errNotDrained) {
+	if err := c.drain(ctx, max(time.Minute, c.recovery), gone); errors.Is(err, errNotDrained) {
 		return []string{"I1 " + err.Error()}, nil
 	} else if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (c *cancelRun) measure(ctx context.Context, gone <-chan struct{}) error {
 		}
 		c.expected = append(c.expected, expectation{fmt.Sprint("whole-", i), []string{"succeeded"}})
 	}
-	if err := c.drain(ctx, time.Minute, gone); err != nil {
+	if err := c.drain(ctx, max(time.Minute, c.recovery), gone); err != nil {
 		return err
 	}
 	var ms int64
@@ -218,7 +218,7 @@ func (c *cancelRun) one(ctx context.Context, id string, i int, rnd *rand.Rand) e
 		err := c.db.QueryRow(ctx, `select count(*) from jobs where client_id = $1 and id = $2`, c.client, id).Scan(&n)
 		return err == nil && n > 0
 	}
-	if err := await(ctx, time.Minute, running, nil); err != nil {
+	if err := await(ctx, max(time.Minute, c.recovery), running, nil); err != nil {
 		return fmt.Errorf("%s was never started: %w", id, err)
 	}
 	if err := pause(ctx, wait); err != nil {

@@ -32,9 +32,13 @@ type faultyServer struct {
 }
 
 func newFaultyServer(h func(http.ResponseWriter, *http.Request)) *faultyServer {
-	return &faultyServer{
-		server: httptest.NewServer(http.HandlerFunc(h)), closed: make(chan struct{}),
+	server := httptest.NewUnstartedServer(http.HandlerFunc(h))
+	if l, err := listenAgain(); err == nil { // else on the port that it has
+		_ = server.Listener.Close()
+		server.Listener = l
 	}
+	server.Start()
+	return &faultyServer{server: server, closed: make(chan struct{})}
 }
 
 // cut makes the service fail. It returns how many begins lose their answer.

@@ -251,7 +251,7 @@ func pathEnd(r *http.Request) string { return r.URL.Path[strings.LastIndexByte(r
 // runWorkers runs workers until everything is done. When only webhooks are left for a while, which are scheduled
 // minutes ahead, they are made due, and another worker delivers them.
 func (n *networkRun) runWorkers(ctx context.Context, t *tenant, env []string) (found []string, log string, err error) {
-	deadline := time.Now().Add(90 * time.Second)
+	deadline := time.Now().Add(max(90*time.Second, t.recovery))
 	for {
 		p, err := start(ctx, n.file, env)
 		if err != nil {

@@ -223,7 +223,7 @@ func (o *outageRun) breakService(ctx context.Context) ([]string, error) {
 		ended, running, err := o.progress(ctx)
 		return err == nil && ended >= 4 && running >= 2
 	}
-	if err := await(ctx, time.Minute, underWay, o.workers[0].Done()); err != nil {
+	if err := await(ctx, max(time.Minute, o.recovery), underWay, o.workers[0].Done()); err != nil {
 		return nil, fmt.Errorf("the tasks never started: %w", err)
 	}
 	o.cutOff = o.service.cut(o.how)
@@ -250,7 +250,7 @@ func (o *outageRun) breakService(ctx context.Context) ([]string, error) {
 // recover waits until all is done. A webhook that was under way when the database failed stays claimed for minutes:
 // other workers deliver it.
 func (o *outageRun) recover(ctx context.Context) ([]string, error) {
-	deadline := o.mended.Add(90 * time.Second)
+	deadline := o.mended.Add(max(90*time.Second, o.recovery))
 	for {
 		err := o.drainOrHooks(ctx, time.Until(deadline), o.workers[0].Done(), o.working)
 		switch {

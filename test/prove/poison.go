@@ -146,7 +146,7 @@ func (p *poisonRun) sendAndWait(ctx context.Context, worker *process) ([]string,
 			return nil, err
 		}
 	}
-	err := p.drain(ctx, 90*time.Second, worker.Done())
+	err := p.drain(ctx, max(90*time.Second, p.recovery), worker.Done())
 	if errors.Is(err, errNotDrained) {
 		return []string{"I11 every accepted task ends: " + err.Error()}, nil
 	}

@@ -58,7 +58,7 @@ func TestShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kind, _, _ := strings.Cut(name, " ")
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
 			o, err := parse(append([]string{"-kind", kind, "-parallel", "8"}, args...), &out)
@@ -161,11 +161,11 @@ func cleanRun(t *testing.T, g *servers, file string) *tenant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = tn.drain(ctx, time.Minute, p.Done()); err == nil {
+	if err = tn.drain(ctx, g.recovery, p.Done()); err == nil {
 		// The second message must be of another second than the end.
 		_, aged := tn.db.Exec(ctx, `update jobs set completed_at = completed_at - interval '1 s' where client_id = $1 and id = 'bad'`, tn.client)
 		err = errors.Join(aged, tn.put(ctx, tn.ingest("bad", "missing.md", g.hooks.URL, nil)),
-			tn.drain(ctx, time.Minute, p.Done()))
+			tn.drain(ctx, g.recovery, p.Done()))
 	}
 	if e := p.end(); err != nil || e != nil {
 		t.Fatal(err, e, p.log)

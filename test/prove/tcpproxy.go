@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // tcpProxy is what the proxies of protocols on plain connections share: connections, and how all of them fail.
@@ -25,11 +28,21 @@ var errFault = errors.New("the connection was ended on purpose")
 
 // newTCPProxy returns a proxy of a server, which listens; start makes it serve.
 func newTCPProxy(target string) (*tcpProxy, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	l, err := listenAgain()
 	if err != nil {
 		return nil, err
 	}
 	return &tcpProxy{target: target, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{}}, nil
+}
+
+// listenAgain listens on a port that no other server gets when it is given up for an outage: the kernel chooses from
+// others for those that name none.
+func listenAgain() (net.Listener, error) {
+	port, err := stack.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	return new(net.ListenConfig).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 }
 
 // start calls serve for each connection, with one to the server. Both are closed when it returns.

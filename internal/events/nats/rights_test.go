@@ -77,7 +77,7 @@ func TestDeniedInPart(t *testing.T) {
 	_, js := client(t, srv, nats.UserInfo("admin", "admin"))
 	makeStream(t, js, jetstream.StreamConfig{})
 	s := open(t, sink.Options{
-		URL: strings.Replace(srv.ClientURL(), "://", "://u:u@", 1), Owner: "southhaven", Timeout: time.Second,
+		URL: strings.Replace(srv.ClientURL(), "://", "://u:u@", 1), Owner: "southhaven", Timeout: 5 * time.Second,
 	})
 	all := page(t, 1, 3, func(i int, o *store.Outgoing) {
 		if i == 2 {

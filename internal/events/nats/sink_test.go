@@ -251,7 +251,7 @@ func TestOutage(t *testing.T) {
 	srv := serve(t, keep)
 	_, js := client(t, srv)
 	makeStream(t, js, jetstream.StreamConfig{})
-	s := open(t, sink.Options{URL: srv.ClientURL(), Timeout: time.Second})
+	s := open(t, sink.Options{URL: srv.ClientURL(), Timeout: 10 * time.Second})
 	all := page(t, 5, 2, nil)
 	if _, err := s.Send(t.Context(), all[:5]); err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func TestLogins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.o.Timeout = time.Second
+			c.o.Timeout = 10 * time.Second
 			sent, err := open(t, c.o).Send(t.Context(), page(t, 1, 2, nil))
 			if c.fine != (err == nil) || c.fine != (sent.Done == 2) {
 				t.Fatalf("sent %+v, %v", sent, err)

@@ -13,7 +13,7 @@ import (
 
 // azurite is the process's one server. Like cleanups, it outlives every single test.
 var azurite = sync.OnceValues(func() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	server, err := stack.StartAzurite(ctx, stack.AzuriteOptions{})
 	if err != nil {

@@ -71,7 +71,7 @@ func Cluster(t testing.TB) *stack.Postgres {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.cluster == nil && shared.err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		shared.cluster, shared.err = stack.StartPostgres(ctx, stack.PostgresOptions{Memory: true})
 		if shared.err == nil {
@@ -90,7 +90,7 @@ func templateLocked(cluster *stack.Postgres, o schema.Options) (string, error) {
 	if name, there := shared.templates[o]; there {
 		return name, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	name := "template_" + strconv.Itoa(len(shared.templates))
 	if err := cluster.CreateDatabase(ctx, name, "template1"); err != nil {

@@ -17,6 +17,10 @@ func newGrowing(t *testing.T) *library {
 	l := &library{url: stacktest.PostgresWith(t, schema.Options{Dimensions: searchDimensions})}
 	l.super = connect(t, l.url)
 	tellPlans(t, l.super)
+	if _, err := l.super.Exec(t.Context(), `alter table chunk_terms set (autovacuum_enabled = off);
+		alter table term_counts set (autovacuum_enabled = off)`); err != nil {
+		t.Fatal(err)
+	}
 	return l
 }
 
