@@ -3,7 +3,6 @@ package summarize_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
@@ -126,16 +125,19 @@ func TestFailureKeepsWhatIsPaid(t *testing.T) {
 			defer close(failed)
 			return llm.Answer{}, taskerr.Errorf(taskerr.ModelOverloaded, "down")
 		}
-		<-came
-		<-failed
-		time.Sleep(time.Second) // until the failure is noted: a call that starts before that would wait for ever
+		select {
+		case <-came:
+			<-failed
+		case <-failed: // it started before the failure was noted
+		}
 		return parrot(q)
 	}
 	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.ModelOverloaded {
 		t.Errorf("%+v", e)
 	}
 	calls := b.model.calls()
-	if kept := handlertest.Query[int](b.Bench, "select count(*) from partials"); kept != 3 || calls != 4 ||
+	// Each of the three that end may let another one start in the moment before the failure is noted.
+	if kept := handlertest.Query[int](b.Bench, "select count(*) from partials"); kept != calls-1 || calls < 4 || calls > 7 ||
 		b.model.peak != 4 {
 		t.Errorf("%d calls, %d at a time, %d answers kept", calls, b.model.peak, kept)
 	}
