@@ -166,6 +166,9 @@ func TestEveryTable(t *testing.T) {
 			and relkind in ('r', 'p') and relname <> 'aw_schema_version' and not exists (
 			select from pg_constraint k where k.conrelid = c.oid and k.contype = 'p'
 			and pg_get_constraintdef(k.oid) like 'PRIMARY KEY (%client_id%')`,
+		// A join may run a subquery for each row, and each run locks others.
+		"functions that join a batch of locked rows that is not materialized": `select proname from pg_proc
+			where pronamespace = 'public'::regnamespace and prosrc ~ 'using \(\s*select[^;]*limit[^;()]*skip locked\)'`,
 		"functions with a loose search path": `select p.proname from pg_proc p where pronamespace = 'public'::regnamespace
 			and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
 			and prosqlbody is null and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)`,

@@ -96,17 +96,20 @@ declare
   v_limit integer := least((p ->> 'limit')::int, 10000);
   v_removed integer;
 begin
-  delete from {{ .schema }}.page_results r using (
+  -- materialized: a join may run a subquery for each row, and each run would take as many.
+  with old as materialized (
     select o.source, o.reader, o.page from {{ .schema }}.page_results o
     where o.client_id = v_client and o.created_at < v_before
-    order by o.created_at limit v_limit for update skip locked) old
+    order by o.created_at limit v_limit for update skip locked)
+  delete from {{ .schema }}.page_results r using old
   where r.client_id = v_client and r.source = old.source and r.reader = old.reader and r.page = old.page;
   get diagnostics v_removed = row_count;
-  delete from {{ .schema }}.page_result_jobs r using (
+  with old as materialized (
     select o.job_id, o.source from {{ .schema }}.page_result_jobs o
     where o.client_id = v_client and o.created_at < v_before
       and not exists (select from {{ .schema }}.page_results x where x.client_id = v_client and x.source = o.source)
-    order by o.created_at limit v_limit for update skip locked) old
+    order by o.created_at limit v_limit for update skip locked)
+  delete from {{ .schema }}.page_result_jobs r using old
   where r.client_id = v_client and r.job_id = old.job_id and r.source = old.source;
   return jsonb_build_object('removed', v_removed);
 end $$;
