@@ -168,7 +168,7 @@ func (c *Client) unlisted(ctx context.Context, at place) error {
 			return err
 		}
 		if item.ID == at.data {
-			return &Error{Status: http.StatusNotFound, kind: lying, what: "Cognee lists the document, and the request to forget it is " +
+			return &Error{Status: http.StatusNotFound, kind: inconsistent, what: "Cognee lists the document, and the request to forget it is " +
 				"answered with HTTP 404; does something between change the addresses of requests?"}
 		}
 	}

@@ -21,12 +21,12 @@ import (
 type kind int
 
 const (
-	failing  kind = iota // it may be due to the document; worth another attempt
-	down                 // every request would fail
-	refused              // Cognee will never take this document
-	missing              // there is no such document or dataset
-	conflict             // the document is there, with other content
-	lying                // Cognee works, and what it says contradicts itself; worth another attempt
+	failing      kind = iota // it may be due to the document; worth another attempt
+	down                     // every request would fail
+	refused                  // Cognee will never take this document
+	missing                  // there is no such document or dataset
+	conflict                 // the document is there, with other content
+	inconsistent             // Cognee works, and what it says contradicts itself; worth another attempt
 )
 
 // Error is a request that Cognee did not do. It holds nothing of the body that was sent: Cognee's answers may quote it.

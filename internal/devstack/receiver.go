@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook/receiver"
 )
 
-// webhook waits for the verified webhook of a task, for 30 seconds at most.
+// webhook waits for the verified webhook of a task, for two minutes at most.
 func (d *dev) webhook(ctx context.Context, taskID string) (receiver.Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -119,8 +119,8 @@ func (d *dev) showFirings(ctx context.Context, t *app.Tenant, schedule string) e
 		}
 		firings, submitted = firings+1, submitted+r.Submitted
 	}
-	if submitted == 0 { // two firings may submit it, if the second one comes before the document is there
-		return errors.New("the schedule ingested no new document")
+	if submitted != 1 {
+		return fmt.Errorf("the schedule ingested one new document %d times", submitted)
 	}
 	d.out.done("schedule", fmt.Sprintf("%s, 1 new document ingested by a job of its own; the schedule is removed",
 		count(firings, "firing")))

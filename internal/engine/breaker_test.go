@@ -197,7 +197,7 @@ func TestWorkResumesWithinAPollInterval(t *testing.T) {
 				if resumed > w.cfg.PollMax+rounding {
 					t.Errorf("the work went on after %v", resumed)
 				}
-				if all > resumed+15*time.Second { // the probe, four at a time, and what was hidden during the probe
+				if all > resumed+10*time.Second { // the probe, four at a time, and what was hidden during the probe
 					t.Errorf("the last task ended after %v", all)
 				}
 				attempts := 0

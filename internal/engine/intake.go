@@ -241,9 +241,13 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 		e.reject(ctx, d, knownRejection(known, string(failure.Class), failure))
 		return
 	}
+	d.awaitBucket(ctx, "its claim check can't be fetched", err)
+}
+
+// awaitBucket puts a message back for claimWait.
+func (d *delivery) awaitBucket(ctx context.Context, because string, err error) {
 	wait := jittered(d.claimWait())
-	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", "its claim check can't be fetched",
-		"error", err, "wait", wait)
+	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", because, "error", err, "wait", wait)
 	d.putBack(ctx, wait)
 }
 

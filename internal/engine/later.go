@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -38,10 +37,7 @@ func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
 	}
 	text, err := message.Fit(ctx, e.deps.Bucket, t, d.msg.Text)
 	if err != nil {
-		wait := jittered(d.claimWait()) // at the latest it begins when its time has come
-		d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because",
-			"it starts later, and its claim check can't be written", "error", err, "wait", wait)
-		d.putBack(ctx, wait)
+		d.awaitBucket(ctx, "it starts later, and its claim check can't be written", err) // it begins at its time at the latest
 		return true
 	}
 	answer, err := e.deps.Store.Submit(ctx, store.Submission{

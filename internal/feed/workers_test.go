@@ -23,7 +23,7 @@ func TestWakeWorkersAcrossProcesses(t *testing.T) {
 		go func() {
 			defer func() { ended <- struct{}{} }()
 			postgres.KeepListening(ctx, url, postgres.TasksChannel(client), func() { to <- struct{}{} }, func(err error) {
-				t.Logf("listen for %s, and connect again: %v", client, err)
+				t.Errorf("listen for %s: %v", client, err)
 			})
 		}()
 		<-to // connected

@@ -90,11 +90,13 @@ func TestPeers(t *testing.T) {
 				if exit, ok := errors.AsType[*exec.ExitError](cmd.Run()); ok {
 					code = exit.ExitCode()
 				}
-				if code == c.want {
-					return
+				if code != 1 || c.want == 1 {
+					break
 				}
 			}
-			t.Errorf("it ended with %d, want %d\n%s", code, c.want, &out)
+			if code != c.want {
+				t.Errorf("it ended with %d, want %d\n%s", code, c.want, &out)
+			}
 		})
 	}
 }

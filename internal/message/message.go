@@ -63,8 +63,8 @@ func Write(ctx context.Context, bucket blob.Bucket, t task.Task) (string, error)
 
 // Fit makes a message with the text of another one, as it is if it is not too large for a queue. Some queues deliver
 // larger messages than they take from here: a sender wrote to the server itself. Of a larger one the blob of a claim
-// check holds the text. Only the id and the type of the task are used. The blob's name has the hash of the
-// text: a repetition writes the same blob, and another message of the same id doesn't change what this one stands for.
+// check holds the text. Only the id and the type of the task are used. The blob's name has the hash of the text: a
+// repetition writes the same blob, and another message of the same id doesn't change what this one stands for.
 func Fit(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (string, error) {
 	if len(text) <= inline {
 		return text, nil

@@ -210,7 +210,7 @@ func TestNotifications(t *testing.T) {
 	ctx := t.Context()
 	go func() {
 		defer close(done)
-		postgres.KeepListening(ctx, url, "aw_queue_acme", func() { heard <- struct{}{} }, func(err error) { t.Log(err) })
+		postgres.KeepListening(ctx, url, "aw_queue_acme", func() { heard <- struct{}{} }, func(err error) { t.Error(err) })
 	}()
 	t.Cleanup(func() { <-done })
 	<-heard // connected
