@@ -3,13 +3,10 @@ package ingest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -35,6 +32,7 @@ type Spread struct {
 	Listed      int    `json:"listed"`       // blobs with the prefix, but for skipped ones
 	Submitted   int    `json:"submitted"`    // jobs of new and changed blobs; their parent is this one
 	Unchanged   int    `json:"unchanged"`    // blobs whose documents were made of the same version
+	Pending     int    `json:"pending"`      // blobs whose jobs another task has submitted, and that have not ended
 	Failed      int    `json:"failed"`       // blobs whose ingest failed for good, and that have not changed since
 	Deletions   int    `json:"deletions"`    // jobs that delete documents whose blob is gone
 	Skipped     int    `json:"skipped"`      // blobs that the worker wrote itself, and those with names that it refuses
@@ -150,6 +148,10 @@ func (s *spreading) flush(ctx context.Context) error {
 			s.out.Unchanged++
 			continue
 		}
+		if !c.Submitted && c.Pending && !s.call.Task.Hints.Force { // a schedule would add a job with each firing
+			s.out.Pending++
+			continue
+		}
 		if !c.Submitted && c.Failed && !s.call.Task.Hints.Force { // a schedule would add a dead letter with each firing
 			s.out.Failed++
 			continue
@@ -227,82 +229,4 @@ func (s *spreading) task(w child) (task.Task, error) {
 		ID: w.ID, Type: task.Ingest, Payload: raw, Priority: s.priority, Hints: hints, RequestedBy: t.RequestedBy,
 		TraceParent: t.TraceParent,
 	}, nil
-}
-
-// missing submits a job for each document of the set whose blob is gone. That job looks for the blob once more, when no
-// other works on the document.
-func (s *spreading) missing(ctx context.Context) error {
-	slices.Sort(s.seen)
-	for after := ""; ; {
-		page, err := s.deps.Sources.DocumentsUnder(ctx, store.UnderQuery{
-			Holder: s.call.Holder, DocumentSet: s.payload.DocumentSet, Prefix: *s.payload.Prefix, After: after,
-			Limit: store.MaxChildren,
-		})
-		if err != nil {
-			return fmt.Errorf("ask for the documents of the prefix: %w", err)
-		}
-		gone, err := s.gone(ctx, page.Documents)
-		if err != nil {
-			return err
-		}
-		if len(gone) > 0 && s.out.Deletions == 0 {
-			if err := s.refuseEmpty(ctx); err != nil {
-				return err
-			}
-		}
-		s.out.Deletions += len(gone)
-		if err := s.submit(ctx, gone); err != nil {
-			return err
-		}
-		if after = page.Next; after == "" {
-			return nil
-		}
-	}
-}
-
-// refuseEmpty is an error if nothing at all is in the container, unless the task is forced: rather than that somebody
-// has removed every document, its disk is not mounted, or it was created again. The index would be deleted without
-// a failure.
-func (s *spreading) refuseEmpty(ctx context.Context) error {
-	if s.out.Listed+s.out.Skipped > 0 || s.call.Task.Hints.Force {
-		return nil
-	}
-	for _, err := range s.deps.Bucket.List(ctx, "") {
-		if err != nil {
-			return fmt.Errorf("list the blobs: %w", err)
-		}
-		return nil
-	}
-	return taskerr.Errorf(taskerr.ContentMissing, "the tenant's container is empty, and delete_missing would delete "+
-		"documents: is its disk mounted, was it deleted and created again? To delete them, send the task with hints.force")
-}
-
-// gone are the deletions of those documents whose blob is not there.
-func (s *spreading) gone(ctx context.Context, documents []store.DocumentUnder) ([]child, error) {
-	absent := make([]bool, len(documents))
-	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(stats)
-	for i, d := range documents {
-		_, listed := slices.BinarySearch(s.seen, maphash.String(s.seed, d.Blob))
-		if listed || strings.Contains(d.Blob, "://") || blob.CheckName(d.Blob) != nil { // it was not made of a blob
-			continue
-		}
-		group.Go(handlers.Safely(func() error {
-			_, err := s.deps.Bucket.Stat(within, d.Blob)
-			if absent[i] = errors.Is(err, blob.ErrNotFound); absent[i] {
-				return nil
-			}
-			return err
-		}))
-	}
-	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("look for the blobs of documents: %w", err)
-	}
-	var gone []child
-	for i, d := range documents {
-		if absent[i] || d.Submitted {
-			gone = append(gone, child{d.Child, Payload{Filename: d.Filename, Blob: d.Blob, Delete: true}})
-		}
-	}
-	return gone, nil
 }

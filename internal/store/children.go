@@ -44,6 +44,8 @@ type Child struct {
 	// Queue and Message are those of a child whose message was not sent; empty: it was, or the child is not submitted.
 	Queue   string `json:"queue"`
 	Message string `json:"message"`
+	// Pending: the job has not ended that it, or another one, has submitted for this thing as it is.
+	Pending bool `json:"pending"`
 }
 
 // ComparedBlob is the child for a blob, and the document that was made of it; Filename is empty if there is none.

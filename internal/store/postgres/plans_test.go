@@ -77,6 +77,8 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 			aw_enqueue('{"task_id":"y","task_type":"t","payload":{}}'))`: `Tid Scan on jobs u`,
 		`aw_complete_all('{"client_id":"a","completions":[{"job_id":"z","fence":1}]}'::jsonb || jsonb_build_object('begun',
 			aw_begin_all('{"client_id":"a","begins":[{"job_id":"z","type":"t","fingerprint":"f","max_attempts":1,"lease_ms":1000}]}')))`: `Tid Scan on jobs u`,
+		`aw_compare_blobs('{"client_id":"a","job_id":"z","fence":1,"document_set":"s","blobs":[{"name":"b","etag":"e"}]}'::jsonb || jsonb_build_object('begun',
+			aw_begin_all('{"client_id":"a","begins":[{"job_id":"z","type":"t","fingerprint":"f","max_attempts":1,"lease_ms":1000}]}')))`: `Index Cond: ((document = `,
 		`aw_queue_delete_all('{"client_id":"a","queue":"q","messages":[{"id":"00000000-0000-4000-8000-000000000000"}]}')`: `Index Cond: ((id = r.id)`,
 		`aw_claim_cognee('{"client_id":"a","worker":"w","max":10,"lease_ms":1000,"quiet_ms":1,"gather_ms":1}')`:           `cognee_documents_due`,
 		`aw_cognee_state('{"client_id":"a"}')`:                                `cognee_documents_troubled`,

@@ -152,3 +152,63 @@ func testFailedBlobs(t *testing.T, b *bench) {
 	b.replay(replaying(letter, b.plan(letter, "")))
 	want("after a replay", false, true, false, false, false)
 }
+
+// testPendingChildren: what another job has submitted for a thing as it is, and has not ended, is told; else each firing
+// of a schedule would submit all that is not done yet once more.
+func testPendingChildren(t *testing.T, b *bench) {
+	_, first := b.run()
+	_, second := b.run()
+	one, two := store.NamedBlob{Name: "in/1.pdf", ETag: `"a"`}, store.NamedBlob{Name: "in/2.pdf", ETag: `"a"`}
+	pending := func(when string, h store.Holder, blob store.NamedBlob, want bool) {
+		t.Helper()
+		if c := b.compare(h, blob)[0]; c.Pending != want {
+			t.Errorf("%s: pending %v", when, c.Pending)
+		}
+	}
+	child := childOf(b.compare(first, one)[0].Child)
+	child.Payload = json.RawMessage(`{"filename":"in/1.pdf","blob":"in/1.pdf","document_set":"docs"}`)
+	if err := b.SubmitChildren(b.ctx(), first, []store.Submission{child}); err != nil {
+		t.Fatal(err)
+	}
+	pending("recorded", second, one, true)
+	pending("another blob", second, two, false)
+	pending("changed since", second, store.NamedBlob{Name: one.Name, ETag: `"b"`}, false)
+	other, err := b.CompareBlobs(b.ctx(), store.BlobComparison{Holder: second, DocumentSet: "others", Blobs: []store.NamedBlob{one}})
+	if err != nil || other[0].Pending {
+		t.Errorf("of another set: %+v, %v", other, err)
+	}
+	m := message(func(m *store.Begin) { m.Task = child.Task })
+	h := holder(m, b.begin(m, store.Run))
+	pending("running", second, one, true)
+	if _, err := b.Fail(b.ctx(), failure(h, m)); err != nil {
+		t.Fatal(err)
+	}
+	pending("failed", second, one, false)
+	// A deletion.
+	b.ingestFrom("docs", "in/3.pdf", "in/3.pdf", "3")
+	under := func(h store.Holder) store.DocumentUnder {
+		t.Helper()
+		page, err := b.DocumentsUnder(b.ctx(), store.UnderQuery{Holder: h, DocumentSet: "docs", Prefix: "in/", Limit: 10})
+		if err != nil || len(page.Documents) != 1 {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		return page.Documents[0]
+	}
+	if d := under(second); d.Pending {
+		t.Errorf("before: %+v", d)
+	}
+	child = childOf(under(first).Child)
+	child.Payload = json.RawMessage(`{"filename":"in/3.pdf","blob":"in/3.pdf","document_set":"docs","delete":true,"only_missing":true}`)
+	if err := b.SubmitChildren(b.ctx(), first, []store.Submission{child}); err != nil {
+		t.Fatal(err)
+	}
+	if d := under(second); !d.Pending || d.Submitted {
+		t.Errorf("submitted by another: %+v", d)
+	}
+	if _, err := b.RequestCancel(b.ctx(), child.JobID, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if d := under(second); d.Pending {
+		t.Errorf("canceled: %+v", d)
+	}
+}

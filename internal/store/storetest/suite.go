@@ -214,6 +214,7 @@ var otherTests = []suiteTest{
 	{"expired deliveries", testExpireDeliveries},
 	{"children of a job", testChildren},
 	{"blobs that failed", testFailedBlobs},
+	{"children of other jobs", testPendingChildren},
 	{"blobs of documents", testBlobsOfDocuments},
 	{"no Cognee", testCogneeOff},
 	{"versions for Cognee", testCogneeVersions},

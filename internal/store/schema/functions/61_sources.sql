@@ -61,10 +61,24 @@ return (
   from (select {{ .schema }}.aw_child_id(j, thing, version) as id) i
   left join {{ .schema }}.jobs c on c.client_id = j.client_id and c.id = i.id);
 
+-- aw_child_pending reports whether a job that any job submitted for a thing at a version, which is a document of a set or
+-- to become one, has not ended. The key and the parent are subqueries: a key that is inlined is not looked up in the index
+-- under row-level security, and a join may begin with each job that could be the parent.
+create or replace function {{ .schema }}.aw_child_pending(client text, document_set text, filename text, thing text,
+  version text) returns boolean
+language sql stable
+return exists (
+  select from {{ .schema }}.jobs c
+  where c.client_id = client and c.status in ('pending', 'running') and c.cancel_requested_at is null
+    and c.document = (select {{ .schema }}.aw_document_key('ingest', jsonb_build_object(
+      'document_set', document_set, 'filename', filename)))
+    and c.id = (select {{ .schema }}.aw_child_id(o, thing, version) from {{ .schema }}.jobs o
+      where o.client_id = c.client_id and o.id = c.parent_job_id));
+
 -- aw_compare_blobs says of each of p.blobs (name, etag, modified_at), for the job that the caller holds: the child that
--- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of; and failed: an
--- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. A minute
--- is for the storage's clock.
+-- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of; pending: the
+-- child of another job for it at this version has not ended; and failed: an ingest of it into the set, begun after it was
+-- changed, failed for good, and its dead letter was not replayed. A minute is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -84,6 +98,7 @@ begin
       group by 1)
     select jsonb_agg({{ .schema }}.aw_child(j, x.name, x.etag)
       || jsonb_build_object('filename', d.filename, 'etag', d.source_etag,
+           'pending', {{ .schema }}.aw_child_pending(j.client_id, v_set, coalesce(d.filename, x.name), x.name, x.etag),
            'failed', coalesce(f.at > x.modified_at + interval '1 minute', false)) order by x.n)
     from given x
     left join failed f on f.name = x.name
@@ -94,8 +109,8 @@ begin
 end $$;
 
 -- aw_documents_under are the documents of p.document_set whose blobs begin with p.prefix, in the order of their ids from
--- p.after on: at most p.limit rows are read. It returns them, each with the child that the job submits to delete it, and
--- next: the last id that was read; null: there are no more.
+-- p.after on: at most p.limit rows are read. It returns them, each with the child that the job submits to delete it and
+-- pending: that of another job has not ended; and next: the last id that was read; null: there are no more.
 create or replace function {{ .schema }}.aw_documents_under(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -108,7 +123,8 @@ begin
   return (
     select jsonb_build_object(
       'documents', coalesce(jsonb_agg({{ .schema }}.aw_child(j, x.id::text, 'delete')
-          || jsonb_build_object('filename', x.filename, 'blob', x.blob) order by x.id)
+          || jsonb_build_object('filename', x.filename, 'blob', x.blob, 'pending', {{ .schema }}.aw_child_pending(
+               j.client_id, v_set, x.filename, x.id::text, 'delete')) order by x.id)
         filter (where starts_with(x.blob, v_prefix) and x.active_version is not null), '[]'),
       'next', case when count(*) = v_limit then (array_agg(x.id order by x.id desc))[1] end)
     from (select o.* from {{ .schema }}.documents o
