@@ -32,9 +32,9 @@ type Spread struct {
 	Listed      int    `json:"listed"`       // blobs with the prefix, but for skipped ones
 	Submitted   int    `json:"submitted"`    // jobs of new and changed blobs; their parent is this one
 	Unchanged   int    `json:"unchanged"`    // blobs whose documents were made of the same version
-	Pending     int    `json:"pending"`      // blobs whose jobs another task has submitted, and that have not ended
+	Pending     int    `json:"pending"`      // blobs for which another task has submitted a job that has not ended
 	Failed      int    `json:"failed"`       // blobs whose ingest failed for good, and that have not changed since
-	Deletions   int    `json:"deletions"`    // jobs that delete documents whose blob is gone
+	Deletions   int    `json:"deletions"`    // jobs that delete documents whose blob is gone, but for pending ones
 	Skipped     int    `json:"skipped"`      // blobs that the worker wrote itself, and those with names that it refuses
 }
 
@@ -144,15 +144,14 @@ func (s *spreading) flush(ctx context.Context) error {
 	}
 	var wanted []child
 	for i, c := range compared {
-		if !c.Submitted && c.ETag == blobs[i].ETag && !s.call.Task.Hints.Force {
+		switch again := c.Submitted || s.call.Task.Hints.Force; {
+		case !again && c.ETag == blobs[i].ETag:
 			s.out.Unchanged++
 			continue
-		}
-		if !c.Submitted && c.Pending && !s.call.Task.Hints.Force { // a schedule would add a job with each firing
+		case !again && c.Pending: // a schedule would add a job with each firing
 			s.out.Pending++
 			continue
-		}
-		if !c.Submitted && c.Failed && !s.call.Task.Hints.Force { // a schedule would add a dead letter with each firing
+		case !again && c.Failed: // a schedule would add a dead letter with each firing
 			s.out.Failed++
 			continue
 		}

@@ -70,6 +70,9 @@ func (s *spreading) gone(ctx context.Context, documents []store.DocumentUnder) (
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(stats)
 	for i, d := range documents {
+		if d.Pending && !s.call.Task.Hints.Force {
+			continue
+		}
 		_, listed := slices.BinarySearch(s.seen, maphash.String(s.seed, d.Blob))
 		if listed || strings.Contains(d.Blob, "://") || blob.CheckName(d.Blob) != nil { // it was not made of a blob
 			continue
@@ -87,9 +90,6 @@ func (s *spreading) gone(ctx context.Context, documents []store.DocumentUnder) (
 	}
 	var gone []child
 	for i, d := range documents {
-		if !d.Submitted && d.Pending && !s.call.Task.Hints.Force {
-			continue
-		}
 		if absent[i] || d.Submitted {
 			gone = append(gone, child{d.Child, Payload{Filename: d.Filename, Blob: d.Blob, Delete: true}})
 		}

@@ -44,7 +44,8 @@ type Child struct {
 	// Queue and Message are those of a child whose message was not sent; empty: it was, or the child is not submitted.
 	Queue   string `json:"queue"`
 	Message string `json:"message"`
-	// Pending: the job has not ended that it, or another one, has submitted for this thing as it is.
+	// Pending: a job that this one or another has submitted for the same thing, as it is now, has not ended and is not being
+	// canceled.
 	Pending bool `json:"pending"`
 }
 

@@ -61,8 +61,8 @@ return (
   from (select {{ .schema }}.aw_child_id(j, thing, version) as id) i
   left join {{ .schema }}.jobs c on c.client_id = j.client_id and c.id = i.id);
 
--- aw_child_pending reports whether a job that any job submitted for a thing at a version, which is a document of a set or
--- to become one, has not ended. The key and the parent are subqueries: a key that is inlined is not looked up in the index
+-- aw_child_pending reports whether a child of any job, for a thing at a version, has not ended and is not being canceled.
+-- The thing is a document of the set, or becomes one. The key and the parent are subqueries: a key that is inlined is not looked up in the index
 -- under row-level security, and a join may begin with each job that could be the parent.
 create or replace function {{ .schema }}.aw_child_pending(client text, document_set text, filename text, thing text,
   version text) returns boolean
@@ -76,8 +76,8 @@ return exists (
       where o.client_id = c.client_id and o.id = c.parent_job_id));
 
 -- aw_compare_blobs says of each of p.blobs (name, etag, modified_at), for the job that the caller holds: the child that
--- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of; pending: the
--- child of another job for it at this version has not ended; and failed: an ingest of it into the set, begun after it was
+-- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of; pending:
+-- see aw_child_pending; and failed: an ingest of it into the set, begun after it was
 -- changed, failed for good, and its dead letter was not replayed. A minute is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -110,7 +110,7 @@ end $$;
 
 -- aw_documents_under are the documents of p.document_set whose blobs begin with p.prefix, in the order of their ids from
 -- p.after on: at most p.limit rows are read. It returns them, each with the child that the job submits to delete it and
--- pending: that of another job has not ended; and next: the last id that was read; null: there are no more.
+-- pending, see aw_child_pending; and next: the last id that was read; null: there are no more.
 create or replace function {{ .schema }}.aw_documents_under(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
