@@ -62,8 +62,8 @@ return (
   left join {{ .schema }}.jobs c on c.client_id = j.client_id and c.id = i.id);
 
 -- aw_child_pending reports whether a child of any job, for a thing at a version, has not ended and is not being canceled.
--- The thing is a document of the set, or becomes one. The key and the parent are subqueries: a key that is inlined is not looked up in the index
--- under row-level security, and a join may begin with each job that could be the parent.
+-- The thing is a document of the set, or becomes one. The key and the parent are subqueries: a key that is inlined is not
+-- looked up in the index under row-level security, and a join may begin with each job that could be the parent.
 create or replace function {{ .schema }}.aw_child_pending(client text, document_set text, filename text, thing text,
   version text) returns boolean
 language sql stable
