@@ -41,18 +41,27 @@ func (p *patient) Write(b []byte) (int, error) {
 type slowBody struct {
 	io.ReadCloser
 	rc    *http.ResponseController
+	left  int64                 // bytes; negative: the client did not say how many
 	ended atomic.Pointer[error] // why it ended too early; nil: it did not
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. After the last byte it does not ask the client's body again, as net/http does to learn
+// that there is no more: the worker may have answered by then, which closes that body, and the error would end the
+// connection to the worker in the middle of its response (golang/go#40747).
 func (b *slowBody) Read(to []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
 	if err := b.rc.SetReadDeadline(time.Now().Add(readLimit)); err != nil {
 		return 0, err
 	}
 	n, err := b.ReadCloser.Read(to)
-	if err != nil {
+	if b.left > 0 {
+		b.left -= int64(n)
+	}
+	if err != nil || b.left == 0 {
 		_ = b.rc.SetReadDeadline(time.Time{}) // it fails only on a closed connection
-		if !errors.Is(err, io.EOF) && !errors.Is(err, http.ErrBodyReadAfterClose) {
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, http.ErrBodyReadAfterClose) {
 			b.ended.Store(&err)
 		}
 	}

@@ -108,7 +108,7 @@ func (t *tenant) serve(w http.ResponseWriter, r *http.Request, rest *url.URL) {
 	slow := &slowWriter{ResponseWriter: w, rc: rc}
 	h := handed{rest: rest, host: r.Host, tls: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"}
 	if r.Body != nil && r.Body != http.NoBody {
-		h.body = &slowBody{ReadCloser: http.MaxBytesReader(w, r.Body, maxBody), rc: rc}
+		h.body = &slowBody{ReadCloser: http.MaxBytesReader(w, r.Body, maxBody), rc: rc, left: r.ContentLength}
 		r.Body = h.body
 	}
 	r = r.WithContext(context.WithValue(r.Context(), handedKey{}, h))

@@ -166,6 +166,7 @@ func (p *PostgREST) Handler() http.Handler {
 			if key := r.Out.Header.Get("Apikey"); key != "" && r.Out.Header.Get("Authorization") == "" {
 				r.Out.Header.Set("Authorization", "Bearer "+key)
 			}
+			r.Out.Body = counted(r.Out)
 		},
 		// PostgREST or the client is gone: only the client needs to know.
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
@@ -173,6 +174,18 @@ func (p *PostgREST) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/rest/v1/", proxy)
 	return mux
+}
+
+// counted is a request's body that ends with its last byte. Otherwise net/http reads it once more, to see that there is
+// no more, and gets an error if the response has begun by then: that cuts the response (golang/go#40747).
+func counted(r *http.Request) io.ReadCloser {
+	if r.Body == nil || r.ContentLength < 0 {
+		return r.Body
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(r.Body, r.ContentLength), r.Body}
 }
 
 // Stop ends the process.
