@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -55,7 +56,8 @@ type Config struct {
 
 // Front is an http.Handler.
 type Front struct {
-	cfg Config
+	cfg       Config
+	readLimit time.Duration // for the next bytes from a client
 
 	mu    sync.Mutex
 	known map[string]*tenant
@@ -65,7 +67,7 @@ type Front struct {
 
 // New returns the handler. Names that no client can have are an error.
 func New(cfg Config) (*Front, error) {
-	f := &Front{cfg: cfg, known: map[string]*tenant{}}
+	f := &Front{cfg: cfg, readLimit: readLimit, known: map[string]*tenant{}}
 	for _, name := range cfg.Tenants {
 		if err := task.ValidClientID(name); err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -41,8 +42,13 @@ func (p *patient) Write(b []byte) (int, error) {
 type slowBody struct {
 	io.ReadCloser
 	rc    *http.ResponseController
+	limit time.Duration         // for the next bytes
 	left  int64                 // bytes; negative: the client did not say how many
 	ended atomic.Pointer[error] // why it ended too early; nil: it did not
+
+	mu       sync.Mutex
+	answered bool
+	whole    bool // all of it was read
 }
 
 // Read implements io.Reader. After the last byte it does not ask the client's body again, as net/http does to learn
@@ -52,20 +58,44 @@ func (b *slowBody) Read(to []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
 	}
-	if err := b.rc.SetReadDeadline(time.Now().Add(readLimit)); err != nil {
+	if err := b.wait(); err != nil {
 		return 0, err
 	}
 	n, err := b.ReadCloser.Read(to)
 	if b.left > 0 {
 		b.left -= int64(n)
 	}
-	if err != nil || b.left == 0 {
+	if b.left == 0 || errors.Is(err, io.EOF) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.whole = true
 		_ = b.rc.SetReadDeadline(time.Time{}) // it fails only on a closed connection
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, http.ErrBodyReadAfterClose) {
-			b.ended.Store(&err)
-		}
+	} else if err != nil && !errors.Is(err, http.ErrBodyReadAfterClose) {
+		b.ended.Store(&err) // the deadline stays: net/http tries to read the rest before it sends the response
 	}
 	return n, err
+}
+
+// wait gives the client time for the next bytes.
+func (b *slowBody) wait() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.answered {
+		return nil
+	}
+	return b.rc.SetReadDeadline(time.Now().Add(b.limit))
+}
+
+// answer ends the patience with a client that has not sent all when the worker answers: net/http reads some of the rest
+// before it sends the response, and waits for a read that has begun. A client that sends nothing more would keep its
+// place for as long as it likes.
+func (b *slowBody) answer() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answered = true
+	if !b.whole {
+		_ = b.rc.SetReadDeadline(time.Now().Add(restLimit)) // it fails only on a closed connection
+	}
 }
 
 // slowWriter is a response whose client keeps reading.

@@ -22,6 +22,7 @@ const (
 	answerLimit  = 60 * time.Second // from the end of the request to the response's header
 	silenceLimit = 60 * time.Second // of a worker, within a request
 	readLimit    = 15 * time.Second // for the next bytes from a client
+	restLimit    = 2 * time.Second  // for the rest of a body that the worker did not wait for
 	writeLimit   = 30 * time.Second // for a client to take the next bytes
 	logEvery     = time.Minute      // per tenant
 	bufferSize   = 8 << 10          // per response, in bytes
@@ -34,6 +35,7 @@ type tenant struct {
 	files             string // the path of the proxy's own files; empty: there are none
 	proxy             *httputil.ReverseProxy
 	requests, streams chan struct{} // have an element for each that is served
+	readLimit         time.Duration // for the next bytes from a client
 
 	mu     sync.Mutex
 	logged time.Time
@@ -58,7 +60,8 @@ func handedOf(r *http.Request) handed {
 // a connection for the next, and a worker's restart breaks no idle one.
 func (f *Front) newTenant(name string) *tenant {
 	t := &tenant{
-		name: name, files: f.filesOf(name), requests: make(chan struct{}, TenantRequests), streams: make(chan struct{}, tenantStreams),
+		name: name, files: f.filesOf(name), readLimit: f.readLimit,
+		requests: make(chan struct{}, TenantRequests), streams: make(chan struct{}, tenantStreams),
 	}
 	socket := filepath.Join(f.cfg.Runtime, name, f.cfg.Socket)
 	t.proxy = &httputil.ReverseProxy{
@@ -108,10 +111,14 @@ func (t *tenant) serve(w http.ResponseWriter, r *http.Request, rest *url.URL) {
 	slow := &slowWriter{ResponseWriter: w, rc: rc}
 	h := handed{rest: rest, host: r.Host, tls: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"}
 	if r.Body != nil && r.Body != http.NoBody {
-		h.body = &slowBody{ReadCloser: http.MaxBytesReader(w, r.Body, maxBody), rc: rc, left: r.ContentLength}
-		r.Body = h.body
+		h.body = &slowBody{
+			ReadCloser: http.MaxBytesReader(w, r.Body, maxBody), rc: rc, limit: t.readLimit, left: r.ContentLength,
+		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), handedKey{}, h))
+	if h.body != nil {
+		r.Body = h.body // of the copy: net/http looks at its own one when it answers before it has all
+	}
 	r.Header.Del("Upgrade") // no call changes the protocol
 	t.proxy.ServeHTTP(slow, r)
 }
@@ -152,6 +159,9 @@ func (t *tenant) modify(resp *http.Response) error {
 		resp.Header.Set("Location", prefix+t.name+at)
 	}
 	t.confine(resp)
+	if body := handedOf(resp.Request).body; body != nil {
+		body.answer()
+	}
 	return nil
 }
 
