@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/front"
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
 )
 
 // strict is a body that is not asked again after its last byte. A server's would return an error by then if the
@@ -60,14 +61,20 @@ func TestBodyIsNotReadAfterItsEnd(t *testing.T) {
 // stall begins a request and sends one byte of a body of two.
 func (b *bench) stall() net.Conn {
 	b.Helper()
+	c := b.dial()
+	if _, err := io.WriteString(c, "POST /t/southhaven/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{"); err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+func (b *bench) dial() net.Conn {
+	b.Helper()
 	c, err := (&net.Dialer{}).DialContext(b.Context(), "tcp", b.addr)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = c.Close() })
-	if _, err := io.WriteString(c, "POST /t/southhaven/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{"); err != nil {
-		b.Fatal(err)
-	}
 	return c
 }
 
@@ -114,6 +121,28 @@ func TestStalledBody(t *testing.T) {
 	b.front.SetReadLimit(100 * time.Millisecond)
 	b.up("southhaven", echo("southhaven"))
 	if got := b.status(b.stall()); got != http.StatusRequestTimeout {
+		t.Errorf("it answered %d", got)
+	}
+}
+
+// A proxy that is stopped while a worker does not answer says so: the client knows that it may look and try again.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	begun := make(chan struct{})
+	b.up("southhaven", func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+	})
+	addr, stop := start(t, httpd.Config{Addr: "127.0.0.1:0", Handler: b.front, Own: func(*http.Request) bool { return true }})
+	b.addr = addr
+	c := b.dial()
+	if _, err := io.WriteString(c, "GET /t/southhaven/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	stop()
+	if got := b.status(c); got != http.StatusServiceUnavailable {
 		t.Errorf("it answered %d", got)
 	}
 }

@@ -31,6 +31,10 @@ var (
 		Status: http.StatusGatewayTimeout, Code: "TENANT_TIMEOUT", retryAfter: 5,
 		Detail: "the tenant's worker did not answer in time; try again",
 	}
+	stopping = problem{
+		Status: http.StatusServiceUnavailable, Code: "STOPPING", retryAfter: 2,
+		Detail: "the proxy is being stopped or restarted; the request may have been done: look before you repeat it",
+	}
 	tooSlow  = problem{Status: http.StatusRequestTimeout, Code: "REQUEST_TIMEOUT", Detail: "the body did not arrive"}
 	tooLarge = problem{Status: http.StatusRequestEntityTooLarge, Code: "BODY_TOO_LARGE", Detail: "the body has more than 32 MiB"}
 )

@@ -175,6 +175,10 @@ func (f *Front) failed(t *tenant, w http.ResponseWriter, r *http.Request, err er
 		tooSlow.write(w)
 		return
 	}
+	if errors.Is(context.Cause(r.Context()), httpd.ErrStopping) {
+		stopping.write(w)
+		return
+	}
 	if r.Context().Err() != nil {
 		panic(http.ErrAbortHandler) // nobody waits for the response
 	}

@@ -161,8 +161,8 @@ func kindOf(r *http.Request, open bool) kind {
 	return request
 }
 
-// limit serves as many requests, streams and probes at a time as there is room for.
-func (c *conns) limit(next http.Handler, isOpen func(*http.Request) bool) http.Handler {
+// limit serves as many requests, streams and probes at a time as there is room for. Streams end with ctx.
+func (c *conns) limit(ctx context.Context, next http.Handler, isOpen func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		on, ok := r.Context().Value(connKey{}).(*conn)
 		if !ok { // from another listener
@@ -180,6 +180,12 @@ func (c *conns) limit(next http.Handler, isOpen func(*http.Request) bool) http.H
 			return
 		}
 		defer c.end(on, of)
+		if of == stream {
+			until, cancel := context.WithCancelCause(r.Context())
+			defer cancel(nil)
+			defer context.AfterFunc(ctx, func() { cancel(ErrStopping) })()
+			r = r.WithContext(until)
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -120,6 +120,60 @@ func TestStopEndsRequests(t *testing.T) {
 	}
 }
 
+// A request that is being served when the server is stopped ends as it would have; a stream is canceled at once. Both
+// know why if they are canceled.
+func TestStopLetsRequestsEnd(t *testing.T) {
+	t.Parallel()
+	begun, stopped := make(chan struct{}, 2), make(chan struct{})
+	causes := make(chan error, 1)
+	s, stop := serve(t, httpd.Config{
+		Addr: "127.0.0.1:0", Own: func(*http.Request) bool { return true },
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			begun <- struct{}{}
+			if r.Header.Get("Accept") == "text/event-stream" {
+				<-r.Context().Done()
+				causes <- context.Cause(r.Context())
+				close(stopped)
+				return
+			}
+			<-stopped
+			if err := r.Context().Err(); err != nil {
+				t.Errorf("the request is canceled with the stream: %v", err)
+			}
+			httpd.WriteJSON(w, "done")
+		}),
+	})
+	answered := make(chan error, 2)
+	for _, accept := range []string{"text/event-stream", "application/json"} {
+		go func() {
+			req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+s.Addrs()[0].String(), http.NoBody)
+			if err != nil {
+				answered <- err
+				return
+			}
+			req.Header.Set("Accept", accept)
+			resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			answered <- err
+		}()
+	}
+	<-begun
+	<-begun
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if cause := <-causes; !errors.Is(cause, httpd.ErrStopping) {
+		t.Errorf("the stream ended for %v", cause)
+	}
+	for range 2 {
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A socket that a killed worker left is replaced; one with a listener, and a file, are not.
 func TestOldSocket(t *testing.T) {
 	t.Parallel()

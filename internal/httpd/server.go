@@ -50,8 +50,11 @@ const (
 	writeLimit  = 30 * time.Second
 	idleLimit   = 10 * time.Second
 	maxHeader   = 16 << 10
-	stopGrace   = 2 * time.Second
+	stopGrace   = 2 * time.Second // half of it passes before requests that are no streams are canceled
 )
+
+// ErrStopping is the cause of a request's context that ended because the server stops.
+var ErrStopping = errors.New("the server is stopping")
 
 // Server listens from the start, and serves once Run is called.
 type Server struct {
@@ -115,11 +118,13 @@ func (s *Server) Addrs() []net.Addr {
 // after ctx is done.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.Close()
+	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancelRequests(ErrStopping)
 	ended := make(chan error, len(s.listeners))
 	var servers []*http.Server
 	for _, l := range s.listeners {
 		limited := &conns{Listener: l.Listener, room: s.room}
-		server := s.serverOf(ctx, limited.limit(l.handler, s.open))
+		server := s.serverOf(requests, limited.limit(ctx, l.handler, s.open))
 		servers = append(servers, server)
 		go func() { ended <- server.Serve(limited) }()
 	}
@@ -134,6 +139,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
+	defer time.AfterFunc(stopGrace/2, func() { cancelRequests(ErrStopping) }).Stop()
 	for _, server := range servers {
 		if server.Shutdown(grace) != nil { // a request did not end in time
 			_ = server.Close() // the error adds nothing
