@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -104,9 +105,11 @@ func (c *Caller) Cancel(ctx context.Context, id string) (Job, error) {
 	return jobIn(within(ctx, c, "cancel-job", &JobInput{ID: id}, c.api.cancel))
 }
 
-// Retry queues a failed job again; force: with all its attempts.
-func (c *Caller) Retry(ctx context.Context, id string, force bool) (Job, error) {
-	return jobIn(within(ctx, c, "retry-job", &retryInput{JobInput{id}, force}, c.api.retry))
+// Retry queues a failed job again, with all its attempts. It refuses one whose dead letter was replayed.
+func (c *Caller) Retry(ctx context.Context, id string) (Job, error) {
+	return jobIn(within(ctx, c, "retry-job", &JobInput{id}, func(ctx context.Context, in *JobInput) (*accepted, error) {
+		return c.api.retryAs(ctx, in.ID, replay.Retrying{Anew: true})
+	}))
 }
 
 // Replay does a dead letter's task again; force: even if it was replayed before.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -100,14 +101,18 @@ type retryInput struct {
 }
 
 func (a *API) retry(ctx context.Context, in *retryInput) (*accepted, error) {
-	if _, err := a.reader(ctx).Job(ctx, in.ID); err != nil {
+	return a.retryAs(ctx, in.ID, replay.Retrying{Force: in.Force})
+}
+
+func (a *API) retryAs(ctx context.Context, id string, how replay.Retrying) (*accepted, error) {
+	if _, err := a.reader(ctx).Job(ctx, id); err != nil {
 		return nil, err
 	}
-	j, _, err := a.deps.Replayer.Retry(ctx, in.ID, principalFrom(ctx).Subject, in.Force)
+	j, _, err := a.deps.Replayer.Retry(ctx, id, principalFrom(ctx).Subject, how)
 	if err != nil && (j.ID == "" || j.Status != "pending") { // else it is recorded, and a sweep sends it
 		return nil, err
 	}
 	a.startsAt(j.RunAt)
-	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "force", in.Force)
+	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "anew", how.Anew, "force", how.Force)
 	return &accepted{"/v1/jobs/" + j.ID, jobOf(j)}, nil
 }

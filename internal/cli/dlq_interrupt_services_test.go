@@ -73,7 +73,7 @@ func TestReplayCrash(t *testing.T) {
 	if err == nil || o.JobID != "replayed.r1" {
 		t.Fatalf("replay: %+v, %v", o, err)
 	}
-	if _, letter, err := r.Retry(t.Context(), "retried", "anna", false); err == nil || letter != retried {
+	if _, letter, err := r.Retry(t.Context(), "retried", "anna", replay.Retrying{}); err == nil || letter != retried {
 		t.Fatalf("retry: %q, %v", letter, err)
 	}
 	d.command("dlq", "replay", replayed).want(t, exitFailed, "was replayed")

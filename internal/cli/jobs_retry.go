@@ -75,7 +75,7 @@ func retryJob(ctx context.Context, t *app.Tenant, id string, force bool) (store.
 	}
 	bounded, done := context.WithTimeout(context.WithoutCancel(ctx), replayTimeout)
 	defer done()
-	return t.Replayer().Retry(bounded, id, whoami(), force)
+	return t.Replayer().Retry(bounded, id, whoami(), replay.Retrying{Force: force})
 }
 
 func (p *program) printRetried(out format, jobs []store.Job) error {

@@ -160,5 +160,12 @@ func (p *page) change(c change, id string) (api.Job, error) {
 	if c.Name == "cancel" {
 		return p.by.Cancel(p.r.Context(), id)
 	}
-	return p.by.Retry(p.r.Context(), id, true)
+	j, err := p.by.Retry(p.r.Context(), id)
+	if known, ok := errors.AsType[*api.Problem](err); ok && known.Code == "ALREADY_REPLAYED" {
+		return j, &api.Problem{
+			Status: known.Status, Code: known.Code,
+			Detail: "It was replayed as another job. To run it once more, replay its dead letter again.",
+		}
+	}
+	return j, err
 }

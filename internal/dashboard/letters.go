@@ -233,7 +233,7 @@ func (p *page) lettersPreview() error {
 	}
 	b.Matched = would.Matched
 	f := b.Filter.store()
-	f.Limit = min(b.Limit, 20)
+	f.Limit, f.Oldest = min(b.Limit, 20), true // as they are replayed
 	if b.Letters, err = p.by.Operation().DeadLetters(ctx, f); err != nil {
 		return err
 	}

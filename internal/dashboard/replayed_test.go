@@ -53,6 +53,43 @@ func TestReplayRate(t *testing.T) {
 	v.want(b.visit("submit").post("dead-letters/replay"), http.StatusForbidden)
 }
 
+// The dry run shows the letters that would be replayed, which are the oldest.
+func TestReplayPreviewShowsTheOldest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.letters("first", "second", "third")
+	v := b.visit("operate")
+	a := v.want(v.get("dead-letters/replay?limit=2"), http.StatusOK, `class="mono">first<`, `class="mono">second<`)
+	if strings.Contains(a.text, `class="mono">third<`) {
+		t.Errorf("it shows one that is not replayed: %s", plainOf(a.text))
+	}
+}
+
+// Retry does a failed job again whose attempts are used up, and none whose task another job does.
+func TestRetryDoesNothingTwice(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.letters("replayed", "open")
+	v := b.visit("operate")
+	letters, err := b.store.DeadLetters(t.Context(), store.DeadLetterFilter{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range letters {
+		if l.JobID == "replayed" {
+			v.post("dead-letters/" + l.ID + "/replay")
+		}
+	}
+	v.want(v.post("jobs/bulk", "action", "retry", "id", "replayed", "id", "open"), http.StatusOK, "replayed as another job")
+	for id, want := range map[string]string{"replayed": "failed", "open": "pending", "replayed.r1": "pending"} {
+		if j, err := b.store.Job(t.Context(), id); err != nil || string(j.Status) != want {
+			t.Errorf("%s is %s, %v; want %s", id, j.Status, err, want)
+		} else if id == "open" && j.Attempts != 0 {
+			t.Errorf("%s counts on from attempt %d", id, j.Attempts)
+		}
+	}
+}
+
 // Who replays many sees each of them go on, without a reload.
 func TestReplayLive(t *testing.T) {
 	t.Parallel()

@@ -116,10 +116,15 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 	}
 }
 
-// Retry queues a failed job again, under its own id. The attempts count on from where they were; force
-// begins them again. A message whose run_at is still to come is sent then. The answer names the dead letter that ended the job, if it is still there. Errors
-// are those of store.Requeue, or a *Refusal.
-func (r Replayer) Retry(ctx context.Context, jobID, by string, force bool) (j store.Job, deadLetter string, err error) {
+// Retrying says how a job is retried. The attempts count on from where they were, unless Anew or Force is set.
+type Retrying struct {
+	Anew  bool // the attempts begin again
+	Force bool // they do, even if the job's dead letter was replayed as another job
+}
+
+// Retry queues a failed job again, under its own id. A message whose run_at is still to come is sent then. The answer
+// names the dead letter that ended the job, if it is still there. Errors are those of store.Requeue, or a *Refusal.
+func (r Replayer) Retry(ctx context.Context, jobID, by string, how Retrying) (j store.Job, deadLetter string, err error) {
 	plan, err := r.Store.PlanRequeue(ctx, jobID)
 	if err != nil {
 		return store.Job{}, "", err
@@ -129,7 +134,7 @@ func (r Replayer) Retry(ctx context.Context, jobID, by string, force bool) (j st
 		return plan.Job, "", err
 	}
 	s := r.submissionOf(t, text)
-	j, err = r.Store.Requeue(ctx, store.Requeue{Submission: s, Force: force, By: by})
+	j, err = r.Store.Requeue(ctx, store.Requeue{Submission: s, Anew: how.Anew, Force: how.Force, By: by})
 	if err != nil {
 		return plan.Job, "", fmt.Errorf("queue job %s again: %w", jobID, err)
 	}

@@ -183,7 +183,7 @@ func TestRetryOfARefusedJob(t *testing.T) {
 		r.JobID, r.Type, r.Record, r.Reason, r.Payload = "late", "convert", true, "unknown_type",
 			json.RawMessage(`{"filename":"a"}`)
 	})
-	j, letter, err := b.Retry(t.Context(), "late", "anna", false)
+	j, letter, err := b.Retry(t.Context(), "late", "anna", replay.Retrying{})
 	if err != nil || j.Status != "pending" || j.MaxAttempts != 3 || letter == "" ||
 		!strings.Contains(string(j.Hints), "7") {
 		t.Fatalf("%+v, %q, %v", j, letter, err)
@@ -198,7 +198,7 @@ func TestRetryOfARefusedJob(t *testing.T) {
 	b.reject(large, func(r *store.Rejection) {
 		r.JobID, r.Type, r.Record, r.Reason, r.Payload = "large", "convert", true, "unknown_type", json.RawMessage(`{"filename":"a"}`)
 	})
-	if _, _, err := b.Retry(t.Context(), "large", "anna", false); err != nil {
+	if _, _, err := b.Retry(t.Context(), "large", "anna", replay.Retrying{}); err != nil {
 		t.Fatal(err)
 	}
 	decoded, err := task.Decode(b.sent(), task.Options{ClientID: "c"})
@@ -228,7 +228,7 @@ func TestRetryOfARefusedJob(t *testing.T) {
 		})
 	}
 	first := refuse(moved, store.Source(from))
-	if _, _, err := b.Retry(t.Context(), "moved", "anna", false); err != nil {
+	if _, _, err := b.Retry(t.Context(), "moved", "anna", replay.Retrying{}); err != nil {
 		t.Fatal(err)
 	}
 	text = b.sent()
@@ -243,11 +243,11 @@ func TestRetryOfARefusedJob(t *testing.T) {
 		t.Errorf("refused again: %s, %v", j.Status, err)
 	}
 	b.reject(`{"task_id":"bad"`, func(r *store.Rejection) { r.JobID, r.Record, r.Reason = "bad", true, "malformed" })
-	_, _, err = b.Retry(t.Context(), "bad", "anna", true)
+	_, _, err = b.Retry(t.Context(), "bad", "anna", replay.Retrying{Force: true})
 	if refusal, ok := errors.AsType[*replay.Refusal](err); !ok || !strings.Contains(refusal.Next, "--message") {
 		t.Errorf("a malformed message: %v", err)
 	}
-	if _, _, err = b.Retry(t.Context(), "nobody", "anna", true); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err = b.Retry(t.Context(), "nobody", "anna", replay.Retrying{Force: true}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 }
@@ -264,7 +264,7 @@ func TestRunAtIsKept(t *testing.T) {
 		})
 	}
 	refuse("retried")
-	if _, _, err := b.Retry(t.Context(), "retried", "anna", false); err != nil {
+	if _, _, err := b.Retry(t.Context(), "retried", "anna", replay.Retrying{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Replay(t.Context(), refuse("replayed"), replay.Options{By: "anna", SendAt: time.Now()}); err != nil {

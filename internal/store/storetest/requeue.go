@@ -146,14 +146,18 @@ func testRequeue(t *testing.T, b *bench) {
 			t.Errorf("I6: retry after attempt %d of 3: %v", attempt, err)
 		}
 	}
+	n := message(func(n *store.Begin) { n.JobID = m.JobID })
+	if j, err = b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Anew = true })); err != nil || j.Attempts != 0 {
+		t.Errorf("anew: %+v, %v", j, err)
+	}
+	b.fail(holder(n, b.begin(n, store.Run)), n)
 	if j, err = b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); err != nil ||
 		j.Attempts != 0 {
 		t.Errorf("forced: %+v, %v", j, err)
 	}
-	n := message(func(n *store.Begin) { n.JobID = m.JobID })
 	b.complete(holder(n, b.begin(n, store.Run)))
 	b.begin(m, store.Done) // I2: the first message, late
-	b.wantLetters(m.JobID, 3)
+	b.wantLetters(m.JobID, 4)
 	b.history(m.JobID)
 	if _, err := b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); !errors.Is(err,
 		store.ErrNotFailed) {

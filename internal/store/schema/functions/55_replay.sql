@@ -134,7 +134,7 @@ begin
 end $$;
 
 -- aw_requeue queues a failed job again, under its own id, as another series. It keeps the count of attempts, unless
--- forced: then it starts from zero. A job whose message was rejected had no attempt; it takes from the request what
+-- anew or forced: then it starts from zero. A job whose message was rejected had no attempt; it takes from the request what
 -- its row lacks.
 create or replace function {{ .schema }}.aw_requeue(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -142,6 +142,7 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_by text := coalesce(nullif(p ->> 'by', ''), 'somebody');
   v_force boolean := coalesce((p ->> 'force')::boolean, false);
+  v_anew boolean := v_force or coalesce((p ->> 'anew')::boolean, false);
   v_last record;
   v_was jsonb;
   d {{ .schema }}.dead_letters;
@@ -154,13 +155,14 @@ begin
     raise exception 'job % is %', j.id, j.status using errcode = 'AW014';
   elsif j.fingerprint not in ('', p ->> 'fingerprint') then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
-  elsif not v_force and j.fingerprint <> '' and j.attempts >= j.max_attempts then -- I6
-    raise exception 'job % has used % of % attempts', j.id, j.attempts, j.max_attempts using errcode = 'AW013';
   end if;
   select * into d from {{ .schema }}.dead_letters l
   where l.client_id = v_client and l.job_id = j.id and l.series = j.series for update;
+  -- Before the attempts: who forces a job for these learns first that another job does its task.
   if d.replayed_at is not null and not v_force then
     raise exception '%', {{ .schema }}.aw_replay_refusal(d) using errcode = 'AW012';
+  elsif not v_anew and j.fingerprint <> '' and j.attempts >= j.max_attempts then -- I6
+    raise exception 'job % has used % of % attempts', j.id, j.attempts, j.max_attempts using errcode = 'AW013';
   end if;
 
   v_was := jsonb_strip_nulls(jsonb_build_object('series', j.series, 'status', j.status, 'attempts', j.attempts,
@@ -169,8 +171,8 @@ begin
   update {{ .schema }}.jobs set
     status = 'pending', stage = '', progress = 0, series = j.series + 1, series_started_at = null,
     releases = 0, waiting_since = null,
-    attempts = case when v_force then 0 else j.attempts end,
-    max_attempts = case when v_force or j.fingerprint = '' then (p ->> 'max_attempts')::int else j.max_attempts end,
+    attempts = case when v_anew then 0 else j.attempts end,
+    max_attempts = case when v_anew or j.fingerprint = '' then (p ->> 'max_attempts')::int else j.max_attempts end,
     type = p ->> 'type', payload = p -> 'payload', fingerprint = p ->> 'fingerprint',
     hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), 'normal'),
     webhook_url = coalesce(nullif(p ->> 'webhook_url', ''), j.webhook_url),
