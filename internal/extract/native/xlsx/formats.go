@@ -9,16 +9,23 @@ import (
 
 const maxFormats = 65_536 // Excel allows 65,490 cell formats
 
-// formats holds the kinds of number formats by cell format index (18.8.10).
-type formats []numfmt.Kind
+// format is the number format of a cell.
+type format struct {
+	kind  numfmt.Kind
+	zeros numfmt.Padding
+}
+
+// formats holds the number formats by cell format index (18.8.10).
+type formats []format
 
 func (f *formats) read(d *ooxml.Decoder) error {
-	own := map[int]numfmt.Kind{}
+	own := map[int]format{}
 	return d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "numFmt":
 			if len(own) < maxFormats {
-				own[ooxml.Int(ooxml.Attr(start, "numFmtId"), -1)] = numfmt.Parse(ooxml.Attr(start, "formatCode"))
+				code := ooxml.Attr(start, "formatCode")
+				own[ooxml.Int(ooxml.Attr(start, "numFmtId"), -1)] = format{numfmt.Parse(code), numfmt.Zeros(code)}
 			}
 		case "dxfs", "cellStyleXfs":
 			return d.Skip()
@@ -26,11 +33,11 @@ func (f *formats) read(d *ooxml.Decoder) error {
 			return d.Children(func(start xml.StartElement) error {
 				if start.Name.Local == "xf" && len(*f) < maxFormats {
 					id := ooxml.Int(ooxml.Attr(start, "numFmtId"), 0)
-					kind, ok := own[id]
+					known, ok := own[id]
 					if !ok {
-						kind = numfmt.BuiltIn(id)
+						known.kind = numfmt.BuiltIn(id)
 					}
-					*f = append(*f, kind)
+					*f = append(*f, known)
 				}
 				return d.Skip()
 			}, nil)
@@ -39,10 +46,15 @@ func (f *formats) read(d *ooxml.Decoder) error {
 	})
 }
 
-// of returns the kind of a cell's format; an undefined one is General.
-func (f formats) of(index string) numfmt.Kind {
+// of returns a cell's format; an undefined one is General.
+func (f formats) of(index string) format {
 	if i := ooxml.Int(index, -1); i >= 0 && i < len(f) {
 		return f[i]
 	}
-	return numfmt.General
+	return format{}
+}
+
+// text formats a number as stored in a cell.
+func (f format) text(value string, epoch1904 bool) string {
+	return f.zeros.Apply(numfmt.Format(value, f.kind, epoch1904))
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/numfmt"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -203,7 +202,7 @@ func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 	case "d": // ISO 8601
 		c.text = strings.TrimSuffix(strings.Replace(value, "T", " ", 1), " 00:00:00")
 	default:
-		c.text = numfmt.Format(value, s.r.formats.of(format), s.r.epoch1904)
+		c.text = s.r.formats.of(format).text(value, s.r.epoch1904)
 		c.number = c.text != ""
 	}
 	c.text = strings.TrimSpace(c.text)

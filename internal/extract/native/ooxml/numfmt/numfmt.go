@@ -1,6 +1,6 @@
 // Package numfmt formats the numbers of a spreadsheet by the kind of their format codes (ECMA-376 part 1,
-// 18.8.30): dates, times and durations in ISO 8601, percentages with a percent sign, anything else at full
-// precision.
+// 18.8.30): dates, times and durations in ISO 8601, percentages with a percent sign, numbers that are codes
+// with their zeros, anything else at full precision.
 package numfmt
 
 import (
@@ -57,46 +57,6 @@ func Parse(code string) Kind {
 		return Percent
 	}
 	return General
-}
-
-// letters strips a code's literals, colors, locales, and all sections but the first. duration reports whether
-// it counts elapsed hours, minutes or seconds, for example [h].
-func letters(code string) (left string, duration bool) {
-	var b strings.Builder
-	for i := 0; i < len(code); i++ {
-		switch c := code[i]; c {
-		case ';':
-			return b.String(), duration
-		case '\\', '_', '*': // an escaped character, a gap or a fill
-			i++
-		case '"':
-			end := strings.IndexByte(code[i+1:], '"')
-			if end < 0 {
-				return b.String(), duration
-			}
-			i += end + 1
-		case '[':
-			end := strings.IndexByte(code[i:], ']')
-			if end < 0 {
-				return b.String(), duration
-			}
-			inner := strings.ToLower(code[i+1 : i+end])
-			duration = duration || inner != "" && (strings.Trim(inner, "h") == "" || strings.Trim(inner, "m") == "" ||
-				strings.Trim(inner, "s") == "")
-			i += end
-		default:
-			b.WriteByte(c | lower(c))
-		}
-	}
-	return b.String(), duration
-}
-
-// lower returns c with the bit set that makes an ASCII letter lower-case.
-func lower(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
-		return 0x20
-	}
-	return 0
 }
 
 // maxSerial is the day after 9999-12-31, the last date in Excel.
