@@ -11,7 +11,7 @@ import "github.com/seed-7227ef26/async-worker/internal/extract"
 
 // Version is part of what a document was read with. It increases when the same blocks would produce other chunks, so
 // that a document that is ingested again is cut again.
-const Version = 3
+const Version = 4
 
 // keyVersion is part of every chunk key. It increases when the same embedded text is to be embedded again. It is not
 // Version, so that chunks that are still the same keep their keys.

@@ -92,6 +92,7 @@ type Chunker struct {
 	config   Config
 	emit     func(Chunk) error
 	section  *section // of the next block
+	header   *header  // of the last table, if it was cut at rows
 	items    []item   // not yet in a chunk
 	total    int      // their tokens
 	sections int      // how many of them, except the first, begin a subsection

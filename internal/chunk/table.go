@@ -23,37 +23,27 @@ func (c *Chunker) table(b extract.Block) {
 	if text := tidy(b.Text); text != "" {
 		c.paragraph(extract.Block{Kind: extract.Paragraph, Text: text, Page: b.Page, Box: b.Box})
 	}
-	if whole, ok := c.wholeTable(*b.Table); ok {
-		if whole != "" {
-			c.push(c.item(b, Table, whole))
-		}
-		return
-	}
-	headers := min(max(0, b.Table.Headers), len(b.Table.Rows))
-	columns := grid{}
-	var names []string // of the columns
-	var lead string
-	for _, cells := range b.Table.Rows[:headers] {
-		names = columns.next(cells)
-		if lead += render(names) + "\n"; len(lead) > c.config.Max*longestToken {
-			break // it is too long, whatever follows
+	h := c.tableHeader(*b.Table)
+	more := b.Table.Continued && c.continues(h)
+	if !more {
+		c.header = nil
+		if whole, ok := c.wholeTable(*b.Table); ok {
+			if whole != "" {
+				c.push(c.item(b, Table, whole))
+			}
+			return
 		}
 	}
-	if lead != "" {
-		lead += rule(len(names)) + "\n"
-	}
-	ahead := 0
-	if c.config.fits(lead, c.config.Max/4-1) {
-		ahead = c.config.Counter.Count(lead) + 1
-	} else { // too long to repeat: it is kept as separate rows
-		lead, names, headers, columns = "", nil, 0, grid{}
-	}
-	first := true
-	if lead != "" {
-		c.push(c.item(b, Table, strings.TrimSuffix(lead, "\n")))
+	rows, columns, first := b.Table.Rows[h.rows:], h.columns, !more
+	switch {
+	case more:
+	case h.lead != "":
+		c.push(c.item(b, Table, strings.TrimSuffix(h.lead, "\n")))
 		first = false
+	default: // it has none, or one too long to repeat, which is kept as separate rows
+		rows, columns = b.Table.Rows, grid{}
 	}
-	for k, cells := range b.Table.Rows[headers:] {
+	for k, cells := range rows {
 		if c.err != nil {
 			return
 		}
@@ -63,20 +53,59 @@ func (c *Chunker) table(b extract.Block) {
 			continue
 		}
 		i := c.item(b, Table, text)
-		i.lead, i.ahead = lead, ahead
+		i.lead, i.ahead = h.lead, h.ahead
 		if !first {
 			i.join, i.bond = "\n", row
-			if k == 0 {
+			if k == 0 && !more {
 				i.bond = tight // between the header and the first row
 			}
 		}
-		if !c.config.fits(text, c.config.room()-ahead) {
-			c.longRow(b, names, values, i.join)
+		if !c.config.fits(text, c.config.room()-h.ahead) {
+			c.longRow(b, h.names, values, i.join)
 		} else {
 			c.push(i)
 		}
 		first = false
 	}
+	if !first {
+		c.header = &h
+	}
+}
+
+// header is the header of a table.
+type header struct {
+	text    string // as rendered, up to where it is too long
+	lead    string // text, if it is short enough to be repeated in each chunk
+	ahead   int    // tokens of lead, at most
+	names   []string
+	rows    int
+	columns grid // after the header's rows
+}
+
+func (c *Chunker) tableHeader(t extract.Table) header {
+	h := header{rows: min(max(0, t.Headers), len(t.Rows))}
+	for _, cells := range t.Rows[:h.rows] {
+		h.names = h.columns.next(cells)
+		if len(h.text) <= c.config.Max*longestToken { // a longer one is too long, whatever follows
+			h.text += render(h.names) + "\n"
+		}
+	}
+	if h.text != "" {
+		h.text += rule(len(h.names)) + "\n"
+	}
+	if h.lead = h.text; c.config.fits(h.lead, c.config.Max/4-1) {
+		h.ahead = c.config.Counter.Count(h.lead) + 1
+	} else {
+		h.lead, h.names = "", nil
+	}
+	return h
+}
+
+// continues reports whether the last item is a row of a table with this header. The next slice then continues its rows as
+// if there were no slices: an inserted row moves the ends of all slices, and must not move those of the chunks.
+func (c *Chunker) continues(h header) bool {
+	last := c.last()
+	return last != nil && last.block == extract.TableKind && c.header != nil && c.header.text == h.text
 }
 
 // wholeMax is the maximum text of a row, in bytes, for its table to be tried whole. A longer row never fits
