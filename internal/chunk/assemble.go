@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -54,11 +55,10 @@ func contentOf(items []item) string {
 	var b strings.Builder
 	for k, i := range items {
 		if k == 0 {
-			b.WriteString(i.lead)
+			b.WriteString(i.lead + cmp.Or(i.first, i.text))
 		} else {
-			b.WriteString(i.join)
+			b.WriteString(i.join + i.text)
 		}
-		b.WriteString(i.text)
 	}
 	content := strings.TrimRightFunc(b.String(), unicode.IsSpace)
 	if items[0].kind == Code { // keep its indentation
@@ -73,6 +73,7 @@ func halve(items []item) (left, right []item, ok bool) {
 		return items[:n], items[n:], true
 	}
 	one := items[0]
+	one.text, one.first = cmp.Or(one.first, one.text), ""
 	middle := len(one.text) / 2
 	for middle > 0 && !utf8.RuneStart(one.text[middle]) {
 		middle--

@@ -33,6 +33,7 @@ type item struct {
 	text    string
 	join    string // precedes it unless it begins a chunk
 	lead    string // precedes it if it begins a chunk: the header of its table
+	first   string // replaces text if it begins a chunk: with the texts of cells from above; empty: text
 	ahead   int    // tokens of lead
 	tokens  int    // of text and join, at most
 	hash    uint64 // of the end of text; anchors a cut after the item

@@ -120,3 +120,54 @@ func TestSliceAfterAnotherBlock(t *testing.T) {
 		})
 	}
 }
+
+// A chunk that begins within the rows of a merged cell repeats its text, if that is short. Other rows don't.
+func TestChunkWithinAMergedCellRepeatsIt(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		group   string
+		headers int
+		repeats bool
+	}{
+		"short":          {"The group | of", 1, true},
+		"without header": {"Group", 0, true},
+		"long":           {"Group " + strings.Repeat("of many words ", 20), 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rows := [][]extract.Cell{{{Text: "Group"}, {Text: "Item"}, {Text: "Both"}}}[:tt.headers]
+			for i := range 600 {
+				cells := []extract.Cell{{Text: fmt.Sprint("item ", i)}, {Text: newAuthor(uint64(i)).sentence()}}
+				if i%30 == 0 {
+					cells = slices.Insert(cells, 0, extract.Cell{Text: fmt.Sprint(tt.group, i/30), RowSpan: 30})
+				}
+				rows = append(rows, cells)
+			}
+			block := extract.Block{Kind: extract.TableKind, Table: &extract.Table{Rows: rows, Headers: tt.headers}}
+			within := 0
+			for _, c := range chunks(t, chunk.Config{}, block) {
+				lines := strings.Split(c.Content, "\n")
+				for k, line := range lines[min(len(lines), 2*tt.headers):] {
+					group, rest, _ := strings.Cut(line, " | item ")
+					var i int
+					if _, err := fmt.Sscan(rest, &i); err != nil {
+						t.Fatalf("%q: %v", line, err)
+					}
+					want := "| "
+					if i%30 == 0 || k == 0 && tt.repeats {
+						want += strings.ReplaceAll(fmt.Sprint(tt.group, i/30), "|", `\|`)
+					}
+					if group != want {
+						t.Errorf("line %d begins with %q, want %q", k, group, want)
+					}
+					if k == 0 && i%30 > 0 {
+						within++
+					}
+				}
+			}
+			if within < 10 {
+				t.Errorf("%d chunks begin within a group", within)
+			}
+		})
+	}
+}

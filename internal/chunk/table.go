@@ -7,10 +7,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// The largest accepted spans of columns and rows.
+// The largest accepted spans of columns and rows, and the longest text, in bytes, of a cell that a chunk within its rows
+// repeats.
 const (
 	colSpanMax = 64
 	rowSpanMax = 10_000
+	repeatMax  = 200
 )
 
 // table is kept in one piece if it fits into a chunk; otherwise it is cut at rows, and a row that begins a
@@ -47,7 +49,7 @@ func (c *Chunker) table(b extract.Block) {
 		if c.err != nil {
 			return
 		}
-		values := columns.next(cells)
+		values, repeated := columns.next(cells)
 		text := render(values)
 		if strings.Trim(text, "| ") == "" {
 			continue
@@ -60,7 +62,9 @@ func (c *Chunker) table(b extract.Block) {
 				i.bond = tight // between the header and the first row
 			}
 		}
-		if !c.config.fits(text, c.config.room()-h.ahead) {
+		room := c.config.room() - h.ahead
+		i.first = c.firstRow(repeated, room)
+		if !c.config.fits(text, room) {
 			c.longRow(b, h.names, values, i.join)
 		} else {
 			c.push(i)
@@ -70,6 +74,18 @@ func (c *Chunker) table(b extract.Block) {
 	if !first {
 		c.header = &h
 	}
+}
+
+// firstRow renders a row for a chunk that begins with it, in the middle of the cells from above that it repeats. It is ""
+// if there are none, or there is no room for them.
+func (c *Chunker) firstRow(repeated []string, room int) string {
+	if repeated == nil {
+		return ""
+	}
+	if text := render(repeated); c.config.fits(text, room) {
+		return text
+	}
+	return ""
 }
 
 // header is the header of a table.
@@ -85,7 +101,7 @@ type header struct {
 func (c *Chunker) tableHeader(t extract.Table) header {
 	h := header{rows: min(max(0, t.Headers), len(t.Rows))}
 	for _, cells := range t.Rows[:h.rows] {
-		h.names = h.columns.next(cells)
+		h.names, _ = h.columns.next(cells)
 		if len(h.text) <= c.config.Max*longestToken { // a longer one is too long, whatever follows
 			h.text += render(h.names) + "\n"
 		}
@@ -121,7 +137,7 @@ func (c *Chunker) wholeTable(t extract.Table) (text string, fits bool) {
 			func(c extract.Cell) bool { bytes += len(c.Text); return bytes > wholeMax }) {
 			return "", false
 		}
-		values := columns.next(cells)
+		values, _ := columns.next(cells)
 		line := render(values)
 		words = words || strings.Trim(line, "| ") != ""
 		b.WriteString(line + "\n")
@@ -156,16 +172,25 @@ func (c *Chunker) longRow(b extract.Block, names, values []string, join string) 
 
 // grid places cells in columns. Positions that a cell from above spans stay blank.
 type grid struct {
-	taken []int // by column: how many more rows are spanned from above
+	taken []span // by column
 }
 
-// next returns the text of each column of the next row, tidied to one line.
-func (g *grid) next(cells []extract.Cell) []string {
-	var values []string
+// span is what a cell from above takes of a column.
+type span struct {
+	rows int    // how many more
+	text string // of the cell, if it is short
+}
+
+// next returns the text of each column of the next row, tidied to one line. repeated also has the short texts of the
+// cells from above that span it; it is nil if there are none.
+func (g *grid) next(cells []extract.Cell) (values, repeated []string) {
+	spanned := false
 	skip := func() {
-		for len(values) < len(g.taken) && g.taken[len(values)] > 0 {
-			g.taken[len(values)]--
-			values = append(values, "")
+		for len(values) < len(g.taken) && g.taken[len(values)].rows > 0 {
+			above := &g.taken[len(values)]
+			above.rows--
+			spanned = spanned || above.text != ""
+			values, repeated = append(values, ""), append(repeated, above.text)
 		}
 	}
 	for _, cell := range cells {
@@ -174,17 +199,23 @@ func (g *grid) next(cells []extract.Cell) []string {
 		for k := range min(max(1, cell.ColSpan), colSpanMax) {
 			column := len(values)
 			if column >= len(g.taken) {
-				g.taken = append(g.taken, 0)
+				g.taken = append(g.taken, span{})
 			}
-			g.taken[column] = min(max(1, cell.RowSpan), rowSpanMax) - 1
 			if k > 0 {
 				text = ""
 			}
-			values = append(values, text)
+			g.taken[column] = span{rows: min(max(1, cell.RowSpan), rowSpanMax) - 1}
+			if len(text) <= repeatMax {
+				g.taken[column].text = text
+			}
+			values, repeated = append(values, text), append(repeated, text)
 		}
 	}
 	skip()
-	return values
+	if !spanned {
+		return values, nil
+	}
+	return values, repeated
 }
 
 // render writes a row as in Markdown.
