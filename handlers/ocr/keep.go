@@ -16,14 +16,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// version increases when the same document gives another derived one.
-const version = 1
+// The versions increase when the same document gives another derived one.
+const (
+	version     = 1 // by OCR
+	textVersion = 2 // without
+)
 
 // recipeOf names everything that decides what is derived, except the bytes.
 func (w *work) recipeOf() string {
 	o := w.order
 	if !pageimage.Has(w.source.Format) || o.engine == nil {
-		return fmt.Sprintf("ocr@%d %s pages=%s %s", version, w.deps.Extractor.Version(w.source.Format), o.pages,
+		return fmt.Sprintf("ocr@%d %s pages=%s %s", textVersion, w.deps.Extractor.Version(w.source.Format), o.pages,
 			o.format)
 	}
 	a := o.engine.Abilities()

@@ -57,19 +57,21 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 	out := derived.NewWriter(file, w.order.format, derived.Head{
 		Filename: w.order.payload.Filename, SourceFormat: w.source.Format, Engine: name,
 	})
-	page, pages, blocks := 0, 0, 0
+	current, page, pages, blocks := 1, 0, 0, 0
 	info, err := w.deps.Extractor.Extract(ctx, w.source, w.deps.Limits, func(b extract.Block) error {
-		number := max(b.Page, 1)
-		if !w.order.pages.has(number) {
+		if b.Page > 0 { // a file within the document has no page; it is where it comes
+			current = b.Page
+		}
+		if !w.order.pages.has(current) {
 			return nil
 		}
 		blocks++
-		if number != page {
-			page = number
+		if current != page {
+			page = current
 			pages++
 			w.call.Progress.Pages(pages-1, 0) // the total is unknown
 			w.call.Progress.Report(1-1/(1+float64(page)/20), fmt.Sprintf("page %d", page))
-			if err := out.Page(derived.Page{Number: number}); err != nil {
+			if err := out.Page(derived.Page{Number: page}); err != nil {
 				return err
 			}
 		}

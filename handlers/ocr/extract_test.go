@@ -1,0 +1,69 @@
+package ocr_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// reader is an extractor whose answer a test decides.
+type reader struct {
+	blocks []extract.Block
+	info   extract.Info
+}
+
+func (*reader) Version(extract.Format) string { return "docling@1" }
+
+func (r *reader) Extract(
+	_ context.Context, _ extract.Source, _ extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
+	for _, b := range r.blocks {
+		if err := emit(b); err != nil {
+			return extract.Info{}, err
+		}
+	}
+	return r.info, nil
+}
+
+// reads returns a handler whose extractor is r, and a document for it.
+func reads(t *testing.T, r *reader) *bench {
+	t.Helper()
+	b := newBench(t, &fake{}, func(d *handler.Deps) { d.Extractor = r })
+	b.Put("a.txt", "A text.")
+	return b
+}
+
+func on(page int, text string) extract.Block {
+	return extract.Block{Kind: extract.Paragraph, Text: text, Page: page}
+}
+
+// A file within a document has no page: its text belongs to the page before it, and opens no page again.
+func TestFilesWithinPages(t *testing.T) {
+	t.Parallel()
+	b := reads(t, &reader{
+		[]extract.Block{on(0, "Before."), on(1, "One."), on(2, "Two."), on(0, "Within."), on(3, "Three."), on(0, "Last.")},
+		extract.Info{Pages: 3},
+	})
+	for pages, want := range map[string]string{
+		"":  "<!-- page 1 -->\n\nBefore.\n\nOne.\n\n<!-- page 2 -->\n\nTwo.\n\nWithin.\n\n<!-- page 3 -->\n\nThree.\n\nLast.\n",
+		"1": "<!-- page 1 -->\n\nBefore.\n\nOne.\n",
+		"2": "<!-- page 2 -->\n\nTwo.\n\nWithin.\n",
+	} {
+		r := b.do(`{"filename":"a.txt","pages":"`+pages+`"}`, task.Hints{})
+		if got := b.Get(r.DerivedBlob); got != want || r.PageCount != strings.Count(want, "<!--") {
+			t.Errorf("pages %q: got %q, %+v", pages, got, r)
+		}
+	}
+	r := b.do(`{"filename":"a.txt"}`, task.Hints{OutputFormat: "hocr"})
+	ids := regexp.MustCompile(` id="[^"]*"`).FindAllString(b.Get(r.DerivedBlob), -1)
+	slices.Sort(ids)
+	if unique := slices.Compact(slices.Clone(ids)); len(ids) < 9 || len(unique) != len(ids) {
+		t.Errorf("ids in hOCR %q", ids)
+	}
+}
