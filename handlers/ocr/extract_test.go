@@ -43,6 +43,28 @@ func on(page int, text string) extract.Block {
 	return extract.Block{Kind: extract.Paragraph, Text: text, Page: page}
 }
 
+// What an extractor could not read is among the warnings of the task.
+func TestWarningsOfTheExtractor(t *testing.T) {
+	t.Parallel()
+	const missed, none = "1 attachments or parts could not be read: x.bin (damaged)", "the document has no text"
+	for name, tt := range map[string]struct {
+		reader reader
+		want   []string
+	}{
+		"none":    {reader{blocks: []extract.Block{on(0, "Text.")}}, nil},
+		"some":    {reader{[]extract.Block{on(0, "Text.")}, extract.Info{Warnings: []string{missed}}}, []string{missed}},
+		"no text": {reader{info: extract.Info{Warnings: []string{extract.NoText}}}, []string{none}},
+		"nothing": {reader{info: extract.Info{Warnings: []string{missed}}}, []string{missed, none}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if r := reads(t, &tt.reader).do(`{"filename":"a.txt"}`, task.Hints{}); !slices.Equal(r.Warnings, tt.want) {
+				t.Errorf("got %q, want %q", r.Warnings, tt.want)
+			}
+		})
+	}
+}
+
 // A file within a document has no page: its text belongs to the page before it, and opens no page again.
 func TestFilesWithinPages(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/derived"
@@ -90,7 +91,8 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 	case last == 0:
 		pages = max(info.Pages, 1)
 	}
-	r := Result{PageCount: pages, OCREngine: info.Extractor}
+	r := Result{PageCount: pages, OCREngine: info.Extractor, Warnings: slices.DeleteFunc(slices.Clone(info.Warnings),
+		func(warning string) bool { return warning == extract.NoText })} // what follows says it, of the pages that were asked for
 	if blocks == 0 {
 		r.Warnings = append(r.Warnings, "the document has no text")
 	}
