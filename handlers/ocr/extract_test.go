@@ -65,6 +65,25 @@ func TestWarningsOfTheExtractor(t *testing.T) {
 	}
 }
 
+// What was read while docling was down is not reused when it is back.
+func TestFallbackIsNotReused(t *testing.T) {
+	t.Parallel()
+	r := &reader{[]extract.Block{on(0, "Natively.")}, extract.Info{Extractor: "native/text", Fallback: true}}
+	b := reads(t, r)
+	const payload = `{"filename":"a.txt"}`
+	if down := b.do(payload, task.Hints{}); down.Reused || down.OCREngine != "native/text" {
+		t.Errorf("down: %+v", down)
+	}
+	r.blocks, r.info = []extract.Block{on(0, "By docling.")}, extract.Info{Extractor: "docling"}
+	back := b.do(payload, task.Hints{})
+	if got := b.Get(back.DerivedBlob); back.Reused || back.OCREngine != "docling" || !strings.Contains(got, "By docling.") {
+		t.Errorf("back: %q, %+v", got, back)
+	}
+	if again := b.do(payload, task.Hints{}); !again.Reused || again.DerivedBlob != back.DerivedBlob {
+		t.Errorf("again: %+v", again)
+	}
+}
+
 // A file within a document has no page: its text belongs to the page before it, and opens no page again.
 func TestFilesWithinPages(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,15 @@ func (w *work) recipeOf() string {
 		o.engine.Version(), a.DPI, a.Side, o.pages, o.format)
 }
 
+// made returns the recipe that the document was derived by. One that was read in another way than usual, as while docling
+// is down, is not reused: the next task reads it as usual.
+func (w *work) made() string {
+	if w.info.Fallback {
+		return w.recipe + " fallback=" + w.info.Extractor
+	}
+	return w.recipe
+}
+
 // reusable reports whether the document need not be read again: it was read completely by the same recipe, and the
 // derived document still exists.
 func (w *work) reusable(ctx context.Context, same *store.DerivedContent) (bool, error) {

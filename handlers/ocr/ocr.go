@@ -104,6 +104,7 @@ type work struct {
 	file   *source.File
 	source extract.Source
 	recipe string
+	info   extract.Info // of a document that was extracted
 }
 
 // Handle reads one document.
@@ -182,7 +183,7 @@ func (w *work) derive(ctx context.Context, name string) (out handlers.Outcome, e
 	return handlers.Outcome{Result: r, Effects: []store.Effect{{
 		Kind: store.EffectRecordDerived,
 		Args: store.DerivedRecord{
-			SourceFilename: r.Filename, SourceBlob: w.order.payload.Blob, SourceSHA256: w.file.SHA256, Recipe: w.recipe,
+			SourceFilename: r.Filename, SourceBlob: w.order.payload.Blob, SourceSHA256: w.file.SHA256, Recipe: w.made(),
 			Blob:   name,
 			Format: string(r.OutputFormat), Engine: r.OCREngine, PageCount: r.PageCount,
 			MeanConfidence: r.MeanConfidence, UnreadPages: r.UnreadPages,

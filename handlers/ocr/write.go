@@ -81,6 +81,7 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	w.info = info
 	switch last := w.order.pages.last(); {
 	case last > 0 && info.Pages == 0:
 		return Result{}, handlers.Invalid("payload.pages",
