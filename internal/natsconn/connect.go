@@ -20,7 +20,11 @@ var ErrInbox = errors.New("NATS denies the subscription to the inbox")
 // Connect connects with the tenant's inbox. If the login may not subscribe to that, which older versions did not need,
 // it connects with the client's own (_INBOX), and shared says why; nil: the inbox is the tenant's, or tenant is empty.
 // timeout bounds each of the two looks at the rights.
+//
+// A connection that is lost later is made again although the server refuses the login meanwhile, as it does while its users
+// are read anew. The client would close the connection for good at the second refusal, whatever MaxReconnects says.
 func Connect(url, tenant string, timeout time.Duration, opts ...nats.Option) (c *nats.Conn, shared, err error) {
+	opts = append([]nats.Option{nats.IgnoreAuthErrorAbort()}, opts...)
 	if tenant == "" {
 		c, err = nats.Connect(url, opts...)
 		return c, nil, err

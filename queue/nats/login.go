@@ -94,14 +94,22 @@ func (l Login) Hosts() string {
 	return strings.Join(hosts, ", ")
 }
 
-// explain describes why there is no connection; the client's error may quote the address with its password.
-func (l Login) explain(doing string, err error) error {
+// loginRefused returns which refusal of a login err is; nil: none.
+func loginRefused(err error) error {
 	for _, refused := range []error{
 		nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired,
 	} {
 		if errors.Is(err, refused) {
-			return &Denied{Doing: doing, Cause: refused}
+			return refused
 		}
+	}
+	return nil
+}
+
+// explain describes why there is no connection; the client's error may quote the address with its password.
+func (l Login) explain(doing string, err error) error {
+	if refused := loginRefused(err); refused != nil {
+		return &Denied{Doing: doing, Cause: refused}
 	}
 	if errors.Is(err, natsconn.ErrInbox) {
 		return &Denied{Doing: doing, Cause: err, Subject: denialOf(err)}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -224,6 +225,51 @@ func TestRestart(t *testing.T) {
 	if depth, err := q.Depth(t.Context()); err != nil || depth != 0 {
 		t.Errorf("depth %d, %v", depth, err)
 	}
+}
+
+// gatekeeper lets clients in while it is open, and tells of those that it refuses.
+type gatekeeper struct {
+	open    atomic.Bool
+	refused chan struct{}
+}
+
+func (g *gatekeeper) Check(server.ClientAuthentication) bool {
+	open := g.open.Load()
+	if !open {
+		select {
+		case g.refused <- struct{}{}:
+		default:
+		}
+	}
+	return open
+}
+
+// A server that refuses the login for a while, as when its users are read anew, is tried again for as long as it takes;
+// meanwhile the error names the login.
+func TestLoginIsRefusedForAWhile(t *testing.T) {
+	t.Parallel()
+	gate := &gatekeeper{refused: make(chan struct{})}
+	gate.open.Store(true)
+	s := natstest.Start(t, func(o *server.Options) { o.CustomClientAuthentication = gate })
+	back := make(chan struct{}, 9)
+	q, _ := jobs(t, s, nats.Options{OnConnection: func(up bool, _ error) {
+		if up {
+			back <- struct{}{}
+		}
+	}})
+	<-back
+	gate.open.Store(false)
+	s.Restart()
+	for range 3 { // the client gives up after the second of the same kind
+		<-gate.refused
+	}
+	if _, err := q.Send(t.Context(), "x", queue.SendOptions{}); err == nil || !strings.Contains(err.Error(), "refuses the login") {
+		t.Errorf("while it is refused: %v", err)
+	}
+	gate.open.Store(true)
+	<-back
+	_, err := q.Send(t.Context(), "x", queue.SendOptions{})
+	must(t, err)
 }
 
 // What the credentials lack is named.

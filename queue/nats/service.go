@@ -169,7 +169,11 @@ func (s *service) connection() []nats.Option {
 			s.failing(nil)
 			s.OnConnection(true, nil)
 		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		nats.ErrorHandler(func(c *nats.Conn, _ *nats.Subscription, err error) {
+			if loginRefused(err) != nil && !c.IsConnected() { // the client tells of it here alone
+				s.failing(err)
+				return
+			}
 			if deaf := s.deaf.Load(); !s.refusedListener(err) {
 				s.denial.note(err)
 			} else if !deaf {
