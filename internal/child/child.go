@@ -198,6 +198,7 @@ func run(ctx context.Context, c Command, path, dir string) (Result, error) {
 
 	g.awaitExit()
 	out.programEnded()
+	defer context.AfterFunc(ctx, out.abandon)()
 	waitErr := cmd.Wait()
 	err = <-consumed
 	result := g.result(cmd.ProcessState, stderr.String(), c.Limits)

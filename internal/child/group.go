@@ -43,6 +43,15 @@ func (g *group) kill(why reason) {
 	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // ESRCH: it has already ended
 }
 
+// note keeps why a program's output is not read to its end, if nothing else was the reason before.
+func (g *group) note(why reason) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.why == "" {
+		g.why = why
+	}
+}
+
 // awaitExit returns when the leader has ended and no process of its group is left. The leader is not reaped
 // yet, so that its id can't be reused while the group is killed.
 func (g *group) awaitExit() {

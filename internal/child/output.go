@@ -31,6 +31,7 @@ type output struct {
 	idle        time.Duration // time since the last output
 	timer       *time.Timer
 	ended       atomic.Bool
+	abandoned   atomic.Bool
 
 	mu      sync.Mutex // of waiting, between the reader and the program's end
 	since   time.Time
@@ -80,6 +81,9 @@ type readerOnly struct{ io.Reader }
 func (o *output) Read(b []byte) (int, error) {
 	o.resume()
 	defer o.pause()
+	if o.abandoned.Load() {
+		return 0, errLeft
+	}
 	if o.ended.Load() {
 		_ = o.file.SetReadDeadline(time.Now().Add(afterExit))
 	}
@@ -185,6 +189,14 @@ func (o *output) programEnded() {
 	o.mu.Unlock()
 	o.ended.Store(true)
 	_ = o.file.SetReadDeadline(time.Now().Add(afterExit))
+}
+
+// abandon ends the reading after the program's end, when its caller's context is over: another process that holds the
+// pipe, out of the reach of group.kill, may write a byte now and then for as long as it likes.
+func (o *output) abandon() {
+	o.group.note(canceled)
+	o.abandoned.Store(true)
+	_ = o.file.SetReadDeadline(time.Unix(1, 0))
 }
 
 // tail keeps the last max bytes written to it.

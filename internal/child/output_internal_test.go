@@ -47,3 +47,32 @@ func TestOutputAfterTheDeadline(t *testing.T) {
 		t.Errorf("of a closed pipe: %q, %v", text, err)
 	}
 }
+
+// A process that outlives its leader and goes on writing is read until the context of the task ends, and no longer.
+func TestAbandonedOutput(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = r.Close(), w.Close() }()
+	g := &group{}
+	o := newOutput(r, DefaultLimits, g)
+	o.programEnded()
+	buffer := make([]byte, 16)
+	for range 3 {
+		if _, err := w.WriteString("more"); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := o.Read(buffer); n != 4 || err != nil {
+			t.Errorf("read %d, %v", n, err)
+		}
+	}
+	o.abandon()
+	if _, err := w.WriteString("more"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := o.Read(buffer); n != 0 || !errors.Is(err, errLeft) || g.reason() != canceled {
+		t.Errorf("after the context's end: read %d, %v, reason %q", n, err, g.reason())
+	}
+}

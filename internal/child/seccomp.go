@@ -20,6 +20,7 @@ var denied = []uint32{
 	unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES,
 	unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM,
 	unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETAFFINITY,
+	unix.SYS_SETSID, // what leaves its process group outlives its leader; setpgid begins the group, so it can't be denied
 
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_BPF,
 	unix.SYS_PERF_EVENT_OPEN,
