@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,13 @@ func TestExtract(t *testing.T) {
 		{"pictures", "![A duck](d.png)\n\nsee ![it](e.png)\n", "A duck\n\n<!-- image -->\n\nsee it\n"},
 		{"footnotes", "Text[^n].\n\n[^n]: The note.\n", "Text\\[1\\].\n\n\\[1\\] The note.\n"},
 		{"quotes", "> a\n>\n> - b\n", "a\n\n- b\n"},
-		{"references", "[t][r]\n\n[r]: http://u\n", "t\n"},
+		{"references", "[t][r]\n\n[r]: http://u\n", "[t](http://u)\n"},
+		{
+			"kinds of references", "[a][1] [b] [c][] [d][] [e]\n\n[1]: <https://u/x y> \"T\"\n[b]: mailto:b@u\n[c]: /page 'T'\n" +
+				"[d]: javascript:x\n[e]: is defined nowhere\n",
+			"[a](https://u/x%20y) [b](mailto:b@u) c d \\[e\\]\n\n\\[e\\]: is defined nowhere\n",
+		},
+		{"a reference in a code block", "[t]\n\n```\n[t]: http://u\n```\n", "\\[t\\]\n\n```\n[t]: http://u\n```\n"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
@@ -71,17 +78,22 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// TestReferenceFarAway: a link finds its definition in another slice.
+// TestReferenceFarAway: a link finds its definition, the first of a name, in another slice.
 func TestReferenceFarAway(t *testing.T) {
 	t.Parallel()
 	source := "See [the text][Far] and [far].\n\n" + strings.Repeat("Some text between.\n\n", 20_000) +
-		"[far]: http://example.org\n"
+		"[far]: http://example.org\n[Far]: http://example.com\n"
 	doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(source), extract.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := doc.Blocks[0].Text; got != "See the text and far." {
 		t.Errorf("got %q", got)
+	}
+	const target = "http://example.org"
+	want := []extract.Link{{Start: 4, End: 12, Target: target}, {Start: 17, End: 20, Target: target}}
+	if got := doc.Blocks[0].Links; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

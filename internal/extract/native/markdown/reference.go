@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -13,12 +14,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// maxReferences limits the link definitions that are kept. A link whose definition is not kept remains literal
-// text.
-const maxReferences = 2000
+const (
+	// maxReferences limits the link definitions that are kept. A link whose definition is not kept remains literal
+	// text.
+	maxReferences = 2000
+	maxTarget     = 2 << 10 // bytes; a link to a longer address is not kept (extract.Target)
+)
 
-// definition matches a line that defines a link, not a footnote.
-var definition = pattern.New(`^ {0,3}\[([^\]\[^][^\]\[]{0,200})\]:[ \t]*\S`)
+// definition matches a line that defines a link, not a footnote: its label, and its address without or within <>. A
+// title may follow, and end on another line.
+var definition = pattern.New(`^ {0,3}\[([^\]\[^][^\]\[]{0,200})\]:[ \t]*(?:<([^<>\n]*)>|([^\s<]\S*))(?:\s+["'(]|\s*$)`)
 
 // references returns the link definitions of the whole file. They are often at its end, in another slice than
 // the links.
@@ -29,15 +34,16 @@ func references(ctx context.Context, path string) ([]parser.Reference, error) {
 	}
 	defer func() { _ = rc.Close() }() // read-only
 	var found []parser.Reference
+	var code slicer // an example in a code block defines nothing
 	for lines := bufio.NewReaderSize(rc, maxLine); len(found) < maxReferences; {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		line, err := lines.ReadSlice('\n')
-		if m := definition.FindSubmatch(line); m != nil {
-			// Only the link's text is extracted, so the target is omitted.
-			found = append(found, parser.NewReference(append([]byte(nil), m[1]...), []byte("#"), nil))
+		if m := definition.FindSubmatch(line); m != nil && code.fence == nil {
+			found = append(found, reference(m[1], append(m[2], m[3]...)))
 		}
+		code.follow(line)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -46,4 +52,13 @@ func references(ctx context.Context, path string) ([]parser.Reference, error) {
 		}
 	}
 	return found, nil
+}
+
+// reference returns the definition of a link; the reader's buffer has its parts. Without an address that is kept, the
+// link's text is still told from brackets.
+func reference(label, address []byte) parser.Reference {
+	if len(address) > maxTarget {
+		address = []byte("#")
+	}
+	return parser.NewReference(bytes.Clone(label), bytes.Clone(address), nil)
 }
