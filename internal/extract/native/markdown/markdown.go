@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
@@ -25,9 +26,9 @@ type Extractor struct{ parser, withoutTables parser.Parser }
 
 // New returns an Extractor.
 func New() Extractor {
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList))
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM, footnotes{}, extension.DefinitionList))
 	plain := goldmark.New(goldmark.WithExtensions(
-		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
+		extension.Linkify, extension.Strikethrough, extension.TaskList, footnotes{}, extension.DefinitionList,
 	))
 	return Extractor{md.Parser(), plain.Parser()}
 }
@@ -42,7 +43,7 @@ func (Extractor) Version() int { return 3 }
 func (e Extractor) Extract(
 	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
-	links, err := references(ctx, src.Path)
+	defined, err := definitionsOf(ctx, src.Path)
 	if err != nil {
 		return extract.Info{}, err
 	}
@@ -70,7 +71,7 @@ func (e Extractor) Extract(
 			info.Title = info.Properties["title"]
 			delete(info.Properties, "title")
 		}
-		if err := e.blocks(ctx, slice, links, emit); err != nil {
+		if err := e.blocks(ctx, slice, defined, emit); err != nil {
 			return extract.Info{}, err
 		}
 		if err != nil {
@@ -81,22 +82,30 @@ func (e Extractor) Extract(
 
 // Blocks emits the blocks of a text in memory, for example a model's transcript of a page.
 func (e Extractor) Blocks(ctx context.Context, text string, emit extract.Emit) error {
-	return e.blocks(ctx, []byte(text), nil, emit)
+	defined, err := scan(ctx, strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return e.blocks(ctx, []byte(text), defined, emit)
 }
 
-func (e Extractor) blocks(ctx context.Context, source []byte, links []parser.Reference, emit extract.Emit) error {
+func (e Extractor) blocks(ctx context.Context, source []byte, defined definitions, emit extract.Emit) error {
 	source = bytes.ReplaceAll(source, []byte{0}, nil)
 	known := parser.NewContext()
-	for _, link := range links {
+	for _, link := range defined.links {
 		known.AddReference(link)
 	}
+	known.Set(notesKey, defined.notes)
 	p := e.parser
 	if cells(source) > maxCells {
 		p = e.withoutTables
 	}
 	root := p.Parse(text.NewReader(source), parser.WithContext(known))
-	w := &walker{ctx: ctx, source: source, emit: emit}
-	return w.blocks(root, 0)
+	w := &walker{ctx: ctx, source: source, emit: emit, known: defined.notes}
+	if err := w.blocks(root, 0); err != nil {
+		return err
+	}
+	return w.footnotes()
 }
 
 // maxCells is how many cells the tables of a slice may have.

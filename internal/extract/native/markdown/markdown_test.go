@@ -33,6 +33,12 @@ func TestExtract(t *testing.T) {
 		},
 		{"pictures", "![A duck](d.png)\n\nsee ![it](e.png)\n", "A duck\n\n<!-- image -->\n\nsee it\n"},
 		{"footnotes", "Text[^n].\n\n[^n]: The note.\n", "Text\\[1\\].\n\n\\[1\\] The note.\n"},
+		{
+			"notes in the order of their references", "b[^b] a[^x] b![^b] c[^c]\n\n[^x]: The *one*[^y].\n\n    More.\n" +
+				"[^b]: First.\n\n> [^y]: In a quote.\n\nEnd.\n\n[^z]: Not referred to.\n",
+			"b\\[1\\] a\\[2\\] b!\\[1\\] c\\[^c\\]\n\nEnd.\n\n\\[1\\] First.\n\n\\[2\\] The one\\[3\\].\n\nMore.\n\n" +
+				"\\[3\\] In a quote.\n\n\\[4\\] Not referred to.\n",
+		},
 		{"quotes", "> a\n>\n> - b\n", "a\n\n- b\n"},
 		{"references", "[t][r]\n\n[r]: http://u\n", "[t](http://u)\n"},
 		{
@@ -94,6 +100,26 @@ func TestReferenceFarAway(t *testing.T) {
 	want := []extract.Link{{Start: 4, End: 12, Target: target}, {Start: 17, End: 20, Target: target}}
 	if got := doc.Blocks[0].Links; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestNotesFarAway: references and their notes in other slices, before and after them, are as in a short file.
+func TestNotesFarAway(t *testing.T) {
+	t.Parallel()
+	between := strings.Repeat("Some text between.\n\n", 5000)
+	source := "[^early]: Before all.\n\nOne[^late].\n\n" + between + "Two[^early] and one[^late].\n\n" + between + "[^late]: After all.\n"
+	doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(source), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range doc.Blocks {
+		if b.Text != "Some text between." {
+			got = append(got, b.Text)
+		}
+	}
+	if want := []string{"One[1].", "[2] Before all.", "Two[2] and one[1].", "[1] After all."}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

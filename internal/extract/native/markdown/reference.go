@@ -25,33 +25,54 @@ const (
 // title may follow, and end on another line.
 var definition = pattern.New(`^ {0,3}\[([^\]\[^][^\]\[]{0,200})\]:[ \t]*(?:<([^<>\n]*)>|([^\s<]\S*))(?:\s+["'(]|\s*$)`)
 
-// references returns the link definitions of the whole file. They are often at its end, in another slice than
-// the links.
-func references(ctx context.Context, path string) ([]parser.Reference, error) {
+// definitions are what a file defines for its slices, often at its end, in another slice than where it is used.
+type definitions struct {
+	links []parser.Reference
+	notes *notes
+}
+
+// definitionsOf returns the definitions of the whole file.
+func definitionsOf(ctx context.Context, path string) (definitions, error) {
 	rc, _, err := charset.Open(path)
 	if err != nil {
-		return nil, err
+		return definitions{}, err
 	}
 	defer func() { _ = rc.Close() }() // read-only
-	var found []parser.Reference
+	return scan(ctx, rc)
+}
+
+func scan(ctx context.Context, r io.Reader) (definitions, error) {
+	found := definitions{notes: &notes{numbers: map[string]int{}}}
 	var code slicer // an example in a code block defines nothing
-	for lines := bufio.NewReaderSize(rc, maxLine); len(found) < maxReferences; {
+	for lines := bufio.NewReaderSize(r, maxLine); ; {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return definitions{}, context.Cause(ctx)
 		}
 		line, err := lines.ReadSlice('\n')
-		if m := definition.FindSubmatch(line); m != nil && code.fence == nil {
-			found = append(found, reference(m[1], append(m[2], m[3]...)))
+		if code.fence == nil {
+			found.add(line)
 		}
 		code.follow(line)
 		if errors.Is(err, io.EOF) {
-			break
+			return found, nil
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the text can't be read to its end: %w", err)
+			return definitions{}, taskerr.Errorf(taskerr.CorruptionDetected, "the text can't be read to its end: %w", err)
 		}
 	}
-	return found, nil
+}
+
+// add adds what a line defines.
+func (d *definitions) add(line []byte) {
+	if !bytes.Contains(line, []byte("]:")) { // as most don't
+		return
+	}
+	if m := definition.FindSubmatch(line); m != nil && len(d.links) < maxReferences {
+		d.links = append(d.links, reference(m[1], append(m[2], m[3]...)))
+	}
+	if m := noteDefinition.FindSubmatch(line); m != nil {
+		d.notes.add(m[1])
+	}
 }
 
 // reference returns the definition of a link; the reader's buffer has its parts. Without an address that is kept, the

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -28,6 +27,8 @@ type walker struct {
 	emit   extract.Emit
 	lists  int            // open lists
 	item   *extract.Block // the list item whose text comes next
+	known  *notes         // of the file
+	notes  *east.FootnoteList
 }
 
 func (w *walker) blocks(parent ast.Node, depth int) error {
@@ -63,9 +64,9 @@ func (w *walker) block(n ast.Node, depth int) error {
 		return w.list(n, depth)
 	case *east.Table:
 		return w.table(n)
-	case *east.Footnote:
-		w.item = nil
-		return w.footnote(n, depth)
+	case *east.FootnoteList:
+		w.notes = n // they follow the other text
+		return nil
 	case *east.DefinitionTerm:
 		return w.put(w.written(extract.Block{Kind: extract.ListItem, Level: w.lists, Marker: "-"}, n))
 	case *east.DefinitionDescription:
@@ -141,19 +142,6 @@ func (w *walker) table(n *east.Table) error {
 		}
 	}
 	return out.Flush()
-}
-
-// footnote writes the note's number before its first paragraph.
-func (w *walker) footnote(n *east.Footnote, depth int) error {
-	mark := "[" + strconv.Itoa(n.Index) + "] "
-	inner := *w
-	inner.emit = func(b extract.Block) error {
-		if mark != "" && b.Table == nil {
-			b.Text, b.Links, mark = mark+b.Text, extract.Shift(b.Links, len(mark)), ""
-		}
-		return w.emit(b)
-	}
-	return inner.blocks(n, depth+1)
 }
 
 func (w *walker) lines(n ast.Node) string {
