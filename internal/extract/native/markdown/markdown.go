@@ -13,6 +13,7 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
@@ -58,7 +59,7 @@ func (e Extractor) Extract(
 		if ctx.Err() != nil {
 			return extract.Info{}, context.Cause(ctx)
 		}
-		slice, err := s.next()
+		part, err := s.next()
 		if _, ok := errors.AsType[*taskerr.Error](err); ok {
 			return extract.Info{}, err
 		}
@@ -67,11 +68,11 @@ func (e Extractor) Extract(
 				err)
 		}
 		if first {
-			slice, info.Properties = frontMatter(slice)
+			part.text, info.Properties = frontMatter(part.text)
 			info.Title = info.Properties["title"]
 			delete(info.Properties, "title")
 		}
-		if err := e.blocks(ctx, slice, defined, emit); err != nil {
+		if err := e.blocks(ctx, part, defined, emit); err != nil {
 			return extract.Info{}, err
 		}
 		if err != nil {
@@ -86,11 +87,11 @@ func (e Extractor) Blocks(ctx context.Context, text string, emit extract.Emit) e
 	if err != nil {
 		return err
 	}
-	return e.blocks(ctx, []byte(text), defined, emit)
+	return e.blocks(ctx, slice{text: []byte(text)}, defined, emit)
 }
 
-func (e Extractor) blocks(ctx context.Context, source []byte, defined definitions, emit extract.Emit) error {
-	source = bytes.ReplaceAll(source, []byte{0}, nil)
+func (e Extractor) blocks(ctx context.Context, part slice, defined definitions, emit extract.Emit) error {
+	source := bytes.ReplaceAll(part.text, []byte{0}, nil)
 	known := parser.NewContext()
 	for _, link := range defined.links {
 		known.AddReference(link)
@@ -102,6 +103,9 @@ func (e Extractor) blocks(ctx context.Context, source []byte, defined definition
 	}
 	root := p.Parse(text.NewReader(source), parser.WithContext(known))
 	w := &walker{ctx: ctx, source: source, emit: emit, known: defined.notes}
+	if part.continued {
+		w.continued, _ = root.FirstChild().(*east.Table)
+	}
 	if err := w.blocks(root, 0); err != nil {
 		return err
 	}

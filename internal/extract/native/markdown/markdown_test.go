@@ -88,7 +88,7 @@ func TestFrontMatter(t *testing.T) {
 func TestReferenceFarAway(t *testing.T) {
 	t.Parallel()
 	source := "See [the text][Far] and [far].\n\n" + strings.Repeat("Some text between.\n\n", 20_000) +
-		"[far]: http://example.org\n[Far]: http://example.com\n"
+		"- item\n\n  ```\n  code\n     ```\n\n[far]: http://example.org\n[Far]: http://example.com\n"
 	doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(source), extract.Limits{})
 	if err != nil {
 		t.Fatal(err)

@@ -43,16 +43,16 @@ func definitionsOf(ctx context.Context, path string) (definitions, error) {
 
 func scan(ctx context.Context, r io.Reader) (definitions, error) {
 	found := definitions{notes: &notes{numbers: map[string]int{}}}
-	var code slicer // an example in a code block defines nothing
+	var within opening // an example in a code block defines nothing
 	for lines := bufio.NewReaderSize(r, maxLine); ; {
 		if ctx.Err() != nil {
 			return definitions{}, context.Cause(ctx)
 		}
 		line, err := lines.ReadSlice('\n')
-		if code.fence == nil {
+		if within.fence == nil {
 			found.add(line)
 		}
-		code.follow(line)
+		within.follow(line)
 		if errors.Is(err, io.EOF) {
 			return found, nil
 		}

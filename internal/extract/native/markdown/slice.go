@@ -15,11 +15,17 @@ const (
 	maxMarks    = 4000     // of links and emphasis per slice; the parser's time is quadratic in them
 )
 
+// slice is a part of a file.
+type slice struct {
+	text      []byte
+	continued bool // it begins with the header of a table that the slice before has begun
+}
+
 // slicer cuts a file between blocks.
 type slicer struct {
+	opening
 	lines *bufio.Reader
-	fence []byte // opening of the current code block, or nil
-	rest  []byte // the first line of the next slice
+	rest  slice // the start of the next one
 	ended error
 
 	line    []byte // unread rest of the last line
@@ -27,16 +33,18 @@ type slicer struct {
 }
 
 var (
-	fenceLine = pattern.New("^ {0,3}(`{3,}|~{3,})([^\n]*)")
-	topLine   = pattern.New(`^(?:#{1,6}[ \t]|[\pL"'(\[*_])`)
-	listLine  = pattern.New(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
+	topLine  = pattern.New(`^(?:#{1,6}[ \t]|[\pL"'(\[*_])`)
+	listLine = pattern.New(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
 )
 
 // next returns the next slice. The last one comes with an error, io.EOF at the end of the file.
-func (s *slicer) next() ([]byte, error) {
-	slice := s.rest
-	s.rest = nil
-	count := marks(slice)
+func (s *slicer) next() (slice, error) {
+	next := s.rest
+	s.rest = slice{}
+	count := 0
+	if s.fence == nil {
+		count = marks(next.text)
+	}
 	blank := false // the previous line is blank
 	for s.ended == nil {
 		piece, here, err := s.piece()
@@ -44,34 +52,22 @@ func (s *slicer) next() ([]byte, error) {
 			s.ended = err
 		}
 		if s.fence == nil && nesting(piece) > maxDepth {
-			return nil, errTooDeep()
+			return slice{}, errTooDeep()
 		}
 		heading := len(piece) > 0 && piece[0] == '#'
 		fits := s.fence == nil && (heading || blank && topLine.Match(piece) && !listLine.Match(piece))
-		long := len(slice) > sliceTarget || count > maxMarks/2
-		if long && fits || (len(slice)+len(piece) > maxSlice || count+here > maxMarks) && len(slice) > 0 {
-			s.rest = bytes.Clone(piece)
+		long := len(next.text) > sliceTarget || count > maxMarks/2
+		if long && fits || (len(next.text)+len(piece) > maxSlice || count+here > maxMarks) && len(next.text) > 0 {
+			s.rest = s.resume(piece)
 			s.follow(piece)
-			return slice, nil
+			return next, nil
 		}
-		slice = append(slice, piece...)
+		next.text = append(next.text, piece...)
 		count += here
 		s.follow(piece)
 		blank = len(bytes.TrimSpace(piece)) == 0
 	}
-	return slice, s.ended
-}
-
-// follow tracks the begin and end of fenced code blocks.
-func (s *slicer) follow(line []byte) {
-	m := fenceLine.FindSubmatch(line)
-	switch {
-	case m == nil:
-	case s.fence == nil:
-		s.fence = bytes.Clone(m[1])
-	case m[1][0] == s.fence[0] && len(m[1]) >= len(s.fence) && len(bytes.TrimSpace(m[2])) == 0:
-		s.fence = nil
-	}
+	return next, s.ended
 }
 
 // piece returns the next line, or a piece of a long line, with the number of its marks. The bytes are valid

@@ -29,6 +29,8 @@ type walker struct {
 	item   *extract.Block // the list item whose text comes next
 	known  *notes         // of the file
 	notes  *east.FootnoteList
+
+	continued *east.Table // its header and some rows are in the slice before; nil: none
 }
 
 func (w *walker) blocks(parent ast.Node, depth int) error {
@@ -127,7 +129,10 @@ func (w *walker) list(n *ast.List, depth int) error {
 
 func (w *walker) table(n *east.Table) error {
 	w.item = nil
-	out := extract.NewTableWriter(w.emit, extract.Block{})
+	out := extract.NewTableWriter(func(b extract.Block) error {
+		b.Table.Continued = b.Table.Continued || n == w.continued
+		return w.emit(b)
+	}, extract.Block{})
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []extract.Cell
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
