@@ -26,7 +26,7 @@ const (
 )
 
 // New returns an extractor of separated values.
-func New() extract.Extractor { return extract.Func("native/csv", 1, read) }
+func New() extract.Extractor { return extract.Func("native/csv", 2, read) }
 
 func read(
 	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
@@ -36,7 +36,7 @@ func read(
 		return extract.Info{}, err
 	}
 	defer func() { _ = rc.Close() }() // read-only
-	input := bufio.NewReaderSize(rc, readBytes)
+	input := lineFeeds(bufio.NewReaderSize(rc, readBytes))
 	delimiter, header, err := sniff(input)
 	if err != nil {
 		return extract.Info{}, err
@@ -49,11 +49,15 @@ func read(
 	}, nil
 }
 
-// sniff detects the delimiter and the header from the start of the file without consuming it.
+// sniff detects the delimiter and the header from the start of the file. It consumes only Excel's hint.
 func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
+	delimiter = hinted(input)
 	start, err := input.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, false, taskerr.Errorf(taskerr.CorruptionDetected, "the table can't be read: %w", err)
+	}
+	if delimiter != 0 {
+		return delimiter, hasHeader(sample(string(start), delimiter)), nil
 	}
 	if delimiter = extract.Delimiter(string(start), true); delimiter == 0 {
 		delimiter = ','

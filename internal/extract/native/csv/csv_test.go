@@ -32,6 +32,12 @@ func TestExtract(t *testing.T) {
 			"| a | b |  |\n| - | - | - |\n| 1 |  |  |\n| 2 | 3 | 4\" |\n", 1,
 		},
 		{"one column", "name\nAda\n", "| name |\n| - |\n| Ada |\n", 1},
+		{"Excel's hint", "sep=;\r\na;b,c,d\r\n1;2,3,4\r\n", "| a | b,c,d |\n| - | - |\n| 1 | 2,3,4 |\n", 1},
+		{"a quoted hint", "\"SEP=^\"\na^b\n1^2\n", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
+		{"a hint of a tab", "sep=\\t\na\tb\n1\t2\n", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
+		{"a column that looks like a hint", "sep=x;b\n1;2\n", "| sep=x | b |\n| - | - |\n| 1 | 2 |\n", 1},
+		{"CR", "a;b\r1;\"x\ry\"\r\r2;z", "| a | b |\n| - | - |\n| 1 | x y |\n| 2 | z |\n", 1},
+		{"CR and a hint", "sep=,\ra,b\r1,2\r", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +68,25 @@ func TestLongFileComesInSlices(t *testing.T) {
 	}
 	if rows != 5000 || len(doc.Blocks) < 5 {
 		t.Errorf("%d rows in %d slices", rows, len(doc.Blocks))
+	}
+}
+
+// TestLateLineEnds: only the start of a file has CR as its line end.
+func TestLateLineEnds(t *testing.T) {
+	t.Parallel()
+	for what, end := range map[string]string{"CR LF": "\r\n", "LF": "\n"} {
+		file := "a,b\r" + strings.Repeat("x,1\r", 20_000) + strings.Repeat("x,\"1"+end+"2\""+end, 50_000)
+		doc, err := nativetest.Extract(t, csv.New(), extract.CSV, []byte(file), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for _, b := range doc.Blocks {
+			rows += len(b.Table.Rows) - b.Table.Headers
+		}
+		if last := doc.Blocks[len(doc.Blocks)-1].Table.Rows; rows != 70_000 || last[len(last)-1][1].Text != "1\n2" {
+			t.Errorf("%s: %d rows, the last is %+v", what, rows, last[len(last)-1])
+		}
 	}
 }
 
