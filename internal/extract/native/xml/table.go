@@ -5,7 +5,28 @@ import (
 	"strconv"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
+
+// maxCells limits the cells and rows of a table, about 60 bytes each without their text: a table is held until it ends.
+const maxCells = 1_000_000
+
+// startInTable begins a row or a cell.
+func (w *walker) startInTable(role role, e xml.StartElement) error {
+	if w.cells++; w.cells > maxCells {
+		return taskerr.Errorf(taskerr.QuotaExceeded, "a table of the document has more than %d cells: split it into smaller tables",
+			maxCells)
+	}
+	if role == row {
+		w.table.Rows = append(w.table.Rows, nil)
+		w.head = true
+		return nil
+	}
+	w.buffer.Reset()
+	w.head = w.head && (role == headCell || w.within(headRows))
+	w.cell = cellOf(e)
+	return nil
+}
 
 // endCell adds the cell that ends to its row; false: it is part of another cell.
 func (w *walker) endCell() bool {
@@ -38,7 +59,7 @@ func (w *walker) endTable() error {
 		return nil
 	}
 	t := w.table
-	w.table = nil
+	w.table, w.cells = nil, 0
 	w.buffer.Reset()
 	if len(t.Rows) == 0 {
 		return nil

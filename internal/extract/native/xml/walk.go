@@ -35,6 +35,7 @@ type walker struct {
 	title    string
 	table    *extract.Table // being read
 	cell     extract.Cell   // being read
+	cells    int            // of the table, and its rows
 	tables   int            // open ones; a table within a table is part of its cell
 	head     bool           // the row has only header cells so far
 	skipping int
@@ -120,16 +121,11 @@ func (w *walker) start(e xml.StartElement) error {
 			}
 			w.table = &extract.Table{}
 		}
-	case row:
+	case row, cell, headCell:
 		if w.tables == 1 {
-			w.table.Rows = append(w.table.Rows, nil)
-			w.head = true
-		}
-	case cell, headCell:
-		if w.tables == 1 {
-			w.buffer.Reset()
-			w.head = w.head && (role == headCell || w.within(headRows))
-			w.cell = cellOf(e)
+			if err := w.startInTable(role, e); err != nil {
+				return err
+			}
 		}
 	case lineBreak:
 		w.buffer.WriteByte('\n')
