@@ -69,7 +69,7 @@ func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
 func sample(start string, delimiter rune) [][]string {
 	r := newReader(strings.NewReader(start), delimiter)
 	var rows [][]string
-	for len(rows) < 20 {
+	for len(rows) <= extract.ComparedRows {
 		record, err := r.Read()
 		if err != nil {
 			break
@@ -88,21 +88,39 @@ func newReader(r io.Reader, delimiter rune) *csv.Reader {
 	return reader
 }
 
-// hasHeader reports whether the first row is a header: its names are distinct and not numbers.
+// hasHeader reports whether the first row is a header: its names are distinct and not numbers, but of years.
 func hasHeader(rows [][]string) bool {
 	if len(rows) < 2 {
 		return false
 	}
+	years := extract.PeriodHeader(values(rows))
 	seen := map[string]bool{}
 	for _, name := range rows[0] {
 		name = strings.TrimSpace(name)
 		// One unnamed column, the index, is common.
-		if seen[name] || name != "" && isNumber(name) {
+		if seen[name] || name != "" && isNumber(name) && !years {
 			return false
 		}
 		seen[name] = true
 	}
 	return len(seen) > 1 || !seen[""]
+}
+
+func values(rows [][]string) [][]extract.Value {
+	all := make([][]extract.Value, len(rows))
+	for i, row := range rows {
+		for column, text := range row {
+			v := extract.Value{Column: column, Kind: extract.TextValue, Text: strings.TrimSpace(text)}
+			switch {
+			case v.Text == "":
+				continue
+			case isNumber(v.Text):
+				v.Kind = extract.NumberValue
+			}
+			all[i] = append(all[i], v)
+		}
+	}
+	return all
 }
 
 func isNumber(s string) bool {

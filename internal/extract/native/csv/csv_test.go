@@ -26,6 +26,8 @@ func TestExtract(t *testing.T) {
 		{"Latin-1", "name,city\nJ\xfcrgen,K\xf6ln\n", "| name | city |\n| - | - |\n| Jürgen | Köln |\n", 1},
 		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
 		{"numbers are not a header", "1,2\n3,4\n", "| 1 | 2 |\n| - | - |\n| 3 | 4 |\n", 0},
+		{"years are a header", "Port;2021;2022\nBergen;5,5;7\n", "| Port | 2021 | 2022 |\n| - | - | - |\n| Bergen | 5,5 | 7 |\n", 1},
+		{"a series by years", "2021,2022\n2023,7\n", "| 2021 | 2022 |\n| - | - |\n| 2023 | 7 |\n", 0},
 		{"an unnamed index column", ",name\n0,Ada\n", "|  | name |\n| - | - |\n| 0 | Ada |\n", 1},
 		{
 			"uneven rows, stray quotes", "a,b\n1\n2,3,4\"\n",

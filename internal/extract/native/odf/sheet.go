@@ -97,11 +97,7 @@ func (g *region) start() error {
 			g.left = min(g.left, leading(w))
 		}
 	}
-	// A row of text above a row of values is a header.
-	first := g.waiting[0]
-	if len(g.waiting) > 1 && first.filled > 1 && first.values == 0 && first.tall < 2 && g.waiting[1].values > 0 {
-		g.header[0] = true
-	}
+	g.header[0] = g.header[0] || g.headed()
 	waiting := g.waiting
 	g.waiting = nil
 	for i, w := range waiting {
@@ -110,6 +106,32 @@ func (g *region) start() error {
 		}
 	}
 	return nil
+}
+
+// headed reports whether the first row is a header: of text above a row of values, or of years or dates.
+func (g *region) headed() bool {
+	first := g.waiting[0]
+	if len(g.waiting) < 2 || first.filled < 2 || first.tall > 1 {
+		return false
+	}
+	if first.values == 0 {
+		return g.waiting[1].values > 0
+	}
+	var rows [][]extract.Value
+	for _, w := range g.waiting[:min(len(g.waiting), extract.ComparedRows+1)] {
+		rows = append(rows, w.shown(g.left))
+	}
+	return extract.PeriodHeader(rows)
+}
+
+// shown returns the values of a row of a table with empty columns before it.
+func (w *row) shown(left int) (values []extract.Value) {
+	column := -left
+	for i, c := range w.cells {
+		values = append(values, extract.Value{Column: column, Kind: w.kinds[i], Text: c.Text})
+		column += max(c.ColSpan, 1)
+	}
+	return values
 }
 
 // leading counts the empty cells at the start of a row.

@@ -20,12 +20,13 @@ const (
 // row is a table:table-row being read. Empty cells at its end are dropped.
 type row struct {
 	cells  []extract.Cell
-	gap    int               // empty cells to add before the next one
-	blocks []extract.Block   // of the last cell with text
-	each   [][]extract.Block // of the cells
-	filled int               // cells with text
-	values int               // filled cells that hold numbers, dates and the like instead of text
-	tall   int               // the largest row span
+	gap    int                 // empty cells to add before the next one
+	blocks []extract.Block     // of the last cell with text
+	each   [][]extract.Block   // of the cells
+	kinds  []extract.ValueKind // of the cells
+	filled int                 // cells with text
+	values int                 // filled cells that hold numbers, dates and the like instead of text
+	tall   int                 // the largest row span
 }
 
 // table is a table:table being read within a text or a slide.
@@ -160,6 +161,7 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	}
 	w.cells = append(w.cells, make([]extract.Cell, w.gap)...)
 	w.each = append(w.each, make([][]extract.Block, w.gap)...)
+	w.kinds = append(w.kinds, make([]extract.ValueKind, w.gap)...)
 	w.gap = 0
 	if columns > 1 {
 		c.ColSpan = columns
@@ -172,17 +174,31 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 		repeats = 1
 	}
 	r.cut = r.cut || c.Text != "" && repeats < all
+	kind := kindOf(ooxml.Attr(start, "value-type"), c.Text)
 	for range repeats {
-		w.cells, w.each = append(w.cells, c), append(w.each, blocks)
+		w.cells, w.each, w.kinds = append(w.cells, c), append(w.each, blocks), append(w.kinds, kind)
 	}
 	if c.Text != "" {
 		w.filled += repeats
 		w.blocks = blocks
 	}
-	if kind := ooxml.Attr(start, "value-type"); kind != "" && kind != "string" {
+	if kind > extract.TextValue {
 		w.values += repeats
 	}
 	return r.out.Spend((repeats - 1) * (len(c.Text) + 1))
+}
+
+// kindOf returns the kind of a cell by its office:value-type.
+func kindOf(value, text string) extract.ValueKind {
+	switch {
+	case value == "date":
+		return extract.DateValue
+	case value != "" && value != "string":
+		return extract.NumberValue
+	case text == "":
+		return extract.NoValue
+	}
+	return extract.TextValue
 }
 
 // value returns the value of a cell that shows no text.

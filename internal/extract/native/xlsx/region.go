@@ -37,7 +37,7 @@ func (s *sheet) region(g *region) error {
 			return nil
 		}
 		g.table, g.origin = extract.NewTableWriter(s.emit, extract.Block{}), g.left
-		headers = s.headerRows(rows)
+		headers = s.headerRows(rows, g.left)
 	}
 	if len(rows) == 0 {
 		return nil
@@ -68,9 +68,11 @@ func titleRows(rows []row, left int) int {
 	return 0
 }
 
-// headerRows counts the header rows: the first, if it has no numbers, and the rows that its merged cells span.
-func (s *sheet) headerRows(rows []row) int {
-	if len(rows) < 2 || slices.ContainsFunc(rows[0].cells, func(c cell) bool { return c.number }) {
+// headerRows counts the header rows: the first, if it has no numbers but years or dates, and the rows that its merged
+// cells span.
+func (s *sheet) headerRows(rows []row, left int) int {
+	numbers := slices.ContainsFunc(rows[0].cells, func(c cell) bool { return c.number })
+	if len(rows) < 2 || numbers && !extract.PeriodHeader(values(rows, left)) {
 		return 0
 	}
 	last := rows[0].number
@@ -83,6 +85,19 @@ func (s *sheet) headerRows(rows []row) int {
 		return n
 	}
 	return 1
+}
+
+// values returns the cells that tell a header of years or dates from data.
+func values(rows []row, left int) [][]extract.Value {
+	var all [][]extract.Value
+	for _, w := range rows[:min(len(rows), extract.ComparedRows+1)] {
+		var line []extract.Value
+		for _, c := range w.cells {
+			line = append(line, extract.Value{Column: c.column - left, Kind: c.kind(), Text: c.text})
+		}
+		all = append(all, line)
+	}
+	return all
 }
 
 // rowsUntil counts the rows up to a row number.

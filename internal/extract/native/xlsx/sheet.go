@@ -3,6 +3,7 @@ package xlsx
 import (
 	"encoding/xml"
 	"strings"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
@@ -22,6 +23,18 @@ type cell struct {
 	text   string
 	number bool
 	target string // of a link
+}
+
+func (c cell) kind() extract.ValueKind {
+	if !c.number {
+		return extract.TextValue
+	}
+	for _, layout := range []string{time.DateOnly, time.DateTime} { // as numfmt writes dates
+		if _, err := time.Parse(layout, c.text); err == nil {
+			return extract.DateValue
+		}
+	}
+	return extract.NumberValue
 }
 
 // row is a row that is not empty.

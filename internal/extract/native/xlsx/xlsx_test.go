@@ -128,6 +128,32 @@ func TestSheet(t *testing.T) {
 	}
 }
 
+// TestHeaders: the years or months of amounts are a header, those of a series or of data are none.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	months := func(first string, months ...string) string {
+		return strings.ReplaceAll(line("1", append([]string{first}, months...)...), "><v>4", ` s="1"><v>4`)
+	}
+	for what, tt := range map[string]struct {
+		rows []string
+		want int
+	}{
+		"names":              {[]string{line("1", "Port", "Sum"), line("2", "Bergen", "7")}, 1},
+		"years":              {[]string{line("1", "Port", "2021", "2022"), line("2", "Bergen", "5", "7")}, 1},
+		"months":             {[]string{months("Port", "45292", "45323"), line("2", "Bergen", "5", "7")}, 1},
+		"years at the right": {[]string{line("1", "", "2021", "2022"), line("2", "Bergen", "5", "7")}, 1},
+		"numbers":            {[]string{line("1", "Port", "45292", "45323"), line("2", "Bergen", "5", "7")}, 0},
+		"a series":           {[]string{line("1", "2021", "2022", "2023"), line("2", "2022", "5", "7")}, 0},
+		"a series by months": {[]string{months("45261", "45292", "45323"), line("2", "Bergen", "5", "7")}, 0},
+		"years of people":    {[]string{line("1", "Ada", "1950", "2001"), line("2", "Bob", "1948", "1999")}, 0},
+	} {
+		doc, err := nativetest.Extract(t, xlsx.New(), extract.XLSX, workbook(t, oneSheet, data(tt.rows...)), extract.Limits{})
+		if err != nil || doc.Blocks[0].Table.Headers != tt.want {
+			t.Errorf("%s: got %+v, %v; want %d header rows", what, doc.Blocks[0].Table, err, tt.want)
+		}
+	}
+}
+
 // TestWorkbook: sheets in workbook order, with charts and comments.
 func TestWorkbook(t *testing.T) {
 	t.Parallel()
