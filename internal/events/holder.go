@@ -22,13 +22,14 @@ type holder struct {
 	ctx   context.Context // of what is done under the lease
 	stop  context.CancelCauseFunc
 	done  sync.WaitGroup
+	waits *retry.Waits // for a sink that fails, since it last took an event
 
 	mu    sync.Mutex
 	until *time.Timer // ends ctx
 }
 
 func (p *Publisher) hold(run context.Context, fence int64, asked time.Time) *holder {
-	h := &holder{Publisher: p, fence: fence, run: run}
+	h := &holder{Publisher: p, fence: fence, run: run, waits: p.cfg.backoff.Waits()}
 	h.ctx, h.stop = context.WithCancelCause(context.WithoutCancel(run))
 	h.until = time.AfterFunc(time.Until(asked.Add(p.cfg.Lease)), func() { h.stop(errLapsed) })
 	h.done.Go(h.renew)
@@ -187,7 +188,8 @@ func (h *holder) page() (store.OutgoingPage, error) {
 	return page, err
 }
 
-// deliver sends a page until the sink has taken all of it, and records each part that it took.
+// deliver sends a page, and records what the sink took of it. After a failure it pauses, and leaves the rest to the next
+// page: that one has newer events, too. A sink may take an event for refused only once it takes a later one.
 func (h *holder) deliver(page store.OutgoingPage) error {
 	all, err := h.encode(page.Events)
 	if err != nil {
@@ -196,36 +198,30 @@ func (h *holder) deliver(page store.OutgoingPage) error {
 	if len(all) == 0 { // notes alone
 		return h.record(page.Next, Sent{})
 	}
-	waits := h.cfg.backoff.Waits()
-	for sent := 0; sent < len(all); {
-		got, err := h.cfg.Sink.Send(h.ctx, all[sent:])
-		if err != nil && h.ctx.Err() != nil && got.Done == 0 {
-			return context.Cause(h.ctx)
-		}
-		h.sinkTook(got)
-		if sent += got.Done; got.Done > 0 {
-			next := page.Next
-			if sent < len(all) {
-				next = &page.Events[sent-1].Position
-			}
-			if err := h.record(next, got); err != nil {
-				return err
-			}
-			waits.Reset()
-		}
-		if err == nil {
-			continue
-		}
-		wait := max(waits.Next(), min(after(err), maxAfter))
-		h.sinkFails(err, wait)
-		if h.run.Err() != nil {
-			return errStopping // the next worker goes on
-		}
-		if h.pause(wait) != nil {
-			return context.Cause(h.ctx)
-		}
+	got, err := h.cfg.Sink.Send(h.ctx, all)
+	if err != nil && h.ctx.Err() != nil && got.Done == 0 {
+		return context.Cause(h.ctx)
 	}
-	return nil
+	h.sinkTook(got)
+	if got.Done > 0 {
+		next := page.Next
+		if got.Done < len(all) {
+			next = &page.Events[got.Done-1].Position
+		}
+		if err := h.record(next, got); err != nil {
+			return err
+		}
+		h.waits.Reset()
+	}
+	if err == nil {
+		return nil
+	}
+	wait := max(h.waits.Next(), min(after(err), maxAfter))
+	h.sinkFails(err, wait)
+	if h.run.Err() != nil {
+		return errStopping // the next worker goes on
+	}
+	return h.pause(wait)
 }
 
 // pause waits for d; the end of Run ends it, too.

@@ -227,6 +227,33 @@ func TestRefusesEverything(t *testing.T) {
 	}
 }
 
+// TestManyBadEvents: after more refusals in a row than are believed, the sink waits for an event that is taken, and leaves
+// them out then.
+func TestManyBadEvents(t *testing.T) {
+	t.Parallel()
+	const bad = 15
+	r := receive(t, func(_ http.ResponseWriter, _ *http.Request, body []byte, _ []cloudevents.Event) int {
+		if strings.Contains(string(body), `"type":"bad.`) {
+			return http.StatusBadRequest
+		}
+		return 0
+	})
+	all := page(t, 1+bad+1, func(i int, o *store.Outgoing) {
+		if i > 0 && i <= bad {
+			o.TaskType = "bad"
+		}
+	})
+	s := open(t, r.URL)
+	first, err := s.Send(t.Context(), all[:1+bad])
+	if err == nil || first.Done >= 1+bad {
+		t.Errorf("without a later event: %+v, %v", first, err)
+	}
+	again, err := s.Send(t.Context(), all[first.Done:])
+	if err != nil || first.Done+again.Done != len(all) || len(first.Refused)+len(again.Refused) != bad {
+		t.Errorf("with one: %d and %d done, %v", first.Done, again.Done, err)
+	}
+}
+
 // TestHostileSinks: a sink can't make the worker wait for ever, read for ever, or send the events and the key elsewhere.
 func TestHostileSinks(t *testing.T) {
 	t.Parallel()
