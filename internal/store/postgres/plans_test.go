@@ -81,10 +81,11 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 			aw_begin_all('{"client_id":"a","begins":[{"job_id":"z","type":"t","fingerprint":"f","max_attempts":1,"lease_ms":1000}]}')))`: `Index Cond: ((document = `,
 		`aw_queue_delete_all('{"client_id":"a","queue":"q","messages":[{"id":"00000000-0000-4000-8000-000000000000"}]}')`: `Index Cond: ((id = r.id)`,
 		`aw_claim_cognee('{"client_id":"a","worker":"w","max":10,"lease_ms":1000,"quiet_ms":1,"gather_ms":1}')`:           `cognee_documents_due`,
-		`aw_cognee_state('{"client_id":"a"}')`:                                `cognee_documents_troubled`,
-		`aw_publisher_state('{"client_id":"a"}')`:                             `event_publishers_pkey`,
-		`aw_expire_events('{"client_id":"a","keep_ms":1,"limit":10}')`:        `jobs_with_events`,
-		`aw_gateway_expire('{"client_id":"a","older_than_ms":1,"limit":10}')`: `gateway_answers_by_age`,
+		`aw_cognee_state('{"client_id":"a"}')`:                                                   `cognee_documents_troubled`,
+		`aw_publisher_state('{"client_id":"a"}')`:                                                `event_publishers_pkey`,
+		`aw_open_publisher('{"client_id":"a"}'); select aw_publisher_state('{"client_id":"a"}')`: `dead_letters_by_tx`,
+		`aw_expire_events('{"client_id":"a","keep_ms":1,"limit":10}')`:                           `jobs_with_events`,
+		`aw_gateway_expire('{"client_id":"a","older_than_ms":1,"limit":10}')`:                    `gateway_answers_by_age`,
 	} {
 		plans.Reset()
 		if _, err := conn.Exec(t.Context(), fmt.Sprintf("begin; select %s; rollback", call)); err != nil {

@@ -12,16 +12,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// publisher makes a worker the publisher and returns its fence.
-func (b *bench) publisher(worker string, lease time.Duration) int64 {
-	b.t.Helper()
-	claim, err := b.ClaimPublisher(b.ctx(), worker, lease)
-	if err != nil || !claim.Held {
-		b.t.Fatalf("claim the publisher: %+v, %v", claim, err)
-	}
-	return claim.Fence
-}
-
 // outgoing reads what comes next, until transactions of other tests no longer hold anything up.
 func (b *bench) outgoing(q store.OutgoingQuery) store.OutgoingPage {
 	b.t.Helper()
@@ -276,54 +266,6 @@ func testOutgoingNumbers(t *testing.T, b *bench) {
 	if got, want := fmt.Sprint(pages), "[0/0 0/0 3/10]"; got != want {
 		t.Errorf("pages %s, want %s", got, want)
 	}
-}
-
-// testPublishers: one worker of a tenant is the publisher; one that lost its lease can't move the position.
-func testPublishers(t *testing.T, b *bench) {
-	first := b.publisher("w1", hour)
-	claim, err := b.ClaimPublisher(b.ctx(), "w2", hour)
-	if err != nil || claim.Held || claim.Worker != "w1" || claim.Wait <= 0 || claim.Wait > hour {
-		t.Fatalf("a second publisher: %+v, %v", claim, err)
-	}
-	_, h := b.run()
-	b.complete(h)
-	page := b.outgoing(store.OutgoingQuery{Fence: first, Limit: 10, Bytes: 1 << 20})
-	if err := b.Published(b.ctx(), store.Published{Fence: first, Lease: time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
-	var second int64
-	for second == 0 { // the lease ends by the database's clock
-		claim, err := b.ClaimPublisher(b.ctx(), "w2", hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second = claim.Fence
-	}
-	if second <= first {
-		t.Errorf("fence %d after %d", second, first)
-	}
-	for what, err := range map[string]error{
-		"moves the position": b.Published(b.ctx(), store.Published{Fence: first, Lease: hour, Next: page.Next}),
-		"extends the lease":  b.Published(b.ctx(), store.Published{Fence: first, Lease: hour}),
-		"reads": func() error {
-			_, err := b.Outgoing(b.ctx(), store.OutgoingQuery{Fence: first, Lease: hour, Limit: 1, Bytes: 1})
-			return err
-		}(),
-	} {
-		if !errors.Is(err, store.ErrNotPublisher) {
-			t.Errorf("a publisher without a lease %s: %v", what, err)
-		}
-	}
-	if all := b.drain(second, 10, 1<<20); len(all) != len(page.Events) {
-		t.Errorf("%d events, want those %d that the first one did not publish", len(all), len(page.Events))
-	}
-	if err := b.Published(b.ctx(), store.Published{Fence: second}); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Published(b.ctx(), store.Published{Fence: second, Lease: hour}); !errors.Is(err, store.ErrNotPublisher) {
-		t.Errorf("a lease that was given back is extended: %v", err)
-	}
-	b.publisher("w3", hour) // at once
 }
 
 // testExpireEvents: the events of jobs that ended long ago are removed, and counted if nobody has published them.

@@ -199,6 +199,7 @@ var otherTests = []suiteTest{
 	{"outgoing events in pages", testOutgoingPages},
 	{"outgoing results", testOutgoingResults},
 	{"outgoing numbers", testOutgoingNumbers},
+	{"publisher behind", testBehind},
 	{"one publisher", testPublishers},
 	{"expired events", testExpireEvents},
 	{"schedules", testSchedules},

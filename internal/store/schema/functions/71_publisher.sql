@@ -248,6 +248,7 @@ create or replace function {{ .schema }}.aw_publisher_state(p jsonb) returns jso
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
+  c_last constant bigint := 9223372036854775807; -- see aw_outgoing
   w {{ .schema }}.event_publishers;
   v_behind integer;
   v_oldest timestamptz;
@@ -256,11 +257,17 @@ begin
   if not found then
     return jsonb_build_object('exists', false);
   end if;
-  select count(*), min(x.at) into v_behind, v_oldest from (
-    select e.at from {{ .schema }}.job_events e
-    where e.client_id = v_client and e.tx is not null
-      and (e.tx, e.job_id collate "C", e.seq) > (w.tx, w.job_id collate "C", w.seq)
-    order by e.tx, e.job_id collate "C", e.seq limit 10001) x;
+  select least(count(*), 10001), min(x.at) into v_behind, v_oldest from (
+    (select e.at from {{ .schema }}.job_events e
+     where e.client_id = v_client and e.tx is not null
+       and (e.tx, e.job_id collate "C", e.seq) > (w.tx, w.job_id collate "C", w.seq)
+     order by e.tx, e.job_id collate "C", e.seq limit 10001)
+    union all
+    (select l.created_at from {{ .schema }}.dead_letters l
+     where l.client_id = v_client and l.tx is not null and l.tx >= w.tx
+       and (l.tx, coalesce(l.job_id, '') collate "C", c_last, l.id::text collate "C")
+           > (w.tx, w.job_id collate "C", w.seq, w.letter collate "C")
+     order by l.tx limit 10001)) x;
   return jsonb_build_object('exists', true, 'held', coalesce(w.lease_expires_at > clock_timestamp(), false),
     'worker', w.worker, 'published', w.published, 'refused', w.refused, 'lost', w.lost,
     'published_at', w.published_at, 'behind', v_behind,
