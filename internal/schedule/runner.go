@@ -128,7 +128,8 @@ func (r *Runner) fire(ctx context.Context, s store.Schedule, now time.Time) erro
 			return calendar.Jitter(r.ClientID, s.ID, at, s.Jitter)
 		})
 	}
-	if s.NextAt == nil || !p.next.Equal(*s.NextAt) {
+	dropped := len(p.owed) < len(s.Owed) // catch_up was lowered
+	if s.NextAt == nil || !p.next.Equal(*s.NextAt) || dropped {
 		f := store.Firing{Seen: s, Owed: p.owed, Missed: p.missed, At: p.now}
 		f.NextAt, f.FiresAt = r.times(s, calendar, p.next)
 		moved, err := r.submit(ctx, f, now)
