@@ -8,6 +8,10 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/cli"
+
+	// Schedules name time zones. On a machine without a database of them, a worker would pause, for all, the schedules that
+	// name one. The machine's own database comes first.
+	_ "time/tzdata"
 )
 
 func main() {

@@ -23,6 +23,15 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// TestShippedZones: the daemon's program has the database of time zones, which not every machine has.
+func TestShippedZones(t *testing.T) {
+	t.Parallel()
+	if pathTo(imports(t), module+"/cmd/async-worker", []string{"time/tzdata"}) == nil {
+		t.Error("the daemon's program does not import time/tzdata: a worker on a machine without the database of time " +
+			"zones pauses the schedules of all workers that name one")
+	}
+}
+
 // imports are those of each package of ours, tests apart.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
