@@ -77,10 +77,10 @@ func (s *samples) addQueue(label string, q queue.Queue) {
 	empty := false // at the last sample; guarded by asking
 	size.ask = func(ctx context.Context) ([]prometheus.Metric, bool, error) {
 		n, err := q.Depth(ctx)
+		empty = err == nil && n == 0 // of a queue that can't be read nothing is known
 		if err != nil {
 			return nil, false, err
 		}
-		empty = n == 0
 		return []prometheus.Metric{depth.now(float64(n), label)}, work && n > 0, nil
 	}
 	age := &sample{of: label, what: oldest}

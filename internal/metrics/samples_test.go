@@ -31,6 +31,9 @@ func (q countedQueue) Depth(ctx context.Context) (int, error) {
 
 func (q countedQueue) Peek(ctx context.Context, n int) ([]queue.Peeked, error) {
 	q.asked.Add(1)
+	if q.down.Load() {
+		return nil, taskerr.Errorf(taskerr.TransientStorage, "down")
+	}
 	return q.Queue.Peek(ctx, n)
 }
 
@@ -137,5 +140,25 @@ func TestBusyQueueIsFollowed(t *testing.T) {
 		down.Store(true) // a stale value would look current
 		scrapes(1, 30*time.Second)
 		expects(-1, "async_worker_queue_depth", "normal")
+	})
+}
+
+// An empty queue that can't be read any more has no age: zero would look as if nothing waited.
+func TestEmptyQueueGoesDown(t *testing.T) {
+	t.Parallel()
+	sampled(t, func(_ *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
+		_ engine.Queues, down *atomic.Bool,
+	) {
+		scrapes(10, 30*time.Second)
+		expects(0, "async_worker_queue_oldest_age_seconds", "normal")
+		down.Store(true)
+		scrapes(10, 30*time.Second)
+		for _, q := range []string{"high", "normal", "low", "deadletter"} {
+			expects(-1, "async_worker_queue_depth", q)
+			expects(-1, "async_worker_queue_oldest_age_seconds", q)
+		}
+		down.Store(false)
+		scrapes(10, 30*time.Second)
+		expects(0, "async_worker_queue_oldest_age_seconds", "normal")
 	})
 }
