@@ -31,7 +31,7 @@ type Questioner interface {
 // Embeddings is the result of Embed.
 type Embeddings struct {
 	Vectors [][]float32
-	Tokens  int // as the provider billed them; zero for the offline provider
+	Tokens  int // as the provider billed them, also before an error; zero for the offline provider
 }
 
 // Counter counts the tokens of a text. It is safe for concurrent use.

@@ -51,7 +51,7 @@ func (e *Embedder) Dimensions() int { return e.dimensions }
 //     model or the vectors' length. The latter are faults of the configuration, not of the task: retries and a
 //     replay give an operator the time to fix the setting.
 //
-// When ctx ends the error wraps its cause.
+// When ctx ends the error wraps its cause. With an error, too, Tokens are those of the requests that succeeded.
 func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
 	batches, err := e.batches(inputs)
 	if err != nil {
@@ -68,13 +68,15 @@ func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, 
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return llm.Embeddings{}, fmt.Errorf("embed: %w", context.Cause(ctx))
-		}
-		return llm.Embeddings{}, taskerr.Blame(taskerr.Model, err)
+	err = group.Wait()
+	tokens := int(billed.Load())
+	switch {
+	case err == nil:
+		return llm.Embeddings{Vectors: vectors, Tokens: tokens}, nil
+	case ctx.Err() != nil:
+		return llm.Embeddings{Tokens: tokens}, fmt.Errorf("embed: %w", context.Cause(ctx))
 	}
-	return llm.Embeddings{Vectors: vectors, Tokens: int(billed.Load())}, nil
+	return llm.Embeddings{Tokens: tokens}, taskerr.Blame(taskerr.Model, err)
 }
 
 func (e *Embedder) batches(inputs []string) ([]batch, error) {
@@ -109,7 +111,7 @@ func (e *Embedder) embed(ctx context.Context, b batch, vectors [][]float32) (bil
 	case !failure.refused:
 		return 0, failure.err
 	case len(b.inputs) == 1:
-		return 0, e.blame(ctx, b, failure)
+		return e.blame(ctx, b, failure)
 	}
 	half := len(b.inputs) / 2
 	left := batch{start: b.start, inputs: b.inputs[:half], tokens: b.tokens / 2}
@@ -124,20 +126,21 @@ func (e *Embedder) embed(ctx context.Context, b batch, vectors [][]float32) (bil
 
 // blame returns the error for a single rejected input. Until a request has succeeded the cause may as well be the
 // configuration: a harmless input shows which.
-func (e *Embedder) blame(ctx context.Context, b batch, refusal *failure) error {
+func (e *Embedder) blame(ctx context.Context, b batch, refusal *failure) (billed int, err error) {
 	if !e.answered.Load() {
-		_, failure := e.send(ctx, batch{inputs: []string{"test"}, tokens: 1})
+		a, failure := e.send(ctx, batch{inputs: []string{"test"}, tokens: 1})
 		switch {
 		case failure == nil:
+			billed = a.tokens
 		case failure.refused:
-			return taskerr.Errorf(taskerr.DependencyUnavailable,
+			return 0, taskerr.Errorf(taskerr.DependencyUnavailable,
 				"the embedding service refuses every request (%s); check %s, %s and EMBEDDING_DIMENSIONS",
 				failure.detail, e.names.url, e.names.model)
 		default:
-			return failure.err
+			return 0, failure.err
 		}
 	}
-	return &taskerr.Error{
+	return billed, &taskerr.Error{
 		Class:   taskerr.ValidationError,
 		Message: fmt.Sprintf("the embedding service refuses input %d (%s)", b.start, refusal.detail),
 		Cause:   &InputError{Index: b.start},

@@ -219,9 +219,12 @@ func TestBadInputIsFound(t *testing.T) {
 		e, _ := open(t, s, func(c *Config) { c.Concurrency = 1 })
 		inputs := texts(300)
 		inputs[bad] = "private poison " + llmtest.Key
-		_, err := e.Embed(t.Context(), inputs)
+		made, err := e.Embed(t.Context(), inputs)
 		if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.ValidationError {
 			t.Fatalf("input %d is bad: %v", bad, err)
+		}
+		if made.Tokens != s.Tokens() || made.Tokens == 0 {
+			t.Errorf("input %d is bad: %d tokens, the server billed %d", bad, made.Tokens, s.Tokens())
 		}
 		if got, ok := errors.AsType[*InputError](err); !ok || got.Index != bad {
 			t.Errorf("input %d is bad: %v", bad, err)
