@@ -32,7 +32,7 @@ var _ blob.Bucket = (*Bucket)(nil)
 // New returns the bucket in folder, which Ensure creates. It doesn't touch the disk.
 func New(folder string) *Bucket { return &Bucket{folder: folder} }
 
-// Ensure implements blob.Bucket.
+// Ensure implements blob.Bucket. It also removes what killed processes left.
 func (b *Bucket) Ensure(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -40,6 +40,7 @@ func (b *Bucket) Ensure(ctx context.Context) error {
 	if err := os.MkdirAll(b.folder, 0o750); err != nil {
 		return trouble("create the folder of the blobs", err)
 	}
+	b.tidy()
 	return nil
 }
 
