@@ -130,7 +130,8 @@ func (w *Worker) build(ctx context.Context) error {
 	var err error
 	if w.tracer, err = tracing.Open(ctx, tracing.Options{
 		Endpoint: t.Config.Tracing.Endpoint, Headers: t.Config.Tracing.Headers.Reveal(),
-		ClientID: t.Config.ClientID, Version: Version, Worker: t.worker, Log: t.log,
+		ClientID: t.Config.ClientID, Version: Version, Worker: t.worker, Queues: t.Config.QueueBackend,
+		Log: t.log,
 	}); err != nil {
 		return err
 	}

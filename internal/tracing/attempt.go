@@ -38,7 +38,7 @@ func (t *Tracer) Attempt(ctx context.Context, w Work) (context.Context, *Attempt
 		return ctx, nil
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
-		attribute.String("messaging.system", "azure_storage_queue"),
+		attribute.String("messaging.system", t.system),
 		attribute.String("messaging.operation.name", "process"),
 		attribute.String("messaging.operation.type", "process"),
 		attribute.String("messaging.destination.name", w.Queue),
@@ -51,6 +51,18 @@ func (t *Tracer) Attempt(ctx context.Context, w Work) (context.Context, *Attempt
 	ctx, span := t.tracer.Start(t.within(ctx, w.TraceParent, w.TaskID), "process "+w.Queue, options...)
 	a := &Attempt{span: span}
 	return context.WithValue(ctx, attemptKey{}, a), a
+}
+
+// messagingSystem is the name of what holds the queues. The conventions have a name for none of them; Postgres has one
+// among the databases (https://opentelemetry.io/docs/specs/semconv/registry/attributes/db: db.system.name).
+func messagingSystem(queues string) string {
+	switch queues {
+	case "", "azure":
+		return "azure_storage_queue"
+	case "postgres":
+		return "postgresql"
+	}
+	return queues
 }
 
 // Stage ends the span of the previous stage and begins the next.

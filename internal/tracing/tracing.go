@@ -34,6 +34,7 @@ type Options struct {
 	ClientID string
 	Version  string // of this program
 	Worker   string // unique to this process
+	Queues   string // what holds the queues: azure, nats, postgres or pgmq; empty: azure
 	Log      *slog.Logger
 }
 
@@ -42,6 +43,7 @@ type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 	client   string
+	system   string // of the queues; see messagingSystem
 }
 
 // Open returns a Tracer that sends in the background: a collector that is slow or down does not delay a task; spans
@@ -67,7 +69,9 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 		return nil, fmt.Errorf("read OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(who), sdk.WithIDGenerator(ids{}))
-	return &Tracer{provider: provider, tracer: provider.Tracer(scope), client: o.ClientID}, nil
+	return &Tracer{
+		provider: provider, tracer: provider.Tracer(scope), client: o.ClientID, system: messagingSystem(o.Queues),
+	}, nil
 }
 
 // Close sends the remaining spans, for flushTime at most.

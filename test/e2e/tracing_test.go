@@ -169,6 +169,9 @@ func TestTrace(t *testing.T) {
 			attributeOf(s.GetAttributes(), "async_worker.outcome") != "succeeded" {
 			t.Errorf("the task's span is %v", s)
 		}
+		if got := attributeOf(s.GetAttributes(), "messaging.system"); (got == "azure_storage_queue") != (*onQueue == "azure") {
+			t.Errorf("the queues are of %s, and messaging.system is %q", *onQueue, got)
+		}
 	}
 	// A task whose sender has no trace gets one of its own, with its webhook.
 	if !slices.Contains(spans.paths(own[1]), root) ||
