@@ -28,9 +28,9 @@ func (w *Worker) openAPI() (err error) {
 	t := w.tenant
 	c := t.Config
 	w.api, err = api.New(api.Deps{
-		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For, Replayer: t.Replayer(),
-		Check: checkTask, MaxAttempts: t.maxAttempts, Search: t.Find, Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt,
-		Scheduled:     w.wakeSchedules,
+		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For,
+		Replayer: t.replayer(w.maxAttempts), Check: checkTask, MaxAttempts: w.maxAttempts, Search: w.find,
+		Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt, Scheduled: w.wakeSchedules,
 		Picture:       t.picture(w.temp.path),
 		HighWatermark: c.API.HighWatermark, MaxBlob: c.MaxBlobBytes, AllowOrigins: c.API.AllowOrigins, Log: t.log,
 		Auth: api.Auth{Tokens: c.API.Tokens, JWT: t.jwtConfig(), Local: localCaller, AsCaller: t.asCaller()},
@@ -39,7 +39,8 @@ func (w *Worker) openAPI() (err error) {
 		return fmt.Errorf("open the HTTP API: %w", err)
 	}
 	w.api.Mount("/mcp", apitoken.Read, t.assistants().Handler(func(r *http.Request) agent.Reader {
-		return t.reader(w.api.Reader(r.Context()), min(c.StepTimeout, mcp.CallLimit))
+		now := w.current.Load()
+		return now.reader(w.api.Reader(r.Context()), min(now.Config.StepTimeout, mcp.CallLimit))
 	}))
 	w.pages = w.openDashboard()
 	return nil

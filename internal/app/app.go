@@ -129,13 +129,15 @@ func (t *Tenant) Close() error {
 
 // Enqueue records a task as pending and sends its message. It needs config.Queue and config.Store.
 func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.SubmitAnswer, error) {
-	return t.submitter().Submit(ctx, what)
+	return t.submitter(t.maxAttempts).Submit(ctx, what)
 }
 
 // Replayer replays dead letters and failed jobs. It needs config.Queue, config.Store and config.Blob.
-func (t *Tenant) Replayer() replay.Replayer {
+func (t *Tenant) Replayer() replay.Replayer { return t.replayer(t.maxAttempts) }
+
+func (t *Tenant) replayer(maxAttempts func(task.Type) int) replay.Replayer {
 	return replay.Replayer{
-		Store: t.Store, Queue: t.Queues.For, Bucket: t.Bucket, ClientID: t.Config.ClientID, MaxAttempts: t.maxAttempts,
+		Store: t.Store, Queue: t.Queues.For, Bucket: t.Bucket, ClientID: t.Config.ClientID, MaxAttempts: maxAttempts,
 	}
 }
 

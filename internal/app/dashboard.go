@@ -44,10 +44,7 @@ func (w *Worker) shownHealth() dashboard.Health {
 
 // shownSettings are the worker's settings by subject; those that a reload has changed, as they are now.
 func (w *Worker) shownSettings() []dashboard.Setting {
-	c := w.tenant.Config
-	if now := w.current.Load(); now != nil {
-		c = *now
-	}
+	c := w.current.Load().Config
 	values := map[string]config.Row{}
 	for _, row := range c.Effective() {
 		values[row.Name] = row
@@ -65,11 +62,11 @@ func (w *Worker) shownSettings() []dashboard.Setting {
 	return shown
 }
 
-// examine runs the doctor with the worker's own settings. It creates nothing; the tenant's files are root's, who has the
+// examine runs the doctor with the worker's settings, as they are now. It creates nothing; the tenant's files are root's, who has the
 // command for them.
 func (w *Worker) examine(ctx context.Context) (checks []dashboard.Check) {
 	report := Doctor(ctx, DoctorOptions{
-		Load:     func(config.Group) (config.Config, error) { return w.tenant.Config, nil },
+		Load:     func(config.Group) (config.Config, error) { return w.current.Load().Config, nil },
 		Skip:     []doctor.Group{doctor.Unit},
 		NoCreate: true,
 	})

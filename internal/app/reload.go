@@ -9,14 +9,16 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
 // Reload applies settings that config.Reload has derived from the current ones: the models, the extractors, the
-// engine's limits and waits, the webhooks. Tasks that begin from now on get new handlers; running tasks keep theirs.
+// engine's limits and waits, the webhooks, and what the API and the schedules use. Tasks that begin from now on get new handlers; running tasks keep theirs.
 // On error nothing is changed. Calls must not overlap.
 func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 	next := &Tenant{
@@ -31,7 +33,6 @@ func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 		w.tenant.log.Warn("can't close connections of the old settings", "error", err)
 	}
 	w.replaced = next
-	w.current.Store(&cfg)
 	return nil
 }
 
@@ -54,8 +55,17 @@ func (w *Worker) takeOver(ctx context.Context, next *Tenant) error {
 	w.sender.replace(sender)
 	w.api.SetTokens(next.Config.API.Tokens)
 	w.api.SetMaxBlob(next.Config.MaxBlobBytes)
+	w.current.Store(next)
 	return nil
 }
+
+// find searches with the models in force.
+func (w *Worker) find(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
+	return w.current.Load().Find(ctx, s, q)
+}
+
+// maxAttempts returns the attempts of a new job under the settings in force.
+func (w *Worker) maxAttempts(what task.Type) int { return w.current.Load().maxAttempts(what) }
 
 // senders sends webhooks with the current settings.
 type senders struct {

@@ -32,8 +32,9 @@ type Worker struct {
 	http   *httpd.Server
 	api    *api.API
 	pages  *dashboard.Dashboard
-	// current is the settings since the last reload; nil: there was none.
-	current atomic.Pointer[config.Config]
+	// current has the settings and models in force: those of the last reload, or of the start. What outlives a reload
+	// asks it at each use.
+	current atomic.Pointer[Tenant]
 	temp    *tempDir
 	tracer  *tracing.Tracer // nil: no spans are made
 	// replaced owns what the last reload opened; it is empty before the first.
@@ -113,6 +114,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 		tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now(), rest: newRest(t.metrics),
 		schedules: make(chan struct{}, 1), leftovers: make(chan struct{}, 1),
 	}
+	w.current.Store(t)
 	var err error
 	t.sweepTemp()
 	if w.temp, err = newTempDir(t.Config.CacheDir); err != nil {

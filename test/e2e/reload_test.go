@@ -2,10 +2,13 @@ package e2e
 
 import (
 	"errors"
+	"net/http"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
 // reload runs the command as systemd does: with the unit's current environment.
@@ -63,5 +66,29 @@ func TestReload(t *testing.T) {
 	if out, code := w.reload("MAX_BLOB_MB=8", "WORKER_CONCURRENCY=2"); code != 0 ||
 		!strings.Contains(out, "no setting was changed") {
 		t.Errorf("exit code %d, %s", code, out)
+	}
+}
+
+// TestReloadedModel: what outlives a reload uses the settings that the command reports as in force: searches have the new
+// key of the model, and new jobs the new number of attempts.
+func TestReloadedModel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := newBed(t, append(modelEnv(llmtest.New(t, llmtest.Options{})), "RUNTIME_DIRECTORY="+dir, "OPENAI_API_KEY=sk-revoked")...)
+	w := b.start()
+	o := b.atSocket(dir)
+	const search = `{"query":"high water"}`
+	o.post("/v1/search", search, http.StatusServiceUnavailable)
+
+	if out, code := w.reload("OPENAI_API_KEY="+llmtest.Key, "RETRY_MAX_ATTEMPTS=7"); code != 0 ||
+		!strings.Contains(out, "in force now: OPENAI_API_KEY, RETRY_MAX_ATTEMPTS") {
+		t.Fatalf("exit code %d, %s", code, out)
+	}
+	w.await("RELOADING=1")
+	w.await("READY=1")
+	o.post("/v1/search", search, http.StatusOK)
+	job := o.post("/v1/jobs", `{"type":"ingest","payload":{"filename":"none.md","document_set":"e2e"}}`, http.StatusCreated)
+	if n := job["maxAttempts"]; n != 7.0 {
+		t.Errorf("a job submitted after the reload has %v attempts, want 7", n)
 	}
 }
