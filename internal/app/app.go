@@ -79,6 +79,8 @@ type Tenant struct {
 	pool     *child.Pool    // of memory for programs and decoders; shared
 	fonts    *fonts.Library // for PDF; shared
 	accounts *accounts      // at model services; shared with what a reload opens
+	// inFlight is how many requests to each account this tenant's settings allow; a reload begins with none.
+	inFlight map[accountKey]int
 }
 
 // Open connects the services that a command needs. It starts nothing and makes few requests: a wrong address fails

@@ -64,7 +64,7 @@ func (t *Tenant) openUncounted() (err error) {
 		return nil
 	}
 	o := account(c)
-	o.Limiter = t.accounts.limiter(o)
+	o.Limiter = t.limiter(o)
 	o.Model, o.Dimensions, o.Counter = c.OpenAI.EmbeddingModel, c.EmbeddingDimensions, t.counter
 	// For one document; the limiter counts requests over all documents.
 	o.Concurrency = min(o.Concurrency, openai.DefaultConcurrency)
@@ -125,22 +125,36 @@ type accounts struct {
 
 type accountKey struct{ service, key string }
 
-// limiter returns the limiter of o's account and sets its limit to o.Concurrency.
-func (a *accounts) limiter(o openai.Config) *openai.Limiter {
-	if a == nil {
-		return openai.NewLimiter(o.Concurrency)
-	}
-	key := accountKey{o.BaseURL, o.APIKey}
+func accountOf(o openai.Config) accountKey {
 	if o.Azure != nil {
-		key = accountKey{o.Azure.Endpoint, o.Azure.APIKey}
+		return accountKey{o.Azure.Endpoint, o.Azure.APIKey}
+	}
+	return accountKey{o.BaseURL, o.APIKey}
+}
+
+// limiter returns the limiter of o's account. Its limit is the highest that this tenant has asked for: OCR with a service of
+// its own wants fewer requests than embeddings and chat, and may turn out to use their account.
+func (t *Tenant) limiter(o openai.Config) *openai.Limiter {
+	key := accountOf(o)
+	if t.inFlight == nil {
+		t.inFlight = make(map[accountKey]int)
+	}
+	t.inFlight[key] = max(t.inFlight[key], o.Concurrency)
+	return t.accounts.limiter(key, t.inFlight[key])
+}
+
+// limiter returns the limiter of an account and sets its limit.
+func (a *accounts) limiter(key accountKey, inFlight int) *openai.Limiter {
+	if a == nil {
+		return openai.NewLimiter(inFlight)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if l, ok := a.limiters[key]; ok {
-		l.Resize(o.Concurrency)
+		l.Resize(inFlight)
 		return l
 	}
-	l := openai.NewLimiter(o.Concurrency)
+	l := openai.NewLimiter(inFlight)
 	if a.limiters == nil {
 		a.limiters = make(map[accountKey]*openai.Limiter)
 	}

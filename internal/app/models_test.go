@@ -1,10 +1,14 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -49,6 +53,48 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 		}
 		if len(accounts.limiters) != tt.limiters {
 			t.Errorf("%s: %d limiters, want %d", tt.what, len(accounts.limiters), tt.limiters)
+		}
+	}
+}
+
+// slots returns how many bulk requests a limiter lets through at a time: three quarters of its limit.
+func slots(t *testing.T, l *openai.Limiter) (n int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for {
+			p, err := l.Acquire(ctx, openai.Bulk, "e", 1)
+			if err != nil {
+				return
+			}
+			n++
+			defer p.Release()
+		}
+	})
+	return n
+}
+
+// TestLargestLimitOfAnAccount: OCR with the address and key of embeddings and chat doesn't lower their limit, neither at
+// the start nor at a reload; a reload that lowers MODEL_CONCURRENCY does.
+func TestLargestLimitOfAnAccount(t *testing.T) {
+	t.Parallel()
+	accounts := new(accounts)
+	for _, tt := range []struct{ models, ocr, want int }{{32, 4, 24}, {32, 4, 24}, {16, 4, 12}, {8, 16, 12}, {8, 4, 6}} {
+		tenant := &Tenant{
+			Config: modelConfig(func(c *config.Config) {
+				c.ModelConcurrency, c.OCR.BaseURL, c.OCR.APIKey = tt.models, c.OpenAI.BaseURL, c.OpenAI.APIKey
+			}),
+			log: slog.New(slog.DiscardHandler), counter: token.New(), accounts: accounts,
+		}
+		if err := tenant.openUncounted(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tenant.openVision(tt.ocr, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := slots(t, accounts.limiters[accountOf(account(tenant.Config))]); n != tt.want {
+			t.Errorf("%+v: %d bulk requests at a time", tt, n)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, e
 		}
 		o.Names.URL, o.Names.Key = "OCR_BASE_URL", "OCR_API_KEY"
 	}
-	o.Limiter, o.Urgency = t.accounts.limiter(o), openai.Bulk
+	o.Limiter, o.Urgency = t.limiter(o), openai.Bulk
 	o.Dependency = taskerr.OCR
 	o.Model, o.Names.Model = cmp.Or(c.OCR.Model, c.OpenAI.ChatModel), "OCR_MODEL"
 	chat, err := openai.NewChat(o)
