@@ -238,19 +238,6 @@ func publicKey(key string) bool {
 	return err == nil && json.Unmarshal(payload, &claims) == nil && claims.Role == "anon"
 }
 
-func (l *loader) checkPII() {
-	for _, name := range []string{"PII_KINDS", "PII_DETECTOR_URL"} {
-		if l.given(name) && l.fine("PII_MODE") && l.cfg.PII.Mode == PIIOff {
-			l.warn(name, "it is set, but PII_MODE is off: personal data are not looked for",
-				"set PII_MODE to tag or redact, or unset it")
-		}
-	}
-	if httpurl.Exposed(l.cfg.PII.DetectorURL) {
-		l.warn("PII_DETECTOR_URL", "the text of documents travels unencrypted over http",
-			"use https, or a trusted network")
-	}
-}
-
 func (l *loader) warn(name, problem, remedy string) {
 	l.cfg.warnings = append(l.cfg.warnings, Problem{name, problem, remedy})
 }

@@ -88,6 +88,13 @@ func TestMistakes(t *testing.T) {
 		{"OCR_ENGINE=openai", "OCR_ENGINE", "needs a service"},
 		{"PII_MODE=hide", "PII_MODE", "not one of its values"},
 		{"PII_KINDS=EMAIL,e-mail", "PII_KINDS", "not a valid name"},
+		{"PII_MODE=redact|PII_KINDS=E_MAIL", "PII_KINDS", `"E_MAIL" is not a kind that is found without a detector`},
+		{"PII_MODE=tag|PII_KINDS=EMAIL,PERSON", "PII_KINDS", `"PERSON" is not a kind`},
+		{"PII_MODE=redact|PII_KINDS=PHONE,EMAIL_ADDRESS", "PII_KINDS", "called EMAIL here"},
+		{
+			"PII_MODE=redact|PII_KINDS=PERSON,US_SSN|PII_DETECTOR_URL=http://localhost:5002", "PII_KINDS",
+			"called NATIONAL_ID here",
+		},
 		{"PII_DETECTOR_URL=localhost:5002", "PII_DETECTOR_URL", "http"},
 		{"PII_DETECTOR_LANGUAGES=english", "PII_DETECTOR_LANGUAGES", "not a valid name"},
 		{"PII_MODE=redact|OCR_ENGINE=openai|OPENAI_API_KEY=k", "OCR_ENGINE", "as they are"},

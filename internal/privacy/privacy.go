@@ -9,23 +9,22 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/privacy/kind"
 )
 
-// Kind is a kind of personal data, in capitals. A Detector may have other kinds than these.
-type Kind string
+// Kind is a kind of personal data.
+type Kind = kind.Kind
 
 // The kinds that Patterns finds.
 const (
-	Email      Kind = "EMAIL"
-	Phone      Kind = "PHONE"
-	IBAN       Kind = "IBAN"
-	CreditCard Kind = "CREDIT_CARD"
-	IPAddress  Kind = "IP_ADDRESS"
-	NationalID Kind = "NATIONAL_ID" // of a person: social security and tax numbers
+	Email      = kind.Email
+	Phone      = kind.Phone
+	IBAN       = kind.IBAN
+	CreditCard = kind.CreditCard
+	IPAddress  = kind.IPAddress
+	NationalID = kind.NationalID
 )
-
-// Kinds lists the kinds that Patterns finds.
-func Kinds() []Kind { return []Kind{Email, Phone, IBAN, CreditCard, IPAddress, NationalID} }
 
 // Mode is what is done with personal data.
 type Mode string

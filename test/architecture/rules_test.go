@@ -28,6 +28,9 @@ const naming = "internal/naming"
 // it.
 const patterns = "internal/pattern"
 
+// piiKinds names the kinds of personal data.
+const piiKinds = "internal/privacy/kind"
+
 // callGuard decides which addresses of tenants may be called.
 const callGuard = "internal/guard"
 
@@ -72,7 +75,7 @@ func rules() []rule {
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
 		{"internal/apitoken", nil, "it makes tokens, and knows nothing of calls"},
-		{"internal/config/...", []string{"webhook/signing", "internal/apitoken", taskWords}, "settings are read before anything is built"},
+		{"internal/config/...", []string{"webhook/signing", "internal/apitoken", piiKinds, taskWords}, "settings are read before anything is built"},
 		{
 			"internal/tenants/...",
 			[]string{"internal/config"},
@@ -180,6 +183,7 @@ func rules() []rule {
 			"it classifies blocks and chunks, and makes none",
 		},
 		{"internal/evidence/...", nil, "it compares texts, of any origin"},
+		{piiKinds, nil, "settings and detectors name kinds"},
 		{
 			"internal/privacy/...",
 			[]string{"internal/privacy/...", "internal/tracing", "internal/extract", taskErrors},

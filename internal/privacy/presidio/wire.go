@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/privacy/kind"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -110,20 +111,6 @@ func refused(status int, language string) error {
 	return e
 }
 
-// kinds maps Presidio's names to ours, where they differ.
-var kinds = map[string]privacy.Kind{
-	"EMAIL_ADDRESS": privacy.Email, "PHONE_NUMBER": privacy.Phone, "IBAN_CODE": privacy.IBAN,
-	"US_SSN": privacy.NationalID, "US_ITIN": privacy.NationalID, "UK_NINO": privacy.NationalID,
-	"ES_NIF": privacy.NationalID,
-	"ES_NIE": privacy.NationalID, "IT_FISCAL_CODE": privacy.NationalID, "PL_PESEL": privacy.NationalID,
-	"SE_PERSONNUMMER": privacy.NationalID,
-	"DE_TAX_ID":       privacy.NationalID, "FI_PERSONAL_IDENTITY_CODE": privacy.NationalID,
-	"IN_AADHAAR": privacy.NationalID,
-	"KR_RRN":     privacy.NationalID, "SG_NRIC_FIN": privacy.NationalID, "CA_SIN": privacy.NationalID,
-	"TH_TNIN":        privacy.NationalID,
-	"TR_NATIONAL_ID": privacy.NationalID, "NG_NIN": privacy.NationalID,
-}
-
 // place converts the findings in a piece to ranges of its text, in bytes.
 func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error) {
 	if len(found) == 0 {
@@ -143,12 +130,12 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 		if e.Score < minScore {
 			continue
 		}
-		kind, ok := kinds[e.Type]
-		if !ok {
-			kind = privacy.Kind(e.Type)
+		k, renamed := kind.OfPresidio(e.Type)
+		if !renamed {
+			k = kind.Kind(e.Type)
 		}
 		findings = append(findings, privacy.Finding{
-			Kind: kind, Start: p.at + bytesAt[e.Start], End: p.at + bytesAt[e.End], Score: e.Score,
+			Kind: k, Start: p.at + bytesAt[e.Start], End: p.at + bytesAt[e.End], Score: e.Score,
 		})
 	}
 	return findings, nil
