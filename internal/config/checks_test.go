@@ -27,6 +27,18 @@ func TestMistakes(t *testing.T) {
 		{"EVENTS_URL=nats://host:4222,https://host", "EVENTS_URL", "not all of its addresses"},
 		{"EVENTS_URL=nats://", "EVENTS_URL", "names no host"},
 		{"EVENTS_KEY=k", "EVENTS_URL", "an EVENTS_KEY but no address"},
+		{"EVENTS_URL=tls://host:4222|EVENTS_KEY=two words", "EVENTS_KEY", "nor the whole seed of an NKey"},
+		{
+			"EVENTS_URL=tls://host:4222|EVENTS_KEY=SUAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "EVENTS_KEY",
+			"nor the whole seed of an NKey",
+		},
+		{
+			"NATS_URL=tls://host:4222|QUEUE_BACKEND=nats|NATS_CREDS=SUAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+			"NATS_CREDS", "nor the seed of an NKey",
+		},
+		{"OTEL_EXPORTER_OTLP_HEADERS=s3cret", "OTEL_EXPORTER_OTLP_HEADERS", "number 1 of its headers is not name=value"},
+		{"OTEL_EXPORTER_OTLP_HEADERS=a=b,a key=s3cret", "OTEL_EXPORTER_OTLP_HEADERS", "number 2 of its headers has a name"},
+		{"OTEL_EXPORTER_OTLP_HEADERS=key=s3cret%0A", "OTEL_EXPORTER_OTLP_HEADERS", "control characters"},
 		{"EVENTS_KEEP_DAYS=0", "EVENTS_KEEP_DAYS", ""},
 		{"GATEWAY_URL=gateway:80", "GATEWAY_URL", "does not begin with https"},
 		{"GATEWAY_URL=https://u:p@h", "GATEWAY_URL", "user name or password"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/natsconn/natskey"
 )
 
 // natsSchemes are those of NATS's client.
@@ -47,7 +48,7 @@ func eventsURL(c *Config, s string) *fault {
 	return nil
 }
 
-// checkEvents warns of what others could read on the way.
+// checkEvents demands a key of a form that the service takes, and warns of what others could read on the way.
 func (l *loader) checkEvents() {
 	if !l.given("EVENTS_URL") {
 		if l.given("EVENTS_KEY") {
@@ -58,6 +59,10 @@ func (l *loader) checkEvents() {
 	}
 	if !l.fine("EVENTS_URL") {
 		return
+	}
+	if _, err := natskey.Parse(l.cfg.Events.Key.Reveal()); err != nil && l.cfg.Events.NATS() {
+		l.problem("EVENTS_KEY", "EVENTS_URL is of NATS, and it is neither the content of a .creds file, nor the whole seed "+
+			"of an NKey, nor a token", "set EVENTS_KEY_FILE to the path of the .creds file, or copy the seed or token again")
 	}
 	for one := range strings.SplitSeq(l.cfg.Events.URL.Reveal(), ",") {
 		u, err := url.Parse(strings.TrimSpace(one))

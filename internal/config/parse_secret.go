@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/natsconn/natskey"
+	"github.com/seed-7227ef26/async-worker/internal/tracing/headers"
 	"github.com/seed-7227ef26/async-worker/webhook/signing"
 )
 
@@ -127,6 +129,18 @@ func databaseURL(c *Config, s string) *fault {
 	return nil
 }
 
+// traceHeaders checks the form of a list of headers. Faults never quote one: it may be a key.
+func traceHeaders(c *Config, s string) *fault {
+	if _, err := headers.Parse(s); err != nil {
+		return &fault{
+			err.Error(), "set it to NAME=VALUE, several separated by commas; write a comma, a % or another special " +
+				"character of a value percent-encoded (%2C, %25)",
+		}
+	}
+	c.Tracing.Headers = NewSecret(s)
+	return nil
+}
+
 // natsURL checks the form only: the client decides. Faults never quote the value, which may hold a password.
 func natsURL(c *Config, s string) *fault {
 	const remedy = "set it to nats://HOST:4222 or tls://HOST:4222; separate several by commas"
@@ -146,7 +160,7 @@ func natsURL(c *Config, s string) *fault {
 }
 
 func natsCredentials(c *Config, s string) *fault {
-	if !strings.Contains(s, "BEGIN NATS USER JWT") && !strings.HasPrefix(s, "SU") {
+	if form, err := natskey.Parse(s); err != nil || form == natskey.Token {
 		return &fault{
 			"it is neither the content of a .creds file nor the seed of an NKey",
 			"set NATS_CREDS_FILE to the path of the .creds file, or put the file's content into the credential",

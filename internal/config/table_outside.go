@@ -90,7 +90,7 @@ func outside() []Setting {
 		{
 			Name: "OTEL_EXPORTER_OTLP_HEADERS", Secret: true, Groups: Worker,
 			Help:  "headers for the collector, such as its key: name=value, separated by commas",
-			parse: secret(func(c *Config) *Secret { return &c.Tracing.Headers }),
+			parse: traceHeaders,
 		},
 		{
 			Name: "LOG_LEVEL", Default: "info", Groups: Log, Live: true,

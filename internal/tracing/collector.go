@@ -8,8 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/tracing/headers"
 )
 
 // collector sends spans by OTLP over HTTP, in protobuf (https://opentelemetry.io/docs/specs/otlp/#otlphttp). The
@@ -41,35 +40,18 @@ func newCollector(o Options) (*collector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT is not a URL such as http://localhost:4318")
 	}
-	headers, err := parseHeaders(o.Headers)
+	sent, err := headers.Parse(o.Headers)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
 	}
 	c := &collector{
-		endpoint: base.JoinPath("v1", "traces").String(), headers: headers, client: &http.Client{}, log: o.Log,
+		endpoint: base.JoinPath("v1", "traces").String(), headers: sent, client: &http.Client{}, log: o.Log,
 	}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		c.client.Transport = t.Clone()
 	}
 	c.client.Transport = httpurl.SameOrigin(c.client.Transport, "OTEL_EXPORTER_OTLP_ENDPOINT")
 	return c, nil
-}
-
-// parseHeaders reads "name=value,…" with percent-encoded values.
-func parseHeaders(text string) (http.Header, error) {
-	headers := http.Header{}
-	for pair := range strings.SplitSeq(text, ",") {
-		if strings.TrimSpace(pair) == "" {
-			continue
-		}
-		name, value, found := strings.Cut(pair, "=")
-		plain, err := url.PathUnescape(strings.TrimSpace(value))
-		if name = strings.TrimSpace(name); !found || name == "" || err != nil {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS is not a list of name=value, separated by commas")
-		}
-		headers.Set(name, plain)
-	}
-	return headers, nil
 }
 
 // Start implements otlptrace.Client.

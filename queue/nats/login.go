@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"github.com/seed-7227ef26/async-worker/internal/natsconn"
+	"github.com/seed-7227ef26/async-worker/internal/natsconn/natskey"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -33,18 +33,18 @@ var ErrCredentials = errors.New("neither the content of a .creds file nor the se
 
 func (l Login) options() ([]nats.Option, error) {
 	var opts []nats.Option
-	switch creds := strings.TrimSpace(l.Credentials); {
-	case creds == "":
-	case strings.HasPrefix(creds, "SU") && !strings.ContainsAny(creds, " \n-"):
-		opt, err := seed(creds)
-		if err != nil {
-			return nil, err
-		}
-		opts = append(opts, opt)
-	case strings.Contains(creds, "BEGIN NATS USER JWT"):
-		opts = append(opts, nats.UserCredentialBytes([]byte(creds)))
-	default:
+	creds := strings.TrimSpace(l.Credentials)
+	switch form, err := natskey.Parse(creds); {
+	case err != nil || form == natskey.Token:
 		return nil, fmt.Errorf("open the queues: the NATS credentials are %w", ErrCredentials)
+	case form == natskey.Seed: // it stays in memory
+		public, sign, err := natskey.Pair(creds)
+		if err != nil {
+			return nil, fmt.Errorf("open the queues: the NATS credentials are %w", ErrCredentials)
+		}
+		opts = append(opts, nats.Nkey(public, sign))
+	case form == natskey.Credentials:
+		opts = append(opts, nats.UserCredentialBytes([]byte(creds)))
 	}
 	if l.User != "" {
 		opts = append(opts, nats.UserInfo(l.User, l.Password))
@@ -68,19 +68,6 @@ func (l Login) options() ([]nats.Option, error) {
 		c.Certificates = []tls.Certificate{own}
 	}
 	return append(opts, nats.Secure(c)), nil
-}
-
-// seed signs the server's nonce with an NKey, whose seed stays in memory.
-func seed(s string) (nats.Option, error) {
-	pair, err := nkeys.FromSeed([]byte(s))
-	if err != nil {
-		return nil, fmt.Errorf("open the queues: the NATS credentials are %w", ErrCredentials)
-	}
-	public, err := pair.PublicKey()
-	if err != nil {
-		return nil, fmt.Errorf("open the queues: the NATS credentials are %w", ErrCredentials)
-	}
-	return nats.Nkey(public, pair.Sign), nil
 }
 
 // Hosts are the addresses without names and passwords, for logs and errors.

@@ -14,7 +14,7 @@ func owners() []owner {
 		},
 		{
 			"github.com/nats-io",
-			[]string{"queue/nats/...", "internal/events/nats", "internal/natsconn", "test/..."},
+			[]string{"queue/nats/...", "internal/events/nats", "internal/natsconn/...", "test/..."},
 		},
 		{
 			"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",

@@ -31,6 +31,12 @@ const patterns = "internal/pattern"
 // piiKinds names the kinds of personal data.
 const piiKinds = "internal/privacy/kind"
 
+// natsKeys tells the forms of a login to NATS from each other.
+const natsKeys = "internal/natsconn/natskey"
+
+// traceHeaders reads the headers for the collector of spans.
+const traceHeaders = "internal/tracing/headers"
+
 // callGuard decides which addresses of tenants may be called.
 const callGuard = "internal/guard"
 
@@ -72,10 +78,15 @@ func rules() []rule {
 		{patterns, nil, "anything may match text"},
 		{callGuard, nil, "anything may call an address that a tenant chose"},
 		{"internal/httpurl/httpurltest", nil, "it is for tests of clients"},
-		{"internal/tracing", nil, "any call to a service may be traced"},
+		{"internal/tracing", []string{traceHeaders}, "any call to a service may be traced"},
+		{traceHeaders, nil, "settings hold them, too"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
 		{"internal/apitoken", nil, "it makes tokens, and knows nothing of calls"},
-		{"internal/config/...", []string{"webhook/signing", "internal/apitoken", piiKinds, taskWords}, "settings are read before anything is built"},
+		{
+			"internal/config/...",
+			[]string{"webhook/signing", "internal/apitoken", piiKinds, natsKeys, traceHeaders, taskWords},
+			"settings are read before anything is built",
+		},
 		{
 			"internal/tenants/...",
 			[]string{"internal/config"},
@@ -87,10 +98,11 @@ func rules() []rule {
 		{"internal/front", []string{"internal/httpd", taskWords}, "it hands requests on, and knows nothing of what they say"},
 		{"internal/azure/...", []string{taskErrors}, "queue/azure and blob/azure share it"},
 		{"internal/natsconn", []string{}, "queue/nats and events/nats share it"},
+		{natsKeys, nil, "settings hold them, too"},
 
 		{
 			"queue/...",
-			[]string{"queue/...", "internal/tracing", "internal/azure", "internal/natsconn", taskWords, taskErrors},
+			[]string{"queue/...", "internal/tracing", "internal/azure", "internal/natsconn", natsKeys, taskWords, taskErrors},
 			"a back end doesn't know its users",
 		},
 		{
@@ -212,7 +224,7 @@ func rules() []rule {
 		},
 		{
 			"internal/events/...",
-			[]string{"internal/events", "internal/store", "internal/event", "internal/natsconn"},
+			[]string{"internal/events", "internal/store", "internal/event", "internal/natsconn", natsKeys},
 			"it publishes what any store has",
 		},
 		{

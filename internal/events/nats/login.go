@@ -8,37 +8,28 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"github.com/seed-7227ef26/async-worker/internal/natsconn"
+	"github.com/seed-7227ef26/async-worker/internal/natsconn/natskey"
 )
 
-// errCredentials reports a key of an unknown form.
-var errCredentials = errors.New("EVENTS_KEY is neither the content of a .creds file, nor the seed of an NKey, nor a token")
-
-// login are the options of a connection with a key: the content of a .creds file (a JWT and a seed), the seed of an
-// NKey (it begins with SU), or a token.
+// login are the options of a connection with a key of one of natskey's forms.
 func login(key string) ([]nats.Option, error) {
-	switch key = strings.TrimSpace(key); {
-	case key == "":
-		return nil, nil
-	case strings.Contains(key, "BEGIN NATS USER JWT"):
+	key = strings.TrimSpace(key)
+	form, err := natskey.Parse(key)
+	if err != nil {
+		return nil, fmt.Errorf("EVENTS_KEY is %w", err)
+	}
+	switch form {
+	case natskey.Credentials:
 		return []nats.Option{nats.UserCredentialBytes([]byte(key))}, nil
-	case strings.HasPrefix(key, "SU") && len(key) == 58:
-		pair, err := nkeys.FromSeed([]byte(key))
-		if err != nil {
-			return nil, errCredentials
-		}
-		public, err := pair.PublicKey()
-		if err != nil {
-			return nil, errCredentials
-		}
-		return []nats.Option{nats.Nkey(public, pair.Sign)}, nil
-	case strings.ContainsAny(key, " \n"):
-		return nil, errCredentials
-	default:
+	case natskey.Seed:
+		public, sign, err := natskey.Pair(key)
+		return []nats.Option{nats.Nkey(public, sign)}, err
+	case natskey.Token:
 		return []nats.Option{nats.Token(key)}, nil
 	}
+	return nil, nil
 }
 
 // connect connects once; a connection that is lost later is made again, for ever. Until then each request fails: what
