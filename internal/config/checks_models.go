@@ -6,6 +6,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
+// openAIService is OpenAI's own, the default of OPENAI_BASE_URL.
+const openAIService = "https://api.openai.com/v1"
+
 // checkRerank looks at the settings of the re-ranker.
 func (l *loader) checkRerank() {
 	for _, name := range []string{"RERANK_MODEL", "RERANK_API_KEY"} {
@@ -27,8 +30,7 @@ func (l *loader) checkModels() {
 	endpoint, azureKey := l.given("AZURE_OPENAI_ENDPOINT"), l.given("AZURE_OPENAI_API_KEY")
 	switch {
 	case endpoint && !azureKey:
-		l.problem("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT is set, but there is no key for it",
-			"set it to a key of the resource (Keys and Endpoint)")
+		l.noAzureKey()
 	case azureKey && !endpoint:
 		l.problem("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY is set, but there is no endpoint for it",
 			"set it to https://RESOURCE.openai.azure.com, or unset AZURE_OPENAI_API_KEY")
@@ -45,7 +47,12 @@ func (l *loader) checkModels() {
 	l.checkDimensions()
 }
 
-// checkOCR demands a service if a model reads pages.
+func (l *loader) noAzureKey() {
+	l.problem("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT is set, but there is no key for it",
+		"set it to a key of the resource (Keys and Endpoint)")
+}
+
+// checkOCR demands a service, and the key that it needs, if a model reads pages.
 func (l *loader) checkOCR() {
 	address, key := l.given("OCR_BASE_URL"), l.given("OCR_API_KEY")
 	if key && !address {
@@ -68,10 +75,17 @@ func (l *loader) checkOCR() {
 		}
 		l.warn("OCR_BASE_URL", problem, "use a server of your own, or OCR_ENGINE=tesseract")
 	}
-	if address {
-		return
-	}
-	if !l.given("OPENAI_API_KEY") && !l.given("AZURE_OPENAI_ENDPOINT") && l.cfg.LLMProvider != ProviderOpenAI {
+	endpoint := l.given("AZURE_OPENAI_ENDPOINT")
+	switch {
+	case address:
+		if l.cfg.OCR.BaseURL == openAIService && !key {
+			l.problem("OCR_API_KEY", "OCR_BASE_URL is OpenAI's, which needs a key, and no other setting's key is sent there",
+				"set it to a key of OpenAI's, or unset OCR_BASE_URL to use OPENAI_API_KEY")
+		}
+	case l.cfg.LLMProvider == ProviderOpenAI: // see checkModels
+	case endpoint && !l.given("AZURE_OPENAI_API_KEY"):
+		l.noAzureKey()
+	case !endpoint && !l.given("OPENAI_API_KEY"):
 		l.problem("OCR_ENGINE", "openai needs a service, and none is set",
 			"set OCR_BASE_URL, or OPENAI_API_KEY, or AZURE_OPENAI_*; or unset OCR_ENGINE")
 	}

@@ -98,6 +98,14 @@ func TestMistakes(t *testing.T) {
 		{"EXTRACTOR=auto", "EXTRACTOR", "DOCLING_URL is not set"},
 		{"OCR_ENGINE=docling", "OCR_ENGINE", "DOCLING_URL is not set"},
 		{"OCR_ENGINE=openai", "OCR_ENGINE", "needs a service"},
+		{
+			"OCR_ENGINE=openai|AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com", "AZURE_OPENAI_API_KEY", "no key for it",
+		},
+		{
+			"OCR_ENGINE=openai|AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com|LLM_PROVIDER=openai", "AZURE_OPENAI_API_KEY",
+			"no key for it",
+		},
+		{"OCR_ENGINE=openai|OCR_BASE_URL=https://api.openai.com/v1/|OPENAI_API_KEY=k", "OCR_API_KEY", "needs a key"},
 		{"PII_MODE=hide", "PII_MODE", "not one of its values"},
 		{"PII_KINDS=EMAIL,e-mail", "PII_KINDS", "not a valid name"},
 		{"PII_MODE=redact|PII_KINDS=E_MAIL", "PII_KINDS", `"E_MAIL" is not a kind that is found without a detector`},

@@ -14,9 +14,9 @@ func models() []Setting {
 			parse: secret(func(c *Config) *Secret { return &c.OpenAI.APIKey }),
 		},
 		{
-			Name: "OPENAI_BASE_URL", Default: "https://api.openai.com/v1", Groups: Models, Live: true,
+			Name: "OPENAI_BASE_URL", Default: openAIService, Groups: Models, Live: true,
 			Help:  "any service with OpenAI's API",
-			parse: address(func(c *Config) *string { return &c.OpenAI.BaseURL }, "https://api.openai.com/v1"),
+			parse: address(func(c *Config) *string { return &c.OpenAI.BaseURL }, openAIService),
 		},
 		{
 			Name: "OPENAI_EMBEDDING_MODEL", Default: "text-embedding-3-small", Groups: Models, Live: true,
