@@ -62,8 +62,8 @@ func (w *Worker) shownSettings() []dashboard.Setting {
 	return shown
 }
 
-// examine runs the doctor with the worker's settings, as they are now. It creates nothing; the tenant's files are root's, who has the
-// command for them.
+// examine runs the doctor with the worker's settings, as they are now. It creates nothing; the tenant's files are
+// root's, who has the command for them.
 func (w *Worker) examine(ctx context.Context) (checks []dashboard.Check) {
 	report := Doctor(ctx, DoctorOptions{
 		Load:     func(config.Group) (config.Config, error) { return w.current.Load().Config, nil },

@@ -18,8 +18,8 @@ import (
 )
 
 // Reload applies settings that config.Reload has derived from the current ones: the models, the extractors, the
-// engine's limits and waits, the webhooks, and what the API and the schedules use. Tasks that begin from now on get new handlers; running tasks keep theirs.
-// On error nothing is changed. Calls must not overlap.
+// engine's limits and waits, the webhooks, and what the API and the schedules use. Tasks that begin from now on get
+// new handlers; running tasks keep theirs. On error nothing is changed. Calls must not overlap.
 func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 	next := &Tenant{
 		Config: cfg, Store: w.tenant.Store, Queues: w.tenant.Queues, Bucket: w.tenant.Bucket,
