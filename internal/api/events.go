@@ -271,21 +271,25 @@ func (a *API) streamAll(ctx context.Context, lastID, cursor string) (*huma.Strea
 	})
 }
 
-// maxSnapshot is the most jobs of a snapshot.
-const maxSnapshot = 200
+const (
+	maxSnapshot   = 200       // jobs
+	snapshotBytes = 512 << 10 // of jobs, but for the last one: many streams may begin anew at the same time
+)
 
-// snapshot is the active jobs, the newest first.
+// snapshot is the active jobs, the newest first, as far as they fit.
 func (a *API) snapshot(ctx context.Context) []byte {
 	p := Page[Job]{Items: []Job{}}
 	for _, status := range []job.State{job.Running, job.Pending} {
-		jobs, err := a.deps.Store.Jobs(ctx, store.JobFilter{Status: string(status), Limit: maxSnapshot - len(p.Items)})
+		found, err := a.deps.Store.FindJobs(ctx, store.JobQuery{
+			Status: string(status), Limit: maxSnapshot - len(p.Items), Most: maxSnapshot, Bytes: snapshotBytes,
+		})
 		if err != nil {
 			a.deps.Log.Warn("a stream's snapshot is incomplete", "error", err)
 		}
-		for _, j := range jobs {
+		for _, j := range found.Jobs {
 			p.Items = append(p.Items, jobOf(j))
 		}
-		if len(p.Items) >= maxSnapshot {
+		if found.Last != nil || len(p.Items) >= maxSnapshot {
 			break
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // ListInput is how a list is paged. Inputs are exported because the library reads embedded ones.
 type ListInput struct {
 	Cursor string `query:"cursor" doc:"nextCursor of the page before."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"The most items of a page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"The most items of a page; it may have fewer, also with a nextCursor."`
 }
 
 // JobInput names a job.
@@ -25,12 +25,15 @@ type jobsInput struct {
 	ListInput
 	Status      string    `query:"status" enum:"pending,running,succeeded,failed,canceled"`
 	Type        string    `query:"type" maxLength:"64"`
-	Text        string    `query:"q" maxLength:"256" doc:"A part of the id or of the payload's filename, in any case."`
+	Text        string    `query:"q" maxLength:"256" doc:"A part of the id, the payload's filename or the error, in any case."`
 	DocumentSet string    `query:"documentSet" maxLength:"256"`
 	RequestedBy string    `query:"requestedBy" maxLength:"256"`
 	Parent      string    `query:"parent" maxLength:"128" doc:"The job that submitted them, or that they replay."`
 	Since       time.Time `query:"since" doc:"Made at or after."`
 }
+
+// mostSearched is how many jobs one page of a list looks at: few may match.
+const mostSearched = 20_000
 
 type bodyOf[T any] struct{ Body T }
 
@@ -72,14 +75,21 @@ func (a *API) listJobs(ctx context.Context, in *jobsInput) (*bodyOf[Page[Job]], 
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.reader(ctx).Jobs(ctx, store.JobFilter{
+	found, err := a.reader(ctx).FindJobs(ctx, store.JobQuery{
 		Status: in.Status, Type: in.Type, Text: in.Text, DocumentSet: in.DocumentSet, RequestedBy: in.RequestedBy,
-		Parent: in.Parent, Since: in.Since, After: after, Limit: in.Limit + 1,
+		Parent: in.Parent, Since: in.Since, After: after, Limit: in.Limit, Most: mostSearched,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return body(page(found, in.Limit, jobOf, func(j store.Job) string { return cursorOf(j.Cursor()) })), nil
+	p := Page[Job]{Items: []Job{}}
+	for _, j := range found.Jobs {
+		p.Items = append(p.Items, jobOf(j))
+	}
+	if found.Last != nil { // also of a page that is not full
+		p.NextCursor = cursorOf(found.Last)
+	}
+	return body(p), nil
 }
 
 func (a *API) cancel(ctx context.Context, in *JobInput) (*accepted, error) {

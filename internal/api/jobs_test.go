@@ -185,3 +185,38 @@ func manyExclusions() string {
 	}
 	return all.String()
 }
+
+// Jobs with large metadata are listed in pages that a worker's memory has room for, and a stream's snapshot has less.
+func TestLargeJobs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var want []string
+	for range 4 {
+		want = append(want, b.submitted(strings.Replace(newFile(), `"a":1`, `"a":"`+strings.Repeat("tide", 175<<10)+`"`, 1)))
+	}
+	slices.Reverse(want)
+	var got []string
+	var sizes []int
+	for path := "/v1/jobs"; path != ""; {
+		var p api.Page[api.Job]
+		r := b.want(b.ask("GET", path, ""), http.StatusOK, "")
+		if err := json.Unmarshal([]byte(r.text), &p); err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range p.Items {
+			got = append(got, j.ID)
+		}
+		sizes = append(sizes, len(p.Items))
+		if path = ""; p.NextCursor != "" {
+			path = "/v1/jobs?cursor=" + p.NextCursor
+		}
+	}
+	if !slices.Equal(got, want) || !slices.Equal(sizes, []int{3, 1}) {
+		t.Errorf("pages of %v have %v, want %v", sizes, got, want)
+	}
+	var p api.Page[api.Job]
+	m, ok := b.connect("/v1/events", "Last-Event-ID", "x").next()
+	if err := json.Unmarshal([]byte(m.data), &p); err != nil || !ok || m.event != "reset" || len(p.Items) != 1 {
+		t.Errorf("a snapshot of %d bytes has %d jobs, %v; want the newest alone", len(m.data), len(p.Items), err)
+	}
+}

@@ -100,14 +100,15 @@ func (p *page) children() error {
 	if v.Job, err = p.by.Reader(ctx).Job(ctx, id); err != nil {
 		return err
 	}
-	found, err := p.by.Reader(ctx).Jobs(ctx, store.JobFilter{Parent: id, After: after, Limit: childrenOfPage + 1})
+	found, err := p.by.Reader(ctx).FindJobs(ctx, store.JobQuery{
+		Parent: id, After: after, Limit: childrenOfPage, Most: mostLooked,
+	})
 	if err != nil {
 		return err
 	}
-	found, more := cut(found, childrenOfPage)
-	if more {
-		v.Next = "jobs/" + id + "/children" + query("after", cursorOf(found[len(found)-1].Cursor()))
+	if next := cursorOf(found.Last); next != "" {
+		v.Next = "jobs/" + id + "/children" + query("after", next)
 	}
-	v.Batch = batchOf(found)
+	v.Batch = batchOf(found.Jobs)
 	return p.show("children", "Jobs of "+subject(v.Job), "jobs", v)
 }

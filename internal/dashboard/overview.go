@@ -111,11 +111,11 @@ func (p *page) overview() error {
 // now reads what the live part shows; waiting is nil while it is not known.
 func (p *page) now(ctx context.Context, waiting []store.PendingJobs) (now, error) {
 	n := now{Health: p.d.deps.Health()}
-	found, err := p.by.Reader(ctx).Jobs(ctx, store.JobFilter{Status: "running", Limit: mostRunning + 1})
+	found, err := p.by.Reader(ctx).FindJobs(ctx, store.JobQuery{Status: "running", Limit: mostRunning, Most: mostLooked})
 	if err != nil {
 		return n, err
 	}
-	n.Running, n.More = cut(found, mostRunning)
+	n.Running, n.More = found.Jobs, found.Last != nil
 	short, cancel := context.WithTimeout(ctx, queueLimit) // the queue's service may be slow; the page is not
 	defer cancel()
 	queues, err := p.by.Queues(short)

@@ -12,7 +12,7 @@ type Overviews interface {
 	Outcomes(ctx context.Context, windows []Window, most int) ([]Outcomes, error)
 	// Overview returns what waits, what failed within a time, and what the work cost. It looks at the newest most of each.
 	Overview(ctx context.Context, within time.Duration, most int) (Overview, error)
-	// FindJobs lists jobs, newest first. It stops when it has looked at q.Most of them.
+	// FindJobs lists jobs, newest first. It stops when it has looked at q.Most of them, or found q.Bytes.
 	FindJobs(ctx context.Context, q JobQuery) (FoundJobs, error)
 	// JobCounts counts the jobs of each status, most of each.
 	JobCounts(ctx context.Context, most int) ([]StatusCount, error)
@@ -95,6 +95,7 @@ type JobQuery struct {
 	Priority    string     `json:"priority,omitempty"`
 	DocumentSet string     `json:"document_set,omitempty"`
 	RequestedBy string     `json:"requested_by,omitempty"`
+	Parent      string     `json:"parent,omitempty"`  // the job that submitted them, or that they replay
 	Replays     bool       `json:"replays,omitempty"` // those alone that replay another job
 	Text        string     `json:"text,omitempty"`    // a part of the id, the filename or the error, whatever its case
 	Since       time.Time  `json:"since,omitzero"`    // made at or after
@@ -102,6 +103,8 @@ type JobQuery struct {
 	After       *JobCursor `json:"after,omitempty"`   // for the next page
 	Limit       int        `json:"limit"`             // 1-1000
 	Most        int        `json:"most"`              // 1-100000: how many are looked at
+	// Bytes is the size from which on no job is added to those that were found, as JSON; zero: 2 MiB, which is the most.
+	Bytes int `json:"bytes,omitempty"`
 }
 
 // FoundJobs is a page of jobs.

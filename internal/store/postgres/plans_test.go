@@ -64,6 +64,7 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_overview('{"client_id":"a","within_ms":1000,"most":100}')`:                                               "jobs_waiting",
 		`aw_find_jobs('{"client_id":"a","limit":10,"most":100}')`:                                                    "jobs_by_age",
 		`aw_find_jobs('{"client_id":"a","limit":10,"most":100,"status":"failed"}')`:                                  "jobs_by_status",
+		`aw_find_jobs('{"client_id":"a","limit":10,"most":100,"parent":"x"}')`:                                       "jobs_children",
 		`aw_job_counts('{"client_id":"a","most":100}')`:                                                              "jobs_by_status",
 		`aw_dead_letters('{"client_id":"a","limit":1,"job_id":"x"}')`:                                                "dead_letters_by_job",
 		`aw_letter_groups('{"client_id":"a","most":100}')`:                                                           "dead_letters_open",

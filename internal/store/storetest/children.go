@@ -49,6 +49,10 @@ func testChildren(t *testing.T, b *bench) {
 		list[0].ID != found[0].ID {
 		t.Errorf("the jobs of the job are %+v, %v", list, err)
 	}
+	if list, err := b.FindJobs(b.ctx(), store.JobQuery{Parent: m.JobID, Limit: 10, Most: 100}); err != nil ||
+		len(list.Jobs) != 1 || list.Jobs[0].ID != found[0].ID || list.Looked != 1 {
+		t.Errorf("found of the job are %+v, %v", list, err)
+	}
 	again := b.compare(h, one, two)
 	if !again[0].Submitted || again[0].Message != "the message of "+found[0].ID || again[0].Queue != "q" || again[1].Submitted {
 		t.Errorf("recorded and not sent: %+v", again)

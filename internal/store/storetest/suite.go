@@ -190,6 +190,7 @@ var otherTests = []suiteTest{
 	{"outcomes", testOutcomes},
 	{"overview", testOverview},
 	{"find jobs", testFindJobs},
+	{"find large jobs", testLargeJobs},
 	{"context of a job", testJobContext},
 	{"groups of dead letters", testLetterGroups},
 	{"versions of a document", testDocumentVersions},

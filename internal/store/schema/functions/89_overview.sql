@@ -106,8 +106,9 @@ create or replace function {{ .schema }}.aw_count(n jsonb) returns numeric
 language sql immutable
 return case when jsonb_typeof(n) = 'number' then (n #>> '{}')::numeric else 0 end;
 
--- aw_find_jobs lists jobs, newest first, at most p.limit, and looks at p.most rows at most. The answer has how far it
--- came: with last, there is more after it.
+-- aw_find_jobs lists jobs, newest first, at most p.limit, and looks at p.most rows at most. It ends early after a job with
+-- which they have p.bytes as text, at most 2 MiB: payloads and results may be large, and a page has to fit into a worker's
+-- memory many times. The answer has how far it came: with last, there is more after it.
 create or replace function {{ .schema }}.aw_find_jobs(p jsonb) returns jsonb
 language plpgsql stable
 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan set jit = off as $$
@@ -120,6 +121,7 @@ declare
   v_priority text := nullif(p ->> 'priority', '');
   v_set text := nullif(p ->> 'document_set', '');
   v_by text := nullif(p ->> 'requested_by', '');
+  v_parent text := nullif(p ->> 'parent', '');
   v_replays boolean := coalesce((p ->> 'replays')::boolean, false);
   v_text text := lower(nullif(p ->> 'text', ''));
   v_since timestamptz := coalesce((p ->> 'since')::timestamptz, '-infinity');
@@ -128,7 +130,10 @@ declare
   v_id text := coalesce(p #>> '{after,id}', '');
   v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
   v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
+  v_bytes integer := least(greatest(coalesce((p ->> 'bytes')::int, 2 << 20), 1), 2 << 20);
   v_found jsonb[] := '{}';
+  v_one jsonb;
+  v_read bigint := 0;
   v_looked bigint := 0;
   v_more boolean := false;
   v_last jsonb;
@@ -153,18 +158,21 @@ begin
                    q.replay, q.error_message
             from {{ .schema }}.jobs q
             where q.client_id = v_client and (v_status is null or q.status = v_status)
+              and (v_parent is null or q.parent_job_id = v_parent)
               and q.created_at >= v_since and q.created_at < v_before and q.created_at <= v_at
               and (q.created_at, q.id) < (v_at, v_id)
             order by q.created_at desc, q.id desc limit v_most + 1) o) x
     where x.here or x.n >= v_most
   loop
-    v_more := r.n > v_most or cardinality(v_found) = v_limit;
+    v_more := r.n > v_most or cardinality(v_found) = v_limit or v_read >= v_bytes;
     exit when v_more;
     v_looked := r.n;
     v_last := jsonb_build_object('at', r.created_at, 'id', r.id);
     if r.here then
       select * into j from {{ .schema }}.jobs where client_id = v_client and id = r.id;
-      v_found := v_found || {{ .schema }}.aw_job_json(j);
+      v_one := {{ .schema }}.aw_job_json(j);
+      v_read := v_read + octet_length(v_one::text); -- pg_column_size is that of the compressed row
+      v_found := v_found || v_one;
     end if;
   end loop;
   return jsonb_build_object('jobs', to_jsonb(v_found), 'looked', v_looked,
