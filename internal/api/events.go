@@ -144,7 +144,7 @@ func (a *API) streamJob(ctx context.Context, j store.Job, lastID string) (*huma.
 		return nil, err
 	}
 	ended := job.State(j.Status).Terminal()
-	if ended && lastID != "" && known {
+	if ended && known { // its events may have expired
 		rest, err := a.deps.Store.Events(ctx, j.ID, after, 1)
 		if err != nil {
 			return nil, err
@@ -155,8 +155,8 @@ func (a *API) streamJob(ctx context.Context, j store.Job, lastID string) (*huma.
 	}
 	listener := a.deps.Feed.Watch(j.ID, after)
 	return a.stream(ctx, listener, func(s *Stream) error {
-		if !known {
-			s.Event("", "reset", encode(jobOf(j)))
+		if !known { // with an id, so that the client does not come again with the unknown one
+			s.Event("0", "reset", encode(jobOf(j)))
 		}
 		over := ended
 		for {
