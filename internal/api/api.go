@@ -78,7 +78,6 @@ type API struct {
 	depth   *depth
 	tickets *tickets
 	maxBlob atomic.Int64
-	puts    chan struct{} // has an element for each blob that is being written
 	spec    func() ([]byte, error)
 	handler http.Handler
 
@@ -109,7 +108,6 @@ func New(deps Deps) (*API, error) {
 	}
 	a := &API{
 		deps: deps, auth: auth, limits: newLimits(), tickets: newTickets(), depth: newDepth(deps.Queue),
-		puts: make(chan struct{}, maxPuts),
 	}
 	a.maxBlob.Store(deps.MaxBlob)
 	a.ready = sync.OnceFunc(a.register)

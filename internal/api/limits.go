@@ -20,10 +20,12 @@ type limits struct {
 	callers   map[string]*rate.Limiter
 	streams   int
 	streamsOf map[string]int // by caller
+	puts      int            // blobs that are being written
+	putsOf    map[string]int // by caller
 }
 
 func newLimits() *limits {
-	return &limits{callers: map[string]*rate.Limiter{}, streamsOf: map[string]int{}}
+	return &limits{callers: map[string]*rate.Limiter{}, streamsOf: map[string]int{}, putsOf: map[string]int{}}
 }
 
 // take counts a request; positive: how long the caller has to wait.
@@ -78,5 +80,27 @@ func (l *limits) endStream(caller string) {
 	l.streams--
 	if l.streamsOf[caller]--; l.streamsOf[caller] == 0 {
 		delete(l.streamsOf, caller)
+	}
+}
+
+// beginPut makes room for a blob of a caller, if there is any. It has its place before its first byte comes, so one
+// caller gets half of the places alone: uploads that stall don't keep the others out.
+func (l *limits) beginPut(caller string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.puts >= maxPuts || l.putsOf[caller] >= maxPutsOfOne {
+		return false
+	}
+	l.puts++
+	l.putsOf[caller]++
+	return true
+}
+
+func (l *limits) endPut(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.puts--
+	if l.putsOf[caller]--; l.putsOf[caller] == 0 {
+		delete(l.putsOf, caller)
 	}
 }

@@ -27,6 +27,7 @@ const (
 	// MaxPut is the largest blob that is written through the API, in bytes. An upload address takes larger ones.
 	MaxPut       = 32 << 20
 	maxPuts      = 4 // at a time: each holds some MiB
+	maxPutsOfOne = 2 // of one caller
 	putLimit     = 2 * time.Minute
 	uploadLife   = 15 * time.Minute // of an upload address
 	uploadFolder = "uploads/"
@@ -195,14 +196,11 @@ func (a *API) put(ctx context.Context, in newBlob) (*bodyOf[Blob], error) {
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case a.puts <- struct{}{}:
-		defer func() { <-a.puts }()
-	default:
-		p := problem(http.StatusServiceUnavailable, "TOO_MANY_UPLOADS", "too many files are being uploaded; try again later")
-		p.retryAfter = 5 * time.Second
-		return nil, p
+	by := principalFrom(ctx).identity()
+	if !a.limits.beginPut(by) {
+		return nil, tooManyUploads()
 	}
+	defer a.limits.endPut(by)
 	ctx, cancel := context.WithTimeout(ctx, putLimit)
 	defer cancel()
 	until, rc := time.Now().Add(putLimit), http.NewResponseController(in.w)
@@ -227,6 +225,12 @@ func (a *API) put(ctx context.Context, in newBlob) (*bodyOf[Blob], error) {
 	}
 	a.audit(ctx, "wrote a blob", "blob", in.name, "bytes", p.Size)
 	return body(Blob{Blob: in.name, Size: p.Size}), nil
+}
+
+func tooManyUploads() *Problem {
+	p := problem(http.StatusServiceUnavailable, "TOO_MANY_UPLOADS", "too many files are being uploaded; try again later")
+	p.retryAfter = 5 * time.Second
+	return p
 }
 
 func tooLarge(most int64) *Problem {
