@@ -70,6 +70,9 @@ const DefaultPatience = 25 * time.Second
 // MaxBody is the largest body of a request, in bytes.
 const MaxBody = 1 << 20
 
+// bodyLimit is how long a body may take to come, but that of a blob: 1 MiB at half a megabit per second.
+const bodyLimit = 15 * time.Second
+
 // API serves the calls of one tenant.
 type API struct {
 	deps    Deps
@@ -289,7 +292,7 @@ func register[I, O any](a *API, c call, do func(context.Context, *I) (*O, error)
 	a.scopes[c.id] = c.scope
 	op := huma.Operation{
 		Method: c.method, Path: c.path, OperationID: c.id, Summary: c.summary, Tags: []string{c.tag},
-		DefaultStatus: c.status, MaxBodyBytes: c.body, Metadata: map[string]any{scopeKey: c.scope},
+		DefaultStatus: c.status, MaxBodyBytes: c.body, BodyReadTimeout: bodyLimit, Metadata: map[string]any{scopeKey: c.scope},
 		RequestBody: c.request, Responses: c.responses, Description: "Needs the scope " + c.scope.String() + ".",
 	}
 	if op.MaxBodyBytes == 0 {

@@ -59,3 +59,26 @@ func TestResetIsCurrent(t *testing.T) {
 		t.Errorf("the snapshot is %.600s", reset)
 	}
 }
+
+// patient is a response that notes until when its request is read.
+type patient struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (p *patient) SetReadDeadline(t time.Time) error { p.until = t; return nil }
+
+// A body may come over a slow line.
+func TestBodyLimit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w := &patient{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/jobs", strings.NewReader(newFile()))
+	r.Header.Set("Authorization", "Bearer "+b.tokens["submit"])
+	r.Header.Set("Content-Type", "application/json")
+	begin := time.Now()
+	b.api.ServeHTTP(w, r)
+	if least := begin.Add(15 * time.Second); w.Code != http.StatusCreated || w.until.Before(least) {
+		t.Errorf("%d; it is read for %v, want 15 s", w.Code, w.until.Sub(begin))
+	}
+}
