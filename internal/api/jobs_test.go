@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -219,4 +220,25 @@ func TestLargeJobs(t *testing.T) {
 	if err := json.Unmarshal([]byte(m.data), &p); err != nil || !ok || m.event != "reset" || len(p.Items) != 1 {
 		t.Errorf("a snapshot of %d bytes has %d jobs, %v; want the newest alone", len(m.data), len(p.Items), err)
 	}
+}
+
+// sparse is a store in which no job matches among those that one page looks at.
+type sparse struct{ store.Store }
+
+func (sparse) FindJobs(_ context.Context, q store.JobQuery) (store.FoundJobs, error) {
+	if q.Most < 1 || q.Most > 20_000 || q.Limit != 50 {
+		return store.FoundJobs{}, fmt.Errorf("an unbounded search: %+v", q)
+	}
+	return store.FoundJobs{Looked: q.Most, Last: &store.JobCursor{At: time.Unix(1, 0), ID: "last"}}, nil
+}
+
+// A search among many jobs, of which few match, is done in pages, too: one may be empty, and go on.
+func TestSparseJobs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *api.Deps) { d.Store = sparse{d.Store} })
+	r := b.want(b.ask("GET", "/v1/jobs?q=x", ""), http.StatusOK, "")
+	if !strings.HasPrefix(r.text, `{"items":[],"nextCursor":"`) {
+		t.Errorf("a page without jobs: %s", r.text)
+	}
+	b.want(b.ask("GET", "/v1/jobs?q=x&cursor="+r.field("nextCursor"), ""), http.StatusOK, "")
 }
