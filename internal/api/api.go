@@ -163,7 +163,7 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	begun := &begun{ResponseWriter: w}
-	r = r.WithContext(context.WithValue(r.Context(), untilKey{}, time.Now().Add(a.deps.Patience)))
+	r = r.WithContext(context.WithValue(store.FromAPI(r.Context()), untilKey{}, time.Now().Add(a.deps.Patience)))
 	defer a.recovered(begun, r)
 	a.mux.ServeHTTP(begun, r)
 }

@@ -21,6 +21,9 @@ func (hanging) Job(ctx context.Context, _ string) (store.Job, error) {
 	if _, bounded := ctx.Deadline(); !bounded {
 		return store.Job{}, errors.New("nobody bounds how long the caller waits")
 	}
+	if !store.IsFromAPI(ctx) {
+		return store.Job{}, errors.New("the call may take the engine's connections")
+	}
 	<-ctx.Done()
 	return store.Job{}, ctx.Err()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // Root is the path below which all pages are.
@@ -165,7 +166,7 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.handle
 
 // serve finds out who asks, and lets the route answer.
 func (d *Dashboard) serve(w http.ResponseWriter, r *http.Request, to route) {
-	p := &page{d: d, w: w, r: r, base: baseOf(r)}
+	p := &page{d: d, w: w, r: r.WithContext(store.FromAPI(r.Context())), base: baseOf(r)}
 	var err error
 	if p.by, err = d.deps.API.CallerOf(r.Context(), d.tokenOf(r)); err != nil {
 		d.strange(p, err)

@@ -20,8 +20,9 @@ func Shared(t testing.TB, url string, o Options) func(clientID string) store.Sto
 	t.Cleanup(opened.(*caller).Close)
 	return func(clientID string) store.Store {
 		c := opened.(*caller)
-		return rpc.New(&tenant{&caller{pool: c.pool, schema: c.schema, unnamed: c.unnamed, clientID: clientID}}, clientID,
-			rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered})
+		return rpc.New(&tenant{&caller{
+			pool: c.pool, schema: c.schema, fromAPI: c.fromAPI, unnamed: c.unnamed, clientID: clientID,
+		}}, clientID, rpc.Options{Dimensions: o.Dimensions, OnUnanswered: o.OnUnanswered})
 	}
 }
 

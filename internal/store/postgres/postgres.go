@@ -37,6 +37,9 @@ type Options struct {
 // slow each other down, and a connection costs the server some 80 ms of CPU time until it has its plans.
 func PoolFor(tasks int) int32 { return int32(min(tasks+2, 8)) }
 
+// connsLeft is how many connections the calls of the API leave to others, if there are more than these.
+const connsLeft = 2
+
 // Open returns the store of the database at url. It connects at the first call, so that a worker can start before its
 // database answers. Store.Check checks the schema.
 //
@@ -80,6 +83,7 @@ func OpenCaller(ctx context.Context, url string, o Options) (rpc.Caller, error) 
 	mode := config.ConnConfig.DefaultQueryExecMode
 	return &caller{
 		pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID,
+		fromAPI: make(chan struct{}, max(1, config.MaxConns-connsLeft)),
 		unnamed: mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol,
 	}, nil
 }
@@ -110,8 +114,9 @@ func limitCaches(config *pgx.ConnConfig, url string) {
 // caller is an rpc.Caller over a pool.
 type caller struct {
 	pool     *pgxpool.Pool
-	schema   string // quoted
-	unnamed  bool   // statements have no names: a pooler may not keep prepared ones
+	schema   string        // quoted
+	fromAPI  chan struct{} // has an element for each call of the API
+	unnamed  bool          // statements have no names: a pooler may not keep prepared ones
 	clientID string
 	chosen   atomic.Pointer[session] // nil: not known yet
 }
@@ -160,10 +165,28 @@ func (c *caller) chooseRole(ctx context.Context) (s session, err error) {
 	return s, nil
 }
 
+// enter waits until a call may ask for a connection, which those of the API do. The function that it returns ends that.
+func (c *caller) enter(ctx context.Context) (leave func(), err error) {
+	if !store.IsFromAPI(ctx) {
+		return func() {}, nil
+	}
+	select {
+	case c.fromAPI <- struct{}{}:
+		return func() { <-c.fromAPI }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // Call sets the tenant and calls the function in one transaction: in one statement, since two take Postgres 5 % longer,
 // or in two of one batch. "offset 0" makes Postgres set the tenant first. Built-in functions are qualified: another
 // role may have created a better match in a schema on the login's search path.
 func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
+	leave, err := c.enter(ctx)
+	if err != nil {
+		return nil, callError(fn, err)
+	}
+	defer leave()
 	as, err := c.session(ctx)
 	if err != nil {
 		return nil, callError(fn, err)
