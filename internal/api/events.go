@@ -82,10 +82,10 @@ type jobEventsInput struct {
 
 func (a *API) registerEvents() {
 	list := schemaOf[Page[JobEvent]](a)
-	both := func() map[string]*huma.Response {
+	both := func(more string) map[string]*huma.Response {
 		return map[string]*huma.Response{
 			"200": {Description: "A list, or a stream of server-sent events: event: job with a JobEvent as data, or event: " +
-				"reset with a snapshot when events may be missing.", Content: map[string]*huma.MediaType{
+				"reset with a snapshot when events may be missing." + more, Content: map[string]*huma.MediaType{
 				"application/json": {Schema: list}, eventStream: {Schema: &huma.Schema{Type: huma.TypeString}},
 			}},
 			"204": {Description: "The stream has ended; do not connect again."},
@@ -93,11 +93,11 @@ func (a *API) registerEvents() {
 	}
 	register(a, call{
 		method: http.MethodGet, path: "/v1/jobs/{id}/events", id: "job-events", tag: "events", scope: apitoken.Read,
-		summary: "The events of a job, as a list or as they come", responses: both(),
+		summary: "The events of a job, as a list or as they come", responses: both(""),
 	}, a.jobEvents)
 	register(a, call{
 		method: http.MethodGet, path: "/v1/events", id: "events", tag: "events", scope: apitoken.Read,
-		summary: "The events of all jobs, as a list or as they come", responses: both(),
+		summary: "The events of all jobs, as a list or as they come", responses: both(" The list always has a nextCursor."),
 	}, a.allEvents)
 	register(a, call{
 		method: http.MethodPost, path: "/v1/tickets", id: "new-ticket", tag: "events", scope: apitoken.Read,
@@ -273,7 +273,7 @@ func (a *API) streamAll(ctx context.Context, lastID, cursor string) (*huma.Strea
 
 const (
 	maxSnapshot   = 200       // jobs
-	snapshotBytes = 512 << 10 // of jobs, but for the last one: many streams may begin anew at the same time
+	snapshotBytes = 512 << 10 // of each state, but for the last job: many streams may begin anew at the same time
 )
 
 // snapshot is the active jobs, the newest first, as far as they fit.

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // schemaOf is the reference to a type's schema.
@@ -138,7 +139,7 @@ func jobOf(j store.Job) Job {
 	}
 	if j.Result != nil {
 		out.Result = new(Object(j.Result))
-		out.ResultRef = resultRef(j.Result)
+		out.ResultRef = resultRef(task.Type(j.Type), j.Result)
 	}
 	return out
 }
@@ -154,10 +155,10 @@ func metadataOf(payload json.RawMessage) Object {
 	return Object(fields.Metadata)
 }
 
-// resultRef is the path of what a job made, by the ids in its result.
-func resultRef(result json.RawMessage) string {
+// resultRef is the path of what a job made, by the ids in its result. That of an export names the deck that it read.
+func resultRef(of task.Type, result json.RawMessage) string {
 	var ids map[string]any
-	if json.Unmarshal(result, &ids) != nil {
+	if of == task.Export || json.Unmarshal(result, &ids) != nil {
 		return ""
 	}
 	for _, r := range [][2]string{
@@ -165,6 +166,7 @@ func resultRef(result json.RawMessage) string {
 		{"run_id", "agent-runs"},
 		{"derived_content_id", "derived-contents"},
 		{"document_id", "documents"},
+		{"deck_id", "decks"},
 	} {
 		if id, ok := ids[r[0]].(string); ok && id != "" {
 			return "/v1/" + r[1] + "/" + id
