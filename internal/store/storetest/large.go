@@ -30,8 +30,9 @@ func testLargeJobs(t *testing.T, b *bench) {
 			for _, j := range found.Jobs {
 				got = append(got, j.ID)
 			}
-			if q.After = found.Last; (q.After == nil) != (n == pages-1) {
-				t.Fatalf("page %d of %d has %d jobs, and goes on after %v", n, pages, len(found.Jobs), found.Last)
+			if q.After = found.Last; (q.After == nil) != (n == pages-1) || found.Looked != len(found.Jobs) {
+				t.Fatalf("page %d of %d has %d jobs, looked at %d, and goes on after %v", n, pages, len(found.Jobs), found.Looked,
+					found.Last)
 			}
 		}
 		if !slices.Equal(got, want) {

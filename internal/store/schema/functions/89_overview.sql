@@ -131,6 +131,8 @@ declare
   v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
   v_most integer := least(greatest((p ->> 'most')::int, 1), 100000);
   v_bytes integer := least(greatest(coalesce((p ->> 'bytes')::int, 2 << 20), 1), 2 << 20);
+  v_ids text[] := '{}';
+  v_numbers bigint[] := '{}';
   v_found jsonb[] := '{}';
   v_one jsonb;
   v_read bigint := 0;
@@ -164,16 +166,30 @@ begin
             order by q.created_at desc, q.id desc limit v_most + 1) o) x
     where x.here or x.n >= v_most
   loop
-    v_more := r.n > v_most or cardinality(v_found) = v_limit or v_read >= v_bytes;
+    v_more := r.n > v_most or cardinality(v_ids) = v_limit;
     exit when v_more;
     v_looked := r.n;
     v_last := jsonb_build_object('at', r.created_at, 'id', r.id);
     if r.here then
-      select * into j from {{ .schema }}.jobs where client_id = v_client and id = r.id;
-      v_one := {{ .schema }}.aw_job_json(j);
-      v_read := v_read + octet_length(v_one::text); -- pg_column_size is that of the compressed row
-      v_found := v_found || v_one;
+      v_ids := v_ids || r.id;
+      v_numbers := v_numbers || r.n;
     end if;
+  end loop;
+  -- Whole rows are read by a second query, one after the other until they have v_bytes. A query for each of them would be
+  -- planned each time, which takes longer than to read it.
+  for j in
+    select q.* from unnest(v_ids) with ordinality f(id, n)
+    join {{ .schema }}.jobs q on q.client_id = v_client and q.id = f.id order by f.n
+  loop
+    if v_read >= v_bytes then
+      v_more := true;
+      v_looked := v_numbers[cardinality(v_found)];
+      v_last := jsonb_build_object('at', v_one -> 'created_at', 'id', v_one -> 'id'); -- the job before
+      exit;
+    end if;
+    v_one := {{ .schema }}.aw_job_json(j);
+    v_read := v_read + octet_length(v_one::text); -- a row is compressed, so its own size says little
+    v_found := v_found || v_one;
   end loop;
   return jsonb_build_object('jobs', to_jsonb(v_found), 'looked', v_looked,
     'last', case when v_more then v_last end);
