@@ -141,7 +141,7 @@ func (p *page) bulk() error {
 	ids := form["id"]
 	for _, id := range ids[:min(len(ids), mostBulk)] {
 		r := result{ID: id}
-		if _, err := p.change(c, id); err != nil {
+		if err := p.change(c, id); err != nil {
 			known, ok := errors.AsType[*api.Problem](err)
 			if !ok || known.Status >= http.StatusInternalServerError {
 				return fmt.Errorf("after %d of %d jobs: %w", b.Done, len(ids), err)
@@ -156,16 +156,17 @@ func (p *page) bulk() error {
 }
 
 // change makes a change to one job.
-func (p *page) change(c change, id string) (api.Job, error) {
+func (p *page) change(c change, id string) error {
 	if c.Name == "cancel" {
-		return p.by.Cancel(p.r.Context(), id)
+		_, err := p.by.Cancel(p.r.Context(), id)
+		return err
 	}
-	j, err := p.by.Retry(p.r.Context(), id)
+	_, err := p.by.Retry(p.r.Context(), id)
 	if known, ok := errors.AsType[*api.Problem](err); ok && known.Code == "ALREADY_REPLAYED" {
-		return j, &api.Problem{
+		return &api.Problem{
 			Status: known.Status, Code: known.Code,
 			Detail: "It was replayed as another job. To run it once more, replay its dead letter again.",
 		}
 	}
-	return j, err
+	return err
 }

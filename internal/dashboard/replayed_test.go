@@ -82,7 +82,7 @@ func TestRetryDoesNothingTwice(t *testing.T) {
 	}
 	v.want(v.post("jobs/bulk", "action", "retry", "id", "replayed", "id", "open"), http.StatusOK, "replayed as another job")
 	for id, want := range map[string]string{"replayed": "failed", "open": "pending", "replayed.r1": "pending"} {
-		if j, err := b.store.Job(t.Context(), id); err != nil || string(j.Status) != want {
+		if j, err := b.store.Job(t.Context(), id); err != nil || j.Status != want {
 			t.Errorf("%s is %s, %v; want %s", id, j.Status, err, want)
 		} else if id == "open" && j.Attempts != 0 {
 			t.Errorf("%s counts on from attempt %d", id, j.Attempts)
