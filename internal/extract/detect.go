@@ -105,15 +105,34 @@ func detectZip(path string) (Format, error) {
 	return Zip, nil
 }
 
-// detectOOXML detects a package whose main part has an unusual name, from its content types.
+// mainTypes are the content types of main parts, without the words that are the same in all. Only those end with "main":
+// a document that embeds a workbook declares the types of both.
+var mainTypes = []struct {
+	format Format
+	marks  []string
+}{
+	{DOCX, []string{
+		"wordprocessingml.document.main", "wordprocessingml.template.main",
+		"ms-word.document.macroEnabled.main", "ms-word.template.macroEnabledTemplate.main",
+	}},
+	{PPTX, []string{
+		"presentationml.presentation.main", "presentationml.slideshow.main", "presentationml.template.main",
+		"ms-powerpoint.presentation.macroEnabled.main", "ms-powerpoint.slideshow.macroEnabled.main",
+		"ms-powerpoint.template.macroEnabled.main", "ms-powerpoint.addin.macroEnabled.main",
+	}},
+	{XLSX, []string{
+		"spreadsheetml.sheet.main", "spreadsheetml.template.main", "ms-excel.sheet.macroEnabled.main",
+		"ms-excel.template.macroEnabled.main", "ms-excel.addin.macroEnabled.main",
+	}},
+}
+
+// detectOOXML detects a package whose main part has an unusual name, such as Word Online's word/document2.xml, from its
+// content types.
 func detectOOXML(a *archive.Archive) Format {
 	types := readStart(a, "[Content_Types].xml")
-	for mark, format := range map[string]Format{
-		"wordprocessingml.document.main": DOCX, "ms-word.document.macroEnabled.main": DOCX,
-		"wordprocessingml.template.main": DOCX, "presentationml.": PPTX, "spreadsheetml.": XLSX,
-	} {
-		if strings.Contains(types, mark) {
-			return format
+	for _, m := range mainTypes {
+		if slices.ContainsFunc(m.marks, func(mark string) bool { return strings.Contains(types, mark) }) {
+			return m.format
 		}
 	}
 	return Zip

@@ -162,6 +162,37 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// A package whose main part has an unusual name has the format of that part, whatever is embedded in it.
+func TestDetectMainPart(t *testing.T) {
+	t.Parallel()
+	const office = "application/vnd.openxmlformats-officedocument."
+	for _, tt := range []struct {
+		what, main, embedded string
+		want                 extract.Format
+	}{
+		{"Word with a workbook", office + "wordprocessingml.document.main+xml", "spreadsheetml.sheet", extract.DOCX},
+		{"a Word template with slides", office + "wordprocessingml.template.main+xml", "presentationml.presentation", extract.DOCX},
+		{
+			"a Word template with macros", "application/vnd.ms-word.template.macroEnabledTemplate.main+xml", "spreadsheetml.sheet",
+			extract.DOCX,
+		},
+		{"slides with a workbook", office + "presentationml.presentation.main+xml", "spreadsheetml.sheet", extract.PPTX},
+		{"a show with macros", "application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml", "spreadsheetml.sheet", extract.PPTX},
+		{"a workbook with a document", office + "spreadsheetml.sheet.main+xml", "wordprocessingml.document", extract.XLSX},
+		{"a workbook with macros", "application/vnd.ms-excel.sheet.macroEnabled.main+xml", "presentationml.slideshow", extract.XLSX},
+		{"another program's", "application/vnd.example.main+xml", "spreadsheetml.sheet", extract.Zip},
+	} {
+		path := write(t, "file", zipped(t, "[Content_Types].xml", `<Types><Default Extension="bin" ContentType="`+office+
+			tt.embedded+`"/><Override PartName="/main2.xml" ContentType="`+tt.main+`"/></Types>`, "main2.xml", ""))
+		for range 10 { // the answer doesn't change
+			if got, err := extract.Detect(path, "a"); err != nil || got != tt.want {
+				t.Errorf("%s: got %q, %v; want %q", tt.what, got, err, tt.want)
+				break
+			}
+		}
+	}
+}
+
 func TestDetectRefuses(t *testing.T) {
 	t.Parallel()
 	encrypted := compoundtest.File(map[string][]byte{"EncryptedPackage": nil, "EncryptionInfo": nil})

@@ -2,6 +2,8 @@ package embedded_test
 
 import (
 	"encoding/binary"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -66,6 +68,44 @@ func TestEmbedded(t *testing.T) {
 	if err != nil || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "2 attachments or parts") ||
 		!strings.Contains(doc.Warnings[0], "oleObject3.bin (it is an equation") {
 		t.Errorf("%v, %q", err, doc.Warnings)
+	}
+}
+
+// Word Online names the main part word/document2.xml. The document is read by its relations, whatever is embedded in it.
+func TestMainPart(t *testing.T) {
+	t.Parallel()
+	const office = "application/vnd.openxmlformats-officedocument."
+	types := func(main string) string {
+		return `<Types><Default Extension="xlsx" ContentType="` + office + `spreadsheetml.sheet"/><Override PartName="/x" ContentType="` +
+			office + main + `.main+xml"/></Types>`
+	}
+	book := string(nativetest.Zip(t, "xl/workbook.xml", `<workbook xmlns:r="r"><sheets><sheet name="S" r:id="r0"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", nativetest.Relations("worksheet", "s.xml"), "xl/s.xml",
+		`<worksheet><sheetData><row r="1"><c><v>7</v></c></row></sheetData></worksheet>`))
+	for what, content := range map[string][]byte{
+		"Word": nativetest.Zip(t, "[Content_Types].xml", types("wordprocessingml.document"),
+			"_rels/.rels", nativetest.Relations("officeDocument", "word/document2.xml"), "word/document2.xml", document,
+			"word/_rels/document2.xml.rels", nativetest.Relations("package", "embeddings/data.xlsx"), "word/embeddings/data.xlsx", book),
+		"PowerPoint": nativetest.Zip(t, "[Content_Types].xml", types("presentationml.presentation"),
+			"_rels/.rels", nativetest.Relations("officeDocument", "ppt/presentation2.xml"), "ppt/presentation2.xml",
+			`<p:presentation xmlns:r="r"><p:sldIdLst><p:sldId r:id="r0"/></p:sldIdLst></p:presentation>`,
+			"ppt/_rels/presentation2.xml.rels", nativetest.Relations("slide", "slides/slide.xml"), "ppt/slides/slide.xml",
+			`<p:sld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>The text.</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:sld>`,
+			"ppt/slides/_rels/slide.xml.rels", nativetest.Relations("package", "../embeddings/data.xlsx"),
+			"ppt/embeddings/data.xlsx", book),
+	} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src, err := extract.Open(path, "file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := nativetest.Markdown(t, native.Extractors(nil, nil)[src.Format], src.Format, content)
+		if got = strings.ReplaceAll(got, "###", "##"); got != "The text.\n\n# data.xlsx\n\n## S\n\n7\n" {
+			t.Errorf("%s: got\n%s", what, got)
+		}
 	}
 }
 
