@@ -17,14 +17,21 @@ type field struct {
 	instruction string
 	result      bool // the instruction has ended
 	target      string
+	value       string // what a field of a form shows that has no text as its result
+	filled      bool   // the result has a text
 }
 
-// field tracks a complex field (17.16.18): begin, instruction, separate, result, end.
-func (r *reader) field(p *paragraph, mark string) {
+// field tracks a complex field (17.16.18): begin, instruction, separate, result, end. Its text goes to into, which is
+// not p in a hidden run.
+func (r *reader) field(p, into *paragraph, start xml.StartElement) error {
+	value, err := r.formValue()
+	if err != nil {
+		return err
+	}
 	last := len(r.fields) - 1
-	switch {
+	switch mark := ooxml.Attr(start, "fldCharType"); {
 	case mark == "begin":
-		r.fields = append(r.fields, field{})
+		r.fields = append(r.fields, field{value: value})
 	case last < 0:
 	case mark == "separate":
 		f := &r.fields[last]
@@ -33,11 +40,16 @@ func (r *reader) field(p *paragraph, mark string) {
 			p.links.Begin(f.target, p.text.Len())
 		}
 	case mark == "end":
-		if r.fields[last].target != "" {
+		ended := r.fields[last]
+		if ended.target != "" {
 			p.links.End(p.text.Len())
 		}
 		r.fields = r.fields[:last]
+		if ended.value != "" && !ended.filled {
+			return r.put(into, ended.value)
+		}
 	}
+	return nil
 }
 
 // instruction reads a w:instrText.

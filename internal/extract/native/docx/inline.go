@@ -2,6 +2,7 @@ package docx
 
 import (
 	"encoding/xml"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
@@ -77,7 +78,7 @@ func (r *reader) run(p *paragraph) error {
 		case "AlternateContent":
 			return r.d.Choice(func() error { return r.inline(into) })
 		case "fldChar":
-			r.field(p, ooxml.Attr(start, "fldCharType"))
+			return r.field(p, into, start)
 		}
 		if err := r.character(into, start); err != nil {
 			return err
@@ -97,6 +98,9 @@ func (r *reader) text(p *paragraph) error {
 func (r *reader) put(p *paragraph, text string) error {
 	if r.inInstruction() {
 		return nil
+	}
+	if last := len(r.fields) - 1; last >= 0 && strings.TrimSpace(text) != "" {
+		r.fields[last].filled = true
 	}
 	if p.formula > 0 && p.formula == p.text.Len() {
 		text = formula.Before(text)
