@@ -32,7 +32,8 @@ type list struct {
 // use is one w:num: a list as paragraphs refer to it.
 type use struct {
 	list      string
-	overrides map[int]int // level to w:startOverride
+	overrides map[int]int   // level to w:startOverride
+	levels    map[int]level // those that it has instead of the list's (w:lvlOverride)
 	used      bool
 }
 
@@ -66,7 +67,7 @@ func (n *numbering) readList(d *ooxml.Decoder, id string) error {
 	return d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "lvl":
-			return readLevel(d, start, l)
+			return readLevel(d, start, func(index int, lvl level) { l.levels[index] = lvl })
 		case "numStyleLink":
 			l.link = ooxml.Attr(start, "val")
 		case "styleLink":
@@ -76,14 +77,13 @@ func (n *numbering) readList(d *ooxml.Decoder, id string) error {
 	}, nil)
 }
 
-func readLevel(d *ooxml.Decoder, start xml.StartElement, l *list) error {
+func readLevel(d *ooxml.Decoder, start xml.StartElement, set func(index int, lvl level)) error {
 	index, err := strconv.Atoi(ooxml.Attr(start, "ilvl"))
 	if err != nil || index < 0 || index > maxLevel {
 		return d.Skip()
 	}
-	lvl := &l.levels[index]
-	*lvl = level{format: "decimal"}
-	return d.Children(func(start xml.StartElement) error {
+	lvl := level{format: "decimal"}
+	err = d.Children(func(start xml.StartElement) error {
 		value := ooxml.Attr(start, "val")
 		switch start.Name.Local {
 		case "start":
@@ -101,10 +101,12 @@ func readLevel(d *ooxml.Decoder, start xml.StartElement, l *list) error {
 		}
 		return d.Skip()
 	}, nil)
+	set(index, lvl)
+	return err
 }
 
 func (n *numbering) readUse(d *ooxml.Decoder, id int) error {
-	u := &use{overrides: map[int]int{}}
+	u := &use{overrides: map[int]int{}, levels: map[int]level{}}
 	n.uses[id] = u
 	return d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
@@ -112,18 +114,35 @@ func (n *numbering) readUse(d *ooxml.Decoder, id int) error {
 			u.list = ooxml.Attr(start, "val")
 		case "lvlOverride":
 			index, err := strconv.Atoi(ooxml.Attr(start, "ilvl"))
-			if err != nil {
+			if err != nil || index < 0 || index > maxLevel {
 				break
 			}
-			return d.Children(func(start xml.StartElement) error {
-				if first := number(start); start.Name.Local == "startOverride" && first != nil {
-					u.overrides[index] = *first
-				}
-				return d.Skip()
-			}, nil)
+			return u.readOverride(d, index)
 		}
 		return d.Skip()
 	}, nil)
+}
+
+// readOverride reads a w:lvlOverride (17.9.8): another first number for a level, or another level. That level is the one
+// of the w:lvlOverride: its own w:ilvl is the same.
+func (u *use) readOverride(d *ooxml.Decoder, index int) error {
+	return d.Children(func(start xml.StartElement) error {
+		switch first := number(start); {
+		case start.Name.Local == "lvl":
+			return readLevel(d, start, func(_ int, lvl level) { u.levels[index] = lvl })
+		case start.Name.Local == "startOverride" && first != nil:
+			u.overrides[index] = *first
+		}
+		return d.Skip()
+	}, nil)
+}
+
+// level returns a level as the use has it.
+func (u *use) level(l *list, index int) level {
+	if lvl, ok := u.levels[index]; ok {
+		return lvl
+	}
+	return l.levels[index]
 }
 
 // find returns a w:num and its list, or nil for an unknown id.
@@ -146,12 +165,12 @@ func (n *numbering) find(id int) (*use, *list) {
 
 // levelOf returns the list level that is linked to a style, or 0.
 func (n *numbering) levelOf(id int, style string) int {
-	_, l := n.find(id)
+	u, l := n.find(id)
 	if l == nil {
 		return 0
 	}
-	for i, lvl := range l.levels {
-		if lvl.style == style && style != "" {
+	for i := range l.levels {
+		if u.level(l, i).style == style && style != "" {
 			return i
 		}
 	}
@@ -169,30 +188,28 @@ func (n *numbering) next(id, at int) (marker string, ok bool) {
 	if !u.used {
 		u.used = true
 		for index, start := range u.overrides {
-			if index >= 0 && index <= maxLevel {
-				l.counts[index], l.running[index] = start-1, true
-			}
+			l.counts[index], l.running[index] = start-1, true
 		}
 	}
 	for above := range at { // a skipped level counts as its first number
 		if !l.running[above] {
-			l.counts[above], l.running[above] = l.levels[above].start, true
+			l.counts[above], l.running[above] = u.level(l, above).start, true
 		}
 	}
 	if !l.running[at] {
-		l.counts[at], l.running[at] = l.levels[at].start-1, true
+		l.counts[at], l.running[at] = u.level(l, at).start-1, true
 	}
 	l.counts[at]++
 	for below := at + 1; below <= maxLevel; below++ {
-		if restart := l.levels[below].restart; restart == nil || *restart != 0 && at < *restart {
+		if restart := u.level(l, below).restart; restart == nil || *restart != 0 && at < *restart {
 			l.running[below] = false
 		}
 	}
-	return l.marker(at), true
+	return u.marker(l, at), true
 }
 
-func (l *list) marker(at int) string {
-	lvl := l.levels[at]
+func (u *use) marker(l *list, at int) string {
+	lvl := u.level(l, at)
 	if lvl.format == "bullet" {
 		return "-"
 	}
@@ -204,7 +221,7 @@ func (l *list) marker(at int) string {
 		}
 		i++
 		shown := int(lvl.text[i] - '1')
-		format := l.levels[shown].format
+		format := u.level(l, shown).format
 		if lvl.legal {
 			format = "decimal"
 		}

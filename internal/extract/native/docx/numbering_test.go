@@ -1,0 +1,63 @@
+package docx_test
+
+import (
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+)
+
+// lvl is a level of a list.
+func lvl(level, start, format, text, more string) string {
+	return `<w:lvl w:ilvl="` + level + `"><w:start w:val="` + start + `"/><w:numFmt w:val="` + format + `"/><w:lvlText w:val="` + text +
+		`"/>` + more + `</w:lvl>`
+}
+
+// TestOverrides: a use of a list may have levels of its own (w:lvlOverride).
+func TestOverrides(t *testing.T) {
+	t.Parallel()
+	override := func(level, content string) string {
+		return `<w:lvlOverride w:ilvl="` + level + `">` + content + `</w:lvlOverride>`
+	}
+	list := `<w:abstractNum w:abstractNumId="0">` + lvl("0", "1", "decimal", "%1.", "") + lvl("1", "1", "lowerLetter", "%1.%2)", "") +
+		`</w:abstractNum>`
+	heading := `<w:p><w:pPr><w:outlineLvl w:val="0"/><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>H</w:t></w:r></w:p>`
+	styles := `<w:styles` + namespaces + `><w:style w:type="paragraph" w:styleId="Clause"><w:name w:val="Clause"/><w:pPr><w:numPr>` +
+		`<w:numId w:val="1"/></w:numPr></w:pPr></w:style></w:styles>`
+	for _, tt := range []struct{ what, overrides, body, want string }{
+		{"none", "", li("1", "0", "a") + li("1", "1", "b"), "1. a\n    - 1.a) b\n"},
+		{
+			"a level", override("0", lvl("0", "3", "upperRoman", "Part %1", "")), li("1", "0", "a") + li("1", "1", "b") + li("1", "0", "c"),
+			"- Part III a\n    - III.a) b\n- Part IV c\n",
+		},
+		{
+			"another number as well", override("0", `<w:startOverride w:val="5"/>`+lvl("0", "1", "upperRoman", "%1.", "")),
+			li("1", "0", "a") + heading, "- V. a\n\n# VI. H\n",
+		},
+		{
+			"of one use only", override("0", lvl("0", "1", "upperRoman", "Part %1", "")), li("1", "0", "a") + li("2", "0", "b"),
+			"- Part I a\n2. b\n",
+		},
+		{"in headings", override("0", lvl("0", "1", "upperLetter", "Annex %1:", "")), heading + heading, "# Annex A: H\n\n# Annex B: H\n"},
+		{
+			"its restart", override("1", lvl("1", "1", "decimal", "%2)", `<w:lvlRestart w:val="0"/>`)),
+			li("1", "0", "a") + li("1", "1", "b") + li("1", "0", "c") + li("1", "1", "d"),
+			"1. a\n    1) b\n2. c\n    2) d\n",
+		},
+		{
+			"its style", override("1", lvl("1", "1", "decimal", "(%2)", `<w:pStyle w:val="Clause"/>`)),
+			li("1", "0", "a") + p("Clause", "c"), "1. a\n    - (1) c\n",
+		},
+		{"of a level that lists lack", override("9", lvl("9", "1", "upperRoman", "%1.", "")), li("1", "0", "a"), "1. a\n"},
+	} {
+		got := nativetest.Markdown(t, docx.New(nil), extract.DOCX, nativetest.Zip(t,
+			"word/document.xml", `<w:document`+namespaces+`><w:body>`+tt.body+`</w:body></w:document>`,
+			"word/styles.xml", styles, "word/numbering.xml", `<w:numbering`+namespaces+`>`+list+
+				`<w:num w:numId="1"><w:abstractNumId w:val="0"/>`+tt.overrides+
+				`</w:num><w:num w:numId="2"><w:abstractNumId w:val="0"/></w:num></w:numbering>`))
+		if got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
+		}
+	}
+}
