@@ -41,6 +41,10 @@ func TestOverrides(t *testing.T) {
 		},
 		{"in headings", override("0", lvl("0", "1", "upperLetter", "Annex %1:", "")), heading + heading, "# Annex A: H\n\n# Annex B: H\n"},
 		{
+			"Chinese numbers", override("0", lvl("0", "9", "chineseCountingThousand", "第%1章", "")), heading + heading,
+			"# 第九章 H\n\n# 第十章 H\n",
+		},
+		{
 			"its restart", override("1", lvl("1", "1", "decimal", "%2)", `<w:lvlRestart w:val="0"/>`)),
 			li("1", "0", "a") + li("1", "1", "b") + li("1", "0", "c") + li("1", "1", "d"),
 			"1. a\n    1) b\n2. c\n    2) d\n",

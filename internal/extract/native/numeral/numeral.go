@@ -1,4 +1,4 @@
-// Package numeral formats list numbers: decimal, Roman, letters.
+// Package numeral formats list numbers: decimal, Roman, letters, East Asian.
 package numeral
 
 import (
@@ -27,12 +27,18 @@ func Format(n int, format string) string {
 	case "ordinal":
 		return strconv.Itoa(n) + ordinalSuffix(n)
 	}
+	if text, ok := eastAsian(n, format); ok {
+		return text
+	}
 	return strconv.Itoa(n)
 }
 
+// maxRepeat is how often a letter is repeated. Larger numbers are decimal.
+const maxRepeat = 30
+
 // letters returns A…Z, AA, BB…ZZ, AAA, as Word does.
 func letters(n int) string {
-	if n < 1 || n > 780 {
+	if n < 1 || n > 26*maxRepeat {
 		return strconv.Itoa(n)
 	}
 	return strings.Repeat(string(rune('A'+(n-1)%26)), (n-1)/26+1)
