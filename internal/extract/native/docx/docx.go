@@ -112,6 +112,7 @@ type reader struct {
 	fields    []field                  // open complex fields, innermost last
 	read      map[string]bool          // parts with charts, diagrams and imported documents; each is read once
 	imports   imports
+	held      int    // cells and blocks within the current block of the main text, or the current note
 	title     string // of the first paragraph in the style Title
 	titled    bool   // headings nest under a title
 	main      bool   // what is read is the main text: not a note, a cell or a text box
@@ -126,7 +127,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 			return nil
 		}
 		found, r.main = true, true
-		return r.blocks(r.out.Block)
+		return r.blocks(r.emit)
 	})
 	if err != nil {
 		return err

@@ -26,8 +26,11 @@ func (r *reader) graphic(p *paragraph, start xml.StartElement) error {
 		} else {
 			blocks, err = chart.Read(d, extract.Block{})
 		}
+		if err != nil {
+			return err
+		}
 		p.boxes = append(p.boxes, blocks...)
-		return err
+		return r.holdTables(blocks...)
 	})
 	return ooxml.Optional(err)
 }

@@ -82,7 +82,12 @@ func (r *reader) runImported(part string, emit extract.Emit) error {
 		}
 		i.unpack -= limits.ZipBytes
 	}
-	info, err := i.runner.Extract(r.ctx, src, limits, emit)
+	info, err := i.runner.Extract(r.ctx, src, limits, func(b extract.Block) error {
+		if err := r.holdTables(b); err != nil {
+			return err
+		}
+		return emit(b)
+	})
 	i.inner = append(i.inner, info.Warnings...)
 	return err
 }

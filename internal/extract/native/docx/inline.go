@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
@@ -155,10 +154,7 @@ func (r *reader) character(p *paragraph, start xml.StartElement) error {
 func (r *reader) textBox(p *paragraph) error {
 	fields, main := r.fields, r.main
 	r.fields, r.main = nil, false
-	err := r.blocks(func(b extract.Block) error {
-		p.boxes = append(p.boxes, b)
-		return nil
-	})
+	err := r.blocks(r.into(&p.boxes))
 	r.fields, r.main = fields, main
 	return err
 }

@@ -38,11 +38,8 @@ func (r *reader) readNotes(d *ooxml.Decoder, kind string) error {
 			return d.Skip()
 		}
 		var blocks []extract.Block
-		err := r.blocks(func(b extract.Block) error {
-			blocks = append(blocks, b)
-			return nil
-		})
-		r.fields = nil
+		err := r.blocks(r.into(&blocks))
+		r.fields, r.held = nil, 0
 		cell := extract.CellOf(blocks)
 		cell.Text, cell.Links = extract.Trim(cell.Text, cell.Links)
 		id := ooxml.Attr(start, "id")

@@ -159,10 +159,13 @@ func (r *reader) rowProperties(w *row) error {
 			w.deleted = true
 		case "gridBefore":
 			if n := number(start); n != nil && *n > 0 {
-				for range min(*n, maxSpan) {
-					w.cells, w.contents = append(w.cells, extract.Cell{}), append(w.contents, nil)
+				empty := min(*n, maxSpan)
+				if err := r.hold(empty); err != nil {
+					return err
 				}
-				w.column += min(*n, maxSpan)
+				w.cells = append(w.cells, make([]extract.Cell, empty)...)
+				w.contents = append(w.contents, make([][]extract.Block, empty)...)
+				w.column += empty
 			}
 		}
 		return r.d.Skip()
@@ -189,10 +192,7 @@ func (r *reader) cell(t *table, w *row) error {
 				return r.d.Skip()
 			}, nil)
 		}
-		return r.cellContent(start, func(b extract.Block) error {
-			blocks = append(blocks, b)
-			return nil
-		})
+		return r.cellContent(start, r.into(&blocks))
 	}, nil)
 	if err != nil || w.deleted {
 		return err
@@ -202,8 +202,9 @@ func (r *reader) cell(t *table, w *row) error {
 	} else {
 		t.single = nil
 	}
+	before := len(w.cells)
 	t.place(w, blocks, span, vertical)
-	return nil
+	return r.hold(len(w.cells) - before)
 }
 
 // cellContent reads one block-level child of a w:tc.
