@@ -10,7 +10,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-const maxInstruction = 4 << 10 // bytes of a field's instruction
+const (
+	maxInstruction = 4 << 10 // bytes of a field's instruction
+	maxFields      = 64      // open ones, all of which each text looks at
+)
 
 // field is an open complex field.
 type field struct {
@@ -31,6 +34,9 @@ func (r *reader) field(p, into *paragraph, start xml.StartElement) error {
 	last := len(r.fields) - 1
 	switch mark := ooxml.Attr(start, "fldCharType"); {
 	case mark == "begin":
+		if len(r.fields) == maxFields { // the outermost one hardly has an end
+			r.fields = slices.Delete(r.fields, 0, 1)
+		}
 		r.fields = append(r.fields, field{value: value})
 	case last < 0:
 	case mark == "separate":
