@@ -1,5 +1,5 @@
 // Package chart reads the charts of Office files (DrawingML, ECMA-376 part 1, 21.2): the title, and the cached
-// values as a table of categories by series.
+// values as a table of categories by series. Series of a scatter chart with different values of x have tables of their own.
 package chart
 
 import (
@@ -30,6 +30,8 @@ type chart struct {
 	values []string // titles of the other axes
 	series []series
 	points int
+
+	epoch1904 bool // dates count days from 1904
 }
 
 // series is a c:ser. Empty cells have no point.
@@ -37,6 +39,7 @@ type series struct {
 	name       string
 	categories points
 	values     points
+	scattered  bool // its categories are its own values of x
 }
 
 // points maps indexes to texts.
@@ -48,6 +51,8 @@ func Read(d *ooxml.Decoder, like extract.Block) ([]extract.Block, error) {
 	c := &chart{d: d}
 	err := d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
+		case "date1904":
+			c.epoch1904 = ooxml.On(ooxml.Attr(start, "val"), true)
 		case "title":
 			text, err := c.text()
 			if c.title == "" && c.kind == "" {
@@ -109,11 +114,15 @@ func kind(element string) string {
 
 func (c *chart) ser() error {
 	var s series
+	if c.points++; c.points > maxCells { // it is held, even without values
+		return tooLarge()
+	}
 	err := c.d.Children(func(start xml.StartElement) (err error) {
 		switch start.Name.Local {
 		case "tx":
 			s.name, err = c.text()
 		case "cat", "xVal":
+			s.scattered = start.Name.Local == "xVal"
 			s.categories, err = c.data()
 		case "val", "yVal":
 			s.values, err = c.data()
@@ -213,7 +222,7 @@ func (c *chart) point(into points, start xml.StartElement, code numfmt.Kind) err
 		}
 		text, err := c.d.Text(maxText)
 		if code != numfmt.General {
-			text = numfmt.Format(text, code, false)
+			text = numfmt.Format(text, code, c.epoch1904)
 		}
 		into[ooxml.Int(ooxml.Attr(start, "idx"), len(into))] = text
 		return err
@@ -225,21 +234,12 @@ func tooLarge() error {
 }
 
 func (c *chart) blocks(like extract.Block) ([]extract.Block, error) {
-	var categories points
-	indexes := map[int]bool{}
-	for _, s := range c.series {
-		if categories == nil && len(s.categories) > 0 {
-			categories = s.categories
+	tables := c.tables()
+	cells := 0
+	for _, t := range tables {
+		if cells += len(t.indexes)*(len(t.series)+1) + tableCost; cells > maxCells {
+			return nil, tooLarge()
 		}
-		for i := range s.values {
-			indexes[i] = true
-		}
-	}
-	for i := range categories {
-		indexes[i] = true
-	}
-	if len(indexes)*(len(c.series)+1) > maxCells {
-		return nil, tooLarge()
 	}
 	var out []extract.Block
 	add := func(kind extract.Kind, text string) {
@@ -257,29 +257,14 @@ func (c *chart) blocks(like extract.Block) ([]extract.Block, error) {
 		c.kind += " (" + strings.Join(c.values, ", ") + ")"
 	}
 	add(extract.Picture, c.kind)
-	if len(indexes) == 0 {
-		return out, nil
-	}
-	table := extract.NewTableWriter(func(b extract.Block) error {
+	emit := func(b extract.Block) error {
 		out = append(out, b)
 		return nil
-	}, like)
-	header := []extract.Cell{{Text: c.across}}
-	for _, s := range c.series {
-		header = append(header, extract.Cell{Text: s.name})
 	}
-	table.Row(header, true)
-	for _, i := range slices.Sorted(maps.Keys(indexes)) {
-		row := []extract.Cell{{Text: categories[i]}}
-		for _, s := range c.series {
-			row = append(row, extract.Cell{Text: s.values[i]})
-		}
-		table.Row(row, false)
-		if table.Full() {
-			if err := table.Flush(); err != nil {
-				return nil, err
-			}
+	for _, t := range tables {
+		if err := t.write(c.across, emit, like); err != nil {
+			return nil, err
 		}
 	}
-	return out, table.Flush()
+	return out, nil
 }
