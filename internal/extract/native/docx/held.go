@@ -8,6 +8,9 @@ import (
 // maxHeld limits the cells and blocks that are held at a time. The largest chart fits.
 const maxHeld = 600_000
 
+// maxDefined limits the styles, the lists and their uses that a document defines. Word has no more than some thousand.
+const maxDefined = 1 << 16
+
 // emit emits a block of the main text.
 func (r *reader) emit(b extract.Block) error {
 	r.held = 0
@@ -27,6 +30,15 @@ func (r *reader) hold(n int) error {
 	if r.held += n; r.held > maxHeld {
 		return taskerr.Errorf(taskerr.QuotaExceeded,
 			"a table, text box or note of the Word document holds more than %d cells and paragraphs: split it into smaller ones", maxHeld)
+	}
+	return nil
+}
+
+// holdNotes checks the number of notes and comments, all of which are held until the text refers to them.
+func (r *reader) holdNotes() error {
+	if len(r.notes)+len(r.comments) > maxHeld {
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"the Word document has more than %d notes and comments: split it into smaller files", maxHeld)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -46,7 +47,7 @@ func TestHeld(t *testing.T) {
 		{"cells before a row", document(t, table(row(`<w:trPr>`+strings.Repeat(`<w:gridBefore w:val="63"/>`, 10_000)+`</w:trPr>`)))},
 		{"cells of a table in a cell", document(t, table(row(`<w:tc>`+long+`</w:tc><w:tc/>`)))},
 		{"cells in a text box", document(t, box)},
-		{"paragraphs of a cell", document(t, table(row(`<w:tc>`+strings.Repeat(p("", "x"), 600_001)+`</w:tc>`)))},
+		{"paragraphs of a cell", document(t, table(row(`<w:tc>`+strings.Repeat(x, 600_001)+`</w:tc>`)))},
 		{"cells of a note", withParts(t, x, "footnotes", "footnotes.xml", `<w:footnotes><w:footnote>`+long+`</w:footnote></w:footnotes>`)},
 		{"charts of a paragraph", withParts(t, `<w:p><w:r><w:drawing><c:chart r:id="r0"/><c:chart r:id="r1"/></w:drawing></w:r></w:p>`,
 			"chart", "1.xml", chart, "chart", "2.xml", chart)},
@@ -60,5 +61,40 @@ func TestHeld(t *testing.T) {
 	}
 	if _, err := nativetest.Extract(t, reader(), extract.DOCX, document(t, long+x+long), limits); err != nil {
 		t.Errorf("cells of the main text, which are not held: %v", err)
+	}
+}
+
+// numbered repeats a text that has a %d for the number.
+func numbered(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// TestDefinitions: a document can't define any number of things.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	limits := extract.Limits{ZipRatio: 1 << 20}
+	nativetest.Refuses(t, docx.New(nil), extract.DOCX, withParts(t, x, "footnotes", "footnotes.xml",
+		`<w:footnotes>`+numbered(600_002, `<w:footnote w:id="%d"/>`)+`</w:footnotes>`), limits, taskerr.QuotaExceeded, "600000 notes")
+	styled := `<w:style w:type="paragraph" w:styleId="%d"><w:name w:val="heading 1"/></w:style>`
+	list := lvl("0", "1", "decimal", "%%1.", "")
+	for what, content := range map[string][]byte{
+		"styles": withParts(t, p("65535", "a")+p("65536", "b"), "styles", "styles.xml",
+			`<w:styles>`+numbered(70_000, styled)+`</w:styles>`),
+		"lists": withParts(t, li("1", "0", "a")+li("2", "0", "b"), "numbering", "numbering.xml", `<w:numbering>`+
+			numbered(70_000, `<w:abstractNum w:abstractNumId="%d">`+list+`</w:abstractNum>`)+
+			`<w:num w:numId="1"><w:abstractNumId w:val="65535"/></w:num>`+
+			`<w:num w:numId="2"><w:abstractNumId w:val="65536"/></w:num></w:numbering>`),
+		"uses": withParts(t, li("65535", "0", "a")+li("65536", "0", "b"), "numbering", "numbering.xml", `<w:numbering>`+
+			`<w:abstractNum w:abstractNumId="0">`+numbered(1, list)+`</w:abstractNum>`+
+			numbered(70_000, `<w:num w:numId="%d"><w:abstractNumId w:val="0"/></w:num>`)+`</w:numbering>`),
+	} {
+		doc, err := nativetest.Extract(t, docx.New(nil), extract.DOCX, content, limits)
+		if err != nil || len(doc.Blocks) != 2 || doc.Blocks[0].Kind == extract.Paragraph || doc.Blocks[1].Kind != extract.Paragraph {
+			t.Errorf("%s: got %+v, %v", what, doc, err)
+		}
 	}
 }

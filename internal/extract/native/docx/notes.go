@@ -43,6 +43,9 @@ func (r *reader) readNotes(d *ooxml.Decoder, kind string) error {
 		cell := extract.CellOf(blocks)
 		cell.Text, cell.Links = extract.Trim(cell.Text, cell.Links)
 		id := ooxml.Attr(start, "id")
+		if err == nil {
+			err = r.holdNotes()
+		}
 		if kind != "comment" {
 			r.notes[kind+" "+id] = cell
 			return err

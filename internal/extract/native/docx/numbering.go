@@ -49,10 +49,13 @@ func (n *numbering) read(d *ooxml.Decoder) error {
 	return d.Each(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "abstractNum":
+			if len(n.lists) >= maxDefined {
+				return d.Skip()
+			}
 			return n.readList(d, ooxml.Attr(start, "abstractNumId"))
 		case "num":
 			id, err := strconv.Atoi(ooxml.Attr(start, "numId"))
-			if err != nil {
+			if err != nil || len(n.uses) >= maxDefined {
 				return d.Skip()
 			}
 			return n.readUse(d, id)

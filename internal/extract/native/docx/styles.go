@@ -49,6 +49,9 @@ func (s *styles) read(d *ooxml.Decoder) error {
 		case "docDefaults":
 			return s.defaults(d)
 		case "style":
+			if len(s.byID)+len(s.byRun) >= maxDefined {
+				return d.Skip()
+			}
 			switch ooxml.Attr(start, "type") {
 			case "paragraph", "":
 				return s.style(d, start, s.byID)
