@@ -34,7 +34,7 @@ type stageOf struct {
 const other = "other"
 
 func newJobs(registered []task.Type) *jobs {
-	return &jobs{
+	j := &jobs{
 		types:    newKnownTypes(registered),
 		enqueued: enqueued.counter(), started: started.counter(), retried: retried.counter(),
 		failures: failures.counter(),
@@ -44,6 +44,11 @@ func newJobs(registered []task.Type) *jobs {
 		stageTime: stageTime.histogram(), waited: waited.histogram(),
 		queues: map[string]string{}, stages: map[stageOf]prometheus.Observer{}, onArrive: func(string) {},
 	}
+	// The first bug of a type is to be reported: an increase from no value to 1 is none to Prometheus.
+	for t := range j.types {
+		j.failures.WithLabelValues(string(t), string(taskerr.InternalBug))
+	}
+	return j
 }
 
 func (j *jobs) all() []prometheus.Collector {

@@ -92,6 +92,7 @@ func TestRegisteredTypes(t *testing.T) {
 func TestSeriesAreBounded(t *testing.T) {
 	t.Parallel()
 	m := fresh()
+	before := len(scrape(t, m)["job_failure_total"].GetMetric())
 	for i := range 1000 {
 		odd := task.Type(fmt.Sprintf("type-%d", i))
 		m.Accepted(odd)
@@ -100,8 +101,18 @@ func TestSeriesAreBounded(t *testing.T) {
 	got := scrape(t, m)
 	expect(t, got, 1000, "job_enqueue_total", "job_type", "other")
 	expect(t, got, 1000, "job_failure_total", "job_type", "other", "error_class", "other")
-	if n := len(got["job_failure_total"].GetMetric()); n != 1 {
-		t.Errorf("%d series", n)
+	if n := len(got["job_failure_total"].GetMetric()); n != before+1 {
+		t.Errorf("%d series, %d before", n, before)
+	}
+}
+
+// What alerts at its first time has a value before: to Prometheus an increase from none to 1 is none.
+func TestAlertsSeeTheFirst(t *testing.T) {
+	t.Parallel()
+	got := scrape(t, fresh())
+	expect(t, got, 0, "job_failure_total", "job_type", "ingest", "error_class", "internal_bug")
+	for _, result := range []string{"failed", "refused"} {
+		expect(t, got, 0, "async_worker_webhook_attempts_total", "result", result)
 	}
 }
 

@@ -17,6 +17,9 @@ type services struct {
 	webhookTime, gatewayTime                                *prometheus.HistogramVec
 }
 
+// webhookRetry is the result of an attempt that another one follows.
+const webhookRetry = "retry"
+
 func newServices() *services {
 	s := &services{
 		requests: requests.counter(), webhooks: webhooks.counter(), tokens: tokens.counter(),
@@ -30,6 +33,9 @@ func newServices() *services {
 	s.gatewayTime.WithLabelValues()
 	for _, kind := range []string{"prompt", "completion"} {
 		s.chatTokens.WithLabelValues(kind)
+	}
+	for _, result := range []string{store.DeliveryDelivered, store.DeliveryFailed, store.DeliveryRefused, webhookRetry} {
+		s.webhooks.WithLabelValues(result)
 	}
 	for _, result := range []string{"embedded", "reused"} {
 		s.chunks.WithLabelValues(result)
@@ -50,7 +56,7 @@ func (s *services) QueueRequest(operation, result string) {
 func (s *services) Webhook(o webhook.Observation) {
 	result := o.Status
 	if result == store.DeliveryPending {
-		result = "retry"
+		result = webhookRetry
 	}
 	s.webhooks.WithLabelValues(result).Inc()
 	if o.ResponseStatus != 0 {
