@@ -120,7 +120,7 @@ func (e *Engine) callBegin(ctx context.Context, a *attempt) (b store.BeginAnswer
 	}
 	a.calledAt = time.Now()
 	over := e.outages.call()
-	defer func() { over(err != nil && !invalid(err), false) }() // also when it panics
+	defer func() { over(transient(err), refused(err)) }() // also when it panics; the fault of one message is no outage
 	b, err = e.deps.Store.Begin(ctx, asking)
 	if transient(err) {
 		e.begins.lost(a.task.ID, asking.ID)

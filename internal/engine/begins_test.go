@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A begin that the store took and whose answer was lost costs no attempt, and doesn't keep the job waiting for
@@ -112,5 +113,28 @@ func TestUnansweredBeginBesideALiveAttempt(t *testing.T) {
 			t.Errorf("it ran %d times, want once", runs.Load())
 		}
 		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// A begin that fails for its message alone is no outage of the database: others don't leave jobs to their holders for it.
+func TestBadBeginIsNoOutage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var away atomic.Int64
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.BeginAnswer, error) {
+			if b.JobID == "odd" {
+				return store.BeginAnswer{}, taskerr.Errorf(taskerr.InternalBug, "the arguments can't be encoded")
+			}
+			away.Store(int64(b.Away))
+			return w.store.Begin(ctx, b)
+		}
+		w.start(done)
+		w.send(w.queues.Normal, message("odd", ""))
+		w.settled(30 * time.Second)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(30 * time.Second)
+		w.expectState("t1", job.Succeeded, 1)
+		if got := time.Duration(away.Load()); got != 0 {
+			t.Errorf("t1 was begun after an outage of %v, want none", got)
+		}
 	})
 }

@@ -96,7 +96,11 @@ func TestForgedOrigin(t *testing.T) {
 		w.start(done)
 		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{},"movedfrom":"other-tasks/x/0"}`)
 		w.send(w.queues.Normal, `{"task_id":"t2","task_type":"test","payload":{},"movedfrom":"acme-tasks-low/x/99999999999999"}`)
+		w.send(w.queues.Normal, `{"task_id":"t3","task_type":"test","payload":{},"movedfrom":"acme-tasks/x/-99999999999999999"}`)
 		w.settled(time.Minute)
+		if s := w.row("t3").Begin.Source; s.MessageID == "x" || s.InsertedAt.Year() < 1970 {
+			t.Errorf("t3 came from %+v", s)
+		}
 		if s := w.row("t1").Begin.Source; s.Queue != "acme-tasks" || s.MessageID == "x" {
 			t.Errorf("t1 came from %+v", s)
 		}

@@ -183,7 +183,10 @@ func TestMoved(t *testing.T) {
 			t.Errorf("%s: was %+v\nis  %+v", name, before, after)
 		}
 	}
-	for _, odd := range []string{`"a"`, `"a/b"`, `"a/b/c"`, `7`, `"/b/1"`} {
+	for _, odd := range []string{
+		`"a"`, `"a/b"`, `"a/b/c"`, `7`, `"/b/1"`, `"a/b/0"`, `"a/b/-1"`, `"a/b/-99999999999999999"`,
+		`"a/b/253402300800000"`, `"a/b/9223372036854775807"`,
+	} {
 		d, err := task.Decode(`{"task_id":"t","task_type":"ocr","payload":{},"movedfrom":`+odd+`}`, ours)
 		if err != nil || d.Origin != (task.Origin{}) || !slices.Equal(d.Task.Ignored, []string{"movedfrom"}) {
 			t.Errorf("%s: %+v, %v", odd, d, err)

@@ -18,6 +18,10 @@ type Origin struct {
 // movedFrom is the member of a message that says so, of a CloudEvents envelope an extension attribute.
 const movedFrom = "movedfrom"
 
+// latestOrigin bounds the time of an origin, in milliseconds since 1970: the end of the year 9999, the last that JSON
+// can hold. An origin before 1970 is not a queue's either.
+const latestOrigin = 253402300800000
+
 // Moved is a message's text with its origin in it. Whatever wraps the text is taken off.
 func Moved(text string, from Origin) (string, error) {
 	f, invalid := object(text)
@@ -68,7 +72,7 @@ func (f *fields) origin() Origin {
 		return Origin{}
 	}
 	at, err := strconv.ParseInt(parts[2], 10, 64)
-	if err != nil {
+	if err != nil || at <= 0 || at >= latestOrigin {
 		return Origin{}
 	}
 	delete(f.members, movedFrom)
