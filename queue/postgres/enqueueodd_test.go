@@ -46,6 +46,47 @@ func TestEnqueueRefusesOtherTypes(t *testing.T) {
 	}
 }
 
+// TestEnqueueRefusesUnstorable: so is what the decoder refuses anywhere in a message, and nothing that it takes.
+func TestEnqueueRefusesUnstorable(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	open(t, url, "acme", "acme-tasks")
+	conn := as(t, url, "acme")
+	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+	for i, c := range []struct {
+		payload, more string
+		taken         bool
+	}{
+		{payload: `{"x":` + deep(62) + `}`, taken: true},
+		{payload: `{"x":` + deep(63) + `}`},
+		{payload: strings.Repeat(`{"x":[`, 32) + "7" + strings.Repeat("]}", 32)},
+		{payload: strings.Repeat(`{"x":`, 63) + "7" + strings.Repeat("}", 63), taken: true},
+		{payload: strings.Repeat(`{"x":`, 64) + "7" + strings.Repeat("}", 64)},
+		{payload: `{}`, more: `,"hints":{"x":` + deep(63) + `}`},
+		{payload: `{"x":[1e308,-1.7976931348623157e308,1e-308,0.5]}`, taken: true},
+		{payload: `{"x":[1,{"y":1e309}]}`},
+		{payload: `{"x":-2e308}`},
+		{payload: `{"x":1}`, more: `,"other":1e400`},
+		{payload: `{"x":0.` + strings.Repeat("7", 398) + `}`, taken: true},
+		{payload: `{"x":0.` + strings.Repeat("7", 399) + `}`},
+		{payload: `{"x":"` + strings.Repeat("7", 999) + `"}`, taken: true},
+		{payload: `{"claim_check":{"blob":"a"}}`, taken: true},
+		{payload: `{}`, more: `,"claim_check":{"blob":"tasks/a.json"}`},
+		{payload: `{}`, more: `,"claim_check":null`, taken: true},
+	} {
+		text := fmt.Sprintf(`{"task_id":"t%d","task_type":"ingest","payload":%s%s}`, i, c.payload, c.more)
+		if d, err := task.Decode(text, task.Options{ClientID: "acme"}); (err == nil && d.ClaimCheck == "") != c.taken {
+			t.Errorf("%.99s: the worker says %v", text, err)
+		}
+		for _, call := range []string{`aw_enqueue($1::jsonb)`, `aw_enqueue_all(jsonb_build_object('tasks', jsonb_build_array($1::jsonb)))`} {
+			_, err := conn.Exec(t.Context(), "select "+call, text)
+			if want := map[bool]string{false: "AW006"}[c.taken]; raised(err) != want {
+				t.Errorf("%s of %.99s: %v, want %q", call, text, err, want)
+			}
+		}
+	}
+}
+
 // TestEnqueueTimes: a time that the worker's decoder refuses is refused at once, and not when it has come.
 func TestEnqueueTimes(t *testing.T) {
 	t.Parallel()

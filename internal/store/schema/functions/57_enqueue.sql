@@ -32,6 +32,22 @@ exception when datetime_field_overflow or invalid_datetime_format or invalid_tim
   raise exception 'run_at is not a time: use 2026-12-01T06:00:00Z' using errcode = 'AW006';
 end $$;
 
+-- aw_unstorable is what the worker's decoder refuses in a task message wherever it is, though jsonb takes it; null: nothing.
+-- Such a refusal passes no payload on, so the job that is recorded here would wait for ever. The numbers are those that a
+-- double can't hold, and those of more characters than the decoder reads. jsonb writes all their
+-- digits, so a short message has none.
+create or replace function {{ .schema }}.aw_unstorable(t jsonb) returns text
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  if t @? 'strict $.**{64} ? (@.type() == "object" || @.type() == "array")' then
+    return 'the message is nested more than 64 levels deep: flatten it';
+  elsif length(t::text) > 300 and exists (select from jsonb_path_query(t, 'strict $.** ? (@.type() == "number")') n
+                where abs(n::numeric) >= 1.7976931348623158e308 or length(n::text) > 400) then
+    return 'the message has a number out of the range of a double, or of more than 400 characters: send it as a string';
+  end if;
+  return null;
+end $$;
+
 -- aw_task_problem is what is wrong with a task message, as the worker's decoder would find it; null: nothing.
 create or replace function {{ .schema }}.aw_task_problem(t jsonb) returns text
 language sql immutable
@@ -41,10 +57,12 @@ return case
     when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]+$' or length(t ->> 'task_id') > 128 then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
     when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' or jsonb_typeof(t -> 'task_type') <> 'string'
       then 'task_type must be the name of a type of task: 1 to 64 of a-z 0-9 _ -, with a letter in front'
+    when t ? 'claim_check' then 'claim_check names a blob with the task: enqueue the task itself'
     when jsonb_typeof(t -> 'payload') is distinct from 'object' then 'payload must be an object'
     when jsonb_typeof(coalesce(nullif(t -> 'hints', 'null'), '{}')) <> 'object' then 'hints must be an object'
     when coalesce(t #>> '{hints,priority}', t ->> 'priority', 'normal') not in ('high', 'normal', 'low')
-      then 'priority must be high, normal or low' end;
+      then 'priority must be high, normal or low'
+    else {{ .schema }}.aw_unstorable(t) end;
 
 -- aw_enqueue takes a task message, records its job and puts the message on its queue; task_id may be left out. It
 -- returns job_id, and created: whether it is new. The same task again changes nothing, unless hints.force is set;
