@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/message"
@@ -163,66 +161,6 @@ func (e *Engine) beginning(a *attempt) store.Begin {
 	}
 }
 
-// decode decodes a message's text into a task, and fetches the blob of a claim check. When that fails it returns what
-// could be decoded. The priority of a claim check applies if the blob has none.
-func (e *Engine) decode(ctx context.Context, text string) (task.Decoded, error) {
-	opts := task.Options{ClientID: e.cfg.ClientID}
-	decoded, err := task.Decode(text, opts)
-	if err != nil || decoded.ClaimCheck == "" {
-		return decoded, err
-	}
-	claim := decoded
-	text, err = e.claim(ctx, claim.ClaimCheck)
-	if err != nil {
-		return claim, err
-	}
-	opts.FromClaimCheck = true
-	decoded, err = task.Decode(text, opts)
-	decoded.Origin = claim.Origin
-	if decoded.Priority == "" && claim.Priority != "" {
-		decoded.Priority, decoded.Task.Priority = claim.Priority, claim.Priority
-	}
-	return decoded, err
-}
-
-// A claim check that can't be fetched has no job row that counts attempts. After this many deliveries and this long it
-// is dead-lettered, from where it can be replayed.
-const (
-	claimTries    = 20
-	claimPatience = 24 * time.Hour
-)
-
-// givenUp reports whether a message without a job row was tried often enough. Both limits must be exceeded: a backlog
-// alone makes a message old, and crashes alone raise the dequeue count.
-func (d *delivery) givenUp() bool {
-	return d.msg.DequeueCount >= claimTries && time.Since(d.msg.InsertedAt) >= claimPatience
-}
-
-// claimWait doubles with each delivery, from 2 s to 10 min: other messages don't wait for it.
-func (d *delivery) claimWait() time.Duration {
-	return min(time.Second<<min(d.msg.DequeueCount, 10), 10*time.Minute)
-}
-
-// claim fetches the blob of a claim check.
-func (e *Engine) claim(ctx context.Context, name string) (string, error) {
-	if err := blob.CheckName(name); err != nil {
-		return "", fmt.Errorf("claim_check.blob: %w", err)
-	}
-	_, body, err := e.deps.Bucket.Open(ctx, name)
-	if errors.Is(err, blob.ErrNotFound) {
-		return "", taskerr.Errorf(taskerr.ContentMissing, "the claim check's blob is not in the tenant's container")
-	}
-	if err != nil {
-		return "", fmt.Errorf("open a claim check's blob: %w", err)
-	}
-	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(body, task.MaxBytes+1))
-	if err != nil {
-		return "", fmt.Errorf("read a claim check's blob: %w", err)
-	}
-	return string(text), nil // the decoder refuses one that is too long
-}
-
 // undecoded handles a message that is not a task: for good, or because its text can't be fetched now.
 func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, err error) {
 	if invalid, ok := errors.AsType[*task.Invalid](err); ok {
@@ -244,13 +182,6 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 	d.awaitBucket(ctx, "its claim check can't be fetched", err)
 }
 
-// awaitBucket puts a message back for claimWait.
-func (d *delivery) awaitBucket(ctx context.Context, because string, err error) {
-	wait := jittered(d.claimWait())
-	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", because, "error", err, "wait", wait)
-	d.putBack(ctx, wait)
-}
-
 // refuse rejects a task for its payload, or for a bug that its payload triggers.
 func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *taskerr.Error) {
 	reason := "invalid_payload"
@@ -260,8 +191,11 @@ func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *
 	e.reject(ctx, d, rejection(t, reason, failure))
 }
 
-// reject records a message that can't become a task, and buries it.
+// reject records a message that can't become a task, and buries it. It has its own time: what found the fault may have
+// used up the caller's.
 func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
+	ctx, done := settling(ctx)
+	defer done()
 	r.Source, r.Original, r.Worker = d.source(), d.msg.Text, e.cfg.Worker
 	settled, err := e.deps.Store.Reject(ctx, r)
 	if err != nil {
