@@ -4,11 +4,14 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 )
 
 // TestRunsLater: a task starts at its run_at and not before, once, however often its message comes; its message waits
@@ -81,6 +84,49 @@ func TestForcedLater(t *testing.T) {
 		if at := ran(); len(at) != 2 || at[1].Before(due) || at[1].Sub(due) > 15*time.Second {
 			t.Errorf("run at %v, due at %v", at, due)
 		}
+	})
+}
+
+// slowSweeps is a store whose answers to a sweep take a second: two sweeps at once find the same.
+type slowSweeps struct{ *storememory.Jobs }
+
+func (s slowSweeps) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
+	found, err := s.Jobs.Sweep(ctx, o, limit)
+	time.Sleep(time.Second)
+	return found, err
+}
+
+// TestForcedLaterByTwoSweeps: it is done once, too, when the sweeps of two workers find its message at once and both send
+// it, before and after the run (I2).
+func TestForcedLaterByTwoSweeps(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.jobs = slowSweeps{w.store}
+		texts := w.watchSends()
+		var runs atomic.Int32
+		run := func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			runs.Add(1)
+			return done(ctx, c)
+		}
+		w.start(run)
+		other := *w
+		other.cfg.Worker = "w2"
+		other.start(run)
+		defer other.shutdown()
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		for round := range 2 { // the second at another time is another run
+			before, sent := runs.Load(), len(*texts)+1
+			w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true},"run_at":"`+
+				time.Now().Add(5*time.Hour).UTC().Format(time.RFC3339)+`"}`)
+			w.settled(6 * time.Hour)
+			if n := len(*texts) - sent; n != 2 {
+				t.Errorf("round %d: %d messages of the sweeps, want one of each", round, n)
+			}
+			if n := runs.Load() - before; n != 1 || w.row("t1").Series != round+2 {
+				t.Errorf("round %d: %d runs, series %d, want one run", round, n, w.row("t1").Series)
+			}
+		}
+		w.expectDepth(w.queues.Normal, 0)
 	})
 }
 

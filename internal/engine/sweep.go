@@ -169,13 +169,14 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, er
 		e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
 		return false, nil
 	}
-	err = e.sendRecorded(ctx, q, u.JobID, u.Message)
+	text := identified(q, u, u.Message)
+	err = e.sendRecorded(ctx, q, u.JobID, text)
 	if errors.Is(err, queue.ErrTooLarge) { // an older version recorded it as it came
-		text, failed := message.Fit(ctx, e.deps.Bucket, task.Task{ID: u.JobID}, u.Message)
+		claim, failed := message.Fit(ctx, e.deps.Bucket, task.Task{ID: u.JobID}, text)
 		if failed != nil {
 			return false, failed
 		}
-		err = e.sendRecorded(ctx, q, u.JobID, text)
+		err = e.sendRecorded(ctx, q, u.JobID, identified(q, u, claim))
 	}
 	if err != nil {
 		return !errors.Is(err, errNotTaken), err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,18 +45,21 @@ func (w *world) begunFrom(messageID, text string, maxAttempts int) store.Holder 
 // sends counts the messages that are put on the queues of tasks.
 type sends struct {
 	queue.Queue
+	mu    *sync.Mutex // workers send at once
 	texts *[]string
 }
 
 func (q sends) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
+	q.mu.Lock()
 	*q.texts = append(*q.texts, text)
+	q.mu.Unlock()
 	return q.Queue.Send(ctx, text, o)
 }
 
 func (w *world) watchSends() *[]string {
-	texts := []string{}
-	w.queues.High, w.queues.Normal, w.queues.Low = sends{w.queues.High, &texts}, sends{w.queues.Normal, &texts},
-		sends{w.queues.Low, &texts}
+	mu, texts := new(sync.Mutex), []string{}
+	w.queues.High, w.queues.Normal, w.queues.Low = sends{w.queues.High, mu, &texts}, sends{w.queues.Normal, mu, &texts},
+		sends{w.queues.Low, mu, &texts}
 	return &texts
 }
 

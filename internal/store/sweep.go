@@ -27,9 +27,10 @@ type SweepAnswer struct {
 
 // Unsent is a message that a sweep sends again.
 type Unsent struct {
-	JobID   string `json:"job_id"`
-	Queue   string `json:"queue"`
-	Message string `json:"message"`
+	JobID   string    `json:"job_id"`
+	Queue   string    `json:"queue"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"` // it was to be sent then; of one job, another message has another
 }
 
 // Stalled is a job whose message should have come long ago.

@@ -23,8 +23,12 @@ func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.Swe
 			}
 		}
 		if ready && !slices.Contains(o.SkipQueues, r.Submitted.Queue) {
+			since := r.Updated
+			if r.Submitted.SendAt != nil {
+				since = *r.Submitted.SendAt
+			}
 			found.Unsent = append(found.Unsent, store.Unsent{
-				JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message,
+				JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message, Since: since,
 			})
 		}
 		if r.stalled(o) {

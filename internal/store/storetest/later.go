@@ -91,6 +91,22 @@ func testForceLaterReleased(t *testing.T, b *bench) {
 	}
 }
 
+// testLaterSince: all sweeps find a message under the time at which it was to start, however late they are.
+func testLaterSince(t *testing.T, b *bench) {
+	m, h := b.run()
+	b.complete(h)
+	at := time.Now().Add(-time.Minute).Truncate(time.Millisecond)
+	m.Hints = json.RawMessage(`{"force":true}`)
+	if _, err := b.Submit(b.ctx(), store.Submission{Task: m.Task, Queue: "q", Message: "m", SendAt: &at}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := b.unsent(hour); len(got) != 1 || !got[0].Since.Equal(at) {
+			t.Errorf("found %+v, want one since %v", got, at)
+		}
+	}
+}
+
 // testRetryBesideLater: a retry by hand takes the place of a later run, and starts now.
 func testRetryBesideLater(t *testing.T, b *bench) {
 	m, h := b.run()

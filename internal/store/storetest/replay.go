@@ -85,7 +85,7 @@ func testReplay(t *testing.T, b *bench) {
 
 	// I1: recorded with its message, so a sweep sends it if nothing else does.
 	unsent := b.unsent(0)
-	if !slices.Equal(unsent, []store.Unsent{{JobID: plan.JobID, Queue: r.Queue, Message: r.Message}}) {
+	if !slices.Equal(undated(t, unsent), []store.Unsent{{JobID: plan.JobID, Queue: r.Queue, Message: r.Message}}) {
 		t.Errorf("unsent: %+v", unsent)
 	}
 	if unsent = b.unsent(hour); len(unsent) != 0 {

@@ -48,6 +48,7 @@ var jobTests = []suiteTest{
 	{"force", testForce},
 	{"forced to run later", testForceLater},
 	{"forced to run later and given back", testForceLaterReleased},
+	{"forced to run later, found twice", testLaterSince},
 	{"forced to run later at its failure", testForceLaterFailed},
 	{"duplicate of a job that starts later", testDuplicateOfLater},
 }

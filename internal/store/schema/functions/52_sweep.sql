@@ -24,7 +24,8 @@ begin
   return jsonb_build_object(
     'unsent', coalesce((
       select jsonb_agg(
-        jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
+        jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message,
+          'since', coalesce(u.run_at, u.updated_at)) order by u.created_at)
       from (select * from {{ .schema }}.jobs
             where client_id = v_client and not coalesce(p -> 'skip_queues' ? queue, false)
               and message is not null and sent_at is null
