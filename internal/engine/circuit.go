@@ -16,7 +16,7 @@ import (
 const (
 	closed   = "closed"    // the service is up
 	open     = "open"      // it is down: no task that needs it is started
-	halfOpen = "half-open" // one task at a time tries it
+	halfOpen = "half-open" // a task tries it; another one does if that takes long
 )
 
 const (
@@ -56,7 +56,7 @@ const (
 //   - A service with a probe is down when the probe fails. One failure of a task triggers the probe. When the probe
 //     succeeds, the failure is the task's own, and is counted.
 //   - A service without a probe is down when breakerTrips different jobs failed in a row. Then one job at a time, each
-//     time a different one, tries whether it is up again.
+//     time a different one, tries whether it is up again; beside one that takes longer than trialTime, another does.
 //   - A job that failed suspectAfter times just when the service went down, and does so again after it was up, brings
 //     it down: the attempt is counted. Such suspects run one at a time, so that none is blamed for another.
 type circuit struct {
@@ -77,7 +77,7 @@ type circuit struct {
 	pause     time.Duration   // the last one
 	failed    map[string]bool // jobs since the last success
 	doubted   bool            // its probe succeeds, but all tasks fail
-	trial     string          // half-open: the job that tries the service; empty: none
+	trials    trials          // half-open
 	alone     string          // the suspect that is running; empty: none
 	up        time.Time       // when the service was last known to be up
 	trouble   *Trouble        // the last failure; nil: none
@@ -105,10 +105,10 @@ func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 	switch {
 	case c.state == open:
 		return c.refuse(id, time.Until(c.until))
-	case c.state == halfOpen && (c.trial != "" || c.yields(id)):
+	case c.state == halfOpen && (c.trials.full(c.suspects[id].times >= suspectAfter) || c.yields(id)):
 		return c.refuse(id, jittered(c.probing()))
 	case c.state == halfOpen:
-		c.trial = id
+		c.trials.begin(id)
 	case c.suspects[id].times < suspectAfter:
 	case c.alone != "":
 		return c.refuse(id, jittered(c.probing()))
@@ -177,7 +177,7 @@ func (c *circuit) yields(id string) bool {
 func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, known bool) verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, mine := time.Now(), c.trial == id
+	now, mine := time.Now(), c.trials.has(id)
 	c.needed = true
 	c.trouble = c.trouble.again(now, failure.Class, hint(failure))
 	c.failed[id] = true
@@ -195,9 +195,7 @@ func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, 
 	case c.state == open:
 		c.close() // its pause has ended, and no task needed it
 	}
-	if mine {
-		c.trial = ""
-	}
+	c.trials.end(id)
 	if !down {
 		return counted
 	}
@@ -216,7 +214,7 @@ func (c *circuit) succeeds(id string, began time.Time) {
 	if began.After(c.up) {
 		c.up = began
 	}
-	if c.state != closed && c.trial != id {
+	if c.state != closed && !c.trials.has(id) {
 		return // the attempt began before the outage
 	}
 	if c.state != closed {
@@ -237,9 +235,7 @@ func (c *circuit) seen() {
 func (c *circuit) leave(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.trial == id {
-		c.trial = ""
-	}
+	c.trials.end(id)
 	if c.alone == id {
 		c.alone = ""
 	}
@@ -269,6 +265,7 @@ func (c *circuit) trip() {
 				", less often after some minutes if nothing but a task can try it")
 	}
 	c.state, c.until = open, now.Add(c.pause-breakerMargin)
+	c.trials.endAll()
 }
 
 // longest is the current longest pause; mu is held.
@@ -284,7 +281,8 @@ func (c *circuit) close() {
 	now := time.Now()
 	c.log.Warn("circuit breaker", event.Key, event.BreakerClosed, "dependency", c.of, "state", closed, "down_for",
 		now.Sub(c.since).Round(time.Second))
-	c.state, c.since, c.recovered, c.trouble, c.doubted, c.trial = closed, now, now, nil, false, ""
+	c.state, c.since, c.recovered, c.trouble, c.doubted = closed, now, now, nil, false
+	c.trials.endAll()
 	clear(c.failed)
 	c.closes()
 }
