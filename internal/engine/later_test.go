@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
@@ -128,6 +129,54 @@ func TestForcedLaterByTwoSweeps(t *testing.T) {
 		}
 		w.expectDepth(w.queues.Normal, 0)
 	})
+}
+
+// lameSweeps is a store whose sweeps fail for a while.
+type lameSweeps struct {
+	*storememory.Jobs
+	down  *atomic.Bool
+	calls *atomic.Int32
+}
+
+func (s lameSweeps) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
+	if s.calls.Add(1); s.down.Load() {
+		return store.SweepAnswer{}, errDown
+	}
+	return s.Jobs.Sweep(ctx, o, limit)
+}
+
+// TestRunsSoonAfterAnOutage: a task whose time comes while the database or its queue is away starts soon after that, and
+// a long outage costs few tries.
+func TestRunsSoonAfterAnOutage(t *testing.T) {
+	for name, lasts := range map[string]time.Duration{"a moment": 2 * time.Second, "an hour": time.Hour} {
+		for _, of := range []string{"database", "queue"} {
+			t.Run(of+" "+name, func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					var down atomic.Bool
+					sweeps := lameSweeps{w.store, new(atomic.Bool), new(atomic.Int32)}
+					if w.jobs = sweeps; of == "database" {
+						sweeps.down = &down
+						w.jobs = sweeps
+					} else {
+						w.queues.Normal = closedQueue{w.queues.Normal, &down}
+					}
+					w.start(done)
+					due := time.Now().Add(2 * time.Hour).UTC().Truncate(time.Second)
+					w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{},"run_at":"`+due.Format(time.RFC3339)+`"}`)
+					w.settled(time.Until(due) - time.Second)
+					down.Store(true)
+					before := sweeps.calls.Load()
+					w.settled(time.Second + lasts)
+					if n := int(sweeps.calls.Load() - before); n > 6+2*int(lasts/engine.DefaultSweepEvery) {
+						t.Errorf("%d sweeps in an outage of %v", n, lasts)
+					}
+					down.Store(false)
+					w.settled(30*time.Second + min(lasts, engine.DefaultSweepEvery)) // a round beside the first try may fail, too
+					w.expectState("t1", job.Succeeded, 1)
+				})
+			})
+		}
+	}
 }
 
 // TestRunsNever: a start that is more than a year ahead is refused.

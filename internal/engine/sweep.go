@@ -24,6 +24,11 @@ const (
 	DefaultSweepEvery = 5 * time.Minute // Config.SweepEvery
 
 	sweepBatch = 50 // a message may have 1 MiB
+
+	// sweepAgain is the first pause after a sweep that failed; it doubles up to that of the rounds.
+	sweepAgain = 10 * time.Second
+	// never is longer than any message waits: a sweep with it sends only those whose time has come.
+	never = 100 * 365 * 24 * time.Hour
 )
 
 // overdue defines when the sweep takes a job. Its message may just be waiting in a long queue, so resends are rare;
@@ -37,20 +42,27 @@ var overdue = store.SweepAges{
 
 func (e *Engine) sweepLoop(ctx context.Context) {
 	// At the start the messages of many jobs are still on the queue: process those first.
-	revive := false
+	revive, ages := false, overdue
 	every := cmp.Or(e.cfg.SweepEvery, DefaultSweepEvery)
 	round := time.Now().Add(jittered(every))
+	pauses := retry.Backoff{First: sweepAgain, Max: every, Jitter: 0.1}.Waits()
 	for {
-		due, err := e.sweep(ctx, revive)
+		due, err := e.sweep(ctx, ages, revive)
+		e.StartsAt(due)
+		if ages = overdue; err == nil {
+			pauses.Reset()
+		} else { // until the next round a queue that refuses messages is not asked for a batch of all that wait
+			ages.UnsentFor = never
+			e.StartsAt(time.Now().Add(pauses.Next()))
+		}
 		if err != nil && ctx.Err() == nil {
 			e.log.Warn("can't find or resend lost messages; retrying later", "error", err)
 		}
-		e.StartsAt(due)
 		if e.awaitSweep(ctx, round) != nil {
 			return
 		}
 		if revive = !time.Now().Before(round); revive {
-			round = time.Now().Add(jittered(every))
+			round, ages = time.Now().Add(jittered(every)), overdue
 		}
 	}
 }
@@ -78,7 +90,7 @@ type nextStart struct {
 // shortestSweep is the least time between two sweeps.
 const shortestSweep = time.Second
 
-// awaitSweep waits for the next round, or for the time of a job.
+// awaitSweep waits for the next round, for the time of a job, or for the end of a pause after a failure.
 func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
 	if err := retry.Sleep(ctx, shortestSweep); err != nil {
 		return err
@@ -109,8 +121,7 @@ func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
 // sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others, nor
 // does a queue that takes no message: the next batch has none of its. It returns when the next job is due that waits for
 // its time; zero: none is known.
-func (e *Engine) sweep(ctx context.Context, revive bool) (due time.Time, err error) {
-	ages := overdue
+func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (due time.Time, err error) {
 	for more := true; more; {
 		found, failed := e.deps.Store.Sweep(ctx, ages, sweepBatch)
 		if failed != nil {
