@@ -289,7 +289,7 @@ func (a *API) snapshot(ctx context.Context) []byte {
 		for _, j := range found.Jobs {
 			p.Items = append(p.Items, jobOf(j))
 		}
-		if found.Last != nil || len(p.Items) >= maxSnapshot {
+		if len(p.Items) >= maxSnapshot {
 			break
 		}
 	}

@@ -131,11 +131,15 @@ func databaseURL(c *Config, s string) *fault {
 
 // traceHeaders checks the form of a list of headers. Faults never quote one: it may be a key.
 func traceHeaders(c *Config, s string) *fault {
-	if _, err := headers.Parse(s); err != nil {
+	_, unusable, err := headers.Parse(s)
+	if err != nil {
 		return &fault{
 			err.Error(), "set it to NAME=VALUE, several separated by commas; write a comma, a % or another special " +
 				"character of a value percent-encoded (%2C, %25)",
 		}
+	}
+	for _, why := range unusable {
+		c.warnings = append(c.warnings, Problem{"OTEL_EXPORTER_OTLP_HEADERS", why, "correct it; it is not sent"})
 	}
 	c.Tracing.Headers = NewSecret(s)
 	return nil

@@ -25,19 +25,30 @@ func (l *loader) checkPII() {
 	}
 }
 
-// checkKinds refuses kinds that nothing finds: with such a list personal data would go on to the model and the index. A
-// detector may have kinds that only it knows.
+// checkKinds refuses a list of kinds of which nothing is found: personal data would go on to the model and the index. It
+// warns of kinds that nothing finds beside others. A detector may have kinds that only it knows.
 func (l *loader) checkKinds() {
 	known := kind.Patterns()
+	var unknown []Problem
 	for _, k := range l.cfg.PII.Kinds {
 		switch ours, renamed := kind.OfPresidio(k); {
 		case renamed:
-			l.problem("PII_KINDS", fmt.Sprintf("%s is Presidio's name; the kind is called %s here", quoted(k), ours),
-				"use "+string(ours))
+			unknown = append(unknown, Problem{
+				"PII_KINDS", fmt.Sprintf("%s is Presidio's name; the kind is called %s here", quoted(k), ours), "use " + string(ours),
+			})
 		case !l.given("PII_DETECTOR_URL") && !slices.Contains(known, kind.Kind(k)):
-			l.problem("PII_KINDS", quoted(k)+" is not a kind that is found without a detector",
-				"use "+alternatives(names(known))+", or set PII_DETECTOR_URL to a detector that finds it")
+			unknown = append(unknown, Problem{
+				"PII_KINDS", quoted(k) + " is not a kind that is found without a detector",
+				"use " + alternatives(names(known)) + ", or set PII_DETECTOR_URL to a detector that finds it",
+			})
 		}
+	}
+	say := l.warn
+	if len(unknown) == len(l.cfg.PII.Kinds) {
+		say = l.problem
+	}
+	for _, p := range unknown {
+		say(p.Name, p.Problem, p.Remedy)
 	}
 }
 

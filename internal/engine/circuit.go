@@ -107,11 +107,14 @@ func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 		return c.refuse(id, time.Until(c.until))
 	case c.state == halfOpen && (c.trials.full(c.suspects[id].times >= suspectAfter) || c.yields(id)):
 		return c.refuse(id, jittered(c.probing()))
+	case c.suspects[id].times >= suspectAfter && c.alone != "":
+		return c.refuse(id, jittered(c.probing()))
 	case c.state == halfOpen:
 		c.trials.begin(id)
+		if c.suspects[id].times >= suspectAfter {
+			c.alone = id // also when a trial beside it closes the breaker
+		}
 	case c.suspects[id].times < suspectAfter:
-	case c.alone != "":
-		return c.refuse(id, jittered(c.probing()))
 	default:
 		c.alone = id
 	}

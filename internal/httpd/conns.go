@@ -180,7 +180,7 @@ func (c *conns) limit(ctx context.Context, next http.Handler, isOpen func(*http.
 			return
 		}
 		defer c.end(on, of)
-		if of == stream {
+		if of == stream && r.Method == http.MethodGet { // others have a response that is not one of events alone
 			until, cancel := context.WithCancelCause(r.Context())
 			defer cancel(nil)
 			defer context.AfterFunc(ctx, func() { cancel(ErrStopping) })()

@@ -40,7 +40,7 @@ func newCollector(o Options) (*collector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT is not a URL such as http://localhost:4318")
 	}
-	sent, err := headers.Parse(o.Headers)
+	sent, _, err := headers.Parse(o.Headers) // the settings warn of what is unusable
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
 	}

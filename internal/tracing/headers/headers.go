@@ -11,9 +11,10 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Parse reads "name=value,…" with percent-encoded values. Errors never quote the text: it may hold a key.
-func Parse(text string) (http.Header, error) {
-	all := http.Header{}
+// Parse reads "name=value,…" with percent-encoded values. It leaves out headers that no request can carry, and unusable
+// says why: older versions took them, and then sent no span. Neither it nor errors quote the text: it may hold a key.
+func Parse(text string) (all http.Header, unusable []string, err error) {
+	all = http.Header{}
 	n := 0
 	for pair := range strings.SplitSeq(text, ",") {
 		n++
@@ -24,15 +25,18 @@ func Parse(text string) (http.Header, error) {
 		plain, err := url.PathUnescape(strings.TrimSpace(value))
 		switch name = strings.TrimSpace(name); {
 		case !found:
-			return nil, fmt.Errorf("number %d of its headers is not name=value", n)
-		case !httpguts.ValidHeaderFieldName(name):
-			return nil, fmt.Errorf("number %d of its headers has a name that no header can have", n)
+			return nil, nil, fmt.Errorf("number %d of its headers is not name=value", n)
+		case name == "":
+			return nil, nil, fmt.Errorf("number %d of its headers has no name", n)
 		case err != nil:
-			return nil, fmt.Errorf("number %d of its headers has a value with a %% that is not of a percent-encoded byte", n)
+			return nil, nil, fmt.Errorf("number %d of its headers has a value with a %% that is not of a percent-encoded byte", n)
+		case !httpguts.ValidHeaderFieldName(name):
+			unusable = append(unusable, fmt.Sprintf("number %d of its headers has a name that no header can have", n))
 		case !httpguts.ValidHeaderFieldValue(plain):
-			return nil, fmt.Errorf("number %d of its headers has a value with control characters", n)
+			unusable = append(unusable, fmt.Sprintf("number %d of its headers has a value with control characters", n))
+		default:
+			all.Set(name, plain)
 		}
-		all.Set(name, plain)
 	}
-	return all, nil
+	return all, unusable, nil
 }

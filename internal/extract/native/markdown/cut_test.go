@@ -57,6 +57,34 @@ func TestLongCode(t *testing.T) {
 	}
 }
 
+// A code block that begins on the line of a list's item ends with its fence, or with the item: what follows is no code.
+func TestCodeInAnItem(t *testing.T) {
+	t.Parallel()
+	rest := "\nA text[^1] with [a link][a].\n\n[^1]: The note.\n[a]: https://example.org/a\n"
+	for what, code := range map[string]string{
+		"closed":                  "- ```bash\n  make\n  ```\n",
+		"closed in the second":    "1. - ~~~\n     make\n     ~~~\n",
+		"ends with its item":      "10. ```\n    make\n",
+		"has what looks like one": "- ```\n  - ```\n  ```\n",
+	} {
+		blocks := read(t, code+rest)
+		var note, link bool
+		for _, b := range blocks {
+			note = note || strings.HasPrefix(b.Text, "[1] The note.")
+			link = link || len(b.Links) == 1 && b.Links[0].Target == "https://example.org/a"
+		}
+		if !note || !link {
+			t.Errorf("%s: got %+v", what, blocks)
+		}
+	}
+	long := strings.Repeat("Some words of a paragraph that goes on.\n", 4000)
+	for _, b := range read(t, "- ```bash\n  make\n  ```\n\n"+long)[1:] {
+		if b.Kind == extract.Code {
+			t.Fatalf("a paragraph is code: %.50q", b.Text)
+		}
+	}
+}
+
 // TestLongTable: each slice of a table has its header.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
