@@ -234,6 +234,13 @@ func (c *circuit) seen() {
 	c.up = time.Now()
 }
 
+// withdraw is for a job that was refused, and comes back at another time than it was told.
+func (c *circuit) withdraw(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waiting, id)
+}
+
 // leave is called when an admitted job has ended.
 func (c *circuit) leave(id string) {
 	c.mu.Lock()

@@ -64,6 +64,7 @@ func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 	}
 	storage, by := e.breakers.of(taskerr.Storage), "claim check "+name // no task's id has a space
 	if storage.enter(ctx, by) > 0 {
+		storage.withdraw(by) // it waits as one does whose fetch has failed
 		return "", taskerr.Errorf(taskerr.DependencyUnavailable, "the claim check's blob can't be fetched now: %s",
 			taskerr.Storage.Down())
 	}
