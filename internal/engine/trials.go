@@ -14,7 +14,7 @@ type trials struct {
 }
 
 // full reports whether no further job may try the service now. A suspect tries it only when no other does, so that
-// neither is blamed for the other.
+// it is not blamed for another.
 func (t *trials) full(suspect bool) bool {
 	return len(t.jobs) > 0 && (suspect || time.Since(t.last) <= trialTime)
 }
