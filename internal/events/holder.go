@@ -189,7 +189,8 @@ func (h *holder) page() (store.OutgoingPage, error) {
 }
 
 // deliver sends a page, and records what the sink took of it. After a failure it pauses, and leaves the rest to the next
-// page: that one has newer events, too, unless the page was full. A sink may take an event for refused only once it takes a later one.
+// page: that one has newer events, too, unless the page was full. A sink may take an event for refused only once it
+// takes a later one.
 func (h *holder) deliver(page store.OutgoingPage) error {
 	all, err := h.encode(page.Events)
 	if err != nil {
