@@ -158,11 +158,14 @@ func (h header) fileName() string {
 
 // parameters parses a field such as Content-Type and drops malformed parameters.
 func parameters(field, otherwise string) (string, map[string]string) {
-	kind, params, err := mime.ParseMediaType(toUTF8(field))
+	field = toUTF8(field)
+	kind, params, err := mime.ParseMediaType(field)
+	if err != nil {
+		params = loose(field) // package mime returns none if one is malformed
+	}
 	if err != nil && kind == "" {
 		kind, _, _ = strings.Cut(field, ";")
 		kind = strings.ToLower(strings.TrimSpace(kind))
-		params = loose(field)
 	}
 	if kind == "" {
 		return otherwise, params
@@ -170,16 +173,25 @@ func parameters(field, otherwise string) (string, map[string]string) {
 	return kind, params
 }
 
-var looseParameter = pattern.New(`;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^;"\s]+))`)
+var (
+	looseParameter = pattern.New(`;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\\r\n]|\\.)*)"|([^;\r\n]*))`)
+	escapes        = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+)
 
-// loose parses the parameters of a malformed field, for example one with a duplicate.
+// loose parses the parameters of a malformed field, for example one with a duplicate or with a value that needs
+// quotes and has none: such a value ends at the next semicolon. It quotes all values, so that package mime decodes
+// extended parameters (RFC 2231).
 func loose(field string) map[string]string {
-	params := map[string]string{}
+	var quoted strings.Builder
+	seen := map[string]bool{}
 	for _, m := range looseParameter.FindAllStringSubmatch(field, -1) {
-		if name := strings.ToLower(m[1]); params[name] == "" {
-			params[name] = m[2] + m[3]
+		name, value := strings.ToLower(m[1]), m[2]+escapes.Replace(strings.Trim(m[3], " \t\""))
+		if value != "" && !seen[name] {
+			seen[name] = true
+			fmt.Fprintf(&quoted, `; %s="%s"`, name, value)
 		}
 	}
+	_, params, _ := mime.ParseMediaType("x/x" + quoted.String()) // every value is a quoted string
 	return params
 }
 

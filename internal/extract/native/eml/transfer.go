@@ -120,7 +120,7 @@ func unhex(b byte) byte {
 // asText converts a text part to UTF-8 from its declared encoding. Without a declaration, or with a meaningless
 // one (US-ASCII is often declared by default), the part's extractor detects the encoding.
 func asText(kind string, params map[string]string, r io.Reader) io.Reader {
-	label := strings.ToLower(strings.TrimSpace(params["charset"]))
+	label, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(params["charset"])), " ") // a comment may follow
 	if label == "us-ascii" || label == "ascii" {
 		return r
 	}
