@@ -59,7 +59,7 @@ func (h header) info() extract.Info {
 	return extract.Info{
 		Title: h.text("Subject"),
 		Properties: map[string]string{
-			"author": h.addresses("From"), "recipients": h.addresses("To"), "cc": h.addresses("Cc"),
+			"author": h.author(), "recipients": h.addresses("To"), "cc": h.addresses("Cc"),
 			"message_id": strings.Trim(h.text("Message-Id"), "<>"), "created": h.date(),
 			"producer": cmp.Or(h.text("X-Mailer"), h.text("User-Agent")),
 		},

@@ -124,6 +124,17 @@ func (h header) addresses(name string) string {
 	return show(strings.Join(all, ", "))
 }
 
+var savedBy = pattern.New(`^[<"]*Saved by [^@]*$`)
+
+// author returns the sender. Browsers put their own name there when they save a page: "<Saved by Blink>".
+func (h header) author() string {
+	from := h.addresses("From")
+	if savedBy.MatchString(from) {
+		return ""
+	}
+	return from
+}
+
 // date returns the date in RFC 3339 with the sender's zone, or "" if it is missing or malformed.
 func (h header) date() string {
 	at, err := mail.ParseDate(h.Get("Date"))

@@ -53,7 +53,7 @@ func (w *walker) head(h header, depth int) error {
 		return err
 	}
 	for _, field := range []struct{ name, text string }{
-		{"From", h.addresses("From")}, {"To", h.addresses("To")}, {"Cc", h.addresses("Cc")}, {"Date", h.date()},
+		{"From", h.author()}, {"To", h.addresses("To")}, {"Cc", h.addresses("Cc")}, {"Date", h.date()},
 	} {
 		if field.text == "" {
 			continue
@@ -100,7 +100,7 @@ func isBody(h header, kind, name string) bool {
 		return false
 	case kind == "text/plain" || kind == "text/html":
 		return true
-	case name != "" || kind == "text/calendar" || kind == "text/csv":
+	case name != "" || kind == "text/calendar" || kind == "text/csv" || isCode(kind):
 		return false
 	}
 	// A multipart without a boundary is shown as text.
@@ -108,10 +108,20 @@ func isBody(h header, kind, name string) bool {
 		kind == "message/delivery-status"
 }
 
-// decorative reports whether a part is an image of the page, such as a logo.
+// decorative reports whether a part only serves the page, such as a logo or a style sheet.
 func decorative(h header, kind string) bool {
-	return strings.HasPrefix(kind, "image/") && !h.attached() && h.Get("Content-Id") != ""
+	referenced := h.Get("Content-Id") != "" || h.Get("Content-Location") != ""
+	switch {
+	case h.attached():
+		return false
+	case isCode(kind):
+		return referenced || h.fileName() == ""
+	}
+	return referenced && strings.HasPrefix(kind, "image/")
 }
+
+// isCode reports whether a part is a style sheet or a script.
+func isCode(kind string) bool { return kind == "text/css" || kind == "text/javascript" }
 
 // sealed handles an encrypted message or part.
 func (w *walker) sealed(depth int) error {
@@ -129,10 +139,28 @@ func (w *walker) multipart(kind, boundary string, r io.Reader, depth int) error 
 	}
 	w.nest++
 	defer func() { w.nest-- }()
-	if kind == "multipart/alternative" {
+	switch kind {
+	case "multipart/alternative":
 		return w.alternative(boundary, r, depth)
+	case "multipart/related":
+		return w.related(boundary, r, depth)
 	}
 	return w.each(boundary, r, func(h header, body io.Reader) error { return w.part(h, body, depth) })
+}
+
+// related reads a page and the files that it refers to. Of a web archive (MHTML, RFC 2557) it reads the page alone:
+// the frames, pictures and fonts have a location instead of the name that an attachment has.
+func (w *walker) related(boundary string, r io.Reader, depth int) error {
+	archive := false
+	return w.each(boundary, r, func(h header, body io.Reader) error {
+		kind, _ := h.contentType()
+		page, located := kind == "text/html", h.Get("Content-Location") != ""
+		if archive && (page || located) && !h.attached() && h.fileName() == "" {
+			return nil
+		}
+		archive = archive || page && located
+		return w.part(h, body, depth)
+	})
 }
 
 // each calls do for each part. A truncated multipart ends where its data ends.
