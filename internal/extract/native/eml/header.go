@@ -112,11 +112,12 @@ func (h header) addresses(name string) string {
 	}
 	all := make([]string, 0, len(list))
 	for _, a := range list {
+		a.Name = decodeWords(a.Name) // some mailers put encoded words in quotes, where package mail doesn't decode them
 		switch {
 		case a.Name == "":
 			all = append(all, a.Address)
 		case strings.ContainsAny(a.Name, `[]()<>@,:;\"`):
-			all = append(all, `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(a.Name)+`" <`+a.Address+">")
+			all = append(all, `"`+escapes.Replace(a.Name)+`" <`+a.Address+">")
 		default:
 			all = append(all, a.Name+" <"+a.Address+">")
 		}

@@ -16,7 +16,7 @@ func TestMalformedParameters(t *testing.T) {
 		return multi("mixed", "b", "Content-Type: text/plain\nContent-Disposition: attachment; "+disposition+"\n\nNotes.")
 	}
 	for name, tt := range map[string]struct{ mail, want string }{
-		"slash": {parts("related; type=text/html; boundary=MErelboundary-1", "MErelboundary-1"), "The plain text.\n"},
+		"slash":                      {parts("related; type=text/html; boundary=MErelboundary-1", "MErelboundary-1"), "The plain text.\n"},
 		"boundary with equals signs": {parts("mixed; boundary=----=_Part_1", "----=_Part_1"), "The plain text.\n"},
 		"no closing quote":           {parts(`mixed; boundary="b1`, "b1"), "The plain text.\n"},
 		"charset before a malformed name": {
@@ -40,5 +40,19 @@ func TestMalformedParameters(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestEncodedWordsInQuotes(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]string{
+		`"=?UTF-8?q?Christian=20K=C3=B6nig?=" <c@example.com>`:         "Christian König <c@example.com>",
+		`"=?UTF-8?q?K=C3=B6nig=2C_Christian?=" <c@example.com>`:        `"König, Christian" <c@example.com>`,
+		`"=?utf-8?B?5pel?= =?utf-8?B?5pys?=" <c@example.com>, d@x.org`: "日本 <c@example.com>, d@x.org",
+		`"=?no-such?q?x?=" <c@example.com>`:                            `=?no-such?q?x?= <c@example.com>`,
+	} {
+		if doc := read(t, "From: "+from+"\nSubject: S\n\nText."); doc.Properties["author"] != want {
+			t.Errorf("%s: got %s, want %s", from, doc.Properties["author"], want)
+		}
 	}
 }
