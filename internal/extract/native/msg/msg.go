@@ -23,9 +23,12 @@ const (
 	maxRTF        = 64 << 20 // bytes of a text, unpacked
 )
 
+// version increases when the same message would produce other blocks.
+const version = 2
+
 // New returns an extractor of messages. An unreadable attachment is not an error, but a warning. Info.Properties has
 // what the message states: author, recipients, cc, created (RFC 3339), message_id, and attachments, their number.
-func New(all nested.All) extract.Extractor { return nested.Container("native/msg", 1, all, read) }
+func New(all nested.All) extract.Extractor { return nested.Container("native/msg", version, all, read) }
 
 func read(
 	ctx context.Context, src extract.Source, _ extract.Limits, files *nested.Reader,
@@ -56,8 +59,14 @@ type reader struct {
 	files *nested.Reader
 }
 
+// author returns the person for whom the message was sent. Another person may have sent it: theirs are the sender's
+// name and addresses.
 func (o object) author() string {
-	return mailbox(cmp.Or(o.text(pidSentFor), o.text(pidSender)), cmp.Or(o.text(pidSenderSMTP), o.text(pidSenderAddress)))
+	name, sender := o.text(pidSentFor), o.text(pidSender)
+	if name == "" || name == sender {
+		return mailbox(sender, cmp.Or(o.text(pidSenderSMTP), o.text(pidSenderAddress)))
+	}
+	return mailbox(name, cmp.Or(o.text(pidSentForSMTP), o.text(pidSentForAddr)))
 }
 
 func (o object) sent() string { return cmp.Or(o.time(pidSubmitted), o.time(pidDelivered)) }

@@ -129,6 +129,43 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// A message that one person sends for another shows the other one, never the name of one with the address of the other.
+func TestAuthor(t *testing.T) {
+	t.Parallel()
+	const boss, bossSMTP, bossAddress, sender, senderSMTP, senderAddress = 0x42, 0x5D02, 0x65, 0xC1A, 0x5D01, 0xC1F
+	for name, tt := range map[string]struct {
+		texts map[uint16]string
+		want  string
+	}{
+		"on behalf": {
+			map[uint16]string{boss: "Ann", bossSMTP: "ann@x.org", bossAddress: "/O=X", sender: "Bob", senderSMTP: "bob@x.org"},
+			"Ann <ann@x.org>",
+		},
+		"on behalf, Internet mail": {
+			map[uint16]string{boss: "Ann", bossAddress: "ann@x.org", sender: "Bob", senderAddress: "bob@x.org"}, "Ann <ann@x.org>",
+		},
+		"on behalf, no address": {map[uint16]string{boss: "Ann", bossAddress: "/O=X", sender: "Bob", senderSMTP: "bob@x.org"}, "Ann"},
+		"no sender's name":      {map[uint16]string{boss: "Ann", senderSMTP: "bob@x.org"}, "Ann"},
+		"one person": {
+			map[uint16]string{boss: "Ann", bossAddress: "/O=X", sender: "Ann", senderSMTP: "ann@x.org"}, "Ann <ann@x.org>",
+		},
+		"sender alone":  {map[uint16]string{sender: "Bob", senderAddress: "bob@x.org"}, "Bob <bob@x.org>"},
+		"address alone": {map[uint16]string{senderAddress: "bob@x.org"}, "bob@x.org"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := streams{}.text("", 0x37, "S").text("", 0x1000, "Text.").fixed("", 32, nil)
+			for id, text := range tt.texts {
+				s.text("", id, text)
+			}
+			doc, err := nativetest.Extract(t, reader(), extract.MSG, compoundtest.File(s), extract.Limits{})
+			if err != nil || doc.Properties["author"] != tt.want || doc.Blocks[1].Text != "From: "+tt.want {
+				t.Errorf("%v, %q, %+v, want %q", err, doc.Properties["author"], doc.Blocks, tt.want)
+			}
+		})
+	}
+}
+
 func TestDepth(t *testing.T) {
 	t.Parallel()
 	all := []streams{message("", 32, "0")}

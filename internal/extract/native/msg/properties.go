@@ -22,6 +22,7 @@ const (
 	pidSubject       = 0x0037
 	pidSubmitted     = 0x0039
 	pidSentFor       = 0x0042
+	pidSentForAddr   = 0x0065
 	pidRecipientType = 0x0C15
 	pidSender        = 0x0C1A
 	pidSenderAddress = 0x0C1F
@@ -42,6 +43,7 @@ const (
 	pidBodyCodePage  = 0x3FDE
 	pidCodePage      = 0x3FFD
 	pidSenderSMTP    = 0x5D01
+	pidSentForSMTP   = 0x5D02
 	pidHidden        = 0x7FFE
 )
 
