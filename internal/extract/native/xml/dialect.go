@@ -30,6 +30,10 @@ const (
 	label          // the number of the title or text after it
 	markup         // its text is HTML
 	caption        // of a figure or a table: its titles and paragraphs are no headings
+	field          // a part of a name, an address or a reference, apart from the element before it
+	record         // a field whose elements are fields
+	byline         // a paragraph whose elements are fields
+	numbering      // a field of a reference; of the document itself, which is in an issue, it is not shown
 )
 
 // dialect is a kind of documents: what its elements are, by their local names.
@@ -49,9 +53,12 @@ var (
 		"custom-meta-group": skipped, "counts": skipped, "alternatives": none, "tex-math": skipped, "graphic": skipped,
 		"sec": section, "abstract": section, "trans-abstract": section, "ack": section, "notes": section, "app": section, "ref-list": section, "boxed-text": section,
 		"title": title, "article-title": docTitle, "p": paragraph, "list": list, "list-item": item, "ref": item,
-		"def-item": item, "contrib": paragraph, "aff": paragraph, "kwd-group": paragraph, "label": label, "caption": caption,
+		"def-item": item, "contrib": byline, "aff": paragraph, "kwd-group": paragraph, "label": label, "caption": caption,
 		"table": table, "tr": row, "td": cell, "th": headCell, "disp-formula": paragraph, "preformat": code, "break": lineBreak,
-		"volume": skipped, "issue": skipped, "fpage": skipped, "lpage": skipped, "elocation-id": skipped, "thead": headRows,
+		"volume": numbering, "issue": numbering, "fpage": numbering, "lpage": numbering, "elocation-id": numbering,
+		"thead": headRows, "name": record, "person-group": record, "element-citation": record, "string-name": field,
+		"surname": field, "given-names": field, "collab": field, "source": field, "year": field, "publisher-name": field,
+		"publisher-loc": field, "institution": field, "addr-line": field, "city": field, "country": field, "pub-id": field,
 	})
 	docbook = dialect{
 		"section": section, "sect1": section, "sect2": section, "sect3": section, "sect4": section, "chapter": section,

@@ -22,3 +22,25 @@ func lines(text string) string {
 }
 
 func attr(e xml.StartElement, name string) string { return ooxml.Attr(e, name) }
+
+// shown returns the role of an element where it is.
+func (w *walker) shown(role role) role {
+	switch {
+	case role != numbering:
+		return role
+	case w.within(item, paragraph):
+		return field
+	}
+	return skipped
+}
+
+// apart writes a blank between two elements that are fields. Publishers write none if a style sheet has the separators.
+func (w *walker) apart(role role) {
+	if !w.ended || len(w.open) == 0 {
+		return
+	}
+	around := w.open[len(w.open)-1].role
+	if role == field || role == record || around == record || around == byline {
+		w.buffer.WriteByte(' ')
+	}
+}

@@ -40,6 +40,7 @@ type walker struct {
 	head     bool           // the row has only header cells so far
 	skipping int
 	untitled string // heading of the section that begins, unless it has one
+	ended    bool   // no text came since the end of an element
 }
 
 var errEntities = taskerr.Errorf(taskerr.CorruptionDetected,
@@ -71,7 +72,7 @@ func (w *walker) document(d *ooxml.Decoder, start xml.StartElement) error {
 }
 
 func (w *walker) start(e xml.StartElement) error {
-	role := w.dialect[e.Name.Local]
+	role := w.shown(w.dialect[e.Name.Local])
 	if w.skipping > 0 || role == skipped {
 		w.skipping++
 		w.open = append(w.open, frame{role: skipped})
@@ -86,8 +87,9 @@ func (w *walker) start(e xml.StartElement) error {
 		role = none // a cell or a title is one text
 		w.buffer.WriteByte(' ')
 	case role == docTitle && (w.title != "" || w.within(item)):
-		role = none // of a work that is referred to
+		role = field // of a work that is referred to
 	}
+	w.apart(role)
 	switch role {
 	case section:
 		if err := w.headUntitled(); err != nil {
@@ -101,7 +103,7 @@ func (w *walker) start(e xml.StartElement) error {
 			}
 		}
 		fallthrough
-	case title, docTitle, paragraph, item, code, markup, label:
+	case title, docTitle, paragraph, byline, item, code, markup, label:
 		if err := w.flush(w.innermost()); err != nil {
 			return err
 		}
@@ -141,7 +143,7 @@ func (w *walker) start(e xml.StartElement) error {
 func (w *walker) innermost() role {
 	for i := len(w.open) - 1; i >= 0; i-- {
 		switch r := w.open[i].role; r {
-		case title, docTitle, paragraph, item, code, markup:
+		case title, docTitle, paragraph, byline, item, code, markup:
 			return r
 		case section, list, numbered:
 			return none
@@ -156,6 +158,7 @@ func (w *walker) within(roles ...role) bool {
 }
 
 func (w *walker) end() error {
+	w.ended = true
 	last := w.open[len(w.open)-1]
 	if last.role == item {
 		if err := w.flush(item); err != nil {
@@ -171,7 +174,7 @@ func (w *walker) end() error {
 		err := w.flush(none)
 		w.sections--
 		return err
-	case title, docTitle, paragraph, code, markup:
+	case title, docTitle, paragraph, byline, code, markup:
 		err := w.flush(last.role)
 		w.keep = false
 		return err
@@ -217,6 +220,7 @@ func (w *walker) text(data xml.CharData) error {
 		return err
 	}
 	w.buffer.Write(data)
+	w.ended = false
 	return nil
 }
 

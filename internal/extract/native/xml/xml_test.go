@@ -28,6 +28,25 @@ func TestKinds(t *testing.T) {
 			"# On cranes\n\n## Abstract\n\nShort.\n\n## 1 Methods\n\nWe lifted it.\n\n### Tools\n\n1. one\n\nmore\n\n2. two\n\nLoads\n\n" +
 				"| Name | t |\n| - | - |\n| Ada x | 36 |\n\n## References\n\n- Doe J. Quays. 2020.\n",
 		},
+		"references have the numbers of their volumes and pages, and the article has none": {
+			`<article><front><article-meta><title-group><article-title>T</article-title></title-group><volume>7</volume><issue>8</issue>` +
+				`<fpage>9</fpage><lpage>10</lpage><elocation-id>e9</elocation-id></article-meta></front><body><p>See ` +
+				`<mixed-citation>Doe <volume>5</volume></mixed-citation>.</p></body><back><ref-list><ref><mixed-citation>Smith J. ` +
+				`<article-title>On ships</article-title>. <source>Nature</source> <year>2010</year>;<volume>12</volume>(<issue>3</issue>):` +
+				`S<fpage>45</fpage>–<lpage>67</lpage>.</mixed-citation></ref></ref-list></back></article>`,
+			"# T\n\nSee Doe 5.\n\n- Smith J. On ships. Nature 2010;12(3):S45–67.\n",
+		},
+		"parts of names, addresses and references are apart": {
+			`<article><front><article-meta><title-group><article-title>T</article-title></title-group><contrib-group><contrib><name>` +
+				`<surname>André</surname><given-names>Jane</given-names></name><xref>1</xref><xref>2</xref></contrib></contrib-group><aff>` +
+				`<label>1</label><institution>Quay House</institution><country>Malta</country></aff></article-meta></front><body><p>` +
+				`<italic>in vivo</italic><xref>3</xref> H<sub>2</sub>O</p></body><back><ref-list><ref><element-citation><person-group><name>` +
+				`<surname>Nishio</surname><given-names>H</given-names></name><name><surname>Awano</surname><given-names>T</given-names></name>` +
+				`</person-group><article-title>Cranes</article-title><source>Nature</source><year>2010</year><volume>12</volume><fpage>45` +
+				`</fpage><lpage>67</lpage></element-citation></ref><ref><mixed-citation><year>2011</year><article-title>Q</article-title>` +
+				`</mixed-citation></ref></ref-list></back></article>`,
+			"# T\n\nAndré Jane 1 2\n\n1 Quay House Malta\n\nin vivo3 H2O\n\n- Nishio H Awano T Cranes Nature 2010 12 45 67\n- 2011 Q\n",
+		},
 		"captions are no headings": {
 			`<article><article-title>T</article-title><abstract><sec><title>Why</title><p>So.</p></sec></abstract><abstract>` +
 				`<title>Summary</title><p>S.</p></abstract><body><sec><title>Results</title><fig><label>Fig 1</label><caption>` +
