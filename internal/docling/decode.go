@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -115,6 +116,9 @@ func (d *decoder) document() (*Document, error) {
 			var item Item
 			if err := d.Decode(&item); err != nil {
 				return fmt.Errorf("%s %d: %w", key, len(doc.Items[key]), err)
+			}
+			if strings.TrimSpace(item.Text) != "" {
+				item.Orig = "" // mostly the same as Text
 			}
 			doc.Items[key] = append(doc.Items[key], item)
 			return nil

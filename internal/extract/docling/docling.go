@@ -60,7 +60,7 @@ func New(client Converter, shelf docling.Shelf) *Extractor { return &Extractor{c
 func (*Extractor) Name() string { return Name }
 
 // Version increases when the same DoclingDocument would produce other blocks, or when other options are sent.
-func (*Extractor) Version() int { return 1 }
+func (*Extractor) Version() int { return 2 }
 
 // Extract converts the file and emits its blocks. Info.Warnings reports a document that Docling could convert
 // only in part. In addition to the errors of docling.Client.Convert there is quota_exceeded for a document of

@@ -148,6 +148,11 @@ func TestItems(t *testing.T) {
 				{"label": "code", "text": "x", "code_language": "Go"}, {"label": "formula", "text": "a^2"}, {"label": "footnote", "text": "1 see"}, {"label": "page_header", "text": "top"}, {"label": "text", "text": "hidden", "content_layer": "invisible"}]`),
 			"list_item0 - [x] yes\nlist_item0 - [ ] no\ncode0 x\nparagraph0 a^2\nparagraph0 1 see\n",
 		},
+		"formulas as they are in the file, without enrichment": {
+			document("texts/0 texts/1 texts/2", `"texts": [{"label": "formula", "text": "", "orig": "a 2 + 8 = 12"},
+				{"label": "formula", "text": "a^2", "orig": "a 2"}, {"label": "text", "text": "", "orig": "x"}]`),
+			"paragraph0 a 2 + 8 = 12\nparagraph0 a^2\nparagraph0 \n",
+		},
 		"picture": {
 			document("pictures/0 texts/0",
 				`"texts": [{"label": "caption", "text": "Figure 1"}, {"label": "text", "text": "in the picture"}]`,

@@ -16,6 +16,9 @@ func (w *walk) text(item, parent *docling.Item, number int, s scope) error {
 			return err
 		}
 	}
+	if item.Label == "formula" && strings.TrimSpace(content) == "" {
+		content = item.Orig // of a PDF: there is LaTeX only with the server's formula enrichment
+	}
 	b := extract.Block{Kind: extract.Paragraph, Text: content}
 	switch item.Label {
 	case "title":
