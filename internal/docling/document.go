@@ -33,8 +33,9 @@ type Item struct {
 
 	Name         string `json:"name"` // of a group, for example a sheet's
 	Text         string `json:"text"`
-	Orig         string `json:"orig"`  // the text as it is in the file; kept only if Text is blank
-	Level        int    `json:"level"` // of a section header, from 1
+	Orig         string `json:"orig"`      // the text as it is in the file; kept only if Text is blank
+	Hyperlink    string `json:"hyperlink"` // an address, or a path
+	Level        int    `json:"level"`     // of a section header, from 1
 	Enumerated   bool   `json:"enumerated"`
 	Marker       string `json:"marker"`
 	CodeLanguage string `json:"code_language"`

@@ -110,11 +110,11 @@ func (w *walk) item(array string, item, parent *docling.Item, number int, s scop
 func (w *walk) group(item *docling.Item, s scope) error {
 	switch item.Label {
 	case "inline":
-		text, err := w.inline(item)
+		line, err := w.inline(item)
 		if err != nil {
 			return err
 		}
-		return w.block(extract.Block{Kind: extract.Paragraph, Text: text}, w.first(item), s)
+		return w.block(extract.Block{Kind: extract.Paragraph, Text: line.Text, Links: line.Links}, w.first(item), s)
 	case "list", "ordered_list":
 		s.list++
 	case "sheet":
@@ -138,19 +138,26 @@ func (w *walk) first(item *docling.Item) []docling.Place {
 	return nil
 }
 
-// inline joins the text of an item's children, as in a paragraph with parts in bold and links.
-func (w *walk) inline(item *docling.Item) (string, error) {
-	var parts []string
+// inline joins the text and links of an item's children, as in a paragraph with parts in bold.
+func (w *walk) inline(item *docling.Item) (extract.Cell, error) {
+	var text strings.Builder
+	var links []extract.Link
 	collect := &walk{doc: w.doc, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
-		if text := extract.CellText([]extract.Block{b}); text != "" {
-			parts = append(parts, text)
+		part := extract.CellOf([]extract.Block{b})
+		if part.Text == "" {
+			return nil
 		}
+		if text.Len() > 0 {
+			text.WriteByte(' ')
+		}
+		links = append(links, extract.Shift(part.Links, text.Len())...)
+		text.WriteString(part.Text)
 		return nil
 	}}
 	if err := collect.children(item, scope{place: true}); err != nil {
-		return "", err
+		return extract.Cell{}, err
 	}
-	return strings.Join(parts, " "), nil
+	return extract.Cell{Text: text.String(), Links: links}, nil
 }
 
 // block emits one block at a position; the router drops blocks without text.

@@ -238,3 +238,47 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// A link leads from all of its item's text, wherever that ends up.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ document, want string }{
+		"items": {
+			document("texts/0 texts/1 texts/2 texts/3 texts/4", `"texts": [{"label": "text", "text": "Rules", "hyperlink": "https://a.example/r"},
+				{"label": "section_header", "text": "Head", "hyperlink": "mailto:a@b.example"}, {"label": "checkbox_selected", "text": "yes",
+				"hyperlink": "http://a.example"}, {"label": "text", "text": "script", "hyperlink": "javascript:x()"},
+				{"label": "text", "text": "file", "hyperlink": "docs/a.pdf"}]`),
+			"[Rules](https://a.example/r)\n\n## [Head](mailto:a@b.example)\n\n- \\[x\\] [yes](http://a.example)\n\nscript\n\nfile\n",
+		},
+		"parts of a line": {
+			document("groups/0 texts/2", `"groups": [{"label": "inline", "children": [{"$ref": "#/texts/0"}, {"$ref": "#/texts/1"}]},
+				{"label": "inline", "children": [{"$ref": "#/texts/3"}, {"$ref": "#/texts/4"}]}]`,
+				`"texts": [{"label": "text", "text": "Größe: see"}, {"label": "text", "text": "rules", "hyperlink": "https://a.example"},
+				{"label": "list_item", "marker": "-", "text": "", "children": [{"$ref": "#/groups/1"}]}, {"label": "text", "text": "and"},
+				{"label": "text", "text": "fees", "hyperlink": "https://b.example"}]`),
+			"Größe: see [rules](https://a.example)\n\n- and [fees](https://b.example)\n",
+		},
+		"cells": {
+			document("tables/0", `"texts": [{"label": "text", "text": "rules", "hyperlink": "https://a.example"}]`,
+				`"tables": [{"label": "table", "data": {"num_rows": 1, "num_cols": 1, "table_cells": [{"text": "rules", "ref":
+				{"$ref": "#/texts/0"}, "column_header": true, "start_row_offset_idx": 0, "end_row_offset_idx": 1, "start_col_offset_idx": 0,
+				"end_col_offset_idx": 1}]}}]`),
+			"| [rules](https://a.example) |\n| - |\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var text strings.Builder
+			w := extract.NewMarkdownWriter(&text)
+			if err := docling.Blocks(read(t, test.document), w.Write); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if text.String() != test.want {
+				t.Errorf("got\n%s\nwant\n%s", text.String(), test.want)
+			}
+		})
+	}
+}

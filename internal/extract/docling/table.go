@@ -89,8 +89,11 @@ func about(item *docling.Item) (text string, chart *docling.Chart) {
 // cells emits a table's rows in slices. Cells are placed by their offsets; positions without a cell are empty
 // cells.
 func (w *walk) cells(data *docling.TableData, at []docling.Place, s scope) error {
-	cells := slices.Clone(data.Cells)
-	slices.SortStableFunc(cells, func(a, b docling.Cell) int {
+	cells := make([]cell, len(data.Cells))
+	for i, c := range data.Cells {
+		cells[i].Cell = c
+	}
+	slices.SortStableFunc(cells, func(a, b cell) int {
 		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Column, b.Column))
 	})
 	columns, err := check(cells, min(max(data.Columns, 0), maxColumns))
@@ -108,7 +111,7 @@ func (w *walk) cells(data *docling.TableData, at []docling.Place, s scope) error
 			row = next
 		}
 		next = row
-		n := slices.IndexFunc(cells, func(c docling.Cell) bool { return c.Row != row })
+		n := slices.IndexFunc(cells, func(c cell) bool { return c.Row != row })
 		if cells[0].Row != row {
 			n = 0
 		} else if n < 0 {
@@ -126,7 +129,7 @@ func (w *walk) cells(data *docling.TableData, at []docling.Place, s scope) error
 }
 
 // check limits the cells' offsets and returns the number of columns.
-func check(cells []docling.Cell, columns int) (int, error) {
+func check(cells []cell, columns int) (int, error) {
 	for i := range cells {
 		c := &cells[i]
 		if c.Row < 0 || c.Column < 0 || c.Row >= maxRows || c.Column >= maxColumns {
@@ -140,8 +143,14 @@ func check(cells []docling.Cell, columns int) (int, error) {
 	return columns, nil
 }
 
-// rich sets the text of cells that refer to their content.
-func (w *walk) rich(cells []docling.Cell) error {
+// cell is a cell with the links of its content.
+type cell struct {
+	docling.Cell
+	links []extract.Link
+}
+
+// rich sets the text and links of cells that refer to their content.
+func (w *walk) rich(cells []cell) error {
 	for i := range cells {
 		if cells[i].Ref == nil {
 			continue
@@ -158,8 +167,8 @@ func (w *walk) rich(cells []docling.Cell) error {
 		if err := inner.item(array, item, nil, 0, scope{place: true}); err != nil {
 			return err
 		}
-		if text := extract.CellText(blocks); text != "" {
-			cells[i].Text = text
+		if content := extract.CellOf(blocks); content.Text != "" {
+			cells[i].Text, cells[i].links = content.Text, content.Links
 		}
 	}
 	return nil
@@ -174,7 +183,7 @@ type grid struct {
 	total   int   // cells so far
 }
 
-func (g *grid) row(row int, cells []docling.Cell) error {
+func (g *grid) row(row int, cells []cell) error {
 	if g.writer.Full() && g.reach <= row {
 		if err := g.writer.Flush(); err != nil {
 			return err
@@ -199,13 +208,13 @@ func (g *grid) row(row int, cells []docling.Cell) error {
 		for i := range width {
 			g.covered[column+i] = c.RowEnd
 		}
-		line = append(line, extract.Cell{Text: c.Text, ColSpan: span(width), RowSpan: span(c.RowEnd - row)})
+		line = append(line, extract.Cell{Text: c.Text, ColSpan: span(width), RowSpan: span(c.RowEnd - row), Links: c.links})
 		header = header || c.ColumnHeader
 		g.reach = max(g.reach, c.RowEnd)
 		column += width
 	}
 	for _, c := range cells { // no position was left for them
-		line = append(line, extract.Cell{Text: c.Text})
+		line = append(line, extract.Cell{Text: c.Text, Links: c.links})
 	}
 	if g.total += len(line); g.total > maxCells {
 		return taskerr.Errorf(taskerr.QuotaExceeded, "a table has more than %d cells: split it into smaller files",

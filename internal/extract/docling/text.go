@@ -10,16 +10,21 @@ import (
 // text emits an item with text, and the items below it.
 func (w *walk) text(item, parent *docling.Item, number int, s scope) error {
 	content := item.Text
+	var links []extract.Link
 	if strings.TrimSpace(content) == "" {
-		var err error
-		if content, err = w.parts(item); err != nil {
+		parts, err := w.parts(item)
+		if err != nil {
 			return err
 		}
+		content, links = parts.Text, parts.Links
 	}
 	if item.Label == "formula" && strings.TrimSpace(content) == "" {
 		content = item.Orig // of a PDF: there is LaTeX only with the server's formula enrichment
 	}
-	b := extract.Block{Kind: extract.Paragraph, Text: content}
+	if target := extract.Target(item.Hyperlink); target != "" && content != "" {
+		links = []extract.Link{{End: len(content), Target: target}}
+	}
+	b := extract.Block{Kind: extract.Paragraph, Text: content, Links: links}
 	switch item.Label {
 	case "title":
 		b.Kind, b.Level = extract.Heading, 1
@@ -30,6 +35,7 @@ func (w *walk) text(item, parent *docling.Item, number int, s scope) error {
 	case "checkbox_selected", "checkbox_unselected":
 		b.Kind, b.Level, b.Marker = extract.ListItem, max(s.list-1, 0), "-"
 		b.Text = map[bool]string{true: "[x] ", false: "[ ] "}[item.Label == "checkbox_selected"] + content
+		b.Links = extract.Shift(links, len(b.Text)-len(content))
 	case "code":
 		b.Kind, b.Language = extract.Code, strings.ToLower(item.CodeLanguage)
 		if b.Language == "unknown" {
@@ -51,14 +57,14 @@ func (w *walk) text(item, parent *docling.Item, number int, s scope) error {
 }
 
 // parts returns the text of an item that has it only in parts, as an inline group below it.
-func (w *walk) parts(item *docling.Item) (string, error) {
+func (w *walk) parts(item *docling.Item) (extract.Cell, error) {
 	if len(item.Children) == 0 || strings.TrimSpace(item.Text) != "" {
-		return "", nil
+		return extract.Cell{}, nil
 	}
 	ref := item.Children[0]
 	array, group := w.look(ref)
 	if array != "groups" || group.Label != "inline" || w.seen[ref.To] {
-		return "", nil
+		return extract.Cell{}, nil
 	}
 	w.seen[ref.To] = true
 	return w.inline(group)
@@ -167,9 +173,9 @@ func elsewhere(w *walk, cell *docling.GraphCell, values map[int][]int, cells map
 
 // field emits a field of a form as one line: its key and its values.
 func (w *walk) field(item *docling.Item, s scope) error {
-	text, err := w.inline(item)
+	line, err := w.inline(item)
 	if err != nil {
 		return err
 	}
-	return w.block(extract.Block{Kind: extract.Paragraph, Text: text}, w.first(item), s)
+	return w.block(extract.Block{Kind: extract.Paragraph, Text: line.Text, Links: line.Links}, w.first(item), s)
 }
