@@ -100,6 +100,23 @@ func TestSlide(t *testing.T) {
 		},
 		{"shapes by rows, not by their order in the file", sp("", at(0, 500_000), p("", "below")) +
 			sp("", at(500_000, 0), p("", "right")) + sp("", at(0, 40_000), p("", "left")), "left\n\nright\n\nbelow\n"},
+		{
+			"columns of headings and texts, as the layout Comparison has them", sp(title, at(0, 0), p("", "Title")) +
+				sp("", at(0, 300_000), p("", "Pros")) + sp("", at(0, 500_000), p("", "cheap")) +
+				sp("", at(540_000, 300_000), p("", "Cons")) + sp("", at(500_000, 500_000), p("", "slow")) +
+				sp("", at(0, 800_000), p("", "Source")),
+			"# Title\n\nPros\n\ncheap\n\nCons\n\nslow\n\nSource\n",
+		},
+		{
+			"rows that the file has as rows", sp("", at(0, 300_000), p("", "a")) + sp("", at(500_000, 300_000), p("", "b")) +
+				sp("", at(0, 500_000), p("", "c")) + sp("", at(500_000, 500_000), p("", "d")),
+			"a\n\nb\n\nc\n\nd\n",
+		},
+		{
+			"rows of other columns", sp("", at(0, 300_000), p("", "a")) + sp("", at(0, 500_000), p("", "c")) +
+				sp("", at(500_000, 300_000), p("", "b")) + sp("", at(600_000, 500_000), p("", "d")),
+			"a\n\nb\n\nc\n\nd\n",
+		},
 		{"a placeholder's position from its layout", sp("", at(0, 600_000), p("", "below")) +
 			sp(body, "", p("", "item")) + sp("", at(0, 400_000), p("", "above")), "above\n\n- item\n\nbelow\n"},
 		{"prompts are not content", sp(body, "", "") + sp("", at(0, 0), "<a:p><a:endParaRPr/></a:p>") +

@@ -1,9 +1,7 @@
 package pptx
 
 import (
-	"cmp"
 	"encoding/xml"
-	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -11,9 +9,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/diagram"
 )
-
-// rowTolerance is how far, in EMU, the tops of two shapes in one row may differ.
-const rowTolerance = 45_720 // 0.05 inch
 
 // slide reads one slide and emits its title, its shapes by position, its notes and comments.
 func (r *reader) slide(part string) error {
@@ -70,32 +65,6 @@ func (r *reader) inherit(shapes []*shape, look *layout) {
 			s.area, s.placed = look.area(s.placeholder)
 		}
 	}
-}
-
-// inOrder sorts shapes into reading order: titles, then rows from the top, each from the left, then shapes
-// without a position.
-func inOrder(shapes []*shape) []*shape {
-	var titles, placed, rest []*shape
-	for _, s := range shapes {
-		switch {
-		case s.isTitle():
-			titles = append(titles, s)
-		case s.placed:
-			placed = append(placed, s)
-		default:
-			rest = append(rest, s)
-		}
-	}
-	slices.SortStableFunc(placed, func(a, b *shape) int { return cmp.Compare(a.area.top, b.area.top) })
-	begin := 0
-	for i := 1; i <= len(placed); i++ {
-		if i < len(placed) && placed[i].area.top-placed[i-1].area.top <= rowTolerance {
-			continue
-		}
-		slices.SortStableFunc(placed[begin:i], func(a, b *shape) int { return cmp.Compare(a.area.left, b.area.left) })
-		begin = i
-	}
-	return append(append(titles, placed...), rest...)
 }
 
 // emission turns the shapes of a slide into blocks.
