@@ -25,10 +25,16 @@ func isBlock(a atom.Atom) bool {
 func skipped(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Canvas, atom.Audio, atom.Video,
-		atom.Input, atom.Button, atom.Datalist, atom.Meter, atom.Progress, atom.Nav, atom.Rp, atom.Rt, atom.Map:
+		atom.Input, atom.Datalist, atom.Meter, atom.Progress, atom.Nav, atom.Rp, atom.Rt, atom.Map:
 		return true
+	case atom.Button: // of an accordion it is the title
+		if !within(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Summary) {
+			return true
+		}
 	case atom.Footer:
-		return !within(n, atom.Article, atom.Blockquote, atom.Section)
+		if !within(n, atom.Article, atom.Blockquote, atom.Section) {
+			return true
+		}
 	}
 	switch strings.ToLower(attr(n, "role")) {
 	case "navigation", "search", "contentinfo", "menubar", "toolbar":

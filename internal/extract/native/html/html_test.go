@@ -39,11 +39,16 @@ func TestExtract(t *testing.T) {
 		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
 		{"elements without text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
 		{
+			"buttons that are headings", `<h2><button type="button">Berths?</button><button hidden>Copy</button></h2><div><p>Two.<button>Copy</button></div>` +
+				`<dl><dt><button><span>Depth</span></button><dd>3 m</dl><details><summary><button>Tides</button></summary>low</details>`,
+			"## Berths?\n\nTwo.\n\n- Depth\n    - 3 m\n\nTides\n\nlow\n",
+		},
+		{
 			"text before the first heading",
 			`<header>Shop<p>Best prices of all, always</p></header><div><a href=/>Home</a> | <a href=/a>All articles</a></div><p>An introduction with a <a href=/b>link</a>.</p><h1>T</h1><p><a href=/>only a link</a></p>`, "An introduction with a link.\n\n# T\n\nonly a link\n",
 		},
 		{"a page without headings", `<header>Shop</header><a href=/>Home</a>`, "Shop\n\nHome\n"},
-		{"a footer within an article", "<article>a<footer>by Ada</footer></article>", "a\n\nby Ada\n"},
+		{"a footer within an article", "<article>a<footer>by Ada</footer><footer hidden>not</footer></article>", "a\n\nby Ada\n"},
 		{"formulas", `<p>x <math alttext="E=mc^2"><mi>E</mi></math> and <math><mi>a</mi><annotation>tex</annotation></math>.</p>`, "x E=mc^2 and a.\n"},
 		{"an unclosed drawing", "<svg><text>v<p>text</p>", "text\n"},
 		{
