@@ -50,6 +50,13 @@ func TestExtract(t *testing.T) {
 		{"a page without headings", `<header>Shop</header><a href=/>Home</a>`, "Shop\n\nHome\n"},
 		{"a footer within an article", "<article>a<footer>by Ada</footer><footer hidden>not</footer></article>", "a\n\nby Ada\n"},
 		{"formulas", `<p>x <math alttext="E=mc^2"><mi>E</mi></math> and <math><mi>a</mi><annotation>tex</annotation></math>.</p>`, "x E=mc^2 and a.\n"},
+		{
+			"formulas of MediaWiki", `<p>that <span class="mwe-math-element"><span style="display: none;" ` +
+				`class="mwe-math-mathml-inline mwe-math-mathml-a11y"><math alttext="E=mc"><mi>E</mi></math></span>` +
+				`<img class="mwe-math-fallback-image-inline" aria-hidden="true" alt="E=mc"></span> holds` +
+				`<span class="note mwe-math-mathml" style="display: none">not</span>`,
+			"that E=mc holds\n",
+		},
 		{"an unclosed drawing", "<svg><text>v<p>text</p>", "text\n"},
 		{
 			"table", "<table><caption>C</caption><thead><tr><th colspan=2>h<th>i</thead><tr><td " +

@@ -1,6 +1,8 @@
 package html
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
@@ -45,4 +47,15 @@ func (s *simplifier) endFormula() error {
 	err := s.text([]byte(formula.After(string(s.last), text)))
 	s.after = true
 	return err
+}
+
+// ofMediaWiki reports whether an element has a formula for screen readers, which the style hides: others see a picture
+// of it, hidden from them.
+func ofMediaWiki(t html.Token) bool {
+	for _, a := range t.Attr {
+		if a.Key == "class" {
+			return strings.HasPrefix(a.Val, "mwe-math-mathml")
+		}
+	}
+	return false
 }

@@ -219,8 +219,11 @@ func (s *simplifier) start(t html.Token) error {
 	case t.Data == "xmp", t.Data == "plaintext":
 		t.Data = "pre"
 	}
-	kept := t.Attr[:0]
+	kept, unhidden := t.Attr[:0], ofMediaWiki(t)
 	for _, a := range t.Attr {
+		if unhidden && a.Key == "style" {
+			continue
+		}
 		if keptAttributes[a.Key] || a.Key == "href" && (t.Data == "a" || t.Data == "base") && len(a.Val) <= maxHref {
 			kept = append(kept, a)
 		}
