@@ -5,6 +5,7 @@ package html
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,14 +167,27 @@ func describe(root *html.Node, info *extract.Info) {
 				info.Title = strings.TrimSpace(n.FirstChild.Data)
 			}
 		case atom.Meta:
-			if property := metaNames[strings.ToLower(attr(n, "name")+attr(n, "property"))]; property != "" &&
-				info.Properties[property] == "" {
-				info.Properties[property] = attr(n, "content")
+			property, content := propertyOf(n), attr(n, "content")
+			if property == "author" && isAddress(content) {
+				continue // article:author is an address of a profile (Open Graph protocol)
+			}
+			if property != "" && info.Properties[property] == "" {
+				info.Properties[property] = content
 			}
 		case atom.Body:
 			return
 		}
 	}
+}
+
+// propertyOf is the property that a meta element has; one for browsers and for Open Graph has two names. "": none.
+func propertyOf(meta *html.Node) string {
+	return cmp.Or(metaNames[strings.ToLower(attr(meta, "name"))], metaNames[strings.ToLower(attr(meta, "property"))])
+}
+
+func isAddress(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
 func attr(n *html.Node, name string) string {

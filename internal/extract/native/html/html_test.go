@@ -145,6 +145,23 @@ func TestInfo(t *testing.T) {
 	}
 }
 
+// TestMeta: a meta element may have a name for browsers and one for Open Graph, whose author is an address.
+func TestMeta(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ page, property, want string }{
+		{`<meta name="description" property="og:description" content="Tides">`, "description", "Tides"},
+		{`<meta name="twitter:creator" property="Article:Author" content="Ada">`, "author", "Ada"},
+		{`<meta property="article:author" content="HTTPS://e.com/ada"><meta name=author content="Ada">`, "author", "Ada"},
+		{`<meta property="article:author" content="http://e.com/ada">`, "author", ""},
+		{`<meta name=description content="https://e.com is where tides are">`, "description", "https://e.com is where tides are"},
+	} {
+		doc, err := nativetest.Extract(t, html.New(), extract.HTML, []byte(tt.page), extract.Limits{})
+		if got := doc.Info.Properties[tt.property]; err != nil || got != tt.want {
+			t.Errorf("%s: the %s is %q, %v; want %q", tt.page, tt.property, got, err, tt.want)
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
