@@ -53,7 +53,11 @@ func within(n *html.Node, ancestors ...atom.Atom) bool {
 }
 
 func hidden(n *html.Node) bool {
-	if hasAttr(n, "hidden") || attr(n, "aria-hidden") == "true" {
+	if n.DataAtom == atom.Dialog && !hasAttr(n, "open") || attr(n, "aria-hidden") == "true" {
+		return true
+	}
+	// Browsers search what is hidden until it is found, and show it then (WHATWG HTML, 6.1).
+	if hasAttr(n, "hidden") && !strings.EqualFold(attr(n, "hidden"), "until-found") {
 		return true
 	}
 	style := strings.ToLower(strings.ReplaceAll(attr(n, "style"), " ", ""))

@@ -44,6 +44,11 @@ func TestExtract(t *testing.T) {
 			"## Berths?\n\nTwo.\n\n- Depth\n    - 3 m\n\nTides\n\nlow\n",
 		},
 		{
+			"text that is hidden until it is found", `<p hidden=Until-Found>a</p><p hidden="hidden">b</p>` +
+				`<p hidden=until-found style="display:none">c`, "a\n",
+		},
+		{"dialogs", `<dialog>closed</dialog><dialog open>a</dialog><dialog open hidden>hidden</dialog>`, "a\n"},
+		{
 			"text before the first heading",
 			`<header>Shop<p>Best prices of all, always</p></header><div><a href=/>Home</a> | <a href=/a>All articles</a></div><p>An introduction with a <a href=/b>link</a>.</p><h1>T</h1><p><a href=/>only a link</a></p>`, "An introduction with a link.\n\n# T\n\nonly a link\n",
 		},

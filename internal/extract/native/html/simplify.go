@@ -27,8 +27,8 @@ const (
 // keptAttributes are the attributes that are read.
 var keptAttributes = map[string]bool{
 	"alt": true, "aria-hidden": true, "colspan": true, "content": true, "hidden": true, "lang": true, "name": true,
-	"property": true,
-	"role":     true, "rowspan": true, "start": true, "style": true, "type": true, "value": true,
+	"open": true, "property": true,
+	"role": true, "rowspan": true, "start": true, "style": true, "type": true, "value": true,
 }
 
 // dropped elements lose their tags: nothing is read from these, and the parser reopens them in each block that
