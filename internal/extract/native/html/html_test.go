@@ -39,6 +39,16 @@ func TestExtract(t *testing.T) {
 		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
 		{"elements without text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
 		{
+			"superscripts that are numbers", `<p>10<sup>6</sup> m<sup>2</sup> s<sup>−1</sup> x<sup>(<i>3</i>)</sup> Na<sup>+</sup> ` +
+				`pier<sup><a href="#n"><span>45</span></a></sup>. c<sup></sup>6`,
+			"10⁶ m² s⁻¹ x⁽³⁾ Na⁺ pier[⁴⁵](#n). c6\n",
+		},
+		{
+			"other superscripts", `<p><sup>1</sup>A note, 21<sup>st</sup> 2<sup>2nd</sup> Quay<sup>TM</sup> <sup>4</sup>He.<sup>5</sup> a<sup> 6</sup> ` +
+				`b<sup>7<sub>c</sub></sup> d<sup>8<span hidden>e</span></sup> f<sup>9<img alt=1></sup> pier<sup><a href=#n>[1]</a></sup>`,
+			"1A note, 21st 22nd QuayTM 4He.5 a 6 b7c d8 f9 1 pier[\\[1\\]](#n)\n",
+		},
+		{
 			"buttons that are headings", `<h2><button type="button">Berths?</button><button hidden>Copy</button></h2><div><p>Two.<button>Copy</button></div>` +
 				`<dl><dt><button><span>Depth</span></button><dd>3 m</dl><details><summary><button>Tides</button></summary>low</details>`,
 			"## Berths?\n\nTwo.\n\n- Depth\n    - 3 m\n\nTides\n\nlow\n",

@@ -104,6 +104,8 @@ func (w *walker) element(n *html.Node) error {
 		return w.as(extract.Caption, n)
 	case atom.Figure:
 		return w.figure(n)
+	case atom.Sup:
+		return w.superscript(n)
 	case atom.Header:
 		w.headers++
 		defer func() { w.headers-- }()
