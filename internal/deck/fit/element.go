@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -105,7 +106,7 @@ func (f *fitter) divide(layout *deck.Layout, e deck.Element, width, height float
 		return e, nil
 	}
 	cut := block.Lines[fit].Paragraph
-	begins := fit == 0 || block.Lines[fit-1].Paragraph != cut
+	begins, torn := fit == 0 || block.Lines[fit-1].Paragraph != cut, false // torn: the cut is within a paragraph
 	head, tail := text, text
 	if begins {
 		head.Paragraphs, tail.Paragraphs = text.Paragraphs[:cut], text.Paragraphs[cut:]
@@ -115,6 +116,7 @@ func (f *fitter) divide(layout *deck.Layout, e deck.Element, width, height float
 		if cut > 0 && (lines <= 3 || fit-first < 2) {
 			head.Paragraphs, tail.Paragraphs = text.Paragraphs[:cut], text.Paragraphs[cut:]
 		} else {
+			torn = true
 			before, after := tear(text.Paragraphs[cut], block.Lines[first:fit])
 			head.Paragraphs = append(append([]deck.Paragraph(nil), text.Paragraphs[:cut]...), before)
 			tail.Paragraphs = append([]deck.Paragraph{after}, text.Paragraphs[cut+1:]...)
@@ -123,7 +125,7 @@ func (f *fitter) divide(layout *deck.Layout, e deck.Element, width, height float
 	tail.Scale = 0
 	more := e
 	e.Text, more.Text = &head, &tail
-	continueNumbers(&head, &tail)
+	continueNumbers(&head, &tail, torn)
 	return e, &more
 }
 
@@ -218,50 +220,43 @@ func tear(p deck.Paragraph, lines []typeset.Line) (before, after deck.Paragraph)
 	return before, after
 }
 
-// continueNumbers lets a numbered list go on where the part before ends.
-func continueNumbers(head, tail *deck.Text) {
-	counts := map[int]int{}
+// continueNumbers lets numbered lists go on where the part before ends. torn: the tail begins within a paragraph.
+func continueNumbers(head, tail *deck.Text, torn bool) {
+	var counter typeset.Counter
 	for _, p := range head.Paragraphs {
-		if p.List != nil && p.List.Kind == deck.NumberList {
-			if counts[p.Level] == 0 {
-				counts[p.Level] = max(p.List.Start, 1)
-			} else {
-				counts[p.Level]++
-			}
-		} else if p.Level == 0 {
-			clear(counts)
+		counter.Next(p.List, p.Level)
+	}
+	starts := map[int]int{} // by level: the first number in the tail of a list of the head; 0: none yet
+	for level := range counter {
+		if counter.Count(level) > 0 {
+			starts[level] = 0
 		}
 	}
-	if len(tail.Paragraphs) == 0 || len(counts) == 0 { // a copy of the rest for each slide takes the square of its length
+	if len(tail.Paragraphs) == 0 || len(starts) == 0 { // a copy of the rest for each slide takes the square of its length
 		return
 	}
-	done := map[int]bool{}
 	tail.Paragraphs = append([]deck.Paragraph(nil), tail.Paragraphs...)
 	for i := range tail.Paragraphs {
-		p := &tail.Paragraphs[i]
-		if p.List == nil || p.List.Kind != deck.NumberList {
-			if p.Level == 0 && (p.List == nil || p.List.Kind != deck.NoList) {
-				return
-			}
+		if torn && i == 0 { // it has no marker, but is the last item of the head: its list goes on
 			continue
 		}
-		if n := counts[p.Level]; n > 0 {
-			list := *p.List
-			list.Start = n + 1
-			if done[p.Level] {
-				list.Start = firstStart(tail.Paragraphs[:i], p.Level)
-			}
-			p.List, done[p.Level] = &list, true
+		p := &tail.Paragraphs[i]
+		last := counter.Count(p.Level)
+		counter.Next(p.List, p.Level)
+		n := counter.Count(p.Level)
+		maps.DeleteFunc(starts, func(level, _ int) bool { return level > p.Level || level == p.Level && n != last+1 })
+		if len(starts) == 0 { // all lists of the head have ended: those after them have numbers of their own
+			return
 		}
-	}
-}
-
-// firstStart is the start of the first numbered paragraph of a level: those after it have the same, and count on.
-func firstStart(paragraphs []deck.Paragraph, level int) int {
-	for _, p := range paragraphs {
-		if p.Level == level && p.List != nil && p.List.Kind == deck.NumberList {
-			return p.List.Start
+		start, goesOn := starts[p.Level]
+		if !goesOn {
+			continue
 		}
+		if start == 0 {
+			start, starts[p.Level] = n, n
+		}
+		list := *p.List
+		list.Start = start // all have the same: those after the first count on
+		p.List = &list
 	}
-	return 0
 }

@@ -38,6 +38,9 @@ func (c *Counter) Next(l *deck.List, level int) string {
 	return number(at.n, l.Scheme)
 }
 
+// Count returns the number of the last item of a level; 0: its list has ended.
+func (c *Counter) Count(level int) int { return c[min(max(level, 0), len(c)-1)].n }
+
 // number formats n in a scheme of ST_TextAutonumberScheme (ECMA-376 part 1, 20.1.10.61).
 func number(n int, scheme string) string {
 	format := "decimal"
