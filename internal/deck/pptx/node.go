@@ -26,7 +26,7 @@ type node struct {
 }
 
 // parse reads a part into memory. Of an mc:AlternateContent (ECMA-376 part 3, 10.2) its children are the choice's, or
-// the fallback's where the choice needs what this package doesn't know.
+// the fallback's where the choice needs what this package doesn't know, or has an object whose picture the fallback has.
 func parse(ctx context.Context, pkg *ooxml.Package, part string) (*node, error) {
 	root := &node{}
 	err := pkg.Read(ctx, part, func(d *ooxml.Decoder) error {
@@ -84,16 +84,39 @@ func (b *builder) element(parent *node, start xml.StartElement) error {
 	return err
 }
 
+// alternate adds the children of one branch to the parent: of the first choice, unless a later branch shows more.
 func (b *builder) alternate(parent *node) error {
-	taken := false
-	return b.d.Children(func(start xml.StartElement) error {
+	var taken *node
+	err := b.d.Children(func(start xml.StartElement) error {
 		foreign := strings.HasPrefix(attr(start, "Requires"), "cx") // charts of 2016, whose fallback is a picture
-		if taken || start.Name.Local == "Choice" && foreign || start.Name.Local != "Choice" && start.Name.Local != "Fallback" {
+		branch := start.Name.Local == "Choice" && !foreign || start.Name.Local == "Fallback"
+		if !branch || taken != nil && !opaque(taken) {
 			return b.d.Skip()
 		}
-		taken = true
-		return b.d.Children(func(start xml.StartElement) error { return b.element(parent, start) }, nil)
+		n := &node{}
+		err := b.d.Children(func(start xml.StartElement) error { return b.element(n, start) }, nil)
+		if taken == nil || n.find("pic") != nil {
+			taken = n
+		}
+		return err
 	}, nil)
+	if taken != nil {
+		parent.kids = append(parent.kids, taken.kids...)
+	}
+	return err
+}
+
+// opaque reports whether a branch has an object that is not read, and no picture of it.
+func opaque(branch *node) bool {
+	if branch.find("pic") != nil {
+		return false
+	}
+	for _, object := range []string{"oleObj", "contentPart", "model3d", "sldZm", "sectionZm", "summaryZm"} {
+		if branch.find(object) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func attr(start xml.StartElement, local string) string { return ooxml.Attr(start, local) }

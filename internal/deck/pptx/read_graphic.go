@@ -62,6 +62,7 @@ func (s *sheet) graphic(n *node, f frame) error {
 		s.warn("embedded objects are kept as pictures")
 		return s.pictureOf(pic, e, n)
 	}
+	s.warn("embedded objects without a picture are not kept")
 	return nil
 }
 

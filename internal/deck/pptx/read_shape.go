@@ -37,6 +37,8 @@ func (s *sheet) tree(n *node, f frame) error {
 			err = s.picture(k, f)
 		case "graphicFrame":
 			err = s.graphic(k, f)
+		case "contentPart":
+			s.warn("handwriting without a picture is not kept")
 		case "grpSp":
 			err = s.tree(k, f.within(k.at("grpSpPr", "xfrm")))
 		}
