@@ -4,6 +4,7 @@ package fit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,12 @@ const (
 
 // Fit returns the deck with all its content fitting. d is not changed.
 func Fit(d *deck.Deck, face typeset.Face) *deck.Deck {
+	out, _ := Warned(d, face)
+	return out
+}
+
+// Warned is Fit with warnings of what does not fit even so.
+func Warned(d *deck.Deck, face typeset.Face) (*deck.Deck, []string) {
 	out := *d
 	f := &fitter{deck: &out, set: typeset.Setter{Face: face, Deck: &out}, laid: d.Source != nil && d.Source.Method == "slides"}
 	out.Slides = nil
@@ -36,7 +43,7 @@ func Fit(d *deck.Deck, face typeset.Face) *deck.Deck {
 	if len(out.Slides) != len(d.Slides) {
 		relink(out.Slides, first)
 	}
-	return &out
+	return &out, f.warnings
 }
 
 type fitter struct {
@@ -44,6 +51,15 @@ type fitter struct {
 	set   typeset.Setter
 	laid  bool // a person has laid out the slides
 	added int  // slides, by dividing others
+
+	warnings []string
+}
+
+// warn adds a warning, once.
+func (f *fitter) warn(text string) {
+	if !slices.Contains(f.warnings, text) {
+		f.warnings = append(f.warnings, text)
+	}
 }
 
 // slide returns the slides that a slide becomes.

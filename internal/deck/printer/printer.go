@@ -47,9 +47,10 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 	}
 	r := Result{Path: path}
 	err = write(path, func(w io.Writer) error {
-		fitted := fit.Fit(j.Deck, faces)
+		fitted, unfit := fit.Warned(j.Deck, faces)
 		r.Slides = shown(fitted)
-		r.Warnings, err = pdf.Write(ctx, w, fitted, pdf.Options{Faces: faces, Media: j.Media, Progress: j.Progress})
+		warnings, err := pdf.Write(ctx, w, fitted, pdf.Options{Faces: faces, Media: j.Media, Progress: j.Progress})
+		r.Warnings = append(unfit, warnings...)
 		return err
 	})
 	return r, err
@@ -58,10 +59,11 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 // PPTX writes a deck as a presentation.
 func PPTX(ctx context.Context, j Job, path string) (Result, error) {
 	r := Result{Path: path}
-	err := write(path, func(w io.Writer) (err error) {
-		fitted := fit.Fit(j.Deck, typeset.Typical{})
+	err := write(path, func(w io.Writer) error {
+		fitted, unfit := fit.Warned(j.Deck, typeset.Typical{})
 		r.Slides = len(fitted.Slides)
-		r.Warnings, err = pptx.Write(ctx, w, fitted, pptx.WriteOptions{Template: j.Template, Media: j.Media, Progress: j.Progress})
+		warnings, err := pptx.Write(ctx, w, fitted, pptx.WriteOptions{Template: j.Template, Media: j.Media, Progress: j.Progress})
+		r.Warnings = append(unfit, warnings...)
 		return err
 	})
 	return r, err

@@ -1,0 +1,30 @@
+package printer_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/printer"
+)
+
+// TestUnfit: a file whose table does not fit a slide in any size has a warning that says so.
+func TestUnfit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"short": false, strings.Repeat("word ", 4000): true} {
+		d := deck.New("d")
+		table := &deck.Table{Columns: []int64{2_000_000}, Rows: []deck.Row{{Cells: []deck.Cell{{Text: *deck.Lines(text)}}}}}
+		d.Slides = []deck.Slide{{Layout: "content", Elements: []deck.Element{
+			{Kind: deck.TableElement, Table: table, Box: &deck.Box{X: 500_000, Y: 1_500_000, W: 2_000_000, H: 100}},
+		}}}
+		r, err := printer.PPTX(t.Context(), printer.Job{Deck: d}, filepath.Join(t.TempDir(), "d.pptx"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "higher than a slide") }); got != want {
+			t.Errorf("a text of %d bytes has the warnings %q", len(text), r.Warnings)
+		}
+	}
+}
