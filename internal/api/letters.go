@@ -55,11 +55,12 @@ type LetterInput struct {
 	ID string `path:"id" maxLength:"64" doc:"Of the dead letter."`
 }
 
-// BulkReplay selects dead letters to replay. Those that were replayed before are left out unless force is set.
+// BulkReplay selects dead letters to replay. Those that were replayed before are left out unless force is set. An empty
+// text is refused: it would select all of them.
 type BulkReplay struct {
-	Type      string     `json:"type,omitempty" maxLength:"64"`
-	Class     string     `json:"class,omitempty" maxLength:"64"`
-	Reason    string     `json:"reason,omitempty" maxLength:"64"`
+	Type      string     `json:"type,omitempty" minLength:"1" maxLength:"64"`
+	Class     string     `json:"class,omitempty" minLength:"1" maxLength:"64"`
+	Reason    string     `json:"reason,omitempty" minLength:"1" maxLength:"64"`
 	OlderThan *time.Time `json:"olderThan,omitempty"`
 	NewerThan *time.Time `json:"newerThan,omitempty"`
 	Limit     int        `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"The most that are replayed. Default: 50."`

@@ -146,6 +146,10 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("replayed: %s", r.text)
 	}
 	b.want(b.ask("POST", "/v1/dead-letters/"+one.ID+"/replay", ""), http.StatusConflict, "ALREADY_REPLAYED")
+	for _, name := range []string{"type", "class", "reason"} { // it would select all
+		r := b.ask("POST", "/v1/dead-letters/replay", `{"`+name+`":""}`)
+		b.want(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	}
 	var done api.BulkReplayed
 	waiting := jobs[1:]
 	for _, c := range []struct {

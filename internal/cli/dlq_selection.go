@@ -22,6 +22,7 @@ type selection struct {
 	limit                              int // 0: no limit
 
 	flagged func(name string) bool // whether a flag was given
+	empty   func(name string) bool // whether it was given, and with nothing in it
 }
 
 // selectingFlags are the flags that select dead letters.
@@ -41,6 +42,7 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 	f.Var(&s.olderThan, "older-than", "only those at least this old, e.g. 90m, 36h or 7d")
 	f.Var(&s.newerThan, "newer-than", "only those at most this old")
 	s.flagged = cmd.Flags().Changed
+	s.empty = func(name string) bool { return f.Changed(name) && f.Lookup(name).Value.String() == "" }
 }
 
 // addBulkFlags is for commands that change the selected dead letters.
@@ -74,6 +76,9 @@ func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
 func (s *selection) check(ids []string) error {
 	const help = "give ids, flags such as --type, --class, --reason or --older-than, or --all"
 	narrowed := slices.ContainsFunc(selectingFlags(), s.flagged)
+	if i := slices.IndexFunc(selectingFlags(), s.empty); i >= 0 { // as of a shell's variable that is not set: it selects all
+		return badUsage("give it a value, or leave it out; --all selects all dead letters", "--%s is empty", selectingFlags()[i])
+	}
 	switch {
 	case s.limit < 0:
 		return badUsage("give 0 or more", "--limit %d is out of range", s.limit)
