@@ -134,6 +134,43 @@ south/twice 600 0:0
 	}
 }
 
+// The removal stopped the workers and the proxy: with a target that is down both start again, the proxy if it is enabled.
+// An upgrade starts nothing that was stopped by hand.
+func TestInstallStartsWhatTheRemovalStopped(t *testing.T) {
+	t.Parallel()
+	const target, front = "--no-block start async-worker.target\n", "--no-block start async-worker-front.service\n"
+	for name, c := range map[string]struct{ active, disabled, want string }{
+		"removed":            {"", "", target + front},
+		"removed, no proxy":  {"", "async-worker-front.service", target},
+		"removed, no target": {"", "async-worker.target", ""},
+		"an upgrade":         {"async-worker.target", "", ""},
+	} {
+		script := "may() { :; }\n" + `systemctl() {
+			case "$*" in
+			"--quiet is-enabled $DISABLED") return 1 ;;
+			"--quiet is-enabled "*) ;;
+			"--quiet is-active "*) [ "$3" = "$ACTIVE" ] ;;
+			"--no-block start "*) echo "$*" ;;
+			esac
+		}` + scriptFunction(t, "debian/postinst", "start") + "\nstart 1.0"
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-ec", strings.ReplaceAll(script, "/run/systemd/system", "/"))
+		cmd.Env = []string{"ACTIVE=" + c.active, "DISABLED=" + c.disabled}
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != c.want {
+			t.Errorf("%s: started %q, %v; want %q", name, out, err, c.want)
+		}
+	}
+}
+
+// scriptFunction is the text of one function of a script.
+func scriptFunction(t *testing.T, script, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`(?s)\n` + name + `\(\) \{.*?\n\}\n`).FindString(string(raw))
+}
+
 // A script that dpkg calls with words that are none of its own fails, and with those that mean nothing to it does
 // nothing.
 func TestScriptsKnowTheirArguments(t *testing.T) {

@@ -55,6 +55,8 @@ func (b *bed) runs(client, version string) {
 
 // reinstall removes the package and installs it again: the tenants stay unchanged.
 func reinstall(b *bed) {
+	b.m.run("systemctl", "enable", "--now", proxy)
+	defer b.m.run("systemctl", "disable", "--now", proxy)
 	b.m.run("apt-get", "remove", "--yes", "async-worker")
 	for _, client := range tenants() {
 		b.m.run("test", "-e", "/etc/async-worker/"+client+".env")
@@ -68,9 +70,13 @@ func reinstall(b *bed) {
 			b.Errorf("after remove and install %s is %s", client, got)
 		}
 	}
+	b.eventually("the proxy is up again", func() (string, bool) {
+		state, err := b.m.try("systemctl", "is-active", proxy)
+		return state, err == nil
+	})
 	b.m.run("systemctl", "start", "async-worker.target")
 	b.works("reinstalled")
-	b.figure("remove and install: both tenants are enabled, and run with the target")
+	b.figure("remove and install: both tenants are enabled, and run with the target; the proxy runs")
 }
 
 // works runs a task of each tenant.
