@@ -65,11 +65,12 @@ func (m *Machine) Add(c Change) (Added, error) {
 
 // plan is the state that a tenant shall have.
 type plan struct {
-	name    string
-	exists  bool
-	file    *envFile
-	secrets map[string]string // all of them; only those in changed are written
-	changed []string          // names, sorted
+	name     string
+	exists   bool
+	file     *envFile
+	rewrites bool              // file differs from what is on the disk
+	secrets  map[string]string // all of them; only those in changed are written
+	changed  []string          // names, sorted
 }
 
 func (m *Machine) plan(c Change) (plan, error) {
@@ -120,6 +121,7 @@ func (m *Machine) plan(c Change) (plan, error) {
 func (p *plan) set(name, value string) {
 	if old, ok := p.file.get(name); !ok || old != value {
 		p.file.set(name, value)
+		p.rewrites = true
 		p.changed = append(p.changed, name)
 	}
 }
@@ -131,6 +133,7 @@ func (p *plan) setSecret(name, value string) {
 	if old, ok := p.secrets[name]; !ok || old != value || open {
 		p.secrets[name] = value
 		p.file.remove(name)
+		p.rewrites = p.rewrites || open
 		p.changed = append(p.changed, name)
 	}
 }

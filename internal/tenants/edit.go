@@ -32,12 +32,9 @@ func (m *Machine) Edit(name string) (Edit, error) {
 	}
 	file := envPath(name)
 	e := Edit{Name: name, Path: m.shown(file)}
-	info, err := m.root.Lstat(file)
+	info, err := m.regular(file)
 	if err != nil {
-		return e, fmt.Errorf("read the settings: %w", err)
-	}
-	if !info.Mode().IsRegular() { // a link would be replaced by a file
-		return e, fmt.Errorf("%s is not a regular file: edit its target, then run check-config", e.Path)
+		return e, err
 	}
 	e.mode = info.Mode().Perm()
 	e.owner = ownerOf(info)
@@ -47,6 +44,19 @@ func (m *Machine) Edit(name string) (Edit, error) {
 	}
 	e.Text = string(raw)
 	return e, nil
+}
+
+// regular looks at an environment file that is to be replaced, and refuses one that is a link: a file would take its
+// place, and the link's target would stay as it is.
+func (m *Machine) regular(file string) (fs.FileInfo, error) {
+	info, err := m.root.Lstat(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: edit its target, then run check-config", m.shown(file))
+	}
+	return info, nil
 }
 
 func ownerOf(info fs.FileInfo) owner {

@@ -110,6 +110,48 @@ func TestAdministratorsChoiceStays(t *testing.T) {
 	}
 }
 
+// TestSettingsKeepTheirOwner: a new secret leaves the environment file alone; a new setting keeps its owner and mode, and
+// does not put a file in the place of a link.
+func TestSettingsKeepTheirOwner(t *testing.T) {
+	t.Parallel()
+	m, root := packaged(t)
+	mustAdd(t, m, valid("southhaven"))
+	file := filepath.Join(root, envPath("southhaven"))
+	err := os.Chmod(file, 0o600)
+	if os.Geteuid() == 0 {
+		err = errors.Join(err, os.Chown(file, 0, stranger))
+	}
+	before, statErr := os.Stat(file)
+	if err = errors.Join(err, statErr); err != nil {
+		t.Fatal(err)
+	}
+	mustAdd(t, m, rotated("southhaven"))
+	if after, err := os.Stat(file); err != nil || !os.SameFile(before, after) {
+		t.Errorf("a secret's change rewrote the settings: %v", err)
+	}
+	busier := Change{Name: "southhaven", Force: true, Settings: map[string]string{"WORKER_CONCURRENCY": "8"}}
+	mustAdd(t, m, busier)
+	wantAccess(t, file, 0o600, stranger)
+
+	target := filepath.Join(root, settingsFolder, "elsewhere")
+	if err := errors.Join(os.Rename(file, target), os.Symlink("elsewhere", file)); err != nil {
+		t.Fatal(err)
+	}
+	busier.Settings["WORKER_CONCURRENCY"] = "9"
+	busier.Secrets = map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("sb_secret_newer")}
+	if _, err := m.Add(busier); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("through a link: %v", err)
+	}
+	if key, err := m.Secret("southhaven", "SUPABASE_KEY"); err != nil || key.Reveal() != "sb_secret_new" {
+		t.Errorf("the refused change wrote a secret: %v", err)
+	}
+	busier.Settings = nil
+	mustAdd(t, m, busier)
+	if info, err := os.Lstat(file); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+}
+
 // TestFolderOfAnotherUser: systemd creates a folder for an unknown instance that it starts, owned by the worker. It
 // becomes root's, with the operators' group.
 func TestFolderOfAnotherUser(t *testing.T) {

@@ -12,10 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// write writes what has changed. The environment file comes last: with it the tenant exists.
+// write writes what has changed. The environment file comes last: with it the tenant exists. One that exists keeps its
+// owner and mode.
 func (m *Machine) write(p plan) error {
 	if len(p.changed) == 0 && p.exists {
 		return nil
+	}
+	mode, o := fs.FileMode(settingsMode), owner{}
+	if p.exists && p.rewrites {
+		info, err := m.regular(envPath(p.name)) // before anything is written
+		if err != nil {
+			return err
+		}
+		mode, o = info.Mode().Perm(), ownerOf(info)
 	}
 	if err := m.mkdirs(p.name); err != nil {
 		return err
@@ -23,11 +32,17 @@ func (m *Machine) write(p plan) error {
 	if err := m.writeSecrets(p); err != nil {
 		return err
 	}
-	info, err := m.root.Stat(settingsFolder)
-	if err != nil {
-		return err
+	if p.exists && !p.rewrites {
+		return nil
 	}
-	return m.replace(envPath(p.name), p.file.String(), settingsMode, owner{group: ownerOf(info).group})
+	if !p.exists {
+		info, err := m.root.Stat(settingsFolder)
+		if err != nil {
+			return err
+		}
+		o.group = ownerOf(info).group
+	}
+	return m.replace(envPath(p.name), p.file.String(), mode, o)
 }
 
 // writeSecrets writes the credentials that have changed. Those who may read the tenant's folder may read them.
