@@ -170,7 +170,7 @@ func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 	credentials := filepath.Join(etc, "credentials", name)
 	p.env = slices.DeleteFunc(config.Overlay(p.env, nil), func(line string) bool {
 		name, _, _ := strings.Cut(line, "=")
-		return name == "CREDENTIALS_DIRECTORY" || slices.Contains(sdkSettings, name)
+		return name == "CREDENTIALS_DIRECTORY" || slices.Contains(librarySettings, name)
 	})
 	p.envFiles = map[string]string{}
 	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), filepath.Join(etc, name+".env")} {
@@ -184,7 +184,7 @@ func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return &failure{"read the credentials of tenant " + name, nextOperator, &deniedError{err}}
 	}
-	p.setIdentity()
+	p.setLibraries()
 	p.tenant = name
 	return setClient(cmd, name)
 }
@@ -205,19 +205,22 @@ func checkReadable(folder string) error {
 	return err
 }
 
-// sdkSettings select the identity. Azure's SDK reads them from the environment of the process.
-var sdkSettings = []string{
+// librarySettings are what libraries read from the environment of the process: the identity of Azure's SDK, and the
+// proxies and certificate authorities of every request.
+var librarySettings = []string{
 	"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH",
 	"AZURE_CLIENT_CERTIFICATE_PASSWORD",
 	"AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST", "AZURE_TOKEN_CREDENTIALS",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// setIdentity makes the SDK use the identity of the tenant's files instead of the shell's.
-func (p *program) setIdentity() {
+// setLibraries gives libraries the settings of the tenant's files instead of the shell's, as the tenant's worker has
+// them. Go reads proxies and authorities once, with the first request, so it has to come before that.
+func (p *program) setLibraries() {
 	if p.setenv == nil {
 		return
 	}
-	for _, name := range sdkSettings {
+	for _, name := range librarySettings {
 		p.setenv(name, p.getenv(name))
 	}
 }

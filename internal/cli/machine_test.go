@@ -182,6 +182,51 @@ func TestIdentityOfTheTenant(t *testing.T) {
 	}
 }
 
+// TestLibrariesOfTheTenant: a request goes through the proxy of the tenant's files and trusts their authorities, as the
+// worker's does, whatever the shell has.
+func TestLibrariesOfTheTenant(t *testing.T) {
+	t.Parallel()
+	root := machineWith(t, "southhaven")
+	shared := filepath.Join(root, "etc/default/async-worker")
+	if err := os.MkdirAll(filepath.Dir(shared), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{
+		shared: "HTTPS_PROXY=http://shared:3128\nNO_PROXY=10.0.0.1\n",
+		filepath.Join(root, tenantsDir, "southhaven.env"): "SUPABASE_URL=https://southhaven.example\n" +
+			"HTTPS_PROXY=http://tenant:3128\nSSL_CERT_FILE=/etc/tenant.pem\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{
+		"HTTPS_PROXY": "http://tenant:3128", "NO_PROXY": "10.0.0.1", "SSL_CERT_FILE": "/etc/tenant.pem", "HTTP_PROXY": "",
+		"http_proxy": "", "https_proxy": "", "no_proxy": "", "SSL_CERT_DIR": "",
+	}
+	var env []string
+	for name := range want {
+		env = append(env, name+"=the-shells")
+	}
+	got, opened := map[string]string{}, false
+	p := &program{
+		env: env, stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
+		setenv: func(name, value string) { got[name] = value },
+		open: func(_ context.Context, cfg config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
+			for name, value := range want {
+				if set, ok := got[name]; !ok || set != value {
+					t.Errorf("%s is %q when services are opened, want %q", name, set, value)
+				}
+			}
+			opened = true
+			return &app.Tenant{Config: cfg, Store: someRows()}, nil
+		},
+	}
+	if code := p.run(t.Context(), []string{"jobs", "list", "--tenant", "southhaven", "--root", root}); code != exitOK || !opened {
+		t.Fatalf("exit code %d, opened: %t", code, opened)
+	}
+}
+
 // TestFileOfASetting: check-config names the file that a tenant's setting stands in, right or wrong.
 func TestFileOfASetting(t *testing.T) {
 	t.Parallel()
