@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -177,7 +178,7 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 		ReadFile: func(file string) ([]byte, error) {
 			dir, name := path.Split(file)
 			if dir != credentials+"/" {
-				return m.root.ReadFile(strings.TrimLeft(file, "/"))
+				return m.readNamed(file)
 			}
 			if value, ok := p.secrets[name]; ok {
 				return []byte(value), nil
@@ -191,6 +192,17 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 	}
 	shares, err := m.shared(p)
 	return append(cfg.Warnings(), shares...), err
+}
+
+// readNamed reads the file that a setting such as NATS_CA_FILE names. On this machine it follows links, as the worker
+// does: those of Debian's certificates are absolute, which os.Root refuses. In the tree of an image they would lead to
+// this machine's own files.
+func (m *Machine) readNamed(file string) ([]byte, error) {
+	file = strings.TrimLeft(file, "/")
+	if m.prefix == "" {
+		return os.ReadFile("/" + file) // a unit's working folder is /
+	}
+	return m.root.ReadFile(file)
 }
 
 // Enabled reports whether the tenant's worker starts with the machine.

@@ -188,3 +188,36 @@ func TestWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestNamedFilesBehindLinks: on this machine a setting may name a file by an absolute link, as Debian's certificates have
+// them. In the tree of an image that link would lead out of it.
+func TestNamedFilesBehindLinks(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	link := filepath.Join(folder, "link.pem")
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "ca.pem"), []byte("the authority"), 0o600),
+		os.Symlink(filepath.Join(folder, "ca.pem"), link)); err != nil {
+		t.Fatal(err)
+	}
+	here, err := Open("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	for _, name := range []string{link, strings.TrimPrefix(link, "/")} {
+		if text, err := here.readNamed(name); err != nil || string(text) != "the authority" {
+			t.Errorf("%s on this machine: %q, %v", name, text, err)
+		}
+	}
+	image, err := Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer image.Close()
+	if text, err := image.readNamed("/link.pem"); err == nil {
+		t.Errorf("out of an image: %q", text)
+	}
+	if text, err := image.readNamed("/ca.pem"); err != nil || string(text) != "the authority" {
+		t.Errorf("in an image: %q, %v", text, err)
+	}
+}
