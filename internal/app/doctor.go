@@ -23,6 +23,7 @@ type DoctorOptions struct {
 	Take     bool          // a waiting task is received and released at once
 	Timeout  time.Duration // of one step; zero: doctor.DefaultTimeout
 	EtcDir   string        // where tenants' files are; empty: /etc/async-worker
+	CacheDir string        // of the worker of a tenant of the machine; empty: the worker is this user's
 
 	Waiting func(groups []doctor.Group, timeout time.Duration) // see doctor.Worker; may be nil
 }

@@ -20,7 +20,7 @@ import (
 
 func (d *opening) machine(cfg config.Config) {
 	m := &d.worker.Machine
-	m.TempDir = cmp.Or(cfg.CacheDir, os.TempDir())
+	m.TempDir, m.CacheDir = cmp.Or(cfg.CacheDir, os.TempDir()), d.o.CacheDir
 	m.NeedBytes = int64(cfg.Concurrency) * cfg.MaxBlobBytes
 	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages", "pdfdetach"}
 	m.Run = func(ctx context.Context, program string) error {

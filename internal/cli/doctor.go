@@ -76,11 +76,15 @@ func (p *program) runDoctor(cmd *cobra.Command, f doctorFlags) error {
 	if err := p.resolveTenant(cmd, config.All); err != nil {
 		return err
 	}
+	var cache string
+	if p.tenant != "" { // this user has a folder for temporary files of its own
+		cache = filepath.Join(f.root, "var/cache/async-worker", p.tenant)
+	}
 	report := app.Doctor(cmd.Context(), app.DoctorOptions{
 		Load:     func(g config.Group) (config.Config, error) { return p.load(cmd, g) },
 		Skip:     skip,
 		Webhooks: f.webhooks, NoCreate: f.noCreate, Take: f.take, Timeout: f.timeout,
-		EtcDir: filepath.Join(f.root, tenantsDir), Waiting: p.stillExamining,
+		EtcDir: filepath.Join(f.root, tenantsDir), CacheDir: cache, Waiting: p.stillExamining,
 	})
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())

@@ -256,3 +256,18 @@ func TestFileOfASetting(t *testing.T) {
 	invoke(t, app.Tenant{}, nil, "", "check-config", "--tenant", "southhaven", "--root", root, "-o", "json").want(t,
 		exitConfig, "many", "(from "+file+")")
 }
+
+// TestDoctorOfTheCache: the disk of a tenant's worker is that of its cache, and not that of this user's temporary files.
+func TestDoctorOfTheCache(t *testing.T) {
+	t.Parallel()
+	root := machineWith(t, "southhaven")
+	cache := filepath.Join(root, "var/cache/async-worker")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := invoke(t, app.Tenant{}, nil, "", "doctor", "--tenant", "southhaven", "--root", root, "-o", "json", "--skip",
+		"unit,queues,clock,container,store,models,docling,gateway,webhooks,events,cognee")
+	if !strings.Contains(r.out, " free in "+cache+`"`) {
+		t.Errorf("%s%s", r.out, r.errOut)
+	}
+}

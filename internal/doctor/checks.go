@@ -121,7 +121,10 @@ func Checks() []Check {
 		},
 		{"storage clock", Clock, "the Date of the storage account's answers", nothing, "1 request without a key"},
 		{"store clock", Store, "the database's clock", nothing, "the same call"},
-		{"disk", Machine, "free space in the folder for temporary files", "an empty file, removed at once", nothing},
+		{
+			"disk", Machine, "free space in the folder for temporary files, which is the worker's cache for a tenant of the machine",
+			"an empty file, removed at once; nothing in a worker's cache", nothing,
+		},
 		{"poppler", Machine, "pdfinfo, pdftotext, pdftohtml, pdftoppm, pdfimages, pdfdetach run", nothing, nothing},
 		{"tesseract", Machine, "tesseract runs, and has data for languages", nothing, nothing},
 		{"libreoffice", Machine, "LibreOffice and its modules are installed", nothing, nothing},

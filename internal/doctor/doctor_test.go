@@ -272,6 +272,22 @@ func TestMachine(t *testing.T) {
 	}
 }
 
+// The disk of a tenant's worker is that of its cache, in which nothing is written, or of what is above it before the first
+// start.
+func TestDiskOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	cache := t.TempDir()
+	for _, missing := range []string{"", "southhaven", "async-worker/southhaven"} {
+		w := Worker{Machine: Computer{TempDir: "/nowhere", CacheDir: filepath.Join(cache, missing)}}
+		if r := w.disk(); r.State != OK || !strings.HasSuffix(r.Seen, " free in "+cache) {
+			t.Errorf("%q: %+v", missing, r)
+		}
+	}
+	if left, err := os.ReadDir(cache); err != nil || len(left) != 0 {
+		t.Errorf("left in the cache: %v, %v", left, err)
+	}
+}
+
 // TestDocument: docs/doctor.md has a row for each check.
 func TestDocument(t *testing.T) {
 	t.Parallel()

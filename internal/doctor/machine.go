@@ -20,9 +20,11 @@ func machine(ctx context.Context, w *Worker) []Result {
 	return []Result{w.disk(), w.poppler(ctx), w.tesseract(ctx), w.office(), w.sandbox()}
 }
 
-// disk checks the free space, and whether this user may write.
+// disk checks the free space, and whether this user may write where the worker is this user's.
 func (w *Worker) disk() Result {
-	const check = "disk"
+	if w.Machine.CacheDir != "" {
+		return w.room(nearest(w.Machine.CacheDir))
+	}
 	dir := w.Machine.TempDir
 	f, err := os.CreateTemp(dir, ".async-worker-doctor-")
 	if err != nil {
@@ -31,13 +33,30 @@ func (w *Worker) disk() Result {
 			class = Permission
 		}
 		return Result{
-			Check: check, State: Fail, Class: class, Seen: err.Error(),
+			Check: "disk", State: Fail, Class: class, Seen: err.Error(),
 			Remedy: "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory=",
 		}
 	}
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
-		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
+		return Result{Check: "disk", State: Fail, Class: Config, Seen: err.Error()}
 	}
+	return w.room(dir)
+}
+
+// nearest returns a folder, or the first above it that this user can look at: the service manager makes a worker's folder
+// when the worker starts, and lets no operator into it.
+func nearest(dir string) string {
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		if _, err := disk.Free(dir); err == nil {
+			break
+		}
+	}
+	return dir
+}
+
+// room checks the free space.
+func (w *Worker) room(dir string) Result {
+	const check = "disk"
 	room, err := disk.Free(dir)
 	if err != nil {
 		return Result{Check: check, State: Skipped, Seen: err.Error()}

@@ -71,7 +71,8 @@ type Bucket interface {
 
 // Computer is the machine that the worker runs on.
 type Computer struct {
-	TempDir   string // of the worker
+	TempDir   string // of a worker of this user; unused with CacheDir
+	CacheDir  string // of the worker of another user; it is only looked at, and may not exist yet
 	NeedBytes int64  // space that one task may need there
 	Programs  []string
 	// Run asks a program of poppler for its version.
