@@ -161,6 +161,36 @@ func TestInstallStartsWhatTheRemovalStopped(t *testing.T) {
 	}
 }
 
+// A purge keeps the documents of a tenant that has them in its state.
+func TestPurgeKeepsDocuments(t *testing.T) {
+	t.Parallel()
+	for settings, kept := range map[string]bool{
+		"BLOB_DIR=ROOT/var/lib/async-worker/south/blobs":        true,
+		" BLOB_DIR = 'ROOT/var/lib/private/async-worker/south'": true,
+		`BLOB_DIR="ROOT/var/lib/async-worker"`:                  true,
+		"BLOB_DIR=ROOT/var/lib/async-worker":                    true,
+		"BLOB_DIR=ROOT/var/lib/async-workers":                   false,
+		"BLOB_DIR=/srv/documents":                               false,
+		"#BLOB_DIR=ROOT/var/lib/async-worker/south":             false,
+		"": false,
+	} {
+		root := t.TempDir()
+		document := filepath.Join(root, "var/lib/private/async-worker/south/blobs/a.pdf")
+		function := scriptFunction(t, "debian/postrm", "purge_state")
+		function = strings.NewReplacer("/var/lib/", root+"/var/lib/", "/etc/async-worker/", root+"/etc/async-worker/").Replace(function)
+		command(t, "/bin/sh", "-ec", `cd "$1"; mkdir -p etc/async-worker var/lib/async-worker "$(dirname "$2")"; touch "$2"
+			echo LOG_LEVEL=info >etc/async-worker/east.env; echo "$3" >etc/async-worker/south.env`, "sh", root, document,
+			strings.ReplaceAll(settings, "ROOT", root))
+		out, err := exec.CommandContext(t.Context(), "/bin/sh", "-ec", function+"\npurge_state").CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", settings, err, out)
+		}
+		if _, err := os.Stat(document); (err == nil) != kept || strings.Contains(string(out), root+"/var/lib/async-worker is kept") != kept {
+			t.Errorf("%s: %v, said %q; want it kept: %t", settings, err, out, kept)
+		}
+	}
+}
+
 // scriptFunction is the text of one function of a script.
 func scriptFunction(t *testing.T, script, name string) string {
 	t.Helper()

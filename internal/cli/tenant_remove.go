@@ -33,8 +33,9 @@ func (p *program) newTenantRemoveCommand() *cobra.Command {
 		Use: "remove TENANT", Short: "Disable a tenant's worker and remove its settings and secrets",
 		Long: `remove disables async-worker@TENANT and removes the tenant's environment file and credentials. It
 refuses while the worker runs, unless --stop lets the worker finish its tasks first (DRAIN_MAX_SEC).
---keep-files only disables the worker. --state also removes what the worker kept on this machine. The database,
-the queues and the container are not changed. Removing a tenant that does not exist is not an error.`,
+--keep-files only disables the worker. --state also removes what the worker kept on this machine, and so the
+documents of a BLOB_DIR in /var/lib/async-worker/TENANT. The database, the queues and the container are not
+changed. Removing a tenant that does not exist is not an error.`,
 		Example: `  async-worker tenant remove southhaven --stop --yes
   async-worker tenant remove southhaven --stop --keep-files`,
 		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
@@ -86,7 +87,7 @@ func (p *program) removeTenant(
 		}
 	}
 	if !o.keep && !o.confirmed {
-		if err := confirmRemoval(p.stdin, p.stderr, name); err != nil {
+		if err := confirmRemoval(p.stdin, p.stderr, name, removal(m, name, o.state)); err != nil {
 			return done, err
 		}
 	}
@@ -130,9 +131,22 @@ func (p *program) printRemoved(out format, done tenantRemoved) error {
 	return nil
 }
 
+// removal names what a removal deletes for good.
+func removal(m *tenants.Machine, name string, state bool) string {
+	what := "The settings and secrets of " + name
+	if !state {
+		return what
+	}
+	folder, blobs := m.State(name)
+	if what += ", and what its worker kept in " + folder; blobs != "" {
+		what += ", with all its documents in " + blobs + " (BLOB_DIR),"
+	}
+	return what
+}
+
 // confirmRemoval wants the tenant's name typed.
-func confirmRemoval(in io.Reader, out io.Writer, name string) error {
-	fmt.Fprintf(out, "The settings and secrets of %s will be removed for good. To go on, type its name: ", name)
+func confirmRemoval(in io.Reader, out io.Writer, name, what string) error {
+	fmt.Fprintf(out, "%s will be removed for good. To go on, type its name: ", what)
 	line, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("read the answer: %w", err)

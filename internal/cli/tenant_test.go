@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
 // onImage runs a command line against the tree of an image.
@@ -190,6 +191,37 @@ func TestTenantRemoveWhileItRuns(t *testing.T) {
 		r.want(t, c.code)
 		if len(u.calls) != c.calls || c.calls == 2 && u.calls[1] != "stop async-worker@made-up-for-a-test.service" {
 			t.Errorf("%s: systemctl %q", c.args, u.calls)
+		}
+	}
+}
+
+// TestTenantRemovalNamesDocuments: whoever confirms a removal with --state is told of the folder, and of documents in it.
+func TestTenantRemovalNamesDocuments(t *testing.T) {
+	t.Parallel()
+	for blobs, want := range map[string]string{
+		"": "", "/srv/documents": "", "/var/lib/async-worker/southhaven-2/blobs": "", "/var/lib/async-worker/northhaven": "",
+		"/var/lib/async-worker/southhaven":               "/var/lib/async-worker/southhaven (BLOB_DIR)",
+		"/var/lib/private/async-worker/southhaven/blobs": "/var/lib/private/async-worker/southhaven/blobs (BLOB_DIR)",
+	} {
+		root := machineWith(t, "southhaven")
+		if err := os.WriteFile(filepath.Join(root, tenantsDir, "southhaven.env"), []byte("BLOB_DIR="+blobs+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := tenants.Open(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		var said strings.Builder
+		if err := confirmRemoval(strings.NewReader("southhaven\n"), &said, "southhaven", removal(m, "southhaven", true)); err != nil {
+			t.Error(err)
+		}
+		if got := said.String(); !strings.Contains(got, " "+root+"/var/lib/async-worker/southhaven") ||
+			!strings.Contains(got, want) || strings.Contains(got, "BLOB_DIR") != (want != "") {
+			t.Errorf("BLOB_DIR=%s: %s", blobs, got)
+		}
+		if got := removal(m, "southhaven", false); got != "The settings and secrets of southhaven" {
+			t.Errorf("without --state: %s", got)
 		}
 	}
 }

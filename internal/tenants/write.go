@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -183,6 +184,27 @@ func (m *Machine) Remove(name string, state bool) ([]string, error) {
 		}
 	}
 	return m.removeAll(append(paths, envPath(name)))
+}
+
+// State returns the folder of what a tenant's worker kept, which Remove deletes with state, and BLOB_DIR if it is in that
+// folder. Settings that can't be read have none.
+func (m *Machine) State(name string) (folder, blobs string) {
+	folder = m.shown("var/lib/async-worker/" + name)
+	for _, file := range []string{sharedFile, envPath(name)} { // as the unit reads them: the last one counts
+		settings, err := m.readEnv(file)
+		if err != nil {
+			continue
+		}
+		if value, ok := settings.get("BLOB_DIR"); ok {
+			blobs = path.Clean(value)
+		}
+	}
+	for _, lib := range []string{"/var/lib/async-worker/", "/var/lib/private/async-worker/"} {
+		if strings.HasPrefix(blobs+"/", lib+name+"/") {
+			return folder, blobs
+		}
+	}
+	return folder, ""
 }
 
 // Disable removes the link that starts the tenant's worker with the machine, and reports whether there was one.
