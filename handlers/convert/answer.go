@@ -2,8 +2,12 @@ package convert
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck/compose"
 	"github.com/seed-7227ef26/async-worker/internal/evidence"
@@ -35,9 +39,10 @@ func parse(text string) (slides []slide, problem string) {
 	return nil, "it has no slides with bullets"
 }
 
-// Limits of what is taken of an answer: more is not a bullet.
+// Limits of what is taken of an answer, in characters, of which every script has about as many a word: more is not a
+// bullet.
 const (
-	maxBullet = 400 // bytes
+	maxBullet = 400
 	maxTitle  = 200
 )
 
@@ -45,14 +50,21 @@ const (
 var references = regexp.MustCompile(`\s?\[\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\]`)
 
 // take makes pages of the slides of a batch. A bullet belongs to the part whose passage it cites. Left out are bullets
-// that cite none, or that have numbers or quotations that their passage has not.
+// that are too long, that cite none, or that have numbers or quotations that their passage has not.
 func (o *outline) take(batch []entry, slides []slide) {
 	for _, s := range slides {
 		byPart := map[int]*compose.Page{}
 		var order []int
 		for _, b := range s.Bullets {
 			text := strings.TrimSpace(references.ReplaceAllString(b.Text, ""))
-			if text == "" || len(text) > maxBullet || b.Source < 1 || b.Source > len(batch) {
+			if text == "" {
+				continue // it says nothing that is lost
+			}
+			if utf8.RuneCountInString(text) > maxBullet {
+				o.long++
+				continue
+			}
+			if b.Source < 1 || b.Source > len(batch) {
 				o.wrong++
 				continue
 			}
@@ -79,7 +91,7 @@ func (o *outline) take(batch []entry, slides []slide) {
 // bullets of another part than most of their slide's.
 func (o *outline) titled(part int, title string, strays bool) string {
 	title = strings.TrimSpace(references.ReplaceAllString(title, ""))
-	if strays || len(title) > maxTitle {
+	if strays || utf8.RuneCountInString(title) > maxTitle {
 		return ""
 	}
 	texts := []string{o.parts[part].Title}
@@ -90,4 +102,20 @@ func (o *outline) titled(part int, title string, strays bool) string {
 		return ""
 	}
 	return title
+}
+
+// warn tells what the slides don't have of the model's answers.
+func (o *outline) warn(batches int) {
+	for _, reason := range slices.Sorted(maps.Keys(o.plain)) {
+		o.warnings = append(o.warnings,
+			fmt.Sprintf("%d of %d passages of the text are on the slides as they are: %s", o.plain[reason], batches, reason))
+	}
+	if o.wrong > 0 {
+		o.warnings = append(o.warnings, fmt.Sprintf("%d bullets of the model were left out: they name no passage, "+
+			"or one that doesn't have their numbers or quotations in it", o.wrong))
+	}
+	if o.long > 0 {
+		o.warnings = append(o.warnings,
+			fmt.Sprintf("%d bullets of the model were left out: they have more than %d characters", o.long, maxBullet))
+	}
 }

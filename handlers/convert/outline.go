@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -44,7 +42,8 @@ type outline struct {
 	spent int // tokens, of this attempt
 	pages [][]compose.Page
 	plain map[string]int // why batches are not written, and how many
-	wrong int            // bullets that were left out
+	wrong int            // bullets that were left out: their passages don't bear them out
+	long  int            // bullets that were left out: they are too long
 	said  map[entry]bool // blocks that a bullet cites
 }
 
@@ -79,14 +78,7 @@ func (w *work) written(ctx context.Context, parts []compose.Part) ([][]compose.P
 		o.take(b, answers[i])
 	}
 	o.complete(batches)
-	for _, reason := range slices.Sorted(maps.Keys(o.plain)) {
-		w.warnings = append(w.warnings,
-			fmt.Sprintf("%d of %d passages of the text are on the slides as they are: %s", o.plain[reason], len(batches), reason))
-	}
-	if o.wrong > 0 {
-		w.warnings = append(w.warnings,
-			fmt.Sprintf("%d bullets of the model were left out: their passages don't have the numbers or quotations in them", o.wrong))
-	}
+	o.warn(len(batches))
 	return o.pages, nil
 }
 
