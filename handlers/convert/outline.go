@@ -2,15 +2,12 @@ package convert
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/deck/compose"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/prompt"
@@ -20,14 +17,15 @@ import (
 const (
 	// batchTokens is the text of one question: some pages, so that the answers to several come at once.
 	batchTokens = 4000
-	// answerTokens is the longest answer. A bullet is about 60 tokens.
-	answerTokens = 3000
 	// atOnce is how many questions of a task are under way at once; the account's limiter counts those of all tasks.
 	atOnce = 4
 )
 
-// noteOutline is the note with the answers for the next attempt.
-const noteOutline = "outline"
+// The notes for the next attempt: the answers, and why questions have none that can be used.
+const (
+	noteOutline  = "outline"
+	noteUnusable = "outline_unusable"
+)
 
 // outline asks the model for slides of the parts of a document. A part whose answer is of no use has none: its own text
 // is on its slides then, and a warning says so.
@@ -36,15 +34,16 @@ type outline struct {
 	parts  []compose.Part
 	parsed int // batches
 
-	mu    sync.Mutex
-	kept  map[string]string // answers by the hash of their questions
-	note  *handlers.Note
-	spent int // tokens, of this attempt
-	pages [][]compose.Page
-	plain map[string]int // why batches are not written, and how many
-	wrong int            // bullets that were left out: their passages don't bear them out
-	long  int            // bullets that were left out: they are too long
-	said  map[entry]bool // blocks that a bullet cites
+	mu       sync.Mutex
+	kept     map[string]string // answers by the hash of their questions
+	unusable map[string]string // why the answers to other questions are of no use, by the same hash
+	spent    int               // tokens, of this attempt
+	longer   bool              // answers may be longer: one was cut off
+	pages    [][]compose.Page
+	plain    map[string]int // why batches are not written, and how many
+	wrong    int            // bullets that were left out: their passages don't bear them out
+	long     int            // bullets that were left out: they are too long
+	said     map[entry]bool // blocks that a bullet cites
 }
 
 // entry is a block of a part in a question.
@@ -53,10 +52,11 @@ type entry struct{ part, block int }
 // written returns the slides that the model wrote of each part.
 func (w *work) written(ctx context.Context, parts []compose.Part) ([][]compose.Page, error) {
 	o := &outline{
-		work: w, parts: parts, kept: map[string]string{}, note: w.notes.Note(noteOutline), pages: make([][]compose.Page, len(parts)),
+		work: w, parts: parts, kept: map[string]string{}, unusable: map[string]string{}, pages: make([][]compose.Page, len(parts)),
 		plain: map[string]int{}, said: map[entry]bool{},
 	}
-	o.note.Load(&o.kept)
+	w.notes.Note(noteOutline).Load(&o.kept)
+	w.notes.Note(noteUnusable).Load(&o.unusable)
 	batches := o.batches()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -131,87 +131,6 @@ func (o *outline) batches() (all [][]entry) {
 	return all
 }
 
-// ask asks about a batch, once more if the answer can't be used. No slides: it is of no use.
-func (o *outline) ask(ctx context.Context, batch []entry) ([]slide, error) {
-	q := o.question(batch)
-	sum := sha256.Sum256([]byte(o.deps.Chat.Model() + "\x00" + q.System + "\x00" + q.Text))
-	key := hex.EncodeToString(sum[:])
-	o.mu.Lock()
-	text, known := o.kept[key]
-	o.mu.Unlock()
-	if known {
-		slides, _ := parse(text)
-		return slides, nil
-	}
-	for range 2 {
-		a, reason, err := o.once(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		if reason != "" {
-			o.leave(reason)
-			return nil, nil
-		}
-		slides, problem := parse(a.Text)
-		if a.End == llm.CutOff {
-			problem = "it was longer than it may be, and cut off"
-		}
-		if problem == "" {
-			o.keep(key, a.Text)
-			return slides, nil
-		}
-		q.Turns = append(q.Turns, llm.Turn{Role: llm.User, Text: q.Text}, llm.Turn{Role: llm.Assistant, Text: a.Text})
-		q.Text = "Your answer can't be used: " + problem + ". Give the whole JSON object again, with that put right."
-	}
-	o.leave("the model gave two answers that can't be used")
-	return nil, nil
-}
-
-// once asks one question. reason is why there is no answer, and never will be.
-func (o *outline) once(ctx context.Context, q llm.Question) (a llm.Answer, reason string, err error) {
-	tokens := o.deps.Counter.Count(q.System) + o.deps.Counter.Count(q.Text) + q.MaxTokens
-	o.mu.Lock()
-	over := o.deps.MaxTokens > 0 && o.spent+tokens > o.deps.MaxTokens
-	if !over {
-		o.spent += tokens
-	}
-	o.mu.Unlock()
-	if over {
-		return a, "the task may use no more tokens (MAX_TASK_TOKENS)", nil
-	}
-	a, err = o.deps.Chat.Ask(ctx, q)
-	o.mu.Lock()
-	o.spent += a.PromptTokens + a.CompletionTokens - tokens
-	o.mu.Unlock()
-	switch {
-	case err != nil:
-		if _, long := llm.IsTooLong(err); long {
-			return a, "they are longer than the model's context", nil
-		}
-		return a, "", fmt.Errorf("ask the model for slides: %w", err)
-	case a.End == llm.Filtered:
-		return a, "the model's service filtered them", nil
-	case a.End == llm.Refused:
-		return a, "the model refused to write of them", nil
-	}
-	return a, "", nil
-}
-
-// leave counts a batch that is not written.
-func (o *outline) leave(reason string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.plain[reason]++
-}
-
-// keep keeps an answer for the next attempt.
-func (o *outline) keep(key, text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept[key] = text
-	o.note.Save(o.kept)
-}
-
 var answerSchema = llm.Schema{
 	Name: "slides", Strict: true,
 	Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["slides"],"properties":{"slides":{"type":"array",` +
@@ -235,7 +154,7 @@ func (o *outline) question(batch []entry) llm.Question {
 	}
 	text, marker := prompt.Quoted(entries)
 	return llm.Question{
-		System: fmt.Sprintf(rules, marker), Text: text, Schema: &answerSchema, MaxTokens: answerTokens,
+		System: fmt.Sprintf(rules, marker), Text: text, Schema: &answerSchema, MaxTokens: o.answerTokens(),
 		Stream: func(string, bool) {}, // the timeout of a stream is between two pieces
 	}
 }
