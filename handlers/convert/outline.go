@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/deck/compose"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/prompt"
@@ -58,20 +60,8 @@ func (w *work) written(ctx context.Context, parts []compose.Part) ([][]compose.P
 	w.notes.Note(noteOutline).Load(&o.kept)
 	w.notes.Note(noteUnusable).Load(&o.unusable)
 	batches := o.batches()
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	answers := make([][]slide, len(batches))
-	for i, b := range batches {
-		group.Go(func() (err error) {
-			answers[i], err = o.ask(ctx, b)
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.parsed++
-			w.call.Progress.Report(float64(o.parsed)/float64(len(batches)), "")
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	answers, err := o.answers(ctx, batches)
+	if err != nil {
 		return nil, err
 	}
 	for i, b := range batches {
@@ -80,6 +70,32 @@ func (w *work) written(ctx context.Context, parts []compose.Part) ([][]compose.P
 	o.complete(batches)
 	o.warn(len(batches))
 	return o.pages, nil
+}
+
+// answers asks about all batches, some at a time. After a failure it starts no more calls, but waits for those in
+// progress, which are paid for, and keeps their answers. Only the task's own end stops them.
+func (o *outline) answers(ctx context.Context, batches [][]entry) ([][]slide, error) {
+	answers := make([][]slide, len(batches))
+	var failed atomic.Bool
+	var calls errgroup.Group
+	calls.SetLimit(atOnce)
+	for i, b := range batches {
+		calls.Go(handlers.Safely(func() (err error) {
+			if failed.Load() || ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if answers[i], err = o.ask(ctx, b); err != nil {
+				failed.Store(true)
+				return err
+			}
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.parsed++
+			o.call.Progress.Report(float64(o.parsed)/float64(len(batches)), "")
+			return nil
+		}))
+	}
+	return answers, calls.Wait()
 }
 
 // complete takes back the pages of parts of which a batch says nothing: their own text is on their slides, and not half
