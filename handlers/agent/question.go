@@ -35,7 +35,7 @@ func (r *run) question() (llm.Question, error) {
 		}
 	}
 	prompt += r.fixed(q)
-	q.MaxTokens = min(answerTokens, r.window()/4)
+	q.MaxTokens = r.longest(prompt)
 	if most := r.deps.MaxTokens; most > 0 {
 		left := most - r.used() - prompt
 		if left < leastAnswer {
@@ -62,6 +62,8 @@ func (r *run) question() (llm.Question, error) {
 	q.Tools = append(q.Tools, r.finishTool())
 	if r.state.Ended = r.why(prompt); r.state.Ended != "" || r.state.Correcting != "" {
 		q.Force = finishName
+	} else if most := r.deps.MaxTokens; most > 0 {
+		q.MaxTokens = min(q.MaxTokens, most-r.used()-2*prompt-answerTokens) // why sees to it that finish has its tokens
 	}
 	return q, nil
 }
@@ -90,6 +92,18 @@ func (r *run) fixed(q llm.Question) int {
 func (r *run) room(q llm.Question) int {
 	window := r.window()
 	return window - min(answerTokens, window/4) - r.fixed(q) - window/50 // the counts of tokens are approximate
+}
+
+// longest returns the most tokens of the next answer to a question of that many. A model's reasoning counts as part of
+// its answer: after one that was cut off, the next has what the question leaves of the context, up to a quarter of it.
+// The conversation is not shortened for that.
+func (r *run) longest(question int) int {
+	window := r.window()
+	usual := min(answerTokens, window/4)
+	if !r.state.cutOff() {
+		return usual
+	}
+	return max(usual, min(window/4, window-question-window/50))
 }
 
 // smaller returns a shorter question after the service rejected one as too long. window is what fits; zero: unknown.

@@ -3,6 +3,7 @@ package agent
 import (
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
@@ -106,6 +107,16 @@ func (s *state) last() (answer *turn, answered map[string]bool) {
 		}
 	}
 	return nil, nil
+}
+
+// cutOff reports whether the model's last answer was cut off.
+func (s *state) cutOff() bool {
+	for _, t := range slices.Backward(s.Turns) {
+		if t.Role == llm.Assistant {
+			return t.End == llm.CutOff
+		}
+	}
+	return false
 }
 
 // use records a call in the step that requested it.
