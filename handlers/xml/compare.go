@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -62,8 +61,8 @@ func (w *work) compare(ctx context.Context, sha256 string, leaves []leaf, doc do
 		return reading{}, tooLong("its %d values leave no room for the text in the model's context", len(leaves))
 	}
 	q.Text = text + "\nThe data:\n" + data
-	if cost, most := w.deps.Counter.Count(q.System+q.Text)+q.MaxTokens, w.deps.MaxTokens; most > 0 && cost > most {
-		return reading{}, tooLong("its check may take %d tokens, more than MAX_TASK_TOKENS, which is %d", cost, most)
+	if err := w.affordable(w.tokens(q) + q.MaxTokens); err != nil {
+		return reading{}, err
 	}
 	key := keyOf("check", checkVersion, w.deps.Chat.Model(), sha256, q.System, q.Text)
 	kept, err := w.deps.Store.Partials(ctx, store.PartialQuery{
@@ -115,39 +114,6 @@ func listed(leaves []leaf) string {
 	return b.String()
 }
 
-// consult asks the model, gives it one chance to correct its answer, and keeps it.
-func (w *work) consult(ctx context.Context, q llm.Question, key string) (reading, error) {
-	spent := store.Partial{Key: key, Filename: w.payload.Filename}
-	if w.payload.place.Address == nil { // else without the query, as the store writes it
-		spent.Blob = w.payload.blob
-	}
-	problem := ""
-	for range 2 {
-		given, err := w.deps.Chat.Ask(ctx, q)
-		if err != nil {
-			return reading{}, fmt.Errorf("ask the model: %w", err)
-		}
-		w.uses(taskerr.Chat)
-		spent.PromptTokens += given.PromptTokens
-		spent.CompletionTokens += given.CompletionTokens
-		var said reading
-		if said, problem = understand(given); problem == "" {
-			w.keepReading(ctx, said, spent)
-			return said, nil
-		}
-		q.Turns = append(q.Turns, llm.Turn{Role: llm.User, Text: q.Text})
-		if strings.TrimSpace(given.Text) != "" {
-			q.Turns = append(q.Turns, llm.Turn{Role: llm.Assistant, Text: given.Text})
-		}
-		q.Text = "Your answer can't be used: " + problem + ". Give the whole JSON object again."
-		q.MaxTokens *= 2
-	}
-	return reading{}, &taskerr.Error{
-		Class: taskerr.DependencyUnavailable, Code: "XML_BAD_ANSWER",
-		Message: fmt.Sprintf("the model %q gave two unusable checks: %s", w.deps.Chat.Model(), problem),
-	}
-}
-
 // understand decodes an answer. problem says why it can't be used.
 func understand(given llm.Answer) (said reading, problem string) {
 	switch given.End {
@@ -167,19 +133,4 @@ func understand(given llm.Answer) (said reading, problem string) {
 	}
 	said.Problem = ""
 	return said, ""
-}
-
-// checkKeepTime is how long the store may take to keep an answer, which is paid for.
-const checkKeepTime = 10 * time.Second
-
-func (w *work) keepReading(ctx context.Context, said reading, spent store.Partial) {
-	var err error
-	if spent.Answer, err = json.Marshal(said); err != nil || len(spent.Answer) > store.MaxPartial {
-		return // the next attempt asks again
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkKeepTime)
-	defer cancel()
-	if err := w.deps.Store.KeepPartials(ctx, w.call.Task.ID, []store.Partial{spent}); err != nil {
-		w.deps.Log.Warn("can't keep a model's check; a retry asks it again", "job_id", w.call.Task.ID, "error", err)
-	}
 }
