@@ -29,6 +29,7 @@ func TestRefusedAlone(t *testing.T) {
 			})
 		}
 		add()
+		refused := s.events[0].ID
 		s.row <- struct{}{}
 		var sends []time.Time
 		sink := newCollector()
@@ -36,7 +37,7 @@ func TestRefusedAlone(t *testing.T) {
 			sends = append(sends, time.Now())
 			refusal := errors.New("400")
 			switch {
-			case all[0].ID != s.events[0].ID:
+			case all[0].ID != refused:
 				return events.Sent{Done: len(all)}, nil
 			case len(all) == 1:
 				return events.Sent{}, refusal
