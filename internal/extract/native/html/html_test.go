@@ -67,7 +67,7 @@ func TestExtract(t *testing.T) {
 		{"formulas", `<p>x <math alttext="E=mc^2"><mi>E</mi></math> and <math><mi>a</mi><annotation>tex</annotation></math>.</p>`, "x E=mc^2 and a.\n"},
 		{
 			"formulas of MediaWiki", `<p>that <span class="mwe-math-element"><span style="display: none;" ` +
-				`class="mwe-math-mathml-inline mwe-math-mathml-a11y"><math alttext="E=mc"><mi>E</mi></math></span>` +
+				`class="mwe-math-mathml-inline mwe-math-mathml-a11y"><math alttext="{\displaystyle E=mc}"><mi>E</mi></math></span>` +
 				`<img class="mwe-math-fallback-image-inline" aria-hidden="true" alt="E=mc"></span> holds` +
 				`<span class="note mwe-math-mathml" style="display: none">not</span>`,
 			"that E=mc holds\n",

@@ -12,11 +12,19 @@ import (
 func (s *simplifier) formula(t html.Token) error {
 	for _, a := range t.Attr {
 		if a.Key == "alttext" && a.Val != "" {
-			return s.text([]byte(a.Val))
+			return s.text([]byte(unwrapped(a.Val)))
 		}
 	}
 	s.math = &formula.Builder{}
 	return s.math.Start(t.Data, nil)
+}
+
+// unwrapped takes off what MediaWiki puts around every formula: it says how it looks.
+func unwrapped(tex string) string {
+	if inner, ok := strings.CutPrefix(tex, `{\displaystyle `); ok && strings.HasSuffix(inner, "}") {
+		return strings.TrimSuffix(inner, "}")
+	}
+	return tex
 }
 
 // inFormula adds an element to the open formula.
