@@ -144,9 +144,12 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 		}),
 	})
 	answered := make(chan error, 2)
-	for _, accept := range []string{"text/event-stream", "application/json"} {
+	for method, accept := range map[string]string{
+		http.MethodGet:  "text/event-stream",
+		http.MethodPost: "application/json, text/event-stream", // as an assistant asks
+	} {
 		go func() {
-			req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+s.Addrs()[0].String(), http.NoBody)
+			req, err := http.NewRequestWithContext(context.Background(), method, "http://"+s.Addrs()[0].String(), http.NoBody)
 			if err != nil {
 				answered <- err
 				return
