@@ -220,6 +220,15 @@ func TestLargeJobs(t *testing.T) {
 	if err := json.Unmarshal([]byte(m.data), &p); err != nil || !ok || m.event != "reset" || len(p.Items) != 1 {
 		t.Errorf("a snapshot of %d bytes has %d jobs, %v; want the newest alone", len(m.data), len(p.Items), err)
 	}
+	// Running jobs that fill their part leave the pending ones theirs.
+	b.begun(want[0])
+	b.begun(want[1])
+	p = api.Page[api.Job]{}
+	m, ok = b.connect("/v1/events", "Last-Event-ID", "x").next()
+	if err := json.Unmarshal([]byte(m.data), &p); err != nil || !ok || len(p.Items) != 2 || p.Items[0].ID != want[0] ||
+		p.Items[1].ID != want[2] {
+		t.Errorf("a snapshot has %d jobs, %v; want the newest that runs and the newest that waits", len(p.Items), err)
+	}
 }
 
 // sparse is a store in which no job matches among those that one page looks at.
