@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/front"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -36,7 +36,7 @@ func (b *bench) restart(meanwhile func()) {
 	b.server.CloseClientConnections()
 	b.server.Close()
 	meanwhile()
-	l, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", address)
+	l, err := stack.ListenAgain(b.Context(), address)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,11 +1,14 @@
 package stack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // reserved are held until the process ends: a server that is stopped and started again finds its port free.
@@ -32,18 +35,40 @@ func FreePort() (int, error) {
 }
 
 // reserve takes a port by a socket in the kernel's abstract namespace, see unix(7): it leaves no file, and is gone with
-// the process.
+// the process. It does not try to listen: a process that another goroutine is just starting would have that listener
+// too, and for a moment longer.
 func reserve(port int) error {
 	mark, err := net.Listen("unix", fmt.Sprintf("@async-worker-port-%d", port))
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err == nil {
+		return errors.Join(fmt.Errorf("a server listens on port %d", port), conn.Close(), mark.Close())
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return errors.Join(err, mark.Close())
 	}
 	reserved.mu.Lock()
 	defer reserved.mu.Unlock()
 	reserved.held = append(reserved.held, mark)
-	return l.Close()
+	return nil
+}
+
+// ListenAgain listens on a loopback address whose listener was closed just before. It waits, at most 10 s, while a
+// process that is being started still has the old one, as each does from its fork until its program begins.
+func ListenAgain(ctx context.Context, address string) (net.Listener, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		if err == nil || !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(time.Millisecond):
+		}
+	}
 }

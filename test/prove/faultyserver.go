@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // failing is the way in which a service fails.
@@ -64,7 +65,7 @@ func (d *faultyServer) mend() error {
 	if was != refuses {
 		return nil
 	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", d.server.Listener.Addr().String())
+	l, err := stack.ListenAgain(context.Background(), d.server.Listener.Addr().String())
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (p *tcpProxy) mend() error {
 		p.hangUp()
 		return nil
 	}
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", p.addr)
+	l, err := stack.ListenAgain(context.Background(), p.addr)
 	if err != nil {
 		return err
 	}
