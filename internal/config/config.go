@@ -71,7 +71,8 @@ type Config struct {
 	// Defaults 100 ms and 10 s.
 	PollMin, PollMax time.Duration
 	Retry            Retry
-	// WaitMax (WAIT_MAX_HOURS) bounds how long a task waits for services that are down. Default 72 h.
+	// WaitMax (WAIT_MAX_HOURS) bounds how long a task without max_wait_seconds waits for services that are down.
+	// Default 72 h.
 	WaitMax time.Duration
 	// WaitMaxReleases (WAIT_MAX_RELEASES) bounds the uncounted attempts of a task while a service is down.
 	// Default 1000.

@@ -37,7 +37,7 @@ func worker() []Setting {
 		{
 			Name: "WAIT_MAX_HOURS", Default: "72", Unit: "h", Groups: Worker, Live: true,
 			Help: "how long a task waits for services that are down, with no attempt counted, before it fails with " +
-				"wait_exceeded, 1 to 8760",
+				"wait_exceeded, 1 to 8760; a task's hints.max_wait_seconds overrides it",
 			parse: duration(func(c *Config) *time.Duration { return &c.WaitMax }, time.Hour, 1, 8760),
 		},
 		{

@@ -139,6 +139,21 @@ func TestMaxWait(t *testing.T) {
 	})
 }
 
+// TestMaxWaitBeyondTheWorkers: a task that says that it may wait for longer than the worker's limit does.
+func TestMaxWaitBeyondTheWorkers(t *testing.T) {
+	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {
+		w.cfg.WaitMax = time.Minute
+		w.startWith(gated{handlerFunc: done})
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{},"hints":{"max_wait_seconds":86400}}`)
+		w.send(w.queues.Normal, message("t2", ""))
+		w.settled(23 * time.Hour)
+		w.expectState("t2", job.Failed, 1)
+		up.Store(true)
+		w.settled(time.Hour)
+		w.expectState("t1", job.Succeeded, 1)
+	})
+}
+
 // TestMaxWaitFromTheStart: the wait of a task that starts later counts from then, not from its message.
 func TestMaxWaitFromTheStart(t *testing.T) {
 	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {

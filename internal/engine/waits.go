@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,9 @@ import (
 )
 
 // A release costs no attempt (I9), so a job that is released repeatedly would never end. A series of a job waits for
-// services that are down for at most Config.WaitMax since its first such release, and its handler runs at most
-// Config.MaxReleases times uncounted; then it fails (I11). Releases for a shutdown, or for another job on the same
-// document, don't count: those end by themselves.
+// services that are down for at most its max_wait_seconds, or Config.WaitMax without, since its first such release, and
+// its handler runs at most Config.MaxReleases times uncounted; then it fails (I11). Releases for a shutdown, or for
+// another job on the same document, don't count: those end by themselves.
 //
 // The default of MaxReleases is enough for hours: a lone task tries a service whose probe alone succeeds every 15 s,
 // and an outage of some hours is not a reason to give up.
@@ -118,13 +119,9 @@ type bound struct {
 	code         string        // of its failure at the limit; empty: that of the class
 }
 
-// longestWait is how long a task may wait for a service that is down.
+// longestWait is how long a task may wait for a service that is down: its own word is the last.
 func (e *Engine) longestWait(t task.Task) time.Duration {
-	most := e.tuning().WaitMax
-	if hint := t.Hints.MaxWait; hint > 0 {
-		most = min(most, hint)
-	}
-	return most
+	return cmp.Or(t.Hints.MaxWait, e.tuning().WaitMax)
 }
 
 // giveBackAtMost releases a job for a reason that is bounded.
