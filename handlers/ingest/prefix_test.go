@@ -67,7 +67,7 @@ func (l *line) Send(ctx context.Context, unsent []store.Child) error {
 			l.twice = append(l.twice, t.ID)
 		}
 		l.sent[t.ID] = t
-		if err := l.store.MarkSent(ctx, c.ID); err != nil {
+		if err := l.store.MarkSent(ctx, c.ID, c.Message); err != nil {
 			return err
 		}
 	}

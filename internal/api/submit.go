@@ -275,7 +275,7 @@ func (a *API) send(ctx context.Context, p task.Priority, s store.Submission) {
 		}
 	}
 	if err == nil {
-		err = a.deps.Store.MarkSent(ctx, s.JobID)
+		err = a.deps.Store.MarkSent(ctx, s.JobID, s.Message)
 	}
 	if err != nil {
 		a.deps.Log.Warn("the message of an accepted job was not sent, or not marked; a sweep sends it within minutes",

@@ -220,6 +220,26 @@ func TestRunAt(t *testing.T) {
 	b.want(b.ask("POST", "/v1/jobs/"+r.field("id")+"/cancel", ""), http.StatusAccepted, "")
 }
 
+// A forced run that waits for its time is not displaced by another request for the job.
+func TestRunWaits(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ask := func(more string) reply {
+		return b.ask("POST", "/v1/jobs", `{"type":"ingest","id":"job-1","payload":{"filename":"a.txt","document_set":"s"}`+more+`}`)
+	}
+	b.want(ask(""), http.StatusCreated, "")
+	b.complete(b.begun("job-1"))
+	later := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
+	b.want(ask(`,"hints":{"force":true},"runAt":"`+later+`"`), http.StatusOK, "")
+	sent := len(b.queue.messages())
+	b.want(ask(`,"hints":{"force":true}`), http.StatusConflict, "RUN_WAITS")
+	if n := len(b.queue.messages()); n != sent {
+		t.Errorf("%d messages were sent for the refused request", n-sent)
+	}
+	b.want(b.ask("POST", "/v1/jobs/job-1/cancel", ""), http.StatusAccepted, "")
+	b.want(ask(`,"hints":{"force":true}`), http.StatusOK, "")
+}
+
 // A document that is worked on is refused, with the job in the way.
 func TestDocumentBusy(t *testing.T) {
 	t.Parallel()

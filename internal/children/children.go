@@ -25,7 +25,7 @@ const (
 // Store is what a Submitter needs of the store.
 type Store interface {
 	SubmitChildren(ctx context.Context, h store.Holder, children []store.Submission) error
-	MarkSent(ctx context.Context, jobID string) error
+	MarkSent(ctx context.Context, jobID, message string) error
 }
 
 // Submitter submits jobs. It is safe for concurrent use.
@@ -102,7 +102,7 @@ func (s Submitter) Send(ctx context.Context, unsent []store.Child) error {
 			if _, err := q.Send(within, c.Message, queue.SendOptions{}); err != nil {
 				return fmt.Errorf("send the message of job %s: %w", c.ID, err)
 			}
-			if err := s.Store.MarkSent(context.WithoutCancel(within), c.ID); err != nil {
+			if err := s.Store.MarkSent(context.WithoutCancel(within), c.ID, c.Message); err != nil {
 				return fmt.Errorf("note that the message of job %s was sent: %w", c.ID, err)
 			}
 			return nil

@@ -40,7 +40,7 @@ func (b *book) SubmitChildren(_ context.Context, h store.Holder, all []store.Sub
 	return b.err
 }
 
-func (b *book) MarkSent(_ context.Context, id string) error {
+func (b *book) MarkSent(_ context.Context, id, _ string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sent = append(b.sent, id)

@@ -199,7 +199,7 @@ func (r *rows) Submit(_ context.Context, s store.Submission) (store.SubmitAnswer
 	return store.SubmitAnswer{Created: true, State: "pending"}, nil
 }
 
-func (r *rows) MarkSent(_ context.Context, id string) error {
+func (r *rows) MarkSent(_ context.Context, id, _ string) error {
 	r.sent[id] = true
 	return nil
 }

@@ -92,9 +92,9 @@ type gatedStore struct {
 	g *gate
 }
 
-func (s gatedStore) MarkSent(ctx context.Context, id string) error {
+func (s gatedStore) MarkSent(ctx context.Context, id, message string) error {
 	_, err := through(ctx, s.g, "mark sent",
-		func(ctx context.Context) (struct{}, error) { return only(s.Jobs.MarkSent(ctx, id)) })
+		func(ctx context.Context) (struct{}, error) { return only(s.Jobs.MarkSent(ctx, id, message)) })
 	return err
 }
 

@@ -47,6 +47,9 @@ func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
 	switch {
 	case errors.Is(err, store.ErrConflict), err == nil && !answer.Created && answer.Sent:
 		return false // begin decides about a job that is known otherwise
+	case errors.Is(err, store.ErrRunWaits): // the row has room for one: this one is recorded after that
+		d.log.Info("another run of the job waits; this one stays on the queue", "run_at", t.RunAt)
+		d.putBack(ctx, min(ahead, longPause))
 	case invalid(err):
 		e.refuse(ctx, d, t, taskerr.Classify(err))
 	case err != nil:

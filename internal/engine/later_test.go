@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // TestRunsLater: a task starts at its run_at and not before, once, however often its message comes; its message waits
@@ -84,6 +85,68 @@ func TestForcedLater(t *testing.T) {
 		w.settled(6 * time.Hour)
 		if at := ran(); len(at) != 2 || at[1].Before(due) || at[1].Sub(due) > 15*time.Second {
 			t.Errorf("run at %v, due at %v", at, due)
+		}
+	})
+}
+
+// TestForcedLaterTwice: of two messages that ask for runs at different times, each gets its run.
+func TestForcedLaterTwice(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var runs atomic.Int64
+		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			runs.Add(1)
+			return handlers.Outcome{}, nil
+		})
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1}}`)
+		w.settled(time.Minute)
+		for i, hours := range []time.Duration{5, 8, 3} {
+			w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true},"run_at":"`+
+				time.Now().Add(hours*time.Hour).UTC().Format(time.RFC3339)+`"}`)
+			w.settled(time.Duration(i+1) * time.Minute)
+		}
+		if n := runs.Load(); n != 1 {
+			t.Errorf("%d runs before their time", n)
+		}
+		w.settled(9 * time.Hour)
+		if n := runs.Load(); n != 4 {
+			t.Errorf("%d runs, want 4", n)
+		}
+	})
+}
+
+// TestSubmitBesideALaterRun: a submission that starts now leaves the job's later run alone, and so does one that is the
+// same but for its time.
+func TestSubmitBesideALaterRun(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var runs atomic.Int64
+		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			runs.Add(1)
+			return handlers.Outcome{}, nil
+		})
+		submit := func(what task.Task, ahead time.Duration) {
+			t.Helper()
+			what.Type, what.Payload = "test", []byte(`{"n":1}`)
+			if ahead > 0 {
+				what.RunAt = time.Now().Add(ahead)
+			}
+			s := engine.Submitter{Store: w.store, Queues: w.queues, MaxAttempts: func(task.Type) int { return 3 }}
+			if _, err := s.Submit(t.Context(), what); err != nil {
+				t.Fatal(err)
+			}
+			w.settled(5 * time.Minute)
+		}
+		submit(task.Task{ID: "t1"}, 5*time.Hour)
+		submit(task.Task{ID: "t1"}, 0)
+		if n := runs.Load(); n != 0 {
+			t.Errorf("%d runs before its time", n)
+		}
+		w.settled(5 * time.Hour)
+		forced := task.Task{ID: "t1", Hints: task.Hints{Force: true}}
+		submit(forced, 5*time.Hour)
+		submit(forced, 0)
+		w.settled(6 * time.Hour)
+		if n := runs.Load(); n != 3 {
+			t.Errorf("%d runs, want 3", n)
 		}
 	})
 }

@@ -63,7 +63,7 @@ func (s Submitter) Send(ctx context.Context, recorded store.Submission) error {
 		return fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it "+
 			"within minutes): %w", id, err)
 	}
-	if err := s.Store.MarkSent(ctx, id); err != nil {
+	if err := s.Store.MarkSent(ctx, id, recorded.Message); err != nil {
 		return fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w", id, err)
 	}
 	return nil

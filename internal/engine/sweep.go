@@ -258,7 +258,7 @@ func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text st
 		return fmt.Errorf("send the message of job %s: %w: %w", jobID, errNotTaken, err)
 	}
 	e.Wake()
-	if err := e.deps.Store.MarkSent(ctx, jobID); err != nil {
+	if err := e.deps.Store.MarkSent(ctx, jobID, text); err != nil {
 		return fmt.Errorf("record that job %s was sent: %w", jobID, err)
 	}
 	return nil

@@ -121,7 +121,7 @@ func TestLostMessageOfAnEnqueuedJob(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.store.MarkSent(t.Context(), "t1"); err != nil { // and is lost
+		if err := w.store.MarkSent(t.Context(), "t1", message("t1", "")); err != nil { // and is lost
 			t.Fatal(err)
 		}
 		w.start(done)

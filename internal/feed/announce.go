@@ -158,8 +158,8 @@ func (a *announcer) Requeue(ctx context.Context, r store.Requeue) (store.Job, er
 }
 
 // MarkSent implements store.Jobs. The message is on its queue by now, so workers find it.
-func (a *announcer) MarkSent(ctx context.Context, jobID string) error {
-	err := a.Store.MarkSent(ctx, jobID)
+func (a *announcer) MarkSent(ctx context.Context, jobID, message string) error {
+	err := a.Store.MarkSent(ctx, jobID, message)
 	_ = a.WakeWorkers(ctx) // never fails
 	return err
 }

@@ -72,7 +72,7 @@ type whole struct {
 
 func (whole) Close() {}
 
-func (w whole) MarkSent(context.Context, string) error { return w.marked }
+func (w whole) MarkSent(context.Context, string, string) error { return w.marked }
 
 // Each message that is sent wakes this process at once and tells other workers, some times a second at most, even if it
 // could not be marked.
@@ -84,7 +84,7 @@ func TestSentMessagesWakeWorkers(t *testing.T) {
 		s := feed.Announce(whole{engineCalls: r.jobs, wakes: told}, r.feed, feed.Audience{
 			Workers: true, Sent: func() { here++ },
 		})
-		if err := s.MarkSent(t.Context(), "a"); err == nil {
+		if err := s.MarkSent(t.Context(), "a", "m"); err == nil {
 			t.Error("the error of MarkSent is lost")
 		}
 		synctest.Wait()
@@ -93,7 +93,7 @@ func TestSentMessagesWakeWorkers(t *testing.T) {
 		}
 		told.marked = nil
 		for range 100 {
-			if err := s.MarkSent(t.Context(), "a"); err != nil {
+			if err := s.MarkSent(t.Context(), "a", "m"); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Millisecond)

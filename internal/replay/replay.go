@@ -157,7 +157,7 @@ func (r Replayer) send(ctx context.Context, s store.Submission, p task.Priority)
 		return fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it within "+
 			"minutes): %w", s.JobID, err)
 	}
-	if err := r.Store.MarkSent(ctx, s.JobID); err != nil {
+	if err := r.Store.MarkSent(ctx, s.JobID, s.Message); err != nil {
 		return fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w",
 			s.JobID, err)
 	}

@@ -18,6 +18,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict means that a job with another payload has the id (I5).
 	ErrConflict = errors.New("the id is taken by a job with another payload")
+	// ErrRunWaits means that a message for another run of the job is recorded and was not sent yet, because it is to be
+	// sent later or because its queue does not take it.
+	ErrRunWaits = errors.New("another run of the job waits already, for its time or for the queue: cancel it, or wait for it")
 	// ErrForbidden means that the key has no right to this tenant's rows (I10).
 	ErrForbidden = errors.New("this key may not touch this tenant's rows")
 	// ErrLogin means that the database refuses the login: a wrong password, no such role. It is an ErrForbidden.
@@ -89,10 +92,12 @@ type Store interface {
 // Jobs are the transactions of the engine.
 type Jobs interface {
 	// Submit records a pending job before its message is sent. A job that exists already is returned unchanged if
-	// its fingerprint is the same; otherwise the error is ErrConflict.
+	// its fingerprint is the same; otherwise the error is ErrConflict. One that was begun gets the message of a task with
+	// hints.force that is to be sent later; ErrRunWaits if it has another one.
 	Submit(ctx context.Context, s Submission) (SubmitAnswer, error)
-	// MarkSent notes that the message of a submitted job is on the queue, so that no sweep sends it again.
-	MarkSent(ctx context.Context, jobID string) error
+	// MarkSent notes that the message of a submitted job is on the queue, so that no sweep sends it again. Another message
+	// of the job that was recorded meanwhile stays unsent, and so does one that is to be sent later.
+	MarkSent(ctx context.Context, jobID, message string) error
 	// Sweep finds messages that were never marked sent, and jobs that should have been begun long ago, those that
 	// wait longest first, at most limit of each. It changes nothing.
 	Sweep(ctx context.Context, q SweepAges, limit int) (SweepAnswer, error)

@@ -38,9 +38,9 @@ func (s wiredStore) Submit(ctx context.Context, m store.Submission) (store.Submi
 	})
 }
 
-func (s wiredStore) MarkSent(ctx context.Context, id string) error {
+func (s wiredStore) MarkSent(ctx context.Context, id, message string) error {
 	_, err := checked(ctx, s, "mark sent", id, 0,
-		func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().MarkSent(ctx, id) })
+		func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().MarkSent(ctx, id, message) })
 	return err
 }
 

@@ -24,11 +24,15 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 			return store.SubmitAnswer{}, store.ErrConflict
 		}
 		if m.SendAt != nil && forced(m.Hints) && !r.Placed && r.wasBegun() {
+			if r.unsent() && (r.Submitted.Message != m.Message || r.Submitted.SendAt == nil || !r.Submitted.SendAt.Equal(*m.SendAt)) {
+				return store.SubmitAnswer{}, store.ErrRunWaits
+			}
 			r.Submitted, r.Sent = &m, time.Time{}
 			return store.SubmitAnswer{State: string(r.State)}, nil
 		}
 		return store.SubmitAnswer{
-			State: string(r.State), Sent: r.wasBegun() || r.Submitted == nil || !r.Sent.IsZero(),
+			State: string(r.State), Sent: r.wasBegun() || r.Submitted == nil || !r.Sent.IsZero() ||
+				m.SendAt == nil && r.later(time.Now()),
 		}, nil
 	}
 	s.add(store.Begin{Task: m.Task}).Submitted = &m
@@ -50,16 +54,18 @@ func forced(hints json.RawMessage) bool {
 	return err == nil && force
 }
 
-// MarkSent marks the message as sent.
-func (s *Jobs) MarkSent(_ context.Context, id string) error {
+// MarkSent marks the message as sent, unless another one is recorded, or it is to be sent later.
+func (s *Jobs) MarkSent(_ context.Context, id, message string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.rows[id]
 	if !ok {
 		return store.ErrNotFound
 	}
-	r.wasSent()
-	r.Updated = time.Now()
+	if r.Submitted == nil || r.Submitted.Message == message && !r.later(time.Now()) {
+		r.wasSent()
+		r.Updated = time.Now()
+	}
 	return nil
 }
 

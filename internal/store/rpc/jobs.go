@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"time"
@@ -45,8 +47,12 @@ func (c *client) Submit(ctx context.Context, s store.Submission) (store.SubmitAn
 	return store.SubmitAnswer(answer), err
 }
 
-func (c *client) MarkSent(ctx context.Context, jobID string) error {
-	return c.run(ctx, "aw_mark_sent", jobArg{jobID})
+func (c *client) MarkSent(ctx context.Context, jobID, message string) error {
+	digest := sha256.Sum256([]byte(message)) // the text may be long
+	return c.run(ctx, "aw_mark_sent", struct {
+		JobID  string `json:"job_id"`
+		Digest string `json:"digest"`
+	}{jobID, hex.EncodeToString(digest[:])})
 }
 
 func (c *client) Heartbeat(ctx context.Context, b store.Heartbeat) (store.HeartbeatAnswer, error) {

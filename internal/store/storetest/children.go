@@ -57,7 +57,7 @@ func testChildren(t *testing.T, b *bench) {
 	if !again[0].Submitted || again[0].Message != "the message of "+found[0].ID || again[0].Queue != "q" || again[1].Submitted {
 		t.Errorf("recorded and not sent: %+v", again)
 	}
-	if err := b.MarkSent(b.ctx(), found[0].ID); err != nil {
+	if err := b.MarkSent(b.ctx(), found[0].ID, again[0].Message); err != nil {
 		t.Fatal(err)
 	}
 	// The next attempt finds the same children.

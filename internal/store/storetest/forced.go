@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -41,7 +42,7 @@ func testSubmitForced(t *testing.T, b *bench) {
 	if err != nil || len(found.Unsent) != 1 || found.Unsent[0].Message != "forced" {
 		t.Errorf("a sweep sends %+v, %v", found.Unsent, err)
 	}
-	if err := b.MarkSent(b.ctx(), s.JobID); err != nil {
+	if err := b.MarkSent(b.ctx(), s.JobID, s.Message); err != nil {
 		t.Fatal(err)
 	}
 	if answer := b.submitOnce(s); answer.Forced || !answer.Sent {
@@ -52,4 +53,38 @@ func testSubmitForced(t *testing.T, b *bench) {
 	}
 	_, h = b.run(func(m *store.Begin) { m.Task, m.Force = s.Task, true })
 	b.complete(h)
+}
+
+// testForcedWhileRunWaits: a request with hints.force never displaces a run that starts later, nor the other way round.
+func testForcedWhileRunWaits(t *testing.T, b *bench) {
+	m, h := b.run()
+	b.complete(h)
+	forced := func(at time.Time) error {
+		s := once(func(s *store.OnceSubmission) { s.Task, s.RunAt = m.Task, at })
+		s.Hints = json.RawMessage(`{"force":true}`)
+		return ignore(b.SubmitOnce(b.ctx(), s))
+	}
+	soon, later := time.Now().Add(hour), time.Now().Add(2*hour)
+	if err := forced(later); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []time.Time{{}, soon} {
+		if err := forced(at); !errors.Is(err, store.ErrRunWaits) {
+			t.Errorf("at %v: %v", at, err)
+		}
+	}
+	if due := b.dueIn(); due <= hour {
+		t.Errorf("the later run is due in %v", due)
+	}
+	if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // two that start at once are one run
+		if err := forced(time.Time{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := forced(soon); !errors.Is(err, store.ErrRunWaits) {
+		t.Errorf("later, while one waits for its queue: %v", err)
+	}
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -181,6 +182,76 @@ func testDuplicateOfLater(t *testing.T, b *bench) {
 	b.begin(m, store.Run)
 	if b.dueIn() == 0 {
 		t.Error("its own message is lost")
+	}
+}
+
+// testRunWaits: a job has room for one message that was not sent. A submission, or the note that another message was sent,
+// does not displace it.
+func testRunWaits(t *testing.T, b *bench) {
+	m, h := b.run()
+	b.complete(h)
+	at := time.Now().Add(hour).Truncate(time.Millisecond)
+	s := store.Submission{Task: m.Task, Queue: "q", Message: "m", SendAt: &at}
+	s.Hints = json.RawMessage(`{"force":true}`)
+	for range 2 { // the second one is the same request
+		if _, err := b.Submit(b.ctx(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := s
+	other.SendAt = new(at.Add(hour))
+	if _, err := b.Submit(b.ctx(), other); !errors.Is(err, store.ErrRunWaits) {
+		t.Errorf("at another time: %v", err)
+	}
+	for _, text := range []string{"m", "another"} {
+		if err := b.MarkSent(b.ctx(), m.JobID, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if due := b.dueIn(); due == 0 || due > hour {
+		t.Errorf("the run is due in %v", due)
+	}
+
+	first := message()
+	b.later(first, `{}`)
+	again := store.Submission{Task: first.Task, Queue: "q", Message: "m"}
+	if answer, err := b.Submit(b.ctx(), again); err != nil || answer.Created || !answer.Sent {
+		t.Errorf("a job that starts later is submitted again: %+v, %v; want nothing to send", answer, err)
+	}
+}
+
+// testRunRecordedMeanwhile: what is recorded for another run while a job runs is sent, also if an attempt begins before.
+func testRunRecordedMeanwhile(t *testing.T, b *bench) {
+	m, h := b.run(func(m *store.Begin) { m.Original = "the first" })
+	s := store.Submission{Task: m.Task, Queue: "q", Message: "the other", SendAt: new(time.Now())}
+	s.Hints = json.RawMessage(`{"force":true}`)
+	if _, err := b.Submit(b.ctx(), s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Release(b.ctx(), store.Release{Holder: h}); err != nil {
+		t.Fatal(err)
+	}
+	b.begin(m, store.Run)
+	of := func() (texts []string) {
+		for _, u := range b.unsent(0) {
+			texts = append(texts, u.Message)
+		}
+		return texts
+	}
+	if got := of(); !slices.Equal(got, []string{"the other"}) {
+		t.Errorf("unsent: %v", got)
+	}
+	if err := b.MarkSent(b.ctx(), m.JobID, "the first"); err != nil {
+		t.Fatal(err)
+	}
+	if got := of(); len(got) != 1 {
+		t.Errorf("unsent after another message was sent: %v", got)
+	}
+	if err := b.MarkSent(b.ctx(), m.JobID, "the other"); err != nil {
+		t.Fatal(err)
+	}
+	if got := of(); len(got) != 0 {
+		t.Errorf("unsent after it was sent: %v", got)
 	}
 }
 

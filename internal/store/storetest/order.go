@@ -189,7 +189,7 @@ func testOrderOutbox(t *testing.T, b *bench) {
 	if !b.resend(h, store.SweepAges{UnstartedFor: hour, AgainAfter: hour}, "again") {
 		t.Fatal("it is not sent again")
 	}
-	if err := b.MarkSent(b.ctx(), m.JobID); err != nil {
+	if err := b.MarkSent(b.ctx(), m.JobID, "again"); err != nil {
 		t.Fatal(err)
 	}
 	l.again(m)

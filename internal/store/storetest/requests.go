@@ -169,7 +169,7 @@ func testSubmit(t *testing.T, b *bench) {
 	if got := unsent(0); !slices.Equal(got, []string{s.JobID, second.JobID}) {
 		t.Errorf("I1: unsent: %v", got)
 	}
-	if err := b.MarkSent(b.ctx(), s.JobID); err != nil {
+	if err := b.MarkSent(b.ctx(), s.JobID, s.Message); err != nil {
 		t.Fatal(err)
 	}
 	if got := unsent(0); !slices.Equal(got, []string{second.JobID}) {
@@ -187,7 +187,7 @@ func testSubmit(t *testing.T, b *bench) {
 	if got, err := b.Submit(b.ctx(), second); err != nil || got != (store.SubmitAnswer{State: "running", Sent: true}) {
 		t.Errorf("submit of a running job: %+v, %v", got, err)
 	}
-	if err := b.MarkSent(b.ctx(), "no-such-job"); !errors.Is(err, store.ErrNotFound) {
+	if err := b.MarkSent(b.ctx(), "no-such-job", ""); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("mark an unknown job: %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func testSubmitOnce(t *testing.T, b *bench) {
 		string(first.Job.Payload) == "" || first.Job.RequestedBy != "me" || first.Job.Priority != "low" {
 		t.Errorf("first: %+v", first)
 	}
-	if err := b.MarkSent(b.ctx(), s.JobID); err != nil {
+	if err := b.MarkSent(b.ctx(), s.JobID, s.Message); err != nil {
 		t.Fatal(err)
 	}
 	again := s

@@ -51,12 +51,15 @@ var jobTests = []suiteTest{
 	{"forced to run later, found twice", testLaterSince},
 	{"forced to run later at its failure", testForceLaterFailed},
 	{"duplicate of a job that starts later", testDuplicateOfLater},
+	{"another run while one waits", testRunWaits},
+	{"another run recorded while it runs", testRunRecordedMeanwhile},
 }
 
 // otherTests need documents, the outbox or the database itself.
 var otherTests = []suiteTest{
 	{"stale fence", testFence},
 	{"effects are one transaction", testEffectAtomicity},
+	{"forced while a later run waits", testForcedWhileRunWaits},
 	{"cancel", testCancel},
 	{"hostile texts", testHostileTexts},
 	{"outbox", testOutbox},

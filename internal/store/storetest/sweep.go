@@ -126,7 +126,7 @@ func testSweep(t *testing.T, b *bench) {
 			[]store.Unsent{{JobID: m.JobID, Queue: "q", Message: "the message"}}) {
 			t.Errorf("I1: %s: unsent: %v", name, got)
 		}
-		if err := b.MarkSent(b.ctx(), m.JobID); err != nil {
+		if err := b.MarkSent(b.ctx(), m.JobID, "the message"); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.unsent(0); len(got) != 0 {
@@ -159,7 +159,7 @@ func testSweepUnstarted(t *testing.T, b *bench) {
 	if got := b.stalled(store.SweepAges{}); got != nil {
 		t.Errorf("before it was sent: %v", got)
 	}
-	if err := b.MarkSent(b.ctx(), s.JobID); err != nil {
+	if err := b.MarkSent(b.ctx(), s.JobID, s.Message); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.stalled(soon); got != nil {

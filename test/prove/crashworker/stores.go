@@ -25,8 +25,8 @@ func (w countedStore) Submit(ctx context.Context, s store.Submission) (store.Sub
 	return call(w.c, "store.Submit", func() (store.SubmitAnswer, error) { return w.s.Submit(ctx, s) })
 }
 
-func (w countedStore) MarkSent(ctx context.Context, jobID string) error {
-	return call0(w.c, "store.MarkSent", func() error { return w.s.MarkSent(ctx, jobID) })
+func (w countedStore) MarkSent(ctx context.Context, jobID, message string) error {
+	return call0(w.c, "store.MarkSent", func() error { return w.s.MarkSent(ctx, jobID, message) })
 }
 
 func (w countedStore) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {

@@ -24,7 +24,9 @@ declare
   v_last record;
   v_message_id text := nullif(p #>> '{source,message_id}', '');
   v_first boolean := j.series_started_at is null;
-  v_later boolean := j.message is not null and j.run_at > clock_timestamp(); -- it asks for another run
+  -- It asks for another run: one that starts later, or that was recorded since this one was begun.
+  v_other boolean := j.message is not null and (coalesce(j.run_at > clock_timestamp(), false)
+    or not v_first and j.message is distinct from p ->> 'original_message');
   v_sent integer := 0;
 begin
   if j.fingerprint = '' then -- aw_enqueue recorded it
@@ -41,8 +43,8 @@ begin
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
     -- It arrived: no sweep needs to send it.
-    sent_at = case when v_later then sent_at else coalesce(sent_at, clock_timestamp()) end,
-    message = case when v_later then message end,
+    sent_at = case when v_other then sent_at else coalesce(sent_at, clock_timestamp()) end,
+    message = case when v_other then message end,
     message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message_id),
     -- A redelivery is the same text: it is written once, as a row is copied with each change.
     received = case when v_first then coalesce(nullif(p ->> 'original_message', ''), received) else received end,

@@ -39,7 +39,8 @@ begin
       where e.client_id = v_client and e.job_id = r.job_id and e.seq = (j.row).event_seq offset 0) o on true
     where r.job_id = any (v_locked) and (j.row).status = 'pending' and (j.row).cancel_requested_at is null -- I7
       and not (j.row).placeholder and not {{ .schema }}.aw_is_other(j.row, r.m) -- I5
-      and not ((j.row).message is not null and coalesce((j.row).run_at > clock_timestamp(), false)) -- it starts later
+      and not ((j.row).message is not null -- it starts later, or has another run: aw_begin decides
+               and ((j.row).series_started_at is not null or coalesce((j.row).run_at > clock_timestamp(), false)))
   ), begun as (
     update {{ .schema }}.jobs u set
       status = 'running', attempts = d.attempt, max_attempts = d.most, fence = u.fence + 1, -- I4

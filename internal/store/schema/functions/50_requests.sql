@@ -1,5 +1,16 @@
 -- What comes from outside an attempt: submissions, cancel requests, rejected messages.
 
+-- aw_expect_room refuses (AW032) to record another run of a job whose row has one that waits already: it has room for the
+-- message of one. Two that may start at once are one run, which starts after both were asked for.
+create or replace function {{ .schema }}.aw_expect_room(j {{ .schema }}.jobs, message text, at timestamptz) returns void
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  if j.message is not null and j.sent_at is null and (at is not null or j.run_at > clock_timestamp())
+     and (j.message, j.run_at) is distinct from (message, at) then
+    raise exception 'another run of job % waits', j.id using errcode = 'AW032';
+  end if;
+end $$;
+
 -- aw_submit records a job with its message before the message is sent, so that a sweep can send it again (I1); one with
 -- p.send_at is sent by a sweep only, at that time. hints.force with it records the message of a job that was begun, too: it
 -- starts another series then.
@@ -30,24 +41,30 @@ begin
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
   elsif p ->> 'send_at' is not null and {{ .schema }}.aw_forced(p -> 'hints')
         and (j.status <> 'pending' or j.series_started_at is not null) then
+    select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = j.id for no key update;
+    perform {{ .schema }}.aw_expect_room(j, p ->> 'message', (p ->> 'send_at')::timestamptz);
     update {{ .schema }}.jobs
     set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'send_at')::timestamptz
     where client_id = v_client and id = j.id;
     return jsonb_build_object('created', false, 'state', j.status, 'sent', false);
   end if;
   return jsonb_build_object('created', false, 'state', j.status,
-    'sent', j.status <> 'pending' or j.series_started_at is not null or j.queue is null or j.sent_at is not null);
+    'sent', j.status <> 'pending' or j.series_started_at is not null or j.queue is null or j.sent_at is not null
+      or p ->> 'send_at' is null and coalesce(j.run_at > clock_timestamp(), false)); -- a sweep sends it then
 end $$;
 
--- aw_mark_sent records that a job's message was sent, and removes the message from the row.
+-- aw_mark_sent records that a job's message was sent, and removes it from the row; p.digest is the SHA-256 of its text, in
+-- hex. Another one that was recorded meanwhile stays, and so does one that is to be sent later.
 create or replace function {{ .schema }}.aw_mark_sent(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
 begin
   update {{ .schema }}.jobs set sent_at = coalesce(sent_at, clock_timestamp()), message = null
-  where client_id = v_client and id = p ->> 'job_id';
-  if not found then
+  where client_id = v_client and id = p ->> 'job_id' and (message is null or not coalesce(run_at > clock_timestamp(), false)
+    and p ->> 'digest' is not distinct from
+        case when p ? 'digest' then encode(sha256(convert_to(message, 'UTF8')), 'hex') end);
+  if not found and not exists (select from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id') then
     raise exception 'there is no job %', p ->> 'job_id' using errcode = 'AW002';
   end if;
   return '{}';

@@ -57,6 +57,10 @@ begin
 
   v_answer := {{ .schema }}.aw_submit(p);
   if v_force and not (v_answer ->> 'created')::boolean then
+    select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
+    if not j.placeholder and (j.status <> 'pending' or j.series_started_at is not null) then
+      perform {{ .schema }}.aw_expect_room(j, p ->> 'message', (p ->> 'run_at')::timestamptz);
+    end if;
     update {{ .schema }}.jobs
     set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'run_at')::timestamptz
     where client_id = v_client and id = p ->> 'job_id' and not placeholder

@@ -174,6 +174,8 @@ begin
     attempts = case when v_anew then 0 else j.attempts end,
     max_attempts = case when v_anew or j.fingerprint = '' then (p ->> 'max_attempts')::int else j.max_attempts end,
     type = p ->> 'type', payload = p -> 'payload', fingerprint = p ->> 'fingerprint',
+    document = {{ .schema }}.aw_document_key(p ->> 'type', p -> 'payload'), -- a rejected message's job has none yet
+    webhook_events = coalesce({{ .schema }}.aw_webhook_events(p), webhook_events),
     hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), 'normal'),
     webhook_url = coalesce(nullif(p ->> 'webhook_url', ''), j.webhook_url),
     traceparent = coalesce(nullif(p ->> 'traceparent', ''), j.traceparent),
