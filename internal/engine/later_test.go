@@ -99,9 +99,9 @@ func TestForcedLaterTwice(t *testing.T) {
 		})
 		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1}}`)
 		w.settled(time.Minute)
-		for i, hours := range []time.Duration{5, 8, 3} {
+		for i, hours := range []int{5, 8, 3} {
 			w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true},"run_at":"`+
-				time.Now().Add(hours*time.Hour).UTC().Format(time.RFC3339)+`"}`)
+				time.Now().Add(time.Duration(hours)*time.Hour).UTC().Format(time.RFC3339)+`"}`)
 			w.settled(time.Duration(i+1) * time.Minute)
 		}
 		if n := runs.Load(); n != 1 {
