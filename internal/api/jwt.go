@@ -13,9 +13,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 )
 
-// JWTConfig is how JWTs of a Supabase project are verified.
+// JWTConfig is how JWTs of a Supabase project, or of whoever else has its secret, are verified.
 type JWTConfig struct {
-	// Issuer is the project's address with /auth/v1, which tokens must name.
+	// Issuer is the project's address with /auth/v1, which tokens must name; empty: they may name any or none, and there is
+	// a Secret.
 	Issuer string
 	// Secret verifies HS256; empty: the keys at Issuer/.well-known/jwks.json verify RS256 and ES256.
 	Secret string
@@ -50,8 +51,8 @@ type verifier struct {
 }
 
 func newVerifier(cfg JWTConfig, clientID string, log *slog.Logger) (*verifier, error) {
-	if cfg.Issuer == "" {
-		return nil, errors.New("api: JWTs need the project's address (SUPABASE_URL)")
+	if cfg.Issuer == "" && cfg.Secret == "" {
+		return nil, errors.New("api: JWTs need a secret (SUPABASE_JWT_SECRET), or the project's address (SUPABASE_URL)")
 	}
 	v := &verifier{cfg: cfg, client: clientID}
 	// The algorithm is pinned: with a secret HS256 alone, else that of the key.
@@ -62,8 +63,14 @@ func newVerifier(cfg JWTConfig, clientID string, log *slog.Logger) (*verifier, e
 	} else if len(cfg.Secret) < minSecret {
 		return nil, fmt.Errorf("api: the JWT secret is shorter than %d bytes", minSecret)
 	}
-	v.parser = jwt.NewParser(jwt.WithValidMethods(methods), jwt.WithIssuer(cfg.Issuer), jwt.WithExpirationRequired(),
-		jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew), jwt.WithStrictDecoding())
+	rules := []jwt.ParserOption{
+		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew),
+		jwt.WithStrictDecoding(),
+	}
+	if cfg.Issuer != "" {
+		rules = append(rules, jwt.WithIssuer(cfg.Issuer))
+	}
+	v.parser = jwt.NewParser(rules...)
 	return v, nil
 }
 

@@ -46,14 +46,16 @@ func (w *Worker) openAPI() (err error) {
 	return nil
 }
 
-// jwtConfig is how users' JWTs are verified; nil without a project.
+// jwtConfig is how users' JWTs are verified; nil: there is neither a project nor a secret.
 func (t *Tenant) jwtConfig() *api.JWTConfig {
-	if t.Config.Supabase.URL == "" {
-		return nil
+	project, secret := strings.TrimRight(t.Config.Supabase.URL, "/"), t.Config.API.JWTSecret.Reveal()
+	switch {
+	case project != "":
+		return &api.JWTConfig{Issuer: project + "/auth/v1", Secret: secret}
+	case secret != "":
+		return &api.JWTConfig{Secret: secret}
 	}
-	return &api.JWTConfig{
-		Issuer: strings.TrimRight(t.Config.Supabase.URL, "/") + "/auth/v1", Secret: t.Config.API.JWTSecret.Reveal(),
-	}
+	return nil
 }
 
 // asCaller opens the store with a caller's JWT; nil on a direct connection, where there is no such thing.

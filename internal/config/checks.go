@@ -90,10 +90,7 @@ func (l *loader) checkHTTP() {
 	if !l.fine("HTTP_ADDR", "HTTP_TOKEN") {
 		return
 	}
-	if l.given(SigningName) {
-		l.warn(SigningName, "it can make keys to every tenant of the project, and this worker has it",
-			"use asymmetric keys in the project (Supabase: JWT Keys), and unset it: the public keys are read then")
-	}
+	l.checkSigning()
 	host, _, err := net.SplitHostPort(l.cfg.HTTPAddr)
 	switch {
 	case token && !addr:
@@ -106,6 +103,19 @@ func (l *loader) checkHTTP() {
 	default:
 		l.warn("HTTP_ADDR", "the token travels unencrypted over http",
 			"use a trusted network, or 127.0.0.1 behind a proxy with TLS")
+	}
+}
+
+// checkSigning warns of a secret that is not needed where there are public keys.
+func (l *loader) checkSigning() {
+	const problem = "it can make keys to every tenant of the project, and this worker has it"
+	switch {
+	case !l.given(SigningName):
+	case l.given("SUPABASE_URL"):
+		l.warn(SigningName, problem,
+			"use asymmetric keys in the project (Supabase: JWT Keys), and unset it: the public keys are read then")
+	default:
+		l.warn(SigningName, problem, "let nobody but the worker read it; or unset it, and give the callers API_TOKENS")
 	}
 }
 

@@ -217,6 +217,23 @@ func TestHTTPToken(t *testing.T) {
 	}
 }
 
+// The secret of JWTs is warned of with a remedy that there is: public keys are those of a project.
+func TestSigningSecretIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	const secret = "SUPABASE_JWT_SECRET=TopSecret of at least 32 characters, for users"
+	for with, want := range map[string]string{
+		"SUPABASE_URL=https://p.supabase.co|" + secret:            "asymmetric keys in the project",
+		"SUPABASE_URL=|DATABASE_URL=postgresql://u@h/d|" + secret: "give the callers API_TOKENS",
+	} {
+		c, problems := load(t, minimal(strings.Split(with, "|")...), nil, nil)
+		if problems != nil || !slices.ContainsFunc(c.Warnings(), func(p config.Problem) bool {
+			return p.Name == config.SigningName && strings.Contains(p.Remedy, want)
+		}) {
+			t.Errorf("%s: %v; %v", with, problems, c.Warnings())
+		}
+	}
+}
+
 // A setting that does a part of what it says, as it did before, is warned of and stops nobody.
 func TestPartlyUseful(t *testing.T) {
 	t.Parallel()

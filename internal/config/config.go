@@ -258,8 +258,8 @@ type Retry struct {
 type API struct {
 	// Tokens (API_TOKENS) are the entries of the bearer tokens that are accepted. Default none.
 	Tokens []apitoken.Token
-	// JWTSecret (SUPABASE_JWT_SECRET) verifies the JWTs of the project's users; unset: the project's public keys do, if
-	// there is a SUPABASE_URL.
+	// JWTSecret (SUPABASE_JWT_SECRET) verifies the JWTs of users, whether or not there is a SUPABASE_URL; unset: the
+	// project's public keys do, if there is one.
 	JWTSecret Secret
 	// AllowOrigins (API_ALLOW_ORIGINS) are the origins of pages that may call the API. Default none.
 	AllowOrigins []string

@@ -67,8 +67,8 @@ func outside() []Setting {
 		},
 		{
 			Name: SigningName, Secret: true, Groups: HTTP,
-			Help: "the secret that verifies JWTs of the Supabase project's users at the HTTP API; unset: the project's " +
-				"public keys verify them",
+			Help: "the secret that verifies JWTs of users at the HTTP API, also without a SUPABASE_URL; with one they must be " +
+				"the project's (iss); unset: the project's public keys verify them",
 			parse: jwtSecret,
 		},
 		{
