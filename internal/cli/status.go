@@ -166,7 +166,7 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	case known && refused.Code == 403:
 		return s, &failure{"ask " + where, nextOperator, &deniedError{err}}
 	case known && refused.Code == 401:
-		return s, &failure{"ask " + where, "set HTTP_TOKEN to the worker's token", &deniedError{err}}
+		return s, &failure{"ask " + where, "set HTTP_TOKEN to the worker's token; if it has none, set one there", &deniedError{err}}
 	}
 	if transport, ok := errors.AsType[*url.Error](err); ok {
 		err = transport.Err // for a socket, the URL is a placeholder

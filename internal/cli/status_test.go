@@ -88,7 +88,7 @@ func TestStatusWithoutAnswer(t *testing.T) {
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=127.0.0.1:1"), "", "status").want(t, exitUnavailable, "ask 127.0.0.1:1")
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1", "HTTP_TOKEN=TopSecretTopSecret"), "", "status").want(t,
 		exitUnavailable, "ask 127.0.0.1:1")
-	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1"), "", "status").want(t, exitConfig, "HTTP_TOKEN")
+	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1"), "", "status").want(t, exitUnavailable, "ask 127.0.0.1:1")
 	invoke(t, app.Tenant{}, testEnv(), "", "status", "--addr", "a:1", "--socket", "/b").want(t, exitUsage, "addr")
 
 	invoke(t, app.Tenant{}, testEnv(), "", "status").want(t, exitUnavailable,

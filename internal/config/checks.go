@@ -84,7 +84,7 @@ func (l *loader) checkCognee() {
 	}
 }
 
-// checkHTTP demands a token unless only this machine can connect.
+// checkHTTP warns of what other machines can reach or read on the way.
 func (l *loader) checkHTTP() {
 	addr, token := l.given("HTTP_ADDR"), l.given("HTTP_TOKEN")
 	if !l.fine("HTTP_ADDR", "HTTP_TOKEN") {
@@ -95,15 +95,24 @@ func (l *loader) checkHTTP() {
 	switch {
 	case token && !addr:
 		l.warn("HTTP_TOKEN", "it is set, but HTTP_ADDR is not: it has no effect", "set HTTP_ADDR, or unset it")
-	case !addr || err != nil || httpurl.Loopback(host):
-	case !token:
-		l.problem("HTTP_ADDR", "other machines can reach it, and HTTP_TOKEN is not set",
-			"listen on 127.0.0.1:PORT, or set HTTP_TOKEN (openssl rand -hex 32) and give it to the clients, as a "+
-				"bearer token")
-	default:
-		l.warn("HTTP_ADDR", "the token travels unencrypted over http",
-			"use a trusted network, or 127.0.0.1 behind a proxy with TLS")
+	case addr && err == nil && !httpurl.Loopback(host):
+		l.checkReachable(token)
 	}
+}
+
+// checkReachable is of an address that other machines reach.
+func (l *loader) checkReachable(token bool) {
+	const remedy = "use a trusted network, or 127.0.0.1 behind a proxy with TLS"
+	if token {
+		l.warn("HTTP_ADDR", "the token travels unencrypted over http", remedy)
+		return
+	}
+	if l.given("API_TOKENS") || l.given(SigningName) {
+		l.warn("HTTP_ADDR", "tokens of the API travel unencrypted over http", remedy)
+	}
+	l.warn("HTTP_ADDR", "other machines can reach it, and HTTP_TOKEN is not set: metrics and status are closed there",
+		"to open them, set HTTP_TOKEN (openssl rand -hex 32) and give it to the clients, as a bearer token; or listen on "+
+			"127.0.0.1:PORT")
 }
 
 // checkSigning warns of a secret that is not needed where there are public keys.

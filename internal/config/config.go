@@ -104,10 +104,10 @@ type Config struct {
 	Events         Events
 	Tracing        Tracing
 	Cognee         CogneeServer
-	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none. It is a
-	// loopback address unless HTTPToken is set.
+	// HTTPAddr (HTTP_ADDR) is a TCP address for health, metrics and the API, e.g. "127.0.0.1:9090"; empty: none.
 	HTTPAddr string
-	// HTTPToken (HTTP_TOKEN) is the bearer token of requests to HTTPAddr; unset: no token is needed.
+	// HTTPToken (HTTP_TOKEN) is the bearer token of requests to HTTPAddr; unset: none is needed on a loopback address, and
+	// metrics and status are closed on others.
 	HTTPToken Secret
 	API       API
 	// RuntimeDir ($RUNTIME_DIRECTORY, from systemd) is where the socket http.sock goes; empty: no socket.

@@ -49,14 +49,15 @@ func outside() []Setting {
 		},
 		{
 			Name: "HTTP_ADDR", Groups: HTTP,
-			Help: "a TCP address for health and metrics, in addition to the socket under systemd " +
-				"(docs/observability.md); any but a loopback address needs HTTP_TOKEN",
+			Help: "a TCP address for health, metrics and the HTTP API, in addition to the socket under systemd " +
+				"(docs/observability.md); on any but a loopback address metrics and status need HTTP_TOKEN",
 			parse: hostPort(func(c *Config) *string { return &c.HTTPAddr }),
 		},
 		{
 			Name: "HTTP_TOKEN", Secret: true, Groups: HTTP,
-			Help: "the bearer token that requests to HTTP_ADDR need, except for /livez and /readyz without " +
-				"?verbose; unset: HTTP_ADDR must be a loopback address",
+			Help: "the bearer token that requests to HTTP_ADDR need, except for /livez and /readyz without ?verbose and the " +
+				"HTTP API, which has tokens of its own; unset: none is needed on a loopback address, and on others metrics and " +
+				"status are closed",
 			parse: bearerToken,
 		},
 		{

@@ -18,7 +18,8 @@ type guard struct {
 	next  http.Handler
 	open  func(*http.Request) bool
 	own   func(*http.Request) bool
-	token []byte // its SHA-256, for a comparison in constant time; nil: none is needed
+	token []byte // its SHA-256, for a comparison in constant time; nil: nobody has it
+	free  bool   // no token is needed: there is none, and only this machine can connect
 	log   *slog.Logger
 
 	mu     sync.Mutex
@@ -28,7 +29,7 @@ type guard struct {
 // refusalsEvery is the shortest time between two logged refusals.
 const refusalsEvery = time.Minute
 
-// NewGuard authorizes requests to Config.Handler by Config.Token.
+// NewGuard authorizes requests to Config.Handler by Config.Token, or without one by Config.Addr.
 func NewGuard(cfg Config) http.Handler {
 	g := &guard{next: cfg.Handler, open: cfg.Open, own: cfg.Own, log: cfg.Log}
 	if g.own == nil {
@@ -41,6 +42,7 @@ func NewGuard(cfg Config) http.Handler {
 		sum := sha256.Sum256([]byte(cfg.Token))
 		g.token = sum[:]
 	}
+	g.free = cfg.Token == "" && cfg.Addr != "" && ownName(cfg.Addr)
 	return g
 }
 
@@ -55,20 +57,30 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close") // an unauthorized client must not hold a connection
 	}
 	switch {
-	case g.token == nil && !ownName(r.Host):
+	case g.free && !ownName(r.Host):
 		// A page in a local browser may reach loopback under its own host name (DNS rebinding).
 		g.refused(r, "its Host is not this machine")
 		http.Error(w, "without HTTP_TOKEN only requests to localhost or a loopback address are answered",
 			http.StatusMisdirectedRequest)
-	case g.token != nil && !g.open(r) && !known:
-		g.refused(r, "it has no token or a wrong one")
-		w.Header().Set("WWW-Authenticate", `Bearer realm="async-worker"`)
-		http.Error(w, "send the token (HTTP_TOKEN) as: Authorization: Bearer TOKEN", http.StatusUnauthorized)
-	case g.token == nil || known:
+	case g.free || known:
 		trust(g.next).ServeHTTP(w, r)
-	default:
+	case g.open(r):
 		g.next.ServeHTTP(w, r)
+	default:
+		g.unauthorized(w, r)
 	}
+}
+
+// unauthorized answers a request that needs the token and does not have it.
+func (g *guard) unauthorized(w http.ResponseWriter, r *http.Request) {
+	why, help := "it has no token or a wrong one", "send the token (HTTP_TOKEN) as: Authorization: Bearer TOKEN"
+	if g.token == nil {
+		why = "HTTP_TOKEN is not set"
+		help = "this is closed here: set HTTP_TOKEN for the worker, and send it as: Authorization: Bearer TOKEN"
+	}
+	g.refused(r, why)
+	w.Header().Set("WWW-Authenticate", `Bearer realm="async-worker"`)
+	http.Error(w, help, http.StatusUnauthorized)
 }
 
 func (g *guard) knows(r *http.Request) bool {
@@ -89,7 +101,7 @@ func (g *guard) refused(r *http.Request, why string) {
 		r.RemoteAddr)
 }
 
-// ownName reports whether a Host header names this machine and can't be a name in the DNS.
+// ownName reports whether a Host header, or an address to listen on, names this machine and can't be a name in the DNS.
 func ownName(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

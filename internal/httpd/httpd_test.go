@@ -257,7 +257,9 @@ func TestGuard(t *testing.T) {
 				r.Header.Set("Authorization", c.authorization)
 			}
 			w := httptest.NewRecorder()
-			httpd.NewGuard(httpd.Config{Token: c.token, Open: open, Handler: answers, Log: quiet}).ServeHTTP(w, r)
+			httpd.NewGuard(httpd.Config{
+				Addr: "127.0.0.1:9090", Token: c.token, Open: open, Handler: answers, Log: quiet,
+			}).ServeHTTP(w, r)
 			if w.Code != c.want {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}

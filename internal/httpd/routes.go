@@ -170,7 +170,7 @@ func (m *missing) Write(body []byte) (int, error) {
 type trustedKey struct{}
 
 // trust marks requests as authorized to see everything: those over the socket, those with the token, and those from
-// this machine where no token is needed.
+// this machine where no token is needed, which is only on a loopback address.
 func trust(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), trustedKey{}, true)))

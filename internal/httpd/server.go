@@ -26,8 +26,8 @@ type Config struct {
 	Front string
 	// Addr is a TCP address, HOST:PORT. Empty: none.
 	Addr string
-	// Token is required over TCP, as "Authorization: Bearer TOKEN", except for requests that are Open. Empty: none, and
-	// only requests to this machine's own names are served.
+	// Token is required over TCP, as "Authorization: Bearer TOKEN", except for requests that are Open. Empty: on a loopback
+	// address none is needed, and only requests to this machine's own names are served; on another nobody has it.
 	Token string
 	// Open reports which requests need no token: probes. A part of the connections is reserved for them, and their
 	// connections are closed after the response. Nil: none.
@@ -99,6 +99,9 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 		if err != nil {
 			s.Close()
 			return nil, &AddrError{cfg.Addr, err}
+		}
+		if ownName(cfg.Addr) {
+			cfg.Addr = l.Addr().String() // what localhost is here
 		}
 		s.listeners = append(s.listeners, listener{l, NewGuard(cfg)})
 	}
