@@ -49,9 +49,9 @@ func (d *depth) get(ctx context.Context) (total int) {
 	return total
 }
 
-// admit refuses a job while the queues are full.
+// admit refuses a job while the queues are full: above the mark.
 func (a *API) admit(ctx context.Context) error {
-	if a.depth.get(ctx) < a.deps.HighWatermark {
+	if a.depth.get(ctx) <= a.deps.HighWatermark {
 		return nil
 	}
 	p := problem(http.StatusServiceUnavailable, "QUEUE_OVERLOADED", "too many jobs wait; try again later")

@@ -24,12 +24,12 @@ func (w *waiting) Depth(context.Context) (int, error) {
 	return w.depth, w.fail
 }
 
-// Above the watermark jobs are refused, below it they are accepted again; the queues are looked at once per interval,
+// Above the watermark jobs are refused, exactly at it they are accepted again; the queues are looked at once per interval,
 // however many submit, and the last number counts while they don't answer.
 func TestAdmission(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		full, empty := &waiting{depth: 10}, &waiting{}
+		full, empty := &waiting{depth: 11}, &waiting{}
 		a := &API{deps: Deps{HighWatermark: 10}, depth: newDepth(func(p task.Priority) queue.Queue {
 			if p == task.PriorityNormal {
 				return full
@@ -50,7 +50,7 @@ func TestAdmission(t *testing.T) {
 			}
 		}
 		check(1, true)
-		full.depth = 9
+		full.depth = 10
 		time.Sleep(depthEvery - time.Millisecond)
 		check(1, true)
 		time.Sleep(time.Millisecond)
@@ -62,10 +62,10 @@ func TestAdmission(t *testing.T) {
 		time.Sleep(depthEvery)
 		check(4, true)
 		empty.fail = errors.New("no right to look") // of one queue: the others are looked at
-		full.depth = 9
+		full.depth = 10
 		time.Sleep(depthEvery)
 		check(5, false)
-		full.depth = 10
+		full.depth = 11
 		time.Sleep(depthEvery)
 		check(6, true)
 	})

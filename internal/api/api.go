@@ -46,7 +46,7 @@ type Deps struct {
 	StartsAt  func(time.Time)
 	// Scheduled is called after a schedule was added or changed; nil: nobody is told.
 	Scheduled func()
-	// HighWatermark is the depth of the queues from which on no job is accepted; zero: DefaultHighWatermark.
+	// HighWatermark is the depth of the queues above which no job is accepted; zero: DefaultHighWatermark.
 	HighWatermark int
 	// MaxBlob is the largest document, in bytes; zero: DefaultMaxBlob.
 	MaxBlob int64
@@ -57,7 +57,7 @@ type Deps struct {
 	Log          *slog.Logger
 }
 
-// DefaultHighWatermark is the depth of the queues, in messages, from which on no job is accepted.
+// DefaultHighWatermark is the depth of the queues, in messages, above which no job is accepted.
 const DefaultHighWatermark = 10_000
 
 // DefaultMaxBlob is the largest document, in bytes.

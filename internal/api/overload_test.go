@@ -56,7 +56,7 @@ func TestPatience(t *testing.T) {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *api.Deps) { d.HighWatermark = 10 })
-	b.queue.setDepth(10)
+	b.queue.setDepth(11)
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -87,7 +87,7 @@ func TestOverloadReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.queue.setDepth(10)
+	b.queue.setDepth(11)
 	calm, overloaded := b.base, httptest.NewServer(full)
 	t.Cleanup(overloaded.Close)
 	b.base = overloaded.URL
