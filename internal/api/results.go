@@ -11,35 +11,35 @@ import (
 
 // Summary is a summary of a document.
 type Summary struct {
-	ID          string    `json:"id"`
-	JobID       string    `json:"jobId"`
-	Filename    string    `json:"filename"`
-	Summary     string    `json:"summary"`
-	KeyPoints   Array     `json:"keyPoints"`
-	Style       string    `json:"style,omitempty"`
-	Language    string    `json:"language,omitempty"`
-	Model       string    `json:"model"`
-	Unverified  Array     `json:"unverified" doc:"What of the summary is not in the text that it cites."`
-	LeftOut     Array     `json:"leftOut" doc:"What of the document is not in the summary."`
-	RequestedBy string    `json:"requestedBy,omitempty"`
-	CreatedAt   time.Time `json:"createdAt"`
+	ID          string          `json:"id"`
+	JobID       string          `json:"jobId"`
+	Filename    string          `json:"filename"`
+	Summary     string          `json:"summary"`
+	KeyPoints   Parts[KeyPoint] `json:"keyPoints"`
+	Style       string          `json:"style,omitempty"`
+	Language    string          `json:"language,omitempty"`
+	Model       string          `json:"model"`
+	Unverified  Parts[Claim]    `json:"unverified" doc:"What of the summary is not in the text that it cites."`
+	LeftOut     Parts[LeftOut]  `json:"leftOut" doc:"What of the document is not in the summary."`
+	RequestedBy string          `json:"requestedBy,omitempty"`
+	CreatedAt   time.Time       `json:"createdAt"`
 }
 
 // AgentRun is an answer of the agent.
 type AgentRun struct {
-	ID               string    `json:"id"`
-	JobID            string    `json:"jobId"`
-	Type             string    `json:"type,omitempty"`
-	DocumentSet      string    `json:"documentSet,omitempty"`
-	Prompt           string    `json:"prompt"`
-	Answer           string    `json:"answer"`
-	Citations        Array     `json:"citations"`
-	Steps            Array     `json:"steps"`
-	Model            string    `json:"model"`
-	PromptTokens     int64     `json:"promptTokens"`
-	CompletionTokens int64     `json:"completionTokens"`
-	RequestedBy      string    `json:"requestedBy,omitempty"`
-	CreatedAt        time.Time `json:"createdAt"`
+	ID               string          `json:"id"`
+	JobID            string          `json:"jobId"`
+	Type             string          `json:"type,omitempty"`
+	DocumentSet      string          `json:"documentSet,omitempty"`
+	Prompt           string          `json:"prompt"`
+	Answer           string          `json:"answer"`
+	Citations        Parts[Citation] `json:"citations"`
+	Steps            Parts[Step]     `json:"steps"`
+	Model            string          `json:"model"`
+	PromptTokens     int64           `json:"promptTokens"`
+	CompletionTokens int64           `json:"completionTokens"`
+	RequestedBy      string          `json:"requestedBy,omitempty"`
+	CreatedAt        time.Time       `json:"createdAt"`
 }
 
 // DerivedContent is a document derived from a document, a blob of the tenant's container.
@@ -71,13 +71,13 @@ type Deck struct {
 
 // LLMCheck is how a model held an answer of the gateway against the document.
 type LLMCheck struct {
-	ID         string    `json:"id"`
-	JobID      string    `json:"jobId"`
-	Confidence float64   `json:"confidence" doc:"0 to 1."`
-	Verdict    string    `json:"verdict" doc:"agrees, differs or unsure."`
-	Findings   Array     `json:"findings" doc:"What the document does not bear out: path, value, page, problem, pages."`
-	Model      string    `json:"model"`
-	CreatedAt  time.Time `json:"createdAt"`
+	ID         string         `json:"id"`
+	JobID      string         `json:"jobId"`
+	Confidence float64        `json:"confidence" doc:"0 to 1."`
+	Verdict    string         `json:"verdict" doc:"agrees, differs or unsure."`
+	Findings   Parts[Finding] `json:"findings" doc:"What the document does not bear out."`
+	Model      string         `json:"model"`
+	CreatedAt  time.Time      `json:"createdAt"`
 }
 
 type resultInput struct {
@@ -117,8 +117,8 @@ func (a *API) registerResults() {
 
 func summaryOf(s store.SummaryRow) Summary {
 	return Summary{
-		ID: s.ID, JobID: s.JobID, Filename: s.Filename, Summary: s.Summary, KeyPoints: Array(s.KeyPoints), Style: s.Style,
-		Language: s.Language, Model: s.Model, Unverified: Array(s.Unverified), LeftOut: Array(s.LeftOut),
+		ID: s.ID, JobID: s.JobID, Filename: s.Filename, Summary: s.Summary, KeyPoints: Parts[KeyPoint](s.KeyPoints), Style: s.Style,
+		Language: s.Language, Model: s.Model, Unverified: Parts[Claim](s.Unverified), LeftOut: Parts[LeftOut](s.LeftOut),
 		RequestedBy: s.RequestedBy, CreatedAt: s.CreatedAt.UTC(),
 	}
 }
@@ -126,7 +126,7 @@ func summaryOf(s store.SummaryRow) Summary {
 func runOf(r store.AgentRunRow) AgentRun {
 	return AgentRun{
 		ID: r.ID, JobID: r.JobID, Type: r.TaskType, DocumentSet: r.DocumentSet, Prompt: r.Prompt, Answer: r.Answer,
-		Citations: Array(r.Citations), Steps: Array(r.Steps), Model: r.Model, PromptTokens: r.PromptTokens,
+		Citations: Parts[Citation](r.Citations), Steps: Parts[Step](r.Steps), Model: r.Model, PromptTokens: r.PromptTokens,
 		CompletionTokens: r.CompletionTokens, RequestedBy: r.RequestedBy, CreatedAt: r.CreatedAt.UTC(),
 	}
 }
@@ -140,7 +140,7 @@ func deckOf(d store.DeckRow) Deck {
 
 func checkOf(c store.LLMCheckRow) LLMCheck {
 	return LLMCheck{
-		ID: c.ID, JobID: c.JobID, Confidence: c.Confidence, Verdict: c.Verdict, Findings: Array(c.Findings), Model: c.Model,
+		ID: c.ID, JobID: c.JobID, Confidence: c.Confidence, Verdict: c.Verdict, Findings: Parts[Finding](c.Findings), Model: c.Model,
 		CreatedAt: c.CreatedAt.UTC(),
 	}
 }

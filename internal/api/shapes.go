@@ -49,22 +49,6 @@ func (o *Object) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Array is a JSON array as it is.
-type Array json.RawMessage
-
-// Schema implements huma.SchemaProvider.
-func (Array) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{}}
-}
-
-// MarshalJSON implements json.Marshaler.
-func (a Array) MarshalJSON() ([]byte, error) {
-	if len(a) == 0 || string(a) == "null" {
-		return []byte("[]"), nil
-	}
-	return a, nil
-}
-
 // Page is a list and where it goes on.
 type Page[T any] struct {
 	Items      []T    `json:"items" nullable:"false"`
