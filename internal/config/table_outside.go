@@ -21,7 +21,7 @@ func outside() []Setting {
 		{
 			Name: "EVENTS_URL", Secret: true, Groups: Publish,
 			Help: "where lifecycle events of jobs go: nats://HOST:4222 or tls://HOST:4222 (several separated by commas), or " +
-				"an https address that takes CloudEvents in batches, such as Azure Event Grid (docs/events.md); unset: nowhere",
+				"an https address that takes CloudEvents, such as Azure Event Grid (docs/events.md); unset: nowhere",
 			parse: eventsURL,
 		},
 		{

@@ -1,7 +1,8 @@
-// Package http sends events as CloudEvents over HTTP in batches, as Azure Event Grid and many others take them.
+// Package http sends events as CloudEvents over HTTP in batches, as Azure Event Grid and many others take them, and one by
+// one to those that take no batches.
 //
-// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md (batched content
-// mode), and Event Grid's quotas: 1 MB for a request, 1 MB for an event.
+// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md (batched and
+// structured content mode), and Event Grid's quotas: 1 MB for a request, 1 MB for an event.
 package http
 
 import (
@@ -44,6 +45,8 @@ type Sink struct {
 	host   string // all of the URL that may be logged
 	client *http.Client
 
+	single  bool // the sink wants single events
+	batches bool // the sink has taken a batch
 	limit   int  // events in a batch: fewer after one was too large or refused
 	took    bool // the sink has taken an event
 	refused int  // events in a row that it refused
@@ -74,9 +77,9 @@ func New(o Options) (*Sink, error) {
 // Close implements events.Sink.
 func (s *Sink) Close() { s.client.CloseIdleConnections() }
 
-// Send implements events.Sink. It sends batches one after the other. A batch that is too large is halved, and so is one
-// that is refused, until the event is found whose fault it is. A sink that refuses all events is misconfigured, rather
-// than each event wrong: so an event is left out only if the sink takes others.
+// Send implements events.Sink. It sends batches one after the other, or single events. A batch that is too large is
+// halved, and so is one that is refused, until the event is found whose fault it is. A sink that refuses all events is
+// misconfigured, rather than each event wrong: so an event is left out only if the sink takes others.
 func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error) {
 	var sent events.Sent
 	var doubted []events.Refusal // of the events after the first sent.Done
@@ -85,19 +88,18 @@ func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error
 		sent.Done, doubted = next, nil
 	}
 	for next := 0; next < len(all); {
-		batch := s.batch(all[next:])
-		err := s.post(ctx, body(batch))
+		n, err := s.deliver(ctx, s.batch(all[next:]))
 		status, answered := errors.AsType[*statusError](err)
 		switch {
 		case err == nil:
 			s.took, s.refused = true, 0
 			s.limit = min(s.limit+s.limit/8+1, maxEvents)
-			next += len(batch)
+			next += n
 			settle(next)
 		case !answered || !status.aboutEvents():
 			return sent, err
-		case len(batch) > 1:
-			s.limit = len(batch) / 2
+		case n > 1:
+			s.limit = n / 2
 		case status.code == http.StatusRequestEntityTooLarge && reduce(&all[next]):
 			sent.Reduced++
 		default:
@@ -109,7 +111,7 @@ func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error
 		}
 	}
 	if len(doubted) > 0 {
-		return sent, fmt.Errorf("%w: it refuses every event; does it take CloudEvents 1.0 in batches?",
+		return sent, fmt.Errorf("%w: it refuses every event; does it take CloudEvents 1.0?",
 			doubted[len(doubted)-1].Cause)
 	}
 	return sent, nil
@@ -140,30 +142,16 @@ func (s *Sink) batch(all []events.Event) []events.Event {
 	return all
 }
 
-// body is a batch in the JSON Batch Format.
-func body(batch []events.Event) []byte {
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, e := range batch {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(e.Body)
-	}
-	b.WriteByte(']')
-	return b.Bytes()
-}
-
 // post sends one request. Its error is a *statusError, maybe in an *events.WaitError, if there was an answer. It has
 // nothing of the URL but the host, and nothing of the answer, which may quote the request.
-func (s *Sink) post(ctx context.Context, batch []byte) error {
+func (s *Sink) post(ctx context.Context, as mode, body []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.o.Timeout, fmt.Errorf("no answer within %s", s.o.Timeout))
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.o.URL, bytes.NewReader(batch))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.o.URL, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("the sink at %s: %w", s.host, bare(err))
 	}
-	r.Header.Set("Content-Type", "application/cloudevents-batch+json; charset=utf-8")
+	r.Header.Set("Content-Type", string(as)+"; charset=utf-8")
 	r.Header.Set("User-Agent", s.o.UserAgent)
 	if s.o.Key != "" {
 		r.Header.Set("aeg-sas-key", s.o.Key)
@@ -191,10 +179,11 @@ func (s *Sink) post(ctx context.Context, batch []byte) error {
 	return refused
 }
 
-// Probe implements events.Sink: it sends an empty batch. A sink that refuses it has been reached, with a valid key.
+// Probe implements events.Sink: it sends an empty batch. A sink that refuses it, or batches, has been reached, with a valid
+// key.
 func (s *Sink) Probe(ctx context.Context) error {
-	err := s.post(ctx, []byte("[]"))
-	if status, ok := errors.AsType[*statusError](err); ok && status.aboutEvents() {
+	err := s.post(ctx, batched, []byte("[]"))
+	if status, ok := errors.AsType[*statusError](err); ok && (status.aboutEvents() || unsupported(err)) {
 		return nil
 	}
 	return err
@@ -224,6 +213,8 @@ func (e *statusError) Error() string {
 		return text + "; check EVENTS_KEY"
 	case e.code == http.StatusNotFound, e.code == http.StatusMethodNotAllowed, e.code == http.StatusGone:
 		return text + "; check EVENTS_URL"
+	case e.code == http.StatusUnsupportedMediaType:
+		return text + "; does it take CloudEvents 1.0 as JSON?"
 	}
 	return text
 }

@@ -44,6 +44,15 @@ func page(t *testing.T, n int, edit func(i int, o *store.Outgoing)) (all []event
 	return all
 }
 
+// large edits one event to have a result of so many bytes, for page.
+func large(place, size int) func(i int, o *store.Outgoing) {
+	return func(i int, o *store.Outgoing) {
+		if i == place {
+			o.Result, o.ResultBytes = json.RawMessage(fmt.Sprintf(`{"text": %q}`, strings.Repeat("x", size))), size
+		}
+	}
+}
+
 // receiver is an HTTP server that takes events unless answer says otherwise.
 type receiver struct {
 	*httptest.Server
@@ -60,9 +69,9 @@ func receive(
 	r := &receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
-		var batch []cloudevents.Event
-		if err := json.Unmarshal(body, &batch); err != nil {
-			t.Errorf("not a batch: %v", err)
+		batch, err := read(req, body)
+		if err != nil {
+			t.Errorf("not what the content type says: %v", err)
 		}
 		r.mu.Lock()
 		r.requests++
@@ -81,6 +90,21 @@ func receive(
 	}))
 	t.Cleanup(r.Close)
 	return r
+}
+
+// read reads the events of a request by its content type.
+func read(r *http.Request, body []byte) (batch []cloudevents.Event, err error) {
+	if single(r) {
+		batch = make([]cloudevents.Event, 1)
+		return batch, json.Unmarshal(body, &batch[0])
+	}
+	return batch, json.Unmarshal(body, &batch)
+}
+
+// single reports whether a request is in the structured mode, rather than a batch.
+func single(r *http.Request) bool {
+	form, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return form == "application/cloudevents+json"
 }
 
 func (r *receiver) ids() (all []string) {
@@ -152,11 +176,7 @@ func TestTooLarge(t *testing.T) {
 		}
 		return 0
 	})
-	all := page(t, 40, func(i int, o *store.Outgoing) {
-		if i == 17 {
-			o.Result, o.ResultBytes = json.RawMessage(fmt.Sprintf(`{"text": %q}`, strings.Repeat("x", 2*most))), 2*most
-		}
-	})
+	all := page(t, 40, large(17, 2*most))
 	want := ids(all)
 	sent, err := open(t, r.URL).Send(t.Context(), all)
 	if err != nil || sent.Done != len(all) || len(sent.Refused) > 0 || sent.Reduced != 1 {
@@ -330,7 +350,7 @@ func TestHostileSinks(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	t.Parallel()
-	for status, fine := range map[int]bool{200: true, 400: true, 401: false, 404: false, 503: false} {
+	for status, fine := range map[int]bool{200: true, 400: true, 415: true, 401: false, 404: false, 503: false} {
 		r := receive(t, func(_ http.ResponseWriter, _ *http.Request, body []byte, _ []cloudevents.Event) int {
 			if string(body) != "[]" {
 				t.Errorf("the probe sends %s", body)
