@@ -33,7 +33,7 @@ func TestReaderViews(t *testing.T) {
 
 	rows, err = conn.Query(t.Context(), `select proname::text from pg_proc where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
 		and (proname like 'aw\_%' or proname in ('hybrid_search', 'match_document_chunks')) and has_function_privilege('async_worker_reader', oid, 'execute')
-		and proname !~ '^aw_(own_.*|find_own|bound|caller|unbound)$'`)
+		and proname !~ '^aw_(own_.*|processing_jobs|find_own|bound|caller|unbound)$'`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,7 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_list_deliveries('{"client_id":"a","limit":10}')`:                                                                                "webhook_deliveries_by_age",
 		`aw_release_unanswered('{"client_id":"a","begins":[{"job_id":"x","begin_ids":["b"]}]}')`:                                            "jobs_pkey",
 		`aw_outbox('{"client_id":"a"}')`: "webhook_deliveries_due",
+		`id from processing_jobs`:        "Index Cond: (client_id = $",
 		`aw_outcomes('{"client_id":"a","windows":[{"within_ms":3600000,"buckets":60}],"most":100}')`:                 "jobs_by_end",
 		`aw_overview('{"client_id":"a","within_ms":1000,"most":100}')`:                                               "jobs_waiting",
 		`aw_find_jobs('{"client_id":"a","limit":10,"most":100}')`:                                                    "jobs_by_age",

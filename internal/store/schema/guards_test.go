@@ -207,7 +207,7 @@ func TestEveryTable(t *testing.T) {
 			where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and has_table_privilege(r, c.oid, x)`,
 		"what a tenant's worker may call as himself": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
 			and proname like 'aw\_%' and prorettype <> 'trigger'::regtype and has_function_privilege('async_worker', p.oid, 'execute')
-			and not prosecdef and proname not in ('aw_bound', 'aw_caller', 'aw_unbound')`,
+			and not prosecdef and proname not in ('aw_bound', 'aw_caller', 'aw_unbound', 'aw_processing_jobs')`,
 		"what a reader may call apart from the reading functions": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
 			and proname like 'aw\_%' and prorettype <> 'trigger'::regtype and has_function_privilege('async_worker_reader', p.oid, 'execute')
 			and provolatile = 'v'`,

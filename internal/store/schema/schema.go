@@ -87,7 +87,9 @@ const path = "pg_catalog, pg_temp"
 // The functions that somebody else than their owner may call, beside those that run as their owner.
 var (
 	// open are what anybody of a tenant calls as himself.
-	open = []string{"aw_bound", "aw_caller", "aw_unbound", "match_document_chunks", "hybrid_search"}
+	open = []string{
+		"aw_bound", "aw_caller", "aw_unbound", "match_document_chunks", "hybrid_search", "aw_processing_jobs",
+	}
 	// reads run as their owner, and are the reader's too.
 	reads = []string{
 		"aw_find_own", "aw_search", "aw_rarity", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job",

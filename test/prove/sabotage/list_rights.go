@@ -50,6 +50,12 @@ func inTheRights() []Sabotage {
 			}, Tests: tests("internal/store/supabase", "TestCheck"),
 		},
 		{
+			Name: "a-bound-key-sees-all-processing-jobs", Breaks: []string{"I10"}, Dir: functions, Func: "aw_processing_jobs",
+			Old: "if {{ .schema }}.aw_unbound() then", New: "if true then",
+			Suites: []Suite{{Package: "queue/postgres", Run: "^TestProcessingJobs"}},
+			Tests:  tests("queue/postgres", "TestProcessingJobsByRole"),
+		},
+		{
 			Name: "any-id-is-signed", Breaks: []string{"webhooks"}, Dir: "webhook", Func: "Sender.send",
 			Old: "if !signable(d.ID) {", New: "if false {",
 			Suites: onHooks, Tests: tests("webhook", "TestSendRefused"),
