@@ -59,7 +59,7 @@ func TestTenancy(t *testing.T) {
 	before := victim.Snapshot(t, super)
 
 	rows, err := super.Query(t.Context(), `select proname from pg_proc where pronamespace = 'public'::regnamespace
-		and proname like 'aw\_%' and proargnames[1] = 'p' and pronargs = 1`)
+		and proname like 'aw\_%' and pg_get_function_identity_arguments(oid) in ('p jsonb', 'jsonb')`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func TestEveryTable(t *testing.T) {
 			and prorettype <> 'trigger'::regtype and proowner::regrole || ' ' || prosecdef <> case
 				when proname in ('aw_matching_own', 'aw_ranked_own', 'aw_marks_own', 'aw_rarity_own') then 'aw_searcher true'
 				when proname = 'aw_queue_truncate' then 'aw_keeper true'
-				when proname ~ '^aw_(own_.*|find_own|stage_vectors)$' or pg_get_function_identity_arguments(p.oid) = 'p jsonb' and prorettype = 'jsonb'::regtype then 'aw_owner true'
+				when proname ~ '^aw_(own_.*|find_own|stage_vectors|enqueue|enqueue_all)$' or pg_get_function_identity_arguments(p.oid) = 'p jsonb' and prorettype = 'jsonb'::regtype then 'aw_owner true'
 				else 'aw_owner false' end`,
 		"functions that run as their owner with the log of a session": `select proname from pg_proc where pronamespace = 'public'::regnamespace
 			and prosecdef and not coalesce('client_min_messages=notice' = any (proconfig), false)`,

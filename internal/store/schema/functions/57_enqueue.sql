@@ -64,13 +64,49 @@ return case
       then 'priority must be high, normal or low'
     else {{ .schema }}.aw_unstorable(t) end;
 
+-- aw_enqueue and aw_enqueue_all had a parameter p. A parameter's name can't be taken away: the function of before gets
+-- another name, under which calls in flight and what others built on it still find it (99_retired.sql drops it), and the
+-- new one its grants.
+do $$
+declare
+  v_name text;
+  v_old regprocedure;
+  v_grants text[];
+  v_grant text;
+begin
+  foreach v_name in array array['aw_enqueue', 'aw_enqueue_all'] loop
+    v_old := to_regprocedure(format('{{ .schema }}.%I(jsonb)', v_name));
+    continue when v_old is null or pg_get_function_identity_arguments(v_old) = 'jsonb';
+    v_grants := array(
+      select format('grant execute on function {{ .schema }}.%I(jsonb) to %I%s', v_name, pg_get_userbyid(a.grantee),
+                    case when a.is_grantable then ' with grant option' else '' end)
+      from pg_proc p, aclexplode(p.proacl) a where p.oid = v_old and a.grantee not in (0, p.proowner));
+    if to_regprocedure(format('{{ .schema }}.%I(jsonb)', v_name || '_p')) is null then
+      execute format('alter function %s rename to %I', v_old, v_name || '_p');
+    else -- that of an earlier upgrade, after which an older program has migrated
+      execute format('drop function %s', v_old);
+    end if;
+    execute format('create function {{ .schema }}.%I(jsonb) returns jsonb language sql return $1', v_name); -- see below
+    foreach v_grant in array v_grants loop
+      execute v_grant;
+    end loop;
+  end loop;
+end $$;
+
+-- aw_body is what a caller of aw_enqueue sends. PostgREST passes the whole body to a function with one parameter that has
+-- no name; clients of before, when it had one, send {"p": message}.
+create or replace function {{ .schema }}.aw_body(body jsonb) returns jsonb
+language sql immutable
+return case when jsonb_typeof(body) <> 'object' then body
+            when body - 'p' = '{}' and jsonb_typeof(body -> 'p') = 'object' then body -> 'p' else body end;
+
 -- aw_enqueue takes a task message, records its job and puts the message on its queue; task_id may be left out. It
 -- returns job_id, and created: whether it is new. The same task again changes nothing, unless hints.force is set;
 -- another task under the same id is refused. A tenant whose queues are not in this database gets the message into the
 -- outbox, from which a worker's sweep sends it. A notice says so: the database does not know which tenants there are, and
 -- for one that is mistyped no worker comes. The outbox has one message for each job, so a force of one that was begun is
 -- refused there.
-create or replace function {{ .schema }}.aw_enqueue(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_enqueue(jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_now constant timestamptz := clock_timestamp();
@@ -82,7 +118,7 @@ declare
   v_direct boolean;
   v_due timestamptz := v_now;
   v_problem text;
-  t jsonb := p;
+  t jsonb := {{ .schema }}.aw_body($1);
   j {{ .schema }}.jobs;
 begin
   if jsonb_typeof(t) is distinct from 'object' then
@@ -153,14 +189,15 @@ begin
   return jsonb_build_object('job_id', v_id, 'created', false);
 end $$;
 
--- aw_enqueue_all takes many task messages, p.tasks, at most 1000: as aw_enqueue takes each, in one transaction. It returns
--- the answers in p.tasks' order. One that is refused refuses all. One statement records those that are new and may start
+-- aw_enqueue_all takes many task messages, its member tasks, at most 1000: as aw_enqueue takes each, in one transaction. It
+-- returns the answers in their order. One that is refused refuses all. One statement records those that are new and may start
 -- now; aw_enqueue takes the others. Both go in the order of their ids, so that two callers with the same ids wait for each
 -- other in one direction only.
-create or replace function {{ .schema }}.aw_enqueue_all(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_enqueue_all(jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   c_most constant integer := 1000;
+  p constant jsonb := {{ .schema }}.aw_body($1);
   v_now constant timestamptz := clock_timestamp();
   v_client text := {{ .schema }}.aw_tenant(
     jsonb_build_object('client_id', coalesce(p ->> 'client_id', {{ .schema }}.aw_bound())));

@@ -9,9 +9,10 @@
 do $$
 declare
   c_retired constant text[] := array[
-    'aw_again', 'aw_alone', 'aw_begun', 'aw_describe', 'aw_held', 'aw_hold_deliveries', 'aw_ids', 'aw_is_of', 'aw_kept', 'aw_leave',
-    'aw_located', 'aw_ms', 'aw_noted', 'aw_reads', 'aw_refuse_job', 'aw_refuse_task', 'aw_refused', 'aw_run', 'aw_sent_again',
-    'aw_share', 'aw_span', 'aw_staged', 'aw_story', 'aw_tell_canceled', 'aw_tell_duplicate', 'aw_webhook_patience'];
+    'aw_again', 'aw_alone', 'aw_begun', 'aw_describe', 'aw_enqueue_all_p', 'aw_enqueue_p', 'aw_held', 'aw_hold_deliveries',
+    'aw_ids', 'aw_is_of', 'aw_kept', 'aw_leave', 'aw_located', 'aw_ms', 'aw_noted', 'aw_reads', 'aw_refuse_job', 'aw_refuse_task',
+    'aw_refused', 'aw_run', 'aw_sent_again', 'aw_share', 'aw_span', 'aw_staged', 'aw_story', 'aw_tell_canceled',
+    'aw_tell_duplicate', 'aw_webhook_patience'];
   v_due text[] := '{}';
   f record;
 begin
