@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
@@ -59,5 +60,26 @@ func TestEnqueueOverPostgREST(t *testing.T) {
 		if depth, err := q.Depth(t.Context()); err != nil || depth != sent {
 			t.Fatalf("%s: %d messages, %v, want %d", c.name, depth, err, sent)
 		}
+	}
+}
+
+// TestClaimCheckIsSent: a claim check has no job before a worker has read its blob. The refusal names the function that
+// sends it, and that does.
+func TestClaimCheckIsSent(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	q := open(t, url, "acme", "acme-tasks")
+	conn := as(t, url, "acme")
+	const claim = `{"task_id": "a", "task_type": "ingest", "claim_check": {"blob": "tasks/a.json"}}`
+	if _, err := conn.Exec(t.Context(), "select aw_enqueue($1::jsonb)", claim); raised(err) != "AW006" ||
+		!strings.Contains(err.Error(), "aw_queue_send") {
+		t.Errorf("it is enqueued: %v", err)
+	}
+	_, err := conn.Exec(t.Context(), "select aw_queue_send(jsonb_build_object('client_id', 'acme', 'queue', 'acme-tasks', 'text', $1::text))", claim)
+	must(t, err)
+	got, err := q.Receive(t.Context(), 9, time.Minute)
+	must(t, err)
+	if len(got) != 1 || got[0].Text != claim {
+		t.Errorf("the queue has %+v", got)
 	}
 }
