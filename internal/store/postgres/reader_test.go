@@ -31,7 +31,7 @@ func login(t *testing.T, url string, super *pgx.Conn, role, client string) *pgx.
 // ownViews are what a tenant's roles read as tables.
 var ownViews = []string{
 	"own_jobs", "own_job_events", "own_documents", "own_summaries", "own_agent_runs", "own_derived_contents",
-	"own_llm_checks",
+	"own_llm_checks", "own_dead_letters", "own_webhook_deliveries", "own_decks", "own_schedules",
 }
 
 // TestReader: the reader's login of a client reads the client's documents, jobs and results. Whatever it sets, it can't

@@ -97,6 +97,7 @@ var (
 		"aw_job_counts", "aw_document_sets", "aw_document_versions",
 		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs",
 		"aw_own_derived_contents", "aw_own_llm_checks", "aw_own_processing_jobs",
+		"aw_own_dead_letters", "aw_own_webhook_deliveries", "aw_own_decks", "aw_own_schedules",
 	}
 	// searched are what aw_matching_own, aw_ranked_own, aw_marks_own and aw_rarity_own call, which have an owner of their own.
 	searched = []string{

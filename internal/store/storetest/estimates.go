@@ -43,6 +43,7 @@ func Secrets(t *testing.T, superuser *pgx.Conn) []Secret {
 		{"own_jobs", "error_message", failure, failure + token},
 		{"own_jobs", "requested_by", "", token},
 		{"own_documents", "document_set", "", token},
+		{"own_webhook_deliveries", "url", url, url + token},
 	}
 }
 

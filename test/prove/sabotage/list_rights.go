@@ -56,6 +56,12 @@ func inTheRights() []Sabotage {
 			Tests:  tests("queue/postgres", "TestProcessingJobsByRole"),
 		},
 		{
+			Name: "readers-see-webhooks", Breaks: []string{"I10"}, Dir: functions, Func: "aw_sees_webhooks",
+			Old: "pg_has_role({{ .schema }}.aw_caller()::name, 'async_worker', 'member')", New: "true",
+			Suites: []Suite{{Package: "internal/store/postgres", Run: "^(TestReader|TestOwnViews)$"}},
+			Tests:  tests("internal/store/postgres", "TestReader", "TestOwnViews"),
+		},
+		{
 			Name: "any-id-is-signed", Breaks: []string{"webhooks"}, Dir: "webhook", Func: "Sender.send",
 			Old: "if !signable(d.ID) {", New: "if false {",
 			Suites: onHooks, Tests: tests("webhook", "TestSendRefused"),

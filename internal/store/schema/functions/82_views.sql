@@ -92,13 +92,62 @@ language sql stable rows 1000 set search_path = {{ .path }} as $$
   from {{ .schema }}.llm_checks c where c.client_id = (select {{ .schema }}.aw_bound())
 $$;
 
+-- aw_sees_webhooks reports whether the caller is a worker. A reader sees no address of a webhook, which may have a
+-- token in it, and so no message.
+create or replace function {{ .schema }}.aw_sees_webhooks() returns boolean
+language sql stable
+return pg_has_role({{ .schema }}.aw_caller()::name, 'async_worker', 'member');
+
+create or replace function {{ .schema }}.aw_own_dead_letters()
+returns table (client_id text, id uuid, job_id text, task_type text, reason text, error_class text, error_code text,
+  error_message text, attempts integer, original_message text, created_at timestamptz, replayed_at timestamptz,
+  replayed_as text, error_type text, retry_count integer, processing_time_ms bigint, worker_id text,
+  source_queue text, replayed_by text, replays integer)
+language sql stable rows 1000 set search_path = {{ .path }} as $$
+  select d.client_id, d.id, d.job_id, d.task_type, d.reason, d.error_class, d.error_code, d.error_message, d.attempts,
+         case when (select {{ .schema }}.aw_sees_webhooks()) then d.original_message end, d.created_at, d.replayed_at,
+         d.replayed_as, coalesce(d.error_type, {{ .schema }}.aw_error_type(d.error_class)),
+         coalesce(d.retry_count, greatest(d.attempts - 1, 0)), d.processing_time_ms, d.worker_id, d.source_queue,
+         d.replayed_by, d.replays
+  from {{ .schema }}.dead_letters d where d.client_id = (select {{ .schema }}.aw_bound())
+$$;
+
+create or replace function {{ .schema }}.aw_own_webhook_deliveries()
+returns table (client_id text, id text, job_id text, event text, url text, status text, attempts integer,
+  next_attempt_at timestamptz, response_status integer, created_at timestamptz, delivered_at timestamptz)
+language sql stable rows 1000 set search_path = {{ .path }} as $$
+  select w.client_id, w.id, w.job_id, w.event, case when (select {{ .schema }}.aw_sees_webhooks()) then w.url end,
+         w.status, w.attempts, w.next_attempt_at, w.response_status, w.created_at, w.delivered_at
+  from {{ .schema }}.webhook_deliveries w where w.client_id = (select {{ .schema }}.aw_bound())
+$$;
+
+create or replace function {{ .schema }}.aw_own_decks()
+returns table (client_id text, id uuid, job_id text, source_filename text, title text, slides integer, blob text,
+  created_at timestamptz, preview_blob text)
+language sql stable rows 1000 set search_path = {{ .path }} as $$
+  select d.client_id, d.id, d.job_id, d.source_filename, d.title, d.slides, d.blob, d.created_at, d.preview_blob
+  from {{ .schema }}.decks d where d.client_id = (select {{ .schema }}.aw_bound())
+$$;
+
+create or replace function {{ .schema }}.aw_own_schedules()
+returns table (client_id text, id text, cron text, time_zone text, task jsonb, overlap text, catch_up integer,
+  paused boolean, next_at timestamptz, last_job_id text, jitter_ms bigint, last_at timestamptz, fired bigint,
+  skipped bigint, missed bigint, problem text, created_at timestamptz, updated_at timestamptz)
+language sql stable rows 1000 set search_path = {{ .path }} as $$
+  select s.client_id, s.id, s.cron, s.time_zone,
+         case when (select {{ .schema }}.aw_sees_webhooks()) then s.task else s.task - 'webhook_url' end, s.overlap,
+         s.catch_up, s.paused, s.next_at, s.last_job_id, s.jitter_ms, s.last_at, s.fired, s.skipped, s.missed,
+         s.problem, s.created_at, s.updated_at
+  from {{ .schema }}.schedules s where s.client_id = (select {{ .schema }}.aw_bound())
+$$;
+
 do $$
 declare
   v text;
   r text;
 begin
   foreach v in array array['jobs', 'job_events', 'documents', 'summaries', 'agent_runs', 'derived_contents',
-                           'llm_checks'] loop
+                           'llm_checks', 'dead_letters', 'webhook_deliveries', 'decks', 'schedules'] loop
     execute format('create or replace view {{ .schema }}.own_%1$s as select * from {{ .schema }}.aw_own_%1$s()', v);
     foreach r in array array['anon', 'authenticated', 'service_role'] loop
       if exists (select from pg_roles where rolname = r) then

@@ -11,6 +11,7 @@ declare
   c_entry constant text[] := array[
     'aw_stage_vectors', 'aw_find_own', 'aw_own_jobs', 'aw_own_job_events', 'aw_own_documents', 'aw_own_summaries',
      'aw_own_agent_runs', 'aw_own_derived_contents', 'aw_own_llm_checks', 'aw_own_processing_jobs',
+     'aw_own_dead_letters', 'aw_own_webhook_deliveries', 'aw_own_decks', 'aw_own_schedules',
     'aw_matching_own', 'aw_ranked_own', 'aw_marks_own', 'aw_rarity_own', 'aw_queue_truncate',
     'aw_enqueue', 'aw_enqueue_all'];
   v_owner text;
