@@ -27,6 +27,7 @@ type Decoder struct {
 	ctx    context.Context
 	xml    *xml.Decoder
 	meter  *meter
+	names  *names // nil: those of XML only
 	depth  int
 	limit  int
 	tokens int

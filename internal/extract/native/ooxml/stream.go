@@ -2,14 +2,14 @@ package ooxml
 
 import (
 	"context"
-	"encoding/xml"
 	"io"
 )
 
-// ReadStream calls read with the tokens of XML that is not in a package. The named characters of HTML are known to it,
-// because documents use them with the DTDs that define them. Its errors are those of Package.Read.
+// ReadStream calls read with the tokens of XML that is not in a package. The named characters of HTML and ISO are known
+// to it, because documents use them with the DTDs that define them. Its errors are those of Package.Read.
 func ReadStream(ctx context.Context, r io.Reader, depth int, read func(*Decoder) error) error {
 	d := newDecoder(ctx, r, depth)
-	d.xml.Entity = xml.HTMLEntity
+	d.names = newNames(d.meter.r)
+	d.meter.r, d.xml.Entity = d.names, d.names.known
 	return explain(read(d), "", d.line())
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // frame is an open element.
@@ -42,9 +41,6 @@ type walker struct {
 	untitled string // heading of the section that begins, unless it has one
 	ended    bool   // no text came since the end of an element
 }
-
-var errEntities = taskerr.Errorf(taskerr.CorruptionDetected,
-	"the XML document declares entities, which can make it expand without end or name other files: it is not read")
 
 // document reads the tokens after the root element's start, which is start.
 func (w *walker) document(d *ooxml.Decoder, start xml.StartElement) error {

@@ -1,7 +1,7 @@
 // Package xml extracts XML documents. Those of known kinds (journal articles, DocBook, FictionBook, feeds, DITA, TEI,
-// timed text, Excel 2003) have headings, lists and tables; OpenDocument and Word files in one piece of XML are read by
-// the extractors of the packaged formats. Of others the texts are read, without tags. Documents that declare entities
-// are refused, so that nothing expands and no other file is read.
+// timed text, Excel 2003) have headings, lists and tables; OpenDocument and Word files in one piece of XML are
+// read by the extractors of the packaged formats. Of others the texts are read, without tags. Documents that use entities
+// with others in them, or with another file's content, are refused, so that nothing expands and no other file is read.
 package xml
 
 import (
@@ -24,7 +24,7 @@ import (
 
 // New returns an extractor of XML documents. all reads pages of HTML in feeds, and OpenDocument and Word files.
 func New(all nested.All) extract.Extractor {
-	return extract.Func("native/xml", 5, func(
+	return extract.Func("native/xml", 6, func(
 		ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 	) (extract.Info, error) {
 		return read(ctx, all, src, limits, emit)
@@ -81,8 +81,8 @@ func start(d *ooxml.Decoder) (xml.StartElement, error) {
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			if bytes.Contains(bytes.ToUpper(t), []byte("<!ENTITY")) {
-				return xml.StartElement{}, errEntities
+			if err := declare(d, t); err != nil {
+				return xml.StartElement{}, err
 			}
 		case xml.StartElement:
 			return t.Copy(), nil

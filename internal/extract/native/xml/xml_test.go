@@ -91,6 +91,11 @@ func TestKinds(t *testing.T) {
 				`<Data>1</Data></Cell><Cell><Data>2</Data></Cell></Row></Table></Worksheet></Workbook>`,
 			"# Loads\n\n| a | b |\n| - | - |\n| 1 | 2 |\n",
 		},
+		"names of characters, texts and pictures": {
+			`<!DOCTYPE order [<!ENTITY % iso PUBLIC "ISO"> <!ENTITY ship "Ada &#38; Co"><!ENTITY P1.TIF SYSTEM "P1.TIF" NDATA TIF>` +
+				`]><order><b>&lsqb;1&rsqb; &ship;</b><b>&agr;&OHgr; <![CDATA[&agr;]]></b></order>`,
+			"\\[1\\] Ada &amp; Co  \nαΩ &amp;agr;\n",
+		},
 		"another": {
 			`<order><id>7</id><line><name>Rope</name><n>3</n></line><note>Please <b>soon</b>, thanks</note></order>`,
 			"7  \nRope  \n3\n\nPlease soon, thanks\n",
@@ -125,10 +130,18 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	bomb := `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]><a>&b;</a>`
 	nativetest.RefusesAll(t, reader(), extract.XML, []nativetest.Refusal{
-		{What: "entity bomb", Content: []byte(bomb), Class: taskerr.CorruptionDetected, Message: "declares entities"},
+		{What: "entity bomb", Content: []byte(bomb), Class: taskerr.CorruptionDetected, Message: "uses entities"},
 		{
 			What: "external entity", Content: []byte(`<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>`),
-			Class: taskerr.CorruptionDetected, Message: "declares entities",
+			Class: taskerr.CorruptionDetected, Message: "uses entities",
+		},
+		{
+			What: "many uses", Content: []byte(`<!DOCTYPE a [<!ENTITY x "` + strings.Repeat("y", 1000) + `">]><a>` +
+				strings.Repeat("&x;", 10_000) + `</a>`), Class: taskerr.CorruptionDetected, Message: "uses entities",
+		},
+		{
+			What: "a late use", Content: []byte(`<!DOCTYPE a [<!ENTITY b "&c;">]><a>` + strings.Repeat("word ", 10_000) + `&b;</a>`),
+			Class: taskerr.CorruptionDetected, Message: "uses entities",
 		},
 		{
 			What: "depth", Content: []byte("<?xml version='1.0'?>" + strings.Repeat("<a>", 100_000)), Class: taskerr.CorruptionDetected,
