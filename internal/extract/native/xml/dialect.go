@@ -11,29 +11,41 @@ type role int
 
 // The roles of elements. An unknown element's text belongs to the element around it.
 const (
-	none      role = iota
-	skipped        // its content is not shown
-	section        // its title is a heading below those of the sections around it
-	title          // of the section around it; elsewhere a paragraph
-	docTitle       // of the document
-	paragraph      // also a line of verse or a field
-	list           // bulleted
-	numbered       // a numbered list
-	item           // of a list
-	table          //
-	row            //
-	cell           //
-	headCell       // of a header row
-	headRows       // the header rows of a table
-	code           // keeps its lines
-	lineBreak      //
-	label          // the number of the title or text after it
-	markup         // its text is HTML
-	caption        // of a figure or a table: its titles and paragraphs are no headings
-	field          // a part of a name, an address or a reference, apart from the element before it
-	record         // a field whose elements are fields
-	byline         // a paragraph whose elements are fields
-	numbering      // a field of a reference; of the document itself, which is in an issue, it is not shown
+	none         role = iota
+	skipped           // its content is not shown
+	section           // its title is a heading below those of the sections around it
+	title             // of the section around it; elsewhere a paragraph
+	docTitle          // of the document
+	paragraph         // also a line of verse or a field
+	list              // bulleted
+	numbered          // a numbered list
+	item              // of a list
+	table             //
+	row               //
+	cell              //
+	headCell          // of a header row
+	headRows          // the header rows of a table
+	code              // keeps its lines
+	lineBreak         //
+	label             // the number of the title or text after it
+	markup            // its text is HTML
+	caption           // of a figure or a table: its titles and paragraphs are no headings
+	field             // a part of a name, an address or a reference, apart from the element before it
+	record            // a field whose elements are fields
+	byline            // a paragraph whose elements are fields
+	numbering         // a field of a reference; of the document itself, which is in an issue, it is not shown
+	surname           // a field; of the document's people it comes after the given names
+	givenName         // a field
+	tex               // a formula in TeX
+	formulas          // one formula in one language or in several
+	float             // a figure, a table or a file with a label, which is a caption even without a title
+	heading           // of its own level, in the section around it
+	claim             // a paragraph whose paragraphs are lines
+	facts             // only elements with a role are read in it
+	columns           // names its columns
+	column            // the name of one
+	number            // a label within the text
+	contribution      // what a person did: a field, but not shown if it is of a vocabulary
 )
 
 // dialect is a kind of documents: what its elements are, by their local names.
@@ -43,22 +55,29 @@ type dialect map[string]role
 var roots = map[string]dialect{
 	"article": jats, "book": docbook, "chapter": docbook, "FictionBook": fictionBook, "rss": feed, "feed": feed,
 	"RDF": feed, "topic": dita, "concept": dita, "task": dita, "reference": dita, "dita": dita, "tt": timedText,
-	"TEI": tei, "Workbook": workbook,
+	"TEI": tei, "Workbook": workbook, "us-patent-application": patent, "us-patent-grant": patent,
+	"patent-application-publication": patentApplication, "PATDOC": patentGrant,
 }
 
 var (
 	// jats is of journal articles (JATS and NLM); DocBook's articles share its names.
 	jats = merged(docbook, dialect{ //nolint:gochecknoglobals // it doesn't change
 		"journal-meta": skipped, "permissions": skipped, "article-id": skipped, "history": skipped, "pub-date": skipped,
-		"custom-meta-group": skipped, "counts": skipped, "alternatives": none, "tex-math": skipped, "graphic": skipped,
-		"sec": section, "abstract": section, "trans-abstract": section, "ack": section, "notes": section, "app": section, "ref-list": section, "boxed-text": section,
+		"custom-meta-group": skipped, "counts": skipped, "alternatives": formulas, "tex-math": tex, "graphic": skipped,
+		"inline-formula": formulas, "disp-formula": paragraph, "article-categories": skipped, "alt-title": skipped,
+		"contrib-id": skipped, "institution-id": skipped,
+		"table-wrap": float, "fig": float, "supplementary-material": float, "fn-group": section, "glossary": section,
+		"sec": section, "abstract": section, "trans-abstract": section, "ack": section,
+		"notes": section, "app": section, "ref-list": section, "boxed-text": section,
 		"title": title, "article-title": docTitle, "p": paragraph, "list": list, "list-item": item, "ref": item,
-		"def-item": item, "contrib": byline, "aff": paragraph, "kwd-group": paragraph, "label": label, "caption": caption,
-		"table": table, "tr": row, "td": cell, "th": headCell, "disp-formula": paragraph, "preformat": code, "break": lineBreak,
+		"def-item": item, "contrib": byline, "aff": paragraph, "kwd-group": byline, "label": label, "caption": caption,
+		"table": table, "tr": row, "td": cell, "th": headCell, "preformat": code, "break": lineBreak,
 		"volume": numbering, "issue": numbering, "fpage": numbering, "lpage": numbering, "elocation-id": numbering,
 		"thead": headRows, "name": record, "person-group": record, "element-citation": record, "string-name": field,
-		"surname": field, "given-names": field, "collab": field, "source": field, "year": field, "publisher-name": field,
-		"publisher-loc": field, "institution": field, "addr-line": field, "city": field, "country": field, "pub-id": field,
+		"surname": surname, "given-names": givenName, "suffix": field, "kwd": field, "award-group": byline, "award-id": field,
+		"funding-source": field, "principal-award-recipient": field, "role": contribution, "collab": field, "source": field, "year": field,
+		"publisher-name": field,
+		"publisher-loc":  field, "institution": field, "addr-line": field, "city": field, "country": field, "pub-id": field,
 	})
 	docbook = dialect{
 		"section": section, "sect1": section, "sect2": section, "sect3": section, "sect4": section, "chapter": section,
@@ -66,7 +85,7 @@ var (
 		"title": title, "para": paragraph, "simpara": paragraph, "itemizedlist": list, "orderedlist": numbered,
 		"listitem": item, "varlistentry": item, "table": table, "informaltable": table, "row": row, "entry": cell,
 		"programlisting": code, "screen": code, "literallayout": code, "author": paragraph, "date": paragraph,
-		"figure": caption, "thead": headRows,
+		"figure": caption, "thead": headRows, "tgroup": columns, "colspec": column,
 	}
 	fictionBook = dialect{
 		"binary": skipped, "document-info": skipped, "publish-info": skipped, "custom-info": skipped, "src-title-info": skipped,
@@ -87,7 +106,7 @@ var (
 		"ul": list, "ol": numbered, "sl": list, "steps": numbered, "steps-unordered": list, "substeps": numbered, "li": item,
 		"sli": item, "step": item, "substep": item, "dlentry": item, "table": table, "simpletable": table, "row": row,
 		"strow": row, "entry": cell, "stentry": cell, "sthead": row, "codeblock": code, "pre": code, "prolog": skipped,
-		"context": paragraph, "prereq": paragraph, "result": paragraph, "fig": caption, "thead": headRows,
+		"context": paragraph, "prereq": paragraph, "result": paragraph, "fig": caption, "thead": headRows, "tgroup": columns, "colspec": column,
 	}
 	timedText = dialect{"p": paragraph, "br": lineBreak, "head": skipped}
 	tei       = dialect{
@@ -101,8 +120,11 @@ var (
 	}
 )
 
-// untitled are the headings of sections of an article that may have no title: publishers print these.
-var untitled = map[string]string{"abstract": "Abstract", "ack": "Acknowledgments"}
+// untitled are the headings of sections of an article or a patent that may have no title: publishers print these.
+var untitled = map[string]string{
+	"abstract": "Abstract", "subdoc-abstract": "Abstract", "SDOAB": "Abstract", "ack": "Acknowledgments",
+	"claims": "Claims", "subdoc-claims": "Claims", "SDOCL": "Claims",
+}
 
 func merged(all ...dialect) dialect {
 	out := dialect{}

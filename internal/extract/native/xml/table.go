@@ -2,6 +2,7 @@ package xml
 
 import (
 	"encoding/xml"
+	"errors"
 	"strconv"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -10,6 +11,18 @@ import (
 
 // maxCells limits the cells and rows of a table, about 60 bytes each without their text: a table is held until it ends.
 const maxCells = 1_000_000
+
+// startTable begins a table; one within another is a part of its cell.
+func (w *walker) startTable() error {
+	if w.tables == 0 {
+		if err := errors.Join(w.flush(w.innermost()), w.endLabel()); err != nil {
+			return err
+		}
+		w.table = &extract.Table{}
+	}
+	w.tables++
+	return nil
+}
 
 // startInTable begins a row or a cell.
 func (w *walker) startInTable(role role, e xml.StartElement) error {
@@ -25,6 +38,9 @@ func (w *walker) startInTable(role role, e xml.StartElement) error {
 	w.buffer.Reset()
 	w.head = w.head && (role == headCell || w.within(headRows))
 	w.cell = cellOf(e)
+	if n := w.span(attr(e, "namest"), attr(e, "nameend")); n > 0 {
+		w.cell.ColSpan = n
+	}
 	return nil
 }
 
@@ -58,10 +74,14 @@ func (w *walker) endTable() error {
 	if w.tables--; w.tables > 0 {
 		return nil
 	}
-	t := w.table
-	w.table, w.cells = nil, 0
+	t, groups := w.table, w.groups
+	w.table, w.groups, w.cells = nil, nil, 0
 	w.buffer.Reset()
 	if len(t.Rows) == 0 {
+		return nil
+	}
+	align(t, groups)
+	if ruled(t); len(t.Rows) == 0 {
 		return nil
 	}
 	t.Headers = max(t.Headers, 1)

@@ -3,12 +3,13 @@ package xml
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
@@ -40,6 +41,15 @@ type walker struct {
 	skipping int
 	untitled string // heading of the section that begins, unless it has one
 	ended    bool   // no text came since the end of an element
+	after    bool   // a formula was the last text
+	formula  role   // tex or formulas (MathML): the language in which the formula is written already
+	aside    strings.Builder
+	isAside  bool            // the text is written aside: see takeAside
+	eastern  bool            // surnames come first in the name that is read
+	surname  string          // of a person whose given names follow
+	level    int             // of the heading that is read, within its section
+	groups   []group         // of the table
+	people   map[string]bool // bylines so far
 }
 
 // document reads the tokens after the root element's start, which is start.
@@ -54,6 +64,10 @@ func (w *walker) document(d *ooxml.Decoder, start xml.StartElement) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			if isMath(t) {
+				err = w.math(d, t)
+				break
+			}
 			err = w.start(t)
 		case xml.EndElement:
 			err = w.end()
@@ -68,7 +82,7 @@ func (w *walker) document(d *ooxml.Decoder, start xml.StartElement) error {
 }
 
 func (w *walker) start(e xml.StartElement) error {
-	role := w.shown(w.dialect[e.Name.Local])
+	role := w.shown(w.dialect[e.Name.Local], e)
 	if w.skipping > 0 || role == skipped {
 		w.skipping++
 		w.open = append(w.open, frame{role: skipped})
@@ -78,55 +92,22 @@ func (w *walker) start(e xml.StartElement) error {
 	case w.tables == 1 && len(w.table.Rows) == 0 && (role == title || role == caption):
 		role = caption
 		w.buffer.Reset()
-	case w.tables > 0 && role != table && role != headRows && role != row && role != cell && role != headCell && role != lineBreak,
-		w.within(title, docTitle) && role != lineBreak:
+	case w.tables > 0 && role != table && role != headRows && role != row && role != cell && role != headCell && role != lineBreak &&
+		role != columns && role != column && role != formulas && role != tex,
+		w.within(title, docTitle, heading) && role != lineBreak && role != formulas && role != tex:
+		if role != none {
+			w.buffer.WriteByte(' ')
+		}
 		role = none // a cell or a title is one text
-		w.buffer.WriteByte(' ')
 	case role == docTitle && (w.title != "" || w.within(item)):
 		role = field // of a work that is referred to
 	}
 	w.apart(role)
-	switch role {
-	case section:
-		if err := w.headUntitled(); err != nil {
-			return err
-		}
-		w.sections++
-		w.untitled = untitled[e.Name.Local]
-		if name := attr(e, "Name"); name != "" {
-			if err := w.heading(name); err != nil {
-				return err
-			}
-		}
-		fallthrough
-	case title, docTitle, paragraph, byline, item, code, markup, label:
-		if err := w.flush(w.innermost()); err != nil {
-			return err
-		}
-		w.keep = role == code
-	case list, numbered:
-		if err := w.flush(w.innermost()); err != nil {
-			return err
-		}
-		w.lists++
-		if attr(e, "list-type") == "order" {
-			role = numbered
-		}
-	case table:
-		if w.tables++; w.tables == 1 {
-			if err := w.flush(w.innermost()); err != nil {
-				return err
-			}
-			w.table = &extract.Table{}
-		}
-	case row, cell, headCell:
-		if w.tables == 1 {
-			if err := w.startInTable(role, e); err != nil {
-				return err
-			}
-		}
-	case lineBreak:
-		w.buffer.WriteByte('\n')
+	if err := w.begin(role, e); err != nil {
+		return err
+	}
+	if role == numbered || role == list && attr(e, "list-type") == "order" {
+		role = numbered
 	}
 	if w.dialect == nil && len(w.open) > 0 && !w.open[len(w.open)-1].text && w.buffer.Len() > 0 {
 		w.buffer.WriteByte('\n') // the next field of a record
@@ -139,7 +120,7 @@ func (w *walker) start(e xml.StartElement) error {
 func (w *walker) innermost() role {
 	for i := len(w.open) - 1; i >= 0; i-- {
 		switch r := w.open[i].role; r {
-		case title, docTitle, paragraph, byline, item, code, markup:
+		case title, docTitle, paragraph, byline, item, code, markup, heading, claim:
 			return r
 		case section, list, numbered:
 			return none
@@ -167,10 +148,20 @@ func (w *walker) end() error {
 		w.skipping--
 		return nil
 	case section:
-		err := w.flush(none)
+		err := errors.Join(w.flush(none), w.endLabel())
 		w.sections--
 		return err
-	case title, docTitle, paragraph, byline, code, markup:
+	case float:
+		return errors.Join(w.flush(none), w.endLabel())
+	case tex:
+		return w.endTeX()
+	case surname:
+		w.surname = joined(w.takeAside())
+	case givenName, record:
+		w.endName()
+	case number:
+		w.buffer.WriteByte(' ')
+	case title, docTitle, paragraph, byline, code, markup, heading, claim:
 		err := w.flush(last.role)
 		w.keep = false
 		return err
@@ -215,6 +206,14 @@ func (w *walker) text(data xml.CharData) error {
 	if err := w.out.Spend(len(data)); err != nil {
 		return err
 	}
+	if w.after {
+		w.after = false
+		data = []byte(formula.Before(string(data)))
+	}
+	if w.isAside {
+		w.aside.Write(data)
+		return nil
+	}
 	w.buffer.Write(data)
 	w.ended = false
 	return nil
@@ -241,7 +240,11 @@ func (w *walker) flush(as role) error {
 	case w.within(caption):
 		b.Kind = extract.Caption
 	case as == title:
-		return w.heading(b.Text)
+		return w.heading(b.Text, w.sections)
+	case as == heading:
+		return w.heading(b.Text, w.sections+w.level)
+	case as == byline && w.known(b.Text):
+		return nil
 	case as == docTitle && w.title == "":
 		w.title = b.Text
 		return w.out.Block(extract.Block{Kind: extract.Heading, Level: 1, Text: b.Text})
@@ -261,12 +264,11 @@ func (w *walker) headUntitled() error {
 	if w.untitled = ""; text == "" {
 		return nil
 	}
-	return w.heading(text)
+	return w.heading(text, w.sections)
 }
 
-// heading emits the title of the section that is open.
-func (w *walker) heading(text string) error {
-	level := w.sections
+// heading emits a title below those of so many sections around it.
+func (w *walker) heading(text string, level int) error {
 	if w.title != "" || level == 0 {
 		level++
 	}
@@ -274,30 +276,4 @@ func (w *walker) heading(text string) error {
 		w.title = text
 	}
 	return w.out.Block(extract.Block{Kind: extract.Heading, Level: min(level, 6), Text: text})
-}
-
-// listItem makes the first text of a list's item one.
-func (w *walker) listItem(b *extract.Block) {
-	i := len(w.open) - 1
-	for i >= 0 && w.open[i].role != item {
-		if r := w.open[i].role; r == section || r == list || r == numbered {
-			return
-		}
-		i--
-	}
-	if i < 0 || w.open[i].number > 0 {
-		return
-	}
-	w.open[i].number = 1
-	b.Kind, b.Level, b.Marker = extract.ListItem, max(w.lists-1, 0), "-"
-	for i--; i >= 0; i-- {
-		switch w.open[i].role {
-		case numbered:
-			w.open[i].number++
-			b.Marker = strconv.Itoa(w.open[i].number) + "."
-			return
-		case list, section:
-			return
-		}
-	}
 }

@@ -1,5 +1,5 @@
 // Package xml extracts XML documents. Those of known kinds (journal articles, DocBook, FictionBook, feeds, DITA, TEI,
-// timed text, Excel 2003) have headings, lists and tables; OpenDocument and Word files in one piece of XML are
+// timed text, Excel 2003, patents) have headings, lists and tables; OpenDocument and Word files in one piece of XML are
 // read by the extractors of the packaged formats. Of others the texts are read, without tags. Documents that use entities
 // with others in them, or with another file's content, are refused, so that nothing expands and no other file is read.
 package xml

@@ -45,7 +45,7 @@ func TestKinds(t *testing.T) {
 				`</person-group><article-title>Cranes</article-title><source>Nature</source><year>2010</year><volume>12</volume><fpage>45` +
 				`</fpage><lpage>67</lpage></element-citation></ref><ref><mixed-citation><year>2011</year><article-title>Q</article-title>` +
 				`</mixed-citation></ref></ref-list></back></article>`,
-			"# T\n\nAndré Jane 1 2\n\n1 Quay House Malta\n\nin vivo3 H2O\n\n- Nishio H Awano T Cranes Nature 2010 12 45 67\n- 2011 Q\n",
+			"# T\n\nJane André 1 2\n\n1 Quay House Malta\n\nin vivo3 H2O\n\n- Nishio H Awano T Cranes Nature 2010 12 45 67\n- 2011 Q\n",
 		},
 		"captions are no headings": {
 			`<article><article-title>T</article-title><abstract><sec><title>Why</title><p>So.</p></sec></abstract><abstract>` +
@@ -61,6 +61,29 @@ func TestKinds(t *testing.T) {
 				`<entry>1</entry></row><row><entry>2</entry></row></tbody></tgroup></table><figure><title>The quay</title></figure>` +
 				`<para>End.</para></chapter></book>`,
 			"# T\n\n## C\n\nLoads\n\n| Quay | Load |\n| - | - |\n|  | t |\n| A | 1 |\n| A | 2 |\n\nThe quay\n\nEnd.\n",
+		},
+		"figures, keywords, files and funders of an article": {
+			`<article><front><article-meta><article-categories><subj-group><subject>X</subject></subj-group></article-categories>` +
+				`<title-group><article-title>H<sub>2</sub>O</article-title><alt-title>Water</alt-title></title-group><contrib-group>` +
+				`<contrib><contrib-id>https://orcid.org/1</contrib-id><name><surname>Muir</surname><given-names>Ada</given-names>` +
+				`<suffix>Jr</suffix></name><role content-type="https://credit.niso.org/">Methodology</role></contrib><contrib>` +
+				`<name name-style="eastern"><surname>Wang</surname><given-names>Li</given-names></name><role>Editor</role></contrib>` +
+				`</contrib-group><author-notes><corresp>a@b.example</corresp></author-notes><abstract><p>Short.</p></abstract>` +
+				`<kwd-group><title>Organism</title><kwd>Mouse</kwd><kwd>Rat</kwd></kwd-group></article-meta></front><body><sec>` +
+				`<title>Methods</title><table-wrap><label>Key table</label><table><tr><th>a</th></tr><tr><td>CO<sub>2</sub></td>` +
+				`</tr></table></table-wrap><sec><title>Mice</title><p>We.</p></sec><supplementary-material><label>Form</label>` +
+				`</supplementary-material></sec><sec><title>Data</title><fn-group><title>Ethics</title><fn><p>None.</p></fn></fn-group>` +
+				`</sec></body></article>`,
+			"# H2O\n\nAda Muir Jr\n\nWang Li Editor\n\na@b.example\n\n## Abstract\n\nShort.\n\nOrganism Mouse Rat\n\n## Methods\n\n" +
+				"Key table\n\n| a |\n| - |\n| CO2 |\n\n### Mice\n\nWe.\n\nForm\n\n## Data\n\n### Ethics\n\nNone.\n",
+		},
+		"formulas in TeX, MathML and both": {
+			`<article xmlns:mml="http://www.w3.org/1998/Math/MathML"><body><p>Where<inline-formula><tex-math>` +
+				`\documentclass{minimal}\begin{document}$$p^{2}$$\end{document}</tex-math></inline-formula>and <inline-formula>` +
+				`<alternatives><mml:math><mml:mfrac><mml:mi>a</mml:mi><mml:mi>b</mml:mi></mml:mfrac></mml:math><tex-math>\frac{a}{b}` +
+				`</tex-math></alternatives></inline-formula>:</p><disp-formula><label>(1)</label><alternatives><tex-math><![CDATA[$x<y$]]>` +
+				`</tex-math><mml:math><mml:mi>x</mml:mi></mml:math></alternatives></disp-formula></body></article>`,
+			"Where p^{2} and a/b:\n\n(1) x&lt;y\n",
 		},
 		"book": {
 			`<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><genre>sf</genre><book-title>` +
