@@ -137,6 +137,8 @@ func TestDetect(t *testing.T) {
 		{"CSV by name", "a.csv", []byte("a,b\n1,2\n"), extract.CSV},
 		{"tab-separated", "a.tsv", []byte("a\tb\n1\t2\n"), extract.CSV},
 		{"prose with commas", "a", []byte("Dear Ada,\nthanks, and see you,\nAlan\n"), extract.Text},
+		{"captions", "a.vtt", []byte("WEBVTT\n\n00:01.000 --> 00:02.000\none, two\n\n00:02.000 --> 00:03.000\nthree, four\n"), extract.Text},
+		{"captions of SubRip", "a.srt", []byte("1\n00:00:01,000 --> 00:00:02,000\n- **one**\n# two\n"), extract.Text},
 		{"text by name", "a.txt", []byte(rows), extract.Text},
 		{"Latin-1", "a.txt", []byte("Gr\xfc\xdfe aus M\xfcnchen"), extract.Text},
 		{"mail", "a", []byte("From: ada@example.org\nSubject: Hello\nMIME-Version: 1.0\n\nText"), extract.EML},

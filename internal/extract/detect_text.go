@@ -15,6 +15,7 @@ var (
 	xmlStart  = pattern.New(`(?s)^\s*<\?xml[\s?]`)
 	htmlRoot  = pattern.New(`(?i)<html[\s>]`)
 	xmlRoot   = pattern.New(`(?s)^\s*(?:<!--.*?-->\s*)*(?:<!DOCTYPE\s[^>\[]*(?:\[.*?\]\s*)?>\s*)?<(?:rss|feed|FictionBook|tt|TEI|office:document|w:wordDocument|article\s[^>]*article-type|(?:topic|concept|task|reference)\s[^>]*id)[\s>=]`)
+	captions  = pattern.New(`^(?:WEBVTT\s|\s*\d+[ \t]*\r?\n\d+:\d\d:\d\d[,.]\d{3}[ \t]*-->)`)
 	mailField = pattern.New(`^(?:Received|Return-Path|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|X-[\w-]+|DKIM-Signature|Content-Type):`)
 	mailbox   = pattern.New(`^From \S+ [^\n]*\d\d:\d\d[^\n]*\n[!-9;-~]+:`)
 	mailMust  = pattern.New(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
@@ -42,6 +43,8 @@ func detectText(text, name string) Format {
 		return HTML
 	case xmlStart.MatchString(text), xmlRoot.MatchString(text):
 		return XML
+	case captions.MatchString(text):
+		return Text
 	case mailbox.MatchString(text) && !strings.EqualFold(filepath.Ext(name), ".eml"):
 		return MBOX
 	}

@@ -1,5 +1,5 @@
 // Package text extracts plain text: paragraphs separated by blank lines, underlined headings, pages separated
-// by form feeds. It reads line by line, so that a file of any size takes little memory.
+// by form feeds. Of captions (WebVTT, SubRip) it reads what is said. It reads line by line, so that a file of any size takes little memory.
 package text
 
 import (
@@ -21,7 +21,7 @@ const (
 )
 
 // New returns an extractor of plain text. Blocks have a page only in a file with form feeds.
-func New() extract.Extractor { return extract.Func("native/text", 1, read) }
+func New() extract.Extractor { return extract.Func("native/text", 2, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -53,6 +53,9 @@ type parser struct {
 
 func (p *parser) read(ctx context.Context, r io.Reader) error {
 	lines := bufio.NewReaderSize(r, maxLine)
+	if isCaptions(lines) {
+		return (&captions{p: p}).read(ctx, lines)
+	}
 	continued := false // the piece continues the previous line
 	for {
 		if err := ctx.Err(); err != nil {

@@ -52,6 +52,31 @@ func TestExtract(t *testing.T) {
 			[]extract.Block{paragraph(strings.Repeat("ü", 20)+"\uFFFD", 0)},
 			0,
 		},
+		{
+			"WebVTT",
+			"\xef\xbb\xbfWEBVTT - talk\n\nNOTE by me\nof W3C\n\nSTYLE\n::cue {}\n\nid-1\n00:11.000 --> 00:13.000 align:right\n" +
+				"<v.loud Ada Muir>Two\n<i>cranes</i> &amp; a quay</v>\n\n00:00:13.000 --> 00:00:16.000\n<v Ada Muir>more\n\n" +
+				"00:17.000 --> 00:18.000\n<v Ben>No: 1 < 2 > 0",
+			[]extract.Block{
+				paragraph("Ada Muir: Two cranes & a quay", 0), paragraph("more", 0), paragraph("Ben: No: 1 < 2 > 0", 0),
+			},
+			0,
+		},
+		{
+			"rolling captions",
+			"WEBVTT\n\n00:01.000 --> 00:02.000\n \n00:02.000 --> 00:03.000\none<00:00:02.500><c> two</c>\n\n00:03.000 --> 00:03.010\n" +
+				"one two\n\n00:03.010 --> 00:05.000\none two\nthree\n",
+			[]extract.Block{paragraph("one two", 0), paragraph("three", 0)},
+			0,
+		},
+		{
+			"SubRip",
+			"1\r\n00:00:01,000 --> 00:00:02,000\r\nYes.\r\n\r\n2\r\n00:00:02,000 --> 00:00:03,000\r\n{\\an8}<font color=\"#fff\">" +
+				"Yes.</font>\r\n42\r\n\r\nNOTE that\r\n",
+			[]extract.Block{paragraph("Yes.", 0), paragraph("Yes. 42", 0)},
+			0,
+		},
+		{"no captions", "WEBVTT is a format", []extract.Block{paragraph("WEBVTT is a format", 0)}, 0},
 		{"NUL and controls", "a\x00b\x07c", []extract.Block{paragraph("abc", 0)}, 0},
 		{"nothing", " \n\n", nil, 0},
 	} {
