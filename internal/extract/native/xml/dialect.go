@@ -88,7 +88,8 @@ var (
 		"figure": caption, "thead": headRows, "tgroup": columns, "colspec": column,
 	}
 	fictionBook = dialect{
-		"binary": skipped, "document-info": skipped, "publish-info": skipped, "custom-info": skipped, "src-title-info": skipped,
+		"binary": skipped, "stylesheet": skipped,
+		"document-info": skipped, "publish-info": skipped, "custom-info": skipped, "src-title-info": skipped,
 		"genre": skipped, "id": skipped, "section": section, "title": title, "book-title": docTitle, "subtitle": paragraph,
 		"p": paragraph, "v": paragraph, "text-author": paragraph, "author": paragraph, "table": table, "tr": row, "td": cell,
 		"th": headCell, "lang": skipped, "keywords": paragraph, "date": paragraph,
@@ -114,6 +115,13 @@ var (
 		"list": list, "item": item, "table": table, "row": row, "cell": cell, "lb": lineBreak, "encodingDesc": skipped,
 		"revisionDesc": skipped, "publicationStmt": skipped, "speaker": paragraph, "stage": paragraph,
 	}
+	// onePart is an Office document in one piece of XML: only the parts with text are read, without their styles.
+	onePart = dialect{
+		"package": facts, "part": facts, "xmlData": facts, "document": section, "sld": section, "hdr": section, "ftr": section,
+		"footnotes": section, "endnotes": section, "comments": section, "binaryData": skipped, "p": paragraph,
+		"tbl": table, "tr": row, "tc": cell, "br": lineBreak, "tab": lineBreak, "instrText": skipped, "delText": skipped,
+		"posOffset": skipped, "align": skipped, "sizeRelH": skipped, "sizeRelV": skipped, "Fallback": skipped,
+	}
 	workbook = dialect{
 		"Styles": skipped, "DocumentProperties": skipped, "OfficeDocumentSettings": skipped, "ExcelWorkbook": skipped,
 		"WorksheetOptions": skipped, "Names": skipped, "Table": table, "Row": row, "Cell": cell, "Worksheet": section,
@@ -136,6 +144,9 @@ func merged(all ...dialect) dialect {
 
 // of returns the dialect of a document by its root element; nil: it isn't known.
 func of(root xml.StartElement) dialect {
+	if root.Name.Local == "package" && strings.HasSuffix(root.Name.Space, "office/2006/xmlPackage") {
+		return onePart
+	}
 	d := roots[root.Name.Local]
 	if root.Name.Local == "Workbook" && !strings.HasSuffix(root.Name.Space, "office:spreadsheet") {
 		return nil

@@ -86,7 +86,8 @@ func TestKinds(t *testing.T) {
 			"Where p^{2} and a/b:\n\n(1) x&lt;y\n",
 		},
 		"book": {
-			`<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><genre>sf</genre><book-title>` +
+			`<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0">` +
+				`<stylesheet>.p{}</stylesheet><description><title-info><genre>sf</genre><book-title>` +
 				`Море</book-title></title-info></description><body><section><title><p>Глава 1</p></title><p>Текст.</p><poem><stanza>` +
 				`<v>Раз</v><v>два</v></stanza></poem></section></body><binary id="a">AAAA</binary></FictionBook>`,
 			"# Море\n\n## Глава 1\n\nТекст.\n\nРаз\n\nдва\n",
@@ -118,6 +119,14 @@ func TestKinds(t *testing.T) {
 			`<!DOCTYPE order [<!ENTITY % iso PUBLIC "ISO"> <!ENTITY ship "Ada &#38; Co"><!ENTITY P1.TIF SYSTEM "P1.TIF" NDATA TIF>` +
 				`]><order><b>&lsqb;1&rsqb; &ship;</b><b>&agr;&OHgr; <![CDATA[&agr;]]></b></order>`,
 			"\\[1\\] Ada &amp; Co  \nαΩ &amp;agr;\n",
+		},
+		"Word 2007 in one file": {
+			`<pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage" xmlns:w="w"><pkg:part><pkg:xmlData>` +
+				`<Properties><Template>x</Template></Properties></pkg:xmlData></pkg:part><pkg:part><pkg:xmlData><w:document><w:body>` +
+				`<w:p><w:r><w:t>One</w:t></w:r><w:r><w:t>two.</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p>` +
+				`</w:tc></w:tr></w:tbl></w:body></w:document></pkg:xmlData></pkg:part><pkg:part><pkg:binaryData>AAAA</pkg:binaryData>` +
+				`</pkg:part></pkg:package>`,
+			"Onetwo.\n\n| a |\n| - |\n",
 		},
 		"another": {
 			`<order><id>7</id><line><name>Rope</name><n>3</n></line><note>Please <b>soon</b>, thanks</note></order>`,
