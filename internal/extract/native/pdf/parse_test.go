@@ -82,6 +82,9 @@ func TestNormalize(t *testing.T) {
 		"a\x00b\x07c":              "abc",
 		"zero\u200Bwidth":          "zerowidth",
 		"\uF0B7":                   "•",
+		"\U000900B0":               "•", // SM590000, a bullet of IBM's books
+		"\U00108000":               "•",
+		"\U000E0100":               "\U000E0100", // a variation selector
 		"non\u2011breaking":        "non-breaking",
 		"御\u2F92積書":                "御見積書",
 		"\u2ED1崎⾦⺠":                "長崎金民",

@@ -63,8 +63,16 @@ func normalize(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	return strings.TrimSpace(b.String())
+	out := strings.TrimSpace(b.String())
+	if r, n := utf8.DecodeRuneInString(out); n > 0 && n == len(out) && r >= firstUnnamed && (r < '\U000E0000' || r > '\U000EFFFF') {
+		return "•"
+	}
+	return out
 }
+
+// firstUnnamed is the first of the planes without characters. Poppler makes such code points of the numbers in the names of
+// a symbol font's glyphs, and what stands alone there is a bullet.
+const firstUnnamed = '\U00040000'
 
 // unnamedChar represents a word of a symbol font that poppler can't name, of which it prints the raw code, a
 // control character. At the start of a line it is a list bullet, elsewhere nothing.
