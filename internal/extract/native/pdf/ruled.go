@@ -28,17 +28,19 @@ func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word
 	if len(p.rules)+len(p.fills) < 2 {
 		return nil, rest
 	}
-	across, down := rulings(p.rules)
+	rules := withoutBoxes(p.rules)
+	across, down := rulings(rules)
 	// The edges of areas in a colour are lines, too. But an area may also stress words within a cell: then the
 	// lines alone are right.
+	lines := frames(across, down)
 	if len(p.fills) > 0 {
-		both := slices.Clone(p.rules)
-		for _, f := range p.fills {
+		both := slices.Clone(rules)
+		for _, f := range withoutShading(p.fills, lines) {
 			both = append(both, p.edgesOf(f)...)
 		}
 		tables, rest = p.framedTables(nil, rest, columns, frames(rulings(both)), true)
 	}
-	tables, rest = p.framedTables(tables, rest, columns, frames(across, down), false)
+	tables, rest = p.framedTables(tables, rest, columns, lines, false)
 	across = slices.DeleteFunc(across, func(r ruling) bool {
 		return slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(box{r.from, r.at, r.to, r.at}) })
 	})

@@ -195,3 +195,43 @@ func TestTablesAtTheSamePlace(t *testing.T) {
 	}
 	assertBlocks(t, m, want...)
 }
+
+// Word shades the lines of a paragraph one by one, also within a cell, where they are no rows.
+func TestShadedLinesOfACell(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	for _, y := range []float64{100, 134, 168} {
+		m.area(73, y+1, 191, y+33).area(78, y+1, 187, y+17).area(78, y+17, 187, y+33)
+	}
+	m.grid(72, 100, "Name of the/standard|Cast billets", "Number of the/standard|20300", "Issued by the/institute|yes")
+	assertBlocks(t, m, "table 0 Name of the standard|Cast billets / Number of the standard|20300 / Issued by the institute|yes")
+}
+
+// Rows that areas make within drawn columns stay rows.
+func TestShadedRowsWithinDrawnColumns(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	m.area(72, 100, 312, 116).area(72, 132, 312, 148)
+	m.rule(72, 100, 312, 100).rule(72, 116, 312, 116).rule(72, 164, 312, 164)
+	for _, x := range []float64{72, 192, 312} {
+		m.rule(x, 100, x, 164)
+	}
+	for i, row := range []string{"Site|Depth", "North|12", "South|7", "West|5"} {
+		for c, text := range strings.Split(row, "|") {
+			m.text(76+120*float64(c), 112+16*float64(i), regular, 10, text)
+		}
+	}
+	assertBlocks(t, m, "table 1 Site|Depth / North|12 / South|7 / West|5")
+}
+
+// A box to tick within a cell is no cell.
+func TestBoxesToTickWithinCells(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	m.grid(72, 100, "Standard|Cast billets", "Is it compulsory|    yes       no", "Issued by|the institute")
+	for _, x := range []float64{198, 240} {
+		m.rule(x, 137, x+11, 137).rule(x, 148, x+11, 148).rule(x, 137, x, 148).rule(x+11, 137, x+11, 148)
+	}
+	m.area(240, 137, 251, 148)
+	assertBlocks(t, m, "table 0 Standard|Cast billets / Is it compulsory|yes no / Issued by|the institute")
+}
