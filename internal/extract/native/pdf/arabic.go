@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -68,7 +69,7 @@ func (w *word) spell(visual string, found map[string][]glyphWord) bool {
 	return ok
 }
 
-// joinStretched joins neighbors within a line that are one word by their glyphs.
+// joinStretched joins neighbors within a line that are one word by their glyphs, or touch.
 func joinStretched(words []word, found map[string][]glyphWord) []word {
 	const most = 6 // parts of a word
 	out := words[:0]
@@ -84,7 +85,7 @@ func joinStretched(words []word, found map[string][]glyphWord) []word {
 				whole.visual += w.visual
 				whole.box = whole.union(w.box)
 				g, ok := nearestWord(found[glyphKey(whole.visual)], whole.box)
-				joiner := strings.HasSuffix(words[end-1].visual, string(nonJoiner))
+				joiner := strings.HasSuffix(words[end-1].visual, string(nonJoiner)) || lettersTouch(words[end-1], w)
 				if joiner && n == end-start || ok && abs(g.centerY()-whole.centerY()) < whole.height() {
 					joined, n = whole, end-start+1
 				}
@@ -97,6 +98,15 @@ func joinStretched(words []word, found map[string][]glyphWord) []word {
 		start += n
 	}
 	return out
+}
+
+// lettersTouch reports whether two right-to-left words meet at letters without any gap. Poppler begins another word where the
+// font changes, or the text is written in parts.
+func lettersTouch(a, b word) bool {
+	const least = 0.05 // font sizes
+	last, _ := utf8.DecodeLastRuneInString(a.visual)
+	first, _ := utf8.DecodeRuneInString(b.visual)
+	return rightToLeft(last) && rightToLeft(first) && abs(b.left-a.right) < least*min(a.em(), b.em())
 }
 
 // nearestWord returns the one of several spellings whose line is nearest to a word.

@@ -54,6 +54,31 @@ func TestStretchedWordsAreJoined(t *testing.T) {
 	}
 }
 
+// Where a word's font changes, it is printed in parts without a gap. Words have a space between them, and a mark is no letter.
+func TestTouchingPartsAreOneWord(t *testing.T) {
+	t.Parallel()
+	p := &page{width: 600, height: 800}
+	left := 10.0
+	for _, part := range []struct {
+		visual string
+		gap    float64 // before it
+	}{{"یلخاد", 0}, {"ی", 2.5}, {"لااک", 0.06}, {"رازاب", 3}, {".", 0}, {"نم", 0}} {
+		left += part.gap
+		p.words = append(p.words, word{
+			box: box{left, 100, left + 20, 112}, text: logical(part.visual), visual: part.visual, rtl: true, style: style{size: 10},
+		})
+		left += 20
+	}
+	p.orderLetters(nil)
+	var got []string
+	for _, w := range p.words {
+		got = append(got, w.text)
+	}
+	if want := []string{"داخلی", "کالای", "بازار", ".", "من"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Numbers and Latin words within a right-to-left line keep what is before and after them.
 func TestNumbersWithinRightToLeftLines(t *testing.T) {
 	t.Parallel()
