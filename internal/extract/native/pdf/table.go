@@ -128,11 +128,18 @@ func tableLines(lines []line, at int) (end, wide int) {
 			}
 		} else if slices.ContainsFunc(inner, func(left float64) bool { return abs(left-lines[end].left) < 2 }) {
 			continue // the next line of a cell that isn't the first of its row
-		} else if !several(end+1) || below(end+1) >= lines[end].height() {
+		} else if !several(end+1) || below(end+1) >= lines[end].height() || titles(lines, end) {
 			break
 		}
 	}
 	return end, wide
+}
+
+// titles reports whether line i is the heading of the table below it, rather than a row: it is larger than the rows before it
+// and after it.
+func titles(lines []line, i int) bool {
+	const larger = 1.1
+	return i > 0 && lines[i].size > larger*lines[i-1].size && lines[i].size > larger*lines[i+1].size
 }
 
 // several counts the lines that have two or more cells.

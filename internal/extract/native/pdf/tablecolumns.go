@@ -22,19 +22,48 @@ func cutsBetween(cells []cell, wide int) []float64 {
 	var cuts []float64
 	depth, open := 0, -1.0
 	seen := false // a column was seen since the last cut
+	var free gap
 	for _, e := range edges {
+		if open >= 0 {
+			free.add(e.x, depth)
+		}
 		depth += e.delta
 		switch {
 		case depth > allowed:
-			if open >= 0 && seen && e.x-open > 2 {
-				cuts = append(cuts, (open+e.x)/2)
+			if open >= 0 && seen && e.x-open > leastGap {
+				cuts = append(cuts, free.middle(open, e.x))
 			}
 			open, seen = -1, true
 		case open < 0:
-			open = e.x
+			open, free = e.x, gap{end: e.x}
 		}
 	}
 	return cuts
+}
+
+// gap is the space between two columns, of which a long head may cover a part.
+type gap struct {
+	end      float64
+	from, to float64 // the part that the fewest cells cover
+	covered  int     // by how many
+}
+
+// add adds the part of the gap to x, which so many cells cover.
+func (g *gap) add(x float64, covered int) {
+	switch from := g.end; {
+	case x-from <= leastGap:
+	case g.to == 0, covered < g.covered, covered == g.covered && x-from > g.to-g.from:
+		g.from, g.to, g.covered = from, x, covered
+	}
+	g.end = x
+}
+
+// middle returns where to cut the gap between two columns.
+func (g *gap) middle(from, to float64) float64 {
+	if g.to > 0 {
+		from, to = g.from, g.to
+	}
+	return (from + to) / 2
 }
 
 // place assigns columns to each cell. A cell over several columns is split where a cut falls into a gap between
