@@ -68,3 +68,13 @@ func bulletOf(s segment, dots []box) (found box, ok bool) {
 	}
 	return found, ok
 }
+
+// separatedBy reports whether a piece is a list whose items have a mark between them, as keywords have: at the start of the
+// next line it is no bullet.
+func (p *piece) separatedBy(mark string) bool {
+	if mark != "·" && mark != "•" && mark != "∙" || p.marker != "" {
+		return false
+	}
+	words := p.lines[len(p.lines)-1].words()
+	return slices.ContainsFunc(words[1:], func(w word) bool { return w.text == mark })
+}

@@ -1,9 +1,22 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
+
+// typedAddress matches what papers print in a typewriter's letters and is no program: addresses of mail and of pages, of which
+// several may share a host.
+var typedAddress = pattern.New(`^(\{[^{}@]+\}|[\p{L}\d._+-]+( [\p{L}\d._+-]+)?)@[\p{L}\d-]+(\.[\p{L}\d-]+)+[,;.]?$|` +
+	`^(https?://|www\.)\S+$`)
+
+// onlyAddresses reports whether each line is an address.
+func onlyAddresses(lines []line) bool {
+	return !slices.ContainsFunc(lines, func(l line) bool { return !typedAddress.MatchString(joinWords(l.words())) })
+}
 
 // code joins the lines of a program listing and keeps their indentation, after their numbers if they have any.
 func code(lines []line) string {

@@ -70,7 +70,7 @@ func (c *composer) block(p *piece, text string) extract.Block {
 		return extract.Block{Kind: extract.Heading, Text: full, Level: c.levels.next(p.look, full)}
 	case p.marker != "":
 		return extract.Block{Kind: extract.ListItem, Text: text, Marker: p.marker, Level: c.depth(p)}
-	case p.mono && !c.stats.mostlyMono():
+	case p.mono && !c.stats.mostlyMono() && !onlyAddresses(p.lines):
 		return extract.Block{Kind: extract.Code, Text: code(p.lines)}
 	}
 	return extract.Block{Kind: extract.Paragraph, Text: text}

@@ -82,9 +82,19 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 	}
 }
 
-// appendWord appends a word of poppler's. A bullet is split from the Chinese or Japanese that follows without a gap: an
-// opening bracket has its own room before it.
+// appendWord appends a word of poppler's. A dot leader is split from the title before it and from the number after it, and a
+// bullet from the Chinese or Japanese that follows without a gap: an opening bracket has its own room before it.
 func appendWord(words []word, w word) []word {
+	if title, dots, number := cutLeader(w); dots.text != "" {
+		first := len(words)
+		for _, part := range []word{title, dots, number} {
+			if part.text != "" {
+				part.order = w.order + len(words) - first
+				words = append(words, part)
+			}
+		}
+		return words
+	}
 	first, n := utf8.DecodeRuneInString(w.text)
 	if first < utf8.RuneSelf || !strings.ContainsRune("•◦▪‣●○■□◆►✓", first) {
 		return append(words, w)
@@ -97,6 +107,28 @@ func appendWord(words []word, w word) []word {
 	mark.right = min(w.left+0.5*w.height(), w.right)
 	w.left, w.order = min(mark.right+0.15*w.height(), w.right), w.order+1
 	return append(words, mark, w)
+}
+
+// cutLeader cuts a word at a dot leader without spaces around it. dots is empty if the word has none, or is one.
+func cutLeader(w word) (title, dots, number word) {
+	const least = "....."
+	at := strings.Index(w.text, least)
+	if at < 0 || w.rtl {
+		return w, word{}, word{}
+	}
+	end := at + len(w.text[at:]) - len(strings.TrimLeft(w.text[at:], "."))
+	if at == 0 && end == len(w.text) {
+		return w, word{}, word{}
+	}
+	const letter = 2.0 // dots have the width of a letter
+	before, after := letter*float64(utf8.RuneCountInString(w.text[:at])), letter*float64(utf8.RuneCountInString(w.text[end:]))
+	unit := w.width() / (before + float64(end-at) + after)
+	title, dots, number = w, w, w
+	title.text, dots.text, number.text = w.text[:at], w.text[at:end], w.text[end:]
+	title.right = w.left + before*unit
+	dots.left, dots.right = title.right, w.right-after*unit
+	number.left = dots.right
+	return title, dots, number
 }
 
 // ordered returns b with its edges in order.
