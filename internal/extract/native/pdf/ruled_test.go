@@ -235,3 +235,14 @@ func TestBoxesToTickWithinCells(t *testing.T) {
 	m.area(240, 137, 251, 148)
 	assertBlocks(t, m, "table 0 Standard|Cast billets / Is it compulsory|yes no / Issued by|the institute")
 }
+
+// Areas that end where the rows beside them do are cells, also without lines between them.
+func TestAreasInRowsAreCells(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().grid(72, 100, "|Depth", "^|12", "^|7")
+	for i, text := range []string{"Site", "North", "South"} {
+		top := 100 + 34*float64(i)
+		m.area(72, top, 192, top+34).text(76, top+13, regular, 10, text)
+	}
+	assertBlocks(t, m, "table 1 Site|Depth / North|12 / South|7")
+}

@@ -24,8 +24,8 @@ func withoutShading(fills []box, drawn []frame) []box {
 	return out
 }
 
-// shades reports whether an area shades text within one cell: it ends within the cell, and no area ends at the same height in
-// another cell of the row, as those of rows do.
+// shades reports whether an area shades text within one cell: it ends within the cell, and neither an area nor a row ends at the
+// same height in another column.
 func (g *lattice) shades(b box, all []box) bool {
 	columns := len(g.xs) - 1
 	if !g.around().has(b.centerX(), b.centerY()) {
@@ -41,7 +41,7 @@ func (g *lattice) shades(b box, all []box) bool {
 		return false
 	}
 	ends := slices.DeleteFunc([]float64{b.top, b.bottom}, func(y float64) bool { return y < in.top+leastRow || y > in.bottom-leastRow })
-	if len(ends) == 0 {
+	if len(ends) == 0 || slices.ContainsFunc(ends, g.endsRow) {
 		return false
 	}
 	return !slices.ContainsFunc(all, func(o box) bool {
@@ -50,6 +50,11 @@ func (g *lattice) shades(b box, all []box) bool {
 			return abs(o.top-y) < sameRuling || abs(o.bottom-y) < sameRuling
 		})
 	})
+}
+
+// endsRow reports whether a line across is drawn at a height, in whichever column.
+func (g *lattice) endsRow(y float64) bool {
+	return slices.ContainsFunc(g.ys, func(at float64) bool { return abs(at-y) < sameRuling })
 }
 
 // boxOf returns the box of a cell.
