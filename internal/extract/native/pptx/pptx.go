@@ -22,7 +22,7 @@ const maxItems = 200_000
 
 // New returns an extractor of PowerPoint presentations. Hidden slides are read as well, since hiding only takes
 // them out of the show; the property "hidden_slides" has their numbers.
-func New() extract.Extractor { return ooxml.Extractor("native/pptx", 5, read) }
+func New() extract.Extractor { return ooxml.Extractor("native/pptx", 6, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,

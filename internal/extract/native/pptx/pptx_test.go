@@ -63,6 +63,11 @@ func p(properties, text string) string {
 	return "<a:p>" + properties + "<a:r><a:rPr lang=\"de-DE\"/><a:t>" + text + "</a:t></a:r></a:p>"
 }
 
+// fontRun is a run with fonts.
+func fontRun(fonts, text string) string {
+	return "<a:r><a:rPr>" + fonts + "</a:rPr><a:t>" + text + "</a:t></a:r>"
+}
+
 // sp is a shape: placeholder is its p:ph, where its a:off and a:ext; both may be empty.
 func sp(placeholder, where, paragraphs string) string {
 	if where != "" {
@@ -148,6 +153,10 @@ func TestSlide(t *testing.T) {
 			`<a:p><a:fld type="slidenum"><a:t>3</a:t></a:fld><a:fld type="datetime"><a:t>May</a:t></a:fld><a:br/><mc:AlternateContent><mc:Choice><m><oMath><f><num><r><t>a</t></r></num><den><r><t>b</t></r></den></f></oMath></m></mc:Choice><mc:Fallback><a:r><a:t>no</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p>`), "May  \na/b\n"},
 		{"alternatives once", `<mc:AlternateContent><mc:Choice>` + sp("", at(0, 0), p("", "x")) +
 			`</mc:Choice><mc:Fallback>` + sp("", at(0, 0), p("", "y")) + `</mc:Fallback></mc:AlternateContent>`, "x\n"},
+		{
+			"symbol fonts", sp("", at(0, 0), `<a:p>`+fontRun(`<a:sym typeface="Wingdings"/>`, "à \uF0E0 b ")+
+				fontRun(`<a:latin typeface="Symbol"/>`, "a")+`</a:p>`), "à → b α\n",
+		},
 		{
 			"a table with spans", frame(`<a:tbl><a:tblPr firstRow="1"/><a:tr>` + tc(` gridSpan="2"`, "h") +
 				tc(` hMerge="1"`, "no") + tc("", "i") + `</a:tr><a:tr>` + tc(` rowSpan="2"`, "v") + tc("", "a") +

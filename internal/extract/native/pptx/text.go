@@ -8,6 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	symbols "github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 const (
@@ -46,6 +47,7 @@ type linkedText struct {
 
 func (r *reader) inline(p *paragraph, b *linkedText) error {
 	language, target := "", ""
+	var fonts fonts
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "pPr":
@@ -54,8 +56,13 @@ func (r *reader) inline(p *paragraph, b *linkedText) error {
 		case "rPr":
 			language = ooxml.Attr(start, "lang")
 			return r.d.Children(func(start xml.StartElement) error {
-				if start.Name.Local == "hlinkClick" {
+				switch start.Name.Local {
+				case "hlinkClick":
 					target = r.target(ooxml.RelationID(start, "id"))
+				case "latin":
+					fonts.letters = ooxml.Attr(start, "typeface")
+				case "sym":
+					fonts.symbols = ooxml.Attr(start, "typeface")
 				}
 				return r.d.Skip()
 			}, nil)
@@ -64,6 +71,7 @@ func (r *reader) inline(p *paragraph, b *linkedText) error {
 			if err != nil {
 				return err
 			}
+			text = fonts.shown(text)
 			r.speak(language, text)
 			if b.formula > 0 && b.formula == b.Len() {
 				text = formula.Before(text)
@@ -95,6 +103,20 @@ func (r *reader) inline(p *paragraph, b *linkedText) error {
 		}
 		return r.inline(p, b)
 	}, nil)
+}
+
+// fonts are the fonts of a run: of its letters, and of its characters from U+F000 to U+F0FF (21.1.2.3.10).
+type fonts struct{ letters, symbols string }
+
+// shown returns what the fonts show of a text: PowerPoint makes an arrow in Wingdings of a typed "-->".
+func (f fonts) shown(text string) string {
+	switch {
+	case symbols.Font(f.letters):
+		return symbols.Run(f.letters, text)
+	case symbols.Font(f.symbols):
+		return symbols.Private(f.symbols, text)
+	}
+	return text
 }
 
 // target returns the target of a link in the part being read: an address, or "#slide" and its number.

@@ -64,6 +64,26 @@ func characters(font string, code int) string {
 			return "☺"
 		}
 	}
+	if font == "wingdings" {
+		return typed(code)
+	}
+	return ""
+}
+
+// typed returns a character of Wingdings that Office programs make of what is typed: of "==>" or ":(".
+func typed(code int) string {
+	switch code {
+	case 0xE8:
+		return "→"
+	case 0xE7:
+		return "←"
+	case 0xF3:
+		return "↔"
+	case 0x4B:
+		return "😐"
+	case 0x4C:
+		return "☹"
+	}
 	return ""
 }
 
@@ -74,10 +94,10 @@ func Text(font, char string) string {
 	if err != nil || code == 0 {
 		return ""
 	}
-	font = strings.ToLower(font)
 	private := code >= 0xE000 && code <= 0xF8FF
 	low := int(code & 0xFF)
-	if font == "symbol" || strings.HasPrefix(font, "wingdings") || strings.HasPrefix(font, "webdings") {
+	if Font(font) {
+		font = strings.ToLower(font)
 		if font == "symbol" && low >= 0x41 && low <= 0x7A {
 			return string([]rune(greek)[low-0x41])
 		}
@@ -87,4 +107,39 @@ func Text(font, char string) string {
 		return ""
 	}
 	return string(rune(code))
+}
+
+// Font reports whether a font has symbols in the places of letters.
+func Font(font string) bool {
+	font = strings.ToLower(font)
+	return font == "symbol" || strings.HasPrefix(font, "wingdings") || strings.HasPrefix(font, "webdings")
+}
+
+// Run returns a text that is shown in a symbol font. Blanks, and digits and punctuation of Symbol, are as in ASCII.
+func Run(font, text string) string { return replaced(font, text, 0) }
+
+// Private returns a text of which only the characters of the private use area that symbol fonts have, from U+F000 to
+// U+F0FF, are shown in one.
+func Private(font, text string) string { return replaced(font, text, privateFirst) }
+
+const privateFirst, privateLast = 0xF000, 0xF0FF
+
+// replaced replaces the characters from first on.
+func replaced(font, text string, first rune) string {
+	var b strings.Builder
+	for _, r := range text {
+		code := r
+		if r >= privateFirst && r <= privateLast {
+			code -= privateFirst
+		}
+		switch {
+		case r < first || code > 0xFF:
+			b.WriteRune(r)
+		case code <= ' ' || code < 'A' && strings.EqualFold(font, "symbol"):
+			b.WriteRune(code)
+		default:
+			b.WriteString(Text(font, strconv.FormatInt(int64(code), 16)))
+		}
+	}
+	return b.String()
 }
