@@ -1,7 +1,9 @@
 package xlsx
 
 import (
+	"cmp"
 	"encoding/xml"
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -21,16 +23,32 @@ func (r *reader) readPeople(d *ooxml.Decoder) error {
 	})
 }
 
-// comments emits the comment threads on the sheet's cells, then the notes, except those that only duplicate a
-// thread for old programs.
+// comment is a note or a comment of a thread.
+type comment struct {
+	at   place // of its cell
+	text string
+}
+
+// comments emits the comment threads and the notes on the sheet's cells in the order of these, except the notes that
+// only duplicate a thread for old programs.
 func (s *sheet) comments(relations map[string]ooxml.Relation) error {
-	if part := ooxml.OfType(relations, "threadedComment"); part != "" {
-		if err := ooxml.Optional(s.r.pkg.Read(s.r.ctx, part, s.threads)); err != nil {
-			return err
+	for _, kind := range []struct {
+		relation string
+		read     func(*ooxml.Decoder) error
+	}{{"threadedComment", s.threads}, {"comments", s.notes}} {
+		if part := ooxml.OfType(relations, kind.relation); part != "" {
+			if err := ooxml.Optional(s.r.pkg.Read(s.r.ctx, part, kind.read)); err != nil {
+				return err
+			}
 		}
 	}
-	if part := ooxml.OfType(relations, "comments"); part != "" {
-		return ooxml.Optional(s.r.pkg.Read(s.r.ctx, part, s.notes))
+	slices.SortStableFunc(s.said, func(a, b comment) int {
+		return cmp.Or(cmp.Compare(a.at.row, b.at.row), cmp.Compare(a.at.column, b.at.column))
+	})
+	for _, c := range s.said {
+		if err := s.emit(extract.Block{Kind: extract.Paragraph, Text: c.text}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -48,7 +66,7 @@ func (s *sheet) threads(d *ooxml.Decoder) error {
 			if err != nil {
 				return err
 			}
-			return s.comment(s.r.people[ooxml.Attr(start, "personId")], ooxml.Attr(start, "dT"), text)
+			return s.say(start, s.r.people[ooxml.Attr(start, "personId")], ooxml.Attr(start, "dT"), text)
 		}, nil)
 	})
 }
@@ -77,16 +95,19 @@ func (s *sheet) notes(d *ooxml.Decoder) error {
 				if err != nil || strings.HasPrefix(author, "tc={") {
 					return err
 				}
-				return s.comment(author, "", text)
+				return s.say(start, author, "", text)
 			}, nil)
 		}
 		return nil
 	})
 }
 
-func (s *sheet) comment(author, at, text string) error {
+// say keeps a comment, whose element is start.
+func (s *sheet) say(start xml.StartElement, author, at, text string) error {
 	if text = ooxml.Comment(author, at, text); text == "" {
 		return nil
 	}
-	return s.emit(extract.Block{Kind: extract.Paragraph, Text: text})
+	cell, _ := parsePlace(ooxml.Attr(start, "ref"))
+	s.said = append(s.said, comment{cell, text})
+	return s.r.spend(len(text) + cellBytes)
 }

@@ -65,6 +65,7 @@ type sheet struct {
 	links   map[place]string // targets
 	finder  *finder
 	floats  []float // objects above the cells that were not emitted yet, from the top
+	said    []comment
 }
 
 // sheet emits one sheet. A small one is read completely, so that its merged cells are known; the rows of a

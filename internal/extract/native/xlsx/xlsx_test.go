@@ -190,7 +190,7 @@ func TestWorkbook(t *testing.T) {
 	}
 	want := "## Two\n\nsecond\n\n## One\n\na\n\nPie chart\n\n<!-- image -->\n\n|  | S |\n| - | - |\n|  | 7 " +
 		"|\n\nb\n\nbox\n\n- Plan\n\n" +
-		"\\[author: Bob, time: 2026-01-01T00:00:00\\]: Because\n\n\\[author: Ada\\]: Why?\n"
+		"\\[author: Ada\\]: Why?\n\n\\[author: Bob, time: 2026-01-01T00:00:00\\]: Because\n"
 	if out.String() != want {
 		t.Errorf("got\n%s", out.String())
 	}
