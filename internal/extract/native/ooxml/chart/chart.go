@@ -167,7 +167,7 @@ func (c *chart) text() (string, error) {
 // data reads a c:cat or c:val. Multi-level categories come innermost first; the outer ones are prepended.
 func (c *chart) data() (points, error) {
 	all, level := points{}, points{}
-	code := numfmt.General
+	code, numbers := numfmt.General, false
 	var walk func() error
 	walk = func() error {
 		return c.d.Children(func(start xml.StartElement) error {
@@ -177,7 +177,14 @@ func (c *chart) data() (points, error) {
 				code = numfmt.Parse(text)
 				return err
 			case "pt":
-				return c.point(level, start, code)
+				return c.point(level, start, func(text string) string {
+					if !numbers && code == numfmt.General {
+						return text
+					}
+					return numfmt.Format(text, code, c.epoch1904)
+				})
+			case "numCache", "numLit":
+				numbers = true
 			case "lvl":
 				level = points{}
 				err := walk()
@@ -212,7 +219,8 @@ func outer(level, inner points) points {
 	return inner
 }
 
-func (c *chart) point(into points, start xml.StartElement, code numfmt.Kind) error {
+// point reads a c:pt, whose text is shown as format says.
+func (c *chart) point(into points, start xml.StartElement, format func(string) string) error {
 	if c.points++; c.points > maxCells {
 		return tooLarge()
 	}
@@ -221,10 +229,7 @@ func (c *chart) point(into points, start xml.StartElement, code numfmt.Kind) err
 			return c.d.Skip()
 		}
 		text, err := c.d.Text(maxText)
-		if code != numfmt.General {
-			text = numfmt.Format(text, code, c.epoch1904)
-		}
-		into[ooxml.Int(ooxml.Attr(start, "idx"), len(into))] = text
+		into[ooxml.Int(ooxml.Attr(start, "idx"), len(into))] = format(text)
 		return err
 	}, nil)
 }

@@ -80,6 +80,12 @@ func TestTables(t *testing.T) {
 				ser("b", data("yVal", "7", "8")) + `</c:bubbleChart>`,
 			",a,b\n1,5,7\n2,6,8\n",
 		},
+		{
+			"digits that are not shown", `<c:barChart>` +
+				ser("a", `<c:cat><c:strCache><c:pt idx="0"><c:v>1.10</c:v></c:pt></c:strCache></c:cat>`, data("val", "5.0")) +
+				ser("b", data("val", "4.4000000000000004")) + `</c:barChart>`,
+			",a,b\n1.10,5,4.4\n",
+		},
 		{"no values", `<c:scatterChart>` + ser("a") + `</c:scatterChart>`, ""},
 	} {
 		if got, err := read(t, tt.chart); err != nil || got != tt.want {
