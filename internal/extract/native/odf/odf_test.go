@@ -263,6 +263,8 @@ func TestSlideTitles(t *testing.T) {
 		{"small on top", box("1cm", "small", "head") + box("5cm", "big", "body"), "head\n\nbody\n"},
 		{"side by side", box("1cm", "big", "a") + box("1cm", "big", "b"), "a\n\nb\n"},
 		{"alone", box("1cm", "big", "a"), "a\n"},
+		{"above a picture", box("1cm", "", "Harbour") + `<draw:frame svg:y="5cm"><draw:image/></draw:frame>`, "# Harbour\n"},
+		{"below a picture", box("9cm", "", "Harbour") + `<draw:frame svg:y="5cm"><draw:image/></draw:frame>`, "Harbour\n"},
 		{"without a place", box("", "big", "a") + box("", "small", "b"), "a\n\nb\n"},
 		{
 			"a long text", box("1cm", "big", strings.Repeat("long ", 30)) + box("5cm", "small", "b"),

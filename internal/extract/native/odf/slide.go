@@ -31,6 +31,7 @@ type object struct {
 	top    float64 // of the object, in millimetres
 	placed bool    // top is known
 	size   int     // its largest font, in tenths of a point; 0: unknown
+	silent bool    // it is drawn, and has no text: a picture, most often
 }
 
 // slide reads a draw:page: its title first, wherever it is drawn, and the speaker notes last.
@@ -65,6 +66,7 @@ func (r *reader) drawn(start xml.StartElement) (o object, err error) {
 	r.size = 0
 	o.top, o.placed = millimetres(ooxml.Attr(start, "y"))
 	o.blocks, err = r.collect(func(emit extract.Emit) error { return r.placed(start, emit) })
+	o.silent = o.placed && len(o.blocks) == 0 && ooxml.Attr(start, "placeholder") != "true" && start.Name.Local == "frame"
 	o.size = r.size
 	if o.size == 0 {
 		for _, family := range []string{"presentation", "graphic"} {
@@ -100,8 +102,8 @@ func slideBlocks(objects []object, deck bool) []extract.Block {
 
 const maxTitle = 120 // bytes
 
-// likeTitle returns the object that is one short line above all others, in no smaller a font than theirs, and larger
-// if the slide has only such lines; or -1.
+// likeTitle returns the object that is one short line above all others, pictures too, in no smaller a font than theirs,
+// and larger if the slide has only such lines; or -1.
 func likeTitle(objects []object) int {
 	best := -1
 	for i, o := range objects {
@@ -119,6 +121,9 @@ func likeTitle(objects []object) int {
 	}
 	others, larger := 0, true
 	for i, o := range objects {
+		if o.silent && o.top > title.top && !strings.HasSuffix(title.blocks[0].Text, ".") {
+			others++
+		}
 		if i == best || len(o.blocks) == 0 {
 			continue
 		}
