@@ -54,15 +54,52 @@ func Detect(text []byte) (name Name, certain bool) {
 			letters++
 		}
 	}
-	if high < fewLetters || float64(high) < foreignShare*float64(letters+high) {
+	if high == 0 || float64(high) < foreignShare*float64(letters+high) {
 		return "", false
 	}
-	found := chardet.Detect(text)
-	name = detectable[found.Encoding]
-	if name == "" || found.Confidence < likely {
-		return "", false
+	if high >= fewLetters {
+		found := chardet.Detect(text)
+		if name = detectable[found.Encoding]; name != "" && found.Confidence >= likely {
+			return name, found.Confidence >= sure
+		}
 	}
-	return name, found.Confidence >= sure
+	if isShortJapanese(text) {
+		return "shift_jis", false
+	}
+	return "", false
+}
+
+// notWindows1252 are the bytes that windows-1252 leaves undefined.
+const notWindows1252 = "\x81\x8D\x8F\x90\x9D"
+
+// isShortJapanese recognizes Shift_JIS in a text that is too short for frequencies, such as a small table: all of it is
+// valid, most of its characters are in the rows of kana and common kanji and beside each other, and it has bytes that
+// windows-1252 leaves undefined.
+func isShortJapanese(text []byte) bool {
+	pairs, common, together, undefined, last := 0, 0, 0, false, -2
+	for i := 0; i < len(text); i++ {
+		lead := text[i]
+		if lead < utf8.RuneSelf {
+			continue
+		}
+		if i++; i == len(text) {
+			break // the sample ends within a character
+		}
+		trail := text[i]
+		if lead == 0x80 || lead >= 0xA0 && lead <= 0xDF || lead > 0xFC || trail < 0x40 || trail == 0x7F || trail > 0xFC {
+			return false
+		}
+		pairs++
+		if last == i-2 {
+			together++
+		}
+		last = i
+		if lead >= 0x81 && lead <= 0x83 || lead >= 0x88 && lead <= 0x9F {
+			common++
+		}
+		undefined = undefined || strings.IndexByte(notWindows1252, lead) >= 0 || strings.IndexByte(notWindows1252, trail) >= 0
+	}
+	return undefined && common*5 >= pairs*4 && together*3 >= pairs
 }
 
 // special recognizes encodings whose texts may look like ASCII or Latin letters: of IBM's mainframes, and of Japanese

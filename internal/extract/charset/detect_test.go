@@ -46,6 +46,7 @@ var texts = []struct{ label, text string }{
 	{"windows-1252", "Ceci était très tôt, à l’été. Où êtes-vous, garçon? Ça m’énerve déjà énormément.\n"},
 	{"windows-1252", "ÄÖÜ äöü ß ÄÖÜ äöü ß é è ê\n"},
 	{"utf-8", "Это проверка. Grüße. これはテストです。\n"},
+	{"shift_jis", "名前,年齢,住所\n佐藤太郎,30,東京\n三木英子,25,大阪\n"}, // little text
 }
 
 func TestDetected(t *testing.T) {
