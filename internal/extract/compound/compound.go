@@ -234,8 +234,8 @@ func (f *File) loadDirectory(sectors []uint32) error {
 		if names += len(name); names > maxNames {
 			return errDamaged
 		}
-		if _, twice := f.entries[name]; !twice {
-			f.entries[name] = e
+		if _, twice := f.entries[key(name)]; !twice {
+			f.entries[key(name)] = e
 			f.names = append(f.names, name)
 		}
 		todo = append(todo, place{e.right, p.folder, p.depth}, place{e.left, p.folder, p.depth})
@@ -267,9 +267,12 @@ func (f *File) Close() error { return f.file.Close() }
 
 // Has reports whether there is a stream or storage of the path, such as "storage/stream".
 func (f *File) Has(path string) bool {
-	_, ok := f.entries[path]
+	_, ok := f.entries[key(path)]
 	return ok
 }
+
+// key returns the path in File.entries, which is the same for all that name one entry: letters are compared without their case (2.6.4).
+func key(path string) string { return strings.ToUpper(path) }
 
 // Names returns the paths of all streams and storages.
 func (f *File) Names() []string { return f.names }

@@ -45,14 +45,14 @@ func TestStreams(t *testing.T) {
 	for name, want := range map[string][]byte{
 		"small": []byte("Text."), "storage/deep/stream": bytes.Repeat([]byte("0123456789"), 5000), "empty": nil,
 		"storage/other": bytes.Repeat([]byte("ab"), 2000), "exact": make([]byte, 4096), "mini": make([]byte, 4095),
-		"missing": nil, "storage": nil,
+		"missing": nil, "storage": nil, "STORAGE/Other": bytes.Repeat([]byte("ab"), 2000),
 	} {
 		got, err := io.ReadAll(f.Stream(name))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
 		}
 	}
-	if !f.Has("storage/deep") || f.Has("deep") || len(f.Names()) != 8 {
+	if !f.Has("storage/deep") || !f.Has("Storage/Deep") || f.Has("deep") || len(f.Names()) != 8 {
 		t.Errorf("%q", f.Names())
 	}
 }

@@ -8,7 +8,7 @@ import (
 // Stream returns the content of a stream, empty if there is none. If a part of it is missing in the file, or more was
 // read than Spent allows, it ends with io.ErrUnexpectedEOF.
 func (f *File) Stream(path string) io.Reader {
-	e, ok := f.entries[path]
+	e, ok := f.entries[key(path)]
 	if !ok || e.kind != stream {
 		return strings.NewReader("")
 	}
