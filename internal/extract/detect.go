@@ -51,6 +51,8 @@ func Detect(path, name string) (Format, error) {
 		return Image, nil // BigTIFF
 	case otherOffice(head):
 		return Office, nil
+	case oldExcel(head):
+		return XLS, nil
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(`{\rtf`)):
 		return RTF, nil
 	}

@@ -53,3 +53,16 @@ func otherOffice(head []byte) bool {
 
 // officeParts are parts of zip archives by which documents of other office programs are recognized.
 var officeParts = []string{"visio/document.xml", "Index/Document.iwa", "Index.zip", "index.apxl", "index.xml.gz"}
+
+// oldExcel recognizes the start of a workbook of Excel 2, 3 or 4, which is no compound file: the record BOF, its length,
+// a version, and the kind of what follows ([MS-XLS] 2.4.21 describes its successor).
+func oldExcel(head []byte) bool {
+	const worksheet, workbook = "\x10\x00", "\x00\x01"
+	for _, begin := range []string{"\x09\x00\x04\x00", "\x09\x02\x06\x00", "\x09\x04\x06\x00"} {
+		if kind := min(len(begin)+2, len(head)); bytes.HasPrefix(head, []byte(begin)) &&
+			(bytes.HasPrefix(head[kind:], []byte(worksheet)) || bytes.HasPrefix(head[kind:], []byte(workbook))) {
+			return true
+		}
+	}
+	return false
+}
