@@ -146,7 +146,12 @@ func (a *Archive) open(f *zip.File) (io.ReadCloser, error) {
 		return nil, a.bomb()
 	}
 	rc, err := f.Open()
-	if err != nil {
+	switch {
+	case errors.Is(err, zip.ErrAlgorithm):
+		return nil, taskerr.Errorf(taskerr.UnsupportedFormat,
+			"it is compressed by a method of zip that can't be read (number %d): unpack it, and zip it again with Deflate, the "+
+				"usual one", f.Method)
+	case err != nil:
 		return nil, damaged(err)
 	}
 	return &meter{ReadCloser: rc, archive: a, packed: f.CompressedSize64}, nil

@@ -79,6 +79,30 @@ func TestPart(t *testing.T) {
 	}
 }
 
+// TestMethod: a file that another program compressed by a rare method is not damaged.
+func TestMethod(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	const lzma = 14
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "a.txt", Method: lzma, CompressedSize64: 4, UncompressedSize64: 4})
+	if err == nil {
+		_, err = io.WriteString(w, "text")
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	a, err := open(t, out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = read(a, "a.txt")
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.UnsupportedFormat ||
+		!strings.Contains(e.Message, "number 14") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	whole := packed(t, 2000, "")

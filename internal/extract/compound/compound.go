@@ -44,13 +44,13 @@ const (
 type File struct {
 	file    *os.File
 	size    int64
-	sector  int64    // bytes
-	table   []uint32 // the next sector of each sector
-	mini    []uint32 // the next one of each mini sector
-	inMini  []uint32 // sectors of the mini stream
-	entries map[string]entry
-	names   []string // paths in the order of the directory's tree
-	left    int64    // bytes that may still be read, see Spent
+	sector  int64            // bytes
+	table   []uint32         // the next sector of each sector
+	mini    []uint32         // the next one of each mini sector
+	inMini  []uint32         // sectors of the mini stream
+	entries map[string]entry // by the key of their paths
+	names   []string         // paths in the order of the directory's tree
+	left    int64            // bytes that may still be read, see Spent
 }
 
 type entry struct {
@@ -114,7 +114,7 @@ func (f *File) read(number uint32) ([]byte, error) {
 	buffer := make([]byte, f.sector)
 	n, err := f.file.ReadAt(buffer, (int64(number)+1)*f.sector)
 	if n == 0 {
-		return nil, errors.Join(errDamaged, err)
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return buffer, nil
 }
@@ -265,7 +265,10 @@ func (f *File) entry(data []byte) entry {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Has reports whether there is a stream or storage of the path, such as "storage/stream".
+// key is what is the same in names that mean the same entry: they are compared without regard to case ([MS-CFB] 2.6.4).
+func key(path string) string { return strings.ToLower(path) }
+
+// Has reports whether there is a stream or storage of the path, such as "storage/stream", in any case of letters.
 func (f *File) Has(path string) bool {
 	_, ok := f.entries[key(path)]
 	return ok

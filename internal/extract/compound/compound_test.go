@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,19 @@ func TestStreams(t *testing.T) {
 	}
 	if !f.Has("storage/deep") || !f.Has("Storage/Deep") || f.Has("deep") || len(f.Names()) != 8 {
 		t.Errorf("%q", f.Names())
+	}
+}
+
+// TestCase: names mean the same stream in any case of letters, and are listed as they are written.
+func TestCase(t *testing.T) {
+	t.Parallel()
+	f, err := open(t, compoundtest.File(map[string][]byte{"WORDDOCUMENT": []byte("Text."), "storage/Inner": []byte("More.")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(f.Read("WordDocument", 10)) + string(f.Read("Storage/inner", 10)); got != "Text.More." ||
+		!f.Has("WordDocument") || !slices.Contains(f.Names(), "WORDDOCUMENT") {
+		t.Errorf("%q of %q", got, f.Names())
 	}
 }
 
