@@ -24,7 +24,7 @@ const (
 )
 
 // version increases when the same message would produce other blocks.
-const version = 2
+const version = 3
 
 // New returns an extractor of messages. An unreadable attachment is not an error, but a warning. Info.Properties has
 // what the message states: author, recipients, cc, created (RFC 3339), message_id, and attachments, their number.

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/compound/compoundtest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
@@ -98,6 +101,17 @@ func TestMessage(t *testing.T) {
 const packedRTF = "\x2d\x00\x00\x00\x2b\x00\x00\x00\x4c\x5a\x46\x75\xf1\xc5\xc7\xa7\x03\x00\x0a\x00\x72\x63\x70\x67\x31" +
 	"\x32\x35\x42\x32\x0a\xf3\x20\x68\x65\x6c\x09\x00\x20\x62\x77\x05\xb0\x6c\x64\x7d\x0a\x80\x0f\xa0"
 
+const russian = "Добрый день! Посылаем вам договор о поставке зерна и просим вернуть один экземпляр до конца недели."
+
+func encoded(t *testing.T, as encoding.Encoding, text string) []byte {
+	t.Helper()
+	content, err := as.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -107,6 +121,15 @@ func TestBodies(t *testing.T) {
 		"8-bit": {
 			streams{}.raw("", 0x1000, 0x1E, []byte("\xCF\xF0\xE8\xE2\xE5\xF2")).fixed("", 32, map[uint16]uint64{0x3FFD: 1251}),
 			"Привет\n",
+		},
+		"8-bit, undeclared": {
+			streams{}.raw("", 0x1000, 0x1E, encoded(t, charmap.Windows1251, russian)).fixed("", 32, nil), russian + "\n",
+		},
+		"8-bit, declared for the internet": {
+			streams{}.raw("", 0x1000, 0x1E, []byte("\xA4\xA4\xA4\xE5")).fixed("", 32, map[uint16]uint64{0x3FDE: 950}), "中文\n",
+		},
+		"8-bit, UTF-8 declared for the internet": {
+			streams{}.raw("", 0x1000, 0x1E, []byte("\xFCber")).fixed("", 32, map[uint16]uint64{0x3FDE: 65001}), "über\n",
 		},
 		"HTML": {
 			streams{}.raw("", 0x1013, 0x102, []byte("<p>\xFCber</p><ul><li>a</ul>")).

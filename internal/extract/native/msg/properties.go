@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 	"github.com/seed-7227ef26/async-worker/internal/extract/compound"
 )
 
@@ -81,10 +82,25 @@ func newObject(file *compound.File, path string, header int) object {
 	for at := header; at+16 <= len(stream); at += 16 {
 		o.fixed[binary.LittleEndian.Uint16(stream[at+2:])] = binary.LittleEndian.Uint64(stream[at+8:])
 	}
-	if known, ok := codePage(o.fixed[pidCodePage]); ok {
+	if known, ok := o.strings(); ok {
 		o.code = known
 	}
 	return o
+}
+
+// strings returns the encoding of an object's 8-bit strings. Most programs declare it. Those that don't write what the
+// text itself shows, or what they declare for the body on its way through the internet.
+func (o object) strings() (encoding.Encoding, bool) {
+	if known, ok := codePage(o.fixed[pidCodePage]); ok {
+		return known, true
+	}
+	if name, certain := charset.Detect(o.file.Read(o.stream(pidBody, typeString), maxField)); certain {
+		if known, _ := webcharset.Lookup(string(name)); known != nil {
+			return known, true
+		}
+	}
+	known, ok := codePage(o.fixed[pidBodyCodePage])
+	return known, ok && known != unicode.UTF8 // which no program writes in these strings
 }
 
 // codePage returns the encoding of a Windows code page.
