@@ -34,6 +34,7 @@ type drawings struct {
 	failed error // nothing more is read
 	dense  []int // pages that draw too much
 	lost   []int // pages whose content can't be read, or costs too much
+	broken []int // pages whose content is damaged
 }
 
 // at returns the drawing and the links of a page, or nil for what can't be read. Pages are read in order.
@@ -53,7 +54,11 @@ func (d *drawings) at(ctx context.Context, number int) (found *content.Drawing, 
 		return nil, nil
 	}
 	links = content.ReadLinks(d.file, d.page)
+	broken := d.file.Broken()
 	found, err := d.reader.Read(ctx, d.page)
+	if d.file.Broken() > broken {
+		d.broken = append(d.broken, number)
+	}
 	switch {
 	case err == nil:
 		return found, links
@@ -115,6 +120,10 @@ func (d *drawings) warnings() (all []string) {
 	const effect = "tables there are found only by the alignment of their text"
 	if d.failed != nil {
 		return []string{"the lines that the PDF draws could not be read: " + effect}
+	}
+	if len(d.broken) > 0 {
+		all = append(all, fmt.Sprintf("the content of page %s is damaged in the file: text there may be missing or wrong",
+			extract.PageRanges(d.broken)))
 	}
 	if len(d.dense) > 0 {
 		all = append(all, fmt.Sprintf("page %s draws too many lines: %s", extract.PageRanges(d.dense), effect))

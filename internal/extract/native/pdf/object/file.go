@@ -35,6 +35,7 @@ type File struct {
 	depth     int   // of calls that read objects to read an object
 	decoded   int64 // bytes of streams that were read and decoded, see budgeted
 	lexed     int64 // bytes that were read to read objects, see spend
+	broken    int   // streams, see Broken
 	least     least
 }
 
