@@ -9,17 +9,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // New returns an extractor of archives. A member that can't be read is not an error, but a warning; an archive none
 // of whose members can be read is an error.
-func New(all nested.All) extract.Extractor { return nested.Container("native/zip", 2, all, read) }
+func New(all nested.All) extract.Extractor { return nested.Container("native/zip", 3, all, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, r *nested.Reader,
@@ -32,8 +34,9 @@ func read(
 	}
 	defer func() { _ = a.Close() }() // read-only
 	r.Mention = "File: "
-	members := 0
-	for _, entry := range a.Entries() {
+	members, entries := 0, a.Entries()
+	names := namesOf(entries)
+	for _, entry := range entries {
 		if err := ctx.Err(); err != nil {
 			return extract.Info{}, fmt.Errorf("read an archive: %w", context.Cause(ctx))
 		}
@@ -41,7 +44,7 @@ func read(
 			continue
 		}
 		members++
-		if err := r.Add(decode(entry.Name), 1, entry.Open); err != nil {
+		if err := r.Add(names.decode(entry.Name), 1, entry.Open); err != nil {
 			return extract.Info{}, err
 		}
 	}
@@ -62,16 +65,32 @@ func ofSystem(name string) bool {
 		strings.EqualFold(base, "desktop.ini")
 }
 
-// decode returns a name as UTF-8: programs write the code page of their system, which was 437 when the format was
-// defined (APPNOTE.TXT, appendix D).
-func decode(name string) string {
-	name = strings.ReplaceAll(name, `\`, "/")
-	if utf8.ValidString(name) {
-		return name
+// names decodes the names of members to UTF-8. Programs write the code page of their system, which is not declared: it was
+// 437 when the format was defined (APPNOTE.TXT, appendix D), and is another one in Russia, China or Japan.
+type names struct{ code *encoding.Decoder }
+
+// namesOf finds the code page of all names together: one alone is often too short to tell.
+func namesOf(entries []archive.Entry) names {
+	var all []byte
+	for _, entry := range entries {
+		if !utf8.ValidString(entry.Name) {
+			all = append(append(all, entry.Name...), '\n')
+		}
 	}
-	text, err := charmap.CodePage437.NewDecoder().String(name)
-	if err != nil {
-		return strings.ToValidUTF8(name, "�")
+	if name, _ := charset.Detect(all); name != "" {
+		return names{name.Decoder()}
 	}
-	return text
+	return names{charmap.CodePage437.NewDecoder()}
+}
+
+// decode returns a name as UTF-8, with slashes between folders.
+func (n names) decode(name string) string {
+	if !utf8.ValidString(name) {
+		text, err := n.code.String(name)
+		if err != nil {
+			text = strings.ToValidUTF8(name, "\uFFFD")
+		}
+		name = text
+	}
+	return strings.ReplaceAll(name, `\`, "/")
 }

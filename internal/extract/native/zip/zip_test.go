@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/simplifiedchinese"
+
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
@@ -34,6 +38,34 @@ func TestMembers(t *testing.T) {
 	if err != nil || len(doc.Warnings) != 1 ||
 		doc.Warnings[0] != "1 attachments or parts could not be read: x.bin (this kind of file can't be read)" {
 		t.Errorf("%v, %q", err, doc.Warnings)
+	}
+}
+
+// TestCodePages: names are read in the code page of the system that made the archive, which all of them together show.
+func TestCodePages(t *testing.T) {
+	t.Parallel()
+	for what, tt := range map[string]struct {
+		code  encoding.Encoding
+		names []string
+	}{
+		"Russian": {charmap.CodePage866, []string{"Договор поставки/Приложение 1.txt", "Договор поставки/Спецификация товара.txt"}},
+		"Chinese": {simplifiedchinese.GBK, []string{"合同文件/采购合同的附件.txt", "合同文件/会议记录和通知.txt"}},
+		"Western": {charmap.CodePage437, []string{"grün.txt", "Übersicht für März.txt"}},
+	} {
+		var parts []string
+		want := ""
+		for _, name := range tt.names {
+			coded, err := tt.code.NewEncoder().String(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, coded, "Text.")
+			want += "# " + name + "\n\nText.\n\n"
+		}
+		got := nativetest.Markdown(t, reader(), extract.Zip, nativetest.Zip(t, parts...))
+		if got != strings.TrimSuffix(want, "\n") {
+			t.Errorf("%s: got\n%s", what, got)
+		}
 	}
 }
 
