@@ -12,11 +12,12 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
 )
 
 // version increases when the same message would produce other blocks.
-const version = 2
+const version = 3
 
 // New returns an extractor that reads texts and attachments with all. An unreadable attachment is not an error, but
 // a warning. Info.Properties has what the message states: author, recipients, cc, created (RFC 3339), message_id,
@@ -26,9 +27,9 @@ func New(all nested.All) extract.Extractor { return nested.Container("native/eml
 func read(
 	ctx context.Context, src extract.Source, _ extract.Limits, files *nested.Reader,
 ) (extract.Info, error) {
-	file, err := os.Open(src.Path)
+	file, err := open(src.Path)
 	if err != nil {
-		return extract.Info{}, fmt.Errorf("open message: %w", err)
+		return extract.Info{}, err
 	}
 	defer func() { _ = file.Close() }() // read-only
 	w := &walker{ctx: ctx, files: files}
@@ -38,6 +39,25 @@ func read(
 		return extract.Info{}, err
 	}
 	return h.info(), nil
+}
+
+// open opens a message. One that was saved as UTF-16 or UTF-32, as no mail is sent, is read as UTF-8; of the others each
+// part has an encoding of its own.
+func open(path string) (io.ReadCloser, error) {
+	text, name, err := charset.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open message: %w", err)
+	}
+	switch name {
+	case charset.UTF16LE, charset.UTF16BE, charset.UTF32LE, charset.UTF32BE:
+		return text, nil
+	}
+	_ = text.Close() // read-only
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open message: %w", err)
+	}
+	return file, nil
 }
 
 // input reads the message until ctx ends.
