@@ -14,7 +14,7 @@ type font struct {
 	style string // of the characters
 	size  int    // half points; 0: unset
 	bold  weight
-	mark  bool // superscript or subscript
+	place place
 }
 
 // weight is whether text is bold.
@@ -24,6 +24,15 @@ const (
 	unset weight = iota
 	bold
 	regular
+)
+
+// place is whether text is set above or below the line (w:vertAlign).
+type place int
+
+const (
+	onLine place = iota
+	above
+	below
 )
 
 const (
@@ -46,7 +55,14 @@ func (f *font) read(start xml.StartElement) {
 			f.size = max(*n, 0)
 		}
 	case "vertAlign":
-		f.mark = ooxml.Attr(start, "val") != "baseline"
+		switch ooxml.Attr(start, "val") {
+		case "superscript":
+			f.place = above
+		case "subscript":
+			f.place = below
+		default:
+			f.place = onLine
+		}
 	}
 }
 
@@ -61,13 +77,21 @@ func (f font) or(base font) font {
 	return f
 }
 
+// raised reports whether text of a font is a superscript, by itself or by the style of its characters.
+func (r *reader) raised(f font) bool {
+	if named := r.styles.byRun[f.style]; named != nil && f.place == onLine {
+		f.place = named.font.place
+	}
+	return f.place == above
+}
+
 // see notes how a text of the paragraph is set.
 func (p *paragraph) see(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
 	p.set.Text()
-	if !p.font.mark && len(p.seen) < maxFonts && !slices.Contains(p.seen, p.font) {
+	if p.font.place == onLine && len(p.seen) < maxFonts && !slices.Contains(p.seen, p.font) {
 		p.seen = append(p.seen, p.font)
 	}
 }

@@ -50,19 +50,16 @@ func (r *reader) inline(p *paragraph) error {
 func (r *reader) run(p *paragraph) error {
 	hidden := false
 	into := p
-	looks := r.main && r.out.Looks()
-	p.font = font{}
+	p.font, p.raised = font{}, false
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "rPr":
 			err := r.d.Children(func(start xml.StartElement) error {
 				hidden = hidden || start.Name.Local == "vanish" && on(ooxml.Attr(start, "val"))
-				if looks {
-					p.font.read(start)
-				}
+				p.font.read(start)
 				return r.d.Skip()
 			}, nil)
-			if hidden {
+			if p.raised = r.raised(p.font); hidden {
 				into = &paragraph{}
 			}
 			return err
@@ -103,6 +100,9 @@ func (r *reader) put(p *paragraph, text string) error {
 	}
 	if p.formula > 0 && p.formula == p.text.Len() {
 		text = formula.Before(text)
+	}
+	if p.raised {
+		text = symbol.Raise(p.text.String(), text)
 	}
 	p.text.WriteString(text)
 	if r.main && r.out.Looks() {

@@ -19,6 +19,7 @@ type paragraph struct {
 	formula  int             // where the last formula ends; 0: there is none
 	boxes    []extract.Block // text boxes anchored in it
 	font     font            // of the run being read
+	raised   bool            // the run is a superscript
 	seen     []font          // different ones of its text
 	set      flow.Look
 	resolved style // once it is finished

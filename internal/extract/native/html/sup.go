@@ -1,26 +1,20 @@
 package html
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
-// raised are the digits and signs that Unicode has in superscript.
-var raised = map[rune]rune{
-	'0': '⁰', '1': '¹', '2': '²', '3': '³', '4': '⁴', '5': '⁵', '6': '⁶', '7': '⁷', '8': '⁸', '9': '⁹',
-	'+': '⁺', '-': '⁻', '−': '⁻', '(': '⁽', ')': '⁾',
-}
-
-// superscript reads a sup. A number that follows a word or number directly stays raised, or it would become a part of
-// it: 10⁶ is not 106. Other superscripts (st, TM, [1]) are read as they are.
+// superscript reads a sup. A number that follows a word or number directly stays raised (symbol.Raise).
 func (w *walker) superscript(n *html.Node) error {
 	last, _ := utf8.DecodeLastRuneInString(w.text.String())
 	if follows := unicode.IsLetter(last) || unicode.IsDigit(last); follows && !w.blank && canRise(n) {
-		raise(n)
+		raise(n, string(last))
 	}
 	return w.children(n)
 }
@@ -30,7 +24,7 @@ func canRise(sup *html.Node) bool {
 	for n := range sup.Descendants() {
 		switch {
 		case n.Type == html.TextNode:
-			if strings.ContainsFunc(n.Data, func(r rune) bool { return raised[r] == 0 }) {
+			if !symbol.CanRise(n.Data) {
 				return false
 			}
 		case n.DataAtom != atom.A && n.DataAtom != atom.Span || hidden(n):
@@ -40,11 +34,11 @@ func canRise(sup *html.Node) bool {
 	return true
 }
 
-// raise changes the text of a superscript that can rise.
-func raise(sup *html.Node) {
+// raise changes the text of a superscript that can rise and follows another text.
+func raise(sup *html.Node, before string) {
 	for n := range sup.Descendants() {
 		if n.Type == html.TextNode {
-			n.Data = strings.Map(func(r rune) rune { return raised[r] }, n.Data)
+			n.Data = symbol.Raise(before, n.Data)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type paragraph struct {
 	mute  int             // number of open elements with hidden text
 	boxes []extract.Block // frames anchored in it
 	font  font            // of the text being read
+	above bool            // the text being read is a superscript
 	look  flow.Look
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 const maxBlanks = 1000 // in one text:s
@@ -44,12 +45,13 @@ func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
 	case "span":
 		style := ooxml.Attr(start, "style-name")
 		r.size = max(r.size, r.styles.size("text", style))
-		outer := p.font
+		outer, above := p.font, p.above
+		p.above = above || r.styles.raised(style)
 		if r.main && r.out.Looks() {
 			p.font = r.styles.font("text", style, outer)
 		}
 		err := r.span(p, r.styles.hidden("text", style))
-		p.font = outer
+		p.font, p.above = outer, above
 		return err
 	case "hidden-text", "hidden-paragraph":
 		return r.span(p, ooxml.Attr(start, "is-hidden") != "false")
@@ -148,6 +150,9 @@ func (r *reader) write(p *paragraph, text string) error {
 		return nil
 	}
 	before := p.text.Len()
+	if p.above && !p.blank {
+		text = symbol.Raise(p.text.String(), text)
+	}
 	for _, c := range text {
 		switch c {
 		case ' ', '\t', '\n', '\r':

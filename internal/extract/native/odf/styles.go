@@ -25,6 +25,7 @@ type style struct {
 	size   int    // fo:font-size in tenths of a point; 0: inherited
 	bold   *bool  // fo:font-weight
 	mark   bool   // style:text-position: superscript or subscript
+	raised bool   // superscript
 }
 
 // level is one level of a text:list-style or of the text:outline-style.
@@ -89,6 +90,7 @@ func (s *styles) readStyle(d *ooxml.Decoder, start xml.StartElement) error {
 			}
 			position := ooxml.Attr(start, "text-position")
 			st.mark = st.mark || position != "" && !strings.HasPrefix(position, "0%")
+			st.raised = st.mark && !strings.HasPrefix(position, "sub") && !strings.HasPrefix(position, "-")
 		}
 		return d.Skip()
 	}, nil)
@@ -206,6 +208,11 @@ func (s *styles) font(family, name string, base font) font {
 		return sized && weighed
 	})
 	return f
+}
+
+// raised reports whether a style of characters sets them above the line.
+func (s *styles) raised(name string) bool {
+	return name != "" && s.find("text", name, func(_ string, st style) bool { return st.raised })
 }
 
 // is reports whether a paragraph style is one of names, or based on one. A space in a name is encoded as _20_.

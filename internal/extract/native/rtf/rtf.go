@@ -89,6 +89,7 @@ type group struct {
 	bold   bool // \b
 	size   int  // \fs, in half points
 	mark   bool // \super, \sub
+	raised bool // \super
 	par    properties
 	end    func() error // called at its closing brace; not inherited
 }

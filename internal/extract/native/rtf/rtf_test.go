@@ -41,6 +41,10 @@ func TestExtract(t *testing.T) {
 			`\u228 ?\uc2\u246 xx\u252\'fc\'fc{\uc0\u223}\u-10179 ??\u-8704 ??\u228\endash\endash b`, "äöüß😀äb\n",
 		},
 		{"Unicode without them", `\u228\par b`, "ä\n\nb\n"},
+		{
+			"numbers in superscript", `10{\super 6} m{\super -2}{\sub 1}, 1{\super st}, H{\sub 2}O, x{\super\plain 2} {\super 3}\par`,
+			"10⁶ m⁻²1, 1st, H2O, x2 3\n",
+		},
 		{"a symbol font", `{\f1 a = 5 \'b7}`, "α = 5 •\n"},
 		{"characters", `a\tab b\line c\~d\_e\-f\{\}\\\lquote g\rquote\emdash h\'`, "a b  \nc d-ef{}\\\\‘g’—h\n"},
 		{"groups without text", `a{\v secret}{\deleted gone}{\*\unknown no{x}}{\pict\bin3 }}}00}{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}{\xe no}b\v0`, "alinkb\n"},

@@ -3,6 +3,8 @@ package rtf
 import (
 	"strings"
 	"unicode/utf16"
+
+	symbols "github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 // characters maps control words to characters.
@@ -133,6 +135,9 @@ func (r *reader) put(text string) error {
 			return nil
 		}
 		r.see(text)
+		if r.raised {
+			text = symbols.Raise(r.story.text.String(), text)
+		}
 		r.story.text.WriteString(text)
 		return r.out.Spend(len(text))
 	case label, information, instruction:

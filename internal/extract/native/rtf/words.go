@@ -147,15 +147,17 @@ func (r *reader) format(t token) error {
 	case "f":
 		r.font = t.number
 	case "plain":
-		r.font, r.hidden, r.bold, r.mark, r.size = r.deff, false, false, false, standardSize
+		r.font, r.hidden, r.bold, r.size = r.deff, false, false, standardSize
+		r.mark, r.raised = false, false
 	case "b":
 		r.bold = !t.off()
 	case "fs":
 		r.size = t.number
 	case "super", "sub":
 		r.mark = !t.off()
+		r.raised = r.mark && t.word == "super"
 	case "nosupersub":
-		r.mark = false
+		r.mark, r.raised = false, false
 	case "v", "deleted":
 		r.hidden = !t.off()
 	case "pard":
