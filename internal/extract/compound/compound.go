@@ -274,8 +274,5 @@ func (f *File) Has(path string) bool {
 	return ok
 }
 
-// key returns the path in File.entries, which is the same for all that name one entry: letters are compared without their case (2.6.4).
-func key(path string) string { return strings.ToUpper(path) }
-
 // Names returns the paths of all streams and storages.
 func (f *File) Names() []string { return f.names }
