@@ -114,6 +114,7 @@ type reader struct {
 	imports   imports
 	held      int    // cells and blocks within the current block of the main text, or the current note
 	title     string // of the first paragraph in the style Title
+	dropped   string // the large first letter of the next paragraph
 	titled    bool   // headings nest under a title
 	main      bool   // what is read is the main text: not a note, a cell or a text box
 }
@@ -135,6 +136,11 @@ func (r *reader) document(d *ooxml.Decoder) error {
 	if !found {
 		return taskerr.Errorf(taskerr.CorruptionDetected,
 			"the Word document has no body: it is damaged; save it again and upload it")
+	}
+	if r.dropped != "" { // no paragraph came
+		if err := r.emit(extract.Block{Kind: extract.Paragraph, Text: r.dropped}); err != nil {
+			return err
+		}
 	}
 	for _, id := range r.ordered { // whose places are not in the text
 		r.comment(id)

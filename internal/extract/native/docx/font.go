@@ -11,20 +11,37 @@ import (
 
 // font is what a w:rPr says about the look of text.
 type font struct {
-	style string // of the characters
-	size  int    // half points; 0: unset
-	bold  weight
-	place place
+	style  string // of the characters
+	size   int    // half points; 0: unset
+	bold   toggle
+	mono   toggle // the letters have one width
+	hidden toggle
+	place  place
 }
 
-// weight is whether text is bold.
-type weight int
+// toggle is a property that text may set or unset, or take from its style.
+type toggle int
 
 const (
-	unset weight = iota
-	bold
-	regular
+	unset toggle = iota
+	set
+	cleared
 )
+
+func toggled(on bool) toggle {
+	if on {
+		return set
+	}
+	return cleared
+}
+
+// or returns t, or base if it is unset.
+func (t toggle) or(base toggle) toggle {
+	if t == unset {
+		return base
+	}
+	return t
+}
 
 // place is whether text is set above or below the line (w:vertAlign).
 type place int
@@ -46,9 +63,12 @@ func (f *font) read(start xml.StartElement) {
 	case "rStyle":
 		f.style = ooxml.Attr(start, "val")
 	case "b":
-		f.bold = regular
-		if on(ooxml.Attr(start, "val")) {
-			f.bold = bold
+		f.bold = toggled(on(ooxml.Attr(start, "val")))
+	case "vanish":
+		f.hidden = toggled(on(ooxml.Attr(start, "val")))
+	case "rFonts":
+		if name := ooxml.Attr(start, "ascii"); name != "" {
+			f.mono = toggled(codeFont.MatchString(name))
 		}
 	case "sz":
 		if n := number(start); n != nil {
@@ -71,18 +91,20 @@ func (f font) or(base font) font {
 	if f.size == 0 {
 		f.size = base.size
 	}
-	if f.bold == unset {
-		f.bold = base.bold
-	}
+	f.bold, f.mono, f.hidden = f.bold.or(base.bold), f.mono.or(base.mono), f.hidden.or(base.hidden)
 	return f
 }
 
-// raised reports whether text of a font is a superscript, by itself or by the style of its characters.
-func (r *reader) raised(f font) bool {
-	if named := r.styles.byRun[f.style]; named != nil && f.place == onLine {
+// named returns a font with what the style of its characters sets.
+func (r *reader) named(f font) font {
+	named := r.styles.byRun[f.style]
+	if named == nil {
+		return f
+	}
+	if f.place == onLine {
 		f.place = named.font.place
 	}
-	return f.place == above
+	return f.or(named.font)
 }
 
 // see notes how a text of the paragraph is set.
@@ -101,15 +123,15 @@ func (r *reader) look(p *paragraph) flow.Look {
 	st := p.resolved
 	look := p.set
 	look.Title = st.name == "title"
+	if p.typed {
+		look.Typed = strings.TrimRight(p.text.String(), " \n")
+	}
 	for _, f := range p.seen {
-		if named := r.styles.byRun[f.style]; named != nil {
-			f = f.or(named.font)
-		}
-		f = f.or(st.font).or(r.styles.font)
+		f = r.named(f).or(st.font).or(r.styles.font)
 		if f.size == 0 {
 			f.size = standardSize
 		}
-		look.Font(float64(f.size)/2, f.bold == bold)
+		look.Font(float64(f.size)/2, f.bold == set)
 	}
 	return look
 }

@@ -48,20 +48,18 @@ func (r *reader) inline(p *paragraph) error {
 
 // run reads a w:r; a hidden run (w:vanish) yields no text.
 func (r *reader) run(p *paragraph) error {
-	hidden := false
-	into := p
-	p.font, p.raised = font{}, false
+	into := p.unless(p.hidden)
+	p.font, p.full = font{}, font{}
+	defer func() { p.full = font{} }()
 	return r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "rPr":
 			err := r.d.Children(func(start xml.StartElement) error {
-				hidden = hidden || start.Name.Local == "vanish" && on(ooxml.Attr(start, "val"))
 				p.font.read(start)
 				return r.d.Skip()
 			}, nil)
-			if p.raised = r.raised(p.font); hidden {
-				into = &paragraph{}
-			}
+			p.full = r.named(p.font)
+			into = p.unless(p.full.hidden.or(toggled(p.hidden)) == set)
 			return err
 		case "t":
 			return r.text(into)
@@ -101,10 +99,11 @@ func (r *reader) put(p *paragraph, text string) error {
 	if p.formula > 0 && p.formula == p.text.Len() {
 		text = formula.Before(text)
 	}
-	if p.raised {
+	if p.full.place == above {
 		text = symbol.Raise(p.text.String(), text)
 	}
 	p.text.WriteString(text)
+	p.typed = p.typed && (p.full.mono == set || strings.TrimSpace(text) == "")
 	if r.main && r.out.Looks() {
 		p.see(text)
 	}

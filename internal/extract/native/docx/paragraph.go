@@ -9,6 +9,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
+// maxDrop is the bytes of a large first letter, perhaps with a quotation mark, or of a first word.
+const maxDrop = 16
+
 // paragraph is a w:p being read.
 type paragraph struct {
 	style    string
@@ -19,7 +22,10 @@ type paragraph struct {
 	formula  int             // where the last formula ends; 0: there is none
 	boxes    []extract.Block // text boxes anchored in it
 	font     font            // of the run being read
-	raised   bool            // the run is a superscript
+	full     font            // with what the style of its characters sets
+	hidden   bool            // by its style
+	typed    bool            // all of it is in the letters of a typewriter
+	drop     bool            // a large first letter of the next paragraph (w:dropCap)
 	seen     []font          // different ones of its text
 	set      flow.Look
 	resolved style // once it is finished
@@ -51,7 +57,9 @@ func (r *reader) blocks(emit extract.Emit) error {
 }
 
 func (r *reader) paragraph(emit extract.Emit) error {
-	p := &paragraph{}
+	p := &paragraph{typed: true}
+	p.text.WriteString(r.dropped)
+	r.dropped = ""
 	if target := r.linkedField(); target != "" { // its field began in an earlier paragraph
 		p.links.Begin(target, 0)
 	}
@@ -61,8 +69,12 @@ func (r *reader) paragraph(emit extract.Emit) error {
 	for i := range r.fields { // an instruction ends with its paragraph at the latest
 		r.fields[i].result = true
 	}
+	if p.drop && p.text.Len() <= maxDrop {
+		r.dropped = strings.TrimSpace(p.text.String())
+		p.text.Reset()
+	}
 	for i, b := range append(r.finish(p), p.boxes...) {
-		if r.main && i == 0 && r.out.Looks() {
+		if r.main && i == 0 && (p.typed || r.out.Looks()) {
 			r.out.Set(r.look(p))
 		}
 		if err := emit(b); err != nil {
@@ -137,7 +149,7 @@ func (r *reader) marker(p *paragraph, st style, numbered string) (marker string,
 
 // properties reads a w:pPr.
 func (r *reader) properties(p *paragraph) error {
-	return r.d.Children(func(start xml.StartElement) error {
+	err := r.d.Children(func(start xml.StartElement) error {
 		switch start.Name.Local {
 		case "pStyle":
 			p.style = ooxml.Attr(start, "val")
@@ -145,7 +157,21 @@ func (r *reader) properties(p *paragraph) error {
 			return p.numbers.read(r.d)
 		case "outlineLvl":
 			p.outline = number(start)
+		case "framePr":
+			drop := ooxml.Attr(start, "dropCap")
+			p.drop = drop == "drop" || drop == "margin"
 		}
 		return r.d.Skip()
 	}, nil)
+	st, _ := r.styles.resolve(p.style)
+	p.hidden = st.font.hidden == set
+	return err
+}
+
+// unless returns the paragraph, or one that takes hidden text.
+func (p *paragraph) unless(hidden bool) *paragraph {
+	if hidden {
+		return &paragraph{}
+	}
+	return p
 }

@@ -11,9 +11,6 @@ import (
 // TestSuperscripts: a number in superscript is not a part of the number before it.
 func TestSuperscripts(t *testing.T) {
 	t.Parallel()
-	r := func(properties, text string) string {
-		return `<w:r><w:rPr>` + properties + `</w:rPr><w:t xml:space="preserve">` + text + `</w:t></w:r>`
-	}
 	super, sub := `<w:vertAlign w:val="superscript"/>`, `<w:vertAlign w:val="subscript"/>`
 	styles := `<w:styles` + namespaces + `><w:style w:type="character" w:styleId="Hoch"><w:name w:val="Hoch"/><w:rPr>` + super +
 		`</w:rPr></w:style><w:style w:type="paragraph" w:styleId="H"><w:name w:val="heading 1"/></w:style></w:styles>`

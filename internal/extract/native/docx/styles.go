@@ -40,7 +40,8 @@ type styles struct {
 // headingName matches the built-in name of a heading style and the id that most programs give it.
 var headingName = pattern.New(`^heading ?([1-9])$`)
 
-var codeFont = pattern.New(`(?i)courier|consolas|mono|menlo|fira code|source code`)
+// codeFont matches the fonts whose letters have one width. Monotype is a foundry.
+var codeFont = pattern.New(`(?i)courier|consol|mono\b|monospace|monaco|menlo|fira code|cascadia|source code|typewriter`)
 
 func (s *styles) read(d *ooxml.Decoder) error {
 	s.byID, s.byRun = map[string]*style{}, map[string]*style{}

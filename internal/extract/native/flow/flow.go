@@ -1,5 +1,5 @@
-// Package flow orders the blocks of word processor documents: consecutive lines of code become one block, notes follow
-// the block that refers to them, paragraphs with a typed bullet are list items, and in a document without headings by
+// Package flow orders the blocks of word processor documents: consecutive lines of code become one block, those in the
+// letters of a typewriter too if they read like code, notes follow the block that refers to them, paragraphs with a typed bullet are list items, and in a document without headings by
 // its styles, paragraphs that are set like headings are ones.
 package flow
 
@@ -19,6 +19,9 @@ type Writer struct {
 	bytes int  // remaining budget for text
 	look  Look // of the next block
 	heads headings
+
+	typed  []line // consecutive paragraphs in the letters of a typewriter, not emitted yet
+	typing int    // bytes of those
 }
 
 // New returns a Writer to emit for a document of at most limit characters.
@@ -38,6 +41,16 @@ func (w *Writer) Set(look Look) { w.look = look }
 func (w *Writer) Block(b extract.Block) error {
 	look := w.look
 	w.look = Look{}
+	if look.Typed != "" && b.Kind == extract.Paragraph {
+		return w.hold(b, look)
+	}
+	if err := w.flushTyped(); err != nil {
+		return err
+	}
+	return w.block(b, look)
+}
+
+func (w *Writer) block(b extract.Block, look Look) error {
 	if b.Kind == extract.Code && w.code != nil && w.code.Page == b.Page {
 		w.code.Text += "\n" + b.Text
 		return nil
@@ -80,6 +93,9 @@ func (w *Writer) Spend(bytes int) error {
 
 // Flush emits the blocks that are held back.
 func (w *Writer) Flush() error {
+	if err := w.flushTyped(); err != nil {
+		return err
+	}
 	if err := w.flushCode(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ type Look struct {
 	Size  float64 // points, of its smallest characters; zero: unknown
 	Bold  bool    // all of it
 	Title bool    // it is a heading because it is the document's title
+	Typed string  // all its text as it is, if that is in the letters of a typewriter
 	tabs  bool    // its text has tabs within, as the lines of a form have
 	tab   bool    // a tab within, unless no text follows
 }

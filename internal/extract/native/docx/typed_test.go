@@ -1,0 +1,61 @@
+package docx_test
+
+import (
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+)
+
+// r is a run of text with properties.
+func r(properties, text string) string {
+	return `<w:r><w:rPr>` + properties + `</w:rPr><w:t xml:space="preserve">` + text + `</w:t></w:r>`
+}
+
+// TestCharacters: what the look of characters, or the style of them, says about a text.
+func TestCharacters(t *testing.T) {
+	t.Parallel()
+	const mono, hidden = `<w:rFonts w:ascii="Courier New"/>`, `<w:vanish/>`
+	styles := `<w:styles` + namespaces + `><w:style w:type="character" w:styleId="Verbatim"><w:name w:val="Verbatim"/><w:rPr>` + mono +
+		`</w:rPr></w:style><w:style w:type="paragraph" w:styleId="zTop"><w:name w:val="z-Top of Form"/><w:rPr>` + hidden +
+		`</w:rPr></w:style><w:style w:type="character" w:styleId="Gone"><w:name w:val="Gone"/><w:rPr>` + hidden +
+		`</w:rPr></w:style><w:style w:type="paragraph" w:styleId="Script"><w:name w:val="Script"/><w:rPr>` +
+		`<w:rFonts w:ascii="Monotype Corsiva"/></w:rPr></w:style></w:styles>`
+	line := func(text string) string { return "<w:p>" + r(mono, text) + "</w:p>" }
+	frame := func(kind, text string) string {
+		return `<w:p><w:pPr><w:framePr w:dropCap="` + kind + `" w:lines="3"/></w:pPr>` + r("", text) + "</w:p>"
+	}
+	x := p("", "x")
+	for _, tt := range []struct{ what, body, want string }{
+		{
+			"lines of code", x + line("import os") + line("def f(n):") + line("    a = n") + line("    return a") + x,
+			"x\n\n```\nimport os\ndef f(n):\n    a = n\n    return a\n```\n\nx\n",
+		},
+		{
+			"code by the style of its characters", "<w:p>" + r(`<w:rStyle w:val="Verbatim"/>`, "SELECT * FROM users;") + "</w:p>",
+			"```\nSELECT * FROM users;\n```\n",
+		},
+		{
+			"text in the letters of a typewriter", line("This memo (of today) is typed; the other item(s) are not.") + line("Yours, A.") + x,
+			"This memo (of today) is typed; the other item(s) are not.\n\nYours, A.\n\nx\n",
+		},
+		{"a part of a line", "<w:p>" + r("", "Call ") + r(mono, "f(x);") + "</w:p>", "Call f(x);\n"},
+		{"a foundry is not a font", p("Script", "Dear guests"), "Dear guests\n"},
+		{"hidden by a style of paragraphs", p("zTop", "Top of Form") + x, "x\n"},
+		{
+			"hidden by a style of characters, unless the text says otherwise",
+			"<w:p>" + r(`<w:rStyle w:val="Gone"/>`, "no") + r(`<w:rStyle w:val="Gone"/><w:vanish w:val="0"/>`, "yes") + "</w:p>", "yes\n",
+		},
+		{"a large first letter", frame("drop", "O") + p("", "nce upon a time"), "Once upon a time\n"},
+		{"a large first letter in the margin", x + frame("margin", "“A") + p("", " hat”"), "x\n\n“A hat”\n"},
+		{"another frame", frame("none", "O") + x, "O\n\nx\n"},
+		{"a large letter at the end", frame("drop", "O"), "O\n"},
+	} {
+		got := nativetest.Markdown(t, docx.New(nil), extract.DOCX, nativetest.Zip(t,
+			"word/document.xml", `<w:document`+namespaces+`><w:body>`+tt.body+`</w:body></w:document>`, "word/styles.xml", styles))
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.what, got, tt.want)
+		}
+	}
+}
