@@ -40,6 +40,10 @@ func TestCharacters(t *testing.T) {
 			"text in the letters of a typewriter", line("This memo (of today) is typed; the other item(s) are not.") + line("Yours, A.") + x,
 			"This memo (of today) is typed; the other item(s) are not.\n\nYours, A.\n\nx\n",
 		},
+		{
+			"lines of such a text that end as code may", line("If you agree with this:") + x + line("return the item(s)") + x,
+			"If you agree with this:\n\nx\n\nreturn the item(s)\n\nx\n",
+		},
 		{"a part of a line", "<w:p>" + r("", "Call ") + r(mono, "f(x);") + "</w:p>", "Call f(x);\n"},
 		{"a foundry is not a font", p("Script", "Dear guests"), "Dear guests\n"},
 		{"hidden by a style of paragraphs", p("zTop", "Top of Form") + x, "x\n"},

@@ -1,6 +1,6 @@
 // Package flow orders the blocks of word processor documents: consecutive lines of code become one block, those in the
-// letters of a typewriter too if they read like code, notes follow the block that refers to them, paragraphs with a typed bullet are list items, and in a document without headings by
-// its styles, paragraphs that are set like headings are ones.
+// letters of a typewriter too if they read like code, notes follow the block that refers to them, paragraphs with a typed
+// bullet are list items, and in a document without headings by its styles, paragraphs that are set like headings are ones.
 package flow
 
 import (

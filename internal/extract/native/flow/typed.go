@@ -20,10 +20,11 @@ const (
 
 // codeLine matches lines that only code has: what begins a statement, a call, an assignment, or markup; a prompt.
 var codeLine = pattern.New(`^\s*(?:#!|#include|//|/\*|<[/?!]?\w[^>]*>|@\w+\(|"[\w-]+"\s*:|[\w@~/.-]*[$>#] ?\w+ -|\$ \w|` +
-	`(?:import|package|using) [\w.]+;?$|from [\w.]+ import |(?:def|func|function|class|fn) \w+.*[:{(]\s*$|(?:elif|if|for|while|with) .*[:{]$|` +
+	`(?:import|package|using) [\w.]+;?$|from [\w.]+ import |(?:def|func|function|class|fn) \w+.*[:{(]\s*$|` +
+	`(?:elif|if|for|while|with) .*[=<>()[\]!_].*[:{]$|` +
 	`return [\w.()"']+;?$|(?:public|private|protected|static|void|const|let|var) \w+.*[;{(=]|` +
 	`(?i:select .+ from |insert into \w|create (?:table|index|view) |update \w+ set |delete from \w))|` +
-	`\w\([^()]*\)(?:[;:{]|\.\w+\(.*)?\s*$|[)\]}"'\d];\s*$|[{}]\s*$|\S (?:[=!+*-]?=|:=|->|=>|&&|\|\|) \S|^\s*[\w.]+=\S|::`)
+	`\w\((?:[^()s][^()]*|s[^()]+)?\)(?:[;:{]|\.\w+\(.*)?\s*$|[)\]}"'\d];\s*$|[{}]\s*$|\S (?:[=!+*-]?=|:=|->|=>|&&|\|\|) \S|^\s*[\w.]+=\S|::`)
 
 // hold holds a paragraph that is set as code is, until the next one that isn't.
 func (w *Writer) hold(b extract.Block, look Look) error {

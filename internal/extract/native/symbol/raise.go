@@ -12,21 +12,15 @@ var raised = map[rune]rune{
 	'+': '⁺', '-': '⁻', '−': '⁻', '(': '⁽', ')': '⁾',
 }
 
-// isRaised has the characters that raised maps to.
-var isRaised = func() map[rune]bool {
-	all := map[rune]bool{}
-	for _, r := range raised {
-		all[r] = true
-	}
-	return all
-}()
+// superscripts are the characters that raised maps to.
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾"
 
 // Raise returns a text that is set in superscript and comes directly after another. A number that follows a word or a
 // number stays raised, or it would become a part of it: 10⁶ is not 106. Other superscripts (st, TM, [1]) are returned as
 // they are.
 func Raise(before, text string) string {
 	last, _ := utf8.DecodeLastRuneInString(before)
-	if !unicode.IsLetter(last) && !unicode.IsDigit(last) && !isRaised[last] || !CanRise(text) {
+	if !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(superscripts, last) || !CanRise(text) {
 		return text
 	}
 	return strings.Map(func(r rune) rune { return raised[r] }, text)
