@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/source"
@@ -21,18 +22,10 @@ func (w *work) keep(of source.Version, reading *store.Reading) (handlers.Outcome
 		Pages: active.Pages, Chunks: active.Chunks, Reused: active.Chunks, Characters: active.Characters,
 		Extractor: active.Extractor, ContentSHA256: active.ContentSHA256, Unchanged: true,
 	}
-	switch {
-	case reading != nil:
+	if reading != nil {
 		result.Warnings = w.warnings()
-	case active.Chunks == 0:
-		result.Warnings = []string{
-			"nothing of the document can be found: it had no text that could be read when it was indexed; with " +
-				"hints.force it is read again",
-		}
-	case w.deps.Contexts != nil && active.Contexts == 0:
-		result.Warnings = []string{
-			"its chunks have no context: it was indexed without; with hints.force the model is asked for them",
-		}
+	} else {
+		result.Warnings = w.kept()
 	}
 	return handlers.Outcome{
 		Result: result,
@@ -44,12 +37,27 @@ func (w *work) keep(of source.Version, reading *store.Reading) (handlers.Outcome
 	}, nil
 }
 
+// kept returns the warnings of the active version, which is kept without reading the document.
+func (w *work) kept() []string {
+	active := w.staged.Active
+	all := slices.Clone(active.Warnings)
+	switch {
+	case active.Chunks == 0 && len(all) > 0: // they say so
+	case active.Chunks == 0:
+		all = append(all, "nothing of the document can be found: it had no text that could be read when it was indexed; with "+
+			"hints.force it is read again")
+	case w.deps.Contexts != nil && active.Contexts == 0:
+		all = append(all, "its chunks have no context: it was indexed without; with hints.force the model is asked for them")
+	}
+	return all
+}
+
 // reading describes what was read of the blob.
 func (w *work) reading() store.Reading {
 	return store.Reading{
 		ContentSHA256: w.file.SHA256, TextSHA256: w.text.sum(), Format: string(w.source.Format), Pipeline: w.made(),
 		Pages: w.info.Pages, Characters: w.info.Characters, Extractor: w.info.Extractor,
-		Enrichment: w.enrich.finish(w.info), PageLog: w.info.PageLog,
+		Enrichment: w.enrich.finish(w.info), PageLog: w.info.PageLog, Warnings: w.lacks(),
 	}
 }
 
@@ -66,15 +74,6 @@ func (w *work) unused() []taskerr.Dependency {
 		all = append(all, d)
 	}
 	return all
-}
-
-// made returns what the version was made by. A document that was read in another way than usual is made again by its
-// next ingest.
-func (w *work) made() string {
-	if w.info.Fallback {
-		return w.pipeline + " fallback=" + w.info.Extractor
-	}
-	return w.pipeline
 }
 
 // activate returns the outcome of an indexed document: its staged version becomes active only in the transaction that

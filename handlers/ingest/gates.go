@@ -19,7 +19,7 @@ func (w *work) active() *store.ActiveVersion {
 // empty. The same bytes have the same format, so the extractor is known.
 func (w *work) knownSource() source.Version {
 	a := w.active()
-	if a == nil || a.Format == "" || a.Blob != w.payload.Blob || a.Pipeline != w.pipelineID(extract.Format(a.Format)) {
+	if a == nil || a.Format == "" || a.Blob != w.payload.Blob || !settled(a, w.pipelineID(extract.Format(a.Format))) {
 		return source.Version{}
 	}
 	return source.Version{ETag: a.SourceETag, Modified: a.SourceModified}
@@ -28,7 +28,7 @@ func (w *work) knownSource() source.Version {
 // sameBytes reports whether the active version was made of the same bytes in the same way.
 func (w *work) sameBytes() bool {
 	a := w.active()
-	return a != nil && a.ContentSHA256 == w.file.SHA256 && a.Pipeline == w.pipeline
+	return a != nil && a.ContentSHA256 == w.file.SHA256 && settled(a, w.pipeline)
 }
 
 // heldChunks holds back the chunks of a document while they equal those of the active version, one by one: only the end

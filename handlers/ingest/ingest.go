@@ -216,6 +216,9 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err := w.index(ctx); err != nil {
 		return handlers.Outcome{}, handlers.Stopped(ctx, err)
 	}
+	if err := w.spoils(); err != nil {
+		return handlers.Outcome{}, err
+	}
 	if w.sameText {
 		reading := w.reading()
 		return w.keep(file.Version, &reading)

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -27,15 +28,16 @@ type Children interface {
 
 // Spread is the result of an ingest task with a prefix: what became of its blobs.
 type Spread struct {
-	DocumentSet string `json:"document_set"` // as the task names it
-	Prefix      string `json:"prefix"`       // as the task names it
-	Listed      int    `json:"listed"`       // blobs with the prefix, but for skipped ones
-	Submitted   int    `json:"submitted"`    // jobs of new and changed blobs; their parent is this one
-	Unchanged   int    `json:"unchanged"`    // blobs whose documents were made of the same version
-	Pending     int    `json:"pending"`      // blobs for which another task has submitted a job that has not ended
-	Failed      int    `json:"failed"`       // blobs whose ingest failed for good, and that have not changed since
-	Deletions   int    `json:"deletions"`    // jobs that delete documents whose blob is gone, but for pending ones
-	Skipped     int    `json:"skipped"`      // blobs that the worker wrote itself, and those with names that it refuses
+	DocumentSet string `json:"document_set"`         // as the task names it
+	Prefix      string `json:"prefix"`               // as the task names it
+	Listed      int    `json:"listed"`               // blobs with the prefix, but for skipped ones
+	Submitted   int    `json:"submitted"`            // jobs of new and changed blobs; their parent is this one
+	Unchanged   int    `json:"unchanged"`            // blobs whose documents were made of the same version
+	Incomplete  int    `json:"incomplete,omitempty"` // blobs whose documents were not read in full, and are not due to be read again
+	Pending     int    `json:"pending"`              // blobs for which another task has submitted a job that has not ended
+	Failed      int    `json:"failed"`               // blobs whose ingest failed for good, and that have not changed since
+	Deletions   int    `json:"deletions"`            // jobs that delete documents whose blob is gone, but for pending ones
+	Skipped     int    `json:"skipped"`              // blobs that the worker wrote itself, and those with names that it refuses
 }
 
 // ours are the folders of blobs that the worker writes itself. They are no documents, unless the prefix names them.
@@ -144,8 +146,12 @@ func (s *spreading) flush(ctx context.Context) error {
 	}
 	var wanted []child
 	for i, c := range compared {
+		same := c.ETag == blobs[i].ETag && !due(c.Readings, time.Duration(c.ReadAgoMS)*time.Millisecond)
 		switch again := c.Submitted || s.call.Task.Hints.Force; {
-		case !again && c.ETag == blobs[i].ETag:
+		case !again && same && c.Readings > 0:
+			s.out.Incomplete++
+			continue
+		case !again && same:
 			s.out.Unchanged++
 			continue
 		case !again && c.Pending: // a schedule would add a job with each firing

@@ -10,15 +10,30 @@ import (
 
 // warnings lists, for the sender, the parts of the document that can't be found, and why.
 func (w *work) warnings() []string {
+	all := w.lacks()
+	if w.replacesAnother() {
+		all = slices.Insert(all, 0,
+			"it replaces the document of this name that came from another address; to keep both, give each a filename")
+	}
+	return all
+}
+
+// lacks lists what is missing in the version, and why; it is kept with it.
+func (w *work) lacks() []string {
 	all := slices.DeleteFunc(slices.Clone(w.info.Warnings), func(said string) bool {
 		return said == extract.NoText // what follows says more
 	})
-	if w.replacesAnother() {
-		all = append(all, "it replaces the document of this name that came from another address; to keep both, give each a filename")
-	}
 	unread := w.unreadWarning()
 	if unread != "" {
 		all = append(all, unread)
+	}
+	switch {
+	case !w.info.Incomplete:
+	case w.nth() < mostReadings || w.info.Fallback:
+		all = append(all, "it was not read in full for a reason that may pass: its next ingest reads it again")
+	default:
+		all = append(all, fmt.Sprintf("it was read %d times, never in full; only an ingest with hints.force reads it again",
+			mostReadings))
 	}
 	if missed := w.enrich.warning(); missed != "" {
 		all = append(all, missed)

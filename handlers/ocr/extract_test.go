@@ -84,6 +84,20 @@ func TestFallbackIsNotReused(t *testing.T) {
 	}
 }
 
+// What was read only in part is not reused.
+func TestPartIsNotReused(t *testing.T) {
+	t.Parallel()
+	r := &reader{[]extract.Block{on(1, "One.")}, extract.Info{Pages: 2, Incomplete: true}}
+	b := reads(t, r)
+	const payload = `{"filename":"a.txt"}`
+	part := b.do(payload, task.Hints{})
+	r.blocks, r.info = []extract.Block{on(1, "One."), on(2, "Two.")}, extract.Info{Pages: 2}
+	all := b.do(payload, task.Hints{})
+	if got := b.Get(all.DerivedBlob); part.Reused || all.Reused || !strings.Contains(got, "Two.") {
+		t.Errorf("%q, %+v", got, all)
+	}
+}
+
 // A file within a document has no page: its text belongs to the page before it, and opens no page again.
 func TestFilesWithinPages(t *testing.T) {
 	t.Parallel()

@@ -35,10 +35,13 @@ func (w *work) recipeOf() string {
 }
 
 // made returns the recipe that the document was derived by. One that was read in another way than usual, as while docling
-// is down, is not reused: the next task reads it as usual.
+// is down, or only in part, is not reused: the next task reads it as usual.
 func (w *work) made() string {
-	if w.info.Fallback {
+	switch {
+	case w.info.Fallback:
 		return w.recipe + " fallback=" + w.info.Extractor
+	case w.info.Incomplete:
+		return w.recipe + " incomplete"
 	}
 	return w.recipe
 }

@@ -106,6 +106,12 @@ type Result struct {
 // OK reports whether the program exited with status zero.
 func (r Result) OK() bool { return r.End == Exited && r.ExitCode == 0 }
 
+// Killed reports whether it was killed by somebody else than Run: by the kernel, for lack of memory.
+func (r Result) Killed() bool { return r.End == Crashed && r.Signal == syscall.SIGKILL }
+
+// ErrKilled is for the errors of programs whose Result is Killed: it says nothing about what they read.
+var ErrKilled = errors.New("it was killed from outside; was the machine short of memory?")
+
 // NotInstalledError is a program that is missing on this machine, which is a fault of its setup.
 type NotInstalledError struct {
 	Program string

@@ -72,6 +72,8 @@ type Info struct {
 	// service used to read it; empty: none
 	Service  taskerr.Dependency `json:"-"`
 	Fallback bool               `json:"fallback,omitempty"` // it was read in another way than Router.Version states
+	// A part was not read for a reason that may pass, e.g. a lack of time: another reading may have more.
+	Incomplete bool `json:"incomplete,omitempty"`
 	// sentences about what is missing or was read in another way than requested
 	Warnings []string `json:"warnings,omitempty"`
 }

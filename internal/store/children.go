@@ -54,6 +54,10 @@ type ComparedBlob struct {
 	Child
 	Filename string `json:"filename"`
 	ETag     string `json:"etag"` // that the document was made of
+	// Readings is how often in a row the document was read from these bytes, and not as it should be: see the pipelines of
+	// ingest; 0: it was. ReadAgoMS is how long ago it was ingested last.
+	Readings  int   `json:"readings"`
+	ReadAgoMS int64 `json:"read_ago_ms"`
 	// Failed: an ingest of the blob as it is failed for good, and nobody has replayed its dead letter.
 	Failed bool `json:"failed"`
 }

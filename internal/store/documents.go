@@ -33,6 +33,8 @@ type ActiveVersion struct {
 	SourceModified string `json:"source_modified"`
 	Contexts       int    `json:"contexts"`    // chunks that have a context
 	GivenTitle     string `json:"given_title"` // the title in the metadata of its sender
+	// Warnings are those of its Reading; nil: an old version did not record them.
+	Warnings []string `json:"warnings"`
 }
 
 // ChunkContext says where in its document a chunk belongs. It is part of what is embedded and of what a search for words
@@ -122,6 +124,8 @@ type Reading struct {
 	Extractor     string `json:"extractor"`
 	Enrichment
 	PageLog any `json:"page_log,omitempty"` // how each page was read; a JSON array as in document_versions.page_log
+	// Warnings say what is missing.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Enrichment is what the text says about a document.

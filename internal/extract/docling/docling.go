@@ -62,8 +62,8 @@ func (*Extractor) Name() string { return Name }
 // Version increases when the same DoclingDocument would produce other blocks, or when other options are sent.
 func (*Extractor) Version() int { return 2 }
 
-// Extract converts the file and emits its blocks. Info.Warnings reports a document that Docling could convert
-// only in part. In addition to the errors of docling.Client.Convert there is quota_exceeded for a document of
+// Extract converts the file and emits its blocks. Info.Incomplete and Info.Warnings report a document that Docling could
+// convert only in part. In addition to the errors of docling.Client.Convert there is quota_exceeded for a document of
 // too many pages.
 func (x *Extractor) Extract(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -84,7 +84,7 @@ func (x *Extractor) Extract(
 	if err := checkPages(doc, limits.Pages); err != nil {
 		return extract.Info{}, err
 	}
-	info := extract.Info{Extractor: Name, Pages: pages(doc), Warnings: warnings(result)}
+	info := extract.Info{Extractor: Name, Pages: pages(doc), Warnings: warnings(result), Incomplete: result.Status == docling.PartialSuccess}
 	src.HasPages(info.Pages)
 	if !result.Kept {
 		info.Service = taskerr.Docling

@@ -92,7 +92,7 @@ func TestPartialSuccessIsReported(t *testing.T) {
 		func(extract.Block) error { return nil })
 	const want = "docling could convert only a part of the document; all or some is missing of page 2, 3, 7 (model " +
 		"failed)"
-	if err != nil || len(info.Warnings) != 1 || info.Warnings[0] != want || info.Pages != 4 {
+	if err != nil || len(info.Warnings) != 1 || info.Warnings[0] != want || info.Pages != 4 || !info.Incomplete {
 		t.Errorf("got %+v, %v", info, err)
 	}
 	limits := extract.DefaultLimits

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
@@ -25,6 +26,7 @@ type record struct {
 	confidence float64 // sum over the letters
 	unread     []int
 	reason     string
+	passing    bool // a page that OCR should have read was not read for a reason that may pass
 }
 
 var (
@@ -62,8 +64,20 @@ func fault(err error) error {
 	return nil
 }
 
+// missed records why a page was not read by OCR, though it may have kept its own text.
+func (r *record) missed(err error) {
+	r.passing = r.passing || passing(err)
+}
+
+// passing reports whether a page that was not read for this reason may be read another time: it took too long, or the
+// kernel was short of memory. Pages that were given up after others have the reasons of those.
+func passing(err error) bool {
+	return errors.Is(err, pages.ErrPageTime) || errors.Is(err, pageimage.ErrTooSlow) || errors.Is(err, child.ErrKilled)
+}
+
 // skip records an unread page and the reason.
 func (r *record) skip(page int, err error) {
+	r.missed(err)
 	r.unread = append(r.unread, page)
 	if r.reason == "" {
 		r.reason = r.explain(err)
@@ -97,6 +111,7 @@ func (r *record) report(info *extract.Info) {
 	if info.Properties == nil {
 		info.Properties = map[string]string{}
 	}
+	info.Incomplete = r.passing
 	p := info.Properties
 	if r.readPages > 0 {
 		info.Extractor = r.name + "+" + r.engine.Name()

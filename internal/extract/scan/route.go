@@ -219,6 +219,7 @@ func (r *router) failed(p routed, err error) (pdf.Answer, error) {
 		return pdf.Answer{}, fault
 	}
 	if own.letters >= ownLetters {
+		r.missed(err)
 		r.note(number, extract.PageDecision{
 			Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + noOCR,
 		})

@@ -51,6 +51,8 @@ type PDF interface {
 //	unread_pages    how many pages have no text and could not be read, though there is something on them
 //	unread_list     which, e.g. "3-7,12"; a long list is truncated with "…"
 //	unread_reason   the first reason
+//
+// Info.Incomplete reports that a page took too long, or the machine was short of memory for it.
 type Extractor struct {
 	inner PDF
 	*reading

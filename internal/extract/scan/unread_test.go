@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
@@ -61,6 +63,9 @@ func TestPagesThatStayUnread(t *testing.T) {
 			if p["unread_pages"] != tt.unread || p["unread_list"] != tt.list || p["unread_reason"] != tt.reason {
 				t.Errorf("%+v", p)
 			}
+			if doc.Incomplete {
+				t.Error("what no other reading has counts as incomplete")
+			}
 			if _, ours, _ := strings.Cut(outline(doc), "\n"); ours != tt.words ||
 				!strings.HasPrefix(outline(doc), "1 It is told") {
 				t.Errorf("%q", outline(doc))
@@ -79,10 +84,28 @@ func TestPageThatTakesTooLong(t *testing.T) {
 			return ocr.Page{}, context.Cause(ctx)
 		}), scan.Options{PageTime: most})
 		doc := collect(t, e, path)
-		if p := doc.Properties; p["unread_list"] != "1" ||
+		if p := doc.Properties; p["unread_list"] != "1" || !doc.Incomplete ||
 			p["unread_reason"] != fmt.Sprintf("a page took longer than %v", most) ||
 			!strings.HasPrefix(outline(doc), "2 The rest") {
 			t.Errorf("%v: %+v %q", most, p, outline(doc))
+		}
+	}
+}
+
+// Whose own text is doubtful keeps it when OCR takes too long, and may be read better another time. A kernel that is short of
+// memory says nothing about the page.
+func TestReasonsThatMayPass(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"time": pages.ErrPageTime, "memory": fmt.Errorf("tesseract: %w", child.ErrKilled),
+	} {
+		failing := engine(func(context.Context, ocr.Image) (ocr.Page, error) { return ocr.Page{}, err })
+		if doc := collect(t, scan.New(pdf.New(), failing, unhurried), ocrtest.Write(t, ocrtest.Page{Lines: soup})); !doc.Incomplete {
+			t.Errorf("%s: %+v", name, doc.Info)
+		}
+		doc, other := nativetest.Extract(t, scan.NewImages(failing, unhurried), extract.Image, pngOf(t, corner()), extract.Limits{})
+		if other != nil || !doc.Incomplete {
+			t.Errorf("%s, an image: %+v, %v", name, doc.Info, other)
 		}
 	}
 }

@@ -97,6 +97,21 @@ func testBlobsOfDocuments(t *testing.T, b *bench) {
 			t.Errorf("blob %d is %q, want %q", i, found[i].Filename, want)
 		}
 	}
+	if found[0].Readings != 0 || found[0].ReadAgoMS < 0 || found[0].ReadAgoMS > time.Hour.Milliseconds() {
+		t.Errorf("of a complete document: %+v", found[0])
+	}
+	_, keeper := b.run()
+	s, err := b.StageDocument(b.ctx(), store.Staging{Holder: keeper, DocumentSet: "docs", Filename: "in/1.pdf", Blob: "in/1.pdf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.complete(keeper, store.Effect{Kind: store.EffectKeepDocument, Args: store.Retention{
+		DocumentID: s.DocumentID, Version: s.Version, Blob: "in/1.pdf", SourceETag: "e1",
+		Reading: &store.Reading{ContentSHA256: "1", TextSHA256: "text-1", Format: "pdf", Pipeline: "provisional=2 p1", Pages: 2},
+	}})
+	if again := b.compare(h, store.NamedBlob{Name: "in/1.pdf"}); again[0].Readings != 2 {
+		t.Errorf("read in part: %+v", again[0])
+	}
 	for blob, want := range map[string]string{"in/2.pdf": "Named.pdf", "in/3.pdf": "", "in/4.pdf": ""} {
 		if name, err := b.DocumentAt(b.ctx(), "docs", blob); err != nil || name != want {
 			t.Errorf("the document of %s is %q, %v", blob, name, err)

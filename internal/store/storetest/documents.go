@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func activate(s store.StagedVersion, chunks int) store.Effect {
 	return store.Effect{Kind: store.EffectActivateDocument, Args: store.Activation{
 		Reading: store.Reading{
 			ContentSHA256: fmt.Sprintf("sha-%d", s.Version), TextSHA256: "text-1", Format: "pdf", Pipeline: "p1",
-			Pages: 2, Characters: 99, Extractor: "native",
+			Pages: 2, Characters: 99, Extractor: "native", Warnings: []string{"page 2 is missing"},
 			Enrichment: store.Enrichment{
 				Title: "Terms", Language: "en",
 				Outline:    []store.Heading{{Level: 1, Text: "Terms", Page: 1, Chunk: new(0)}},
@@ -153,9 +154,9 @@ func testActivate(t *testing.T, b *bench) {
 	if err != nil || second.DocumentID != s.DocumentID || second.Version != 2 || second.Active == nil {
 		t.Fatalf("second: %+v, %v", second, err)
 	}
-	if a := *second.Active; a != (store.ActiveVersion{
+	if a := *second.Active; !reflect.DeepEqual(a, store.ActiveVersion{
 		Version: 1, ContentSHA256: "sha-1", Pipeline: "p1", Pages: 2, Chunks: 2, Characters: 99, Extractor: "native",
-		TextSHA256: "text-1", Format: "pdf", Blob: "in/a.pdf", SourceETag: "e1",
+		TextSHA256: "text-1", Format: "pdf", Blob: "in/a.pdf", SourceETag: "e1", Warnings: []string{"page 2 is missing"},
 	}) {
 		t.Errorf("active: %+v", a)
 	}

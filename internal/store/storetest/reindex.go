@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -107,7 +108,7 @@ func testKeepOtherBytes(t *testing.T, b *bench) {
 		Version: 1, ContentSHA256: "sha-9", Pipeline: "p9", Pages: 3, Chunks: 1, Characters: 98, Extractor: "x",
 		TextSHA256: "text-1", Format: "docx", Blob: "in/moved.pdf", SourceETag: "e9",
 	}
-	if err != nil || s.Active == nil || *s.Active != want {
+	if err != nil || s.Active == nil || !reflect.DeepEqual(*s.Active, want) {
 		t.Errorf("active: %+v, %v", s.Active, err)
 	}
 	b.wantFound("ever", 1)

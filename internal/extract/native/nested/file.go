@@ -177,6 +177,7 @@ func (r *Reader) Read(src extract.Source, heading int, emit extract.Emit) (extra
 	})
 	r.within.Pages = max(r.within.Pages-info.Pages, 1)
 	r.within.Unpacked = max(r.within.Unpacked-unpacked(src, r.within.Unpacked), 1)
+	r.incomplete = r.incomplete || err == nil && info.Incomplete
 	if n := info.Properties["unread_pages"]; n != "" && err == nil {
 		r.Missed(name, fmt.Sprintf("%s of %d pages could not be read by OCR: %s", n, max(info.Pages, 1),
 			info.Properties["unread_reason"]))

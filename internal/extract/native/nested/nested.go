@@ -52,6 +52,8 @@ type Reader struct {
 	first  string
 	missed int // how many could not be read, or not in full, at any depth; of the outermost document
 	list   strings.Builder
+
+	incomplete bool // Info.Incomplete of a file within the document
 }
 
 // New returns a Reader for the files within src. limits are those of src.
@@ -224,6 +226,7 @@ func Shorten(text string, limit int) string {
 //
 //	attachments   how many files are within the document
 func (r *Reader) Finish(info *extract.Info) {
+	info.Incomplete = info.Incomplete || r.incomplete
 	if info.Properties == nil {
 		info.Properties = map[string]string{}
 	}

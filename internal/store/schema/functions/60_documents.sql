@@ -78,6 +78,7 @@ begin
                  'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
                  'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag,
                  'source_modified', d.source_modified, 'contexts', coalesce(v.contexts, 0),
+                 'warnings', v.warnings,
                  'given_title', case when jsonb_typeof(d.metadata -> 'title') = 'string' then d.metadata ->> 'title' end)
                from {{ .schema }}.document_versions v
                where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
@@ -231,7 +232,8 @@ begin
   update {{ .schema }}.document_versions n set
     content_sha256 = args ->> 'content_sha256', text_sha256 = args ->> 'text_sha256', format = args ->> 'format',
     pipeline = args ->> 'pipeline', pages = (args ->> 'pages')::int, characters = (args ->> 'characters')::int,
-    extractor = args ->> 'extractor', page_log = nullif(args -> 'page_log', 'null')
+    extractor = args ->> 'extractor', page_log = nullif(args -> 'page_log', 'null'),
+    warnings = nullif(args -> 'warnings', 'null')
     where n.client_id = d.client_id and n.document_id = d.id and n.version = number
     returning * into v;
   update {{ .schema }}.documents u set

@@ -76,8 +76,8 @@ return exists (
       where o.client_id = c.client_id and o.id = c.parent_job_id));
 
 -- aw_compare_blobs says of each of p.blobs (name, etag, modified_at), for the job that the caller holds: the child that
--- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of; pending:
--- see aw_child_pending; and failed: an ingest of it into the set, begun after it was
+-- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of, how often in a
+-- row its bytes were read provisionally, and how long ago it was ingested; pending: see aw_child_pending; and failed: an ingest of it into the set, begun after it was
 -- changed, failed for good, and its dead letter was not replayed. A minute is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -98,12 +98,17 @@ begin
       group by 1)
     select jsonb_agg({{ .schema }}.aw_child(j, x.name, x.etag)
       || jsonb_build_object('filename', d.filename, 'etag', d.source_etag,
+           'readings', coalesce(d.readings, 0), 'read_ago_ms', coalesce(d.read_ago_ms, 0),
            'pending', {{ .schema }}.aw_child_pending(j.client_id, v_set, coalesce(d.filename, x.name), x.name, x.etag),
            'failed', coalesce(f.at > x.modified_at + interval '1 minute', false)) order by x.n)
     from given x
     left join failed f on f.name = x.name
     left join lateral (
-      select o.filename, o.source_etag from {{ .schema }}.documents o
+      select o.filename, o.source_etag, (
+               select substring(v.pipeline from '^provisional=(\d{1,4}) ')::int from {{ .schema }}.document_versions v
+               where v.client_id = o.client_id and v.document_id = o.id and v.version = o.active_version) as readings,
+             greatest(extract(epoch from clock_timestamp() - o.updated_at) * 1000, 0)::bigint as read_ago_ms
+      from {{ .schema }}.documents o
       where o.client_id = j.client_id and o.blob = x.name and o.document_set = v_set and o.active_version is not null
       order by o.filename = x.name desc, o.updated_at desc limit 1) d on true), '[]');
 end $$;

@@ -63,7 +63,7 @@ begin
   end if;
   update {{ .schema }}.document_versions v set
     status = 'superseded', superseded_at = coalesce(v.superseded_at, clock_timestamp()),
-    content_sha256 = null, text_sha256 = null, page_log = null, changes = null
+    content_sha256 = null, text_sha256 = null, page_log = null, changes = null, warnings = null
     where v.client_id = d.client_id and v.document_id = d.id;
   update {{ .schema }}.documents x set
     active_version = null, terms_version = null, terms_renewed = null, filename = 'deleted ' || gen_random_uuid(), blob = '', source_etag = null,
