@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // Pool is the memory that all children and decoders of a process share. A nil Pool is unlimited.
@@ -51,7 +53,7 @@ func (p *Pool) Largest(use Use) int64 {
 	return p.steps
 }
 
-// Take waits until n bytes are free, or ctx ends. It takes at most Largest, and returns what it took in got.
+// Take waits until n bytes are free, or ctx ends; see retry.Waiting. It takes at most Largest, and returns what it took in got.
 // release, which may be called more than once, returns the memory.
 func (p *Pool) Take(ctx context.Context, use Use, n int64) (got int64, release func(), err error) {
 	if p == nil {
@@ -62,6 +64,7 @@ func (p *Pool) Take(ctx context.Context, use Use, n int64) (got int64, release f
 	p.waiting[use] = append(p.waiting[use], w)
 	p.serve()
 	p.mu.Unlock()
+	defer retry.Waiting(ctx)()
 	select {
 	case <-w.ready:
 	case <-ctx.Done():

@@ -53,7 +53,7 @@ func worker() []Setting {
 		},
 		{
 			Name: "STEP_TIMEOUT_SEC", Default: "30", Unit: "s", Groups: Worker | Models | Extract, Live: true,
-			Help:  "how long one page of OCR or one model request may take, 1 to 3600",
+			Help:  "how long one page of OCR, without its waits for memory and rate limits, or one model request may take, 1 to 3600",
 			parse: duration(func(c *Config) *time.Duration { return &c.StepTimeout }, time.Second, 1, 3600),
 		},
 		{

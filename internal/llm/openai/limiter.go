@@ -87,13 +87,14 @@ func (l *Limiter) Resize(inFlight int) {
 }
 
 // Acquire waits until a request of about this many tokens may be sent to a model. The error is the cause of ctx's end,
-// or an ai_rate_limit if the wait would be longer than a minute.
+// or an ai_rate_limit if the wait would be longer than a minute. See retry.Waiting.
 func (l *Limiter) Acquire(ctx context.Context, u Urgency, model string, tokens int) (*Permit, error) {
 	w := &waiter{model: model, tokens: float64(tokens), ready: make(chan struct{})}
 	l.mu.Lock()
 	l.waiting[u] = append(l.waiting[u], w)
 	l.dispatch()
 	l.mu.Unlock()
+	defer retry.Waiting(ctx)()
 	select {
 	case <-w.ready:
 		return w.permit, w.err

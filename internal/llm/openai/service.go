@@ -46,7 +46,10 @@ func (s *service) persist(ctx context.Context, try func() (time.Duration, *failu
 		if spent += took + wait; spent > retryBudget && !(failure.broken && n == 1) {
 			return failure
 		}
-		if err := s.limiter.sleep(ctx, wait); err != nil {
+		over := retry.Waiting(ctx)
+		err := s.limiter.sleep(ctx, wait)
+		over()
+		if err != nil {
 			return failure
 		}
 		n++

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // version increases when the same page image would produce another reading; older ones in a cache are then
@@ -49,10 +50,12 @@ func (b *Budget) give() { <-b.slots }
 
 // Reader reads documents. It is safe for concurrent use.
 type Reader struct {
-	Engine   ocr.Engine
-	Budget   *Budget
-	PageTime time.Duration // for rendering and reading one page, without the wait for the budget. Zero: unlimited
-	Cache    Cache         // nil: none
+	Engine ocr.Engine
+	Budget *Budget
+	// PageTime is for rendering and reading one page. The waits for the budget, for memory and for a model's rate limit don't
+	// count (retry.Waiting): they say nothing about the page. Zero: unlimited.
+	PageTime time.Duration
+	Cache    Cache // nil: none
 	// Options describe how page images are made, for example "300 dpi"; a cache keeps readings apart by them.
 	Options string
 }
@@ -157,7 +160,7 @@ func (d *Document) read(number int, before <-chan struct{}, admitted func()) (oc
 	ctx := d.ctx
 	if t := d.reader.PageTime; t > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, t, ErrPageTime)
+		ctx, cancel = retry.WithLimit(ctx, t, ErrPageTime)
 		defer cancel()
 	}
 	img, err := d.render(ctx, number)

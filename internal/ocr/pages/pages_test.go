@@ -13,8 +13,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -195,6 +197,43 @@ func TestPageTime(t *testing.T) {
 		}
 	})
 }
+
+// The wait for memory that others have doesn't count as a page's time, and ends with the task.
+func TestPageTimeWithoutWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := child.NewPool(3)
+		step := func(ctx context.Context, d time.Duration) error {
+			_, release, err := pool.Take(ctx, child.Step, 2)
+			if err != nil {
+				return err
+			}
+			defer release()
+			return retry.Sleep(ctx, d)
+		}
+		e := &engine{before: func(ctx context.Context, _ int) error { return step(ctx, 9*time.Second) }}
+		ctx, stop := context.WithTimeoutCause(t.Context(), 2*time.Minute, errEnd)
+		defer stop()
+		d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(1), PageTime: 10 * time.Second}).Open(ctx, source, render)
+		defer d.Close()
+		for number, held := range []time.Duration{time.Minute, time.Hour} {
+			_, release, err := pool.Take(t.Context(), child.Step, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(held, release)
+			_, err = d.Start(number + 1).Wait()
+			if held == time.Minute && err != nil || held == time.Hour && !errors.Is(err, errEnd) {
+				t.Errorf("after %v: %v", held, err)
+			}
+			if timer.Stop() {
+				release()
+			}
+		}
+	})
+}
+
+var errEnd = errors.New("the task's time is over")
 
 // Pages that were read before an attempt ended are not read again; failed ones are.
 func TestCache(t *testing.T) {

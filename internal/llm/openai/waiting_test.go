@@ -1,0 +1,37 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+// What waits for the limits of a service spends none of a limit on its work, e.g. of the time of a page.
+func TestWaitsAreNoWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := retry.WithLimit(t.Context(), 10*time.Second, errors.New("too slow"))
+		defer cancel()
+		s := &service{model: "m", timeout: time.Minute, limiter: NewLimiter(1), urgency: Bulk}
+		first, err := s.limiter.Acquire(t.Context(), Bulk, "m", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(30*time.Second, first.Release)
+		tries := 0
+		if f := s.persist(ctx, func() (time.Duration, *failure) {
+			took, f := s.once(ctx, 1, false, func(ctx context.Context) error { return retry.Sleep(ctx, 4*time.Second) })
+			if tries++; tries == 1 && f == nil {
+				return took, &failure{passing: true, err: &taskerr.Error{Class: taskerr.ModelOverloaded, RetryAfter: 15 * time.Second}}
+			}
+			return took, f
+		}); f != nil || tries != 2 {
+			t.Errorf("%d tries: %+v", tries, f)
+		}
+	})
+}
