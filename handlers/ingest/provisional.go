@@ -75,6 +75,7 @@ func (w *work) spoils() error {
 	if n, _ := readings(a); n > 0 {
 		return nil
 	}
+	w.notes.Note(noteExtractor).Save(struct{}{}) // of a service: it would have the same part again
 	failure := taskerr.Errorf(taskerr.TransientStorage, "only a part of the document could be read (%s), and the version in the "+
 		"index has more; it stays until the last attempt", strings.Join(w.lacks(), "; "))
 	failure.Hint = "the machine or docling-serve may be overloaded: lower WORKER_CONCURRENCY, or raise STEP_TIMEOUT_SEC"

@@ -23,8 +23,9 @@ type scanner struct {
 
 func (*scanner) Version(extract.Format) string { return "scanner@1" }
 
-func (s *scanner) Extract(_ context.Context, _ extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (s *scanner) Extract(_ context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
 	s.calls++
+	src.Memory.Save("a conversion")
 	info := s.info
 	info.Extractor, info.Pages = "scanner", 3
 	for n := range s.pages {
@@ -70,6 +71,9 @@ func TestPartReplacesNoWhole(t *testing.T) {
 	if !ok || !taskerr.Classes[failure.Class].Retryable || failure.Dependency != "" ||
 		!strings.Contains(failure.Message, "a page took longer than 30s") {
 		t.Fatalf("the first attempt: %v", err)
+	}
+	if p, ok := c.Progress.(*handlertest.Progress); !ok || strings.Contains(string(p.Pending), "a conversion") {
+		t.Error("the next attempt would get the same part of the extractor's service")
 	}
 	c, out, err := b.attempt(c, true)
 	if err != nil {

@@ -208,6 +208,14 @@ func TestPartialSuccess(t *testing.T) {
 			}
 		}
 		b.paid(1)
+		b.memory = &memory{} // another task has the whole document, and so have all after it
+		for range 2 {
+			if r := b.good(); r.Status != docling.Success {
+				b.Errorf("another task got %+v", r)
+			}
+			b.memory = &memory{}
+		}
+		b.paid(2)
 	})
 }
 

@@ -101,7 +101,8 @@ func (v *conversion) keep(ctx context.Context) {
 }
 
 // fromShelf returns the stored result of the same bytes with the same options, or nil if there is none or it
-// must not be used. A failing shelf counts as empty.
+// must not be used. A part of a document is only for the job that has paid for it: another one may have more time for the
+// whole. A failing shelf counts as empty.
 func (v *conversion) fromShelf(ctx context.Context) *Result {
 	if v.shelf == nil || v.request.Fresh && !v.state.Kept {
 		return nil
@@ -122,6 +123,9 @@ func (v *conversion) fromShelf(ctx context.Context) *Result {
 	r, err := ReadResult(&capped{r: unpacked, left: v.o.MaxResult})
 	if err != nil || r.problem() != nil {
 		v.o.Log.WarnContext(ctx, "docling's kept result can't be read; the document is converted again", "error", err)
+		return nil
+	}
+	if r.Status == PartialSuccess && !v.state.Kept {
 		return nil
 	}
 	r.Kept = true
