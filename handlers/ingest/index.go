@@ -66,7 +66,7 @@ func (w *work) index(ctx context.Context) error {
 	if w.held != nil {
 		defer w.held.close()
 	}
-	task := ctx // what the model is asked is paid for: it answers even if another writer fails
+	task := ctx // what a model is asked is paid for: its answer is kept even if another writer fails
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan batch, writers)
 	group.Go(handlers.Safely(func() error {
@@ -81,7 +81,7 @@ func (w *work) index(ctx context.Context) error {
 				}
 				contexts, err := w.contextsOf(task, b)
 				if err == nil {
-					err = w.write(ctx, b.chunks, contexts)
+					err = w.write(task, b.chunks, contexts)
 				}
 				if err != nil {
 					return err
