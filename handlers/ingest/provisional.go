@@ -20,12 +20,10 @@ const (
 	mostReadings = 6
 )
 
-// dueAfter is how long after the nth reading a prefix submits the document again; there is none after the last.
-var dueAfter = [mostReadings - 1]time.Duration{0, time.Hour, 6 * time.Hour, 24 * time.Hour, 96 * time.Hour}
-
-// due reports whether a document that was read provisionally so often, and this long ago, is submitted again.
+// due reports whether a prefix submits a document again that was read provisionally so often, and last this long ago.
 func due(readings int, ago time.Duration) bool {
-	return readings > 0 && readings < mostReadings && ago >= dueAfter[readings-1]
+	after := [mostReadings - 1]time.Duration{0, time.Hour, 6 * time.Hour, 24 * time.Hour, 96 * time.Hour}
+	return readings > 0 && readings < mostReadings && ago >= after[readings-1]
 }
 
 // readings returns how often in a row the same bytes were read provisionally, and what by; 0: the version is complete.
