@@ -63,7 +63,8 @@ func TestUpgrade(t *testing.T) {
 				drop index summaries_by_file;
 				alter table agent_runs drop column task_type, drop column document_set, drop column requested_by, drop column prompt_tokens,
 				  drop column completion_tokens, drop column retrieval_only, drop column details;
-				alter table document_versions drop column page_log cascade, drop column tokens cascade, drop column changes cascade;
+				alter table document_versions drop column page_log cascade, drop column tokens cascade, drop column changes cascade,
+				  drop column warnings cascade;
 				alter table jobs drop column received cascade, drop column queued_at cascade;
 				drop index dead_letters_by_job;
 				alter table derived_contents drop column version cascade, drop column source_blob, drop column source_sha256,
