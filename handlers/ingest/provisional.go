@@ -22,8 +22,12 @@ const (
 
 // due reports whether a prefix submits a document again that was read provisionally so often, and last this long ago.
 func due(readings int, ago time.Duration) bool {
-	after := [mostReadings - 1]time.Duration{0, time.Hour, 6 * time.Hour, 24 * time.Hour, 96 * time.Hour}
-	return readings > 0 && readings < mostReadings && ago >= after[readings-1]
+	for n, after := range [mostReadings - 1]time.Duration{0, time.Hour, 6 * time.Hour, 24 * time.Hour, 96 * time.Hour} {
+		if n+1 == readings {
+			return ago >= after
+		}
+	}
+	return false
 }
 
 // readings returns how often in a row the same bytes were read provisionally, and what by; 0: the version is complete.
