@@ -46,13 +46,23 @@ func open(t *testing.T, url, client, name string) queue.Queue {
 	return q
 }
 
+// foreign opens a queue with the name of another client's, which a version that took any name has created.
+func foreign(t *testing.T, url, client, name string) queue.Queue {
+	t.Helper()
+	_, err := connect(t, url).Exec(t.Context(), "insert into aw_queues (client_id, name) values ($1, $2)", client, name)
+	must(t, err)
+	s := direct(t, url, client)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s.Queue(name)
+}
+
 // TestForgery: a tenant that knows the id and the receipt of another one's message can do nothing with them. A caller
 // without the receipt can't either.
 func TestForgery(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, small)
 	victim := open(t, url, "acme", "acme-tasks")
-	mallory := open(t, url, "mallory", "acme-tasks") // the same name, and another queue
+	mallory := foreign(t, url, "mallory", "acme-tasks") // the same name, and another queue
 	_, err := victim.Send(t.Context(), "secret", queue.SendOptions{})
 	must(t, err)
 	if got, err := mallory.Receive(t.Context(), 1, time.Minute); err != nil || len(got) != 0 {

@@ -156,10 +156,10 @@ func TestStaleWorker(t *testing.T) {
 func TestCopiesBeyondASearch(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, small)
-	q := open(t, url, "acme", "acme-deadletter")
+	q := open(t, url, "acme", "acme-tasks-deadletter")
 	_, err := connect(t, url).Exec(t.Context(), `
 		insert into aw_queue_messages (client_id, queue, part, visible_at, body)
-		select 'acme', 'acme-deadletter', 0, now() - interval '1 hour' + n * interval '1 ms',
+		select 'acme', 'acme-tasks-deadletter', 0, now() - interval '1 hour' + n * interval '1 ms',
 		  jsonb_build_object('id', 'd' || n)::text from generate_series(1, 2100) n`)
 	must(t, err)
 	for _, want := range []replay.Copies{{Left: 1, Looked: 2016}, {Removed: 1}} {

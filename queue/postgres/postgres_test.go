@@ -1,6 +1,8 @@
 package postgres_test
 
 import (
+	"fmt"
+	"hash/fnv"
 	"net/http"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 	pgqueue "github.com/seed-7227ef26/async-worker/queue/postgres"
 	"github.com/seed-7227ef26/async-worker/queue/queuetest"
@@ -48,19 +51,37 @@ func overAPI(t testing.TB, api stacktest.Supabase, key, client string) queue.Ser
 	return pgqueue.Open(caller, pgqueue.Options{ClientID: client})
 }
 
+// clientOf is a client for one test alone: a client has no queues but its four.
+func clientOf(t testing.TB) string {
+	h := fnv.New64a()
+	h.Write([]byte(t.Name()))
+	return fmt.Sprintf("test-%x", h.Sum64())
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, small)
 	api := stacktest.PostgREST(t, url)
-	for name, open := range map[string]func(t *testing.T) queue.Service{
-		"direct":      func(t *testing.T) queue.Service { return direct(t, url, "acme") },
-		"exec":        func(t *testing.T) queue.Service { return direct(t, url+"&default_query_exec_mode=exec", "acme") },
-		"tenant key":  func(t *testing.T) queue.Service { return overAPI(t, api, api.TenantKey(t, "acme"), "acme") },
-		"service key": func(t *testing.T) queue.Service { return overAPI(t, api, api.ServiceKey(t), "acme") },
+	for name, open := range map[string]func(t *testing.T, client string) queue.Service{
+		"direct": func(t *testing.T, client string) queue.Service { return direct(t, url, client) },
+		"exec": func(t *testing.T, client string) queue.Service {
+			return direct(t, url+"&default_query_exec_mode=exec", client)
+		},
+		"tenant key": func(t *testing.T, client string) queue.Service {
+			return overAPI(t, api, api.TenantKey(t, client), client)
+		},
+		"service key": func(t *testing.T, client string) queue.Service {
+			return overAPI(t, api, api.ServiceKey(t), client)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			queuetest.Run(t, open, queuetest.Options{})
+			queuetest.Run(t, func(t *testing.T) queue.Service { return open(t, clientOf(t)) }, queuetest.Options{
+				Names: func(t *testing.T) (name, absent string) {
+					names := task.QueueNames(clientOf(t))
+					return names.Normal, names.Low
+				},
+			})
 		})
 	}
 }

@@ -153,7 +153,7 @@ func tooLarge(b *bench) {
 }
 
 func notFound(b *bench) {
-	q := b.service.Queue(b.q.Name() + "-absent")
+	q := b.service.Queue(b.absent)
 	_, err := q.Send(b.Context(), "x", queue.SendOptions{})
 	b.wantErr(err, queue.ErrNotFound)
 	_, err = q.Receive(b.Context(), 1, time.Second)

@@ -19,19 +19,31 @@ import (
 type Options struct {
 	// Virtual runs each test in a testing/synctest bubble. The back end must not touch a network.
 	Virtual bool
+	// Names returns the names of a test's queue and of one that does not exist, for a back end that takes only some. Nil:
+	// unique names. The test is that for which the service was made.
+	Names func(t *testing.T) (name, absent string)
+}
+
+// uniqueNames are names that no other test has.
+func uniqueNames(*testing.T) (name, absent string) {
+	name = "test-" + strings.ToLower(rand.Text()[:12])
+	return name, name + "-absent"
 }
 
 // Run holds a back end against the contract of package queue. open makes a service, once for each
-// test; queues of unique names are made in it.
+// test; queues of unique names, or of Options.Names, are made in it.
 func Run(t *testing.T, open func(t *testing.T) queue.Service, o Options) {
+	if o.Names == nil {
+		o.Names = uniqueNames
+	}
 	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			if o.Virtual {
-				synctest.Test(t, func(t *testing.T) { c.run(newBench(t, open(t))) })
+				synctest.Test(t, func(t *testing.T) { c.run(newBench(t, open(t), o)) })
 				return
 			}
 			t.Parallel()
-			c.run(newBench(t, open(t)))
+			c.run(newBench(t, open(t), o))
 		})
 	}
 }
@@ -71,16 +83,18 @@ type bench struct {
 	*testing.T
 	service queue.Service
 	q       queue.Queue
+	absent  string // the name of a queue that does not exist
 }
 
-func newBench(t *testing.T, s queue.Service) *bench {
+func newBench(t *testing.T, s queue.Service, o Options) *bench {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
-	b := &bench{T: t, service: s, q: s.Queue("test-" + strings.ToLower(rand.Text()[:12]))}
+	name, absent := o.Names(t)
+	b := &bench{T: t, service: s, q: s.Queue(name), absent: absent}
 	b.must(b.q.Ensure(t.Context()))
 	return b
 }

@@ -106,5 +106,6 @@ func (s slots) wait() error {
 // normalQueue is where the worker's tasks are.
 func normalQueue() string { return task.QueueNames(client).Normal }
 
-// bareName is where the bare loop's messages are.
-const bareName = "bare"
+// bareName is where the bare loop's messages are: aw_queue_ensure takes the names of a client's own queues alone, and the
+// worker's tasks are in the normal one.
+const bareName = client + "-tasks-low"

@@ -94,9 +94,9 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 			values ('%[1]s', 'k', 's', 'm', 'direct', 'secret', false, now() - interval '1 day'),
 				('%[1]s', 'old', 's', 'm', 'direct', 'gone', true, now());
 		insert into llm_checks (client_id, job_id, confidence, verdict, model) values ('%[1]s', 'j', 0.5, 'secret', 'm');
-		insert into aw_queues (client_id, name) values ('%[1]s', 'q');
+		insert into aw_queues (client_id, name) values ('%[1]s', '%[1]s-tasks');
 		insert into aw_queue_messages (client_id, queue, id, part, visible_at, receipt, body)
-			values ('%[1]s', 'q', '00000000-0000-0000-0000-000000000001', 0, now(), '00000000-0000-0000-0000-000000000002', 'secret')`,
+			values ('%[1]s', '%[1]s-tasks', '00000000-0000-0000-0000-000000000001', 0, now(), '00000000-0000-0000-0000-000000000002', 'secret')`,
 		v.Client, v.Summary))
 	if err != nil {
 		t.Fatal(err)
@@ -139,9 +139,10 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		fields["job_id"], fields["fence"] = v.Running.JobID, v.Running.Fence
 		return args(fields)
 	}
+	tasks := v.Client + "-tasks"
 	message := func(fields map[string]any) json.RawMessage {
 		return args(with(fields, map[string]any{
-			"queue": "q", "id": "00000000-0000-0000-0000-000000000001", "receipt": "00000000-0000-0000-0000-000000000002",
+			"queue": tasks, "id": "00000000-0000-0000-0000-000000000001", "receipt": "00000000-0000-0000-0000-000000000002",
 		}))
 	}
 	failed := map[string]any{"class": "x", "code": "X", "message": "m", "type": "X"}
@@ -307,15 +308,15 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_enqueue_all": args(map[string]any{"tasks": []any{
 			map[string]any{"task_id": "planted2", "task_type": "ingest", "payload": map[string]any{}},
 		}}),
-		"aw_queue_ensure":  args(map[string]any{"queue": "planted"}),
-		"aw_queue_send":    args(map[string]any{"queue": "q", "text": "forged"}),
-		"aw_queue_receive": args(map[string]any{"queue": "q", "n": 1, "visibility_ms": 1000}),
-		"aw_queue_peek":    args(map[string]any{"queue": "q", "n": 1}),
-		"aw_queue_depth":   args(map[string]any{"queue": "q"}),
+		"aw_queue_ensure":  args(map[string]any{"queue": tasks + "-low"}),
+		"aw_queue_send":    args(map[string]any{"queue": tasks, "text": "forged"}),
+		"aw_queue_receive": args(map[string]any{"queue": tasks, "n": 1, "visibility_ms": 1000}),
+		"aw_queue_peek":    args(map[string]any{"queue": tasks, "n": 1}),
+		"aw_queue_depth":   args(map[string]any{"queue": tasks}),
 		"aw_queue_extend":  message(map[string]any{"visibility_ms": 1000}),
 		"aw_queue_release": message(map[string]any{"delay_ms": 0}),
 		"aw_queue_delete":  message(map[string]any{}),
-		"aw_queue_delete_all": args(map[string]any{"queue": "q", "messages": []any{map[string]any{
+		"aw_queue_delete_all": args(map[string]any{"queue": tasks, "messages": []any{map[string]any{
 			"id": "00000000-0000-0000-0000-000000000001", "receipt": "00000000-0000-0000-0000-000000000002",
 		}}}),
 		"aw_queue_tidy":         args(map[string]any{}),

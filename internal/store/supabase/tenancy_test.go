@@ -209,9 +209,9 @@ func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 		"term_counts":      {"term": "planted", "part": 1, "chunks": 1},
 		"term_totals":      {"language": "en", "part": 1, "chunks": 1, "words": 1},
 		"idempotency_keys": {"key": "k", "fingerprint": "f", "job_id": "j"},
-		"aw_queues":        {"name": "planted"},
+		"aw_queues":        {"name": v.Client + "-tasks-low"},
 		"aw_queue_messages": {
-			"queue": "q", "part": 0, "visible_at": "2026-01-01T00:00:00Z", "body": "forged",
+			"queue": v.Client + "-tasks", "part": 0, "visible_at": "2026-01-01T00:00:00Z", "body": "forged",
 		},
 		"partials": {
 			"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j",

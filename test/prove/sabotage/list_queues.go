@@ -24,6 +24,11 @@ func atTheQueues() []Sabotage {
 			Suites: onQueuePostgres, Tests: tests("queue/postgres", "TestStaleWorker"),
 		},
 		{
+			Name: "any-name-is-a-clients-queue", Breaks: []string{"I10"}, Dir: functions, Func: "aw_queue_ensure",
+			Old: "perform {{ .schema }}.aw_queue_check_name(v_client, p ->> 'queue');", New: "",
+			Suites: []Suite{{Package: "queue/postgres", Run: "^TestNames$"}}, Tests: tests("queue/postgres", "TestNames"),
+		},
+		{
 			Name: "outage-is-what-a-receive-meets", Breaks: []string{"I9"}, Dir: "queue/postgres", Func: "service.call",
 			Old: "if failing(err) {", New: `if failing(err) && op == "receive" {`,
 			Suites: []Suite{{Package: "queue/postgres", Run: "^TestWhatFails$"}}, Tests: tests("queue/postgres", "TestWhatFails"),

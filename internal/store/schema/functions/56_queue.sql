@@ -1,12 +1,26 @@
 -- Postgres as the queue. A received message is hidden until its visibility ends, by this database's clock, and belongs
--- to who has its receipt. Errors: AW018 no such queue, AW019 the text is too large.
+-- to who has its receipt. Errors: AW006 not a name of the client's queues, AW018 no such queue, AW019 the text is too large.
 
 -- aw_queue_part is the partition that takes new messages at a time: each of the three for a minute.
 create or replace function {{ .schema }}.aw_queue_part(at timestamptz) returns smallint
 language sql stable -- as extract is: else it would not be inlined
 return ((extract(epoch from at)::bigint / 60) % 3)::smallint;
 
--- aw_queue_check refuses a queue that doesn't exist.
+-- aw_queue_check_name refuses a name that is not one of the client's queues (task.QueueNames). A beginning would not do:
+-- acme-x-tasks is a queue of client acme-x, and not of acme. No name is of two clients, so a tenant can't send what
+-- another one's receives would have to read past (I10).
+create or replace function {{ .schema }}.aw_queue_check_name(v_client text, v_queue text) returns void
+language plpgsql immutable set search_path = {{ .path }} as $$
+begin
+  if v_queue is null or v_queue not in (
+       v_client || '-tasks', v_client || '-tasks-high', v_client || '-tasks-low', v_client || '-tasks-deadletter') then
+    raise exception 'client % has no queue of the name %: its queues are %-tasks, and that with -high, -low or -deadletter',
+      v_client, coalesce(left(v_queue, 63), '(none)'), v_client using errcode = 'AW006';
+  end if;
+end $$;
+
+-- aw_queue_check refuses a queue that doesn't exist. Earlier versions created queues of any name: what is in them can
+-- still be received, counted and deleted.
 create or replace function {{ .schema }}.aw_queue_check(v_client text, v_queue text) returns void
 language plpgsql stable set search_path = {{ .path }} as $$
 begin
@@ -15,17 +29,15 @@ begin
   end if;
 end $$;
 
--- aw_queue_ensure creates a queue unless it exists.
+-- aw_queue_ensure creates a queue of the client unless it exists.
 create or replace function {{ .schema }}.aw_queue_ensure(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  c_most constant integer := 1000; -- no tenant may fill the table with names
   v_client text := {{ .schema }}.aw_tenant(p);
 begin
+  perform {{ .schema }}.aw_queue_check_name(v_client, p ->> 'queue');
   if exists (select from {{ .schema }}.aw_queues where client_id = v_client and name = p ->> 'queue') then
-    return '{}';
-  elsif (select count(*) from {{ .schema }}.aw_queues where client_id = v_client) >= c_most then
-    raise exception 'this client has % queues already', c_most using errcode = 'AW006';
+    return '{}'; -- on a database that is read-only, too
   end if;
   insert into {{ .schema }}.aw_queues (client_id, name) values (v_client, p ->> 'queue')
   on conflict (name, client_id) do nothing;
@@ -59,8 +71,8 @@ begin
   return v_id;
 end $$;
 
--- aw_queue_send sends a message: visible after delay_ms, kept for ttl_ms (null: until it is deleted). With held the
--- sender gets its receipt.
+-- aw_queue_send sends a message to a queue of the client: visible after delay_ms, kept for ttl_ms (null: until it is
+-- deleted). With held the sender gets its receipt.
 create or replace function {{ .schema }}.aw_queue_send(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -68,6 +80,7 @@ declare
   v_receipt uuid := case when (p ->> 'held')::boolean then gen_random_uuid() end;
   v_id uuid;
 begin
+  perform {{ .schema }}.aw_queue_check_name(v_client, p ->> 'queue');
   perform {{ .schema }}.aw_queue_check(v_client, p ->> 'queue');
   v_id := {{ .schema }}.aw_queue_put(v_client, p ->> 'queue', p ->> 'text',
     coalesce({{ .schema }}.aw_interval(p -> 'delay_ms'), interval '0'), {{ .schema }}.aw_interval(p -> 'ttl_ms'),
