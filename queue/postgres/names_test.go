@@ -66,3 +66,35 @@ func TestNamesOfBefore(t *testing.T) {
 	}
 	must(t, got[0].Lease.Delete(t.Context()))
 }
+
+// TestFilledByAnother (I10): what another tenant has put into a queue of this one's name, by a version that took any, costs
+// this one's calls nothing.
+func TestFilledByAnother(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, small)
+	q := open(t, url, "acme", "acme-tasks")
+	super := connect(t, url)
+	_, err := super.Exec(t.Context(), `
+		insert into aw_queue_messages (client_id, queue, part, inserted_at, visible_at, receipt, body)
+		select 'mallory', 'acme-tasks', n % 3, x, x, case n % 2 when 0 then gen_random_uuid() end, 'x'
+		from (select n, now() - interval '1 hour' + n * interval '1 ms' as x from generate_series(1, 20000) n) y;
+		analyze aw_queue_messages`)
+	must(t, err)
+	_, err = q.Send(t.Context(), "acme's", queue.SendOptions{})
+	must(t, err)
+	conn := as(t, url, "acme")
+	for _, call := range []string{"aw_queue_peek", "aw_queue_depth", "aw_queue_receive"} {
+		tx, err := conn.Begin(t.Context())
+		must(t, err)
+		var answer string
+		must(t, tx.QueryRow(t.Context(), "select "+call+`('{"client_id": "acme", "queue": "acme-tasks", "n": 1,
+			"visibility_ms": 60000}')::text`).Scan(&answer))
+		var read int
+		must(t, tx.QueryRow(t.Context(), `select sum(seq_tup_read + idx_tup_fetch) from pg_stat_xact_user_tables
+			where relname like 'aw\_queue\_messages\__'`).Scan(&read))
+		must(t, tx.Rollback(t.Context()))
+		if read > 20 || !strings.Contains(answer, "acme's") && answer != `{"depth": 1}` {
+			t.Errorf("%s answers %s and reads %d messages", call, answer, read)
+		}
+	}
+}

@@ -19,7 +19,7 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		alter table documents drop column chunks_left cascade, drop column terms_renewed cascade;
 		alter table webhook_deliveries drop column host cascade;
 		drop function aw_set_delivery_host cascade;
-		drop index aw_queue_messages_waiting, aw_queue_messages_held;
+		drop index aw_queue_messages_unreceived, aw_queue_messages_received;
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
 		alter table jobs drop column queued_at cascade;
 		alter table document_versions drop column warnings cascade;
@@ -69,7 +69,7 @@ func TestMigrateBesideSenders(t *testing.T) {
 	o := schema.Options{Dimensions: 8}
 	url := stacktest.PostgresWith(t, o)
 	watcher, sender := connect(t, url), connect(t, url)
-	if _, err := watcher.Exec(t.Context(), `drop index aw_queue_messages_waiting, aw_queue_messages_held;
+	if _, err := watcher.Exec(t.Context(), `drop index aw_queue_messages_unreceived, aw_queue_messages_received;
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
 		alter table jobs drop column queued_at cascade;
 		alter table document_versions drop column warnings cascade;
@@ -112,5 +112,10 @@ func TestMigrateBesideSenders(t *testing.T) {
 	}
 	if err := <-migrated; err != nil {
 		t.Errorf("migrate beside a send: %v", err)
+	}
+	var left string
+	if err := watcher.QueryRow(t.Context(), `select string_agg(substr(x, 19), ' ' order by x) from (
+		select indexrelid::regclass::text as x from pg_index where indrelid = 'aw_queue_messages'::regclass) y`).Scan(&left); err != nil || left != "pkey received unreceived" {
+		t.Errorf("the indexes are %s, %v", left, err)
 	}
 }

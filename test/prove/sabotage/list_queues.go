@@ -29,6 +29,12 @@ func atTheQueues() []Sabotage {
 			Suites: []Suite{{Package: "queue/postgres", Run: "^TestNames$"}}, Tests: tests("queue/postgres", "TestNames"),
 		},
 		{
+			Name: "receives-read-past-other-clients", Breaks: []string{"I10"}, Dir: migrations,
+			Func: "aw_queue_messages_unreceived", Old: "(client_id, queue, visible_at)", New: "(queue, visible_at)",
+			Suites: []Suite{{Package: "queue/postgres", Run: "^TestFilledByAnother$"}},
+			Tests:  tests("queue/postgres", "TestFilledByAnother"),
+		},
+		{
 			Name: "outage-is-what-a-receive-meets", Breaks: []string{"I9"}, Dir: "queue/postgres", Func: "service.call",
 			Old: "if failing(err) {", New: `if failing(err) && op == "receive" {`,
 			Suites: []Suite{{Package: "queue/postgres", Run: "^TestWhatFails$"}}, Tests: tests("queue/postgres", "TestWhatFails"),

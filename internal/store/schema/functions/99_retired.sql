@@ -41,6 +41,7 @@ begin
   end;
 end $$;
 
--- The index that the functions of before migration 047 read. migrate runs this file in a transaction of its own: a call
--- that began by an old body and waited for this one would sort the whole queue.
-drop index if exists {{ .schema }}.aw_queue_messages_due;
+-- The indexes that the functions of before migrations 047 and 049 read. migrate runs this file in a transaction of its own: a
+-- call that began by an old body and waited for this one would sort the whole queue.
+drop index if exists {{ .schema }}.aw_queue_messages_due, {{ .schema }}.aw_queue_messages_waiting,
+  {{ .schema }}.aw_queue_messages_held;
