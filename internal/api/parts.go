@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -44,9 +45,8 @@ func camel(v any) any {
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for name, value := range v {
-			out[name] = value // as stored, unless it is in camelCase already
-		}
+		// as stored, unless it is in camelCase already
+		maps.Copy(out, v)
 		for name, value := range v {
 			renamed := camelName(name)
 			if _, taken := v[renamed]; renamed == name || !taken {

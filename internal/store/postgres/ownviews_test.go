@@ -63,7 +63,7 @@ func TestOwnViews(t *testing.T) {
 		if strings.Contains(full, token) != hides || strings.Contains(full, "the body") || strings.Contains(full, "the answer") {
 			t.Errorf("the worker reads %s: %s", view, full)
 		}
-		for _, column := range strings.Fields(columns[view]) {
+		for column := range strings.FieldsSeq(columns[view]) {
 			if !strings.Contains(full, `"`+column+`":`) {
 				t.Errorf("%s has no column %s", view, column)
 			}

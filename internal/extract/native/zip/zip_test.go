@@ -53,17 +53,17 @@ func TestCodePages(t *testing.T) {
 		"Western": {charmap.CodePage437, []string{"grün.txt", "Übersicht für März.txt"}},
 	} {
 		var parts []string
-		want := ""
+		var want strings.Builder
 		for _, name := range tt.names {
 			coded, err := tt.code.NewEncoder().String(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			parts = append(parts, coded, "Text.")
-			want += "# " + name + "\n\nText.\n\n"
+			want.WriteString("# " + name + "\n\nText.\n\n")
 		}
 		got := nativetest.Markdown(t, reader(), extract.Zip, nativetest.Zip(t, parts...))
-		if got != strings.TrimSuffix(want, "\n") {
+		if got != strings.TrimSuffix(want.String(), "\n") {
 			t.Errorf("%s: got\n%s", what, got)
 		}
 	}
