@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	record "github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -147,6 +148,34 @@ func TestSubmitBesideALaterRun(t *testing.T) {
 		w.settled(6 * time.Hour)
 		if n := runs.Load(); n != 3 {
 			t.Errorf("%d runs, want 3", n)
+		}
+	})
+}
+
+// TestRecordedIsSentOnce: a sweep sends a recorded message once, though its job does not begin by it for long.
+func TestRecordedIsSentOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		texts := w.watchSends()
+		text := `{"task_id":"t1","task_type":"test","payload":{"n":1}}`
+		h := w.begun(text, 3)
+		if _, err := w.store.Heartbeat(t.Context(), store.Heartbeat{Holder: h, Lease: 2 * time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		decoded, err := task.Decode(text, task.Options{ClientID: "acme"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := store.Submission{
+			Task: record.Record(decoded.Task, 3), Queue: w.queues.Normal.Name(), Message: text, SendAt: new(time.Now()),
+		}
+		s.Hints = []byte(`{"force":true}`)
+		if _, err := w.store.Submit(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		w.start(done)
+		w.settled(time.Hour)
+		if n := len(*texts); n != 1 {
+			t.Errorf("sent %d times, want once", n)
 		}
 	})
 }

@@ -181,13 +181,13 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, er
 		return false, nil
 	}
 	text := identified(q, u, u.Message)
-	err = e.sendRecorded(ctx, q, u.JobID, text)
+	err = e.sendRecorded(ctx, q, u.JobID, text, u.Message)
 	if errors.Is(err, queue.ErrTooLarge) { // an older version recorded it as it came
 		claim, failed := message.Fit(ctx, e.deps.Bucket, task.Task{ID: u.JobID}, text)
 		if failed != nil {
 			return false, failed
 		}
-		err = e.sendRecorded(ctx, q, u.JobID, identified(q, u, claim))
+		err = e.sendRecorded(ctx, q, u.JobID, identified(q, u, claim), u.Message)
 	}
 	if err != nil {
 		return !errors.Is(err, errNotTaken), err
@@ -221,7 +221,7 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	if recorded, err := e.deps.Store.Resend(ctx, again); err != nil || !recorded {
 		return false, err // the job moved on, or another worker's sweep was first
 	}
-	if err := e.sendRecorded(ctx, q, s.Job.ID, text); err != nil {
+	if err := e.sendRecorded(ctx, q, s.Job.ID, text, text); err != nil {
 		return true, err
 	}
 	log.Warn("resent the message of a job that no worker had picked up", "attempts", s.Job.Attempts)
@@ -252,13 +252,13 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 // errNotTaken reports that a message could not be put on its queue.
 var errNotTaken = errors.New("the queue did not take it")
 
-// sendRecorded sends a recorded message, to a queue that may have been deleted, and records that it was sent.
-func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text string) error {
+// sendRecorded sends the text of a recorded message, to a queue that may have been deleted, and records that it was sent.
+func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text, recorded string) error {
 	if err := sendEnsured(ctx, q, text, queue.SendOptions{}); err != nil {
 		return fmt.Errorf("send the message of job %s: %w: %w", jobID, errNotTaken, err)
 	}
 	e.Wake()
-	if err := e.deps.Store.MarkSent(ctx, jobID, text); err != nil {
+	if err := e.deps.Store.MarkSent(ctx, jobID, recorded); err != nil {
 		return fmt.Errorf("record that job %s was sent: %w", jobID, err)
 	}
 	return nil

@@ -135,8 +135,8 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begin
 	r.tell(own("started", fmt.Sprintf("attempt %d of %d started", r.Attempts, r.MaxAttempts)))
 	r.ID = b.ID
 	r.Worker, r.LeaseEnds, r.NotBefore, r.AttemptStarted = b.Worker, now.Add(b.Lease), time.Time{}, now
-	// Unless it asks for another run, one that starts later or was recorded since this one was begun.
-	if !r.later(now) && (r.SeriesStarted.IsZero() || r.Submitted == nil || r.Submitted.Message == b.Original) {
+	// Unless it asks for another run, one that starts later or was recorded since this message began the series.
+	if !r.later(now) && (r.SeriesStarted.IsZero() || !r.Consumed[b.Source.MessageID]) {
 		r.wasSent() // it came: no sweep needs to send it again
 	}
 	if r.Started.IsZero() {

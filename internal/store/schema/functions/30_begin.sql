@@ -24,9 +24,9 @@ declare
   v_last record;
   v_message_id text := nullif(p #>> '{source,message_id}', '');
   v_first boolean := j.series_started_at is null;
-  -- It asks for another run: one that starts later, or that was recorded since this one was begun.
+  -- It asks for another run: one that starts later, or that was recorded since this message began the series.
   v_other boolean := j.message is not null and (coalesce(j.run_at > clock_timestamp(), false)
-    or not v_first and j.message is distinct from p ->> 'original_message');
+    or not v_first and coalesce(v_message_id = any (j.message_ids), false));
   v_sent integer := 0;
 begin
   if j.fingerprint = '' then -- aw_enqueue recorded it
