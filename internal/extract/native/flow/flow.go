@@ -12,12 +12,12 @@ import (
 // Writer writes the flow of one document. Call Flush at the end.
 type Writer struct {
 	emit  extract.Emit
-	code  *extract.Block // consecutive lines of code, not emitted yet
-	notes []extract.Block
-	cited int  // notes referred to so far
-	limit int  // of characters, for the error
-	bytes int  // remaining budget for text
-	look  Look // of the next block
+	code  *line           // consecutive lines of code, not emitted yet
+	notes []extract.Block // that the block refers to which comes next
+	cited int             // notes referred to so far
+	limit int             // of characters, for the error
+	bytes int             // remaining budget for text
+	look  Look            // of the next block
 	heads headings
 
 	typed  []line // consecutive paragraphs in the letters of a typewriter, not emitted yet
@@ -39,34 +39,32 @@ func (w *Writer) Set(look Look) { w.look = look }
 
 // Block emits a block of the main text and the notes that it refers to.
 func (w *Writer) Block(b extract.Block) error {
-	look := w.look
-	w.look = Look{}
-	if look.Typed != "" && b.Kind == extract.Paragraph {
-		return w.hold(b, look)
+	l := line{b, w.look, w.notes}
+	w.look, w.notes = Look{}, nil
+	if l.look.Typed != "" && b.Kind == extract.Paragraph {
+		return w.hold(l)
 	}
 	if err := w.flushTyped(); err != nil {
 		return err
 	}
-	return w.block(b, look)
+	return w.block(l)
 }
 
-func (w *Writer) block(b extract.Block, look Look) error {
-	if b.Kind == extract.Code && w.code != nil && w.code.Page == b.Page {
-		w.code.Text += "\n" + b.Text
+func (w *Writer) block(l line) error {
+	if l.Kind == extract.Code && w.code != nil && w.code.Page == l.Page {
+		w.code.Text += "\n" + l.Text
+		w.code.notes = append(w.code.notes, l.notes...)
 		return nil
 	}
 	if err := w.flushCode(); err != nil {
 		return err
 	}
-	if b.Kind == extract.Code {
-		w.code = &b
+	if l.Kind == extract.Code {
+		w.code = &l
 		return nil
 	}
-	w.heads.look = look
-	if err := w.emit(b); err != nil {
-		return err
-	}
-	return w.flushNotes()
+	w.heads.look = l.look
+	return w.emitAll(append([]extract.Block{l.Block}, l.notes...))
 }
 
 // Cite keeps a note until the current block is emitted, and returns its reference mark.
@@ -99,7 +97,9 @@ func (w *Writer) Flush() error {
 	if err := w.flushCode(); err != nil {
 		return err
 	}
-	if err := w.flushNotes(); err != nil {
+	notes := w.notes
+	w.notes = nil
+	if err := w.emitAll(notes); err != nil {
 		return err
 	}
 	return w.heads.settle(true)
@@ -111,17 +111,12 @@ func (w *Writer) flushCode() error {
 	}
 	code := *w.code
 	w.code = nil
-	if err := w.emit(code); err != nil {
-		return err
-	}
-	return w.flushNotes()
+	return w.emitAll(append([]extract.Block{code.Block}, code.notes...))
 }
 
-func (w *Writer) flushNotes() error {
-	notes := w.notes
-	w.notes = nil
-	for _, note := range notes {
-		if err := w.emit(note); err != nil {
+func (w *Writer) emitAll(blocks []extract.Block) error {
+	for _, b := range blocks {
+		if err := w.emit(b); err != nil {
 			return err
 		}
 	}

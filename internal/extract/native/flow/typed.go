@@ -7,10 +7,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
-// line is a paragraph in the letters of a typewriter with its look: a line of code, perhaps.
+// line is a block with its look and the notes that it refers to.
 type line struct {
 	extract.Block
-	look Look
+	look  Look
+	notes []extract.Block
 }
 
 const (
@@ -27,9 +28,9 @@ var codeLine = pattern.New(`^\s*(?:#!|#include|//|/\*|<[/?!]?\w[^>]*>|@\w+\(|"[\
 	`\w\((?:[^()s][^()]*|s[^()]+)?\)(?:[;:{]|\.\w+\(.*)?\s*$|[)\]}"'\d];\s*$|[{}]\s*$|\S (?:[=!+*-]?=|:=|->|=>|&&|\|\|) \S|^\s*[\w.]+=\S|::`)
 
 // hold holds a paragraph that is set as code is, until the next one that isn't.
-func (w *Writer) hold(b extract.Block, look Look) error {
-	w.typed = append(w.typed, line{b, look})
-	if w.typing += len(b.Text); w.typing < maxTyped {
+func (w *Writer) hold(l line) error {
+	w.typed = append(w.typed, l)
+	if w.typing += len(l.Text); w.typing < maxTyped {
 		return nil
 	}
 	return w.flushTyped()
@@ -44,7 +45,7 @@ func (w *Writer) flushTyped() error {
 		if code {
 			t.Kind, t.Text, t.Links = extract.Code, t.look.Typed, nil
 		}
-		if err := w.block(t.Block, t.look); err != nil {
+		if err := w.block(t); err != nil {
 			return err
 		}
 	}
