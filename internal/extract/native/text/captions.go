@@ -15,24 +15,27 @@ import (
 )
 
 var (
-	captionStart = pattern.New(`^\x{FEFF}?(?:WEBVTT(?:[ \t][^\n]*)?\r?\n|\s*\d+[ \t]*\r?\n\d+:\d\d:\d\d[,.]\d{3}[ \t]*-->)`)
-	captionTime  = pattern.New(`^\s*(?:\d+:)?\d\d:\d\d[,.]\d{3}\s*-->`)
-	captionNote  = pattern.New(`^(?:\x{FEFF}?WEBVTT|NOTE|STYLE|REGION)(?:\s|$)`)
-	captionVoice = pattern.New(`<v(?:\.[^\s>]*)?\s+([^>]+)>`)
-	captionWord  = pattern.New(`<\d+:[\d:.]+>`)
-	captionTag   = pattern.New(`</?(?:v|c|i|b|u|s|lang|ruby|rt|font)(?:[.\s][^>]*)?>|\{\\an\d\}`)
+	captionStart  = pattern.New(`^\x{FEFF}?(?:WEBVTT(?:[ \t][^\n]*)?\r?\n|\s*\d+[ \t]*\r?\n\d+:\d\d:\d\d[,.]\d{3}[ \t]*-->)`)
+	captionTime   = pattern.New(`^\s*(?:\d+:)?\d\d:\d\d[,.]\d{3}\s*-->`)
+	captionNumber = pattern.New(`^\d+$`)
+	captionNote   = pattern.New(`^(?:\x{FEFF}?WEBVTT|NOTE|STYLE|REGION)(?:\s|$)`)
+	captionVoice  = pattern.New(`<v(?:\.[^\s>]*)?\s+([^>]+)>`)
+	captionWord   = pattern.New(`<\d+:[\d:.]+>`)
+	captionTag    = pattern.New(`</?(?:v|c|i|b|u|s|lang|ruby|rt|font)(?:[.\s][^>]*)?>|\{\\an\d\}`)
 )
 
-// isCaptions reports whether a text is the captions of a recording: WebVTT or SubRip.
-func isCaptions(lines *bufio.Reader) bool {
+// isCaptions reports whether a text is the captions of a recording, WebVTT or SubRip, and whether it is WebVTT.
+func isCaptions(lines *bufio.Reader) (is, web bool) {
 	start, _ := lines.Peek(maxLine) // the reader of the lines reports what can't be read
-	return captionStart.Match(start) && bytes.Contains(start, []byte("-->"))
+	return captionStart.Match(start) && bytes.Contains(start, []byte("-->")),
+		bytes.HasPrefix(bytes.TrimPrefix(start, []byte("\ufeff")), []byte("WEBVTT"))
 }
 
 // captions reads what is said in a recording: a paragraph a caption, without its number, its time and its style, and
 // with the speaker where it is another one.
 type captions struct {
 	p       *parser
+	web     bool // WebVTT: a number in front of a time may be text
 	timed   bool // the caption that is read has its time
 	rolling bool // words have times of their own: such captions begin with the end of the one before
 	speaker string
@@ -65,8 +68,10 @@ func (c *captions) line(line string) error {
 	case line == "":
 		return c.end()
 	case captionTime.MatchString(line):
-		p.lines, p.bytes, c.timed = nil, 0, true // before it is the number
-		return nil
+		c.unnumber()
+		err := c.end()
+		c.timed = true
+		return err
 	}
 	if p.bytes += len(line); p.bytes > maxParagraph {
 		if err := c.end(); err != nil {
@@ -76,6 +81,15 @@ func (c *captions) line(line string) error {
 	}
 	p.lines = append(p.lines, line)
 	return nil
+}
+
+// unnumber takes away what stands before the time of the next caption: its number or name. There may be no empty line before
+// that; then WebVTT has no name there, but the last line of the caption before.
+func (c *captions) unnumber() {
+	last := len(c.p.lines) - 1
+	if last >= 0 && (!c.timed || !c.web && captionNumber.MatchString(c.p.lines[last])) {
+		c.p.lines = c.p.lines[:last]
+	}
 }
 
 // end emits the caption that is read. Lines without a time that are no notes are the rest of one with empty lines.

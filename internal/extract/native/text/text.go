@@ -21,7 +21,7 @@ const (
 )
 
 // New returns an extractor of plain text. Blocks have a page only in a file with form feeds.
-func New() extract.Extractor { return extract.Func("native/text", 2, read) }
+func New() extract.Extractor { return extract.Func("native/text", 3, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -53,8 +53,8 @@ type parser struct {
 
 func (p *parser) read(ctx context.Context, r io.Reader) error {
 	lines := bufio.NewReaderSize(r, maxLine)
-	if isCaptions(lines) {
-		return (&captions{p: p}).read(ctx, lines)
+	if is, web := isCaptions(lines); is {
+		return (&captions{p: p, web: web}).read(ctx, lines)
 	}
 	continued := false // the piece continues the previous line
 	for {

@@ -76,6 +76,19 @@ func TestExtract(t *testing.T) {
 			[]extract.Block{paragraph("Yes.", 0), paragraph("Yes. 42", 0)},
 			0,
 		},
+		{
+			"SubRip without empty lines",
+			"1\n00:00:01,000 --> 00:00:02,000\nOne.\n2\n00:00:02,000 --> 00:00:03,000\nTwo.\n\nand more\n3\n" +
+				"00:00:03,000 --> 00:00:04,000\n4\n00:00:04,000 --> 00:00:05,000\nFour.",
+			[]extract.Block{paragraph("One.", 0), paragraph("Two.", 0), paragraph("and more", 0), paragraph("Four.", 0)},
+			0,
+		},
+		{
+			"WebVTT without empty lines",
+			"WEBVTT\n00:01.000 --> 00:02.000\nOne.\n42\n00:02.000 --> 00:03.000\nTwo.\n\nname\n00:03.000 --> 00:04.000\nThree.",
+			[]extract.Block{paragraph("One. 42", 0), paragraph("Two.", 0), paragraph("Three.", 0)},
+			0,
+		},
 		{"no captions", "WEBVTT is a format", []extract.Block{paragraph("WEBVTT is a format", 0)}, 0},
 		{"NUL and controls", "a\x00b\x07c", []extract.Block{paragraph("abc", 0)}, 0},
 		{"nothing", " \n\n", nil, 0},

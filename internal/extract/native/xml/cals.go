@@ -17,6 +17,10 @@ type group struct {
 	rows  int   // of the table before the group
 }
 
+// near is the width up to which edges of columns are as good as one. A column that is no wider, as those are whose widths are
+// in inches, has no width that helps.
+const near = 3
+
 // startGroup begins a part of the table that is open.
 func (w *walker) startGroup() {
 	if w.tables == 1 && len(w.groups) < maxSpan {
@@ -35,7 +39,7 @@ func (w *walker) addColumn(e xml.StartElement) {
 	}
 	width, _ := strconv.Atoi(strings.TrimRight(strings.ToLower(attr(e, "colwidth")), "abcdefghijklmnopqrstuvwxyz"))
 	end := 0
-	if n := len(g.ends); width > 0 && width < 1<<16 && (n == 0 || g.ends[n-1] > 0) {
+	if n := len(g.ends); width > near && width < 1<<16 && (n == 0 || g.ends[n-1] > 0) {
 		end = width
 		if n > 0 {
 			end += g.ends[n-1]
@@ -64,9 +68,11 @@ func align(t *extract.Table, groups []group) {
 	for _, g := range groups {
 		edges = append(edges, g.ends...)
 	}
+	if len(groups) < 2 || slices.Contains(edges, 0) {
+		return
+	}
 	slices.Sort(edges)
-	edges = distinct(edges)
-	if len(groups) < 2 || edges == nil || edges[0] == 0 || len(edges) > maxSpan {
+	if edges = distinct(edges); edges == nil || len(edges) > maxSpan {
 		return
 	}
 	for _, row := range t.Rows {
@@ -87,7 +93,6 @@ func align(t *extract.Table, groups []group) {
 
 // distinct returns the last of those sorted edges that are as good as one.
 func distinct(edges []int) []int {
-	const near = 3
 	var all []int
 	for i, edge := range edges {
 		if i+1 == len(edges) || edges[i+1] > edge+near {

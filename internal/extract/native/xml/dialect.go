@@ -73,7 +73,7 @@ var (
 		"def-item": item, "contrib": byline, "aff": paragraph, "kwd-group": byline, "label": label, "caption": caption,
 		"table": table, "tr": row, "td": cell, "th": headCell, "preformat": code, "break": lineBreak,
 		"volume": numbering, "issue": numbering, "fpage": numbering, "lpage": numbering, "elocation-id": numbering,
-		"thead": headRows, "name": record, "person-group": record, "element-citation": record, "string-name": field,
+		"thead": headRows, "name": record, "person-group": record, "element-citation": record, "string-name": record,
 		"surname": surname, "given-names": givenName, "suffix": field, "kwd": field, "award-group": byline, "award-id": field,
 		"funding-source": field, "principal-award-recipient": field, "role": contribution, "collab": field, "source": field, "year": field,
 		"publisher-name": field,

@@ -54,6 +54,14 @@ func TestPatents(t *testing.T) {
 				`<entry>1</entry><entry>2</entry></row></tbody></tgroup></table></p></description></us-patent-grant>`,
 			"See\n\n|  | TABLE 1 | TABLE 1 |\n| - | - | - |\n| A | 1 | 2 |\n",
 		},
+		"widths in inches put no cells below each other": {
+			`<us-patent-grant><description><p>See<table><tgroup cols="3"><colspec colname="1" colwidth="1in"/>` +
+				`<colspec colname="2" colwidth="1in"/><colspec colname="3" colwidth="8in"/><tbody><row><entry>A</entry><entry>1</entry>` +
+				`<entry>x</entry></row></tbody></tgroup><tgroup cols="2"><colspec colname="1" colwidth="6in"/>` +
+				`<colspec colname="2" colwidth="4in"/><tbody><row><entry>B</entry><entry>2</entry></row></tbody></tgroup></table></p>` +
+				`</description></us-patent-grant>`,
+			"See\n\n| A | 1 | x |\n| - | - | - |\n| B | 2 |  |\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

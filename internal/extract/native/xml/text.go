@@ -75,7 +75,7 @@ func (w *walker) endLabel() error {
 	return w.out.Block(extract.Block{Kind: extract.Caption, Text: text})
 }
 
-// known reports whether the document named a person or a company before, as those that apply for a patent and own it.
+// known reports whether the facts of a patent named a person or a company before: who applies for it often owns it, too.
 func (w *walker) known(name string) bool {
 	if w.people[name] {
 		return true

@@ -49,7 +49,7 @@ type walker struct {
 	surname  string          // of a person whose given names follow
 	level    int             // of the heading that is read, within its section
 	groups   []group         // of the table
-	people   map[string]bool // bylines so far
+	people   map[string]bool // bylines of a patent so far
 }
 
 // document reads the tokens after the root element's start, which is start.
@@ -162,6 +162,7 @@ func (w *walker) end() error {
 	case number:
 		w.buffer.WriteByte(' ')
 	case title, docTitle, paragraph, byline, code, markup, heading, claim:
+		w.endName() // of a person without an element of its own
 		err := w.flush(last.role)
 		w.keep = false
 		return err
@@ -234,6 +235,9 @@ func (w *walker) flush(as role) error {
 	}
 	b := extract.Block{Kind: extract.Paragraph, Text: joined(w.label + " " + text)}
 	w.label = ""
+	if as == byline {
+		b.Text = strings.TrimLeft(b.Text, ", ") // between the surname, which came first, and the given names
+	}
 	switch {
 	case w.keep && as == code:
 		b.Kind, b.Text = extract.Code, strings.Trim(text, "\r\n")
@@ -243,7 +247,7 @@ func (w *walker) flush(as role) error {
 		return w.heading(b.Text, w.sections)
 	case as == heading:
 		return w.heading(b.Text, w.sections+w.level)
-	case as == byline && w.known(b.Text):
+	case as == byline && w.within(facts) && w.known(b.Text):
 		return nil
 	case as == docTitle && w.title == "":
 		w.title = b.Text

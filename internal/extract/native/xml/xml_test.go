@@ -47,6 +47,17 @@ func TestKinds(t *testing.T) {
 				`</mixed-citation></ref></ref-list></back></article>`,
 			"# T\n\nJane André 1 2\n\n1 Quay House Malta\n\nin vivo3 H2O\n\n- Nishio H Awano T Cranes Nature 2010 12 45 67\n- 2011 Q\n",
 		},
+		"names of authors": {
+			`<article><front><article-meta><title-group><article-title>T</article-title></title-group><contrib-group><contrib>` +
+				`<string-name><given-names>Ada</given-names> <surname>Muir</surname></string-name></contrib><contrib><string-name>` +
+				`<surname>Moore</surname>, <given-names>Ben</given-names></string-name></contrib><contrib><surname>Li</surname>` +
+				`<given-names>Wei</given-names></contrib><contrib><surname>Only</surname></contrib><contrib><name><surname>Zhang` +
+				`</surname><given-names>Wei</given-names></name></contrib><contrib><name><surname>Zhang</surname><given-names>Wei` +
+				`</given-names></name></contrib></contrib-group></article-meta></front><body><p>Text.</p></body><back><ref-list><ref>` +
+				`<element-citation><name><surname>Awano</surname><given-names>T</given-names></name></element-citation></ref>` +
+				`</ref-list></back></article>`,
+			"# T\n\nAda Muir\n\nBen Moore\n\nWei Li\n\nOnly\n\nWei Zhang\n\nWei Zhang\n\nText.\n\n- Awano T\n",
+		},
 		"captions are no headings": {
 			`<article><article-title>T</article-title><abstract><sec><title>Why</title><p>So.</p></sec></abstract><abstract>` +
 				`<title>Summary</title><p>S.</p></abstract><body><sec><title>Results</title><fig><label>Fig 1</label><caption>` +
