@@ -10,9 +10,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// keep returns the outcome of an unchanged document: no model call, no chunk written. reading is set if the bytes
-// differ but have the same text; nil: the bytes are the same.
-func (w *work) keep(of source.Version, reading *store.Reading) (handlers.Outcome, error) {
+// keep returns the outcome of an unchanged document: no chunk written. changed.Reading is set if the bytes differ but have
+// the same text, changed.Again if they were read again, with less in them.
+func (w *work) keep(of source.Version, changed store.Retention) (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
@@ -22,18 +22,17 @@ func (w *work) keep(of source.Version, reading *store.Reading) (handlers.Outcome
 		Pages: active.Pages, Chunks: active.Chunks, Reused: active.Chunks, Characters: active.Characters,
 		Extractor: active.Extractor, ContentSHA256: active.ContentSHA256, Unchanged: true,
 	}
-	if reading != nil {
+	if changed.Reading != nil {
 		result.Warnings = w.warnings()
 	} else {
 		result.Warnings = w.kept()
 	}
+	changed.DocumentID, changed.Version, changed.Blob = w.staged.DocumentID, w.staged.Version, w.payload.Blob
+	changed.SourceETag, changed.SourceModified, changed.Metadata = of.ETag, of.Modified, w.payload.Metadata
 	return handlers.Outcome{
-		Result: result,
-		Effects: []store.Effect{{Kind: store.EffectKeepDocument, Args: store.Retention{
-			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Blob: w.payload.Blob,
-			SourceETag: of.ETag, SourceModified: of.Modified, Metadata: w.payload.Metadata, Reading: reading,
-		}}},
-		Unused: w.unused(),
+		Result:  result,
+		Effects: []store.Effect{{Kind: store.EffectKeepDocument, Args: changed}},
+		Unused:  w.unused(),
 	}, nil
 }
 

@@ -192,7 +192,7 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 		Progress: func(fraction float64) { w.call.Progress.Report(fraction, "") },
 	})
 	if errors.Is(err, source.ErrUnchanged) {
-		return w.keep(known, nil)
+		return w.keep(known, store.Retention{})
 	}
 	if err != nil {
 		return handlers.Outcome{}, err
@@ -211,7 +211,7 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	w.source.Memory = w.notes.Note(noteExtractor)
 	w.pipeline = w.pipelineID(w.source.Format)
 	if w.sameBytes() {
-		return w.keep(file.Version, nil)
+		return w.keep(file.Version, store.Retention{})
 	}
 	if err := w.index(ctx); err != nil {
 		return handlers.Outcome{}, handlers.Stopped(ctx, err)
@@ -219,9 +219,12 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err := w.spoils(); err != nil {
 		return handlers.Outcome{}, err
 	}
-	if w.sameText {
+	switch {
+	case w.sameText:
 		reading := w.reading()
-		return w.keep(file.Version, &reading)
+		return w.keep(file.Version, store.Retention{Reading: &reading})
+	case w.worse():
+		return w.keep(file.Version, store.Retention{Again: w.again()})
 	}
 	return w.activate(ctx)
 }

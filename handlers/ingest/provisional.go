@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ import (
 const (
 	provisional  = "provisional="
 	mostReadings = 6
+
+	readAgain = "it was not read in full for a reason that may pass: its next ingest reads it again"
 )
 
 // due reports whether a prefix submits a document again that was read provisionally so often, and last this long ago.
@@ -49,22 +52,64 @@ func settled(a *store.ActiveVersion, pipeline string) bool {
 
 // made returns what the version was made by. One that is provisional is made again by the next ingest.
 func (w *work) made() string {
-	by := w.pipeline
-	if w.info.Fallback {
-		by += " fallback=" + w.info.Extractor
-	} else if !w.info.Incomplete {
-		return by
+	if !w.info.Fallback && !w.info.Incomplete {
+		return w.madeBy()
 	}
-	return fmt.Sprintf("%s%d %s", provisional, w.nth(), by)
+	return fmt.Sprintf("%s%d %s", provisional, w.nth(), w.madeBy())
 }
 
-// nth is the number of this reading of the same bytes, if it is provisional.
-func (w *work) nth() int {
-	n := 0
-	if a := w.staged.Active; a != nil && a.ContentSHA256 == w.file.SHA256 {
-		n, _ = readings(a)
+// madeBy returns what the document was read, chunked and embedded by this time.
+func (w *work) madeBy() string {
+	if w.info.Fallback {
+		return w.pipeline + " fallback=" + w.info.Extractor
 	}
-	return min(n+1, mostReadings)
+	return w.pipeline
+}
+
+// nth is the number of this reading of the same bytes by the same means, if it is provisional. One by another extractor
+// never counts as read.
+func (w *work) nth() int {
+	most, n := mostReadings, 1
+	if w.info.Fallback {
+		most--
+	}
+	if a := w.staged.Active; a != nil && a.ContentSHA256 == w.file.SHA256 {
+		if before, by := readings(a); by == w.madeBy() {
+			n += before
+		}
+	}
+	return min(n, most)
+}
+
+// prospect says when a provisional version is read again; empty: it is complete.
+func (w *work) prospect() string {
+	switch {
+	case !w.info.Incomplete:
+		return ""
+	case w.nth() < mostReadings:
+		return readAgain
+	}
+	return fmt.Sprintf("it was read %d times, never in full; only an ingest with hints.force reads it again", mostReadings)
+}
+
+// worse reports whether this reading has less than an earlier one of the same bytes that isn't complete either.
+func (w *work) worse() bool {
+	a := w.active()
+	if a == nil || a.ContentSHA256 != w.file.SHA256 || w.info.Characters >= a.Characters {
+		return false
+	}
+	n, _ := readings(a)
+	return n > 0 && (w.info.Incomplete || w.info.Fallback)
+}
+
+// again is what becomes of a version that has more than this reading.
+func (w *work) again() *store.Again {
+	a := w.staged.Active
+	a.Warnings = slices.DeleteFunc(slices.Clone(a.Warnings), func(said string) bool { return said == readAgain })
+	if said := w.prospect(); said != "" {
+		a.Warnings = append(a.Warnings, said)
+	}
+	return &store.Again{Pipeline: w.made(), Warnings: a.Warnings}
 }
 
 // spoils returns an error if a part of the document would replace a complete version that has more. Another attempt may read

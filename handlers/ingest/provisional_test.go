@@ -1,8 +1,10 @@
 package ingest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -16,12 +18,13 @@ import (
 
 // scanner is an extractor that reads so many of three pages; it reads some of them only if the machine is not busy.
 type scanner struct {
-	pages int
-	info  extract.Info
-	calls int
+	pages   int
+	info    extract.Info
+	calls   int
+	version string // empty: scanner@1
 }
 
-func (*scanner) Version(extract.Format) string { return "scanner@1" }
+func (s *scanner) Version(extract.Format) string { return cmp.Or(s.version, "scanner@1") }
 
 func (s *scanner) Extract(_ context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
 	s.calls++
@@ -126,6 +129,42 @@ func TestNeverReadInFull(t *testing.T) {
 	calls := s.calls
 	if b.ingest(handbook, task.Hints{}); s.calls != calls+1 {
 		t.Error("other bytes are not read again")
+	}
+}
+
+// Another reading of the same bytes with less in it replaces nothing, and counts. What other means have read doesn't.
+func TestWorseReadingReplacesNothing(t *testing.T) {
+	t.Parallel()
+	b, _, s := newScanner(t)
+	b.Put("handbook.md", "a scan")
+	s.busy()
+	s.pages = 2
+	b.ingest(handbook, task.Hints{})
+	pipeline := func() string {
+		return handlertest.Query[string](b.Bench, `select split_part(pipeline, ' ', 1) from document_versions where status = 'active'`)
+	}
+	s.busy()
+	for n := 2; n <= 6; n++ {
+		r := b.ingest(handbook, task.Hints{})
+		if r.Version != 1 || !r.Unchanged || r.Chunks == 0 || len(r.Warnings) != 2 || pipeline() != fmt.Sprintf("provisional=%d", n) ||
+			strings.HasSuffix(r.Warnings[1], "its next ingest reads it again") != (n < 6) {
+			t.Errorf("reading %d: %s, %+v", n, pipeline(), r)
+		}
+	}
+	if n := handlertest.Query[int](b.Bench, `select count(*) from document_chunks where content like '%Two of them%'`); n != 1 {
+		t.Errorf("%d chunks have the better reading", n)
+	}
+	calls := s.calls
+	if r := b.ingest(handbook, task.Hints{}); !r.Unchanged || s.calls != calls {
+		t.Errorf("after the last: %+v", r)
+	}
+	s.version = "scanner@2"
+	if b.ingest(handbook, task.Hints{}); s.calls != calls+1 || pipeline() != "provisional=1" {
+		t.Errorf("by a new version of the reader: %s after %d calls", pipeline(), s.calls-calls)
+	}
+	s.idle()
+	if r := b.ingest(handbook, task.Hints{}); r.Unchanged || len(r.Warnings) > 0 {
+		t.Errorf("the whole: %+v", r)
 	}
 }
 

@@ -36,7 +36,7 @@ func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handl
 		if there {
 			w := &work{Handler: h, call: c, payload: p, staged: staged}
 			w.payload.Blob, w.payload.Metadata = staged.Active.Blob, nil
-			return w.keep(source.Version{ETag: staged.Active.SourceETag, Modified: staged.Active.SourceModified}, nil)
+			return w.keep(source.Version{ETag: staged.Active.SourceETag, Modified: staged.Active.SourceModified}, store.Retention{})
 		}
 	}
 	if err := c.Progress.Stage(stageFinalizing); err != nil {

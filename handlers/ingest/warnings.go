@@ -27,13 +27,8 @@ func (w *work) lacks() []string {
 	if unread != "" {
 		all = append(all, unread)
 	}
-	switch {
-	case !w.info.Incomplete:
-	case w.nth() < mostReadings || w.info.Fallback:
-		all = append(all, "it was not read in full for a reason that may pass: its next ingest reads it again")
-	default:
-		all = append(all, fmt.Sprintf("it was read %d times, never in full; only an ingest with hints.force reads it again",
-			mostReadings))
+	if said := w.prospect(); said != "" {
+		all = append(all, said)
 	}
 	if missed := w.enrich.warning(); missed != "" {
 		all = append(all, missed)

@@ -181,6 +181,14 @@ type Retention struct {
 	Metadata       map[string]any `json:"metadata,omitzero"` // as in Activation
 	// of other bytes with the same text; nil: the bytes are the same
 	Reading *Reading `json:"reading,omitempty"`
+	// of the same bytes, which were read again with less in them; nil: they were not
+	Again *Again `json:"again,omitempty"`
+}
+
+// Again is what another reading of the same bytes changes about a version that is kept.
+type Again struct {
+	Pipeline string   `json:"pipeline"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Deletion are the arguments of EffectDeleteDocument.

@@ -357,7 +357,8 @@ begin
 end $$;
 
 -- The effect keep_document: the staged version is removed, as it would be the same as the active one. args.reading, if
--- present, is what has changed about the active version's source.
+-- present, is what has changed about the active version's source; args.again, that its bytes were read again, with less in
+-- them.
 create or replace function {{ .schema }}.aw_effect_keep_document(
   client text, job text, fence bigint, args jsonb
 ) returns jsonb
@@ -379,6 +380,11 @@ begin
   end if;
   if jsonb_typeof(args -> 'reading') = 'object' then
     v := {{ .schema }}.aw_record_reading(d, v.version, args -> 'reading');
+  elsif jsonb_typeof(args -> 'again') = 'object' then
+    update {{ .schema }}.document_versions n
+      set pipeline = args #>> '{again,pipeline}', warnings = nullif(args #> '{again,warnings}', 'null')
+      where n.client_id = client and n.document_id = d.id and n.version = v.version
+      returning * into v;
   end if;
   d := {{ .schema }}.aw_record_source(d, args);
   return {{ .schema }}.aw_document_result(d, v, true)
