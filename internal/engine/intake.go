@@ -156,8 +156,8 @@ func (e *Engine) drop(a *attempt, b store.BeginAnswer) {
 
 func (e *Engine) beginning(a *attempt) store.Begin {
 	return store.Begin{
-		Task: message.Record(a.task, e.policy(a.spec).MaxAttempts), Force: a.task.Hints.Force, Worker: e.cfg.Worker,
-		Lease: e.cfg.Lease, Source: a.source(), Original: a.msg.Text,
+		Task: message.Record(a.task, e.policy(a.spec).MaxAttempts), Force: a.task.Hints.Force, RunAt: a.task.RunAt,
+		Worker: e.cfg.Worker, Lease: e.cfg.Lease, Source: a.source(), Original: a.msg.Text,
 	}
 }
 

@@ -90,7 +90,7 @@ func TestForcedLater(t *testing.T) {
 	})
 }
 
-// TestForcedLaterTwice: of two messages that ask for runs at different times, each gets its run.
+// TestForcedLaterTwice: of messages that ask for runs at different times, each gets its run.
 func TestForcedLaterTwice(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var runs atomic.Int64
@@ -100,17 +100,17 @@ func TestForcedLaterTwice(t *testing.T) {
 		})
 		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1}}`)
 		w.settled(time.Minute)
-		for i, hours := range []int{5, 8, 3} {
+		for i, minutes := range []int{300, 480, 180, 305, 240} {
 			w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true},"run_at":"`+
-				time.Now().Add(time.Duration(hours)*time.Hour).UTC().Format(time.RFC3339)+`"}`)
+				time.Now().Add(time.Duration(minutes)*time.Minute).UTC().Format(time.RFC3339)+`"}`)
 			w.settled(time.Duration(i+1) * time.Minute)
 		}
 		if n := runs.Load(); n != 1 {
 			t.Errorf("%d runs before their time", n)
 		}
 		w.settled(9 * time.Hour)
-		if n := runs.Load(); n != 4 {
-			t.Errorf("%d runs, want 4", n)
+		if n := runs.Load(); n != 6 {
+			t.Errorf("%d runs, want 6", n)
 		}
 	})
 }

@@ -26,6 +26,7 @@ type Task struct {
 type Begin struct {
 	Task
 	Force    bool          `json:"force,omitempty"` // hints.force
+	RunAt    time.Time     `json:"run_at,omitzero"` // when the message's run was to start; zero: at once
 	Worker   string        `json:"worker"`
 	Lease    time.Duration `json:"-"` // sent as lease_ms
 	Source   Source        `json:"source"`

@@ -168,7 +168,11 @@ func (r *Row) again(b store.Begin) bool {
 	if since.IsZero() {
 		since = r.Ended
 	}
-	return !b.Source.InsertedAt.Before(since.Truncate(time.Second))
+	asked := b.Source.InsertedAt
+	if due := b.RunAt.Add(-time.Minute); due.After(asked) {
+		asked = due
+	}
+	return !asked.Before(since.Truncate(time.Second))
 }
 
 // reopen starts a new series of attempts for a forced message.

@@ -220,6 +220,26 @@ func testRunWaits(t *testing.T, b *bench) {
 	}
 }
 
+// testForcedForLater: a message that was sent before the last series started asks for a run of its own if that was to start
+// at least a minute after; else it is a duplicate.
+func testForcedForLater(t *testing.T, b *bench) {
+	for after, want := range map[time.Duration]store.Decision{
+		30 * time.Second: store.Done, 5 * time.Minute: store.Run, -time.Minute: store.Done,
+	} {
+		m, h := b.run()
+		b.complete(h)
+		forced := anotherMessage(m)
+		forced.Force, forced.Source.InsertedAt, forced.RunAt = true, time.Now().Add(-hour), time.Now().Add(after)
+		b.begin(forced, want)
+	}
+	canceled := message()
+	if _, err := b.RequestCancel(b.ctx(), canceled.JobID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	canceled.Force, canceled.Source.InsertedAt, canceled.RunAt = true, time.Now().Add(-hour), time.Now().Add(hour)
+	b.begin(canceled, store.Dropped)
+}
+
 // testRunRecordedMeanwhile: what is recorded for another run while a job runs is sent, also if an attempt begins before.
 func testRunRecordedMeanwhile(t *testing.T, b *bench) {
 	m, h := b.run(func(m *store.Begin) { m.Original = "the first" })

@@ -53,6 +53,7 @@ var jobTests = []suiteTest{
 	{"duplicate of a job that starts later", testDuplicateOfLater},
 	{"another run while one waits", testRunWaits},
 	{"another run recorded while it runs", testRunRecordedMeanwhile},
+	{"forced to run after the last start", testForcedForLater},
 }
 
 // otherTests need documents, the outbox or the database itself.

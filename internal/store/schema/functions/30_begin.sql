@@ -60,7 +60,8 @@ end $$;
 -- aw_forces_new_series reports whether a message with hints.force starts another series of an ended job. "Force"
 -- requests a run that starts after the message was sent. These messages therefore start none:
 --   one that started a run already (I2, a redelivery);
---   one that was sent before the last series started (a duplicate: that run was what it requested);
+--   one that was sent before the last series started (a duplicate: that run was what it requested), unless it asks for a
+--   run that was to start at least a minute after that did;
 --   one that was sent before the job was canceled.
 -- Queues round the time of insertion down to the second. Within the same second a message restarts the job, unless
 -- the job was canceled.
@@ -77,7 +78,8 @@ begin
   elsif j.status = 'canceled' then
     return v_inserted > j.completed_at;
   end if;
-  return v_inserted >= date_trunc('second', coalesce(j.series_started_at, j.completed_at));
+  return greatest(v_inserted, (p ->> 'run_at')::timestamptz - interval '1 minute')
+    >= date_trunc('second', coalesce(j.series_started_at, j.completed_at));
 end $$;
 
 -- aw_restart opens another series: attempts and progress start again, the former outcome goes into an event.
