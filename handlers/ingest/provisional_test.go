@@ -83,7 +83,8 @@ func TestPartReplacesNoWhole(t *testing.T) {
 		t.Fatalf("the last attempt: %v", err)
 	}
 	part := b.complete(c, out)
-	if part.Version != 2 || part.Chunks != 1 || len(part.Warnings) != 2 || !strings.Contains(part.Warnings[1], "its next ingest reads it again") {
+	if part.Version != 2 || part.Chunks != 1 || len(part.Warnings) != 2 ||
+		!strings.Contains(part.Warnings[1], "its next ingest reads it again") {
 		t.Errorf("the part: %+v", part)
 	}
 	s.idle()

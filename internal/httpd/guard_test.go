@@ -1,9 +1,7 @@
 package httpd_test
 
 import (
-	"context"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -86,21 +84,7 @@ func TestWhoMayAskWhere(t *testing.T) {
 func TestReachableWithoutToken(t *testing.T) {
 	t.Parallel()
 	for addr, free := range map[string]bool{"0.0.0.0:0": false, "127.0.0.1:0": true, "localhost:0": true} {
-		s, err := httpd.Listen(t.Context(), httpd.Config{
-			Addr: addr, Handler: worker.Handler(), Open: worker.Open, Own: worker.Own, Log: slog.New(slog.DiscardHandler),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- s.Run(ctx) }()
-		t.Cleanup(func() {
-			cancel()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		})
+		s, _ := serve(t, httpd.Config{Addr: addr, Handler: worker.Handler(), Open: worker.Open, Own: worker.Own})
 		_, port, err := net.SplitHostPort(s.Addrs()[0].String())
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package httpd_test
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -31,21 +30,8 @@ func own(t *testing.T, token string) (socket, addr string) {
 		})},
 	}}
 	socket = filepath.Join(t.TempDir(), "s")
-	s, err := httpd.Listen(t.Context(), httpd.Config{
+	s, _ := serve(t, httpd.Config{
 		Socket: socket, Addr: "127.0.0.1:0", Token: token, Handler: routes.Handler(), Open: routes.Open, Own: routes.Own,
-		Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	})
 	return socket, s.Addrs()[1].String()
 }

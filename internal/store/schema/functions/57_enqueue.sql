@@ -57,7 +57,8 @@ return case
     when t ->> 'task_id' !~ '^[A-Za-z0-9._:-]+$' or length(t ->> 'task_id') > 128 then 'task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -'
     when coalesce(t ->> 'task_type', '') !~ '^[a-z][a-z0-9_-]{0,63}$' or jsonb_typeof(t -> 'task_type') <> 'string'
       then 'task_type must be the name of a type of task: 1 to 64 of a-z 0-9 _ -, with a letter in front'
-    when t ? 'claim_check' then 'claim_check names a blob with the task: enqueue the task itself, or send the claim check with aw_queue_send'
+    when t ? 'claim_check'
+      then 'claim_check names a blob with the task: enqueue the task itself, or send the claim check with aw_queue_send'
     when jsonb_typeof(t -> 'payload') is distinct from 'object' then 'payload must be an object'
     when jsonb_typeof(coalesce(nullif(t -> 'hints', 'null'), '{}')) <> 'object' then 'hints must be an object'
     when coalesce(t #>> '{hints,priority}', t ->> 'priority', 'normal') not in ('high', 'normal', 'low')

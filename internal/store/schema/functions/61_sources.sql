@@ -77,8 +77,9 @@ return exists (
 
 -- aw_compare_blobs says of each of p.blobs (name, etag, modified_at), for the job that the caller holds: the child that
 -- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of, how often in a
--- row its bytes were read provisionally, and how long ago it was ingested; pending: see aw_child_pending; and failed: an ingest of it into the set, begun after it was
--- changed, failed for good, and its dead letter was not replayed. A minute is for the storage's clock.
+-- row its bytes were read provisionally, and how long ago it was ingested; pending: see aw_child_pending; and failed: an
+-- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. A minute is
+-- for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
