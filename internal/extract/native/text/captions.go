@@ -68,7 +68,7 @@ func (c *captions) line(line string) error {
 	case line == "":
 		return c.end()
 	case captionTime.MatchString(line):
-		c.unnumber()
+		c.dropIdentifier()
 		err := c.end()
 		c.timed = true
 		return err
@@ -83,9 +83,11 @@ func (c *captions) line(line string) error {
 	return nil
 }
 
-// unnumber takes away what stands before the time of the next caption: its number or name. There may be no empty line before
-// that; then WebVTT has no name there, but the last line of the caption before.
-func (c *captions) unnumber() {
+// dropIdentifier drops the line before the time of the next cue: its number or name. Without an empty line before it SubRip
+// still has a number there, while in WebVTT that line belongs to the cue before.
+//
+// Source: https://www.w3.org/TR/webvtt1/#webvtt-parser-algorithm
+func (c *captions) dropIdentifier() {
 	last := len(c.p.lines) - 1
 	if last >= 0 && (!c.timed || !c.web && captionNumber.MatchString(c.p.lines[last])) {
 		c.p.lines = c.p.lines[:last]
