@@ -49,10 +49,8 @@ func TestForeignConsumers(t *testing.T) {
 			must(t, q.Ensure(t.Context()))
 			_, err = q.Send(t.Context(), "whole", queue.SendOptions{})
 			must(t, err)
-			got, err := q.Receive(t.Context(), 2, time.Minute)
-			must(t, err)
-			if len(got) != 1 || got[0].Text != "whole" {
-				t.Errorf("got %v", got)
+			if got := await(t, q, time.Minute); got.Text != "whole" {
+				t.Errorf("got %q", got.Text)
 			}
 			consumer, err = js.Consumer(t.Context(), stream, "ocr-workers")
 			must(t, err)
