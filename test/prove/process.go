@@ -44,8 +44,8 @@ func (p *process) code() int {
 	return exit.ExitCode()
 }
 
-// end sends SIGTERM, and kills it when draining takes too long.
-func (p *process) end() error { return p.Stop(syscall.SIGTERM, 25*time.Second) }
+// end sends SIGTERM, and kills it when draining takes too long: 20 s, and what a busy machine needs to release the tasks.
+func (p *process) end() error { return p.Stop(syscall.SIGTERM, time.Minute) }
 
 // kill ends it at once.
 func (p *process) kill() error { return p.Stop(syscall.SIGKILL, 10*time.Second) }
