@@ -13,14 +13,6 @@ var sectionMark = pattern.New(`^(§\s?)?\d{1,2}(\.\d{1,2})*\.?$`)
 // maxHeadLines limits a heading, in lines.
 const maxHeadLines = 4
 
-// sectionHead returns the first of the lines from at to end that is the heading of a section, or end.
-func sectionHead(lines []line, at, end int) int {
-	for at < end && !isSectionHead(lines, at) {
-		at++
-	}
-	return at
-}
-
 // muchSmaller is how much smaller than a heading the text below it is that has several cells.
 const muchSmaller = 0.87
 

@@ -50,7 +50,7 @@ func strips(lines []line) []strip {
 			at++
 			continue
 		}
-		if len(cellsOf(lines[at])) < 2 {
+		if len(cellsOf(lines[at])) < 2 || isSectionHead(lines, at) {
 			text = append(text, lines[at])
 			at++
 			continue
@@ -60,15 +60,6 @@ func strips(lines []line) []strip {
 			end, wide = at+notes, several(lines[at:at+notes])
 		}
 		start, table := tableWithin(lines[at:end], wide)
-		if head := sectionHead(lines, at, end); table != nil && head < end {
-			if head == at {
-				text = append(text, lines[at])
-				at++
-				continue
-			}
-			end = head
-			start, table = tableWithin(lines[at:end], several(lines[at:end]))
-		}
 		text = append(text, asWritten(lines[at:at+start])...)
 		if table != nil {
 			flush()
@@ -114,13 +105,16 @@ func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 }
 
 // tableLines returns how far a table that begins at lines[at] would reach, and how many of its lines have two
-// or more cells.
+// or more cells. The heading of a section ends it: what is below is not looked at, so that a page of headings is cheap.
 func tableLines(lines []line, at int) (end, wide int) {
 	several := func(i int) bool { return i < len(lines) && len(cellsOf(lines[i])) >= 2 }
 	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
 	var inner []float64 // left edges of the cells that are not the first in their lines
 	end = at
 	for ; end == at || end < len(lines) && !lines[end].drawn() && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
+		if end > at && isSectionHead(lines, end) {
+			break
+		}
 		if cells := cellsOf(lines[end]); len(cells) >= 2 {
 			wide++
 			for _, c := range cells[1:] {
