@@ -105,8 +105,23 @@ func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 }
 
 // tableLines returns how far a table that begins at lines[at] would reach, and how many of its lines have two
-// or more cells. The heading of a section ends it: what is below is not looked at, so that a page of headings is cheap.
+// or more cells. A title ends it unless the lines above and below are no tables without each other: the titles of groups are
+// rows. The first one decides for all.
 func tableLines(lines []line, at int) (end, wide int) {
+	decided := false
+	return tableRows(lines, at, func(title, wide int) bool {
+		if decided {
+			return false
+		}
+		decided = true
+		next, rows := tableRows(lines, title+1, func(int, int) bool { return true })
+		return grid(lines[at:title], wide) != nil && grid(lines[title+1:next], rows) != nil || grid(lines[at:next], wide+rows) == nil
+	})
+}
+
+// tableRows is tableLines, where ends decides whether a title ends the table, below some lines with two or more cells. The
+// heading of a section ends it, too: what is below is not looked at, so that a page of headings is cheap.
+func tableRows(lines []line, at int, ends func(title, wide int) bool) (end, wide int) {
 	several := func(i int) bool { return i < len(lines) && len(cellsOf(lines[i])) >= 2 }
 	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
 	var inner []float64 // left edges of the cells that are not the first in their lines
@@ -122,7 +137,7 @@ func tableLines(lines []line, at int) (end, wide int) {
 			}
 		} else if slices.ContainsFunc(inner, func(left float64) bool { return abs(left-lines[end].left) < 2 }) {
 			continue // the next line of a cell that isn't the first of its row
-		} else if !several(end+1) || below(end+1) >= lines[end].height() || titles(lines, end) {
+		} else if !several(end+1) || below(end+1) >= lines[end].height() || titles(lines, end) && ends(end, wide) {
 			break
 		}
 	}

@@ -33,6 +33,24 @@ func TestTitlesPartTables(t *testing.T) {
 			"2|Second|Wonderland|16:30|daily|150")
 }
 
+// Titles of groups whose rows are too few for tables of their own are rows, also those of larger groups after them.
+func TestTitlesOfSmallGroups(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	columns := []float64{72, 300}
+	y := m.tableRows(100, 14, 10, columns, "Dish|Price")
+	for _, group := range [][]string{
+		{"Starters", "Onion soup|4.50", "Garlic bread|2.80"},
+		{"Mains", "Fried fish|12.40", "Lamb stew|11.20", "Pea risotto|9.90"},
+		{"Sweets", "Apple cake|5.10", "Ice cream|3.70", "Rice pudding|3.90"},
+	} {
+		m.text(72, y, regular, 12, group[0])
+		y = m.tableRows(y+14, 14, 10, columns, group[1:]...)
+	}
+	assertBlocks(t, m, "table 1 Dish|Price / Starters| / Onion soup|4.50 / Garlic bread|2.80 / Mains| / Fried fish|12.40 / "+
+		"Lamb stew|11.20 / Pea risotto|9.90 / Sweets| / Apple cake|5.10 / Ice cream|3.70 / Rice pudding|3.90")
+}
+
 // A head that is longer than all cells below it has its own column, also if the middle between the cells is within its text.
 func TestLongHeads(t *testing.T) {
 	t.Parallel()
