@@ -16,6 +16,7 @@ const (
 	maxSignGap  = 12.0 // font sizes between a sign and its amount
 	maxSignLine = 200  // words that are looked at: a line of text has fewer
 	leastApart  = 0.25 // font sizes between an amount and the sign of the next one: hardly less than a space
+	mostBehind  = 0.5  // font sizes between an amount and its sign behind it: a space
 )
 
 // isSign reports whether a word is only the sign of a currency that precedes amounts: "$", "US$", "£".
@@ -48,13 +49,18 @@ func signsAmount(words []word, i int) bool {
 		words[i+1].left-words[i].right < maxSignGap*words[i].em()
 }
 
-// signsBehind reports whether a line has the signs behind its amounts. The first sign tells, among the first words.
+// signsBehind reports whether a line has the signs behind its amounts. The first sign tells, among the first words: it is
+// behind an amount, and the line ends with a sign or this one is much closer to its amount than to what follows.
 func signsBehind(words []word) bool {
-	if !isSign(words[len(words)-1]) {
+	i := slices.IndexFunc(words[:min(len(words), maxSignLine)], isSign)
+	if i < 1 || !isAmount(words[i-1]) {
 		return false
 	}
-	first := slices.IndexFunc(words[:min(len(words), maxSignLine)], isSign)
-	return first > 0 && isAmount(words[first-1])
+	if isSign(words[len(words)-1]) {
+		return true
+	}
+	before, after := words[i].left-words[i-1].right, words[i+1].left-words[i].right
+	return before < mostBehind*words[i].em() && before < after/2
 }
 
 // parts reports whether words[i] begins a cell although it is close to the word before: it is the sign of an amount that

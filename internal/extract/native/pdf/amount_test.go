@@ -28,6 +28,9 @@ func TestCellsOfAmounts(t *testing.T) {
 		{"a sign close to the label", "0:Cash 25:$ 90:1,234=Cash|$ 1,234"},
 		{"running text", "0:paid 25:$ 33:500 53:and 73:more=paid $ 500 and more"},
 		{"signs behind amounts", "0:Prix 100:20 113:€ 150:30 163:€=Prix|20 €|30 €"},
+		{"a sign behind an amount, and a percentage", "0:Prix 100:20 113:€ 150:19 163:%=Prix|20 €|19 %"},
+		{"a sign behind an amount, and a number", "0:Kabel 100:20 113:€ 150:3=Kabel|20 €|3"},
+		{"a number before a sign", "0:Note 100:5 150:$ 190:1,234=Note|5|$ 1,234"},
 		{"nothing", "0:Cash 100:$ 150:— 200:US$ 250:7=Cash|$ —|US$ 7"},
 		{"too far away", "0:Cash 100:$ 300:1,234=Cash|$|1,234"},
 	} {
