@@ -20,13 +20,22 @@ func withoutBoxes(rules []rule) []rule {
 		return rules
 	}
 	return slices.DeleteFunc(slices.Clone(rules), func(r rule) bool {
-		return slices.ContainsFunc(boxes, func(b box) bool {
-			return r.left > b.left-sameEdge && r.right < b.right+sameEdge && r.top > b.top-sameEdge && r.bottom < b.bottom+sameEdge
-		})
+		return slices.ContainsFunc(boxes, func(b box) bool { return b.holds(r.box) })
 	})
 }
 
-// tickBoxes returns the small squares that four lines make, and that touch no other.
+// holds reports whether a line is an edge of a box, or within it.
+func (b box) holds(r box) bool {
+	return r.left > b.left-sameEdge && r.right < b.right+sameEdge && r.top > b.top-sameEdge && r.bottom < b.bottom+sameEdge
+}
+
+// meets reports whether a line reaches an edge of a box, or crosses the box.
+func (b box) meets(r box) bool {
+	return r.left < b.right+sameEdge && r.right > b.left-sameEdge && r.top < b.bottom+sameEdge && r.bottom > b.top-sameEdge
+}
+
+// tickBoxes returns the small squares that four lines make, and that touch nothing: a square cell touches the lines of its
+// neighbors.
 func tickBoxes(rules []rule) []box {
 	var across, down []rule
 	for _, r := range rules {
@@ -48,7 +57,8 @@ func tickBoxes(rules []rule) []box {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(b box) bool {
-		return slices.ContainsFunc(all, func(o box) bool { return o != b && !o.contains(b) && o.reaches(b) })
+		return slices.ContainsFunc(all, func(o box) bool { return o != b && !o.contains(b) && o.reaches(b) }) ||
+			slices.ContainsFunc(rules, func(r rule) bool { return !b.holds(r.box) && b.meets(r.box) })
 	})
 }
 
