@@ -10,11 +10,11 @@ import (
 // whether a hyphen at a line's end belongs to the word.
 type vocabulary struct {
 	words     map[string]usage // by their lower case, compounds too
-	compounds map[string]int   // words with a hyphen within, in lower case
-	open      int              // different compounds of two long words, such as open-source
+	compounds map[string]usage // words with a hyphen within, in lower case
+	open      int              // different compounds of two long words, such as open-source, but not names
 }
 
-// usage is how often a word occurs at all, and how often in lower case.
+// usage is how often a word occurs at all, and how often in lower case: of a compound, the part behind the hyphen.
 type usage struct{ all, lower int }
 
 const (
@@ -23,7 +23,7 @@ const (
 )
 
 func newVocabulary() *vocabulary {
-	return &vocabulary{words: map[string]usage{}, compounds: map[string]int{}}
+	return &vocabulary{words: map[string]usage{}, compounds: map[string]usage{}}
 }
 
 // learn counts the words of a page, except those that the end of a line splits.
@@ -52,7 +52,10 @@ func (v *vocabulary) count(s string) {
 	if !hyphen {
 		return
 	}
-	if v.compounds[key]++; v.compounds[key] == 1 && isLong(first) && isLong(second) {
+	lower := one(strings.HasSuffix(s, second)) // a language that writes compounds as one word has names with a hyphen
+	c := v.compounds[key]
+	v.compounds[key] = usage{c.all + 1, c.lower + lower}
+	if c.lower == 0 && lower > 0 && isLong(first) && isLong(second) {
 		v.open++
 	}
 }
@@ -70,7 +73,7 @@ func (v *vocabulary) hyphenates(head, rest string) bool {
 	rest, _, _ = strings.Cut(rest, " ")
 	rest = bare(rest)
 	first, second := strings.ToLower(head), strings.ToLower(rest)
-	apart, together := v.compounds[first+"-"+second], v.words[first+second].all
+	apart, together := v.compounds[first+"-"+second].all, v.words[first+second].all
 	if apart+together > 0 {
 		return apart > 0 && apart >= together
 	}

@@ -36,6 +36,11 @@ func TestHyphenates(t *testing.T) {
 		{"the first word begins a sentence", "Data needs a driven team" + others, "is data", "driven.", true},
 		{"a language without compounds", "an organization provided it", "an organization", "provided tool", false},
 		{"a noun of German", "Daten Bank" + others, "Daten", "bank", false},
+		{
+			"a language with names", "gegen über Baden-Württemberg Müller-Schmidt Open-Source Software-Lizenz Service-Level",
+			"gegen", "über", false,
+		},
+		{"names before the words", "hand made Open-Source Long-Term Cross-Platform Well-Known High-Level" + others, "hand", "made", true},
 		{"a short part", "with out" + others, "with", "out", false},
 		{"a word that begins others", "take it under" + others, "they under", "take it", false},
 		{"an unknown part", "trans" + others, "trans", "formation", false},
