@@ -1,6 +1,9 @@
 package pdf
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // banded reports whether columns of text go on where no lines separate them: the table's areas in a colour are every
 // other row, and have the columns that all rows have.
@@ -36,7 +39,7 @@ func (g *lattice) split() {
 		if !g.hasGap(c) {
 			continue
 		}
-		for k := c.to; k > c.from; k-- {
+		for k := c.to; k > c.from && g.looks.spend(len(c.words)); k-- {
 			left, right := sidesOf(c.words, g.xs[k])
 			if len(left) > 0 && len(right) > 0 && !apart(c.words, g.xs[k]) {
 				continue
@@ -54,25 +57,25 @@ func (g *lattice) split() {
 // hasGap reports whether a cell of one row has text in several of the other rows' columns.
 func (g *lattice) hasGap(c ruledCell) bool {
 	return c.top == c.bottom && slices.ContainsFunc(g.xs[c.from+1:c.to+1], func(x float64) bool {
-		return apart(c.words, x)
+		return g.looks.spend(len(c.words)) && apart(c.words, x)
 	})
 }
 
 // apart reports whether words are on both sides of x with a gap that is wider than one within text.
 func apart(words []word, x float64) bool {
 	const gap = 1.5 // font sizes
-	before, after := sidesOf(words, x)
-	if len(before) == 0 || len(after) == 0 {
-		return false
+	end, start, em := math.Inf(-1), math.Inf(1), 0.0
+	for i := range words {
+		switch w := &words[i]; {
+		case w.centerX() >= x:
+			start = min(start, w.left)
+		case em == 0:
+			end, em = w.right, w.em()
+		default:
+			end = max(end, w.right)
+		}
 	}
-	end, start := before[0].right, after[0].left
-	for _, w := range before {
-		end = max(end, w.right)
-	}
-	for _, w := range after {
-		start = min(start, w.left)
-	}
-	return start-end > gap*before[0].em()
+	return em > 0 && !math.IsInf(start, 1) && start-end > gap*em
 }
 
 // sidesOf returns the words on either side of x.

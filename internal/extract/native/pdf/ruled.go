@@ -21,6 +21,10 @@ type ruledTable struct {
 // maxFrames limits how many frames of a page are looked at, the largest first.
 const maxFrames = 200
 
+// latticeLooks limits the looks at each word of a page for gaps between the columns of its frames: one that is split takes
+// hardly more than half a look for each column.
+const latticeLooks = 2 * maxLatticeColumns
+
 // ruledTables finds the tables whose lines are drawn. It returns them from top to bottom, and the words that belong
 // to none. columns are the edges of a table that ends the page before: its only row on this page counts as a table.
 func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word) {
@@ -75,6 +79,7 @@ func (p *page) framedTables(
 	slices.SortStableFunc(all, func(a, b frame) int {
 		return cmp.Compare(b.width()*b.height(), a.width()*a.height())
 	})
+	looks := &effort{latticeLooks * len(words)}
 	for _, f := range all[:min(len(all), maxFrames)] {
 		if slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(f.box) || f.contains(t.box) }) {
 			continue
@@ -83,6 +88,7 @@ func (p *page) framedTables(
 		if g == nil {
 			continue
 		}
+		g.looks = looks
 		g.place(words)
 		if filled && g.banded() {
 			if f.goesOn(all) {
