@@ -5,6 +5,7 @@ package flow
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -12,7 +13,8 @@ import (
 // Writer writes the flow of one document. Call Flush at the end.
 type Writer struct {
 	emit  extract.Emit
-	code  *line           // consecutive lines of code, not emitted yet
+	code  *line           // consecutive lines of code, not emitted yet; its text is in lines
+	lines []string        // of code
 	notes []extract.Block // that the block refers to which comes next
 	cited int             // notes referred to so far
 	limit int             // of characters, for the error
@@ -52,7 +54,7 @@ func (w *Writer) Block(b extract.Block) error {
 
 func (w *Writer) block(l line) error {
 	if l.Kind == extract.Code && w.code != nil && w.code.Page == l.Page {
-		w.code.Text += "\n" + l.Text
+		w.lines = append(w.lines, l.Text)
 		w.code.notes = append(w.code.notes, l.notes...)
 		return nil
 	}
@@ -60,7 +62,7 @@ func (w *Writer) block(l line) error {
 		return err
 	}
 	if l.Kind == extract.Code {
-		w.code = &l
+		w.code, w.lines = &l, []string{l.Text}
 		return nil
 	}
 	w.heads.look = l.look
@@ -110,7 +112,8 @@ func (w *Writer) flushCode() error {
 		return nil
 	}
 	code := *w.code
-	w.code = nil
+	code.Text = strings.Join(w.lines, "\n")
+	w.code, w.lines = nil, nil
 	return w.emitAll(append([]extract.Block{code.Block}, code.notes...))
 }
 
