@@ -37,8 +37,9 @@ func (p *page) drawnBullets(segs []segment) {
 			bullets[i].segment, bullets[i].order, bullets[i].mirrored = s.words[0].segment, s.order, s.words[0].mirrored
 		}
 	}
+	looks := &effort{maxEffort}
 	for i, b := range bullets {
-		if b.text == "" || slices.ContainsFunc(segs, func(o segment) bool { // text before the shape
+		if b.text == "" || !looks.spend(len(segs)) || slices.ContainsFunc(segs, func(o segment) bool { // text before the shape
 			return o.right <= b.right+1 && b.left-o.right < mostGap*b.em() && o.sameLine(segs[i].box)
 		}) {
 			continue
