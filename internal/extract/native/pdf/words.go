@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // maxWords limits the words of one page; a newspaper page has some ten thousand.
@@ -109,15 +111,22 @@ func appendWord(words []word, w word) []word {
 	return append(words, mark, w)
 }
 
-// cutLeader cuts a word at a dot leader without spaces around it. dots is empty if the word has none, or is one.
+// leaderEnd matches what a dot leader leads to: the number of a page, also as A-3 or iv, or an amount.
+var leaderEnd = pattern.New(`^(?:(?:\p{Lu}{1,2}[-–.]?)?\d+(?:[-–.]\d+)*|x{0,3}(?:i[vx]|v?i{1,3}|[vx])|[\p{Sc}(]{0,2}\d[\d.,]*[)%]?\p{Sc}?)$`)
+
+// cutLeader cuts a word at a dot leader without spaces around it. dots is empty if the word has none, or is one, or if the
+// dots are those of running text: "continued.....", "1,2,.....,n".
 func cutLeader(w word) (title, dots, number word) {
-	const least = "....."
+	const (
+		least    = "....."
+		leastEnd = 8 // dots, where nothing follows
+	)
 	at := strings.Index(w.text, least)
 	if at < 0 || w.rtl {
 		return w, word{}, word{}
 	}
 	end := at + len(w.text[at:]) - len(strings.TrimLeft(w.text[at:], "."))
-	if at == 0 && end == len(w.text) {
+	if rest := w.text[end:]; rest == "" && (at == 0 || end-at < leastEnd) || rest != "" && !leaderEnd.MatchString(rest) {
 		return w, word{}, word{}
 	}
 	const letter = 2.0 // dots have the width of a letter
