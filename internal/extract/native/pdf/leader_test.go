@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -21,12 +22,34 @@ func TestCutLeader(t *testing.T) {
 		"1,2,.....,n":              "1,2,.....,n||",
 		"..........":               "..........||",
 	} {
-		title, dots, number := cutLeader(word{box: box{0, 0, 100, 12}, text: text})
+		title, dots, number := cutLeader(word{box: box{0, 0, 100, 12}, text: text}, leastAlone)
 		if dots.text == "" {
 			number.text = ""
 		}
 		if got := fmt.Sprintf("%s|%s|%s", title.text, dots.text, number.text); got != want {
 			t.Errorf("%s: got %s", text, got)
+		}
+	}
+}
+
+// TestLeaderBeforeANumber: a short leader is one if a number follows on the line.
+func TestLeaderBeforeANumber(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Loads..... 12": "Loads|.....|12", "continued..... soon": "continued.....|soon", "..... 12": ".....|12",
+	} {
+		var words []word
+		for i, s := range strings.Fields(text) {
+			words = appendWord(words, word{box: box{100 * float64(i), 0, 100*float64(i) + 90, 12}, text: s, order: len(words)})
+		}
+		var got []string
+		for i, w := range words {
+			if got = append(got, w.text); w.order != i {
+				t.Errorf("%s: %s is word %d, not %d", text, w.text, w.order, i)
+			}
+		}
+		if s := strings.Join(got, "|"); s != want {
+			t.Errorf("%s: got %s", text, s)
 		}
 	}
 }

@@ -87,7 +87,14 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 // appendWord appends a word of poppler's. A dot leader is split from the title before it and from the number after it, and a
 // bullet from the Chinese or Japanese that follows without a gap: an opening bracket has its own room before it.
 func appendWord(words []word, w word) []word {
-	if title, dots, number := cutLeader(w); dots.text != "" {
+	if n := len(words); n > 0 && strings.HasSuffix(words[n-1].text, leastLeader) && words[n-1].segment == w.segment &&
+		leaderEnd.MatchString(w.text) {
+		if title, dots, _ := cutLeader(words[n-1], len(leastLeader)); dots.text != "" {
+			dots.order, w.order = w.order, w.order+1
+			words = append(words[:n-1], title, dots)
+		}
+	}
+	if title, dots, number := cutLeader(w, leastAlone); dots.text != "" {
 		first := len(words)
 		for _, part := range []word{title, dots, number} {
 			if part.text != "" {
@@ -114,19 +121,20 @@ func appendWord(words []word, w word) []word {
 // leaderEnd matches what a dot leader leads to: the number of a page, also as A-3 or iv, or an amount.
 var leaderEnd = pattern.New(`^(?:(?:\p{Lu}{1,2}[-–.]?)?\d+(?:[-–.]\d+)*|x{0,3}(?:i[vx]|v?i{1,3}|[vx])|[\p{Sc}(]{0,2}\d[\d.,]*[)%]?\p{Sc}?)$`)
 
+const (
+	leastLeader = "....."
+	leastAlone  = 8 // dots, where nothing follows
+)
+
 // cutLeader cuts a word at a dot leader without spaces around it. dots is empty if the word has none, or is one, or if the
-// dots are those of running text: "continued.....", "1,2,.....,n".
-func cutLeader(w word) (title, dots, number word) {
-	const (
-		least    = "....."
-		leastEnd = 8 // dots, where nothing follows
-	)
-	at := strings.Index(w.text, least)
+// dots are those of running text: "1,2,.....,n", "continued....." with fewer than atEnd of them.
+func cutLeader(w word, atEnd int) (title, dots, number word) {
+	at := strings.Index(w.text, leastLeader)
 	if at < 0 || w.rtl {
 		return w, word{}, word{}
 	}
 	end := at + len(w.text[at:]) - len(strings.TrimLeft(w.text[at:], "."))
-	if rest := w.text[end:]; rest == "" && (at == 0 || end-at < leastEnd) || rest != "" && !leaderEnd.MatchString(rest) {
+	if rest := w.text[end:]; rest == "" && (at == 0 || end-at < atEnd) || rest != "" && !leaderEnd.MatchString(rest) {
 		return w, word{}, word{}
 	}
 	const letter = 2.0 // dots have the width of a letter
