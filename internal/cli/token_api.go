@@ -52,6 +52,7 @@ func (p *program) newTokenAddCommand() *cobra.Command {
 		Use: "add NAME", Short: "Make a token for the tenant's HTTP API",
 		Long: `add makes a token with which a program calls the tenant's HTTP API, and prints it once, on standard output.
 The tenant's credentials keep only its hash. The name is in the audit, and is the requester of the token's jobs.
+Entries of API_TOKENS in an environment file or in API_TOKENS_FILE are taken over into the credentials.
 
 The scope read sees jobs, documents and results; submit also submits and cancels jobs; operate also retries,
 replays and deletes. With --print nothing is written: the entry for the setting API_TOKENS is printed, too.`,
@@ -192,7 +193,7 @@ func (p *program) chooseTenant(m *tenants.Machine, o *apiTokens) error {
 	return severalTenants(names)
 }
 
-// tokensOf reads the entries of a tenant's tokens.
+// tokensOf reads the entries of a tenant's tokens, wherever its worker finds them.
 func tokensOf(m *tenants.Machine, o apiTokens) ([]apitoken.Token, error) {
 	if err := checkTenantName(o.tenant); err != nil {
 		return nil, err
@@ -208,13 +209,13 @@ func tokensOf(m *tenants.Machine, o apiTokens) ([]apitoken.Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := m.Secret(o.tenant, tokensName)
+	text, err := m.Value(o.tenant, tokensName)
 	if err != nil {
 		return nil, err
 	}
 	all, err := apitoken.Parse(text.Reveal())
 	if err != nil {
-		return nil, fmt.Errorf("the credential %s of %s: %w", tokensName, o.tenant, err)
+		return nil, fmt.Errorf("%s of %s: %w", tokensName, o.tenant, err)
 	}
 	return all, nil
 }
@@ -251,7 +252,11 @@ func writeTokens(
 	}
 	added := tenants.Added{Tenant: tenants.Tenant{Name: o.tenant}, Changed: []string{tokensName}}
 	if len(all) == 0 {
-		return added, m.RemoveSecret(o.tenant, tokensName)
+		err := m.RemoveSecret(o.tenant, tokensName)
+		if _, ok := errors.AsType[*tenants.StillSetError](err); ok { // its entries would count again
+			err = &failure{"remove the last token", "remove it there first, and repeat the command; nothing was written", err}
+		}
+		return added, err
 	}
 	added, err = m.Add(tenants.Change{Name: o.tenant, Force: true, Secrets: map[string]config.Secret{
 		tokensName: config.NewSecret(entries(all)),

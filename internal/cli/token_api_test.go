@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,4 +109,84 @@ func TestAPITokensOfTheOnlyTenant(t *testing.T) {
 	onImage(t, root, testKey+"\n", append(other, "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
 	token("add", "frontend", "--scope", "submit").want(t, exitUsage, "2 tenants", "--tenant: east-bay, southhaven")
 	token("list").want(t, exitUsage, "2 tenants")
+}
+
+// API_TOKENS may also be in the tenant's environment file, in the one of all tenants, or in a file that either names: a
+// command for tokens sees those that the worker accepts, and takes none of them away.
+func TestAPITokensOutsideTheCredentials(t *testing.T) {
+	t.Parallel()
+	const entry = "frontend:submit:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+	for name, c := range map[string]struct {
+		own, shared string
+		stays       string // what still sets it when the credential is gone
+	}{
+		"own":    {own: "API_TOKENS=" + entry},
+		"shared": {shared: "API_TOKENS=" + entry, stays: "/etc/default/async-worker"},
+		"named":  {own: "API_TOKENS_FILE=/etc/tokens", stays: "API_TOKENS_FILE"},
+		"hidden": {own: "API_TOKENS=" + entry, shared: "API_TOKENS=other" + entry, stays: "/etc/default/async-worker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
+			env := filepath.Join(root, tenantsDir, "southhaven.env")
+			write(t, env, string(read(t, env))+c.own+"\n")
+			write(t, filepath.Join(root, "etc/default/async-worker"), c.shared+"\n")
+			write(t, filepath.Join(root, "etc/tokens"), entry+"\n")
+			token := func(args ...string) result { return onImage(t, root, "", append([]string{"token"}, args...)...) }
+
+			token("list").want(t, exitOK, "frontend  submit")
+			token("add", "frontend", "--scope", "read").want(t, exitUsage, "there is a token")
+			token("add", "ops", "--scope", "operate").want(t, exitOK)
+			token("list").want(t, exitOK, "frontend  submit", "ops       operate")
+			kept := filepath.Join(root, tenantsDir, "credentials/southhaven/API_TOKENS")
+			if !strings.HasPrefix(string(read(t, kept)), entry+"\nops:operate:") {
+				t.Errorf("the credential is %q", read(t, kept))
+			}
+
+			token("remove", "ops").want(t, exitOK)
+			last := token("remove", "frontend")
+			if c.stays == "" {
+				last.want(t, exitOK)
+			} else {
+				last.want(t, exitFailed, "API_TOKENS is also set by", c.stays, "remove it there first")
+				write(t, filepath.Join(root, "etc/default/async-worker"), "")
+				write(t, env, strings.ReplaceAll(string(read(t, env)), "API_TOKENS_FILE=/etc/tokens\n", ""))
+				token("remove", "frontend").want(t, exitOK)
+			}
+			if r := token("list", "-o", "json"); r.out != "[]\n" {
+				t.Errorf("listed %q", r.out)
+			}
+		})
+	}
+}
+
+// The only token of the tenant's own environment file is removed from there.
+func TestRemoveTheTokenOfTheEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
+	env := filepath.Join(root, tenantsDir, "southhaven.env")
+	before := read(t, env)
+	write(t, env, string(before)+"API_TOKENS=frontend:submit:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae\n")
+	onImage(t, root, "", "token", "remove", "frontend").want(t, exitOK, "removed frontend")
+	if after := read(t, env); string(after) != string(before) {
+		t.Errorf("the file is %q, was %q", after, before)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,23 @@ type resolved struct {
 }
 
 // Load reads the settings of the groups. The error is an *Errors with everything that is wrong.
+// Find returns the text of a setting and where it was found; empty: it is not set. Like Load's, its error is an *Errors.
+func (src Sources) Find(name string) (text Secret, origin string, err error) {
+	l := loader{env: environment(src.Environ), src: src}
+	i := slices.IndexFunc(Settings(), func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		return Secret{}, "", fmt.Errorf("%s is not a setting", name)
+	}
+	found, f := l.find(Settings()[i])
+	if f != nil {
+		return Secret{}, "", &Errors{Problems: []Problem{{name, f.problem, f.remedy}}}
+	}
+	if !found.given {
+		return Secret{}, "", nil
+	}
+	return NewSecret(found.text), found.origin, nil
+}
+
 func Load(src Sources, groups Group) (Config, error) {
 	l := loader{env: environment(src.Environ), src: src, broken: map[string]bool{}}
 	l.cfg.values = map[string]resolved{}

@@ -155,13 +155,8 @@ func (m *Machine) readSecrets(name string) (map[string]string, error) {
 	return out, nil
 }
 
-// check reads the settings as the worker will: the instance's name as a flag, credentials from their folder, the
-// tenant's file overriding the shared one.
+// check reads the settings as the worker will.
 func (m *Machine) check(p plan) ([]config.Problem, error) {
-	shared, err := m.readEnv(sharedFile)
-	if err != nil {
-		return nil, err
-	}
 	for _, l := range p.file.lines {
 		if strings.ContainsAny(l.value, "\r\n\x00") {
 			return nil, &config.Errors{
@@ -171,20 +166,9 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 			}
 		}
 	}
-	const credentials = "/credentials" // a folder that exists in this process only
-	src := config.Sources{
-		Flags:   map[string]string{"CLIENT_ID": p.name},
-		Environ: append(append(shared.environ(), p.file.environ()...), "CREDENTIALS_DIRECTORY="+credentials),
-		ReadFile: func(file string) ([]byte, error) {
-			dir, name := path.Split(file)
-			if dir != credentials+"/" {
-				return m.readNamed(file)
-			}
-			if value, ok := p.secrets[name]; ok {
-				return []byte(value), nil
-			}
-			return nil, fs.ErrNotExist
-		},
+	src, err := m.sources(p.name, p.file, p.secrets)
+	if err != nil {
+		return nil, err
 	}
 	cfg, err := config.Load(src, config.All)
 	if err != nil {
@@ -192,6 +176,37 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 	}
 	shares, err := m.shared(p)
 	return append(cfg.Warnings(), shares...), err
+}
+
+// sources are a worker's: the instance's name as a flag, credentials from their folder, the tenant's file overriding
+// the shared one.
+func (m *Machine) sources(name string, file *envFile, secrets map[string]string) (config.Sources, error) {
+	shared, err := m.readEnv(sharedFile)
+	if err != nil {
+		return config.Sources{}, err
+	}
+	origins := map[string]string{}
+	for _, variable := range shared.names() {
+		if _, own := file.get(variable); !own {
+			origins[variable] = m.shown(sharedFile)
+		}
+	}
+	const credentials = "/credentials" // a folder that exists in this process only
+	return config.Sources{
+		Flags:   map[string]string{"CLIENT_ID": name},
+		Environ: append(append(shared.environ(), file.environ()...), "CREDENTIALS_DIRECTORY="+credentials),
+		Files:   origins,
+		ReadFile: func(file string) ([]byte, error) {
+			dir, base := path.Split(file)
+			if dir != credentials+"/" {
+				return m.readNamed(file)
+			}
+			if value, ok := secrets[base]; ok {
+				return []byte(value), nil
+			}
+			return nil, fs.ErrNotExist
+		},
+	}, nil
 }
 
 // readNamed reads the file that a setting such as NATS_CA_FILE names. On this machine it follows links, as the worker

@@ -131,12 +131,60 @@ func (m *Machine) Secret(name, setting string) (config.Secret, error) {
 	return config.NewSecret(strings.TrimSpace(string(raw))), nil
 }
 
-// RemoveSecret removes a credential of a tenant, if there is one.
+// Value returns the text of a setting as the tenant's worker finds it: the credential, or what the environment files say.
+func (m *Machine) Value(name, setting string) (config.Secret, error) {
+	kept, err := m.Secret(name, setting)
+	if err != nil || kept.IsSet() {
+		return kept, err
+	}
+	file, err := m.readEnv(envPath(name))
+	if err != nil {
+		return config.Secret{}, err
+	}
+	src, err := m.sources(name, file, nil)
+	if err != nil {
+		return config.Secret{}, err
+	}
+	value, _, err := src.Find(setting)
+	return value, err
+}
+
+// StillSetError reports that a secret can't be removed, because something else would set it then.
+type StillSetError struct{ Setting, By string }
+
+func (e *StillSetError) Error() string { return e.Setting + " is also set by " + e.By }
+
+// RemoveSecret removes a credential of a tenant, and the setting from the tenant's environment file. The error is a
+// *StillSetError, and nothing is removed, if another file would still set it.
 func (m *Machine) RemoveSecret(name, setting string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	err := m.root.Remove(path.Join(secretsPath(name), setting))
+	file, err := m.readEnv(envPath(name))
+	if err != nil {
+		return err
+	}
+	_, open := file.get(setting)
+	file.remove(setting)
+	src, err := m.sources(name, file, nil)
+	if err != nil {
+		return err
+	}
+	if _, origin, err := src.Find(setting); err != nil {
+		return err
+	} else if origin != "" {
+		return &StillSetError{setting, origin}
+	}
+	if open {
+		info, err := m.regular(envPath(name))
+		if err != nil {
+			return err
+		}
+		if err := m.replace(envPath(name), file.String(), info.Mode().Perm(), ownerOf(info)); err != nil {
+			return err
+		}
+	}
+	err = m.root.Remove(path.Join(secretsPath(name), setting))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
