@@ -105,11 +105,7 @@ func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error 
 		} else if err != nil {
 			return err
 		}
-		next, err := p.afterAdd(cmd.Context(), m, o.root, added)
-		if err != nil {
-			return err
-		}
-		return p.printAdded(o.out, tenantAdded{added, next})
+		return p.printAdded(o.out, tenantAdded{added, p.afterAdd(cmd.Context(), m, o.root, added)})
 	})
 }
 
@@ -212,29 +208,28 @@ func (p *program) ask(name string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// afterAdd returns the command that puts the written settings in force.
-func (p *program) afterAdd(ctx context.Context, m *tenants.Machine, root string, added tenants.Added) (string, error) {
+// afterAdd returns the command that puts the written settings in force. They are written, so that a service manager
+// that does not answer is no failure.
+func (p *program) afterAdd(ctx context.Context, m *tenants.Machine, root string, added tenants.Added) string {
 	name := added.Name
-	states, err := p.managerOf(root).states(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	enabled, err := m.Enabled(name)
-	if err != nil {
-		return "", err
-	}
 	unit := strings.TrimSuffix(unitOf(name), ".service")
+	states, err := p.managerOf(root).states(ctx, name)
+	enabled, enabledErr := m.Enabled(name)
+	if err = errors.Join(err, enabledErr); err != nil {
+		printWrapped(p.stderr, "warning: ", "whether the worker runs is not known: "+err.Error())
+		return "systemctl restart " + unit
+	}
 	switch running := isRunning(states[name]); {
 	case root != "/" && !enabled:
-		return "systemctl --root=" + root + " enable " + unit, nil
+		return "systemctl --root=" + root + " enable " + unit
 	case root != "/" || enabled && running && len(added.Changed) == 0:
-		return "", nil
-	case running && enabled: // credentials are read only at the start
-		return "systemctl restart " + unit, nil
+		return ""
+	case running && len(added.Changed) > 0: // however it was started; credentials are read only at the start
+		return "systemctl restart " + unit
 	case enabled:
-		return "systemctl start " + unit, nil
+		return "systemctl start " + unit
 	}
-	return "systemctl enable --now " + unit, nil
+	return "systemctl enable --now " + unit
 }
 
 func (p *program) printAdded(out format, a tenantAdded) error {

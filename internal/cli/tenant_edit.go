@@ -157,13 +157,7 @@ func (p *program) afterEdit(
 	changed := e.ChangedBy(text)
 	next := "async-worker tenant edit " + e.Name + " fixes them; a running worker keeps the old ones"
 	if !wrong {
-		var err error
-		if next, err = p.afterAdd(ctx, m, root, tenants.Added{
-			Tenant:  tenants.Tenant{Name: e.Name},
-			Changed: changed,
-		}); err != nil {
-			return err
-		}
+		next = p.afterAdd(ctx, m, root, tenants.Added{Tenant: tenants.Tenant{Name: e.Name}, Changed: changed})
 		if unit, ok := strings.CutPrefix(next, "systemctl restart "); ok && allLive(changed) {
 			next = "systemctl reload " + unit
 		}

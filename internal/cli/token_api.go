@@ -233,8 +233,8 @@ func (p *program) changeTokens(
 		if err != nil {
 			return err
 		}
-		next, err = p.afterAdd(ctx, m, o.root, added)
-		return err
+		next = p.afterAdd(ctx, m, o.root, added)
+		return nil
 	})
 	return next, err
 }
