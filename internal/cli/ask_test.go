@@ -44,9 +44,10 @@ func TestShortcuts(t *testing.T) {
 			`{"filename":"2026/tides.md","style":"bullets"}`,
 			"High at noon.",
 		},
-		"summarize|--upload|" + local: {`{"filename":"tides.md"}`, "High at noon."},
+		"summarize|--upload|" + local: {`{"blob":"uploads/ID/tides.md","filename":"tides.md"}`, "High at noon."},
 	} {
 		o, bucket := office(&rows{})
+		bucket.blobs["tides.md"] = "the tenant's own"
 		s := &prompt{
 			&rows{}, map[string]string{
 				"agent": `{"answer":"At force 9."}`, "summarize": `{"summary":"High at noon.","model":"m"}`,
@@ -55,10 +56,14 @@ func TestShortcuts(t *testing.T) {
 		o.Store = s
 		invoke(t, o, testEnv(), "", strings.Split(args, "|")...).want(t, exitOK, want.shows)
 		sent := delivered(t, o)
-		if len(sent) != 1 || string(sent[0].Payload) != want.payload {
-			t.Errorf("%s: sent %s, want %s", args, sent[0].Payload, want.payload)
+		if len(sent) != 1 {
+			t.Fatalf("%s: sent %v", args, sent)
 		}
-		if strings.Contains(args, "--upload") != (bucket.blobs["tides.md"] == "# Tides") {
+		if payload := strings.ReplaceAll(want.payload, "ID", sent[0].ID); string(sent[0].Payload) != payload {
+			t.Errorf("%s: sent %s, want %s", args, sent[0].Payload, payload)
+		}
+		if bucket.blobs["tides.md"] != "the tenant's own" ||
+			strings.Contains(args, "--upload") != (bucket.blobs["uploads/"+sent[0].ID+"/tides.md"] == "# Tides") {
 			t.Errorf("%s: uploaded %v", args, bucket.blobs)
 		}
 	}

@@ -37,7 +37,8 @@ func (p *program) newEnqueueCommand() *cobra.Command {
 		Short: "Put tasks on the tenant's queue, from message files or from flags",
 		Long: `enqueue records each task as a pending job and sends its message. A task comes from a FILE with a JSON
 message (-: standard input), from flags, or, with --upload, from local documents: each is uploaded to the
-tenant's container first and becomes its own task. enqueue prints the ids, one per line.
+tenant's container first, in place of a blob of the same name, and becomes its own task. enqueue prints the ids,
+one per line.
 
 The same id with the same payload is the same task: it is done again only with --force.`,
 		Example: `  async-worker enqueue message.json

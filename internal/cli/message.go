@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type message struct {
 	uploads                        []string
 	webhook, priority, requestedBy string
 	force, remove, purge, missing  bool
+	apart                          bool // an upload gets a name of its own in the container, and so replaces nothing
 	timeout                        time.Duration
 
 	flagged func(name string) bool // whether a flag was given
@@ -54,7 +56,8 @@ func (m *message) addFlags(cmd *cobra.Command) {
 		"payload.delete_missing: with --prefix, delete documents whose blob is gone")
 	f.StringVar(&m.set, "document-set", "", "payload.document_set")
 	f.StringVar(&m.prompt, "prompt", "", "payload.prompt: the question; without --type the task has the type agent")
-	f.StringArrayVar(&m.uploads, "upload", nil, "a local document to upload first; may be repeated")
+	f.StringArrayVar(&m.uploads, "upload", nil,
+		"a local document to upload first, in place of a blob of that name; may be repeated")
 	f.StringVar(&m.webhook, "webhook-url", "", "the address that receives the outcome")
 	f.StringVar(&m.priority, "priority", string(task.PriorityNormal), "high, normal or low")
 	f.StringVar(&m.requestedBy, "requested-by", "", "the requester, for audit")
@@ -206,6 +209,12 @@ func (m *message) fromFlags() ([]submission, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, other := range all {
+			if other.blob == l.blob && other.upload != path {
+				return nil, badUsage("enqueue them one by one, each with a --filename of its own, such as 2026/report.pdf",
+					"%s and %s would be one blob: %s", other.upload, path, l.blob)
+			}
+		}
 		all = append(all, l)
 	}
 	return all, nil
@@ -217,8 +226,12 @@ func (m *message) fromFlag(path string) (submission, error) {
 	if err != nil {
 		return submission{}, err
 	}
+	id := cmp.Or(m.id, uuid.NewString())
 	if path != "" && m.filename == "" && payload["filename"] == nil {
 		payload["filename"] = filepath.Base(path)
+	}
+	if m.apart && path != "" {
+		payload["blob"] = "uploads/" + id + "/" + filepath.Base(path) // as the API names uploads
 	}
 	for key, value := range map[string]string{
 		"filename": m.filename, "blob": m.blob, "document_set": m.set,
@@ -248,12 +261,9 @@ func (m *message) fromFlag(path string) (submission, error) {
 		return submission{}, fmt.Errorf("write the payload: %w", err)
 	}
 	t := task.Task{
-		ID: m.id, Type: task.Type(m.kind), Payload: raw, WebhookURL: m.webhook, Priority: task.Priority(m.priority),
+		ID: id, Type: task.Type(m.kind), Payload: raw, WebhookURL: m.webhook, Priority: task.Priority(m.priority),
 		RequestedBy: m.requestedBy,
 		Hints:       task.Hints{Force: m.force, Timeout: m.timeout, TimeoutSec: m.timeout.Seconds()},
-	}
-	if t.ID == "" {
-		t.ID = uuid.NewString()
 	}
 	if _, err := task.Encode(t); err != nil {
 		if invalid, ok := errors.AsType[*task.Invalid](err); ok {
