@@ -82,10 +82,11 @@ The same id with the same payload is the same task: it is done again only with -
 func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submission, out format, watch bool) error {
 	var sent []enqueued
 	var ids []string
+	var failed error
 	for _, l := range letters {
-		one, err := p.send(ctx, t, l)
-		if err != nil {
-			return err
+		var one enqueued
+		if one, failed = p.send(ctx, t, l); failed != nil {
+			break
 		}
 		sent = append(sent, one)
 		ids = append(ids, one.ID)
@@ -93,13 +94,13 @@ func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submissi
 			fmt.Fprintln(p.stdout, one.ID)
 		}
 	}
-	if out == asJSON {
+	if out == asJSON && len(sent) > 0 { // also what was sent before a failure: a retry would do it twice
 		if err := printJSON(p.stdout, sent); err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
 	}
-	if !watch {
-		return nil
+	if !watch || failed != nil {
+		return failed
 	}
 	return newFollower(t.Store, t.NewFeed()).all(ctx, ids, p.newDisplay(out))
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,5 +67,28 @@ func TestEnqueueUploadsOfOneName(t *testing.T) {
 	invoke(t, o, testEnv(), "", "enqueue", "--document-set", "s", "--upload", a, "--upload", a).want(t, exitOK)
 	if len(bucket.blobs) != 1 || len(delivered(t, o)) != 2 {
 		t.Errorf("the same file twice: kept %v", bucket.blobs)
+	}
+}
+
+// What was submitted before a task was refused is printed, for the program that reads the JSON.
+func TestEnqueueFailsAfterSome(t *testing.T) {
+	t.Parallel()
+	const message = `{"task_id":"%s","task_type":"ingest","payload":{"filename":"%s.pdf","document_set":"s"}}`
+	dir := t.TempDir()
+	args := []string{"enqueue", "-o", "json"}
+	for i, m := range [][2]string{{"t-1", "a"}, {"t-2", "b"}, {"t-1", "c"}} {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		write(t, path, fmt.Sprintf(message, m[0], m[1]))
+		args = append(args, path)
+	}
+	o, _ := office(&rows{})
+	r := invoke(t, o, testEnv(), "", args...)
+	r.want(t, exitFailed, "another payload")
+	var sent []enqueued
+	if err := json.Unmarshal([]byte(r.out), &sent); err != nil || len(sent) != 2 || sent[0].ID != "t-1" || sent[1].ID != "t-2" {
+		t.Errorf("printed %q, %v", r.out, err)
+	}
+	if r := invoke(t, o, testEnv(), "", args[0], args[1], args[2], args[3], args[5]); strings.Count(r.out, `"id"`) != 1 {
+		t.Errorf("printed %q", r.out)
 	}
 }
