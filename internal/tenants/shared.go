@@ -14,42 +14,53 @@ var ofOneTenant = []struct{ name, remedy string }{
 		"overwrite each other's documents"},
 }
 
-// shared warns of values that another tenant of this machine has, too. A file that can't be read is that tenant's
-// trouble.
+// shared warns of values that another tenant of this machine has, too, in its own file or in that of all tenants. A file
+// that can't be read is that tenant's trouble.
 func (m *Machine) shared(p plan) (warnings []config.Problem, err error) {
 	names, err := m.Names()
 	if err != nil {
 		return nil, err
 	}
+	mine, err := m.sources(p.name, p.file, p.secrets)
+	if err != nil {
+		return nil, err
+	}
+	others := map[string]config.Sources{}
+	for _, name := range names {
+		if file, err := m.readEnv(envPath(name)); err == nil && name != p.name {
+			others[name], _ = m.sources(name, file, nil) // as mine: only the shared file is read
+		}
+	}
 	for _, s := range ofOneTenant {
-		value, given := p.file.get(s.name)
-		if !given || value == "" {
+		value, origin, _ := mine.Find(s.name) // it has been checked
+		i := slices.IndexFunc(names, func(name string) bool {
+			theirs, ok := others[name]
+			return ok && valueOf(theirs, s.name) == value.Reveal() &&
+				(s.name != "AZURE_STORAGE_CONTAINER" || !accountsDiffer(mine, theirs))
+		})
+		if i < 0 || !value.IsSet() {
 			continue
 		}
-		i := slices.IndexFunc(names, func(other string) bool {
-			if other == p.name {
-				return false
-			}
-			file, err := m.readEnv(envPath(other))
-			if err != nil {
-				return false
-			}
-			theirs, _ := file.get(s.name)
-			return theirs == value && (s.name != "AZURE_STORAGE_CONTAINER" || !accountsDiffer(p.file, file))
-		})
-		if i >= 0 {
-			warnings = append(warnings, config.Problem{
-				Name: s.name, Problem: "the tenant " + names[i] + " has the same", Remedy: s.remedy,
-			})
+		remedy := s.remedy
+		if origin == m.shown(sharedFile) {
+			remedy = "take it out of " + origin + ": " + remedy
 		}
+		warnings = append(warnings, config.Problem{
+			Name: s.name, Problem: "the tenant " + names[i] + " has the same", Remedy: remedy,
+		})
 	}
 	return warnings, nil
 }
 
+// valueOf returns a setting's text; empty: it is not set, or can't be read.
+func valueOf(src config.Sources, name string) string {
+	value, _, _ := src.Find(name)
+	return value.Reveal()
+}
+
 // accountsDiffer reports whether two tenants name different storage accounts. Connection strings are secret, and not in
 // these files.
-func accountsDiffer(a, b *envFile) bool {
-	mine, _ := a.get("AZURE_STORAGE_ACCOUNT")
-	theirs, _ := b.get("AZURE_STORAGE_ACCOUNT")
+func accountsDiffer(a, b config.Sources) bool {
+	mine, theirs := valueOf(a, "AZURE_STORAGE_ACCOUNT"), valueOf(b, "AZURE_STORAGE_ACCOUNT")
 	return mine != "" && theirs != "" && mine != theirs
 }

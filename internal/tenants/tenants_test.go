@@ -3,7 +3,6 @@ package tenants
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -288,65 +287,5 @@ func TestNoLinkLeadsOutOfTheRoot(t *testing.T) {
 	}
 	if got := files(t, outside); len(got) != 0 {
 		t.Errorf("%v was written outside", got)
-	}
-}
-
-// Two tenants with one folder read each other's documents, and of two with one address one does not start.
-func TestSharedWithAnotherTenant(t *testing.T) {
-	t.Parallel()
-	m, root := machine(t)
-	folder := t.TempDir()
-	with := func(name, addr string) Change {
-		c := valid(name)
-		delete(c.Settings, "AZURE_STORAGE_ACCOUNT")
-		maps.Copy(c.Settings, map[string]string{
-			"QUEUE_BACKEND": "postgres", "BLOB_BACKEND": "dir", "BLOB_DIR": folder, "HTTP_ADDR": addr,
-		})
-		return c
-	}
-	names := func(all []config.Problem) (names []string) {
-		for _, w := range all {
-			if strings.HasSuffix(w.Problem, " has the same") {
-				names = append(names, w.Name)
-			}
-		}
-		return names
-	}
-	if got := mustAdd(t, m, with("southhaven", "127.0.0.1:9090")).Warnings; len(names(got)) > 0 {
-		t.Errorf("the first tenant: %v", got)
-	}
-	if got := names(mustAdd(t, m, with("southhaven", "127.0.0.1:9090")).Warnings); len(got) > 0 {
-		t.Errorf("the same tenant again: %v", got)
-	}
-	if got := names(mustAdd(t, m, with("east-bay", "127.0.0.1:9090")).Warnings); !slices.Equal(got,
-		[]string{"HTTP_ADDR", "BLOB_DIR"}) {
-		t.Errorf("the second tenant: %v", got)
-	}
-	broken := filepath.Join(root, "etc/async-worker/broken.env")
-	if err := os.WriteFile(broken, []byte("no setting\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := names(mustAdd(t, m, with("west-bay", "127.0.0.1:9091")).Warnings); !slices.Equal(got, []string{"BLOB_DIR"}) {
-		t.Errorf("the third tenant: %v", got)
-	}
-}
-
-// Containers of one name in two storage accounts are two containers.
-func TestContainersOfTwoAccounts(t *testing.T) {
-	t.Parallel()
-	m, _ := machine(t)
-	of := func(name, account string) Change {
-		c := valid(name)
-		c.Settings["AZURE_STORAGE_ACCOUNT"], c.Settings["AZURE_STORAGE_CONTAINER"] = account, "documents"
-		return c
-	}
-	warned := func(c Change) bool {
-		return slices.ContainsFunc(mustAdd(t, m, c).Warnings, func(w config.Problem) bool { return w.Name == "AZURE_STORAGE_CONTAINER" })
-	}
-	if warned(of("southhaven", "first")) || warned(of("east-bay", "second")) {
-		t.Error("a container of another account is shared")
-	}
-	if !warned(of("west-bay", "second")) {
-		t.Error("a container of the same account is not shared")
 	}
 }
