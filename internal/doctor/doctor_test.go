@@ -126,6 +126,16 @@ func TestServiceThatHangs(t *testing.T) {
 	})
 }
 
+// TestReceiversUnknown: a database that does not answer is not taken for one without receivers.
+func TestReceiversUnknown(t *testing.T) {
+	t.Parallel()
+	w := Worker{Timeout: time.Minute, Store: func(context.Context) (store.Examiner, error) { return nil, errors.New("no route") }}
+	if r := webhooks(t.Context(), &w)[0]; r.State != Skipped || !strings.Contains(r.Seen, "no route") ||
+		strings.Contains(r.Seen, "no job has") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestIndexedVectors: documents whose vectors are by another model than the worker's are counted, and said.
 func TestIndexedVectors(t *testing.T) {
 	t.Parallel()

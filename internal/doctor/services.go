@@ -102,7 +102,11 @@ func webhooks(ctx context.Context, w *Worker) []Result {
 	urls := w.Receivers
 	if len(urls) == 0 {
 		e, err := w.examination(ctx)
-		if err != nil || len(e.WebhookHosts) == 0 {
+		if err != nil {
+			return []Result{{Check: check, State: Skipped, Seen: "the database does not tell the jobs' receivers: " +
+				failed(check, err, "").Seen}}
+		}
+		if len(e.WebhookHosts) == 0 {
 			return []Result{{Check: check, State: Skipped, Seen: "no job has a webhook yet; set --webhook-url"}}
 		}
 		urls = e.WebhookHosts
