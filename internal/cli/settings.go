@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/logging"
+	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
 // addSettings adds a flag for every setting of the groups that isn't secret. Only the help of run and check-config
@@ -58,7 +59,11 @@ func (p *program) sources(cmd *cobra.Command) config.Sources {
 			given[s.Name] = f.Value.String()
 		}
 	}
-	return config.Sources{Flags: given, Environ: p.env, Files: p.envFiles, ReadFile: os.ReadFile}
+	src := config.Sources{Flags: given, Environ: p.env, Files: p.envFiles, ReadFile: os.ReadFile}
+	if p.tenant != "" { // this process is not the worker
+		src.Hidden = tenants.Hidden
+	}
+	return src
 }
 
 // settings loads the settings, opens the log and logs the warnings. Commands other than run log plain text, and by

@@ -235,3 +235,15 @@ func TestTenantAddRefusedSettings(t *testing.T) {
 		t.Errorf("%s", r.errOut)
 	}
 }
+
+// TestNamedFileIsTheWorkers: check-config as root reads files that the worker can't, and says so.
+func TestNamedFileIsTheWorkers(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
+	env, token := filepath.Join(root, tenantsDir, "southhaven.env"), filepath.Join(root, "token")
+	write(t, token, "0123456789abcdef0123456789abcdef\n")
+	write(t, env, string(read(t, env))+"HTTP_ADDR=127.0.0.1:9090\nHTTP_TOKEN_FILE="+token+"\n")
+	onImage(t, root, "", "check-config", "--tenant", "southhaven").want(t, exitOK, "The settings are fine",
+		"warning: HTTP_TOKEN_FILE: the worker's user can't read the file", "--secret-file HTTP_TOKEN=PATH")
+}

@@ -17,6 +17,7 @@ type Sources struct {
 	Environ  []string                     // "NAME=value", as os.Environ has it
 	Files    map[string]string            // the environment file that a variable of Environ stands in, if it is known
 	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME or …/tenant_NAME
+	Hidden   func(path string) string     // why the worker can't read a file that ReadFile can; nil: it can read all of them
 
 	keep map[string]resolved // overrides all sources, for settings that are not live
 }
@@ -28,7 +29,6 @@ type resolved struct {
 	given  bool   // not the default
 }
 
-// Load reads the settings of the groups. The error is an *Errors with everything that is wrong.
 // Find returns the text of a setting and where it was found; empty: it is not set. Like Load's, its error is an *Errors.
 func (src Sources) Find(name string) (text Secret, origin string, err error) {
 	l := loader{env: environment(src.Environ), src: src}
@@ -46,6 +46,7 @@ func (src Sources) Find(name string) (text Secret, origin string, err error) {
 	return NewSecret(found.text), found.origin, nil
 }
 
+// Load reads the settings of the groups. The error is an *Errors with everything that is wrong.
 func Load(src Sources, groups Group) (Config, error) {
 	l := loader{env: environment(src.Environ), src: src, broken: map[string]bool{}}
 	l.cfg.values = map[string]resolved{}
@@ -152,12 +153,28 @@ func (l *loader) findBelowFlags(s Setting) (resolved, *fault) {
 	}
 	if path := strings.TrimSpace(l.env[s.Name+"_FILE"]); path != "" {
 		b, err := l.src.ReadFile(path)
+		if err == nil && l.src.Hidden != nil {
+			l.warnHidden(s, path)
+		}
 		return fromFile(b, err, s.Name+"_FILE")
 	}
 	if text := strings.TrimSpace(l.env[s.Name]); text != "" {
 		return resolved{text, cmp.Or(l.src.Files[s.Name], fromEnvironment), true}, nil
 	}
 	return resolved{s.Default, fromDefault, false}, nil
+}
+
+// warnHidden warns of a file that the worker can't read. A group or a rule for access may let it, so it is no problem.
+func (l *loader) warnHidden(s Setting, path string) {
+	why := l.src.Hidden(path)
+	if why == "" {
+		return
+	}
+	remedy := "let everybody read it, in a folder such as /etc/ssl"
+	if s.Secret {
+		remedy = "give its content as a credential: async-worker tenant add TENANT --force --secret-file " + s.Name + "=PATH"
+	}
+	l.warn(s.Name+"_FILE", "the worker's user can't read the file, unless an ACL or SupplementaryGroups= lets it: "+why, remedy)
 }
 
 // fromFile rejects what can't be read: falling through to a weaker source would hide the mistake.

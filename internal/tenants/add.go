@@ -196,6 +196,7 @@ func (m *Machine) sources(name string, file *envFile, secrets map[string]string)
 		Flags:   map[string]string{"CLIENT_ID": name},
 		Environ: append(append(shared.environ(), file.environ()...), "CREDENTIALS_DIRECTORY="+credentials),
 		Files:   origins,
+		Hidden:  m.hidden,
 		ReadFile: func(file string) ([]byte, error) {
 			dir, base := path.Split(file)
 			if dir != credentials+"/" {

@@ -1,0 +1,50 @@
+package tenants
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// Root, who checks the settings, can read every file; the worker's user only what everybody can, outside the folders
+// that its unit hides.
+func TestNamedFilesThatTheWorkerCantRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file           string
+		folder, access os.FileMode
+		problem        string // empty: none
+	}{
+		{"/etc/ssl/tokens/x", 0o755, 0o644, ""},
+		{"/etc/ssl/tokens/x", 0o711, 0o604, ""},
+		{"/etc/ssl/tokens/x", 0o755, 0o640, "/etc/ssl/tokens/x has the mode 0640"},
+		{"/etc/ssl/tokens/x", 0o710, 0o644, "/etc/ssl/tokens has the mode 0710"},
+		{"/root/x", 0o755, 0o644, "/root is hidden from workers"},
+		{"/home/ann/x", 0o755, 0o644, "/home is hidden from workers"},
+		{"/etc/async-worker/tls/x", 0o755, 0o644, "/etc/async-worker is hidden from workers"},
+		{"/srv/../etc/async-worker/x", 0o755, 0o644, "/etc/async-worker is hidden from workers"},
+	} {
+		m, root := machine(t)
+		path := filepath.Join(root, c.file)
+		err := errors.Join(os.MkdirAll(filepath.Join(root, "srv"), 0o755), os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte("0123456789abcdef0123456789abcdef\n"), 0o600),
+			os.Chmod(path, c.access), os.Chmod(filepath.Dir(path), c.folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := valid("southhaven")
+		change.Settings["HTTP_TOKEN_FILE"] = c.file
+		warnings := mustAdd(t, m, change).Warnings
+		i := slices.IndexFunc(warnings, func(w config.Problem) bool { return w.Name == "HTTP_TOKEN_FILE" })
+		switch {
+		case i < 0 && c.problem == "":
+		case i < 0, c.problem == "", !strings.Contains(warnings[i].Problem, c.problem), warnings[i].Remedy == "":
+			t.Errorf("%+v: %+v", c, warnings)
+		}
+	}
+}
