@@ -47,8 +47,8 @@ func (p *program) newSummarizeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "summarize DOCUMENT", Short: "Summarize one of the tenant's documents, and wait for the summary",
 		Long: `summarize queues a summarize task for a document in the tenant's container and shows the summary. With
---upload it first uploads a local file, under a name of its own, so that no document is replaced. A worker of the tenant must be running. Ctrl-C stops waiting, not the
-task.`,
+--upload it first uploads a local file, under a name of its own, so that no document is replaced. A worker of
+the tenant must be running. Ctrl-C stops waiting, not the task.`,
 		Example: `  async-worker summarize 2026/report.pdf
   async-worker summarize --upload report.pdf --style brief`,
 		Args: oneArg("a DOCUMENT"),
