@@ -49,9 +49,15 @@ type work struct {
 }
 
 // pipelineID names everything that decides what is indexed, except the bytes.
-func (w *work) pipelineID(f extract.Format) string {
-	return fmt.Sprintf("%s chunk@%d enrich@%d privacy=%s %s/%d title=%s", w.deps.Extractor.Version(f), chunk.Version,
-		enrich.Version, w.deps.Privacy.Version(), w.deps.Embedder.Model(), w.deps.Embedder.Dimensions(), w.title)
+func (w *work) pipelineID(f extract.Format) string { return w.deps.Extractor.Version(f) + w.settings() }
+
+// settingsBegin follows the extractor in a pipelineID.
+const settingsBegin = " chunk@"
+
+// settings are what decides beside the extractor.
+func (w *work) settings() string {
+	return fmt.Sprintf("%s%d enrich@%d privacy=%s %s/%d title=%s", settingsBegin, chunk.Version, enrich.Version,
+		w.deps.Privacy.Version(), w.deps.Embedder.Model(), w.deps.Embedder.Dimensions(), w.title)
 }
 
 // index streams the document through extraction, chunking, embedding and staging. They overlap: the first chunks are

@@ -13,14 +13,16 @@ import (
 
 // A version is provisional if its document was not read as it should be, for a reason that may pass: only in part, or by
 // another extractor as a service was down. Then its pipeline begins with how often in a row the same bytes were read so,
-// e.g. "provisional=2 native/pdf@1 …", which no extractor's name does. It is made again by the next ingest, and by the next
+// e.g. "provisional=2 native/pdf@1 …", which no extractor's name does. A version that has more than a later reading of its bytes stays, and is marked so, too. It
+// is made again by the next ingest, and by the next
 // one of a prefix when it is due. A document that is never read in full would be paid for each time: after mostReadings it
 // counts as read, with its warnings.
 const (
 	provisional  = "provisional="
 	mostReadings = 6
 
-	readAgain = "it was not read in full for a reason that may pass: its next ingest reads it again"
+	fallback  = " fallback="
+	readAgain = "reads it again" // ends each warning that says when
 )
 
 // due reports whether a prefix submits a document again that was read provisionally so often, and last this long ago.
@@ -61,7 +63,7 @@ func (w *work) made() string {
 // madeBy returns what the document was read, chunked and embedded by this time.
 func (w *work) madeBy() string {
 	if w.info.Fallback {
-		return w.pipeline + " fallback=" + w.info.Extractor
+		return w.pipeline + fallback + w.info.Extractor
 	}
 	return w.pipeline
 }
@@ -87,28 +89,41 @@ func (w *work) prospect() string {
 	case !w.info.Incomplete:
 		return ""
 	case w.nth() < mostReadings:
-		return readAgain
+		return "it was not read in full for a reason that may pass: " + w.next()
 	}
-	return fmt.Sprintf("it was read %d times, never in full; only an ingest with hints.force reads it again", mostReadings)
+	return fmt.Sprintf("it was read %d times, never in full; %s", mostReadings, w.next())
 }
 
-// worse reports whether this reading has less than an earlier one of the same bytes that isn't complete either.
+// next says what reads a provisional version again.
+func (w *work) next() string {
+	if w.nth() < mostReadings {
+		return "its next ingest " + readAgain
+	}
+	return "only an ingest with hints.force " + readAgain
+}
+
+// worse reports whether the index has more of the same bytes than this reading, which isn't complete. It doesn't compare with
+// what was made by other settings: that must go, e.g. a text without redaction.
 func (w *work) worse() bool {
-	a := w.active()
+	a := w.staged.Active
 	if a == nil || a.ContentSHA256 != w.file.SHA256 || w.info.Characters >= a.Characters {
 		return false
 	}
-	n, _ := readings(a)
-	return n > 0 && (w.info.Incomplete || w.info.Fallback)
+	_, by := readings(a)
+	return w.sameSettings(by) && (w.info.Incomplete || w.info.Fallback)
+}
+
+// sameSettings reports whether what made a version differs from today's pipeline in the extractor at most.
+func (w *work) sameSettings(by string) bool {
+	extractor, _, _ := strings.Cut(by, settingsBegin)
+	return by == extractor+w.settings() || strings.HasPrefix(by, extractor+w.settings()+fallback)
 }
 
 // again is what becomes of a version that has more than this reading.
 func (w *work) again() *store.Again {
 	a := w.staged.Active
-	a.Warnings = slices.DeleteFunc(slices.Clone(a.Warnings), func(said string) bool { return said == readAgain })
-	if said := w.prospect(); said != "" {
-		a.Warnings = append(a.Warnings, said)
-	}
+	a.Warnings = slices.DeleteFunc(slices.Clone(a.Warnings), func(said string) bool { return strings.HasSuffix(said, readAgain) })
+	a.Warnings = append(a.Warnings, "the latest reading has less than an earlier one, which stays in the index: "+w.next())
 	return &store.Again{Pipeline: w.made(), Warnings: a.Warnings}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -22,6 +23,7 @@ type scanner struct {
 	info    extract.Info
 	calls   int
 	version string // empty: scanner@1
+	first   string // text of the first page; empty: it has its own
 }
 
 func (s *scanner) Version(extract.Format) string { return cmp.Or(s.version, "scanner@1") }
@@ -32,7 +34,7 @@ func (s *scanner) Extract(_ context.Context, src extract.Source, _ extract.Limit
 	info := s.info
 	info.Extractor, info.Pages = "scanner", 3
 	for n := range s.pages {
-		text := []string{"One of three pages.", "Two of them, and more words.", "Three is the last."}[n]
+		text := []string{cmp.Or(s.first, "One of three pages."), "Two of them, and more words.", "Three is the last."}[n]
 		info.Characters += len(text)
 		if err := emit(extract.Block{Kind: extract.Paragraph, Text: text, Page: n + 1}); err != nil {
 			return extract.Info{}, err
@@ -146,7 +148,7 @@ func TestWorseReadingReplacesNothing(t *testing.T) {
 	}
 	s.busy()
 	for n := 2; n <= 6; n++ {
-		r := b.ingest(handbook, task.Hints{})
+		r := b.ingest(handbook, task.Hints{Force: n%2 == 0})
 		if r.Version != 1 || !r.Unchanged || r.Chunks == 0 || len(r.Warnings) != 2 || pipeline() != fmt.Sprintf("provisional=%d", n) ||
 			strings.HasSuffix(r.Warnings[1], "its next ingest reads it again") != (n < 6) {
 			t.Errorf("reading %d: %s, %+v", n, pipeline(), r)
@@ -160,12 +162,80 @@ func TestWorseReadingReplacesNothing(t *testing.T) {
 		t.Errorf("after the last: %+v", r)
 	}
 	s.version = "scanner@2"
-	if b.ingest(handbook, task.Hints{}); s.calls != calls+1 || pipeline() != "provisional=1" {
-		t.Errorf("by a new version of the reader: %s after %d calls", pipeline(), s.calls-calls)
+	if r := b.ingest(handbook, task.Hints{}); s.calls != calls+1 || pipeline() != "provisional=1" || len(r.Warnings) != 2 {
+		t.Errorf("by a new version of the reader: %s after %d calls, %q", pipeline(), s.calls-calls, r.Warnings)
+	}
+	s.info = extract.Info{Fallback: true} // has no sentence of its own that it is read again
+	if r := b.ingest(handbook, task.Hints{}); !r.Unchanged || len(r.Warnings) != 2 ||
+		!strings.HasSuffix(r.Warnings[1], "its next ingest reads it again") {
+		t.Errorf("by another reader: %+v", r)
 	}
 	s.idle()
 	if r := b.ingest(handbook, task.Hints{}); r.Unchanged || len(r.Warnings) > 0 {
 		t.Errorf("the whole: %+v", r)
+	}
+}
+
+// A part of the same bytes replaces no complete version, which is marked as provisional: it is read again.
+func TestPartOfTheSameBytes(t *testing.T) {
+	t.Parallel()
+	b, _, s := newScanner(t)
+	b.Put("handbook.md", "a scan")
+	s.idle()
+	b.ingest(handbook, task.Hints{})
+	s.version = "scanner@2"
+	s.busy()
+	c := b.Begin(handbook, task.Hints{})
+	c.Last = true
+	out, err := b.handler.Handle(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := b.complete(c, out); r.Version != 1 || !r.Unchanged || len(r.Warnings) != 1 ||
+		!strings.HasSuffix(r.Warnings[0], "its next ingest reads it again") {
+		t.Errorf("the part: %+v", r)
+	}
+	const inIndex = `select split_part(v.pipeline, ' ', 1) || ': ' || string_agg(c.content, ' ') from document_versions v
+		join document_chunks c on (c.document_id, c.version) = (v.document_id, v.version) where v.status = 'active' group by v.pipeline`
+	if was := handlertest.Query[string](b.Bench, inIndex); !strings.HasPrefix(was, "provisional=1: ") ||
+		!strings.Contains(was, "Three is the last") {
+		t.Errorf("in the index is %s", was)
+	}
+	s.idle()
+	if r := b.ingest(handbook, task.Hints{}); s.calls != 3 || len(r.Warnings) > 0 {
+		t.Errorf("read again: %d readings, %+v", s.calls, r)
+	}
+}
+
+// What other settings have made does not stay, however much more it has.
+func TestWorseReadingByOtherSettings(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*ingest.Deps){
+		"redaction": watch(privacy.Redact, privacy.Patterns{}),
+		"model": func(d *ingest.Deps) {
+			other := "another-model"
+			d.Embedder = renamed{d.Embedder, &other}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _, s := newScanner(t)
+			b.Put("handbook.md", "a scan")
+			s.busy()
+			s.pages = 2
+			s.first = "Mail ada@example.org."
+			b.ingest(handbook, task.Hints{})
+			b.rebuild(change)
+			s.busy()
+			if r := b.ingest(handbook, task.Hints{}); r.Version != 2 || r.Unchanged {
+				t.Errorf("%+v", r)
+			}
+			const inIndex = `select string_agg(distinct model, ' ') || ': ' || string_agg(content, ' ') from document_chunks`
+			was := handlertest.Query[string](b.Bench, inIndex)
+			if name == "redaction" && strings.Contains(was, "ada@") || name == "model" && !strings.HasPrefix(was, "another-model: ") {
+				t.Errorf("in the index is %s", was)
+			}
+		})
 	}
 }
 
