@@ -87,6 +87,7 @@ func TestNoPageCanBeRead(t *testing.T) {
 			10,
 		},
 		{&ocr.UnavailableError{Reason: "it was uninstalled"}, taskerr.DependencyUnavailable, "it was uninstalled", 1},
+		{ocr.ErrPart, taskerr.TransientStorage, "only a part of the page", 10},
 		{taskerr.Errorf(taskerr.AIRateLimit, "slowly"), taskerr.AIRateLimit, "slowly", 1},
 	} {
 		e := &fake{fail: func(context.Context, int, ocr.Image) error { return tt.fail }}

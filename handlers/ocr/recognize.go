@@ -206,6 +206,9 @@ func nothing(why error) error {
 			Class: taskerr.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor",
 		}
 	}
+	if errors.Is(why, engines.ErrPart) {
+		return taskerr.Errorf(taskerr.TransientStorage, "no page of the document could be read in full: %w", why)
+	}
 	return &taskerr.Error{
 		Class: taskerr.CorruptionDetected, Message: fmt.Sprintf("no page of the document could be read: %v", why),
 		Cause: why,

@@ -4,6 +4,7 @@ package ocr
 
 import (
 	"context"
+	"errors"
 	"image"
 	"strings"
 
@@ -91,6 +92,9 @@ func Identity(e Engine) string {
 	}
 	return strings.Join(append([]string{e.Name(), e.Version()}, e.Languages()...), ":")
 }
+
+// ErrPart is the error of a page of which the service behind an engine read only a part: it says nothing about the page.
+var ErrPart = errors.New("only a part of the page was read; is the OCR service overloaded?")
 
 // UnavailableError states why there is no OCR at all. Documents that don't need it are still read.
 type UnavailableError struct {

@@ -69,10 +69,11 @@ func (r *record) missed(err error) {
 	r.passing = r.passing || passing(err)
 }
 
-// passing reports whether a page that was not read for this reason may be read another time: it took too long, or the
-// kernel was short of memory. Pages that were given up after others have the reasons of those.
+// passing reports whether a page that was not read for this reason may be read another time: it took too long, the
+// kernel was short of memory, or a service read only a part of it. Pages that were given up after others have the reasons of those.
 func passing(err error) bool {
-	return errors.Is(err, pages.ErrPageTime) || errors.Is(err, pageimage.ErrTooSlow) || errors.Is(err, child.ErrKilled)
+	return errors.Is(err, pages.ErrPageTime) || errors.Is(err, pageimage.ErrTooSlow) || errors.Is(err, child.ErrKilled) ||
+		errors.Is(err, ocr.ErrPart)
 }
 
 // skip records an unread page and the reason.

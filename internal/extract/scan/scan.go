@@ -52,7 +52,7 @@ type PDF interface {
 //	unread_list     which, e.g. "3-7,12"; a long list is truncated with "…"
 //	unread_reason   the first reason
 //
-// Info.Incomplete reports that a page took too long, or the machine was short of memory for it.
+// Info.Incomplete reports that a page took too long, the machine was short of memory for it, or a service read a part of it.
 type Extractor struct {
 	inner PDF
 	*reading

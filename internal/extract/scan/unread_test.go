@@ -98,6 +98,7 @@ func TestReasonsThatMayPass(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"time": pages.ErrPageTime, "memory": fmt.Errorf("tesseract: %w", child.ErrKilled),
+		"part": fmt.Errorf("docling-serve: %w", ocr.ErrPart),
 	} {
 		failing := engine(func(context.Context, ocr.Image) (ocr.Page, error) { return ocr.Page{}, err })
 		if doc := collect(t, scan.New(pdf.New(), failing, unhurried), ocrtest.Write(t, ocrtest.Page{Lines: soup})); !doc.Incomplete {

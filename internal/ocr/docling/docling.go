@@ -94,6 +94,9 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	if err != nil {
 		return ocr.Page{}, err
 	}
+	if result.Status == docling.PartialSuccess {
+		return ocr.Page{}, fmt.Errorf("docling-serve: %w", ocr.ErrPart)
+	}
 	return ocr.Page{Markdown: result.Markdown, Paragraphs: ocr.Plain(result.Markdown)}, nil
 }
 

@@ -1,7 +1,9 @@
 package docling_test
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/docling"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -56,6 +59,37 @@ func TestRead(t *testing.T) {
 		}
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 			t.Errorf("temporary files are left: %v, %v", left, err)
+		}
+	})
+}
+
+// cache keeps the readings of one document.
+type cache map[int][]byte
+
+func (c cache) Get(context.Context, string, string, int, int) map[int][]byte { return maps.Clone(c) }
+
+func (c cache) Put(_ context.Context, _, _ string, page int, reading []byte) { c[page] = reading }
+
+// A page of which the server read a part counts as unread, and is not kept: the next reading has all of it.
+func TestPartOfAPage(t *testing.T) {
+	temp := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		server := doclingtest.New(t, doclingtest.Options{InMemory: true, Markdown: "All of it.\n"})
+		server.Plan(doclingtest.Conversion{Status: wire.PartialSuccess})
+		client, err := wire.New(wire.Options{URL: server.URL(), APIKey: doclingtest.Key, HTTP: server.Client(), TempDir: temp})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := cache{}
+		reader := &pages.Reader{Engine: docling.New(client, temp), Budget: pages.NewBudget(1), Cache: kept}
+		for n := range 2 {
+			doc := reader.Open(t.Context(), func() (string, error) { return "sum", nil },
+				func(context.Context, int) (ocr.Image, error) { return ocrtest.Blank(), nil })
+			page, err := doc.Start(1).Wait()
+			doc.Close()
+			if part := n == 0; errors.Is(err, ocr.ErrPart) != part || part != (page.Markdown == "") || part != (len(kept) == 0) {
+				t.Errorf("reading %d: %+v, %v, %d kept", n+1, page, err, len(kept))
+			}
 		}
 	})
 }
