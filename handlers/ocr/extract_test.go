@@ -2,6 +2,7 @@ package ocr_test
 
 import (
 	"context"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,13 +17,16 @@ import (
 type reader struct {
 	blocks []extract.Block
 	info   extract.Info
+
+	source extract.Source // of the last call
 }
 
 func (*reader) Version(extract.Format) string { return "docling@1" }
 
 func (r *reader) Extract(
-	_ context.Context, _ extract.Source, _ extract.Limits, emit extract.Emit,
+	_ context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
 ) (extract.Info, error) {
+	r.source = src
 	for _, b := range r.blocks {
 		if err := emit(b); err != nil {
 			return extract.Info{}, err
@@ -52,7 +56,7 @@ func TestWarningsOfTheExtractor(t *testing.T) {
 		want   []string
 	}{
 		"none":    {reader{blocks: []extract.Block{on(0, "Text.")}}, nil},
-		"some":    {reader{[]extract.Block{on(0, "Text.")}, extract.Info{Warnings: []string{missed}}}, []string{missed}},
+		"some":    {reader{blocks: []extract.Block{on(0, "Text.")}, info: extract.Info{Warnings: []string{missed}}}, []string{missed}},
 		"no text": {reader{info: extract.Info{Warnings: []string{extract.NoText}}}, []string{none}},
 		"nothing": {reader{info: extract.Info{Warnings: []string{missed}}}, []string{missed, none}},
 	} {
@@ -65,10 +69,28 @@ func TestWarningsOfTheExtractor(t *testing.T) {
 	}
 }
 
+// An extractor that pays for its work is told what an earlier attempt has paid for, and whether to do it again.
+func TestExtractorKnowsTheTask(t *testing.T) {
+	t.Parallel()
+	r := &reader{blocks: []extract.Block{on(0, "Text.")}}
+	b := reads(t, r)
+	for _, force := range []bool{false, true} {
+		c := b.Begin(`{"filename":"a.txt"}`, task.Hints{Force: force})
+		c.Checkpoint = json.RawMessage(`{"extract":"a conversion"}`)
+		if _, err := b.handler.Handle(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		var paid string
+		if src := r.source; src.Fresh != force || src.SHA256 == "" || src.Memory == nil || !src.Memory.Load(&paid) || paid != "a conversion" {
+			t.Errorf("force %v: %+v", force, src)
+		}
+	}
+}
+
 // What was read while docling was down is not reused when it is back.
 func TestFallbackIsNotReused(t *testing.T) {
 	t.Parallel()
-	r := &reader{[]extract.Block{on(0, "Natively.")}, extract.Info{Extractor: "native/text", Fallback: true}}
+	r := &reader{blocks: []extract.Block{on(0, "Natively.")}, info: extract.Info{Extractor: "native/text", Fallback: true}}
 	b := reads(t, r)
 	const payload = `{"filename":"a.txt"}`
 	if down := b.do(payload, task.Hints{}); down.Reused || down.OCREngine != "native/text" {
@@ -87,7 +109,7 @@ func TestFallbackIsNotReused(t *testing.T) {
 // What was read only in part is not reused.
 func TestPartIsNotReused(t *testing.T) {
 	t.Parallel()
-	r := &reader{[]extract.Block{on(1, "One.")}, extract.Info{Pages: 2, Incomplete: true}}
+	r := &reader{blocks: []extract.Block{on(1, "One.")}, info: extract.Info{Pages: 2, Incomplete: true}}
 	b := reads(t, r)
 	const payload = `{"filename":"a.txt"}`
 	part := b.do(payload, task.Hints{})
@@ -102,8 +124,8 @@ func TestPartIsNotReused(t *testing.T) {
 func TestFilesWithinPages(t *testing.T) {
 	t.Parallel()
 	b := reads(t, &reader{
-		[]extract.Block{on(0, "Before."), on(1, "One."), on(2, "Two."), on(0, "Within."), on(3, "Three."), on(0, "Last.")},
-		extract.Info{Pages: 3},
+		blocks: []extract.Block{on(0, "Before."), on(1, "One."), on(2, "Two."), on(0, "Within."), on(3, "Three."), on(0, "Last.")},
+		info:   extract.Info{Pages: 3},
 	})
 	for pages, want := range map[string]string{
 		"":  "<!-- page 1 -->\n\nBefore.\n\nOne.\n\n<!-- page 2 -->\n\nTwo.\n\nWithin.\n\n<!-- page 3 -->\n\nThree.\n\nLast.\n",

@@ -31,6 +31,9 @@ const (
 	stageFinalizing  = "finalizing"
 )
 
+// noteExtractor is for the next attempt.
+const noteExtractor = "extract"
+
 // Deps are the dependencies of the ocr task. All but NoEngine and Web are required.
 type Deps struct {
 	Bucket    blob.Bucket
@@ -141,7 +144,8 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	if w.source, err = extract.Open(w.file.Path, w.file.Hint(p.Filename)); err != nil {
 		return out, err
 	}
-	w.source.TempDir = w.file.Dir
+	w.source.TempDir, w.source.SHA256, w.source.Fresh = w.file.Dir, w.file.SHA256, w.call.Task.Hints.Force
+	w.source.Memory = handlers.NewNotes(w.call).Note(noteExtractor)
 	w.recipe = w.recipeOf()
 	before, err := w.deps.Store.Derived(ctx, store.DerivedQuery{
 		JobID: w.call.Task.ID, SourceFilename: w.order.payload.Filename, SourceSHA256: w.file.SHA256, Recipe: w.recipe,
