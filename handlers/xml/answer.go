@@ -108,6 +108,9 @@ func (w *work) ask(
 	if a.AnswerFile, err = ask(ctx, a.path); err != nil {
 		return answer{}, err
 	}
+	if w.unkept && q.step == string(Checked) {
+		return a, nil
+	}
 	a.Blob = gateway.KeptBlob(q.key, claim.Claim)
 	paid, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()

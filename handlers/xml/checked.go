@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -116,6 +117,9 @@ type document struct {
 	pages []string
 }
 
+// noteExtractor is for the next attempt.
+const noteExtractor = "extract"
+
 // text extracts the document's text.
 func (w *work) text(ctx context.Context) (document, error) {
 	var d document
@@ -124,7 +128,7 @@ func (w *work) text(ctx context.Context) (document, error) {
 		return d, err
 	}
 	src.TempDir, src.SHA256 = w.file.Dir, w.file.SHA256
-	src.Memory = w.memory.Note("extract")
+	src.Memory = w.memory.Note(noteExtractor)
 	var pages []*strings.Builder
 	info, err := w.deps.Extractor.Extract(ctx, src, w.deps.Limits, func(b extract.Block) error {
 		n := max(b.Page, 1)
@@ -137,6 +141,9 @@ func (w *work) text(ctx context.Context) (document, error) {
 	if err != nil {
 		return d, fmt.Errorf("read the document to check it: %w", err)
 	}
+	if err := w.part(info); err != nil {
+		return d, err
+	}
 	if need := w.deps.ExtractorNeeds; need != "" && info.Service == need {
 		w.uses(need)
 	}
@@ -144,6 +151,29 @@ func (w *work) text(ctx context.Context) (document, error) {
 		d.pages = append(d.pages, p.String())
 	}
 	return d, nil
+}
+
+// part looks whether the document was read as it should be. If it lacks something, another attempt may read all of it; the
+// last one checks what there is. A check of a part, or of what another extractor read as a service was down, is not kept.
+func (w *work) part(info extract.Info) error {
+	if !info.Incomplete && !info.Fallback {
+		return nil
+	}
+	w.unkept = true
+	lacks := slices.Clone(info.Warnings)
+	if p := info.Properties; p["unread_pages"] != "" {
+		lacks = append(lacks, fmt.Sprintf("%s of %d pages could not be read by OCR to check them (%s): page %s", p["unread_pages"],
+			info.Pages, p["unread_reason"], p["unread_list"]))
+	}
+	if info.Incomplete && !w.call.Last {
+		w.memory.Note(noteExtractor).Save(struct{}{}) // of a service: it would have the same part again
+		failure := taskerr.Errorf(taskerr.TransientStorage, "only a part of the document could be read to check it (%s)",
+			strings.Join(lacks, "; "))
+		failure.Hint = "the machine or docling-serve may be overloaded: lower WORKER_CONCURRENCY, or raise STEP_TIMEOUT_SEC"
+		return failure
+	}
+	w.notes = append(w.notes, lacks...)
+	return nil
 }
 
 // write appends a block as text. Cells stay apart, so that two numbers don't look like one.

@@ -128,6 +128,7 @@ type work struct {
 	used    []taskerr.Dependency
 	notes   []string // warnings
 	memory  *handlers.Notes
+	unkept  bool // the check is not kept for other tasks
 }
 
 // Handle makes XML of one invoice.
