@@ -35,7 +35,7 @@ type Spread struct {
 	Unchanged   int    `json:"unchanged"`            // blobs whose documents were made of the same version
 	Incomplete  int    `json:"incomplete,omitempty"` // blobs whose documents were not read in full, and are not due to be read again
 	Pending     int    `json:"pending"`              // blobs for which another task has submitted a job that has not ended
-	Failed      int    `json:"failed"`               // blobs whose ingest failed for good, and that have not changed since
+	Failed      int    `json:"failed"`               // blobs whose ingest failed, unchanged since and not due again
 	Deletions   int    `json:"deletions"`            // jobs that delete documents whose blob is gone, but for pending ones
 	Skipped     int    `json:"skipped"`              // blobs that the worker wrote itself, and those with names that it refuses
 }

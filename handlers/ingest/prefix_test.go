@@ -228,42 +228,6 @@ func TestPrefixFullQueue(t *testing.T) {
 	}
 }
 
-// TestPrefixFailed: a blob whose ingest failed for good gets no job again, until it is changed or the task is forced: a
-// schedule would add a dead letter with each of its firings.
-func TestPrefixFailed(t *testing.T) {
-	t.Parallel()
-	b, l := newLine(t)
-	const payload = `{"document_set":"docs","prefix":"in/"}`
-	b.Put("in/bad.md", "# Bad")
-	b.want(b.spread(payload, task.Hints{}), "listed 1 submitted 1 unchanged 0 deletions 0 skipped 0")
-	bad := ""
-	for id, t := range l.sent {
-		c := b.BeginAs(id, t.Type, string(t.Payload), t.Hints)
-		if _, err := b.Store.Fail(b.Context(), store.Failure{
-			Holder: c.Holder, Reason: "permanent", Error: store.ErrorInfo{Class: "unsupported_format", Message: "no"},
-		}); err != nil {
-			b.Fatal(err)
-		}
-		bad = id
-		delete(l.sent, id)
-	}
-	began := func(hours int) {
-		handlertest.Query[string](b.Bench, "update jobs set created_at = clock_timestamp() + $2 * interval '1 hour' where id = $1 returning id", bad, hours)
-	}
-	began(1)
-	r := b.spread(payload, task.Hints{})
-	if b.want(r, "listed 1 submitted 0 unchanged 0 deletions 0 skipped 0"); r.Failed != 1 || len(l.sent) > 0 {
-		t.Errorf("%d failed, submitted %v", r.Failed, l.sent)
-	}
-	r = b.spread(payload, task.Hints{Force: true})
-	if b.want(r, "listed 1 submitted 1 unchanged 0 deletions 0 skipped 0"); r.Failed != 0 {
-		t.Errorf("forced: %d failed", r.Failed)
-	}
-	began(0) // before this change
-	b.Put("in/bad.md", "# Better")
-	b.want(b.spread(payload, task.Hints{}), "listed 1 submitted 1 unchanged 0 deletions 0 skipped 0")
-}
-
 // TestPrefixPending: what another task has submitted and is not done yet gets no second job: a schedule may fire before
 // the jobs of its last firing have ended.
 func TestPrefixPending(t *testing.T) {

@@ -58,7 +58,8 @@ type ComparedBlob struct {
 	// ingest; 0: it was. ReadAgoMS is how long ago it was ingested last.
 	Readings  int   `json:"readings"`
 	ReadAgoMS int64 `json:"read_ago_ms"`
-	// Failed: an ingest of the blob as it is failed for good, and nobody has replayed its dead letter.
+	// Failed: an ingest of the blob as it is failed for good, or not long ago after its last attempt, and nobody has replayed
+	// its dead letter.
 	Failed bool `json:"failed"`
 }
 

@@ -140,7 +140,7 @@ func testBlobsOfDocuments(t *testing.T, b *bench) {
 	}
 }
 
-// testFailedBlobs: a blob whose ingest failed for good counts as failed until it is changed, or its dead letter is
+// testFailedBlobs: a blob whose ingest failed for good, for whatever reason, counts as failed until it is changed, or its dead letter is
 // replayed, in that set alone.
 func testFailedBlobs(t *testing.T, b *bench) {
 	_, h := b.run()
@@ -170,6 +170,18 @@ func testFailedBlobs(t *testing.T, b *bench) {
 	want("after they failed", true, true, false, false, false)
 	b.replay(replaying(letter, b.plan(letter, "")))
 	want("after a replay", false, true, false, false, false)
+	for _, reason := range []string{"timeout", "worker_lost", "exhausted"} {
+		name := "in/" + reason + ".pdf"
+		m, failed := b.run(of(`{"filename":"` + name + `","document_set":"docs"}`))
+		f := failure(failed, m)
+		f.Reason = reason
+		if _, err := b.Fail(b.ctx(), f); err != nil {
+			t.Fatal(err)
+		}
+		if c := b.compare(h, store.NamedBlob{Name: name, ETag: `"a"`, Modified: old}); !c[0].Failed {
+			t.Errorf("%s: it doesn't count as failed", reason)
+		}
+	}
 }
 
 // testPendingChildren: what another job has submitted for a thing as it is, and has not ended, is told; else each firing

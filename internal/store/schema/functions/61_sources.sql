@@ -78,8 +78,9 @@ return exists (
 -- aw_compare_blobs says of each of p.blobs (name, etag, modified_at), for the job that the caller holds: the child that
 -- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of, how often in a
 -- row its bytes were read provisionally, and how long ago it was ingested; pending: see aw_child_pending; and failed: an
--- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. A minute is
--- for the storage's clock.
+-- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. One whose
+-- attempts are used up, or its wait, may succeed another time: it is failed for 1 hour, then 6 hours, 1 day, and 4 days each
+-- time. A minute is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -91,19 +92,22 @@ begin
       select x.* from rows from (jsonb_to_recordset(p -> 'blobs') as (name text, etag text, modified_at timestamptz))
         with ordinality as x(name, etag, modified_at, n)),
     failed as materialized (
-      select {{ .schema }}.aw_payload_blob(f.payload) as name, max(f.created_at) as at
+      select x.n, bool_or(l.reason <> 'exhausted') or clock_timestamp() - max(l.created_at)
+               < (array['1 hour', '6 hours', '1 day', '4 days']::interval[])[least(count(*), 4)] as failed
       from {{ .schema }}.dead_letters l
       join {{ .schema }}.jobs f on f.client_id = l.client_id and f.id = l.job_id
-      where l.client_id = j.client_id and l.reason = 'permanent' and l.series is not null and l.replayed_at is null
+      join given x on x.name = {{ .schema }}.aw_payload_blob(f.payload) and x.modified_at + interval '1 minute' < f.created_at
+      where l.client_id = j.client_id and l.reason in ('permanent', 'timeout', 'worker_lost', 'exhausted')
+        and l.series is not null and l.replayed_at is null
         and f.type = 'ingest' and f.payload ->> 'document_set' = v_set and not f.payload ? 'delete'
-      group by 1)
+      group by x.n)
     select jsonb_agg({{ .schema }}.aw_child(j, x.name, x.etag)
       || jsonb_build_object('filename', d.filename, 'etag', d.source_etag,
            'readings', coalesce(d.readings, 0), 'read_ago_ms', coalesce(d.read_ago_ms, 0),
            'pending', {{ .schema }}.aw_child_pending(j.client_id, v_set, coalesce(d.filename, x.name), x.name, x.etag),
-           'failed', coalesce(f.at > x.modified_at + interval '1 minute', false)) order by x.n)
+           'failed', coalesce(f.failed, false)) order by x.n)
     from given x
-    left join failed f on f.name = x.name
+    left join failed f on f.n = x.n
     left join lateral (
       select o.filename, o.source_etag, (
                select substring(v.pipeline from '^provisional=(\d{1,4}) ')::int from {{ .schema }}.document_versions v
