@@ -93,7 +93,7 @@ type Store interface {
 type Jobs interface {
 	// Submit records a pending job before its message is sent. A job that exists already is returned unchanged if
 	// its fingerprint is the same; otherwise the error is ErrConflict. One that was begun gets the message of a task with
-	// hints.force that is to be sent later; ErrRunWaits if it has another one.
+	// hints.force that is to be sent later; ErrRunWaits if it has another one, or was not begun yet.
 	Submit(ctx context.Context, s Submission) (SubmitAnswer, error)
 	// MarkSent notes that the message of a submitted job is on the queue, so that no sweep sends it again. Another message
 	// of the job that was recorded meanwhile stays unsent, and so does one that is to be sent later.

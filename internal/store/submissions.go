@@ -13,9 +13,9 @@ var ErrKeyUsed = errors.New("the idempotency key was used for another request")
 type Submissions interface {
 	// SubmitOnce records a pending job as Submit does, unless the request was made before; then it returns the job of
 	// that time. One that was begun gets the message of a request with hints.force, once for each key. A second caller
-	// with the key waits until the first one's job is recorded. ErrKeyUsed; ErrConflict if a
-	// job with another payload has the id; ErrRunWaits if it has another run that waits; *BusyError if the document has
-	// MostActive active jobs; ErrNotFound if the request is only to be Repeated.
+	// with the key waits until the first one's job is recorded. ErrKeyUsed; ErrConflict if a job with another payload has
+	// the id; ErrRunWaits if it has another run that waits, or is to be done again later and was not begun yet; *BusyError
+	// if the document has MostActive active jobs; ErrNotFound if the request is only to be Repeated.
 	SubmitOnce(ctx context.Context, s OnceSubmission) (OnceAnswer, error)
 	// ForgetKeys removes idempotency keys older than olderThan, at most limit (10,000). It returns how many.
 	ForgetKeys(ctx context.Context, olderThan time.Duration, limit int) (int, error)

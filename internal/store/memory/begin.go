@@ -49,7 +49,8 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 			out.Duplicate, out.Deliveries = true, r.tellDuplicate(b)
 		}
 		return out, nil
-	case !r.wasBegun() && r.later(now) && !b.Force: // it starts by the message that is recorded
+	case !r.wasBegun() && r.later(now) && !b.Force && (!b.RunAt.IsZero() || !forced(r.Hints)):
+		// It starts by the message that is recorded, unless that asks for another run than this one.
 		return r.begun(store.Done), nil
 	case r.State == job.Pending && !r.Cancel:
 		return r.run(b, now), nil

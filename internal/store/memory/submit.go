@@ -23,11 +23,11 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 		} else if r.Fingerprint != m.Fingerprint { // I5
 			return store.SubmitAnswer{}, store.ErrConflict
 		}
-		if m.SendAt != nil && forced(m.Hints) && !r.Placed && r.wasBegun() {
-			if r.unsent() && (r.Submitted.Message != m.Message || r.Submitted.SendAt == nil || !r.Submitted.SendAt.Equal(*m.SendAt)) {
+		if m.SendAt != nil && forced(m.Hints) && !r.Placed {
+			if (r.unsent() || !r.wasBegun()) && !r.waitsFor(m) {
 				return store.SubmitAnswer{}, store.ErrRunWaits
 			}
-			r.Submitted, r.Sent = &m, time.Time{}
+			r.Submitted, r.Sent, r.Updated = &m, time.Time{}, time.Now()
 			return store.SubmitAnswer{State: string(r.State)}, nil
 		}
 		return store.SubmitAnswer{
@@ -41,6 +41,11 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 
 // wasBegun reports whether the message that recorded the job, or its last series, has arrived.
 func (r *Row) wasBegun() bool { return r.State != job.Pending || !r.SeriesStarted.IsZero() }
+
+// waitsFor reports whether the run that is recorded and was not sent is this one.
+func (r *Row) waitsFor(m store.Submission) bool {
+	return r.unsent() && r.Submitted.Message == m.Message && r.Submitted.SendAt != nil && r.Submitted.SendAt.Equal(*m.SendAt)
+}
 
 // forced reports whether hints ask for another run of a job, see aw_forced.
 func forced(hints json.RawMessage) bool {

@@ -88,3 +88,111 @@ func testForcedWhileRunWaits(t *testing.T, b *bench) {
 		t.Errorf("later, while one waits for its queue: %v", err)
 	}
 }
+
+// testForceLaterUnbegun: a forced run that starts later is not lost beside a job that was not begun yet, and does not take
+// its place: it is recorded once that has begun.
+func testForceLaterUnbegun(t *testing.T, b *bench) {
+	at := time.Now().Add(hour).Truncate(time.Millisecond)
+	for name, first := range map[string]store.Submission{
+		"not sent": {Message: "now"}, "sent": {Message: "now"}, "to start later": {Message: "later", SendAt: new(at.Add(-hour / 2))},
+		"forced to start later": {Message: "later", SendAt: new(at.Add(-hour / 2)), Task: store.Task{Hints: json.RawMessage(`{"force":true}`)}},
+	} {
+		m := message()
+		again := store.Submission{Task: m.Task, Queue: "q", Message: "forced", SendAt: &at}
+		again.Hints = json.RawMessage(`{"force":true}`)
+		hints := first.Hints
+		first.Task, first.Queue = m.Task, "q"
+		if hints != nil {
+			first.Hints = hints
+		}
+		if answer, err := b.Submit(b.ctx(), first); err != nil || !answer.Created {
+			t.Fatalf("%s: %+v, %v", name, answer, err)
+		}
+		if hints != nil {
+			if answer, err := b.Submit(b.ctx(), first); err != nil || answer.Created || answer.Sent {
+				t.Errorf("%s: the same again: %+v, %v", name, answer, err)
+			}
+		}
+		if name == "sent" {
+			if err := b.MarkSent(b.ctx(), m.JobID, "now"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.Submit(b.ctx(), again); !errors.Is(err, store.ErrRunWaits) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if due := b.sweep(soon).DueIn; due > hour/2 {
+			t.Errorf("%s: the first run is due in %v", name, due)
+		}
+		m.Force = first.SendAt != nil
+		h := holder(m, b.begin(m, store.Run))
+		if first.SendAt != nil { // it was begun before its time, and still has its run
+			b.complete(h)
+			if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if answer, err := b.Submit(b.ctx(), again); err != nil || answer.Created || answer.Sent {
+			t.Errorf("%s: once it has begun: %+v, %v", name, answer, err)
+		}
+		if first.SendAt == nil {
+			b.complete(h)
+		}
+		if due := b.dueIn(); due <= hour/2 {
+			t.Errorf("%s: the later run is due in %v", name, due)
+		}
+		if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// testNowBesideLater: a message that starts now is not taken for a duplicate of the forced one that was recorded before it.
+func testNowBesideLater(t *testing.T, b *bench) {
+	m := message()
+	if answer := b.later(m, `{"force":true}`); !answer.Created {
+		t.Fatalf("%+v", answer)
+	}
+	same := m
+	same.RunAt = time.Now().Add(hour)
+	b.begin(same, store.Done)
+	b.complete(holder(m, b.begin(m, store.Run)))
+	if b.dueIn() == 0 {
+		t.Error("the later run is lost")
+	}
+}
+
+// testForcedRepeated: a request that is only to be recognized records nothing, also if its job waits for another attempt.
+func testForcedRepeated(t *testing.T, b *bench) {
+	for name, leave := range ways {
+		m, h := b.run()
+		if err := leave(b, h); err != nil {
+			t.Fatal(err)
+		}
+		s := once(func(s *store.OnceSubmission) { s.Task, s.Message, s.Repeated = m.Task, "", true })
+		s.Hints = json.RawMessage(`{"force":true}`)
+		for _, s.Key = range []string{"", s.Key} {
+			if _, err := b.SubmitOnce(b.ctx(), s); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got := b.unsent(0); len(got) != 0 {
+			t.Errorf("%s: it recorded %+v", name, got)
+		}
+	}
+	first := once(func(s *store.OnceSubmission) { s.Key, s.RunAt = "", time.Now().Add(hour).Truncate(time.Millisecond) })
+	b.submitOnce(first)
+	again := first
+	again.Message, again.Repeated = "", true
+	if answer := b.submitOnce(again); answer.Created || answer.Forced {
+		t.Errorf("the request of a job that starts later: %+v", answer)
+	}
+	again.RunAt = first.RunAt.Add(hour)
+	if _, err := b.SubmitOnce(b.ctx(), again); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("at another time: %v", err)
+	}
+	again.Repeated, again.Message = false, "another"
+	if _, err := b.SubmitOnce(b.ctx(), again); !errors.Is(err, store.ErrRunWaits) {
+		t.Errorf("a forced run at another time, before the first has begun: %v", err)
+	}
+}

@@ -54,6 +54,8 @@ var jobTests = []suiteTest{
 	{"another run while one waits", testRunWaits},
 	{"another run recorded while it runs", testRunRecordedMeanwhile},
 	{"forced to run after the last start", testForcedForLater},
+	{"forced to run later before it has begun", testForceLaterUnbegun},
+	{"message beside a forced run that starts later", testNowBesideLater},
 }
 
 // otherTests need documents, the outbox or the database itself.
@@ -61,6 +63,7 @@ var otherTests = []suiteTest{
 	{"stale fence", testFence},
 	{"effects are one transaction", testEffectAtomicity},
 	{"forced while a later run waits", testForcedWhileRunWaits},
+	{"forced and only to be recognized", testForcedRepeated},
 	{"cancel", testCancel},
 	{"hostile texts", testHostileTexts},
 	{"outbox", testOutbox},

@@ -245,7 +245,8 @@ begin
     return {{ .schema }}.aw_begin_answer(case j.status when 'canceled' then 'canceled' else 'done' end, j,
       v_reported || jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
   elsif j.status = 'pending' and j.series_started_at is null and j.message is not null and j.run_at > clock_timestamp()
-        and not coalesce((p ->> 'force')::boolean, false) then -- it starts later, by the message that is recorded
+        and not coalesce((p ->> 'force')::boolean, false) -- it starts later, by the message that is recorded
+        and not (p ->> 'run_at' is null and {{ .schema }}.aw_forced(j.hints)) then -- unless that asks for another run than this
     return {{ .schema }}.aw_begin_answer('done', j, '{}'::jsonb);
   elsif j.status = 'pending' and j.cancel_requested_at is null then
     return {{ .schema }}.aw_start_attempt(j, p, '[]'::jsonb);

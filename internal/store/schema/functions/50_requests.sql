@@ -1,11 +1,13 @@
 -- What comes from outside an attempt: submissions, cancel requests, rejected messages.
 
 -- aw_expect_room refuses (AW032) to record another run of a job whose row has one that waits already: it has room for the
--- message of one. Two that may start at once are one run, which starts after both were asked for.
+-- message of one. Two that may start at once are one run, which starts after both were asked for. The row of a job that was
+-- not begun has its first run; one that starts later waits until that has begun.
 create or replace function {{ .schema }}.aw_expect_room(j {{ .schema }}.jobs, message text, at timestamptz) returns void
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  if j.message is not null and j.sent_at is null and (at is not null or j.run_at > clock_timestamp())
+  if (j.message is not null and j.sent_at is null and (at is not null or j.run_at > clock_timestamp())
+      or at is not null and j.status = 'pending' and j.series_started_at is null)
      and (j.message, j.run_at) is distinct from (message, at) then
     raise exception 'another run of job % waits', j.id using errcode = 'AW032';
   end if;
@@ -39,13 +41,12 @@ begin
     perform {{ .schema }}.aw_report_canceled(j, p);
   elsif {{ .schema }}.aw_is_other(j, p) then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
-  elsif p ->> 'send_at' is not null and {{ .schema }}.aw_forced(p -> 'hints')
-        and (j.status <> 'pending' or j.series_started_at is not null) then
+  elsif p ->> 'send_at' is not null and {{ .schema }}.aw_forced(p -> 'hints') then
     select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = j.id for no key update;
     perform {{ .schema }}.aw_expect_room(j, p ->> 'message', (p ->> 'send_at')::timestamptz);
     update {{ .schema }}.jobs
     set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, run_at = (p ->> 'send_at')::timestamptz
-    where client_id = v_client and id = j.id;
+    where client_id = v_client and id = j.id and (status <> 'pending' or series_started_at is not null);
     return jsonb_build_object('created', false, 'state', j.status, 'sent', false);
   end if;
   return jsonb_build_object('created', false, 'state', j.status,

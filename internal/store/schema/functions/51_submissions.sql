@@ -37,7 +37,8 @@ begin
   end if;
 
   select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
-  if p ? 'repeated' and (not found or v_force and j.status <> 'pending') then
+  if p ? 'repeated' and (not found or v_force and (j.status <> 'pending' or j.series_started_at is not null
+                         or p ? 'run_at' and j.run_at is distinct from (p ->> 'run_at')::timestamptz)) then
     raise exception 'the request was not made before' using errcode = 'AW002';
   end if;
   if not found and p ? 'most' and v_document is not null
@@ -56,9 +57,9 @@ begin
   end if;
 
   v_answer := {{ .schema }}.aw_submit(p);
-  if v_force and not (v_answer ->> 'created')::boolean then
+  if v_force and not (v_answer ->> 'created')::boolean and not p ? 'repeated' then
     select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
-    if not j.placeholder and (j.status <> 'pending' or j.series_started_at is not null) then
+    if not j.placeholder then
       perform {{ .schema }}.aw_expect_room(j, p ->> 'message', (p ->> 'run_at')::timestamptz);
     end if;
     update {{ .schema }}.jobs
