@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 const (
@@ -49,7 +50,9 @@ func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
 		return false // begin decides about a job that is known otherwise
 	case errors.Is(err, store.ErrRunWaits): // the row has room for one: this one is recorded after that
 		d.log.Info("another run of the job waits; this one stays on the queue", "run_at", t.RunAt)
-		d.putBack(ctx, min(ahead, longPause))
+		if !e.prolong(ctx, d, t, text) {
+			d.putBack(ctx, min(ahead, longPause))
+		}
 	case invalid(err):
 		e.refuse(ctx, d, t, taskerr.Classify(err))
 	case err != nil:
@@ -59,5 +62,23 @@ func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
 		e.StartsAt(t.RunAt)
 		d.acknowledge(ctx)
 	}
+	return true
+}
+
+// prolong replaces a message that expires before its task is to start by a copy of it that does not. It reports whether it did.
+func (e *Engine) prolong(ctx context.Context, d *delivery, t task.Task, text string) bool {
+	if expires := d.msg.ExpiresAt; expires.IsZero() || expires.After(t.RunAt) {
+		return false
+	}
+	kept, err := task.Moved(text, task.Origin(d.source())) // whichever comes is the original message (I2)
+	if err == nil {
+		err = sendEnsured(ctx, d.queue, kept, queue.SendOptions{Delay: min(time.Until(t.RunAt), longPause), TTL: queue.Never})
+	}
+	if err != nil {
+		d.log.Warn("can't replace a message that expires before its task is to start; trying again when it comes back",
+			"expires_at", d.msg.ExpiresAt, "run_at", t.RunAt, "error", err)
+		return false
+	}
+	d.acknowledge(ctx)
 	return true
 }
