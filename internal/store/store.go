@@ -102,7 +102,8 @@ type Jobs interface {
 	// wait longest first, at most limit of each. It changes nothing.
 	Sweep(ctx context.Context, q SweepAges, limit int) (SweepAnswer, error)
 	// Resend records another message of a stalled job that Sweep found. The caller sends it and calls MarkSent,
-	// else a sweep does. It returns false, and records nothing, if the job moved on or another sweep was first.
+	// else a sweep does. It returns false, and records nothing, if the job moved on or another sweep was first. While the
+	// row has the message of a later run, that stays, and the caller alone sends.
 	Resend(ctx context.Context, r Resend) (bool, error)
 	// Begin records the job if it is new, and decides what to do with its message.
 	Begin(ctx context.Context, b Begin) (BeginAnswer, error)

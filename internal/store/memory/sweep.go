@@ -57,12 +57,16 @@ func (s *Jobs) Resend(_ context.Context, m store.Resend) (bool, error) {
 		return false, nil
 	}
 	r.Updated = time.Now()
-	if m.Message == "" {
-		r.Sent = time.Now()
-		return true, nil
+	if m.Message != "" {
+		r.tell(own("", "the message was lost; it is sent again"))
 	}
-	r.tell(own("", "the message was lost; it is sent again"))
-	r.Submitted, r.Sent = &store.Submission{Queue: m.Queue, Message: m.Message}, time.Time{}
+	switch {
+	case r.unsent(): // that of a later run has the place
+	case m.Message == "":
+		r.Sent = time.Now()
+	default:
+		r.Submitted, r.Sent = &store.Submission{Queue: m.Queue, Message: m.Message}, time.Time{}
+	}
 	return true, nil
 }
 
@@ -90,12 +94,16 @@ func (r *Row) due() (time.Time, bool) {
 
 // stalled reports whether a job has waited for too long, see aw_stalled.
 func (r *Row) stalled(o store.SweepAges) bool {
-	if r.State.Terminal() || r.unsent() {
+	if r.State.Terminal() || r.unsent() && !r.later(time.Now()) {
 		return false
 	}
 	due, begun := r.due()
 	if !begun {
-		return time.Since(r.Sent) >= o.UnstartedFor
+		return !r.unsent() && time.Since(r.Sent) >= o.UnstartedFor
 	}
-	return time.Since(due) >= o.StalledFor && (!r.Sent.After(due) || time.Since(r.Sent) >= o.AgainAfter)
+	sent := r.Sent
+	if r.unsent() { // what is recorded is another run's
+		sent = r.Updated
+	}
+	return time.Since(due) >= o.StalledFor && (!sent.After(due) || time.Since(sent) >= o.AgainAfter)
 }

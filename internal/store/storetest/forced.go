@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,5 +195,67 @@ func testForcedRepeated(t *testing.T, b *bench) {
 	again.Repeated, again.Message = false, "another"
 	if _, err := b.SubmitOnce(b.ctx(), again); !errors.Is(err, store.ErrRunWaits) {
 		t.Errorf("a forced run at another time, before the first has begun: %v", err)
+	}
+}
+
+// testStalledBesideLater: the lost message of a job's present run is replaced, though the row has that of a later run, which
+// stays (I1).
+func testStalledBesideLater(t *testing.T, b *bench) {
+	for name, leave := range ways {
+		m, h := b.run()
+		b.later(m, `{"force":true}`)
+		if got := b.stalled(store.SweepAges{}); got != nil {
+			t.Errorf("%s: a held job is stalled: %v", name, got)
+		}
+		if err := leave(b, h); err != nil {
+			t.Fatal(err)
+		}
+		now := store.SweepAges{UnsentFor: hour, UnstartedFor: hour}
+		if got := b.stalled(now); !slices.Equal(got, []string{m.JobID}) {
+			t.Errorf("%s: stalled: %v", name, got)
+		}
+		for _, text := range []string{"", "again"} {
+			if !b.resend(h, now, text) || b.resend(h, soon, text) || b.stalled(soon) != nil {
+				t.Errorf("%s: %q is not sent again, or twice", name, text)
+			}
+		}
+		if err := b.MarkSent(b.ctx(), m.JobID, "again"); err != nil {
+			t.Fatal(err)
+		}
+		if due := b.dueIn(); due == 0 {
+			t.Errorf("%s: the later run is lost", name)
+		}
+		b.complete(holder(m, b.begin(m, store.Run)))
+		if got := b.stalled(store.SweepAges{}); got != nil || b.dueIn() == 0 {
+			t.Errorf("%s: after its end: stalled %v, the later run due in %v", name, got, b.dueIn())
+		}
+		if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// testNoTimeIsLeft: the time of a later run that was given up is not that of another message of the job.
+func testNoTimeIsLeft(t *testing.T, b *bench) {
+	m := message()
+	b.later(m, `{}`)
+	if _, err := b.RequestCancel(b.ctx(), m.JobID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if j := b.job(m.JobID); j.RunAt != nil {
+		t.Errorf("the canceled job starts at %v", j.RunAt)
+	}
+	m = anotherMessage(m)
+	m.Force, m.Source.InsertedAt = true, time.Now().Add(time.Minute)
+	h := holder(m, b.begin(m, store.Run))
+	b.loseWorker(h)
+	if !b.resend(h, soon, "again") || len(b.unsent(0)) != 1 {
+		t.Error("its message waits for the time of the former run")
+	}
+	if err := b.MarkSent(b.ctx(), m.JobID, "again"); err != nil {
+		t.Fatal(err)
+	}
+	if found := b.sweep(soon); found.DueIn != 0 || len(found.Unsent) > 0 {
+		t.Errorf("after it was sent: due in %v, unsent %+v", found.DueIn, found.Unsent)
 	}
 }

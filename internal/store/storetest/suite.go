@@ -56,6 +56,8 @@ var jobTests = []suiteTest{
 	{"forced to run after the last start", testForcedForLater},
 	{"forced to run later before it has begun", testForceLaterUnbegun},
 	{"message beside a forced run that starts later", testNowBesideLater},
+	{"lost message beside a run that starts later", testStalledBesideLater},
+	{"time of a run that was given up", testNoTimeIsLeft},
 }
 
 // otherTests need documents, the outbox or the database itself.

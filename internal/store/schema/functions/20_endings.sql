@@ -211,7 +211,8 @@ begin
                               else v_took end,
     lease_expires_at = null, not_before = null, retry_wait_ms = null,
     -- What was recorded while it ran, and is still to be sent, starts it again.
-    message = case when j.status = 'running' and state <> 'canceled' and sent_at is null then message end
+    message = case when j.status = 'running' and state <> 'canceled' and sent_at is null then message end,
+    run_at = case when message is null or j.status = 'running' and state <> 'canceled' and sent_at is null then run_at end
   where client_id = j.client_id and id = j.id
   returning completed_at into j.completed_at;
 

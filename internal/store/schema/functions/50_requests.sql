@@ -164,6 +164,7 @@ begin
     'failed', 0, v_error ->> 'message', jsonb_build_object('class', v_error -> 'class', 'code', v_error -> 'code'))));
   update {{ .schema }}.jobs set
     status = 'failed', stage = 'failed', event_seq = v_last.seq, completed_at = clock_timestamp(), message = null,
+    run_at = case when message is null then run_at end,
     error_class = v_error ->> 'class', error_code = v_error ->> 'code', error_message = v_error ->> 'message',
     error_type = v_error ->> 'error_type', retry_count = 0, processing_time_ms = 0,
     worker_id = nullif(p ->> 'worker', '')

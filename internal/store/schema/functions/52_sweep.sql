@@ -3,16 +3,18 @@
 -- aw_stalled reports whether a job that waits to be begun is overdue, and no message of it is being sent or was sent
 -- by a sweep recently. A job is overdue some time after its lease ended, its retry was due or it was released; much
 -- later if its message was sent and it never began. When a worker dies its message comes back soon: so the message is
--- lost, or waits in a long queue. In the latter case another message does no harm, as aw_begin runs the job once.
+-- lost, or waits in a long queue. In the latter case another message does no harm, as aw_begin runs the job once. The row
+-- may have the message of another run that starts later: then no sent_at says when this run's was sent, and the last
+-- change of the row counts.
 create or replace function {{ .schema }}.aw_stalled(j {{ .schema }}.jobs, p jsonb) returns boolean
 language sql volatile
-return j.status in ('pending', 'running') and j.message is null and case
+return j.status in ('pending', 'running') and (j.message is null or j.run_at > clock_timestamp()) and case
   when coalesce(j.lease_expires_at, j.not_before) is null then
     j.sent_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unstarted_for_ms')
   else coalesce(j.lease_expires_at, j.not_before)
          <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'stalled_for_ms')
-    and (j.sent_at <= coalesce(j.lease_expires_at, j.not_before)
-         or j.sent_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'again_after_ms')) end;
+    and (coalesce(j.sent_at, j.updated_at) <= coalesce(j.lease_expires_at, j.not_before)
+         or coalesce(j.sent_at, j.updated_at) <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'again_after_ms')) end;
 
 -- aw_sweep finds p.limit of each at most; of the messages none for p.skip_queues.
 create or replace function {{ .schema }}.aw_sweep(p jsonb) returns jsonb
@@ -48,7 +50,8 @@ begin
 end $$;
 
 -- aw_resend records another message of a stalled job, as aw_submit records the first. If several sweeps found the
--- job, one of them records. An empty message only postpones the next one.
+-- job, one of them records. An empty message only postpones the next one. One of a job whose row has the message of a later
+-- run is not recorded, only that it is sent: if it is not, the next one is due in a while.
 create or replace function {{ .schema }}.aw_resend(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -60,14 +63,15 @@ begin
   if not found or j.fence <> (p ->> 'fence')::bigint or not {{ .schema }}.aw_stalled(j, p) then
     return '{"recorded": false}';
   elsif p ->> 'message' = '' then
-    update {{ .schema }}.jobs set sent_at = clock_timestamp() where client_id = v_client and id = j.id;
+    update {{ .schema }}.jobs set sent_at = case when j.message is null then clock_timestamp() end
+    where client_id = v_client and id = j.id;
     return '{"recorded": true}';
   end if;
   select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event(
     '', 0, 'the message was lost; it is sent again',
     jsonb_build_object('worker_lost', j.lease_expires_at is not null))));
-  update {{ .schema }}.jobs
-  set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, event_seq = v_last.seq
+  update {{ .schema }}.jobs set event_seq = v_last.seq, queue = case when j.message is null then p ->> 'queue' else queue end,
+    message = coalesce(j.message, p ->> 'message'), sent_at = null, run_at = case when j.message is not null then run_at end
   where client_id = v_client and id = j.id;
   return '{"recorded": true}';
 end $$;
