@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 const (
@@ -64,7 +66,7 @@ type publicKey struct {
 func newJWKS(cfg JWTConfig, log *slog.Logger) *jwks {
 	k := &jwks{url: cfg.Issuer + jwksPath, fetch: cfg.Fetch, log: log}
 	if k.fetch == nil {
-		client := &http.Client{Timeout: jwksLimit}
+		client := &http.Client{Transport: httpurl.Transport(), Timeout: jwksLimit}
 		k.fetch = func(ctx context.Context, url string) ([]byte, error) { return get(ctx, client, url) }
 	}
 	return k

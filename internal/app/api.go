@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/mcp"
 	"github.com/seed-7227ef26/async-worker/internal/picture"
 	"github.com/seed-7227ef26/async-worker/internal/search"
@@ -68,9 +69,10 @@ func (t *Tenant) asCaller() func(string) (store.Store, error) {
 	if gateway == "" {
 		gateway = c.Supabase.Key.Reveal() // Supabase's gateway wants one of the project's own
 	}
+	shared := httpurl.Transport()
 	return func(jwt string) (store.Store, error) {
 		return supabase.Open(c.Supabase.URL, jwt, supabase.Options{
-			ClientID: c.ClientID, Schema: c.DBSchema, GatewayKey: gateway,
+			ClientID: c.ClientID, Schema: c.DBSchema, GatewayKey: gateway, Transport: shared,
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +37,6 @@ func newWard(t *testing.T) ward {
 	database := stacktest.Postgres(t)
 	api := stacktest.PostgREST(t, database)
 	client := stacktest.UniqueName("w")
-	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections) // postgrest-go uses it
 	return ward{client, stacktest.Azurite(t), database, api.TenantKey(t, client), api.URL}
 }
 

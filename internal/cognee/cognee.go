@@ -62,8 +62,8 @@ func New(o Options) (*Client, error) {
 	client := &http.Client{}
 	if o.HTTP != nil {
 		*client = *o.HTTP
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		client.Transport = t.Clone() // not shared, so that CloseIdle closes only its own connections
+	} else {
+		client.Transport = httpurl.Transport()
 	}
 	client.Transport = httpurl.SameOrigin(client.Transport, "COGNEE_URL")
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -70,9 +70,8 @@ func New(o Options) (*Client, error) {
 	client := &http.Client{}
 	if o.HTTP != nil {
 		*client = *o.HTTP
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		// not shared, so that CloseIdle closes only its own connections
-		client.Transport = tracing.Transport(t.Clone(), "docling")
+	} else {
+		client.Transport = tracing.Transport(httpurl.Transport(), "docling")
 	}
 	client.Transport = httpurl.SameOrigin(client.Transport, "DOCLING_URL")
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

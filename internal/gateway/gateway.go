@@ -62,8 +62,8 @@ func New(o Options) (*Client, error) {
 	c := &Client{o: o, process: base.JoinPath("process").String(), health: to.String(), http: &http.Client{}}
 	if o.HTTP != nil {
 		*c.http = *o.HTTP
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		own := t.Clone() // so that CloseIdle closes only its own connections
+	} else {
+		own := httpurl.Transport()
 		own.ExpectContinueTimeout = continueWait
 		c.http.Transport = tracing.Transport(own, "gateway")
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 // Guard decides which addresses may be called. It checks the resolved address when dialing, which defeats DNS rebinding.
@@ -162,7 +164,7 @@ func (g *Guard) Transport(check func(netip.Addr) error, resolver *net.Resolver) 
 			return check(target.Addr())
 		},
 	}
-	return &http.Transport{
+	return httpurl.Pinging(&http.Transport{
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
@@ -170,5 +172,5 @@ func (g *Guard) Transport(check func(netip.Addr) error, resolver *net.Resolver) 
 		MaxResponseHeaderBytes: 64 << 10,
 		MaxIdleConnsPerHost:    2,
 		IdleConnTimeout:        30 * time.Second,
-	}
+	})
 }

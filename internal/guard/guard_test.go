@@ -21,6 +21,15 @@ func hooks(allow []netip.Prefix) *guard.Guard {
 	return guard.New(guard.Config{Allow: allow, Subject: "the receiver", Setting: "WEBHOOK_ALLOW_CIDRS"})
 }
 
+// Without pings, a connection that a firewall forgot would be used for a quarter of an hour; see httpurl.
+func TestTransportPings(t *testing.T) {
+	t.Parallel()
+	g := hooks(nil)
+	if c := g.Transport(g.Check, nil).HTTP2; c == nil || c.SendPingTimeout == 0 {
+		t.Error("the transport does not ask silent connections whether they are alive")
+	}
+}
+
 func TestGuardRefuses(t *testing.T) {
 	t.Parallel()
 	g := hooks(nil)

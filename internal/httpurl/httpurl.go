@@ -1,4 +1,4 @@
-// Package httpurl parses the addresses of services that the worker calls.
+// Package httpurl parses the addresses of services that the worker calls, and makes transports to them.
 package httpurl
 
 import (

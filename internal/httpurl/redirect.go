@@ -25,10 +25,10 @@ func (*RedirectError) NonRetriable() {}
 // SameOrigin returns a transport over next that fails with a *RedirectError if an answer redirects to another origin
 // (RFC 6454: scheme, host and port). An http.Client that followed it would send the credentials along: it keeps all
 // headers except Authorization and cookies, and repeats the body. A redirect within the origin is left to the client.
-// setting names the setting with the address of the service. A nil next is http.DefaultTransport.
+// setting names the setting with the address of the service. A nil next is Transport().
 func SameOrigin(next http.RoundTripper, setting string) http.RoundTripper {
 	if next == nil {
-		next = http.DefaultTransport
+		next = Transport()
 	}
 	return sameOrigin{next, setting}
 }

@@ -63,7 +63,7 @@ func New(c Config) (*Client, error) {
 	inner := c.HTTPClient
 	if inner == nil {
 		inner = &http.Client{
-			Transport: tracing.Transport(http.DefaultTransport.(*http.Transport).Clone(), "rerank"),
+			Transport: tracing.Transport(httpurl.Transport(), "rerank"),
 			// The service is the operator's; a redirect would send passages elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}

@@ -25,7 +25,7 @@ type HTTP struct {
 func (h HTTP) Client(base *http.Client) *http.Client {
 	inner := *base
 	if inner.Transport == nil {
-		inner.Transport = http.DefaultTransport
+		inner.Transport = http.DefaultTransport //nolint:forbidigo // clients have their own: this is for tests
 	}
 	connections := inner.Transport
 	inner.Transport = kept{inner.Transport}

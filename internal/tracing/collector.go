@@ -45,12 +45,9 @@ func newCollector(o Options) (*collector, error) {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
 	}
 	c := &collector{
-		endpoint: base.JoinPath("v1", "traces").String(), headers: sent, client: &http.Client{}, log: o.Log,
+		endpoint: base.JoinPath("v1", "traces").String(), headers: sent, log: o.Log,
+		client: &http.Client{Transport: httpurl.SameOrigin(httpurl.Transport(), "OTEL_EXPORTER_OTLP_ENDPOINT")},
 	}
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		c.client.Transport = t.Clone()
-	}
-	c.client.Transport = httpurl.SameOrigin(c.client.Transport, "OTEL_EXPORTER_OTLP_ENDPOINT")
 	return c, nil
 }
 

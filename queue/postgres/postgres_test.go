@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"fmt"
 	"hash/fnv"
-	"net/http"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -19,10 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, func() error {
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // postgrest-go uses it
-		return goleak.Find()
-	})
+	stacktest.Main(m, func() error { return goleak.Find() })
 }
 
 // small is a schema whose vectors take little time to migrate.
@@ -48,6 +44,7 @@ func overAPI(t testing.TB, api stacktest.Supabase, key, client string) queue.Ser
 	t.Helper()
 	caller, err := supabase.OpenCaller(api.URL, key, supabase.Options{ClientID: client})
 	must(t, err)
+	t.Cleanup(caller.Close)
 	return pgqueue.Open(caller, pgqueue.Options{ClientID: client})
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/stack/pipetest"
 )
 
@@ -100,7 +101,7 @@ func New(t testing.TB, options Options) *Server {
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.pipes.Dial(ctx) },
 		}}
 	} else {
-		s.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+		s.client = &http.Client{Transport: httpurl.Transport()}
 	}
 	s.Start()
 	t.Cleanup(func() {

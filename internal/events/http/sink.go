@@ -61,12 +61,12 @@ func New(o Options) (*Sink, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	transport := &http.Transport{
+	transport := httpurl.Pinging(&http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 1,
 		IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
-	}
+	})
 	return &Sink{o: o, host: u.Host, limit: maxEvents, client: &http.Client{
 		Transport: transport,
 		// A redirect would lead the key and the events to a place that nobody named.

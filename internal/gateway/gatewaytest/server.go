@@ -6,7 +6,6 @@ package gatewaytest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/stack/pipetest"
 )
 
@@ -105,11 +105,7 @@ func Open(o Options) (*Server, error) {
 		o.MaxFile = 64 << 20
 	}
 	s := &Server{options: o, closing: make(chan struct{}), address: "127.0.0.1:0"}
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil, errors.New("gatewaytest: the default transport was replaced")
-	}
-	transport := t.Clone()
+	transport := httpurl.Transport()
 	if o.InMemory {
 		s.address, s.pipes = "gateway.invalid", &pipetest.Network{}
 		transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

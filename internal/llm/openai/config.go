@@ -132,7 +132,7 @@ func (c Config) httpClient(url string) *http.Client {
 	if c.HTTPClient != nil {
 		*client = *c.HTTPClient
 	} else {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport := httpurl.Transport()
 		transport.MaxIdleConnsPerHost = c.Concurrency
 		client.Transport = tracing.Transport(transport, "model")
 	}

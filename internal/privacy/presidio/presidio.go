@@ -85,7 +85,7 @@ func New(c Config) (*Detector, error) {
 	}
 	if d.client == nil {
 		d.client = &http.Client{
-			Transport: tracing.Transport(http.DefaultTransport.(*http.Transport).Clone(), "privacy"),
+			Transport: tracing.Transport(httpurl.Transport(), "privacy"),
 			// The service is the operator's; a redirect would send documents elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}

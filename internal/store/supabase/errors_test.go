@@ -143,6 +143,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(s.Close)
 		if _, err := s.Job(t.Context(), "x"); err != nil {
 			t.Fatal(err)
 		}
@@ -198,6 +199,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(wide.Close)
 	if err := wide.Check(t.Context()); !errors.Is(err, store.ErrSchema) ||
 		!strings.Contains(err.Error(), "EMBEDDING_DIMENSIONS") {
 		t.Errorf("other dimensions: %v", err)

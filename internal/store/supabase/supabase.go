@@ -30,6 +30,9 @@ type Options struct {
 	// GatewayKey is the project's anon or publishable key. Supabase's gateway accepts only the project's own keys as
 	// apikey, so a key that was signed for a tenant is sent in Authorization alone. Empty: the key is sent in both.
 	GatewayKey string
+	// Transport carries the requests, and stays open, so that many stores can share its connections. Nil: a transport of
+	// the store, which Close closes.
+	Transport *http.Transport
 }
 
 // Open returns the store of the project at rawURL (SUPABASE_URL, without /rest/v1), with a service-role key or a
@@ -53,11 +56,16 @@ func OpenCaller(rawURL, key string, o Options) (rpc.Caller, error) {
 	if o.Schema == "" {
 		o.Schema = schema.DefaultSchema
 	}
-	client, err := newClient(strings.TrimRight(rawURL, "/"), key, o.GatewayKey, o.Schema)
+	var own *http.Transport
+	if o.Transport == nil {
+		own = httpurl.Transport()
+		o.Transport = own
+	}
+	client, err := newClient(strings.TrimRight(rawURL, "/"), key, o)
 	if err != nil {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
-	return &caller{client: client, schema: o.Schema, role: roleOf(key)}, nil
+	return &caller{client: client, schema: o.Schema, role: roleOf(key), own: own}, nil
 }
 
 // restPath is where a Supabase project serves PostgREST.
@@ -66,16 +74,16 @@ const restPath = "/rest/v1"
 // newClient returns the client of the project's PostgREST. It does not use supabase-go, whose client follows redirects
 // to other hosts with the key, and can't be given a transport. Supabase's new keys (sb_…) are not JWTs and are refused
 // in Authorization.
-func newClient(baseURL, key, gatewayKey, schema string) (*postgrest.Client, error) {
+func newClient(baseURL, key string, o Options) (*postgrest.Client, error) {
 	headers := map[string]string{"apikey": key}
 	if !strings.HasPrefix(key, "sb_") {
-		headers = map[string]string{"apikey": cmp.Or(gatewayKey, key), "Authorization": "Bearer " + key}
+		headers = map[string]string{"apikey": cmp.Or(o.GatewayKey, key), "Authorization": "Bearer " + key}
 	}
-	client, err := postgrest.NewClientWithError(baseURL+restPath, schema, headers)
+	client, err := postgrest.NewClientWithError(baseURL+restPath, o.Schema, headers)
 	if err != nil {
 		return nil, err
 	}
-	client.Transport.Parent = httpurl.SameOrigin(http.DefaultTransport, "SUPABASE_URL")
+	client.Transport.Parent = httpurl.SameOrigin(o.Transport, "SUPABASE_URL")
 	return client, nil
 }
 
@@ -83,7 +91,8 @@ func newClient(baseURL, key, gatewayKey, schema string) (*postgrest.Client, erro
 // context, and keeps its first error for good.
 type caller struct {
 	client       *postgrest.Client
-	schema, role string // of Grantee
+	schema, role string          // of Grantee
+	own          *http.Transport // nil: Options.Transport is used
 }
 
 // Call posts p to the function. The library panics when an error's body is the text null.
@@ -125,8 +134,12 @@ func roleOf(key string) string {
 
 var roleName = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 
-// Close does nothing: the connections belong to the process's default transport.
-func (*caller) Close() {}
+// Close implements rpc.Caller.
+func (c *caller) Close() {
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+}
 
 var (
 	// raised matches postgrest-go's text of an API error: the code, which is a SQLSTATE or PGRST…, and the message.

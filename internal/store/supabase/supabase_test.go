@@ -2,11 +2,15 @@ package supabase_test
 
 import (
 	"flag"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -15,10 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, func() error {
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // postgrest-go uses it
-		return goleak.Find()
-	})
+	stacktest.Main(m, func() error { return goleak.Find() })
 }
 
 func open(t testing.TB, url, key, client string) store.Store {
@@ -27,7 +28,40 @@ func open(t testing.TB, url, key, client string) store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.Close)
 	return s
+}
+
+// Stores of callers, of which each request has its own, share connections, also when one is closed.
+func TestSharedTransport(t *testing.T) {
+	t.Parallel()
+	var opened, closed atomic.Int32
+	project := httptest.NewUnstartedServer(http.NotFoundHandler())
+	project.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			opened.Add(1)
+		case http.StateClosed:
+			closed.Add(1)
+		}
+	}
+	project.Start()
+	defer project.Close()
+	shared := httpurl.Transport()
+	defer shared.CloseIdleConnections()
+	for range 3 {
+		s, err := supabase.Open(project.URL, "key", supabase.Options{ClientID: "a", Transport: shared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Job(t.Context(), "x"); err == nil {
+			t.Error("a job that nobody has was found")
+		}
+		s.Close()
+	}
+	if opened.Load() != 1 || closed.Load() != 0 {
+		t.Errorf("%d connections were opened and %d closed, want 1 and 0", opened.Load(), closed.Load())
+	}
 }
 
 // TestConformance runs the suite with a key of one tenant, and with the service key.
