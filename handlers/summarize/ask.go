@@ -3,7 +3,6 @@ package summarize
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,7 +23,8 @@ type answer struct {
 	} `json:"key_points"`
 }
 
-// ask asks one question, gives the model one chance to correct its answer, and keeps the answer.
+// ask asks one question, gives the model one chance to correct its answer, and keeps the answer. A usable one is paid
+// for, and is kept also if the correction fails; the result says what it doesn't meet.
 func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	q := w.question(n)
 	if w.longAnswers.Load() {
@@ -41,7 +41,7 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	made, problem := w.take(n, given)
 	if problem.any() {
 		second, err := w.correct(ctx, n, q, given, problem, &spent)
-		if err != nil && (made == nil || !noRoom(err)) {
+		if err != nil && (made == nil || ctx.Err() != nil) {
 			return notes{}, err
 		}
 		made = second.over(made, problem)
@@ -56,13 +56,6 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	return w.kept(ctx, n, *made, spent)
 }
 
-// noRoom reports whether there is no room in the context, or there are too few tokens left, for a call.
-func noRoom(err error) bool {
-	_, long := llm.IsTooLong(err)
-	e, ok := errors.AsType[*taskerr.Error](err)
-	return long || ok && e.Code == tooManyTokens
-}
-
 // kept keeps the answer of a node.
 func (w *work) kept(ctx context.Context, n *node, made notes, spent store.Partial) (notes, error) {
 	for _, part := range n.parts {
@@ -72,8 +65,10 @@ func (w *work) kept(ctx context.Context, n *node, made notes, spent store.Partia
 	if spent.Answer, err = json.Marshal(made); err != nil {
 		return made, fmt.Errorf("write down an answer: %w", err)
 	}
-	w.ledger.answered(n.key)
-	w.shelve(ctx, spent)
+	if spent.Fits() { // else the next attempt asks again
+		w.ledger.answered(spent)
+		w.shelve(ctx, spent)
+	}
 	return made, nil
 }
 

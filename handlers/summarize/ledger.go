@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"encoding/json"
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
@@ -12,9 +13,10 @@ type ledger struct {
 	mu       sync.Mutex
 	prompt   int
 	answers  int
-	reserved int             // by calls in progress
-	reused   int             // answers that other tasks have paid for
-	known    map[string]bool // keys of answers that are counted
+	reserved int                           // by calls in progress
+	kept     struct{ prompt, answers int } // of these, for answers that are kept
+	reused   int                           // answers that other tasks have paid for
+	known    map[string]bool               // keys of answers that are counted
 }
 
 func (l *ledger) paid() int {
@@ -23,7 +25,7 @@ func (l *ledger) paid() int {
 	return l.prompt + l.answers
 }
 
-// recalled counts a kept answer, which this task or another one has paid for.
+// recalled counts a kept answer, which this task or another one has paid for; empty: what earlier attempts lost.
 func (l *ledger) recalled(p store.Partial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,13 +39,35 @@ func (l *ledger) recalled(p store.Partial) {
 	}
 	l.prompt += p.PromptTokens
 	l.answers += p.CompletionTokens
+	if string(p.Answer) != noAnswer {
+		l.keep(p)
+	}
 }
 
-// answered notes that this attempt has paid for the answer with a key, which settle has counted: a second plan recalls it.
-func (l *ledger) answered(key string) {
+// answered notes that this attempt has paid for a kept answer, which settle has counted: a second plan recalls it.
+func (l *ledger) answered(p store.Partial) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mark(key)
+	l.mark(p.Key)
+	l.keep(p)
+}
+
+func (l *ledger) keep(p store.Partial) {
+	l.kept.prompt += p.PromptTokens
+	l.kept.answers += p.CompletionTokens
+}
+
+// noAnswer is the answer of a partial that holds only tokens.
+const noAnswer = "{}"
+
+// lost returns what all attempts have paid for without keeping an answer, to be kept under a key.
+func (l *ledger) lost(key string) store.Partial {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return store.Partial{
+		Key: key, Answer: json.RawMessage(noAnswer),
+		PromptTokens: l.prompt - l.kept.prompt, CompletionTokens: l.answers - l.kept.answers,
+	}
 }
 
 func (l *ledger) mark(key string) {

@@ -2,6 +2,8 @@ package summarize
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +95,7 @@ func (w *work) recall(ctx context.Context, p plan) error {
 	for _, n := range p.nodes {
 		byKey[n.key] = append(byKey[n.key], n)
 	}
-	var keys []string
+	keys := []string{w.lostKey()}
 	for key := range byKey {
 		keys = append(keys, key)
 	}
@@ -106,6 +108,12 @@ func (w *work) recall(ctx context.Context, p plan) error {
 			return fmt.Errorf("look for what the model answered before: %w", err)
 		}
 		for _, partial := range found {
+			if partial.Key == w.lostKey() {
+				if partial.Own {
+					w.ledger.recalled(partial)
+				}
+				continue
+			}
 			var n notes
 			if json.Unmarshal(partial.Answer, &n) != nil || n.Summary == "" && len(n.Omitted) == 0 {
 				continue // of another version of this program
@@ -117,6 +125,12 @@ func (w *work) recall(ctx context.Context, p plan) error {
 		}
 	}
 	return nil
+}
+
+// lostKey is the key of what the task has paid for without an answer to keep.
+func (w *work) lostKey() string {
+	sum := sha256.Sum256([]byte(w.call.Task.ID))
+	return "summarize-lost-" + hex.EncodeToString(sum[:])
 }
 
 // finish sets the notes of a node.

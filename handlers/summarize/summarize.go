@@ -165,6 +165,9 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 func (w *work) write(ctx context.Context) (Result, error) {
 	root, err := w.compose(ctx)
 	if err != nil {
+		if lost := w.ledger.lost(w.lostKey()); lost.PromptTokens > 0 {
+			w.shelve(ctx, lost) // the next attempt counts it as paid
+		}
 		return Result{}, err
 	}
 	r := w.result(*root.notes)

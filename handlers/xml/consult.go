@@ -106,7 +106,7 @@ const checkKeepTime = 10 * time.Second
 
 func (w *work) keepReading(ctx context.Context, said reading, spent store.Partial) {
 	var err error
-	if spent.Answer, err = json.Marshal(said); err != nil || len(spent.Answer) > store.MaxPartial {
+	if spent.Answer, err = json.Marshal(said); err != nil || !spent.Fits() {
 		return // the next attempt asks again
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkKeepTime)

@@ -1,6 +1,9 @@
 package store
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Partial is a model's answer to one call of a task.
 type Partial struct {
@@ -17,6 +20,13 @@ type Partial struct {
 
 // MaxPartial bounds a Partial's answer, in bytes.
 const MaxPartial = 256 << 10
+
+// Fits reports whether the store takes the answer. It refuses a whole batch with one that is too long, which the
+// database measures as it writes it: with a space after each comma and colon.
+func (p Partial) Fits() bool {
+	spaces := bytes.Count(p.Answer, []byte(",")) + bytes.Count(p.Answer, []byte(":"))
+	return len(p.Answer)+spaces <= MaxPartial
+}
 
 // PartialQuery is a query for kept answers.
 type PartialQuery struct {
