@@ -25,6 +25,7 @@ type allowance struct {
 	tokens   budget
 	spacing  spacing
 	paused   time.Time // nothing is sent before it
+	heard    time.Time // when a request was last sent, or answered with limits
 	latest   uint64    // the highest number of a request whose response was seen
 
 	// Requests sent without a response yet: the service may or may not have counted them.
@@ -32,11 +33,13 @@ type allowance struct {
 	flyingTokens float64
 }
 
-// wait returns how long until a request of this many tokens may be sent.
+// wait returns how long until a request of this many tokens may be sent. Where the budgets demand a longer wait than
+// longestPause, one request is sent each longestPause: the header may be in another unit, and the next answer tells.
 func (a *allowance) wait(now time.Time, tokens float64) time.Duration {
 	a.requests.refill(now)
 	a.tokens.refill(now)
-	return max(a.paused.Sub(now), a.spacing.wait(now), a.requests.wait(now, 1), a.tokens.wait(now, tokens))
+	budgets := min(max(a.requests.wait(now, 1), a.tokens.wait(now, tokens)), a.heard.Add(longestPause).Sub(now))
+	return max(a.paused.Sub(now), a.spacing.wait(now), budgets)
 }
 
 func (a *allowance) take(now time.Time, tokens float64) {
@@ -44,6 +47,7 @@ func (a *allowance) take(now time.Time, tokens float64) {
 	a.tokens.level -= tokens
 	a.flying++
 	a.flyingTokens += tokens
+	a.heard = now
 	a.spacing.take(now)
 }
 
@@ -56,7 +60,7 @@ func (a *allowance) landed(tokens float64) {
 // out of order: one to an older request than the latest can only lower the budgets.
 func (a *allowance) observe(now time.Time, h http.Header, request uint64) {
 	latest := request > a.latest
-	a.latest = max(a.latest, request)
+	a.latest, a.heard = max(a.latest, request), now
 	a.requests.observe(now, h, "Requests", a.flying, latest)
 	a.tokens.observe(now, h, "Tokens", a.flyingTokens, latest)
 	a.spacing.learn(a.limits.requests, h)

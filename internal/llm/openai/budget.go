@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// longestReset bounds the times in headers: the longest budgets are those of a day.
+// longestReset bounds the times in headers: the longest budgets are those of a day. A plain number beyond it is not one of
+// seconds, but a Unix time, say.
 const longestReset = 48 * time.Hour
 
 // budget is a token bucket at the service, as last reported. Its zero value limits nothing.
@@ -82,7 +83,7 @@ func number(s string) (float64, bool) {
 // duration reads Go's notation, which is OpenAI's ("6m0s", "120ms"), or seconds.
 func duration(s string) (time.Duration, bool) {
 	if seconds, ok := number(s); ok {
-		return min(time.Duration(seconds*float64(time.Second)), longestReset), true
+		return time.Duration(seconds * float64(time.Second)), seconds <= longestReset.Seconds()
 	}
 	d, err := time.ParseDuration(strings.TrimSpace(s))
 	return min(d, longestReset), err == nil && d >= 0

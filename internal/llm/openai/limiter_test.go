@@ -64,6 +64,8 @@ func TestLimiterHoldsBack(t *testing.T) {
 			"0", "x-ratelimit-reset-tokens", "8s"), 8 * time.Second},
 		"seconds without a unit": {200, headers("x-ratelimit-remaining-requests", "0",
 			"x-ratelimit-reset-requests", "3"), 3 * time.Second},
+		"a Unix time": {200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0",
+			"x-ratelimit-reset-requests", "1764437000"), 0},
 		"Retry-After": {429, headers("Retry-After", "7"), 7 * time.Second},
 		"retry-after-ms wins": {
 			429, headers("Retry-After", "7", "retry-after-ms", "1500"),
@@ -143,9 +145,20 @@ func TestLimiterGivesUp(t *testing.T) {
 func TestLimiterAsksAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(1)
-		for _, after := range []string{"86400", "Fri, 31 Dec 2100 00:00:00 GMT"} {
-			answered(t, l, 429, headers("Retry-After", after))
+		for _, answer := range []struct {
+			status int
+			header http.Header
+		}{
+			{429, headers("Retry-After", "86400")},
+			{429, headers("Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT")},
+			{200, headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "60000")}, // milliseconds?
+			{200, headers("x-ratelimit-limit-requests", "2", "x-ratelimit-remaining-requests", "0",
+				"x-ratelimit-reset-requests", "24h")},
+			{429, headers("x-ratelimit-limit-tokens", "100", "x-ratelimit-remaining-tokens", "0",
+				"x-ratelimit-reset-tokens", "172800")},
+		} {
+			l := NewLimiter(1)
+			answered(t, l, answer.status, answer.header)
 			_, err := l.Acquire(t.Context(), Prompt, "m", 1)
 			failed, ok := errors.AsType[*taskerr.Error](err)
 			if !ok {
@@ -154,9 +167,12 @@ func TestLimiterAsksAgain(t *testing.T) {
 			time.Sleep(job.Policies[task.Agent].Wait(1, 0, failed.RetryAfter, rand.New(rand.NewPCG(1, 2)))) // virtual time
 			p, err := l.Acquire(t.Context(), Prompt, "m", 1)
 			if err != nil {
-				t.Fatalf("the next attempt: %v", err)
+				t.Fatalf("the next attempt after %v: %v", answer.header, err)
 			}
 			p.Release()
+			if _, err := l.Acquire(t.Context(), Prompt, "m", 1); (err == nil) != (answer.header.Get("Retry-After") != "") {
+				t.Errorf("another one, after %v: %v", answer.header, err)
+			}
 		}
 	})
 }
