@@ -65,7 +65,7 @@ func (c *Chat) Model() string { return c.model }
 // Ask implements llm.Chat. The classes of its errors are those of Embedder.Embed; validation_error: the service
 // rejected the request. With an *llm.TooLong as cause it was too long for the model.
 func (c *Chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
-	a := asking{Chat: c, q: q, dialect: c.dialect()}
+	a := asking{Chat: c, urgency: c.urgency, q: q, dialect: c.dialect()}
 	f := c.persist(ctx, func() (time.Duration, *failure) { return a.try(ctx) })
 	switch {
 	case f == nil:
@@ -81,6 +81,7 @@ func (c *Chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 // asking is the state of one question.
 type asking struct {
 	*Chat
+	urgency Urgency
 	q       llm.Question
 	dialect dialect // of the next request
 	emitted bool    // q.Stream has received pieces of an answer
@@ -89,7 +90,7 @@ type asking struct {
 
 func (a *asking) try(ctx context.Context) (time.Duration, *failure) {
 	stream := a.q.Stream != nil && !a.dialect.noStream
-	return a.once(ctx, guess(a.q), stream, func(ctx context.Context) error {
+	return a.once(ctx, a.urgency, guess(a.q), stream, func(ctx context.Context) error {
 		if a.emitted {
 			a.q.Stream("", true)
 			a.emitted = false

@@ -26,8 +26,9 @@ type Urgency int
 
 // The urgencies.
 const (
-	Prompt Urgency = iota // one of few requests that a task waits for: chat
-	Bulk                  // one of many: embeddings, pages
+	Prompt  Urgency = iota // one of few requests that a task waits for: chat
+	Bulk                   // one of many: embeddings, pages
+	probing                // a probe
 	urgencies
 )
 
@@ -40,7 +41,8 @@ const promptsInARow = 3
 //
 // Prompt requests precede bulk ones, except that every fourth request is bulk; a quarter of those in flight is reserved
 // for either. The first waiter in that order waits for the budget it needs, and none that needs the same budget
-// overtakes it.
+// overtakes it. A probe precedes both, beside those in flight: it would time out behind slow requests of a service that
+// is up.
 //
 // Services limit each model by itself, or some models together. Models that announce the same limits are assumed to
 // share them; a model that has announced none yet is assumed to share those of the first model that has.
@@ -144,7 +146,7 @@ func (l *Limiter) ring(at time.Time) {
 func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 	held := make(map[*allowance]bool) // reserved for an earlier waiter
 	for _, u := range l.order() {
-		if l.flying[Prompt]+l.flying[Bulk] >= l.slots || l.flying[u] >= l.share() {
+		if u != probing && (l.flying[Prompt]+l.flying[Bulk] >= l.slots || l.flying[u] >= l.share()) {
 			continue
 		}
 		for i, w := range l.waiting[u] {
@@ -181,9 +183,9 @@ func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 // order returns the urgencies, the one to serve first in front.
 func (l *Limiter) order() [urgencies]Urgency {
 	if l.prompts >= promptsInARow && len(l.waiting[Bulk]) > 0 {
-		return [urgencies]Urgency{Bulk, Prompt}
+		return [urgencies]Urgency{probing, Bulk, Prompt}
 	}
-	return [urgencies]Urgency{Prompt, Bulk}
+	return [urgencies]Urgency{probing, Prompt, Bulk}
 }
 
 // share is how many requests of one urgency may be in flight.
@@ -196,6 +198,7 @@ func (l *Limiter) share() int {
 
 func (l *Limiter) grant(now time.Time, u Urgency, a *allowance, w *waiter) *Permit {
 	switch {
+	case u == probing:
 	case u == Bulk || len(l.waiting[Bulk]) == 0:
 		l.prompts = 0
 	default:

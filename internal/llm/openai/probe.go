@@ -10,9 +10,9 @@ import (
 // knows of a failure.
 func (e *Embedder) Probe(ctx context.Context) error {
 	probe := batch{inputs: []string{"probe"}, tokens: 1}
-	_, _, f := e.try(ctx, probe)
+	_, _, f := e.try(ctx, probing, probe)
 	if f != nil && f.passing && e.floats.Load() { // the service has just turned out not to support base64
-		_, _, f = e.try(ctx, probe)
+		_, _, f = e.try(ctx, probing, probe)
 	}
 	if f != nil {
 		return f.err
@@ -22,7 +22,7 @@ func (e *Embedder) Probe(ctx context.Context) error {
 
 // Probe checks whether the model answers, with one word and one token. A refusal is an answer.
 func (c *Chat) Probe(ctx context.Context) error {
-	a := asking{Chat: c, q: llm.Question{Text: "Say: well", MaxTokens: 1}, dialect: c.dialect()}
+	a := asking{Chat: c, urgency: probing, q: llm.Question{Text: "Say: well", MaxTokens: 1}, dialect: c.dialect()}
 	for {
 		_, f := a.try(ctx)
 		switch {

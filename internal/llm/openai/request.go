@@ -21,15 +21,15 @@ type answer struct {
 // send requests the vectors of one batch.
 func (e *Embedder) send(ctx context.Context, b batch) (a answer, f *failure) {
 	f = e.persist(ctx, func() (took time.Duration, f *failure) {
-		took, a, f = e.try(ctx, b)
+		took, a, f = e.try(ctx, e.urgency, b)
 		return took, f
 	})
 	return a, f
 }
 
 // try makes one request.
-func (e *Embedder) try(ctx context.Context, b batch) (took time.Duration, a answer, f *failure) {
-	took, f = e.once(ctx, b.tokens, false, func(ctx context.Context) error {
+func (e *Embedder) try(ctx context.Context, u Urgency, b batch) (took time.Duration, a answer, f *failure) {
+	took, f = e.once(ctx, u, b.tokens, false, func(ctx context.Context) error {
 		response, err := e.client.CreateEmbeddings(ctx, e.request(b.inputs))
 		if err != nil {
 			return e.noBase64(err)

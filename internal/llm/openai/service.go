@@ -59,9 +59,9 @@ func (s *service) persist(ctx context.Context, try func() (time.Duration, *failu
 // once makes one request of about this many tokens, when the limiter permits. The timeout of a stream is between two
 // pieces. send's error is the library's, or a *failure.
 func (s *service) once(
-	ctx context.Context, tokens int, stream bool, send func(context.Context) error,
+	ctx context.Context, u Urgency, tokens int, stream bool, send func(context.Context) error,
 ) (took time.Duration, f *failure) {
-	permit, err := s.limiter.Acquire(ctx, s.urgency, s.model, tokens)
+	permit, err := s.limiter.Acquire(ctx, u, s.model, tokens)
 	if err != nil {
 		return 0, s.classify(ctx, err, nil)
 	}

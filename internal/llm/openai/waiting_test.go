@@ -25,7 +25,7 @@ func TestWaitsAreNoWork(t *testing.T) {
 		time.AfterFunc(30*time.Second, first.Release)
 		tries := 0
 		if f := s.persist(ctx, func() (time.Duration, *failure) {
-			took, f := s.once(ctx, 1, false, func(ctx context.Context) error { return retry.Sleep(ctx, 4*time.Second) })
+			took, f := s.once(ctx, Bulk, 1, false, func(ctx context.Context) error { return retry.Sleep(ctx, 4*time.Second) })
 			if tries++; tries == 1 && f == nil {
 				return took, &failure{passing: true, err: &taskerr.Error{Class: taskerr.ModelOverloaded, RetryAfter: 15 * time.Second}}
 			}
