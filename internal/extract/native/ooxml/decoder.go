@@ -38,13 +38,19 @@ type Decoder struct {
 func newDecoder(ctx context.Context, r io.Reader, depth int) *Decoder {
 	m := &meter{ctx: ctx, r: fromUTF16(r)}
 	x := xml.NewDecoder(m)
+	d := &Decoder{ctx: ctx, xml: x, meter: m, limit: depth}
 	x.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if strings.HasPrefix(strings.ToLower(label), "utf-16") {
 			return input, nil // decoded by fromUTF16
 		}
-		return charset.NewReaderLabel(label, input)
+		decoded, err := charset.NewReaderLabel(label, input)
+		if err != nil || d.names == nil {
+			return decoded, err
+		}
+		d.names = d.names.in(decoded)
+		return d.names, nil
 	}
-	return &Decoder{ctx: ctx, xml: x, meter: m, limit: depth}
+	return d
 }
 
 // fromUTF16 decodes a part that starts with the byte order mark of UTF-16.

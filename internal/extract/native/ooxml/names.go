@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxName   = 32      // bytes of the name of a character
+	maxName   = 256     // bytes of the name of a character; longer ones are refused
 	maxNames  = 4096    // names of a document that are remembered
 	maxGrowth = 1 << 20 // bytes that a document may grow by the texts that it defines itself
 )
@@ -25,6 +25,7 @@ type names struct {
 	err     error // why a name is refused
 	name    []byte
 	within  bool // name is being read
+	decoded bool // the parser reads the text that others made of this one
 	growth  int
 }
 
@@ -34,20 +35,32 @@ func newNames(r io.Reader) *names {
 	}
 }
 
+// in returns the names of a text that r decodes from the one so far, which its declaration says is in another character
+// set: names are compared in the text that the parser reads.
+func (s *names) in(r io.Reader) *names {
+	next := *s
+	next.r, next.name, next.within = r, nil, false
+	s.decoded = true
+	return &next
+}
+
 // Read implements io.Reader.
 func (s *names) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
+	if s.decoded {
+		return n, err
+	}
 	for _, c := range p[:n] {
 		switch {
 		case c == '&':
 			s.within, s.name = true, s.name[:0]
 		case !s.within:
-		case c == ';':
+		case c == ';' || len(s.name) == maxName:
 			s.within = false
 			if refusal := s.found(string(s.name)); refusal != nil {
 				return 0, refusal
 			}
-		case len(s.name) == maxName || c <= ' ' || c == '<' || c == '#':
+		case c <= ' ' || c == '<' || c == '#':
 			s.within = false
 		default:
 			s.name = append(s.name, c)
@@ -108,12 +121,17 @@ func greek(name string) (string, bool) {
 }
 
 // Define gives a name that the document declares the text that it stands for. The document ends with refusal if it
-// uses it so often that it grows without measure. Only the decoder of ReadStream has names.
-func (d *Decoder) Define(name, text string, refusal error) {
+// uses it so often that it grows without measure, or if it uses a name that is too long to be counted. Only the decoder
+// of ReadStream has names.
+func (d *Decoder) Define(name, text string, refusal error) error {
+	if len(name) > maxName {
+		return d.Refuse(name, refusal)
+	}
 	if d.names == nil || len(d.names.own) == maxNames {
-		return
+		return nil
 	}
 	d.names.own[name], d.names.known[name], d.names.err = true, text, refusal
+	return nil
 }
 
 // Refuse ends the document with an error where it uses a name. It returns the error if it was used already.
@@ -121,6 +139,7 @@ func (d *Decoder) Refuse(name string, refusal error) error {
 	if d.names == nil {
 		return nil
 	}
+	name = name[:min(len(name), maxName)]
 	if d.names.seen[name] || len(d.names.refused) == maxNames {
 		return refusal
 	}

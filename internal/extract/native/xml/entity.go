@@ -26,14 +26,15 @@ var (
 // use, and those of the DTD itself (%) are ignored: nothing is read for them.
 func declare(d *ooxml.Decoder, directive xml.Directive) error {
 	for _, m := range entity.FindAllStringSubmatch("<!"+string(directive), -1) {
-		name, text, other := m[1], m[2]+m[3], m[4]
-		switch {
+		var err error
+		switch name, text, other := m[1], m[2]+m[3], m[4]; {
 		case other == "" && len(text) <= maxEntity && !reference.MatchString(text):
-			d.Define(name, htmlnames.UnescapeString(text), errEntities)
+			err = d.Define(name, htmlnames.UnescapeString(text), errEntities)
 		case !strings.Contains(other, "NDATA"):
-			if err := d.Refuse(name, errEntities); err != nil {
-				return err
-			}
+			err = d.Refuse(name, errEntities)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -172,6 +172,11 @@ func TestKinds(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	bomb := `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]><a>&b;</a>`
+	uses := func(encoding, name, use string) []byte {
+		return []byte(`<?xml version="1.0" encoding="` + encoding + `"?><!DOCTYPE a [<!ENTITY ` + name + ` "` +
+			strings.Repeat("y", 1000) + `">]><a>` + strings.Repeat("&"+use+";", 10_000) + `</a>`)
+	}
+	long := strings.Repeat("x", 300)
 	nativetest.RefusesAll(t, reader(), extract.XML, []nativetest.Refusal{
 		{What: "entity bomb", Content: []byte(bomb), Class: taskerr.CorruptionDetected, Message: "uses entities"},
 		{
@@ -179,8 +184,24 @@ func TestRefuses(t *testing.T) {
 			Class: taskerr.CorruptionDetected, Message: "uses entities",
 		},
 		{
-			What: "many uses", Content: []byte(`<!DOCTYPE a [<!ENTITY x "` + strings.Repeat("y", 1000) + `">]><a>` +
-				strings.Repeat("&x;", 10_000) + `</a>`), Class: taskerr.CorruptionDetected, Message: "uses entities",
+			What: "many uses", Content: uses("utf-8", "x", "x"),
+			Class: taskerr.CorruptionDetected, Message: "uses entities",
+		},
+		{
+			What: "many uses of a Cyrillic name", Content: uses("windows-1251", "\xe6", "\xe6"),
+			Class: taskerr.CorruptionDetected, Message: "uses entities",
+		},
+		{
+			What: "many uses with signs of the encoding", Content: uses("iso-2022-jp", "x", "\x1b(Bx"),
+			Class: taskerr.CorruptionDetected, Message: "uses entities",
+		},
+		{
+			What: "many uses of a long name", Content: uses("utf-8", long, long),
+			Class: taskerr.CorruptionDetected, Message: "uses entities",
+		},
+		{
+			What: "many uses of a name of some length", Content: uses("utf-8", long[:40], long[:40]),
+			Class: taskerr.CorruptionDetected, Message: "uses entities",
 		},
 		{
 			What: "a late use", Content: []byte(`<!DOCTYPE a [<!ENTITY b "&c;">]><a>` + strings.Repeat("word ", 10_000) + `&b;</a>`),
