@@ -36,6 +36,7 @@ func (w *walker) begin(role role, e xml.StartElement) error {
 	case table:
 		return w.startTable()
 	case row, cell, headCell:
+		w.formula = none
 		if w.tables == 1 {
 			if err := w.startInTable(role, e); err != nil {
 				return err

@@ -102,12 +102,20 @@ func distinct(edges []int) []int {
 	return all
 }
 
-// ruled takes the rows without text out, which are only there for a line below them.
+// ruled takes the rows without text out, which are only there for a line below them. One that a cell of several rows
+// reaches stays.
 func ruled(t *extract.Table) {
 	rows := t.Rows[:0]
-	headers := t.Headers
+	headers, reach := t.Headers, 0 // reach is the first row that no cell so far reaches
 	for i, row := range t.Rows {
-		if slices.ContainsFunc(row, func(c extract.Cell) bool { return c.Text != "" || c.RowSpan > 1 }) {
+		text := false
+		for _, c := range row {
+			text = text || c.Text != ""
+			if c.RowSpan > 1 {
+				reach = max(reach, i+c.RowSpan)
+			}
+		}
+		if text || i < reach {
 			rows = append(rows, row)
 		} else if i < headers {
 			t.Headers--

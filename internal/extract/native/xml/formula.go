@@ -8,9 +8,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// isMath reports whether an element is a formula in MathML, whose prefix may lack a namespace.
-func isMath(e xml.StartElement) bool {
-	return e.Name.Local == "math" && (e.Name.Space == "" || e.Name.Space == "mml" || strings.HasSuffix(e.Name.Space, "/MathML"))
+// isMath reports whether an element is a formula in MathML, whose prefix may lack a namespace. In an unknown kind of
+// documents one without either may be the marks of a pupil.
+func (w *walker) isMath(e xml.StartElement) bool {
+	return e.Name.Local == "math" && (e.Name.Space == "" && w.dialect != nil || e.Name.Space == "mml" || strings.HasSuffix(e.Name.Space, "/MathML"))
 }
 
 // math reads a formula in MathML, unless it was written in TeX already.
@@ -22,7 +23,7 @@ func (w *walker) math(d *ooxml.Decoder, start xml.StartElement) error {
 	if err != nil || text == "" {
 		return err
 	}
-	w.open[len(w.open)-1].text = true
+	w.nextField()
 	w.formula = formulas
 	return w.put(text)
 }

@@ -64,7 +64,7 @@ func (w *walker) document(d *ooxml.Decoder, start xml.StartElement) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			if isMath(t) {
+			if w.isMath(t) {
 				err = w.math(d, t)
 				break
 			}
@@ -109,11 +109,16 @@ func (w *walker) start(e xml.StartElement) error {
 	if role == numbered || role == list && attr(e, "list-type") == "order" {
 		role = numbered
 	}
-	if w.dialect == nil && len(w.open) > 0 && !w.open[len(w.open)-1].text && w.buffer.Len() > 0 {
-		w.buffer.WriteByte('\n') // the next field of a record
-	}
+	w.nextField()
 	w.open = append(w.open, frame{role: role})
 	return nil
+}
+
+// nextField begins a line for the next field of a record of an unknown kind.
+func (w *walker) nextField() {
+	if w.dialect == nil && len(w.open) > 0 && !w.open[len(w.open)-1].text && w.buffer.Len() > 0 {
+		w.buffer.WriteByte('\n')
+	}
 }
 
 // innermost is the role that text has so far.

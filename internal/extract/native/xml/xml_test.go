@@ -47,6 +47,25 @@ func TestKinds(t *testing.T) {
 				`</mixed-citation></ref></ref-list></back></article>`,
 			"# T\n\nJane André 1 2\n\n1 Quay House Malta\n\nin vivo3 H2O\n\n- Nishio H Awano T Cranes Nature 2010 12 45 67\n- 2011 Q\n",
 		},
+		"an empty row that a cell reaches stays": {
+			`<article><body><table><tr><th>a</th><th>b</th></tr><tr><td rowspan="2">A</td><td>1</td></tr><tr><td/></tr><tr><td rowspan="1"/><td/></tr>` +
+				`<tr><td>B</td><td>2</td></tr></table></body></article>`,
+			"| a | b |\n| - | - |\n| A | 1 |\n| A |  |\n| B | 2 |\n",
+		},
+		"formulas of cells, each in a language": {
+			`<article><body><table><tr><td><inline-formula><math><mi>x</mi></math></inline-formula></td><td><tex-math>$y$</tex-math></td>` +
+				`</tr></table></body></article>`,
+			"| x | y |\n| - | - |\n",
+		},
+		"a field called math": {
+			`<rows><row><name>Bob</name><math>95</math><reading>88</reading><science>77</science></row></rows>`,
+			"Bob  \n95  \n88  \n77\n",
+		},
+		"a field that is a formula": {
+			`<rows><row><name>Bob</name><math xmlns="http://www.w3.org/1998/Math/MathML"><mi>x</mi></math><reading>88</reading>` +
+				`<science>77</science></row></rows>`,
+			"Bob  \nx  \n88  \n77\n",
+		},
 		"names of authors": {
 			`<article><front><article-meta><title-group><article-title>T</article-title></title-group><contrib-group><contrib>` +
 				`<string-name><given-names>Ada</given-names> <surname>Muir</surname></string-name></contrib><contrib><string-name>` +
