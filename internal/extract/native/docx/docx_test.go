@@ -96,6 +96,11 @@ func TestExtract(t *testing.T) {
 		{"hidden text and links", `<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r><w:hyperlink><w:r><w:t>link</w:t></w:r></w:hyperlink><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>!</w:t></w:r></w:p>`, "link!\n"},
 		{"fields", `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r><w:r><w:t>no</w:t></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>7</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:fldSimple w:instr="DATE"><w:r><w:t> May</w:t></w:r></w:fldSimple></w:p>`, "7 May\n"},
 		{"a field without its end", `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r></w:p>` + x, "x\n"},
+		{
+			"a note after a superscript", `<w:p><w:r><w:t>10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>6</w:t>` +
+				`<w:footnoteReference w:id="2"/></w:r></w:p>`,
+			"10⁶\\[1\\]\n\n\\[1\\] The note.\n",
+		},
 		{"notes", `<w:p><w:r><w:t>Text</w:t><w:footnoteReference w:id="2"/><w:commentReference w:id="0"/><w:t>.</w:t></w:r></w:p>` + x, "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
 		{"a text box once", `<w:p><w:r><w:t>anchor</w:t><mc:AlternateContent><mc:Choice Requires="wps"><w:txbxContent>` + p("", "box") + `</w:txbxContent></mc:Choice><mc:Fallback><w:pict><v:textbox><w:txbxContent>` + p("", "box") + `</w:txbxContent></v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>`, "anchor\n\nbox\n"},
 		{

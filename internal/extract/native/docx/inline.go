@@ -100,9 +100,10 @@ func (r *reader) put(p *paragraph, text string) error {
 		text = formula.Before(text)
 	}
 	if p.full.place == above {
-		text = symbol.Raise(p.text.String(), text)
+		p.text.Raise(text)
+	} else {
+		p.text.WriteString(text)
 	}
-	p.text.WriteString(text)
 	p.typed = p.typed && (p.full.mono == set || strings.TrimSpace(text) == "")
 	if r.main && r.out.Looks() {
 		p.see(text)

@@ -16,6 +16,7 @@ func (r *reader) cite(p *paragraph, kind string, start xml.StartElement) error {
 	if err := r.out.Spend(len(note.Text)); err != nil {
 		return err
 	}
+	p.full.place = onLine // the mark is apart from a number in superscript
 	return r.put(p, r.out.Cite(extract.Block{Text: note.Text, Links: note.Links}))
 }
 

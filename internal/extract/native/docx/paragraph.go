@@ -7,6 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 // maxDrop is the bytes of a large first letter, perhaps with a quotation mark, or of a first word.
@@ -17,7 +18,7 @@ type paragraph struct {
 	style    string
 	numbers  numbers
 	outline  *int
-	text     strings.Builder
+	text     symbol.Line
 	links    extract.Linker
 	formula  int             // where the last formula ends; 0: there is none
 	boxes    []extract.Block // text boxes anchored in it

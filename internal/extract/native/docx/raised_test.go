@@ -21,6 +21,11 @@ func TestSuperscripts(t *testing.T) {
 		{"after a heading", p("H", "H") + "<w:p>" + r("", "10") + r(super, "6") + "</w:p>", "# H\n\n10⁶\n"},
 		{"in a table", "<w:tbl><w:tr>" + cell + cell + "</w:tr></w:tbl>", "| km² | km² |\n| - | - |\n"},
 		{
+			"a number in pieces", "<w:p>" + r("", "done.") + r(super, "1") + r(super, "2") + r("", " x") + r(super, "[") + r(super, "1]") +
+				r("", " m") + r(super, "1") + r(super, "0 ") + r("", "s") + "</w:p>",
+			"done.12 x\\[1\\] m¹⁰ s\n",
+		},
+		{
 			"what stays", "<w:p>" + r("", "1") + r(super, "st") + r("", ", H") + r(sub, "2") + r("", "O, see ") + r(super, "2") + "</w:p>",
 			"1st, H2O, see 2\n",
 		},

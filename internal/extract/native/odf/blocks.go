@@ -7,13 +7,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 const maxHeading = 6
 
 // paragraph is a text:p or a text:h being read.
 type paragraph struct {
-	text  strings.Builder
+	text  symbol.Line
 	links extract.Linker
 	blank bool            // a space is due before the next character
 	code  bool            // tabs are kept

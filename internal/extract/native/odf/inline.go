@@ -7,7 +7,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/formula"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 const maxBlanks = 1000 // in one text:s
@@ -150,20 +149,23 @@ func (r *reader) write(p *paragraph, text string) error {
 		return nil
 	}
 	before := p.text.Len()
-	if p.above && !p.blank {
-		text = symbol.Raise(p.text.String(), text)
-	}
+	var out strings.Builder
 	for _, c := range text {
 		switch c {
 		case ' ', '\t', '\n', '\r':
 			p.blank = true
 			continue
 		}
-		if p.text.Len() > 0 && (p.blank || p.after == p.text.Len() && formula.Before(string(c))[0] == ' ') {
-			p.text.WriteByte(' ')
+		if before+out.Len() > 0 && (p.blank || p.after == before+out.Len() && formula.Before(string(c))[0] == ' ') {
+			out.WriteByte(' ')
 		}
 		p.blank = false
-		p.text.WriteRune(c)
+		out.WriteRune(c)
+	}
+	if p.above {
+		p.text.Raise(out.String())
+	} else {
+		p.text.WriteString(out.String())
 	}
 	if r.main && p.text.Len() > before {
 		p.look.Text()
@@ -180,7 +182,7 @@ func (r *reader) put(p *paragraph, text string) error {
 		return nil
 	}
 	if p.blank && p.text.Len() > 0 {
-		p.text.WriteByte(' ')
+		p.text.WriteString(" ")
 	}
 	p.blank = false
 	p.text.WriteString(text)

@@ -26,6 +26,10 @@ func TestSuperscripts(t *testing.T) {
 		{"by a parent, with a style within", p("10" + span("Child", span("TBold", "6")) + "0"), "10⁶0\n"},
 		{"after a heading", h("1", "H") + p("10"+span("Super", "6")), "# H\n\n10⁶\n"},
 		{
+			"a number in pieces", p("done." + span("Super", "1") + span("Super", "2") + " m" + span("Super", "1") + span("Super", "0 ") + "s"),
+			"done.12 m¹⁰ s\n",
+		},
+		{
 			"what stays", p("1" + span("Super", "st") + ", H" + span("Sub", "2") + "O" + span("Lowered", "3") + span("Line", "4") + " " +
 				span("Super", "5")),
 			"1st, H2O34 5\n",

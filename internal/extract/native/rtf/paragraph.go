@@ -8,6 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/numeral"
+	symbols "github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 const (
@@ -31,7 +32,7 @@ var plain = properties{outline: -1}
 // story is a separate flow of text: the document's, a note's or a text box's.
 type story struct {
 	emit    extract.Emit
-	text    strings.Builder // of the current paragraph
+	text    symbols.Line // of the current paragraph
 	links   extract.Linker
 	label   string
 	labeled bool

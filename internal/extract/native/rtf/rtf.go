@@ -23,7 +23,7 @@ const (
 )
 
 // New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
-func New() extract.Extractor { return extract.Func(name, 6, read) }
+func New() extract.Extractor { return extract.Func(name, 7, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,

@@ -45,6 +45,11 @@ func TestExtract(t *testing.T) {
 			"numbers in superscript", `10{\super 6} m{\super -2}{\sub 1}, 1{\super st}, H{\sub 2}O, x{\super\plain 2} {\super 3}\par`,
 			"10⁶ m⁻²1, 1st, H2O, x2 3\n",
 		},
+		{
+			"numbers of several digits in superscript",
+			`of cranes.{\super 12} x{\super 12 }y word{\super [12]} .{\super (12)}{\super 3} x {\super 2024}\par{\super 12} Smith`,
+			"of cranes.12 x¹² y word\\[12\\] .(12)3 x 2024\n\n12 Smith\n",
+		},
 		{"a symbol font", `{\f1 a = 5 \'b7}`, "α = 5 •\n"},
 		{"characters", `a\tab b\line c\~d\_e\-f\{\}\\\lquote g\rquote\emdash h\'`, "a b  \nc d-ef{}\\\\‘g’—h\n"},
 		{"groups without text", `a{\v secret}{\deleted gone}{\*\unknown no{x}}{\pict\bin3 }}}00}{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}{\xe no}b\v0`, "alinkb\n"},

@@ -3,8 +3,6 @@ package rtf
 import (
 	"strings"
 	"unicode/utf16"
-
-	symbols "github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 // characters maps control words to characters.
@@ -136,9 +134,10 @@ func (r *reader) put(text string) error {
 		}
 		r.see(text)
 		if r.raised {
-			text = symbols.Raise(r.story.text.String(), text)
+			r.story.text.Raise(text)
+		} else {
+			r.story.text.WriteString(text)
 		}
-		r.story.text.WriteString(text)
 		return r.out.Spend(len(text))
 	case label, information, instruction:
 		r.entry.add(text)

@@ -17,13 +17,14 @@ const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾"
 
 // Raise returns a text that is set in superscript and comes directly after another. A number that follows a word or a
 // number stays raised, or it would become a part of it: 10⁶ is not 106. Other superscripts (st, TM, [1]) are returned as
-// they are.
+// they are. Blanks may follow the number.
 func Raise(before, text string) string {
 	last, _ := utf8.DecodeLastRuneInString(before)
-	if !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(superscripts, last) || !CanRise(text) {
+	number := strings.TrimRight(text, " ")
+	if !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(superscripts, last) || !CanRise(number) {
 		return text
 	}
-	return strings.Map(func(r rune) rune { return raised[r] }, text)
+	return strings.Map(func(r rune) rune { return raised[r] }, number) + text[len(number):]
 }
 
 // CanRise reports whether a text has digits and signs only, all of which Unicode has in superscript.
