@@ -98,7 +98,7 @@ func (c *captions) dropIdentifier() {
 func (c *captions) end() error {
 	lines, timed := c.p.lines, c.timed
 	c.p.lines, c.p.bytes, c.timed = nil, 0, false
-	if len(lines) == 0 || !timed && captionNote.MatchString(lines[0]) {
+	if len(lines) == 0 || !timed && c.web && captionNote.MatchString(lines[0]) {
 		return nil
 	}
 	var text []string

@@ -73,7 +73,7 @@ func TestExtract(t *testing.T) {
 			"SubRip",
 			"1\r\n00:00:01,000 --> 00:00:02,000\r\nYes.\r\n\r\n2\r\n00:00:02,000 --> 00:00:03,000\r\n{\\an8}<font color=\"#fff\">" +
 				"Yes.</font>\r\n42\r\n\r\nNOTE that\r\n",
-			[]extract.Block{paragraph("Yes.", 0), paragraph("Yes. 42", 0)},
+			[]extract.Block{paragraph("Yes.", 0), paragraph("Yes. 42", 0), paragraph("NOTE that", 0)},
 			0,
 		},
 		{
