@@ -128,7 +128,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 			return nil
 		}
 		found, r.main = true, true
-		return r.blocks(r.emit)
+		return r.story(r.emit)
 	})
 	if err != nil {
 		return err
@@ -136,11 +136,6 @@ func (r *reader) document(d *ooxml.Decoder) error {
 	if !found {
 		return taskerr.Errorf(taskerr.CorruptionDetected,
 			"the Word document has no body: it is damaged; save it again and upload it")
-	}
-	if r.dropped != "" { // no paragraph came
-		if err := r.emit(extract.Block{Kind: extract.Paragraph, Text: r.dropped}); err != nil {
-			return err
-		}
 	}
 	for _, id := range r.ordered { // whose places are not in the text
 		r.comment(id)

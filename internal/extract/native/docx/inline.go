@@ -154,7 +154,7 @@ func (r *reader) character(p *paragraph, start xml.StartElement) error {
 func (r *reader) textBox(p *paragraph) error {
 	fields, main := r.fields, r.main
 	r.fields, r.main = nil, false
-	err := r.blocks(r.into(&p.boxes))
+	err := r.story(r.into(&p.boxes))
 	r.fields, r.main = fields, main
 	return err
 }

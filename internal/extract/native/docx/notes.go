@@ -39,7 +39,7 @@ func (r *reader) readNotes(d *ooxml.Decoder, kind string) error {
 			return d.Skip()
 		}
 		var blocks []extract.Block
-		err := r.blocks(r.into(&blocks))
+		err := r.story(r.into(&blocks))
 		r.fields, r.held = nil, 0
 		cell := extract.CellOf(blocks)
 		cell.Text, cell.Links = extract.Trim(cell.Text, cell.Links)

@@ -3,6 +3,8 @@ package docx
 import (
 	"encoding/xml"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
@@ -57,6 +59,29 @@ func (r *reader) blocks(emit extract.Emit) error {
 	}, nil)
 }
 
+// story reads the blocks of a text of its own: no large letter goes from it into another.
+func (r *reader) story(emit extract.Emit) error {
+	if err := r.blocks(emit); err != nil {
+		return err
+	}
+	text := strings.TrimSpace(r.dropped)
+	r.dropped = ""
+	if text == "" {
+		return nil
+	}
+	return emit(extract.Block{Kind: extract.Paragraph, Text: text}) // no paragraph came
+}
+
+// dropped returns a large first letter as the paragraph begins with it: a word and a number are apart from the next word.
+func dropped(text string) string {
+	letter := strings.TrimSpace(text)
+	last, _ := utf8.DecodeLastRuneInString(letter)
+	if strings.HasSuffix(text, " ") && letter != "" || unicode.IsDigit(last) {
+		letter += " "
+	}
+	return letter
+}
+
 func (r *reader) paragraph(emit extract.Emit) error {
 	p := &paragraph{typed: true}
 	p.text.WriteString(r.dropped)
@@ -71,7 +96,7 @@ func (r *reader) paragraph(emit extract.Emit) error {
 		r.fields[i].result = true
 	}
 	if p.drop && p.text.Len() <= maxDrop {
-		r.dropped = strings.TrimSpace(p.text.String())
+		r.dropped = dropped(p.text.String())
 		p.text.Reset()
 	}
 	for i, b := range append(r.finish(p), p.boxes...) {

@@ -53,6 +53,17 @@ func TestCharacters(t *testing.T) {
 		},
 		{"a large first letter", frame("drop", "O") + p("", "nce upon a time"), "Once upon a time\n"},
 		{"a large first letter in the margin", x + frame("margin", "“A") + p("", " hat”"), "x\n\n“A hat”\n"},
+		{"a large first word", frame("drop", "We ") + p("", "hold these"), "We hold these\n"},
+		{"a large number of a verse", frame("drop", "1") + p("", "In the beginning"), "1 In the beginning\n"},
+		{
+			"a large letter at the end of a text box", "<w:p>" + r("", "x") + "<w:r><w:txbxContent>" + frame("drop", "O") +
+				"</w:txbxContent></w:r></w:p>" + x,
+			"x\n\nO\n\nx\n",
+		},
+		{
+			"a text box after a large letter", frame("drop", "O") + "<w:p><w:r><w:txbxContent>" + x + "</w:txbxContent></w:r>" + r("", "nce") +
+				"</w:p>", "Once\n\nx\n",
+		},
 		{"another frame", frame("none", "O") + x, "O\n\nx\n"},
 		{"a large letter at the end", frame("drop", "O"), "O\n"},
 	} {
