@@ -44,6 +44,15 @@ func TestCharacters(t *testing.T) {
 			"lines of such a text that end as code may", line("If you agree with this:") + x + line("return the item(s)") + x,
 			"If you agree with this:\n\nx\n\nreturn the item(s)\n\nx\n",
 		},
+		{
+			"a contract in the letters of a typewriter", line("between A and B (the “Company”);") + line("as agreed under clause 3;") +
+				line("Section 3(a);") + line("$ 500 are due.") + line("Made on &lt;insert date&gt;") + line("&lt;insert name&gt;") +
+				line("Select one item from the list."),
+			"between A and B (the “Company”);\n\nas agreed under clause 3;\n\nSection 3(a);\n\n$ 500 are due.\n\nMade on &lt;insert date>\n\n" +
+				"&lt;insert name>\n\nSelect one item from the list.\n",
+		},
+		{"a rule", x + line("Rule 12(b)"), "x\n\nRule 12(b)\n"},
+		{"a call and another", line("print(a)") + line("close(b);"), "```\nprint(a)\nclose(b);\n```\n"},
 		{"a part of a line", "<w:p>" + r("", "Call ") + r(mono, "f(x);") + "</w:p>", "Call f(x);\n"},
 		{"a foundry is not a font", p("Script", "Dear guests"), "Dear guests\n"},
 		{"hidden by a style of paragraphs", p("zTop", "Top of Form") + x, "x\n"},

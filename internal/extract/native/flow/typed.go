@@ -16,16 +16,23 @@ type line struct {
 
 const (
 	maxTyped = 64 << 10 // bytes of paragraphs that are held; more are judged by those
+	maxCode  = 120      // bytes of a line that may be code: a longer one is a paragraph
 	prose    = 3        // lines to one that is code: more of them are text in such letters
 )
 
 // codeLine matches lines that only code has: what begins a statement, a call, an assignment, or markup; a prompt.
-var codeLine = pattern.New(`^\s*(?:#!|#include|//|/\*|<[/?!]?\w[^>]*>|@\w+\(|"[\w-]+"\s*:|[\w@~/.-]*[$>#] ?\w+ -|\$ \w|` +
+var codeLine = pattern.New(`^\s*(?:#!|#include|//|/\*|<[/?!]\w[^>]*>|<\w[^>]*=[^>]*>|@\w+\(|"[\w-]+"\s*:|[\w@~/.-]*[$>#] ?\w+ -|` +
 	`(?:import|package|using) [\w.]+;?$|from [\w.]+ import |(?:def|func|function|class|fn) \w+.*[:{(]\s*$|` +
-	`(?:elif|if|for|while|with) .*[=<>()[\]!_].*[:{]$|` +
+	`(?:elif|if|for|while|with) .*[=<>()[\]!_].*[:{]$|[A-Za-z_][\w.]*` + call + `|` +
 	`return [\w.()"']+;?$|(?:public|private|protected|static|void|const|let|var) \w+.*[;{(=]|` +
-	`(?i:select .+ from |insert into \w|create (?:table|index|view) |update \w+ set |delete from \w))|` +
-	`\w\((?:[^()s][^()]*|s[^()]+)?\)(?:[;:{]|\.\w+\(.*)?\s*$|[)\]}"'\d];\s*$|[{}]\s*$|\S (?:[=!+*-]?=|:=|->|=>|&&|\|\|) \S|^\s*[\w.]+=\S|::`)
+	`(?i:select [\w.*()]+(?:, *[\w.*()]+)* from |create (?:table|index|view) |update \w+ set ))|` +
+	`[{}]\s*$|\S (?:[=!+*-]?=|:=|->|=>|&&|\|\|) \S|^\s*[\w.]+=\S|::`)
+
+// likeCode matches lines that code has among others, but contracts too: "clause 3;", "Rule 12(b)", "$ 500", "<date>".
+var likeCode = pattern.New(`^\s*(?:<[\w:-]+/?>|\$ \w|(?i:select .+ from |insert into \w|delete from \w))|\w` + call + `|[)\]}"'\d];\s*$`)
+
+// call matches the arguments of a call, to the end of the line; those of an item(s) are none.
+const call = `\((?:[^()s][^()]*|s[^()]+)?\)(?:[;:{]|\.\w+\(.*)?\s*$`
 
 // hold holds a paragraph that is set as code is, until the next one that isn't.
 func (w *Writer) hold(l line) error {
@@ -52,17 +59,24 @@ func (w *Writer) flushTyped() error {
 	return nil
 }
 
+// isCode reports whether enough lines are code: one that nothing else has, and others that are like it.
 func isCode(held []line) bool {
-	lines, code := 0, 0
+	lines, code, sure := 0, 0, false
 	for _, t := range held {
 		for text := range strings.Lines(t.look.Typed) {
+			text = strings.TrimRight(text, "\n")
 			if strings.TrimSpace(text) != "" {
 				lines++
 			}
-			if codeLine.MatchString(strings.TrimRight(text, "\n")) {
+			if len(text) > maxCode {
+				continue
+			}
+			only := codeLine.MatchString(text)
+			sure = sure || only
+			if only || likeCode.MatchString(text) {
 				code++
 			}
 		}
 	}
-	return code > 0 && lines <= prose*code
+	return sure && lines <= prose*code
 }
