@@ -153,6 +153,12 @@ func legal(m move) bool {
 	})
 }
 
+// spared reports whether a move did not count the loss of a worker, as other jobs were lost with it: five times at most.
+func spared(m move) bool {
+	lost := len(m.after.Lost)
+	return lost > len(m.before.Lost) && lost <= 5 && m.after.LostFence == m.before.Fence
+}
+
 // judgeRun is for a move that began an attempt.
 func (b *book) judgeRun(m move) {
 	now, was := time.Now(), m.before
@@ -160,7 +166,7 @@ func (b *book) judgeRun(m move) {
 	attempts := was.Attempts + 1
 	if again || !m.was {
 		attempts = 1
-	} else if b.orphaned(m) {
+	} else if b.orphaned(m) || spared(m) {
 		attempts = was.Attempts // I9
 	}
 	switch {

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Begin records the job if it is new and says what to do with its message.
@@ -74,23 +72,8 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 		return out, nil
 	case r.LeaseEnds.IsZero():
 		return r.run(b, now), nil
-	case r.Attempts < r.MaxAttempts:
-		r.move(job.LeaseLost)
-		return r.run(b, now, own("worker_lost", fmt.Sprintf("worker %s was lost in attempt %d", r.Worker, r.Attempts))),
-			nil
 	}
-	settled := s.end(r, job.LeaseSpent, ending{
-		reason: "worker_lost", source: b.Source, original: b.Original,
-		err: store.ErrorInfo{
-			Type: "WorkerLost", Class: string(taskerr.WorkerLost), Code: strings.ToUpper(r.Type) + "_WORKER_LOST",
-			Retryable: true,
-			Message:   fmt.Sprintf("the worker was lost in attempt %d of %d", r.Attempts, r.MaxAttempts),
-			Coarse:    taskerr.Classes[taskerr.WorkerLost].Coarse, ProcessingMS: r.tookMS(now),
-		},
-	})
-	out := r.begun(store.Spent)
-	out.DeadLetter, out.Deliveries = settled.DeadLetter, settled.Deliveries
-	return out, nil
+	return s.beginLost(r, b, now), nil
 }
 
 // ReleaseUnanswered gives back jobs whose begin was not answered, without counting the attempt (I9).
@@ -182,7 +165,7 @@ func (r *Row) reopen(b store.Begin) {
 	r.Series, r.SeriesStarted, r.Ended, r.LastWait = r.Series+1, time.Time{}, time.Time{}, 0
 	r.Attempts, r.MaxAttempts, r.Progress, r.Dead, r.Cancel, r.Result = 0, b.MaxAttempts, 0, nil, false, nil
 	r.Error, r.Hints, r.WebhookURL, r.TraceParent = store.ErrorInfo{}, b.Hints, b.WebhookURL, b.TraceParent
-	r.Releases, r.WaitingFrom, r.Duplicates = 0, time.Time{}, 0
+	r.Releases, r.WaitingFrom, r.Duplicates, r.Lost = 0, time.Time{}, 0, nil
 }
 
 // maxDuplicates is how many duplicates a series reports, see aw_report_duplicate.

@@ -45,6 +45,8 @@ type Row struct {
 	Releases    int               // because a service was down, after the handler had run
 	WaitingFrom time.Time         // the first release because a service was down; zero: there was none
 	LastWait    time.Duration     // before the last retry
+	Lost        []string          // workers that the series has lost, the last one last
+	LostFence   int64             // under which a loss that it shares does not count
 	Cancel      bool              // a cancel was requested
 	Placed      bool              // made by a cancel request before any message came
 	Sent        time.Time         // when the message was sent; zero: not yet

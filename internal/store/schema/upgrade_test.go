@@ -65,7 +65,8 @@ func TestUpgrade(t *testing.T) {
 				  drop column completion_tokens, drop column retrieval_only, drop column details;
 				alter table document_versions drop column page_log cascade, drop column tokens cascade, drop column changes cascade,
 				  drop column warnings cascade;
-				alter table jobs drop column received cascade, drop column queued_at cascade;
+				alter table jobs drop column received cascade, drop column queued_at cascade,
+					drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
 				drop index dead_letters_by_job;
 				alter table derived_contents drop column version cascade, drop column source_blob, drop column source_sha256,
 				  drop column recipe, drop column mean_confidence, drop column unread_pages;

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -37,6 +38,7 @@ func RunModel(t *testing.T, open Open) {
 	b := newBench(t, open)
 	rapid.Check(t, func(rt *rapid.T) {
 		r := &modelRun{b: b, t: rt, message: message()}
+		r.message.Worker = "worker-" + uuid.NewString() // of no other run, so that its jobs are lost alone
 		r.message.MaxAttempts, r.message.Source.InsertedAt = modelMax, time.Time{}
 		rt.Repeat(map[string]func(*rapid.T){
 			"begin":    func(*rapid.T) { r.begin(r.message) },

@@ -293,6 +293,21 @@ func inTheEngine() []Sabotage {
 			Suites: onPostgres, Tests: cases("unanswered begin"),
 		},
 		{
+			Name: "shared-loss-counts", Breaks: []string{"I9"}, Dir: functions, Func: "aw_loss_counts",
+			Old: "elsif j.lost_fence = j.fence then", New: "elsif false then",
+			Suites: onPostgres, Tests: cases("jobs lost together"),
+		},
+		{
+			Name: "shared-losses-never-count", Breaks: []string{"I6"}, Dir: functions, Func: "aw_loss_counts",
+			Old: "if cardinality(j.lost_before) >= 4 then", New: "if false then",
+			Suites: onPostgres, Tests: cases("jobs lost together each time"),
+		},
+		{
+			Name: "suspects-run-together", Breaks: []string{"I9"}, Dir: functions, Func: "aw_suspect_waits",
+			Old: "or o.lease_expires_at <= v_dead and o.id < j.id and o.id <> all (v_locked)", New: "",
+			Suites: onPostgres, Tests: cases("jobs lost together, begun at once"),
+		},
+		{
 			Name: "outbox-is-not-woken", Breaks: []string{"webhooks"}, Dir: engine, Func: "Engine.after",
 			Old: "if s.Deliveries > 0 {", New: "if s.Deliveries > 1 {",
 			Suites: onEngine, Tests: by("TestCommitWakesTheOutbox"),

@@ -93,7 +93,7 @@ begin
   update {{ .schema }}.jobs set
     status = 'running', series = j.series + 1, fence = j.fence + 1, series_started_at = null,
     attempts = 0, max_attempts = (p ->> 'max_attempts')::int, progress = 0, completed_at = null, result = null,
-    releases = 0, waiting_since = null,
+    releases = 0, waiting_since = null, lost_worker = null, lost_before = null,
     error_class = null, error_code = null, error_message = null, error_type = null, retry_count = null,
     processing_time_ms = null, worker_id = null, retry_wait_ms = null,
     cancel_requested_at = null, cancel_requested_by = null,
@@ -213,7 +213,6 @@ declare
   d {{ .schema }}.dead_letters;
   v_orphan boolean;
   v_reported jsonb;
-  v_error jsonb;
 begin
   -- Most jobs that come here are recorded already, and an insert that fails costs more than a look.
   if not exists (select from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id') then
@@ -282,15 +281,6 @@ begin
         jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.not_before)));
     end if;
     return {{ .schema }}.aw_start_attempt(j, p, '[]'::jsonb);
-  elsif j.attempts < j.max_attempts then
-    return {{ .schema }}.aw_start_attempt(j, p, jsonb_build_array({{ .schema }}.aw_event('worker_lost', 0,
-      format('worker %s was lost in attempt %s', coalesce(j.worker, '?'), j.attempts), null::jsonb)));
   end if;
-
-  v_error := jsonb_build_object('type', 'WorkerLost', 'class', 'worker_lost',
-    'code', upper(j.type) || '_WORKER_LOST', 'retryable', true,
-    'message', format('the worker was lost in attempt %s of %s', j.attempts, j.max_attempts));
-  return {{ .schema }}.aw_begin_answer('spent', j, jsonb_build_object('state', 'failed') || (
-    {{ .schema }}.aw_end(j, 'failed', null::jsonb, v_error, null::jsonb,
-           p || jsonb_build_object('reason', 'worker_lost')) - 'state'));
+  return {{ .schema }}.aw_begin_lost(j, p);
 end $$;

@@ -170,7 +170,7 @@ begin
     'error_message', j.error_message));
   update {{ .schema }}.jobs set
     status = 'pending', stage = '', progress = 0, series = j.series + 1, series_started_at = null,
-    releases = 0, waiting_since = null,
+    releases = 0, waiting_since = null, lost_worker = null, lost_before = null,
     attempts = case when v_anew then 0 else j.attempts end,
     max_attempts = case when v_anew or j.fingerprint = '' then (p ->> 'max_attempts')::int else j.max_attempts end,
     type = p ->> 'type', payload = p -> 'payload', fingerprint = p ->> 'fingerprint',
