@@ -82,7 +82,7 @@ declare
   v_events jsonb;
 begin
   if not v_spent and {{ .schema }}.aw_suspect_waits(j, p) then
-    return {{ .schema }}.aw_begin_answer('waiting', j, '{"wait_ms": 2000}'::jsonb);
+    return {{ .schema }}.aw_begin_answer('waiting', j, '{"wait_ms": 1000}'::jsonb);
   end if;
   update {{ .schema }}.jobs u set
     lost_worker = j.worker, lost_before = array_remove(j.lost_before || j.lost_worker, null)
