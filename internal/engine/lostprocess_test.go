@@ -64,7 +64,7 @@ func TestPoisonOfTheProcess(t *testing.T) {
 				p := w.row("poison0")
 				w.expectState("poison0", job.Failed, p.MaxAttempts)
 				w.expectDepth(w.queues.DeadLetter, 1)
-				if want := p.MaxAttempts + 1; *deaths != want {
+				if want := p.MaxAttempts + 2; *deaths != want {
 					t.Errorf("I6: %d deaths, want %d", *deaths, want)
 				}
 				for i := range 3 {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// How many losses may count no attempt, and for how long a suspect waits for the others at first, see 32_losses.sql.
+// How many losses may count no attempt, and half of the time that a suspect waits for the others at first, see 32_losses.sql.
 const (
 	sparedLosses = 5
 	suspectWaits = 8 * time.Minute
@@ -98,7 +98,7 @@ func (r *Row) lostWith(other *Row, b store.Begin, now time.Time) bool {
 // suspectWaits reports whether another job that was ever lost with r is under way, see aw_suspect_waits.
 func (s *Jobs) suspectWaits(r *Row, now time.Time) bool {
 	workers := append(slices.Clone(r.Lost), r.Worker)
-	if !now.Before(r.LeaseEnds.Add(suspectWaits << min(len(r.Lost), 3))) {
+	if len(r.Lost) == 0 || !now.Before(r.LeaseEnds.Add(suspectWaits<<min(len(r.Lost), 3))) {
 		return false
 	}
 	for _, o := range s.rows {

@@ -1,6 +1,7 @@
 -- What it means that a job's worker was lost. One of the worker's jobs may have ended the process, as it will each time it
 -- runs. The others must not end with it: a loss that many jobs share counts against the one that was suspect before, and
--- jobs that were lost together begin one at a time, so that the next loss tells which of them it is.
+-- jobs that were lost together twice begin one at a time, so that the next loss tells which of them it is. After the first
+-- loss, which a kill or a power failure may be, all begin at once.
 
 -- aw_loss_counts reports whether the loss of j's worker, under its expired lease, counts as an attempt. j.worker is the
 -- name of one process. Lost with it are its jobs whose leases have ended or were not renewed for half of their time. A job
@@ -43,8 +44,8 @@ begin
   return v_repeated and v_suspects = 1;
 end $$;
 
--- aw_suspect_waits reports whether a job that lost its worker has to wait because another one that was ever lost with it is
--- under way. It waits for 8 minutes at most, whatever the others do, after the second loss for 16, and never for more than
+-- aw_suspect_waits reports whether a job that lost two workers has to wait because another one that was ever lost with it is
+-- under way. It waits for 16 minutes at most, whatever the others do, after the third loss for 32, and never for more than
 -- 64: long tasks get the time to end. Of those that are being begun at once the first by id goes on: it holds its row, and
 -- with skip locked the rows of those that wait to be begun. So two never miss each other, and none waits for the other's
 -- lock.
@@ -55,7 +56,7 @@ declare
   v_dead timestamptz := clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms') / 2;
   v_locked text[];
 begin
-  if clock_timestamp() >= j.lease_expires_at + interval '8 minutes' * 2 ^ least(cardinality(v_workers) - 1, 3) then
+  if cardinality(v_workers) < 2 or clock_timestamp() >= j.lease_expires_at + interval '8 minutes' * 2 ^ least(cardinality(v_workers) - 1, 3) then
     return false;
   end if;
   select coalesce(array_agg(l.id), '{}') into v_locked from (
