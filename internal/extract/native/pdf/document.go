@@ -90,7 +90,7 @@ func (d *document) compose(ctx context.Context, s *sheet, others []*sheet) error
 	}
 	body := s.segments
 	if !s.answer.Whole {
-		body = s.body(others, d.pages, d.stats.body())
+		body = s.body(others, d.pages, d.stats)
 	}
 	e := &effort{d.effort}
 	regions, err := readingOrder(ctx, body, e)

@@ -114,10 +114,11 @@ func patternOf(l line) string {
 var pageNumber = pattern.New(`(?i)^[-–—|\s]*((page|seite|página|pagina|p\.|s\.)\s*)?([ivxlc]{1,6}|(\d{1,3}|[A-Z])[-–.]\d{1,3}|\d{1,4})(\s*(/|of|von|de|di|sur|van)\s*\d{1,4})?[-–—|\s]*$`)
 
 // body removes the running headers, footers and page numbers of s. others are the pages around it, pages is the
-// number of pages of the document, and size the font size of its running text.
-func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
+// number of pages of the document, and of its running text.
+func (s *sheet) body(others []*sheet, pages int, of *stats) []segment {
 	drop := map[box]bool{}
-	others = slices.DeleteFunc(others, s.twin)
+	all, size := others, of.body()
+	others = slices.DeleteFunc(slices.Clone(others), s.twin)
 	for _, edge := range []func(*sheet) []edgeRow{
 		func(s *sheet) []edgeRow { return s.top },
 		func(s *sheet) []edgeRow { return s.bottom },
@@ -135,7 +136,7 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		}
 		for i := range mine[:last+1] {
 			for _, seg := range mine[i].segments {
-				if outer[i] {
+				if outer[i] && !s.titled(seg, all, of) {
 					drop[seg.box] = true
 				}
 			}
@@ -182,6 +183,23 @@ func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []
 		}
 	}
 	return false
+}
+
+// titled reports whether a repeated segment at the top of the document's first page is its title: another page has it, too, and
+// it is larger than the running text, or bold. On a later page it would part the text that goes on there.
+func (s *sheet) titled(seg segment, others []*sheet, of *stats) bool {
+	const larger = 1.15
+	text, look := joinWords(seg.words), lookOf(seg.words)
+	if seg.top > s.height/2 || letters(text) < 2 || pageNumber.MatchString(text) || look.size < of.body() ||
+		look.size < larger*of.body() && (!look.bold || of.mostlyBold()) ||
+		slices.ContainsFunc(others, func(o *sheet) bool { return o.number < s.number }) {
+		return false
+	}
+	return slices.ContainsFunc(others, func(o *sheet) bool {
+		return slices.ContainsFunc(o.top, func(r edgeRow) bool {
+			return slices.ContainsFunc(r.segments, func(at segment) bool { return joinWords(at.words) == text })
+		})
+	})
 }
 
 // numbered reports whether a line contains the number of its page beside other words, as pages nearby do at the
