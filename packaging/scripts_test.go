@@ -161,33 +161,40 @@ func TestInstallStartsWhatTheRemovalStopped(t *testing.T) {
 	}
 }
 
-// A purge keeps the documents of a tenant that has them in its state.
+// A purge keeps documents in the state of a tenant, whatever is left of its settings; it removes state without documents.
 func TestPurgeKeepsDocuments(t *testing.T) {
 	t.Parallel()
-	for settings, kept := range map[string]bool{
-		"BLOB_DIR=ROOT/var/lib/async-worker/south/blobs":        true,
-		" BLOB_DIR = 'ROOT/var/lib/private/async-worker/south'": true,
-		`BLOB_DIR="ROOT/var/lib/async-worker"`:                  true,
-		"BLOB_DIR=ROOT/var/lib/async-worker":                    true,
-		"BLOB_DIR=ROOT/var/lib/async-workers":                   false,
-		"BLOB_DIR=/srv/documents":                               false,
-		"#BLOB_DIR=ROOT/var/lib/async-worker/south":             false,
-		"": false,
+	for file, kept := range map[string]bool{
+		"var/lib/private/async-worker/south/blobs/a.pdf":                 true,
+		"var/lib/private/async-worker/south/a.pdf":                       true,
+		"var/lib/async-worker/by hand/a.pdf":                             true,
+		"var/lib/private/async-worker/south/.unfinished-uploads/QWERTZ":  false,
+		"var/lib/private/async-workers/a.pdf":                            false,
+		"etc/async-worker/south.env":                                     false,
+		"var/lib/private/async-worker/south/.unfinished-uploads.d/a.pdf": true,
 	} {
 		root := t.TempDir()
-		document := filepath.Join(root, "var/lib/private/async-worker/south/blobs/a.pdf")
-		function := scriptFunction(t, "debian/postrm", "purge_state")
-		function = strings.NewReplacer("/var/lib/", root+"/var/lib/", "/etc/async-worker/", root+"/etc/async-worker/").Replace(function)
-		command(t, "/bin/sh", "-ec", `cd "$1"; mkdir -p etc/async-worker var/lib/async-worker "$(dirname "$2")"; touch "$2"
-			echo LOG_LEVEL=info >etc/async-worker/east.env; echo "$3" >etc/async-worker/south.env`, "sh", root, document,
-			strings.ReplaceAll(settings, "ROOT", root))
+		function := strings.ReplaceAll(scriptFunction(t, "debian/postrm", "purge_state"), "/var/lib/", root+"/var/lib/")
+		state := filepath.Join(root, "var/lib/private/async-worker/south")
+		command(t, "/bin/sh", "-ec", `mkdir -p "$1/blobs" "$2" "$(dirname "$3")"; ln -s "$1" "$2/south"; touch "$3"`, "sh", state,
+			filepath.Join(root, "var/lib/async-worker"), filepath.Join(root, file))
 		out, err := exec.CommandContext(t.Context(), "/bin/sh", "-ec", function+"\npurge_state").CombinedOutput()
 		if err != nil {
-			t.Errorf("%s: %v\n%s", settings, err, out)
+			t.Errorf("%s: %v\n%s", file, err, out)
 		}
-		if _, err := os.Stat(document); (err == nil) != kept || strings.Contains(string(out), root+"/var/lib/async-worker is kept") != kept {
-			t.Errorf("%s: %v, said %q; want it kept: %t", settings, err, out, kept)
+		if strings.Contains(string(out), root+"/var/lib/async-worker is kept") != kept {
+			t.Errorf("%s: said %q; want it kept: %t", file, out, kept)
 		}
+		if _, err := os.Stat(state); (err == nil) != kept {
+			t.Errorf("%s: the state: %v; want it kept: %t", file, err, kept)
+		}
+		if _, err := os.Stat(filepath.Join(root, file)); kept && err != nil {
+			t.Error(err)
+		}
+	}
+	function := strings.ReplaceAll(scriptFunction(t, "debian/postrm", "purge_state"), "/var/lib/", t.TempDir()+"/")
+	if out := command(t, "/bin/sh", "-ec", function+"\npurge_state"); len(out) > 0 {
+		t.Errorf("without any state: %q", out)
 	}
 }
 
