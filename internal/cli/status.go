@@ -34,14 +34,20 @@ func (p *program) newStatusCommand() *cobra.Command {
 		Short: "Show the state of a running worker",
 		Long: `status asks a tenant's worker for its state: over its socket in /run/async-worker/<client>, which
 answers root, operators and the worker's own user, or over HTTP_ADDR with HTTP_TOKEN, if these are set and
-the socket is missing. It exits with 0 when the worker is ready, and with 69 when it is not ready or not running.`,
+the socket is missing. It exits with 0 when the worker is ready, and with 69 when it is not ready or not running.
+With --all it asks the workers that run and those that start with the machine; of one that does not answer it
+says what systemd does: activating (it waits for its services), failed, inactive, …`,
 		Example: `  sudo async-worker status --tenant southhaven
   sudo async-worker status --all
   async-worker status --addr 127.0.0.1:9090 -o json`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.all {
-				return p.statusOfAll(cmd.Context(), f.out)
+				root, err := cmd.Flags().GetString("root")
+				if err != nil {
+					return err
+				}
+				return p.statusOfAll(cmd.Context(), root, f.out)
 			}
 			cfg, err := p.load(cmd, config.Tenant|config.HTTP)
 			if err != nil {
@@ -64,7 +70,7 @@ the socket is missing. It exits with 0 when the worker is ready, and with 69 whe
 	}
 	cmd.Flags().StringVar(&f.socket, "socket", "", "use this Unix socket")
 	cmd.Flags().StringVar(&f.addr, "addr", "", "use this TCP address (HOST:PORT), with HTTP_TOKEN if it is set")
-	cmd.Flags().BoolVar(&f.all, "all", false, "ask all workers that systemd runs on this machine")
+	cmd.Flags().BoolVar(&f.all, "all", false, "ask all workers that systemd runs on this machine, or should run")
 	cmd.MarkFlagsMutuallyExclusive("socket", "addr", "all")
 	addOutput(cmd, &f.out)
 	addSettings(cmd, config.Tenant|config.HTTP)

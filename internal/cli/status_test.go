@@ -2,11 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +20,12 @@ import (
 func workerSaying(t *testing.T, s app.Status) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
+	workerIn(t, dir, s)
+	return dir
+}
+
+func workerIn(t *testing.T, dir string, s app.Status) {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(dir, app.SocketName))
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +40,6 @@ func workerSaying(t *testing.T, s app.Status) (dir string) {
 		_ = server.Close()
 		<-ended
 	})
-	return dir
 }
 
 func someStatus() app.Status {
@@ -140,26 +145,55 @@ func TestStatusRefused(t *testing.T) {
 	})
 	invoke(t, app.Tenant{}, nil, "", "status", "--socket", socket).want(t, exitPermission, "answered 403",
 		"groups async-worker and async-worker-operators")
-	sockets, err := socketsBelow(filepath.Dir(filepath.Dir(socket)))
-	if err != nil || !slices.Contains(sockets, socket) {
-		t.Errorf("%v, %v", sockets, err)
+}
+
+// status --all shows the workers that run and the enabled ones that don't, and exits with 69 if one is down.
+func TestStatusOfAll(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	all := func(args ...string) result {
+		return onImage(t, root, "", append([]string{"status", "--all"}, args...)...)
+	}
+	all().want(t, exitUnavailable, "no worker is enabled or has a socket in "+root+"/run/async-worker", "enable --now")
+
+	wants := filepath.Join(root, "etc/systemd/system/async-worker.target.wants")
+	south := filepath.Dir(socketBelow(root, "southhaven"))
+	if err := errors.Join(os.MkdirAll(wants, 0o755), os.MkdirAll(south, 0o755),
+		os.MkdirAll(filepath.Dir(socketBelow(root, "stopped")), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	workerIn(t, south, someStatus()) // not enabled: started by hand
+	if r := all(); r.code != exitOK || strings.Count(r.out, "\n") != 2 {
+		t.Errorf("exit %d: %s%s", r.code, r.out, r.errOut)
+	}
+	for _, name := range []string{"southhaven", "west", "Not A Tenant"} {
+		if err := os.Symlink("/nowhere", filepath.Join(wants, unitOf(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := all()
+	r.want(t, exitUnavailable, "ready", "idle, 3 done", "silent", "what to do: is the worker running? systemctl status async-worker@west")
+	if strings.Count(r.out, "\n") != 3 || !strings.Contains(r.out, "\nsouthhaven ") || !strings.Contains(r.out, "\nwest ") {
+		t.Errorf("want a row for each of two tenants:\n%s", r.out)
+	}
+	var rows []tenantStatus
+	r = all("-o", "json")
+	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || r.code != exitUnavailable || len(rows) != 2 || rows[1].Error == "" {
+		t.Errorf("exit %d, %v: %s", r.code, err, r.out)
 	}
 }
 
-// status --all shows an unanswered worker as a row, and in the exit code.
-func TestStatusOfAll(t *testing.T) {
+// Of a worker that does not answer, status --all asks the service manager.
+func TestStatusOfAllAsksTheManager(t *testing.T) {
 	t.Parallel()
-	ready := filepath.Join(workerSaying(t, someStatus()), app.SocketName)
-	rows, worst := askAll(t.Context(), []string{ready})
-	if worst != nil || len(rows) != 1 || rows[0].Status == nil {
-		t.Errorf("%+v, %v", rows, worst)
+	u := &unit{state: "activating"}
+	p := &program{systemctl: u.systemctl}
+	s := someStatus()
+	rows := []tenantStatus{{ClientID: "southhaven", Status: &s}, {ClientID: "made-up-for-a-test", Error: "no socket"}}
+	if err := p.addStates(t.Context(), "/", rows); err != nil || rows[0].Active != "" || rows[1].Active != "activating" {
+		t.Errorf("%v, %+v", err, rows)
 	}
-	gone := filepath.Join(t.TempDir(), "gone", app.SocketName)
-	if err := os.MkdirAll(filepath.Dir(gone), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	rows, worst = askAll(t.Context(), []string{ready, gone})
-	if verdictOf(worst).code != exitUnavailable || len(rows) != 2 {
-		t.Errorf("%+v, %v", rows, worst)
+	if len(u.calls) != 1 || strings.Contains(u.calls[0], "southhaven") {
+		t.Errorf("systemctl %q", u.calls)
 	}
 }

@@ -101,6 +101,20 @@ func (m *Machine) Names() ([]string, error) {
 	return out, nil
 }
 
+// AllEnabled returns the tenants whose workers start with the machine, by the links of `systemctl enable`, which everybody
+// may list.
+func (m *Machine) AllEnabled() (names []string, err error) {
+	links, err := fs.Glob(m.root.FS(), wantsPath("*"))
+	prefix, suffix, _ := strings.Cut(wantsPath("*"), "*")
+	for _, link := range links {
+		name := strings.TrimSuffix(strings.TrimPrefix(link, prefix), suffix)
+		if checkName(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
 // Exists reports whether a tenant of that name exists.
 func (m *Machine) Exists(name string) (bool, error) {
 	if err := checkName(name); err != nil {
