@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/seed-7227ef26/async-worker/internal/azure/sas"
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/naming"
 )
@@ -93,12 +94,12 @@ func FromConnectionString(s string) (*Credentials, error) {
 		}
 		c.key, c.how = parts["accountkey"], "authenticated by its key"
 	case parts["sharedaccesssignature"] != "":
-		if c.sas, err = url.ParseQuery(strings.TrimPrefix(parts["sharedaccesssignature"], "?")); err != nil ||
+		if c.sas, err = sas.Parse(parts["sharedaccesssignature"]); err != nil ||
 			c.sas.Get("sig") == "" {
 			return nil, badConnectionString(
 				"its SharedAccessSignature has no readable signature (sig=…); copy it again")
 		}
-		if end, ok := c.sasEnd(); ok && time.Now().After(end) {
+		if end, ok := sas.End(c.sas); ok && time.Now().After(end) {
 			return nil, badConnectionString("its shared access signature expired at " + end.Format(time.RFC3339) +
 				"; issue a new one")
 		}
@@ -181,14 +182,4 @@ func developmentStorage(proxy string) (*Credentials, error) {
 			Blob:  base + ":10000/" + developmentAccount,
 		},
 	}, nil
-}
-
-// sasEnd returns when the shared access signature expires, if it contains that.
-func (c *Credentials) sasEnd() (time.Time, bool) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z", time.DateOnly} {
-		if t, err := time.Parse(layout, c.sas.Get("se")); err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
 }

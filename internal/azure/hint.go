@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/seed-7227ef26/async-worker/internal/azure/sas"
 )
 
 // allowedSkew is the largest clock skew that is not reported as the likely cause. Azure rejects signatures that are
@@ -91,7 +93,7 @@ func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, st
 		return Permission, "the signature was not accepted: the account's key was rotated or belongs to another " +
 			"account (copy it again), or this machine's clock is wrong"
 	default:
-		if end, ok := c.sasEnd(); ok && time.Now().After(end) {
+		if end, ok := sas.End(c.sas); ok && time.Now().After(end) {
 			return Permission, "the shared access signature expired at " + end.Format(time.RFC3339) +
 				"; issue a new one"
 		}

@@ -2,8 +2,6 @@ package config
 
 import (
 	"crypto/tls"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/url"
@@ -174,6 +172,7 @@ func (l *loader) checkAzure() {
 			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one")
 		}
 	}
+	l.checkSignatureExpiry(conn, l.cfg.Azure.ConnectionString)
 }
 
 // checkDocling demands an address if docling-serve is to do anything.
@@ -228,10 +227,12 @@ func (l *loader) checkStore() {
 		l.problem("SUPABASE_KEY", "there is an address but no key",
 			"set it to a key for this tenant, or SUPABASE_SERVICE_ROLE_KEY to the project's service-role key")
 	}
-	name := "SUPABASE_SERVICE_ROLE_KEY"
+	name, renew := "SUPABASE_SERVICE_ROLE_KEY", "take the current key from the project"
 	if l.cfg.Supabase.TenantKey {
-		name = "SUPABASE_KEY"
+		name, renew = "SUPABASE_KEY", "make another (async-worker token sign --role worker --expires 365d; docs/database.md)"
 	}
+	l.checkKeyExpiry(name, l.cfg.Supabase.Key, renew+", and restart the worker")
+	l.checkKeyExpiry("SUPABASE_ANON_KEY", l.cfg.Supabase.AnonKey, "take the current key from the project, and restart the worker")
 	if publicKey(l.cfg.Supabase.Key.Reveal()) {
 		l.problem(name, "it is the public (anon or publishable) key, which may not write",
 			"use a tenant-scoped key or the service-role (secret) key")
@@ -239,22 +240,6 @@ func (l *loader) checkStore() {
 	if httpurl.Exposed(l.cfg.Supabase.URL) {
 		l.warn("SUPABASE_URL", "the key travels unencrypted over http", "use https")
 	}
-}
-
-// publicKey recognises Supabase's keys for browsers: sb_publishable_… and the JWT of the role anon.
-func publicKey(key string) bool {
-	if strings.HasPrefix(key, "sb_publishable_") {
-		return true
-	}
-	parts := strings.Split(key, ".")
-	if len(parts) != 3 {
-		return false
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	var claims struct {
-		Role string `json:"role"`
-	}
-	return err == nil && json.Unmarshal(payload, &claims) == nil && claims.Role == "anon"
 }
 
 func (l *loader) warn(name, problem, remedy string) {
