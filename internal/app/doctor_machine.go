@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
@@ -53,6 +54,7 @@ func (d *opening) unit(cfg config.Config) {
 		EnvFile:     filepath.Join(etc, cfg.ClientID+".env"),
 		Credentials: filepath.Join(etc, "credentials", cfg.ClientID),
 	}
+	d.worker.Unit.Shared = withSecrets(filepath.Join(filepath.Dir(etc), "default", "async-worker"))
 	if group, err := user.LookupGroup(tenants.Operators); err == nil {
 		d.worker.Unit.Operators = group.Gid
 	}
@@ -71,4 +73,18 @@ func (d *opening) unit(cfg config.Config) {
 		})
 		return cmp.Or(strings.TrimSpace(answer.String()), "not known to systemd"), err
 	}
+}
+
+// withSecrets returns an environment file's path if a secret is in it, else "". One that this user can't read is not open
+// to others.
+func withSecrets(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	values, err := tenants.ParseEnv(string(text))
+	if err == nil && slices.ContainsFunc(config.Settings(), func(s config.Setting) bool { return s.Secret && values[s.Name] != "" }) {
+		return file
+	}
+	return ""
 }

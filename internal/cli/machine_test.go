@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -269,5 +271,39 @@ func TestDoctorOfTheCache(t *testing.T) {
 		"unit,queues,clock,container,store,models,docling,gateway,webhooks,events,cognee")
 	if !strings.Contains(r.out, " free in "+cache+`"`) {
 		t.Errorf("%s%s", r.out, r.errOut)
+	}
+}
+
+// TestSecretInTheSharedFile: a secret in the file of all tenants, which everybody can read as it is installed, is reported by
+// check-config, tenant add and doctor, and not once the file is closed.
+func TestSecretInTheSharedFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	shared := filepath.Join(root, "etc/default/async-worker")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(shared), 0o700), os.Chmod(filepath.Dir(shared), 0o755),
+		os.WriteFile(shared, []byte("OPENAI_API_KEY=sk-TopSecret\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	add := append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-", "--force")
+	commands := map[string]func() result{
+		"tenant add":   func() result { return onImage(t, root, "sb_secret_TopSecret\n", add...) },
+		"check-config": func() result { return onImage(t, root, "", "check-config", "--tenant", "southhaven") },
+		"doctor": func() result {
+			return onImage(t, root, "", "doctor", "--tenant", "southhaven", "--skip",
+				"queues,container,webhooks,clock,store,machine,models,docling")
+		},
+	}
+	for _, mode := range []os.FileMode{0o644, 0o640} {
+		if err := os.Chmod(shared, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"tenant add", "check-config", "doctor"} {
+			r := commands[name]()
+			said := strings.Join(strings.Fields(r.out+r.errOut), " ")
+			if open := mode == 0o644; strings.Contains(said, "every user of this machine can read "+shared) != open ||
+				name == "doctor" && (r.code == exitPermission) != open {
+				t.Errorf("mode %04o, %s: exit %d: %s", mode, name, r.code, said)
+			}
+		}
 	}
 }

@@ -1,7 +1,10 @@
 package config
 
 import (
+	"io/fs"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
@@ -45,4 +48,26 @@ func (l *loader) checkPlainModel(setting, address string, key bool) {
 		l.warn(setting, "texts and the key travel unencrypted over http",
 			"use https, unless the network between them is trusted")
 	}
+}
+
+// checkOpenFiles warns of secrets that come from an environment file that everybody may read, as the package installs that
+// of all tenants.
+func (l *loader) checkOpenFiles() {
+	for _, s := range Settings() {
+		file, found := l.src.Files[s.Name], l.cfg.values[s.Name]
+		if !s.Secret || file == "" || found.origin != file {
+			continue
+		}
+		// the package closes the folder of a tenant's own file
+		if allows(filepath.Dir(file), 0o001) && allows(file, 0o004) {
+			l.warn(s.Name, "it is a secret, and every user of this machine can read "+file+", which has it",
+				"move it to each tenant's credentials (async-worker tenant add TENANT --force --secret "+s.Name+"), or: chgrp async-worker "+
+					file+" && chmod 0640 "+file)
+		}
+	}
+}
+
+func allows(path string, mode fs.FileMode) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&mode != 0
 }

@@ -64,6 +64,7 @@ func Load(src Sources, groups Group) (Config, error) {
 	}
 	l.derive()
 	l.check(groups)
+	l.checkOpenFiles()
 	l.cfg.warnings = append(l.cfg.warnings, misspelled(l.env)...)
 	if len(l.problems) > 0 {
 		return Config{warnings: l.cfg.warnings}, &Errors{Problems: l.inOrder()}

@@ -133,7 +133,8 @@ func Checks() []Check {
 			nothing,
 		},
 		{
-			"files", Unit, "who may read /etc/async-worker/<client>.env and its credentials: no group but the operators",
+			"files", Unit, "who may read /etc/async-worker/<client>.env and its credentials: no group but the operators; and " +
+				"/etc/default/async-worker, if secrets are in it",
 			nothing, nothing,
 		},
 		{"unit", Unit, "async-worker@<client>.service is enabled", nothing, nothing},

@@ -217,7 +217,22 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	w := Worker{Unit: Instance{EnvFile: filepath.Join(t.TempDir(), "a.env"), Credentials: t.TempDir() + "/none"}}
+	shared := filepath.Join(t.TempDir(), "async-worker")
+	w := Worker{Unit: Instance{Shared: shared, Credentials: t.TempDir() + "/none"}}
+	if err := errors.Join(os.WriteFile(shared, nil, 0o600), os.Chmod(shared, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.files(); r.State != Fail || r.Class != Permission ||
+		!strings.HasSuffix(r.Remedy, "chgrp async-worker "+shared+" && chmod 0640 "+shared) {
+		t.Errorf("secrets in the file of all tenants: %+v", r)
+	}
+	if err := os.Chmod(shared, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.files(); r.State != OK {
+		t.Errorf("the file of all tenants is closed: %+v", r)
+	}
+	w = Worker{Unit: Instance{EnvFile: filepath.Join(t.TempDir(), "a.env"), Credentials: t.TempDir() + "/none"}}
 	if r := w.files(); r.State != Skipped {
 		t.Errorf("nothing there: %+v", r)
 	}

@@ -153,6 +153,9 @@ func unit(ctx context.Context, w *Worker) []Result {
 func (w *Worker) files() Result {
 	const check = "files"
 	paths := []string{w.Unit.EnvFile, w.Unit.Credentials}
+	if w.Unit.Shared != "" {
+		paths = append(paths, w.Unit.Shared)
+	}
 	inside, _ := filepath.Glob(filepath.Join(w.Unit.Credentials, "*")) // the pattern is well-formed
 	var seen, open, remedy []string
 	for _, path := range append(paths, inside...) {
@@ -167,7 +170,11 @@ func (w *Worker) files() Result {
 		mode, most := info.Mode().Perm(), w.most(path, info)
 		if mode&^most != 0 {
 			open = append(open, fmt.Sprintf("%s has mode %04o", path, mode))
-			remedy = append(remedy, fmt.Sprintf("chmod %04o %s", mode&most, path))
+			fix := fmt.Sprintf("chmod %04o %s", mode&most, path)
+			if path == w.Unit.Shared { // it is root's, and operators read it with each command
+				fix = "move the secrets to the tenants' credentials, or: chgrp async-worker " + path + " && " + fix
+			}
+			remedy = append(remedy, fix)
 		}
 	}
 	switch {
@@ -184,10 +191,10 @@ func (w *Worker) files() Result {
 	return ok(check, "%d files and folders, none of which others can read", len(seen))
 }
 
-// most returns the widest mode that a file may have. Any group may read the environment file; only operators may read
+// most returns the widest mode that a file may have. Any group may read environment files; only operators may read
 // credentials.
 func (w *Worker) most(path string, info fs.FileInfo) fs.FileMode {
-	if path == w.Unit.EnvFile {
+	if path == w.Unit.EnvFile || path == w.Unit.Shared {
 		return 0o740
 	}
 	if s, known := info.Sys().(*syscall.Stat_t); known && w.Unit.Operators != "" &&

@@ -96,6 +96,7 @@ type Instance struct {
 	Unit        string
 	EnvFile     string
 	Credentials string // the folder
+	Shared      string // the environment file of all tenants, if secrets are in it; else empty
 	Operators   string // the id of the group that may read credentials; empty: there is none
 	// Enabled asks systemd; "" and no error: there is no systemd.
 	Enabled func(ctx context.Context) (string, error)

@@ -185,17 +185,11 @@ func (m *Machine) sources(name string, file *envFile, secrets map[string]string)
 	if err != nil {
 		return config.Sources{}, err
 	}
-	origins := map[string]string{}
-	for _, variable := range shared.names() {
-		if _, own := file.get(variable); !own {
-			origins[variable] = m.shown(sharedFile)
-		}
-	}
 	const credentials = "/credentials" // a folder that exists in this process only
 	return config.Sources{
 		Flags:   map[string]string{"CLIENT_ID": name},
 		Environ: append(append(shared.environ(), file.environ()...), "CREDENTIALS_DIRECTORY="+credentials),
-		Files:   origins,
+		Files:   m.sharedOrigins(shared, file),
 		Hidden:  m.hidden,
 		ReadFile: func(file string) ([]byte, error) {
 			dir, base := path.Split(file)

@@ -172,6 +172,17 @@ func (m *Machine) readEnv(file string) (*envFile, error) {
 	return parsed, nil
 }
 
+// sharedOrigins names the shared file for each of its settings that a tenant's own file does not override.
+func (m *Machine) sharedOrigins(shared, own *envFile) map[string]string {
+	out := map[string]string{}
+	for _, name := range shared.names() {
+		if _, overridden := own.get(name); !overridden {
+			out[name] = m.shown(sharedFile)
+		}
+	}
+	return out
+}
+
 // checkName applies the rule of CLIENT_ID, so that a name is safe in a path and in a unit's name.
 func checkName(name string) error {
 	if name == "" { // config treats it as unset
