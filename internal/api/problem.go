@@ -155,7 +155,7 @@ var refusals = []struct {
 		"use a new one for a new job"},
 	{store.ErrConflict, http.StatusConflict, "IDEMPOTENCY_CONFLICT", "a job with another type or payload has this id"},
 	{store.ErrRunWaits, http.StatusConflict, "RUN_WAITS", "another run of this job waits, for its time or for the queue; " +
-		"cancel that, or wait for it"},
+		"wait for it, or cancel the job: that also stops the run that is under way"},
 	{store.ErrTerminal, http.StatusConflict, "ALREADY_TERMINAL", "the job has ended"},
 	{store.ErrNotFailed, http.StatusConflict, "NOT_FAILED", "only a failed job can be retried"},
 	{store.ErrExhausted, http.StatusConflict, "ATTEMPTS_EXHAUSTED", "the job has no attempt left; force=true starts it anew"},

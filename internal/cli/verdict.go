@@ -154,7 +154,9 @@ func knownErrors() []knownError {
 			exitFailed,
 			"choose another id: this id already belongs to a task with another payload",
 		}},
-		{store.ErrRunWaits, verdict{exitFailed, "async-worker jobs get shows it; async-worker jobs cancel gives that run up"}},
+		{store.ErrRunWaits, verdict{
+			exitFailed, "async-worker jobs get shows it; async-worker jobs cancel gives it up, and the run that is under way",
+		}},
 		{store.ErrReplayed, verdict{exitFailed, "look at that job with async-worker jobs get; to repeat the task " +
 			"anyway: dlq replay --again, or jobs retry --force"}},
 		{store.ErrExhausted, verdict{exitFailed, "to reset its attempts: async-worker jobs retry --force"}},
