@@ -82,13 +82,13 @@ func TestPoisonOfTheProcessWithABacklog(t *testing.T) {
 			inWorld(t, func(w *world) {
 				const healthy, poisons = 40, 2
 				w.cfg.MaxAttempts = 2
-				deaths, stop := w.restarts(work(takes, done))
 				for i := range healthy {
 					if i%20 == 5 {
 						w.send(w.queues.Normal, message(fmt.Sprint("poison", i/20), ""))
 					}
 					w.send(w.queues.Normal, message(fmt.Sprint("healthy", i), ""))
 				}
+				deaths, stop := w.restarts(work(takes, done))
 				w.settled(4 * time.Hour)
 				stop()
 				for i := range poisons {
