@@ -216,15 +216,15 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err := w.index(ctx); err != nil {
 		return handlers.Outcome{}, handlers.Stopped(ctx, err)
 	}
-	switch {
-	case w.sameText:
+	if w.sameText {
 		reading := w.reading()
 		return w.keep(file.Version, store.Retention{Reading: &reading})
-	case w.worse():
-		return w.keep(file.Version, store.Retention{Again: w.again()})
 	}
 	if err := w.spoils(); err != nil {
 		return handlers.Outcome{}, err
+	}
+	if w.worse() {
+		return w.keep(file.Version, store.Retention{Again: w.again()})
 	}
 	return w.activate(ctx)
 }
