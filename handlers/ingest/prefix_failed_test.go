@@ -44,9 +44,19 @@ func TestPrefixFailed(t *testing.T) {
 	b.want(b.spread(payload, task.Hints{}), "listed 1 submitted 1 unchanged 0 deletions 0 skipped 0")
 }
 
-// TestPrefixExhausted: a blob whose ingest has used up its attempts gets a job again in growing intervals.
+// TestPrefixExhausted: a blob whose ingest has used up its attempts or its time, or has lost its workers, gets a job again in
+// growing intervals.
 func TestPrefixExhausted(t *testing.T) {
 	t.Parallel()
+	for _, reason := range []string{"exhausted", "timeout", "worker_lost"} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			testPrefixExhausted(t, reason)
+		})
+	}
+}
+
+func testPrefixExhausted(t *testing.T, reason string) {
 	b, l := newLine(t)
 	const payload = `{"document_set":"docs","prefix":"in/"}`
 	b.Put("in/bad.md", "# Bad")
@@ -64,7 +74,7 @@ func TestPrefixExhausted(t *testing.T) {
 		for id, sent := range l.sent {
 			c := b.BeginAs(id, sent.Type, string(sent.Payload), sent.Hints)
 			if _, err := b.Store.Fail(b.Context(), store.Failure{
-				Holder: c.Holder, Reason: "exhausted", Error: store.ErrorInfo{Class: "dependency_unavailable", Message: "no"},
+				Holder: c.Holder, Reason: reason, Error: store.ErrorInfo{Class: "dependency_unavailable", Message: "no"},
 			}); err != nil {
 				t.Fatal(err)
 			}

@@ -79,8 +79,8 @@ return exists (
 -- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of, how often in a
 -- row its bytes were read provisionally, and how long ago it was ingested; pending: see aw_child_pending; and failed: an
 -- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. One whose
--- attempts are used up, or its wait, may succeed another time: it is failed for 1 hour, then 6 hours, 1 day, and 4 days each
--- time. A minute is for the storage's clock.
+-- attempts, time, workers or wait are used up may succeed another time: it is failed for 1 hour, then 6 hours, 1 day, and
+-- 4 days each time. A minute is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -92,7 +92,7 @@ begin
       select x.* from rows from (jsonb_to_recordset(p -> 'blobs') as (name text, etag text, modified_at timestamptz))
         with ordinality as x(name, etag, modified_at, n)),
     failed as materialized (
-      select x.n, bool_or(l.reason <> 'exhausted') or clock_timestamp() - max(l.created_at)
+      select x.n, bool_or(l.reason = 'permanent') or clock_timestamp() - max(l.created_at)
                < (array['1 hour', '6 hours', '1 day', '4 days']::interval[])[least(count(*), 4)] as failed
       from {{ .schema }}.dead_letters l
       join {{ .schema }}.jobs f on f.client_id = l.client_id and f.id = l.job_id
