@@ -108,7 +108,11 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		}
 	case store.Waiting:
 		a.log.Debug("not now; hiding the message", "wait", b.Wait)
-		a.putBack(ctx, max(b.Wait, time.Second))
+		if b.Ran { // it was lost with others, and waits for one of them
+			a.putBackFirst(ctx, max(b.Wait, time.Second))
+		} else {
+			a.putBack(ctx, max(b.Wait, time.Second))
+		}
 	case store.Conflict:
 		e.reject(ctx, a.delivery, rejection(a.task, "conflict", &taskerr.Error{
 			Class: taskerr.ValidationError, Code: "TASK_ID_CONFLICT",

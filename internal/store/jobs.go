@@ -78,7 +78,7 @@ type BeginAnswer struct {
 	Checkpoint  json.RawMessage // of an earlier attempt; nil: none
 	Wait        time.Duration   // for Leased and Waiting
 	Worker      string          // for Leased: the one that began the last attempt
-	Ran         bool            // for Leased: an attempt began with this message; else it is a duplicate
+	Ran         bool            // an attempt began with this message of a job that a worker has, or lost; else it is a duplicate
 	// for Run: it is the first attempt of the series
 	First    bool
 	LastWait time.Duration // before the last retry; zero: there was none

@@ -23,7 +23,7 @@ func (s *Jobs) beginLost(r *Row, b store.Begin, now time.Time) store.BeginAnswer
 	spent := counts && r.Attempts >= r.MaxAttempts
 	if !spent && s.suspectWaits(r, now) {
 		out := r.begun(store.Waiting)
-		out.Wait = time.Second
+		out.Wait, out.Ran = time.Second, r.Consumed[b.Source.MessageID]
 		return out
 	}
 	r.Lost = append(r.Lost, r.Worker)

@@ -127,6 +127,26 @@ func testLostBesideOthers(t *testing.T, b *bench) {
 	}
 }
 
+// testLostMessage: the message of a job that was lost, and waits for another one, is told from a duplicate: it was received
+// before all that waits on the queue, and must not go behind it.
+func testLostMessage(t *testing.T, b *bench) {
+	lost := []store.Begin{message(), message()}
+	for n := range 2 {
+		for _, m := range lost {
+			m.Worker = "worker-" + strconv.Itoa(n)
+			b.loseWorker(holder(m, b.begin(m, store.Run)))
+		}
+	}
+	lost[0].Worker, lost[1].Worker = "worker-2", "worker-3"
+	b.begin(lost[0], store.Run)
+	if begun := b.begin(lost[1], store.Waiting); !begun.Ran {
+		t.Errorf("its own message: %+v", begun)
+	}
+	if begun := b.begin(anotherMessage(lost[1]), store.Waiting); begun.Ran {
+		t.Errorf("a duplicate: %+v", begun)
+	}
+}
+
 // testLostTogetherEnds: losses that jobs share again and again count after five of them, so that every job ends (I6).
 func testLostTogetherEnds(t *testing.T, b *bench) {
 	lost := b.together(2, 1, 1)

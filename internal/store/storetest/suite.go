@@ -19,6 +19,7 @@ var jobTests = []suiteTest{
 	{"jobs lost together", testLostTogether},
 	{"jobs lost beside a suspect", testLostBesideOthers},
 	{"jobs lost together each time", testLostTogetherEnds},
+	{"message of a job lost together", testLostMessage},
 	{"job lost alone", testLostAlone},
 	{"jobs lost together, begun at once", testLostBegunTogether},
 	{"retry", testRetry},

@@ -55,9 +55,15 @@ declare
   v_workers text[] := array_remove(j.lost_before || array[j.lost_worker, j.worker], null);
   v_dead timestamptz := clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms') / 2;
   v_locked text[];
-begin
+begin -- one that is visibly under way decides: then no row is locked
   if cardinality(v_workers) < 2 or clock_timestamp() >= j.lease_expires_at + interval '8 minutes' * 2 ^ least(cardinality(v_workers) - 1, 3) then
     return false;
+  elsif exists (
+    select from {{ .schema }}.jobs o
+    where o.client_id = j.client_id and o.status = 'running' and o.id <> j.id
+      and o.worker <> j.worker and o.lease_expires_at > clock_timestamp()
+      and (o.worker = any (v_workers) or o.lost_worker = any (v_workers) or o.lost_before && v_workers)) then
+    return true;
   end if;
   select coalesce(array_agg(l.id), '{}') into v_locked from (
     select o.id from {{ .schema }}.jobs o
@@ -83,7 +89,8 @@ declare
   v_events jsonb;
 begin
   if not v_spent and {{ .schema }}.aw_suspect_waits(j, p) then
-    return {{ .schema }}.aw_begin_answer('waiting', j, '{"wait_ms": 1000}'::jsonb);
+    return {{ .schema }}.aw_begin_answer('waiting', j, jsonb_build_object('wait_ms', 1000,
+      'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
   end if;
   update {{ .schema }}.jobs u set
     lost_worker = j.worker, lost_before = array_remove(j.lost_before || j.lost_worker, null)
