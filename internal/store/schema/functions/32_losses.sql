@@ -55,10 +55,11 @@ declare
   v_workers text[] := array_remove(j.lost_before || array[j.lost_worker, j.worker], null);
   v_dead timestamptz := clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms') / 2;
   v_locked text[];
-begin -- one that is visibly under way decides: then no row is locked
-  if cardinality(v_workers) < 2 or clock_timestamp() >= j.lease_expires_at + interval '8 minutes' * 2 ^ least(cardinality(v_workers) - 1, 3) then
+begin
+  if cardinality(v_workers) < 2
+     or clock_timestamp() >= j.lease_expires_at + interval '8 minutes' * 2 ^ least(cardinality(v_workers) - 1, 3) then
     return false;
-  elsif exists (
+  elsif exists ( -- one that is visibly under way decides: then no row is locked
     select from {{ .schema }}.jobs o
     where o.client_id = j.client_id and o.status = 'running' and o.id <> j.id
       and o.worker <> j.worker and o.lease_expires_at > clock_timestamp()
