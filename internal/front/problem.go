@@ -31,6 +31,10 @@ var (
 		Status: http.StatusGatewayTimeout, Code: "TENANT_TIMEOUT", retryAfter: 5,
 		Detail: "the tenant's worker did not answer in time; try again",
 	}
+	elsewhere = problem{
+		Status: http.StatusBadGateway, Code: "BAD_REDIRECT",
+		Detail: "the tenant's worker redirects to an address outside of its path, which is not followed",
+	}
 	stopping = problem{
 		Status: http.StatusServiceUnavailable, Code: "STOPPING", retryAfter: 2,
 		Detail: "the proxy is being stopped or restarted; the request may have been done: look before you repeat it",

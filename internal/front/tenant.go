@@ -153,16 +153,13 @@ func (t *tenant) rewrite(p *httputil.ProxyRequest) {
 	h.Set("X-Forwarded-Prefix", prefix+t.name)
 }
 
-// modify makes the paths in a response's header the proxy's.
+// modify makes a response the proxy's own: its Location, and what else a browser would act on.
 func (t *tenant) modify(resp *http.Response) error {
-	if at := resp.Header.Get("Location"); strings.HasPrefix(at, "/") && !strings.HasPrefix(at, "//") {
-		resp.Header.Set("Location", prefix+t.name+at)
-	}
-	t.confine(resp)
 	if body := handedOf(resp.Request).body; body != nil {
 		body.answer()
 	}
-	return nil
+	t.confine(resp)
+	return t.locate(resp)
 }
 
 // failed answers when a worker did not.
@@ -189,8 +186,12 @@ func (f *Front) failed(t *tenant, w http.ResponseWriter, r *http.Request, err er
 	}
 	t.mu.Unlock()
 	if due {
-		f.cfg.Log.Warn("a tenant's worker does not answer; further failures within a minute are not logged", "client_id",
-			t.name, "error", err)
+		f.cfg.Log.Warn("a tenant's worker does not answer as it should; further failures within a minute are not logged",
+			"client_id", t.name, "error", err)
+	}
+	if errors.Is(err, errElsewhere) {
+		elsewhere.write(w)
+		return
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		silent.write(w)

@@ -54,5 +54,10 @@ func ofTheAPI() []Sabotage {
 			Old: "scripts = host + t.files", New: `scripts = "'self'"`,
 			Suites: onFront, Tests: tests(front, "TestConfined"),
 		},
+		{
+			Name: "redirect-to-another-tenant", Breaks: []string{"I10"}, Dir: front, Func: "tenant.own",
+			Old: "!ok || name != t.name", New: "!ok",
+			Suites: onFront, Tests: tests(front, "TestRedirects"),
+		},
 	}
 }
