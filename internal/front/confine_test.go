@@ -7,11 +7,13 @@ import (
 	"testing"
 )
 
-// beyond are headers that act on more than the response that has them: on all that a browser has of the origin, or on what
-// nginx, Apache or Lighttpd answer.
+// beyond are headers that act on more than the response that has them: on all that a browser has of the origin, on another
+// path, or on what nginx, Apache or Lighttpd answer.
 var beyond = []string{
 	"Clear-Site-Data", "Service-Worker-Allowed", "NEL", "Report-To", "Reporting-Endpoints", "Alt-Svc",
-	"Strict-Transport-Security", "Accept-CH", "Speculation-Rules", "X-Accel-Redirect", "X-Accel-Limit-Rate", "X-Sendfile",
+	"Strict-Transport-Security", "Accept-CH", "Speculation-Rules", "Refresh", "Link", "Content-Location",
+	"Content-Security-Policy-Report-Only", "Secure-Session-Registration", "Sec-Session-Registration", "HX-Redirect",
+	"HX-Location", "HX-Push-Url", "HX-Replace-Url", "HX-Refresh", "X-Accel-Redirect", "X-Accel-Limit-Rate", "X-Sendfile",
 	"X-LIGHTTPD-send-file",
 }
 
@@ -29,6 +31,7 @@ func TestConfined(t *testing.T) {
 			h.Add("Set-Cookie", c)
 		}
 		h.Set("Content-Security-Policy", "script-src *")
+		h.Add("Content-Security-Policy", "img-src 'none'; Report-URI /t/east-bay/dashboard/jobs/x/cancel")
 		for _, name := range beyond {
 			h.Set(name, "anything")
 		}
@@ -61,5 +64,21 @@ func TestConfined(t *testing.T) {
 	resp, _ := b.raw("GET /t/southhaven/x HTTP/1.1\r\nHost: a;script-src\r\nConnection: close\r\n\r\n")
 	if p := resp.Header.Values("Content-Security-Policy"); resp.StatusCode == http.StatusOK && !strings.Contains(p[1], "script-src 'none'") {
 		t.Errorf("an odd host: %v", p)
+	}
+}
+
+// What comes before the response, and parts with headers of their own, are not confined: no browser sees them.
+func TestUnconfinedForms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.up("southhaven", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", "</t/east-bay/dashboard/>; rel=preload; as=image")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header().Set("Content-Type", "Multipart/X-Mixed-Replace; boundary=x")
+		_, _ = io.WriteString(w, "--x\r\nSet-Cookie: async_worker_east-bay=stolen; Path=/t/east-bay\r\n\r\nx\r\n--x--")
+	})
+	resp, _ := b.get("/t/southhaven/x")
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "application/octet-stream" {
+		t.Errorf("%d %v", resp.StatusCode, resp.Header)
 	}
 }

@@ -104,8 +104,12 @@ type slowWriter struct {
 	rc *http.ResponseController
 }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter. Interim responses are left out: their headers, as Link of 103, are a worker's
+// that nobody has confined.
 func (w *slowWriter) WriteHeader(status int) {
+	if status < http.StatusOK {
+		return
+	}
 	_ = w.rc.SetWriteDeadline(time.Now().Add(writeLimit)) // it fails only on a closed connection
 	w.ResponseWriter.WriteHeader(status)
 }
