@@ -1,8 +1,8 @@
 package dashboard
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -125,7 +125,8 @@ func (p *page) matching(text string, c change) (found []store.Job, more bool, er
 	return found, more || cutOff, nil
 }
 
-// bulk changes the jobs that the preview has shown, by their ids. One that can't be changed holds up no other.
+// bulk changes the jobs that the preview has shown, by their ids. One that can't be changed holds up no other. When the
+// database fails, or the time is over, the page tells what was done.
 func (p *page) bulk() error {
 	p.r.Body = http.MaxBytesReader(p.w, p.r.Body, 256<<10)
 	if err := p.r.ParseForm(); err != nil {
@@ -136,19 +137,24 @@ func (p *page) bulk() error {
 	if err != nil {
 		return err
 	}
-	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(changeLimit)) // else the server's own limit counts
+	ctx, cancel := p.long()
+	defer cancel()
 	b := bulk{Change: c, Filter: form.Get("q")}
-	ids := form["id"]
+	ids, over := form["id"], false
 	for _, id := range ids[:min(len(ids), mostBulk)] {
+		if over {
+			b.Results = append(b.Results, result{id, "It was not tried. Try it again."})
+			continue
+		}
 		r := result{ID: id}
-		if err := p.change(c, id); err != nil {
-			known, ok := errors.AsType[*api.Problem](err)
-			if !ok || known.Status >= http.StatusInternalServerError {
-				return fmt.Errorf("after %d of %d jobs: %w", b.Done, len(ids), err)
-			}
-			r.Err = known.Detail
-		} else {
+		if err := p.change(ctx, c, id); err == nil {
 			b.Done++
+		} else if known, ok := errors.AsType[*api.Problem](err); ok && known.Status < http.StatusInternalServerError {
+			r.Err = known.Detail
+		} else if b.Done == 0 {
+			return err
+		} else {
+			r.Err, over = "It was not answered, and may have been done.", true
 		}
 		b.Results = append(b.Results, r)
 	}
@@ -156,12 +162,12 @@ func (p *page) bulk() error {
 }
 
 // change makes a change to one job.
-func (p *page) change(c change, id string) error {
+func (p *page) change(ctx context.Context, c change, id string) error {
 	if c.Name == "cancel" {
-		_, err := p.by.Cancel(p.r.Context(), id)
+		_, err := p.by.Cancel(ctx, id)
 		return err
 	}
-	_, err := p.by.Retry(p.r.Context(), id)
+	_, err := p.by.Retry(ctx, id)
 	if known, ok := errors.AsType[*api.Problem](err); ok && known.Code == "ALREADY_REPLAYED" {
 		return &api.Problem{
 			Status: known.Status, Code: known.Code,

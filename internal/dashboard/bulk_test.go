@@ -1,39 +1,121 @@
 package dashboard_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
+	"github.com/seed-7227ef26/async-worker/internal/front"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// deadlines records until when the answer may be written.
+// deadlines records how long the answer may take.
 type deadlines struct {
 	*httptest.ResponseRecorder
-	until time.Time
+	within time.Duration
 }
 
 func (d *deadlines) SetWriteDeadline(t time.Time) error {
-	d.until = t
+	d.within = time.Until(t)
 	return nil
 }
 
-// A change of many jobs takes longer than the server lets a page take, and what became of it is told all the same.
+// tired is a store that does one change, and answers no other one in the time that the caller gives it.
+type tired struct {
+	store.Store
+
+	mu     sync.Mutex
+	done   int
+	within []time.Duration // of the changes that are not answered
+}
+
+func (s *tired) change(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done++; s.done == 1 {
+		return nil
+	}
+	until, _ := ctx.Deadline()
+	s.within = append(s.within, time.Until(until))
+	return context.DeadlineExceeded
+}
+
+func (s *tired) RequestCancel(ctx context.Context, id, by string) (store.Job, error) {
+	if err := s.change(ctx); err != nil {
+		return store.Job{}, err
+	}
+	return s.Store.RequestCancel(ctx, id, by)
+}
+
+func (s *tired) Replay(ctx context.Context, r store.Replay) (store.ReplayAnswer, error) {
+	if err := s.change(ctx); err != nil {
+		return store.ReplayAnswer{}, err
+	}
+	return s.Store.Replay(ctx, r)
+}
+
+// A change of many takes longer than the server lets a page take, and less than the proxy waits, which would end it in its
+// middle. What became of it is told all the same: what was done, what was not answered, and what was not tried.
 func TestBulkTakesItsTime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.begin("job-1", "ingest", `{"filename":"a.pdf","document_set":"s"}`)
-	for path, form := range map[string]string{"jobs/bulk": "action=cancel&id=job-1", "dead-letters/replay": "limit=1&rate=6"} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, dashboard.Root+"/"+path, strings.NewReader(form))
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.AddCookie(&http.Cookie{Name: "async_worker_" + tenant, Value: b.tokens["operate"]})
-		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-		b.pages.ServeHTTP(w, r)
-		if w.Code >= http.StatusBadRequest || time.Until(w.until) < time.Minute {
-			t.Errorf("%s: %d, and the answer may be written until %s", path, w.Code, w.until)
+	for path, c := range map[string]struct{ form, want string }{
+		"jobs/bulk":           {"action=cancel&id=job-1&id=job-2&id=job-3", "Cancel: done for 1 of 3"},
+		"dead-letters/replay": {"limit=3", "matched=3"},
+	} {
+		s := &tired{}
+		b := newBench(t, func(d *api.Deps) {
+			s.Store = d.Store
+			d.Store, d.Replayer.Store = s, s
+		})
+		b.submit("job-1", "a.pdf")
+		b.submit("job-2", "b.pdf")
+		b.submit("job-3", "c.pdf")
+		b.letters("one", "two", "three")
+		w := b.record(b.pages, path, c.form)
+		text := plainOf(w.Body.String())
+		if w.Code >= http.StatusBadRequest || !strings.Contains(text+w.Header().Get("Location"), c.want) {
+			t.Errorf("%s: %d, to %q: %s", path, w.Code, w.Header().Get("Location"), text)
+		}
+		if path == "jobs/bulk" && (strings.Count(text, "was not answered") != 1 || strings.Count(text, "was not tried") != 1) {
+			t.Errorf("%s: %s", path, text)
+		}
+		if len(s.within) != 1 || s.within[0] < 30*time.Second || s.within[0] >= w.within || w.within >= front.AnswerLimit {
+			t.Errorf("%s: changes may take %v, the answer %s, and the proxy waits %s", path, s.within, w.within, front.AnswerLimit)
 		}
 	}
+}
+
+// So does a run of the doctor.
+func TestDoctorTakesItsTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var within time.Duration
+	w := b.record(dashboard.New(dashboard.Deps{
+		ClientID: tenant, API: b.api, Health: func() dashboard.Health { return b.health },
+		Examine: func(ctx context.Context) []dashboard.Check {
+			until, _ := ctx.Deadline()
+			within = time.Until(until)
+			return sampleChecks
+		},
+	}), "doctor", "")
+	if w.Code != http.StatusOK || within < 30*time.Second || within >= w.within || w.within >= front.AnswerLimit {
+		t.Errorf("%d: the checks may take %s, the answer %s, and the proxy waits %s", w.Code, within, w.within, front.AnswerLimit)
+	}
+}
+
+// record answers a form that an operator sends.
+func (b *bench) record(pages http.Handler, path, form string) *deadlines {
+	b.Helper()
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, dashboard.Root+"/"+path, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.AddCookie(&http.Cookie{Name: "async_worker_" + tenant, Value: b.tokens["operate"]})
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	pages.ServeHTTP(w, r)
+	return w
 }

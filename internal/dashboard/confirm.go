@@ -57,7 +57,7 @@ func (p *page) changeJob() error {
 		return err
 	}
 	id := p.r.PathValue("id")
-	if err := p.change(c, id); err != nil {
+	if err := p.change(p.r.Context(), c, id); err != nil {
 		return err
 	}
 	return p.goTo("jobs/"+id, map[string]string{"cancel": "canceled", "retry": "retried"}[c.Name])

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"errors"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -242,13 +241,11 @@ func (p *page) lettersPreview() error {
 
 func (p *page) replayLetters() error {
 	b := letterBulkOf(p.r.PostFormValue)
-	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(changeLimit)) // else the server's own limit counts
-	done, err := p.by.ReplayAll(p.r.Context(), b.request(false))
+	ctx, cancel := p.long()
+	defer cancel()
+	done, err := p.by.ReplayAll(ctx, b.request(false))
 	if err != nil {
 		return err
 	}
 	return p.goTo("dead-letters/replayed"+replayedOf(b, done), "")
 }
-
-// changeLimit is for a change of many.
-const changeLimit = 2 * time.Minute

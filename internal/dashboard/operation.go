@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -35,9 +34,6 @@ func (p *page) settings() error {
 	return p.show("settings", "Settings", "settings", v)
 }
 
-// examineLimit is for all checks of the doctor together.
-const examineLimit = 100 * time.Second
-
 // doctorPage is what the page of the doctor shows.
 type doctorPage struct {
 	Health Health
@@ -62,11 +58,8 @@ func (p *page) examine() error {
 			Status: http.StatusConflict, Code: "BUSY", Detail: "Somebody else runs the checks. Try again in a minute.",
 		}
 	}
-	ctx, cancel := context.WithTimeout(p.r.Context(), examineLimit)
+	ctx, cancel := p.long()
 	defer cancel()
-	if err := http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(examineLimit + readLimit)); err != nil {
-		return err
-	}
 	v := doctorPage{Health: p.d.deps.Health(), Ran: true, At: time.Now(), Counts: map[string]int{}}
 	v.Checks = p.d.deps.Examine(ctx)
 	v.Took = time.Since(v.At)

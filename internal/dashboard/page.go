@@ -75,6 +75,16 @@ func (p *page) ctx() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(p.r.Context(), readLimit)
 }
 
+// longLimit is how long a page may take that does many things before it answers. With the time for the answer it is less than
+// a minute, after which front and other proxies close the connection, and the rest would not be done.
+const longLimit = 45 * time.Second
+
+// long bounds a page that does many things. The server's own limit for a page is shorter.
+func (p *page) long() (context.Context, context.CancelFunc) {
+	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(longLimit + readLimit)) // else the server's limit counts
+	return context.WithTimeout(p.r.Context(), longLimit)
+}
+
 // view is what every page shows.
 type view struct {
 	Base    string

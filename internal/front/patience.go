@@ -13,12 +13,12 @@ import (
 
 // A request may take long, as an upload or a stream does, if each side makes progress.
 
-// patient is a connection to a worker that may be silent for silenceLimit.
+// patient is a connection to a worker that may be silent for AnswerLimit.
 type patient struct{ net.Conn }
 
 // Read implements net.Conn.
 func (p *patient) Read(b []byte) (int, error) {
-	if err := p.SetDeadline(time.Now().Add(silenceLimit)); err != nil {
+	if err := p.SetDeadline(time.Now().Add(AnswerLimit)); err != nil {
 		return 0, err
 	}
 	return p.Conn.Read(b)
@@ -28,7 +28,7 @@ func (p *patient) Read(b []byte) (int, error) {
 // worker that refuses a request answers and closes before it has the body. Then the rest is dropped, so that the answer
 // is read: net/http would return the error of the write.
 func (p *patient) Write(b []byte) (int, error) {
-	if err := p.SetDeadline(time.Now().Add(silenceLimit)); err != nil {
+	if err := p.SetDeadline(time.Now().Add(AnswerLimit)); err != nil {
 		return 0, err
 	}
 	n, err := p.Conn.Write(b)

@@ -16,11 +16,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 )
 
+// AnswerLimit is how long a worker may send nothing, from the end of the request to the response's header and within it. A
+// call that takes longer is cut off in its middle, so none may.
+const AnswerLimit = 60 * time.Second
+
 // Limits of time. A stream has a heartbeat every 15 s.
 const (
 	connectLimit = 5 * time.Second
-	answerLimit  = 60 * time.Second // from the end of the request to the response's header
-	silenceLimit = 60 * time.Second // of a worker, within a request
 	readLimit    = 15 * time.Second // for the next bytes from a client
 	restLimit    = 2 * time.Second  // for the rest of a body that the worker did not wait for
 	writeLimit   = 30 * time.Second // for a client to take the next bytes
@@ -83,7 +85,7 @@ func (f *Front) newTenant(name string) *tenant {
 				}
 				return &patient{c}, nil
 			},
-			DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: answerLimit,
+			DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: AnswerLimit,
 			MaxResponseHeaderBytes: maxHeader, WriteBufferSize: bufferSize, ReadBufferSize: bufferSize,
 		},
 	}
