@@ -56,7 +56,7 @@ func ofTheAPI() []Sabotage {
 		},
 		{
 			Name: "redirect-to-another-tenant", Breaks: []string{"I10"}, Dir: front, Func: "tenant.own",
-			Old: "!ok || name != t.name", New: "!ok",
+			Old: "!ok || name != t.name", New: `!ok || name == ""`,
 			Suites: onFront, Tests: tests(front, "TestRedirects"),
 		},
 	}
