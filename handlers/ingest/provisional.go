@@ -13,12 +13,13 @@ import (
 
 // A version is provisional if its document was not read as it should be, for a reason that may pass: only in part, or by
 // another extractor as a service was down. Then its pipeline begins with how often in a row the same bytes were read so,
-// e.g. "provisional=2 native/pdf@1 …", which no extractor's name does. A version that has more than a later reading of its bytes stays, and is marked so, too. It
-// is made again by the next ingest, and by the next
-// one of a prefix when it is due. A document that is never read in full would be paid for each time: after mostReadings it
-// counts as read, with its warnings.
+// e.g. "provisional=2 native/pdf@1 …", which no extractor's name does. A version that has more than a later reading of its
+// bytes stays, and is marked so, too: "provisional=2 whole native/pdf@1 …" if it was complete. It is made again by the next
+// ingest, and by the next one of a prefix when it is due. A document that is never read in full would be paid for each
+// time: after mostReadings it counts as read, with its warnings.
 const (
 	provisional  = "provisional="
+	whole        = "whole "
 	mostReadings = 6
 
 	fallback  = " fallback="
@@ -43,7 +44,14 @@ func readings(a *store.ActiveVersion) (n int, by string) {
 	if !marked || !ok || err != nil || n < 1 {
 		return 0, a.Pipeline
 	}
-	return n, by
+	return n, strings.TrimPrefix(by, whole)
+}
+
+// complete reports whether a version has all of its document, whatever a later reading of its bytes had.
+func complete(a *store.ActiveVersion) bool {
+	n, _ := readings(a)
+	_, by, _ := strings.Cut(a.Pipeline, " ")
+	return n == 0 || strings.HasPrefix(by, whole)
 }
 
 // settled reports whether the version was made by a pipeline and counts as read.
@@ -57,7 +65,12 @@ func (w *work) made() string {
 	if !w.info.Fallback && !w.info.Incomplete {
 		return w.madeBy()
 	}
-	return fmt.Sprintf("%s%d %s", provisional, w.nth(), w.madeBy())
+	return w.marked("")
+}
+
+// marked is the pipeline of a provisional version, or of one that was kept for being more than this reading.
+func (w *work) marked(kept string) string {
+	return fmt.Sprintf("%s%d %s%s", provisional, w.nth(), kept, w.madeBy())
 }
 
 // madeBy returns what the document was read, chunked and embedded by this time.
@@ -124,17 +137,18 @@ func (w *work) again() *store.Again {
 	a := w.staged.Active
 	a.Warnings = slices.DeleteFunc(slices.Clone(a.Warnings), func(said string) bool { return strings.HasSuffix(said, readAgain) })
 	a.Warnings = append(a.Warnings, "the latest reading has less than an earlier one, which stays in the index: "+w.next())
-	return &store.Again{Pipeline: w.made(), Warnings: a.Warnings}
+	kept := ""
+	if complete(a) {
+		kept = whole
+	}
+	return &store.Again{Pipeline: w.marked(kept), Warnings: a.Warnings}
 }
 
 // spoils returns an error if a part of the document would replace a complete version that has more. Another attempt may read
 // all of it; the last one indexes what there is.
 func (w *work) spoils() error {
 	a := w.staged.Active
-	if !w.info.Incomplete || w.call.Last || a == nil || a.Characters <= w.info.Characters {
-		return nil
-	}
-	if n, _ := readings(a); n > 0 {
+	if !w.info.Incomplete || w.call.Last || a == nil || a.Characters <= w.info.Characters || !complete(a) {
 		return nil
 	}
 	w.notes.Note(noteExtractor).Save(struct{}{}) // of a service: it would have the same part again

@@ -210,6 +210,40 @@ func TestPartOfTheSameBytes(t *testing.T) {
 	}
 }
 
+// A complete version that stayed in place of worse readings of its bytes goes on as one: a part of other bytes replaces it
+// only in the last attempt.
+func TestKeptVersionIsStillComplete(t *testing.T) {
+	t.Parallel()
+	b, _, s := newScanner(t)
+	b.Put("handbook.md", "the first scan")
+	s.idle()
+	b.ingest(handbook, task.Hints{})
+	s.busy()
+	for n := range 2 { // the second one reads what the first one has marked
+		c := b.Begin(handbook, task.Hints{Force: true})
+		c.Last = true
+		out, err := b.handler.Handle(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := b.complete(c, out); r.Version != 1 || !r.Unchanged {
+			t.Fatalf("part %d of the same bytes: %+v", n+1, r)
+		}
+	}
+	b.Put("handbook.md", "the second scan")
+	c := b.Begin(handbook, task.Hints{})
+	if _, err := b.handler.Handle(t.Context(), c); taskerr.Classify(err).Class != taskerr.TransientStorage {
+		t.Errorf("the first attempt: %v", err)
+	}
+	c, out, err := b.attempt(c, true)
+	if err != nil {
+		t.Fatalf("the last attempt: %v", err)
+	}
+	if r := b.complete(c, out); r.Version != 2 || r.Chunks != 1 {
+		t.Errorf("the part: %+v", r)
+	}
+}
+
 // What other settings have made does not stay, however much more it has.
 func TestWorseReadingByOtherSettings(t *testing.T) {
 	t.Parallel()
