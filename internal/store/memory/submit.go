@@ -24,10 +24,12 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 			return store.SubmitAnswer{}, store.ErrConflict
 		}
 		if m.SendAt != nil && forced(m.Hints) && !r.Placed {
-			if (r.unsent() || !r.wasBegun()) && !r.waitsFor(m) {
+			if !r.hasRoom(m) {
 				return store.SubmitAnswer{}, store.ErrRunWaits
 			}
-			r.Submitted, r.Sent, r.Updated = &m, time.Time{}, time.Now()
+			if r.wasBegun() {
+				r.Submitted, r.Sent, r.Updated = &m, time.Time{}, time.Now()
+			}
 			return store.SubmitAnswer{State: string(r.State)}, nil
 		}
 		return store.SubmitAnswer{
@@ -42,9 +44,10 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.SubmitAnswer
 // wasBegun reports whether the message that recorded the job, or its last series, has arrived.
 func (r *Row) wasBegun() bool { return r.State != job.Pending || !r.SeriesStarted.IsZero() }
 
-// waitsFor reports whether the run that is recorded and was not sent is this one.
-func (r *Row) waitsFor(m store.Submission) bool {
-	return r.unsent() && r.Submitted.Message == m.Message && r.Submitted.SendAt != nil && r.Submitted.SendAt.Equal(*m.SendAt)
+// hasRoom reports whether the row has no other run that waits, see aw_expect_room.
+func (r *Row) hasRoom(m store.Submission) bool {
+	same := r.Submitted != nil && r.Submitted.SendAt != nil && r.Submitted.SendAt.Equal(*m.SendAt)
+	return (!r.unsent() || same && r.Submitted.Message == m.Message) && (r.wasBegun() || same)
 }
 
 // forced reports whether hints ask for another run of a job, see aw_forced.

@@ -148,6 +148,30 @@ func testForceLaterUnbegun(t *testing.T, b *bench) {
 	}
 }
 
+// testForceLaterSent: the request of a run whose message was sent, and has not begun yet, is known by its time.
+func testForceLaterSent(t *testing.T, b *bench) {
+	at := time.Now().Add(-time.Second).Truncate(time.Millisecond) // by the database's clock
+	m := message()
+	s := store.Submission{Task: m.Task, Queue: "q", Message: "m", SendAt: &at}
+	s.Hints = json.RawMessage(`{"force":true}`)
+	if answer, err := b.Submit(b.ctx(), s); err != nil || !answer.Created {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	if err := b.MarkSent(b.ctx(), m.JobID, "m"); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := b.Submit(b.ctx(), s); err != nil || answer.Created || answer.State != "pending" {
+		t.Errorf("the same again: %+v, %v", answer, err)
+	}
+	if got := b.unsent(0); len(got) != 0 {
+		t.Errorf("it is sent again: %+v", got)
+	}
+	s.SendAt = new(at.Add(hour))
+	if _, err := b.Submit(b.ctx(), s); !errors.Is(err, store.ErrRunWaits) {
+		t.Errorf("at another time: %v", err)
+	}
+}
+
 // testNowBesideLater: a message that starts now is not taken for a duplicate of the forced one that was recorded before it.
 func testNowBesideLater(t *testing.T, b *bench) {
 	m := message()

@@ -61,6 +61,7 @@ var jobTests = []suiteTest{
 	{"another run recorded while it runs", testRunRecordedMeanwhile},
 	{"forced to run after the last start", testForcedForLater},
 	{"forced to run later before it has begun", testForceLaterUnbegun},
+	{"forced to run later, sent and asked for again", testForceLaterSent},
 	{"message beside a forced run that starts later", testNowBesideLater},
 	{"lost message beside a run that starts later", testStalledBesideLater},
 	{"time of a run that was given up", testNoTimeIsLeft},

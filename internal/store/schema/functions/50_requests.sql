@@ -2,13 +2,14 @@
 
 -- aw_expect_room refuses (AW032) to record another run of a job whose row has one that waits already: it has room for the
 -- message of one. Two that may start at once are one run, which starts after both were asked for. The row of a job that was
--- not begun has its first run; one that starts later waits until that has begun.
+-- not begun has its first run; one that starts later waits until that has begun. A run whose message was sent, and is not in
+-- the row any more, is known by its time.
 create or replace function {{ .schema }}.aw_expect_room(j {{ .schema }}.jobs, message text, at timestamptz) returns void
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  if (j.message is not null and j.sent_at is null and (at is not null or j.run_at > clock_timestamp())
-      or at is not null and j.status = 'pending' and j.series_started_at is null)
-     and (j.message, j.run_at) is distinct from (message, at) then
+  if j.message is not null and j.sent_at is null and (at is not null or j.run_at > clock_timestamp())
+       and (j.message, j.run_at) is distinct from (message, at)
+     or at is not null and j.status = 'pending' and j.series_started_at is null and j.run_at is distinct from at then
     raise exception 'another run of job % waits', j.id using errcode = 'AW032';
   end if;
 end $$;
