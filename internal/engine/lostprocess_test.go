@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,4 +107,24 @@ func TestPoisonOfTheProcessWithABacklog(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A task that waits for another one, as both were lost with the same workers, has its message: no sweep sends another.
+func TestSuspectThatWaitsIsNotSentAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.MaxAttempts = 1
+		for i := range 2 {
+			w.send(w.queues.Normal, message(fmt.Sprint("healthy", i), ""))
+		}
+		w.send(w.queues.Normal, message("poison0", ""))
+		_, stop := w.restarts(work(14*time.Minute, done))
+		w.settled(2 * time.Hour)
+		stop()
+		for _, id := range []string{"healthy0", "healthy1", "poison0"} {
+			r := w.row(id)
+			if events := fmt.Sprint(r.Events); !r.State.Terminal() || strings.Contains(events, "sent again") {
+				t.Errorf("%s is %s: %s", id, r.State, events)
+			}
+		}
+	})
 }

@@ -22,6 +22,11 @@ func (s *Jobs) beginLost(r *Row, b store.Begin, now time.Time) store.BeginAnswer
 	counts := s.lossCounts(r, b, now)
 	spent := counts && r.Attempts >= r.MaxAttempts
 	if !spent && s.suspectWaits(r, now) {
+		if r.unsent() { // its message is there, and no sweep needs to send it; what is recorded is another run's
+			r.Updated = now
+		} else {
+			r.Sent = now
+		}
 		out := r.begun(store.Waiting)
 		out.Wait, out.Ran = time.Second, r.Consumed[b.Source.MessageID]
 		return out

@@ -25,6 +25,16 @@ func tellPlans(t *testing.T, super *pgx.Conn) {
 	}
 }
 
+// lost begins jobs under leases that end at once: each is a job and its worker.
+func lost(begins ...string) string {
+	for i, b := range begins {
+		id, worker, _ := strings.Cut(b, " ")
+		begins[i] = fmt.Sprintf(`aw_begin('{"client_id":"a","job_id":%q,"worker":%q,"type":"t","payload":{},"fingerprint":"f",
+			"max_attempts":9,"lease_ms":0}')`, id, worker)
+	}
+	return strings.Join(begins, ", ")
+}
+
 // TestFrequentCallsUseIndexes: the calls of an idle worker, and its frequent calls, do not scan a table. Under
 // row-level security Postgres does not use an index for an expression that is not leakproof.
 func TestFrequentCallsUseIndexes(t *testing.T) {
@@ -58,7 +68,9 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_claim_deliveries('{"client_id":"a","worker":"w","max":10,"lease_ms":1000}')`:                                                    "webhook_deliveries_due",
 		`aw_jobs('{"client_id":"a","limit":10,"parent":"x"}')`:                                                                              "jobs_children",
 		`aw_list_deliveries('{"client_id":"a","limit":10}')`:                                                                                "webhook_deliveries_by_age",
-		`aw_release_unanswered('{"client_id":"a","begins":[{"job_id":"x","begin_ids":["b"]}]}')`:                                            "jobs_pkey",
+		lost("x w1", "y w1", "x w2"):                 "jobs_by_status on jobs o",           // aw_loss_counts
+		lost("x w1", "y w1", "x w2", "y w2", "x w3"): `(lost_before && '{w1,w2}'::text[])`, // aw_shares_loss is inlined
+		`aw_release_unanswered('{"client_id":"a","begins":[{"job_id":"x","begin_ids":["b"]}]}')`: "jobs_pkey",
 		`aw_outbox('{"client_id":"a"}')`: "webhook_deliveries_due",
 		`id from processing_jobs`:        "Index Cond: (client_id = $",
 		`aw_outcomes('{"client_id":"a","windows":[{"within_ms":3600000,"buckets":60}],"most":100}')`:                 "jobs_by_end",

@@ -128,7 +128,7 @@ func testLostBesideOthers(t *testing.T, b *bench) {
 }
 
 // testLostMessage: the message of a job that was lost, and waits for another one, is told from a duplicate: it was received
-// before all that waits on the queue, and must not go behind it.
+// before all that waits on the queue, and must not go behind it. A sweep sends no other one while it comes.
 func testLostMessage(t *testing.T, b *bench) {
 	lost := []store.Begin{message(), message()}
 	for n := range 2 {
@@ -139,11 +139,20 @@ func testLostMessage(t *testing.T, b *bench) {
 	}
 	lost[0].Worker, lost[1].Worker = "worker-2", "worker-3"
 	b.begin(lost[0], store.Run)
+	if got := b.stalled(soon); !slices.Equal(got, []string{lost[1].JobID}) {
+		t.Errorf("before its message came: %v are stalled", got)
+	}
 	if begun := b.begin(lost[1], store.Waiting); !begun.Ran {
 		t.Errorf("its own message: %+v", begun)
 	}
 	if begun := b.begin(anotherMessage(lost[1]), store.Waiting); begun.Ran {
 		t.Errorf("a duplicate: %+v", begun)
+	}
+	if got := b.stalled(soon); len(got) != 0 {
+		t.Errorf("its message has come, and %v are stalled", got)
+	}
+	if got := b.stalled(store.SweepAges{}); !slices.Equal(got, []string{lost[1].JobID}) {
+		t.Errorf("I1: its message has not come again: %v are stalled", got)
 	}
 }
 

@@ -44,6 +44,12 @@ begin
   return v_repeated and v_suspects = 1;
 end $$;
 
+-- aw_shares_loss reports whether o is another unfinished job that was ever lost with j, by one of the workers that j lost.
+create or replace function {{ .schema }}.aw_shares_loss(o {{ .schema }}.jobs, j {{ .schema }}.jobs, workers text[]) returns boolean
+language sql immutable
+return o.client_id = j.client_id and o.status = 'running' and o.id <> j.id
+  and (o.worker = any (workers) or o.lost_worker = any (workers) or o.lost_before && workers);
+
 -- aw_suspect_waits reports whether a job that lost two workers has to wait because another one that was ever lost with it is
 -- under way. It waits for 16 minutes at most, whatever the others do, after the third loss for 32, and never for more than
 -- 64: long tasks get the time to end. Of those that are being begun at once the first by id goes on: it holds its row, and
@@ -61,20 +67,16 @@ begin
     return false;
   elsif exists ( -- one that is visibly under way decides: then no row is locked
     select from {{ .schema }}.jobs o
-    where o.client_id = j.client_id and o.status = 'running' and o.id <> j.id
-      and o.worker <> j.worker and o.lease_expires_at > clock_timestamp()
-      and (o.worker = any (v_workers) or o.lost_worker = any (v_workers) or o.lost_before && v_workers)) then
+    where {{ .schema }}.aw_shares_loss(o, j, v_workers) and o.worker <> j.worker and o.lease_expires_at > clock_timestamp()) then
     return true;
   end if;
   select coalesce(array_agg(l.id), '{}') into v_locked from (
     select o.id from {{ .schema }}.jobs o
-    where o.client_id = j.client_id and o.status = 'running' and o.id <> j.id and o.lease_expires_at <= v_dead
-      and (o.worker = any (v_workers) or o.lost_worker = any (v_workers) or o.lost_before && v_workers)
+    where {{ .schema }}.aw_shares_loss(o, j, v_workers) and o.lease_expires_at <= v_dead
     for no key update skip locked) l;
   return exists (
     select from {{ .schema }}.jobs o
-    where o.client_id = j.client_id and o.status = 'running' and o.id <> j.id
-      and (o.worker = any (v_workers) or o.lost_worker = any (v_workers) or o.lost_before && v_workers)
+    where {{ .schema }}.aw_shares_loss(o, j, v_workers)
       and (o.worker <> j.worker and o.lease_expires_at > clock_timestamp()
            or o.lease_expires_at <= v_dead and o.id < j.id and o.id <> all (v_locked)));
 end $$;
@@ -90,6 +92,10 @@ declare
   v_events jsonb;
 begin
   if not v_spent and {{ .schema }}.aw_suspect_waits(j, p) then
+    -- Its message is there, and no sweep needs to send it: noted seldom, as a row is copied with each change.
+    update {{ .schema }}.jobs u set sent_at = case when u.message is null then clock_timestamp() end
+    where u.client_id = j.client_id and u.id = j.id and coalesce(u.sent_at, u.updated_at)
+            <= greatest(j.lease_expires_at, clock_timestamp() - interval '10 minutes');
     return {{ .schema }}.aw_begin_answer('waiting', j, jsonb_build_object('wait_ms', 1000,
       'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
   end if;
