@@ -28,8 +28,8 @@ func (s *Sink) deliver(ctx context.Context, batch []events.Event) (n int, err er
 	status, answered := errors.AsType[*statusError](err)
 	switch {
 	case err == nil:
-		s.batches = true
-	case !answered:
+		s.batches, s.unclear = true, nil
+	case !answered, s.unclear != nil: // nothing is sent alone past an event that may have to be sent again
 	case unsupported(err):
 		err = s.post(ctx, structured, batch[0].Body)
 		s.single = !unsupported(err)
@@ -41,7 +41,8 @@ func (s *Sink) deliver(ctx context.Context, batch []events.Event) (n int, err er
 }
 
 // alone sends an event by itself that was refused in a batch of one: because of what is in it, or because the sink takes no
-// batches, which shows when it takes it now. While that can't be known the event must not count as refused.
+// batches, which shows when it takes it now. While that can't be known the event must not count as refused: it does when
+// the sink takes a batch of those that follow.
 func (s *Sink) alone(ctx context.Context, e events.Event, refused error) error {
 	err := s.post(ctx, structured, e.Body)
 	if err == nil {
@@ -52,7 +53,11 @@ func (s *Sink) alone(ctx context.Context, e events.Event, refused error) error {
 	if answered && (status.aboutEvents() || unsupported(err)) || s.takesBatches(ctx) {
 		return refused
 	}
-	return err
+	if _, wait := errors.AsType[*events.WaitError](err); wait || !answered {
+		return err
+	}
+	s.unclear = err
+	return refused
 }
 
 // takesBatches reports whether the sink has taken a batch, or takes an empty one.

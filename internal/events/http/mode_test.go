@@ -14,8 +14,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/events"
 )
 
-// forms is how a receiver answers requests by their form, and to the one bad event; zero: it takes them.
-type forms struct{ batch, single, bad int }
+// forms is how a receiver answers requests by their form, to the one bad event, and to an empty batch; zero: it takes them.
+type forms struct{ batch, single, bad, empty int }
 
 // answer answers by the form first, as who can't read a request does.
 func (f forms) answer(bad string) func(http.ResponseWriter, *http.Request, []byte, []cloudevents.Event) int {
@@ -25,6 +25,8 @@ func (f forms) answer(bad string) func(http.ResponseWriter, *http.Request, []byt
 			return f.single
 		case !single(r) && f.batch != 0:
 			return f.batch
+		case string(body) == "[]" && f.empty != 0:
+			return f.empty
 		case bad != "" && strings.Contains(string(body), bad):
 			return f.bad
 		}
@@ -40,13 +42,14 @@ func TestForms(t *testing.T) {
 		forms
 		most int // requests for 30 events, without a bad one
 	}{
-		"both":                            {forms{0, 0, 400}, 1},
-		"batches alone":                   {forms{0, 415, 400}, 1},
-		"batches alone, refused as bad":   {forms{0, 400, 422}, 1},
-		"batches alone, else it breaks":   {forms{0, 500, 400}, 1},
-		"single ones alone":               {forms{415, 0, 400}, 31},
-		"single ones alone, unreadable":   {forms{400, 0, 400}, 36},
-		"single ones alone, unacceptable": {forms{422, 0, 422}, 36},
+		"both":                             {forms{0, 0, 400, 0}, 1},
+		"batches alone":                    {forms{0, 415, 400, 0}, 1},
+		"batches alone, refused as bad":    {forms{0, 400, 422, 0}, 1},
+		"batches alone, else it breaks":    {forms{0, 500, 400, 0}, 1},
+		"batches alone that are not empty": {forms{0, 500, 400, 400}, 1},
+		"single ones alone":                {forms{415, 0, 400, 0}, 31},
+		"single ones alone, unreadable":    {forms{400, 0, 400, 0}, 36},
+		"single ones alone, unacceptable":  {forms{422, 0, 422, 0}, 36},
 	} {
 		for _, place := range []int{-1, 0, 14, 29} {
 			all, bad, want := page(t, 30, nil), "", 0
@@ -128,6 +131,34 @@ func TestOutageWhileAsked(t *testing.T) {
 			if sent, err := s.Send(t.Context(), all); err != nil || sent.Done != 3 || !slices.Equal(r.ids(), ids(all)) {
 				t.Errorf("%d, afterwards: %+v, %v", down, sent, err)
 			}
+		}
+	}
+}
+
+// A receiver that takes batches only, and refuses all events but the last one, gets that: those before it are not taken for
+// refused while nothing shows that it takes batches, and one who refuses more is misconfigured.
+func TestManyRefusedWhileAsked(t *testing.T) {
+	t.Parallel()
+	for bad, settled := range map[int]bool{1: true, 10: true, 11: false} {
+		all := page(t, bad+1, nil)
+		r := receive(t, func(_ http.ResponseWriter, r *http.Request, body []byte, batch []cloudevents.Event) int {
+			switch {
+			case single(r):
+				return http.StatusInternalServerError
+			case len(batch) != 1 || batch[0].ID() != all[bad].ID:
+				return http.StatusBadRequest
+			}
+			return 0
+		})
+		s := open(t, r.URL)
+		sent, err := s.Send(t.Context(), all[:bad])
+		if err == nil || !strings.Contains(err.Error(), "500") || sent.Done+len(sent.Refused) > 0 {
+			t.Errorf("%d events that are refused: %+v, %v", bad, sent, err)
+		}
+		sent, err = s.Send(t.Context(), all)
+		if (err == nil) != settled || settled && (sent.Done != len(all) || len(sent.Refused) != bad) ||
+			!settled && sent.Done+len(sent.Refused) > 0 {
+			t.Errorf("%d before one that is taken: %+v, %v", bad, sent, err)
 		}
 	}
 }

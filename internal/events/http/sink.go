@@ -50,6 +50,8 @@ type Sink struct {
 	limit   int  // events in a batch: fewer after one was too large or refused
 	took    bool // the sink has taken an event
 	refused int  // events in a row that it refused
+	// unclear is what an event got by itself that was refused in a batch, while either may be for its form; nil: none did.
+	unclear error
 }
 
 // New returns a sink. It makes no request.
@@ -79,7 +81,8 @@ func (s *Sink) Close() { s.client.CloseIdleConnections() }
 
 // Send implements events.Sink. It sends batches one after the other, or single events. A batch that is too large is
 // halved, and so is one that is refused, until the event is found whose fault it is. A sink that refuses all events is
-// misconfigured, rather than each event wrong: so an event is left out only if the sink takes others.
+// misconfigured, rather than each event wrong: so an event is left out only if the sink takes others, in a batch if it is
+// unclear whether it takes batches.
 func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error) {
 	var sent events.Sent
 	var doubted []events.Refusal // of the events after the first sent.Done
@@ -87,7 +90,8 @@ func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error
 		sent.Refused = append(sent.Refused, doubted...)
 		sent.Done, doubted = next, nil
 	}
-	for next := 0; next < len(all); {
+	s.unclear = nil
+	for next := 0; next < len(all) && (s.unclear == nil || len(doubted) <= believed); {
 		n, err := s.deliver(ctx, s.batch(all[next:]))
 		status, answered := errors.AsType[*statusError](err)
 		switch {
@@ -105,10 +109,16 @@ func (s *Sink) Send(ctx context.Context, all []events.Event) (events.Sent, error
 		default:
 			doubted = append(doubted, events.Refusal{Event: all[next], Cause: err})
 			next++
+			if s.unclear != nil {
+				continue
+			}
 			if s.refused++; s.took && s.refused <= believed {
 				settle(next)
 			}
 		}
+	}
+	if s.unclear != nil {
+		return sent, s.unclear
 	}
 	if len(doubted) > 0 {
 		return sent, fmt.Errorf("%w: it refuses every event; does it take CloudEvents 1.0?",
