@@ -21,8 +21,12 @@ type Result struct {
 	Kept     bool   // it came from the shelf, without a request
 }
 
-// maxItems limits the items of a document; each takes some hundred bytes of memory, however short its JSON is.
-const maxItems = 2_000_000
+// What a document may have: each item takes some hundred bytes of memory, and each part of one, such as a cell or a place,
+// up to a hundred, however short its JSON is. A result of MaxResult bytes as docling-serve writes it has less.
+const (
+	maxItems = 2_000_000 // and pages
+	maxParts = 5_000_000
+)
 
 // ReadResult decodes a result (ConvertDocumentResponse or TaskFailureResult) item by item. Unneeded parts are
 // never in memory.
@@ -34,9 +38,9 @@ func ReadResult(r io.Reader) (*Result, error) {
 		case "status":
 			return d.Decode(&result.Status)
 		case "errors":
-			return d.Decode(&result.Errors)
+			return d.value(&result.Errors)
 		case "failure":
-			return d.Decode(&result.Failure)
+			return d.value(&result.Failure)
 		case "document":
 			return d.object(func(key string) (err error) {
 				switch key {
@@ -80,7 +84,56 @@ func unreadable(err error) error {
 // decoder walks JSON of any size.
 type decoder struct {
 	*json.Decoder
-	items int
+	items, parts int
+}
+
+// count counts an item, or a page.
+func (d *decoder) count() error {
+	if d.items++; d.items > maxItems {
+		return tooMany("pieces", maxItems)
+	}
+	return nil
+}
+
+// value decodes a value of bounded size: it counts its parts before they take memory.
+func (d *decoder) value(v any) error {
+	var text json.RawMessage
+	if err := d.Decode(&text); err != nil {
+		return err
+	}
+	if d.parts += parts(text); d.parts > maxParts {
+		return tooMany("cells, places and references", maxParts)
+	}
+	return json.Unmarshal(text, v)
+}
+
+func tooMany(what string, most int) error {
+	return taskerr.Errorf(taskerr.QuotaExceeded, "docling found more than %d %s in the document: split it into smaller files",
+		most, what)
+}
+
+// parts returns how many elements of arrays follow another one, in valid JSON.
+func parts(text []byte) (n int) {
+	var open []byte
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"':
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			open = append(open, c)
+		case ']', '}':
+			open = open[:len(open)-1]
+		case ',':
+			if open[len(open)-1] == '[' {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // document returns nil for null.
@@ -93,11 +146,11 @@ func (d *decoder) document() (*Document, error) {
 		case "name":
 			return d.Decode(&doc.Name)
 		case "body":
-			return d.Decode(&doc.Body)
+			return d.value(&doc.Body)
 		case "pages":
 			return d.object(func(number string) error {
 				var p Page
-				if err := d.Decode(&p); err != nil {
+				if err := errors.Join(d.count(), d.Decode(&p)); err != nil {
 					return err
 				}
 				if n, err := strconv.Atoi(number); err == nil {
@@ -109,12 +162,11 @@ func (d *decoder) document() (*Document, error) {
 			return d.skip()
 		}
 		return d.array(func() error {
-			if d.items++; d.items > maxItems {
-				return taskerr.Errorf(taskerr.QuotaExceeded,
-					"docling found more than %d pieces in the document: split it into smaller files", maxItems)
+			if err := d.count(); err != nil {
+				return err
 			}
 			var item Item
-			if err := d.Decode(&item); err != nil {
+			if err := d.value(&item); err != nil {
 				return fmt.Errorf("%s %d: %w", key, len(doc.Items[key]), err)
 			}
 			if strings.TrimSpace(item.Text) != "" {
