@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -91,5 +93,41 @@ func TestForcedLaterOutlivesItsMessage(t *testing.T) {
 		w.settled(24 * time.Hour)
 		w.expectRuns("after the last time", runs, 3)
 		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// refusesUntil is a queue that takes no messages before a time.
+type refusesUntil struct {
+	queue.Queue
+	time.Time
+}
+
+func (q refusesUntil) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
+	if time.Now().Before(q.Time) {
+		return "", errDown
+	}
+	return q.Queue.Send(ctx, text, o)
+}
+
+// TestCancelOfARunThatWaitsForItsQueue: another run of a job that has ended can be given up while its message can't be sent,
+// but not while that may be just on its way.
+func TestCancelOfARunThatWaitsForItsQueue(t *testing.T) {
+	inWorld(t, func(w *world) {
+		q := w.queues.Normal
+		w.queues.Normal = refusesUntil{q, time.Now().Add(time.Hour)}
+		runs := w.counted()
+		w.send(q, message("t1", ""))
+		w.settled(time.Minute)
+		w.send(q, forcedAhead(5*time.Minute))
+		w.settled(6 * time.Minute)
+		if _, err := w.store.RequestCancel(t.Context(), "t1", "a test"); !errors.Is(err, store.ErrTerminal) {
+			t.Errorf("a minute after its time: %v", err)
+		}
+		w.settled(2 * time.Minute)
+		if _, err := w.store.RequestCancel(t.Context(), "t1", "a test"); err != nil {
+			t.Errorf("three minutes after it: %v", err)
+		}
+		w.settled(6 * time.Hour)
+		w.expectRuns("after the queue is back", runs, 1)
 	})
 }

@@ -127,7 +127,8 @@ type Jobs interface {
 	// of this tenant, a failed job. Each MessageID is recorded once.
 	Reject(ctx context.Context, r Rejection) (Settlement, error)
 	// RequestCancel cancels a pending job at once and requests the cancel of a running one. For an unknown id it
-	// records a canceled job, so that its message is dropped when it comes. ErrTerminal.
+	// records a canceled job, so that its message is dropped when it comes. Of a job that has ended it gives up the next
+	// run, if the message for it waits for its time, or for its queue; else ErrTerminal.
 	RequestCancel(ctx context.Context, jobID, by string) (Job, error)
 	// Canceling returns those of the attempts whose cancel was requested. It omits one with a stale fence, whose next
 	// write fails with ErrFenced.

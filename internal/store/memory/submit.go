@@ -92,7 +92,7 @@ func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error
 		return r.job(), nil
 	}
 	if r.State.Terminal() {
-		if !r.later(time.Now()) {
+		if now := time.Now(); !r.later(now) && !r.waitsForQueue(now) {
 			return store.Job{}, store.ErrTerminal
 		}
 		r.tell(own("", "its next run was canceled by "+by))
@@ -107,6 +107,15 @@ func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error
 		s.end(r, job.Cancel, ending{})
 	}
 	return r.job(), nil
+}
+
+// waitsForQueue reports whether the message in the row was not sent for so long that it is not just on its way.
+func (r *Row) waitsForQueue(now time.Time) bool {
+	since := r.Updated
+	if r.unsent() && r.Submitted.SendAt != nil && r.Submitted.SendAt.After(since) {
+		since = *r.Submitted.SendAt
+	}
+	return r.unsent() && now.Sub(since) > 2*time.Minute
 }
 
 // Canceling returns the attempts whose jobs have a cancel request.

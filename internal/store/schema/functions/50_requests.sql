@@ -74,7 +74,8 @@ end $$;
 
 -- aw_request_cancel cancels a job that nobody works on at once, and requests that a running one stops. An unknown id
 -- gets a canceled row, so that its message is dropped when it comes. Of an ended job that starts again later the message for
--- that is dropped; AW005 if there is none.
+-- that is dropped, and so is one that waits for its queue: after two minutes, as before it may just be on its way. AW005 if
+-- there is none.
 create or replace function {{ .schema }}.aw_request_cancel(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -97,7 +98,8 @@ begin
 
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.status in ('succeeded', 'failed', 'canceled') then
-    if j.message is null or j.sent_at is not null or coalesce(j.run_at <= clock_timestamp(), true) then
+    if j.message is null or j.sent_at is not null
+       or clock_timestamp() between coalesce(j.run_at, '-infinity') and greatest(j.run_at, j.updated_at) + interval '2 minutes' then
       raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
     end if;
     select * into v_last from {{ .schema }}.aw_append_events(j,
