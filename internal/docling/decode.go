@@ -90,7 +90,8 @@ type decoder struct {
 // count counts an item, or a page.
 func (d *decoder) count() error {
 	if d.items++; d.items > maxItems {
-		return tooMany("pieces", maxItems)
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"docling found more than %d pieces in the document: split it into smaller files", maxItems)
 	}
 	return nil
 }
@@ -102,14 +103,10 @@ func (d *decoder) value(v any) error {
 		return err
 	}
 	if d.parts += parts(text); d.parts > maxParts {
-		return tooMany("cells, places and references", maxParts)
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"docling found more than %d cells, places and references in the document: split it into smaller files", maxParts)
 	}
 	return json.Unmarshal(text, v)
-}
-
-func tooMany(what string, most int) error {
-	return taskerr.Errorf(taskerr.QuotaExceeded, "docling found more than %d %s in the document: split it into smaller files",
-		most, what)
 }
 
 // parts returns how many elements of arrays follow another one, in valid JSON.
