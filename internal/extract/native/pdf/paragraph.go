@@ -55,7 +55,7 @@ const maxAbove = 99
 // pieces cuts a region's lines.
 func (sp *splitter) pieces(p *page, r region) []*piece {
 	var out []*piece
-	for _, s := range strips(r.lines) {
+	for _, s := range strips(p.known, r.lines) {
 		if s.table != nil {
 			out = append(out, &piece{page: p, table: s.table, drawn: s.drawn, column: r.box, lines: s.lines, above: maxAbove})
 			continue

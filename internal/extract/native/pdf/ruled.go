@@ -48,7 +48,7 @@ func (p *page) ruledTables(columns []float64) (tables []*ruledTable, rest []word
 	across = slices.DeleteFunc(across, func(r ruling) bool {
 		return slices.ContainsFunc(tables, func(t *ruledTable) bool { return t.contains(box{r.from, r.at, r.to, r.at}) })
 	})
-	striped, rest := stripedTables(across, down, rest, p.height)
+	striped, rest := p.stripedTables(across, down, rest)
 	tables = append(tables, striped...)
 	slices.SortFunc(tables, func(a, b *ruledTable) int {
 		return cmp.Or(cmp.Compare(a.top, b.top), cmp.Compare(a.left, b.left))

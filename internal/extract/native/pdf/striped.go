@@ -22,8 +22,8 @@ const (
 )
 
 // stripedTables finds the tables with lines between rows only. across and down are the lines of the
-// page, words those that belong to no other table, height that of the page. It returns the words that are left.
-func stripedTables(across, down []ruling, words []word, height float64) (tables []*ruledTable, rest []word) {
+// page, words those that belong to no other table. It returns the words that are left.
+func (p *page) stripedTables(across, down []ruling, words []word) (tables []*ruledTable, rest []word) {
 	rest = words
 	var partial, long []ruling
 	for _, r := range across {
@@ -43,19 +43,19 @@ func stripedTables(across, down []ruling, words []word, height float64) (tables 
 			for ; end < len(same); end++ {
 				lines := between(same[end-1], same[end], rest, looks)
 				if !tabular(lines, same[end].to-same[end].from) &&
-					!(len(parts) == 1 && same[start].at < pageStart*height && restOfCell(lines, same[start])) {
+					!(len(parts) == 1 && same[start].at < pageStart*p.height && restOfCell(lines, same[start])) {
 					break
 				}
 				parts = append(parts, lines)
 			}
 			stripes := same[start:end]
 			if last := stripes[len(stripes)-1]; end == len(same) {
-				if lines := unended(last, rest, height, looks); len(lines) > 0 {
+				if lines := unended(last, rest, p.height, looks); len(lines) > 0 {
 					parts = append(parts, lines)
 					stripes = append(slices.Clone(stripes), ruling{lines[len(lines)-1].bottom + 1, last.from, last.to})
 				}
 			}
-			if t := stripedTable(stripes, parts, partial); t != nil && !t.unlabelled(rest) && !slices.ContainsFunc(down,
+			if t := stripedTable(p.known, stripes, parts, partial); t != nil && !t.unlabelled(rest) && !slices.ContainsFunc(down,
 				func(d ruling) bool { return t.contains(box{d.at, d.from, d.at, d.to}) }) {
 				tables = append(tables, t)
 				rest = slices.DeleteFunc(slices.Clone(rest), func(w word) bool { return t.contains(w.box) })
@@ -143,7 +143,7 @@ func restOfCell(lines []line, stripe ruling) bool {
 }
 
 // stripedTable returns the table of the parts between lines, or nil if the text has no columns.
-func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTable {
+func stripedTable(known *vocabulary, stripes []ruling, parts [][]line, partial []ruling) *ruledTable {
 	var cells []cell
 	wide, at := 0, 0
 	for _, lines := range parts {
@@ -178,7 +178,7 @@ func stripedTable(stripes []ruling, parts [][]line, partial []ruling) *ruledTabl
 	}
 	t := &ruledTable{
 		box:   box{top.from, top.at, top.to, bottom.at},
-		table: fill(grouped, n), columns: []float64{top.from, top.to},
+		table: fill(known, grouped, n), columns: []float64{top.from, top.to},
 		size: cells[0].words[0].em(), order: cells[0].order,
 	}
 	if oneColumn(t.table) {

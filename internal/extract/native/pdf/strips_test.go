@@ -24,7 +24,7 @@ func TestCostOfStrips(t *testing.T) { // not parallel: allocations are counted
 			lines = append(lines, placed(top, false, "0:word", "60:word"), placed(top+13, true, "0:1.1", "60:Title"),
 				placed(top+26, false, "60:word"))
 		}
-		return testing.AllocsPerRun(1, func() { strips(lines) }) / float64(len(lines))
+		return testing.AllocsPerRun(1, func() { strips(nil, lines) }) / float64(len(lines))
 	}
 	if few, many := perLine(40), perLine(320); many > 2*few {
 		t.Errorf("%.0f allocations for each line of a short page, %.0f of a long one", few, many)

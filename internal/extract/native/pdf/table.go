@@ -33,7 +33,7 @@ type strip struct {
 
 // strips finds the tables in a region's lines. Other lines with several cells, such as a form or the labels of
 // a drawing, are best read in the order in which they were written.
-func strips(lines []line) []strip {
+func strips(known *vocabulary, lines []line) []strip {
 	var out []strip
 	var text []line
 	flush := func() {
@@ -55,11 +55,11 @@ func strips(lines []line) []strip {
 			at++
 			continue
 		}
-		end, wide := tableLines(lines, at)
+		end, wide := tableLines(known, lines, at)
 		if notes := notesBelow(lines[at:end]); notes < end-at {
 			end, wide = at+notes, several(lines[at:at+notes])
 		}
-		start, table := tableWithin(lines[at:end], wide)
+		start, table := tableWithin(known, lines[at:end], wide)
 		text = append(text, asWritten(lines[at:at+start])...)
 		if table != nil {
 			flush()
@@ -93,10 +93,10 @@ func withTables(l line) (tables []strip, beside []line) {
 
 // tableWithin returns the table at the end of lines and its first line, because text right above a table may
 // look like a part of it. Without a table, start is len(lines).
-func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
+func tableWithin(known *vocabulary, lines []line, wide int) (start int, t *extract.Table) {
 	const tries = 4
 	for start := range lines[:min(len(lines)-1, tries)] {
-		if t := grid(lines[start:], wide); t != nil {
+		if t := grid(known, lines[start:], wide); t != nil {
 			return start, t
 		}
 		wide -= one(len(cellsOf(lines[start])) >= 2)
@@ -107,7 +107,7 @@ func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 // tableLines returns how far a table that begins at lines[at] would reach, and how many of its lines have two
 // or more cells. A title ends it unless the lines above and below are no tables without each other: the titles of groups are
 // rows. The first one decides for all.
-func tableLines(lines []line, at int) (end, wide int) {
+func tableLines(known *vocabulary, lines []line, at int) (end, wide int) {
 	decided := false
 	return tableRows(lines, at, func(title, wide int) bool {
 		if decided {
@@ -115,7 +115,8 @@ func tableLines(lines []line, at int) (end, wide int) {
 		}
 		decided = true
 		next, rows := tableRows(lines, title+1, func(int, int) bool { return true })
-		return grid(lines[at:title], wide) != nil && grid(lines[title+1:next], rows) != nil || grid(lines[at:next], wide+rows) == nil
+		return grid(known, lines[at:title], wide) != nil && grid(known, lines[title+1:next], rows) != nil ||
+			grid(known, lines[at:next], wide+rows) == nil
 	})
 }
 
@@ -187,7 +188,7 @@ func asWritten(lines []line) []line {
 }
 
 // grid makes a table of lines, wide of which have two or more cells. It returns nil if they are not a table.
-func grid(lines []line, wide int) *extract.Table {
+func grid(known *vocabulary, lines []line, wide int) *extract.Table {
 	if wide < 2 {
 		return nil
 	}
@@ -214,7 +215,7 @@ func grid(lines []line, wide int) *extract.Table {
 	}
 	for _, group := range []func([]cell) [][]cell{byStream, byHeight} {
 		if grouped := group(cells); regular(grouped, n) && !slices.ContainsFunc(grouped, collapsed) {
-			return fill(grouped, n)
+			return fill(known, grouped, n)
 		}
 	}
 	return nil

@@ -60,6 +60,32 @@ func TestTableWithCellsOfSeveralLines(t *testing.T) {
 		"that only ever rises|2021 / Drain|stop taking work|2022")
 }
 
+// A word that is parted at the end of a line is one word in a cell, too, with and without lines around the table.
+func TestHyphensInCells(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	for _, top := range []float64{100, 400} {
+		y := top
+		for _, row := range [][3][]string{
+			{{"Term"}, {"Meaning"}, {"Since"}},
+			{{"Lease"}, {"the right to work on a mes-", "sage, or up-to-", "date"}, {"2019"}},
+			{{"Fence"}, {"a number that", "only ever rises"}, {"2020-", "2021"}},
+			{{"Drain"}, {"stop taking work"}, {"2022"}},
+		} {
+			lines := 0
+			for j, c := range row {
+				m.lines(72+150*float64(j), y, 12, regular, 10, c...)
+				lines = max(lines, len(c))
+			}
+			y += 12*float64(lines) + 6
+		}
+	}
+	m.rule(70, 385, 450, 385).rule(70, 407, 450, 407).rule(70, 506, 450, 506)
+	const want = "table 1 Term|Meaning|Since / Lease|the right to work on a message, or up-to-date|2019 / Fence|a number " +
+		"that only ever rises|2020-2021 / Drain|stop taking work|2022"
+	assertBlocks(t, m, want, want)
+}
+
 // Columns so close that a gap between them looks like a space.
 func TestTightTable(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func byHeight(cells []cell) [][]cell {
 }
 
 // fill writes the rows' cells into a table.
-func fill(grouped [][]cell, columns int) *extract.Table {
+func fill(known *vocabulary, grouped [][]cell, columns int) *extract.Table {
 	t := &extract.Table{}
 	var bold []bool
 	for _, row := range grouped {
@@ -67,14 +67,18 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 			return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.lineAt, b.lineAt), cmp.Compare(a.left, b.left))
 		})
 		out := make([]extract.Cell, 0, columns)
-		next, isBold := 0, true
+		next, isBold, lineAt := 0, true, 0
 		var last textBuilder // text of the last cell of out
 		var words []word     // its words
 		for _, c := range row {
 			text := joinWords(c.words)
 			isBold = isBold && lookOf(c.words).bold
 			if c.from < next && len(out) > 0 {
-				last.add(joinTexts, text)
+				join := joinTexts
+				if c.lineAt != lineAt {
+					join, lineAt = known.join, c.lineAt
+				}
+				last.add(join, text)
 				words = append(words, c.words...)
 				continue
 			}
@@ -88,7 +92,7 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 				made.ColSpan = span
 			}
 			out = append(out, made)
-			next = c.to + 1
+			next, lineAt = c.to+1, c.lineAt
 		}
 		closeCell(out, &last, words)
 		for ; next < columns; next++ {
