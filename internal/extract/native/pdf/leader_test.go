@@ -21,13 +21,29 @@ func TestCutLeader(t *testing.T) {
 		"said.....I":               "said.....I||",
 		"1,2,.....,n":              "1,2,.....,n||",
 		"..........":               "..........||",
+		"Fraud. . . . . . . . . .": "Fraud|..........|",
+		"and so on. . . . . .":     "and so on......||",
+		"Loans 3 ����������":       "Loans 3 |..........|",
+		"����":                     "����||",
 	} {
-		title, dots, number := cutLeader(word{box: box{0, 0, 100, 12}, text: text}, leastAlone)
+		title, dots, number := cutLeader(word{box: box{0, 0, 100, 12}, text: withDots(text)}, leastAlone)
 		if dots.text == "" {
 			number.text = ""
 		}
 		if got := fmt.Sprintf("%s|%s|%s", title.text, dots.text, number.text); got != want {
 			t.Errorf("%s: got %s", text, got)
+		}
+	}
+}
+
+// TestLeaderOfSpacedDots: a word of dots may have narrow spaces in it.
+func TestLeaderOfSpacedDots(t *testing.T) {
+	t.Parallel()
+	for want, line := range map[string]line{
+		"crime 467": lineOf("0:crime", "30:. .", "45:.", "60:467"), "crime . . 467": lineOf("0:crime", "30:. .", "60:467"),
+	} {
+		if got := joinWords(line.words()); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -113,11 +113,12 @@ func withoutLeaders(words []word) []word {
 	}
 	out := make([]word, 0, len(words))
 	for start := 0; start < len(words); {
-		end := start
+		end, dots := start, 0
 		for end < len(words) && onlyDots(words[end].text) {
+			dots += len(strings.Fields(words[end].text))
 			end++
 		}
-		if end-start < 3 && !(end > start && len(words[start].text) > 3) {
+		if dots < 3 && !(end > start && len(words[start].text) > 3) {
 			end = max(end, start+1)
 			out = append(out, words[start:end]...)
 		}
@@ -134,15 +135,16 @@ func hasLeader(words []word) bool {
 			n = 0
 			continue
 		}
-		if n++; n == 3 || len(w.text) > 3 {
+		if n += len(strings.Fields(w.text)); n >= 3 || len(w.text) > 3 {
 			return true
 		}
 	}
 	return false
 }
 
+// onlyDots reports whether a word is dots, which may have narrow spaces between them.
 func onlyDots(s string) bool {
-	return s != "" && (s[0] == '.' || s[0] >= utf8.RuneSelf) && strings.Trim(s, ".…·") == ""
+	return s != "" && (s[0] == '.' || s[0] >= utf8.RuneSelf) && strings.Trim(s, ".…· ") == ""
 }
 
 // touches reports whether two words side by side are parts of one: poppler parts a word where its font or its size

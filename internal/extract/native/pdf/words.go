@@ -87,6 +87,7 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 // appendWord appends a word of poppler's. A dot leader is split from the title before it and from the number after it, and a
 // bullet from the Chinese or Japanese that follows without a gap: an opening bracket has its own room before it.
 func appendWord(words []word, w word) []word {
+	w.text = withDots(w.text)
 	if n := len(words); n > 0 && strings.HasSuffix(words[n-1].text, leastLeader) && words[n-1].segment == w.segment &&
 		leaderEnd.MatchString(w.text) {
 		if title, dots, _ := cutLeader(words[n-1], len(leastLeader)); dots.text != "" {
@@ -120,6 +121,19 @@ func appendWord(words []word, w word) []word {
 
 // leaderEnd matches what a dot leader leads to: the number of a page, also as A-3 or iv, or an amount.
 var leaderEnd = pattern.New(`^(?:(?:\p{Lu}{1,2}[-–.]?)?\d+(?:[-–.]\d+)*|x{0,3}(?:i[vx]|v?i{1,3}|[vx])|[\p{Sc}(]{0,2}\d[\d.,]*[)%]?\p{Sc}?)$`)
+
+// otherLeader matches a dot leader with narrow spaces in it, or of a character that the font doesn't map to Unicode.
+var otherLeader = pattern.New(`\.(?: \.){4,}|\x{FFFD}{8,}`)
+
+// withDots makes such a leader one of dots only.
+func withDots(text string) string {
+	if !strings.Contains(text, ". .") && !strings.ContainsRune(text, utf8.RuneError) {
+		return text
+	}
+	return otherLeader.ReplaceAllStringFunc(text, func(s string) string {
+		return strings.Repeat(".", utf8.RuneCountInString(strings.ReplaceAll(s, " ", "")))
+	})
+}
 
 const (
 	leastLeader = "....."
