@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // line is the segments of one line within a column.
@@ -153,7 +155,8 @@ func touches(a, b word) bool {
 	gap, em := b.left-a.right, max(a.em(), b.em())
 	last, _ := utf8.DecodeLastRuneInString(a.text)
 	first, _ := utf8.DecodeRuneInString(b.text)
-	if b.tight || wideScript(last) && wideScript(first) || gap < 0.08*em && withoutSpace(last, first) {
+	if b.tight || wideScript(last) && wideScript(first) || gap < 0.08*em && withoutSpace(last, first) ||
+		gap < 0.15*em && last >= '0' && last <= '9' && endsNumber(a, b) {
 		return true
 	}
 	if gap > 0.05*em || gap < -0.3*a.em() {
@@ -162,6 +165,14 @@ func touches(a, b word) bool {
 	return isUpper(a.text) && isUpper(b.text) ||
 		gap > -0.05*em && (strings.ContainsRune(",.;:)]}%!?»”’®™℠", first) || strings.ContainsRune("([{«“‘", last)) ||
 		abs(gap) < 0.015*em && isInitial(a, b)
+}
+
+// numberEnding matches what is raised after the digits of an ordinal number in English or French.
+var numberEnding = pattern.New(`^(?:st|nd|rd|th|er|re|ère|[eè]me)[.,;:)]*$`)
+
+// endsNumber reports whether b is the raised ending of the number a.
+func endsNumber(a, b word) bool {
+	return b.em() < 0.9*a.em() && b.bottom < a.bottom && numberEnding.MatchString(b.text)
 }
 
 // isInitial reports whether a is a word's capital and b the rest of it, in another font or slightly smaller: it is no
