@@ -79,3 +79,11 @@ func (p *piece) separatedBy(mark string) bool {
 	words := p.lines[len(p.lines)-1].words()
 	return slices.ContainsFunc(words[1:], func(w word) bool { return w.text == mark })
 }
+
+// itemWords returns the words of a list item without its marker.
+func (p *piece) itemWords(words []word) []word {
+	if p.marker == bulletMarker && isBox(words[0]) {
+		return words
+	}
+	return words[1:]
+}

@@ -37,7 +37,7 @@ func (p *page) link(l *content.Links) {
 func (p *piece) links(b extract.Block) []extract.Link {
 	words := wordsIn(p.lines)
 	if b.Kind == extract.ListItem {
-		words = words[1:] // its marker
+		words = p.itemWords(words)
 	}
 	return linksOf(b.Text, words)
 }

@@ -33,6 +33,7 @@ const (
 	light   = "F7" // of a family that has these two weights
 	medium  = "F8"
 	typed   = "F9" // monospaced, which its name doesn't tell
+	symbols = "F0" // its hyphen is a minus
 )
 
 // toHebrew maps the characters of the font hebrew to Unicode.
@@ -103,6 +104,7 @@ func (m *maker) bytes() []byte {
 	for font, base := range map[string]string{serif: "Times-Roman", light: "Corben-Light", medium: "Corben-Medium"} {
 		fmt.Fprintf(&more, "/%s << /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /%s >> ", font, base)
 	}
+	fmt.Fprintf(&more, "/%s << /Type /Font /Subtype /Type1 /BaseFont /Symbol >> ", symbols)
 	fmt.Fprintf(&more, "/%s << /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /Foundry /FirstChar 32 "+
 		"/LastChar 126 /Widths [%s] >> ", typed, strings.Repeat("600 ", 95))
 	for i, p := range m.pages {

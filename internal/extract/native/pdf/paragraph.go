@@ -33,7 +33,7 @@ func (p *piece) text(join func(a, b string) string) string {
 		t := l.text()
 		if i == 0 {
 			if p.marker != "" {
-				t = joinWords(l.words()[1:])
+				t = joinWords(p.itemWords(l.words()))
 			}
 			s.tail = t
 			continue
@@ -161,7 +161,7 @@ func similar(a, b float64) bool { return abs(a-b) <= 0.1*max(a, b) }
 func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, string) {
 	l := r.lines[i]
 	words := l.words()
-	if len(words) > 1 && isBullet(words[0]) && words[1].left-words[0].right > 0.1*words[1].em() &&
+	if len(words) > 1 && (isBullet(words[0]) || isDash(words[0], words[1])) && words[1].left-words[0].right > 0.1*words[1].em() &&
 		(cur == nil || !cur.separatedBy(words[0].text)) {
 		return true, bulletMarker
 	}

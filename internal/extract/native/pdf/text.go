@@ -20,7 +20,14 @@ var ligatures = map[rune]string{
 var privateBullets = map[rune]rune{
 	'\uF0B7': '•', '\uF0A7': '▪', '\uF0D8': '➢', '\uF0FC': '✓', '\uF0E0': '→', '\uF0A8': '□', '\uF06E': '■',
 	'\uF06F': '□', '\uF076': '❖', '\uF071': '❑', '\uF02D': '-', '\uF020': ' ', '\uF072': '❒', '\uF077': '◆',
+	'\uF078': ticked, '\uF0FD': ticked, '\uF0FE': '☑',
 }
+
+// The states of a box to tick.
+const (
+	ticked   = '☒'
+	unticked = '☐'
+)
 
 // normalize converts a word from poppler: it spells out ligatures and drops controls and invisible characters.
 // A soft hyphen stays only at the end, where it means that the word continues on the next line. The result may
@@ -108,8 +115,20 @@ func isBullet(w word) bool {
 	case r == '-', r == '–', r == '—', r == '*', r == '◾':
 		return true
 	}
-	return r == 'o' && w.mono // Word's second level is an o in Courier
+	// Word's second level is an o in Courier. Subsets of symbol fonts number their glyphs from the exclamation mark on; those of
+	// formulas have letters there.
+	return r == 'o' && w.mono || r >= '!' && r <= '\'' && strings.Contains(w.face, "symbol") && !strings.Contains(w.face, "math")
 }
+
+// isDash reports whether a minus, which symbol fonts have for a dash, is the bullet of the text after it, and not the sign of
+// a number or of a variable.
+func isDash(w, next word) bool {
+	n := letters(next.text)
+	return w.text == "−" && !next.math && (n > 1 || n == 1 && !next.italic)
+}
+
+// isBox reports whether a bullet is a box to tick: whether it is ticked is part of the item's text.
+func isBox(w word) bool { return strings.ContainsAny(w.text, "☐☑☒") }
 
 // noSpaceBetween reports whether two texts are joined without a space: one is Chinese or Japanese where they meet.
 func noSpaceBetween(before, after string) bool {

@@ -1,0 +1,16 @@
+package pdf_test
+
+import "testing"
+
+// Subsets of symbol fonts number their glyphs from the exclamation mark on, and the hyphen of a symbol font is a minus.
+func TestBulletsOfSymbolFonts(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().text(72, 80, regular, 10, "There are some:")
+	m.text(80, 93, symbols, 10, "!").text(110, 93, regular, 10, "the first one, which is so long that it has to go on in a")
+	m.text(110, 106, regular, 10, "second line")
+	m.text(110, 119, symbols, 10, "-").text(122, 119, regular, 10, "a part of it")
+	m.text(80, 132, symbols, 10, "!").text(110, 132, regular, 10, "the second one")
+	m.text(72, 170, symbols, 10, "-").text(82, 170, regular, 10, "5 is less than nothing.")
+	assertBlocks(t, m, "paragraph There are some:", "item 0 - the first one, which is so long that it has to go on in a second line",
+		"item 1 - a part of it", "item 0 - the second one", "paragraph − 5 is less than nothing.")
+}
