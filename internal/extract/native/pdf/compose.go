@@ -26,6 +26,7 @@ type composer struct {
 	title float64   // size of the document's title; zero: there was none yet
 	begun bool      // the text below the title has begun
 	marks []float64 // left edges of the markers of the list's open levels
+	item  *piece    // the last item of the list; nil: marks is empty
 }
 
 // maxText limits a block that is joined from parts, in bytes.
@@ -76,9 +77,21 @@ func (c *composer) block(p *piece, text string) extract.Block {
 	return extract.Block{Kind: extract.Paragraph, Text: text}
 }
 
-// depth returns how deep a list item is nested, from its marker's left edge.
+// depth returns how deep a list item is nested, from its marker's left edge. In another column or on another page, all edges
+// may have moved.
 func (c *composer) depth(p *piece) int {
 	left := p.lines[0].left
+	at := func(x float64) bool {
+		return slices.ContainsFunc(c.marks, func(mark float64) bool { return abs(mark-x) <= 0.5*p.size })
+	}
+	if c.item != nil && c.item.column != p.column && !at(left) {
+		if moved := p.column.left - c.item.column.left; at(left - moved) {
+			for i := range c.marks {
+				c.marks[i] += moved
+			}
+		}
+	}
+	c.item = p
 	for len(c.marks) > 0 && c.marks[len(c.marks)-1] > left+0.5*p.size {
 		c.marks = c.marks[:len(c.marks)-1]
 	}
@@ -93,12 +106,13 @@ func (c *composer) put(b extract.Block, p *piece) error {
 	place := extract.Box{}
 	place.Left, place.Top, place.Right, place.Bottom = fractions(p)
 	b.Page, b.Box = p.page.number, &place
-	if b.Kind != extract.ListItem {
-		c.marks = nil
-	}
 	flowing := b.Kind == extract.Paragraph || b.Kind == extract.ListItem
+	goesOn := c.open != nil && len(c.open.Text) < maxText && b.Kind == extract.Paragraph && c.continues(p, b.Text)
+	if b.Kind != extract.ListItem && !c.withinList(b, p, goesOn) {
+		c.marks, c.item = nil, nil
+	}
 	if c.open != nil && len(c.open.Text) < maxText {
-		if b.Kind == extract.Paragraph && c.continues(p, b.Text) {
+		if goesOn {
 			head, rest := b.Text, ""
 			if c.open.Page != b.Page {
 				head, rest = firstSentence(b.Text)
@@ -134,6 +148,11 @@ func (c *composer) put(b extract.Block, p *piece) error {
 		return nil
 	}
 	return c.send(b)
+}
+
+// withinList reports whether the list goes on below a block: it is the rest of an item on another page, or a footnote.
+func (c *composer) withinList(b extract.Block, p *piece, goesOn bool) bool {
+	return c.item != nil && b.Kind == extract.Paragraph && (goesOn && c.open.Kind == extract.ListItem || p.size < 0.93*c.item.size)
 }
 
 // sentenceEnd matches the end of a sentence before the start of another.
