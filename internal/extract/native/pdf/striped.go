@@ -173,7 +173,7 @@ func stripedTable(known *vocabulary, stripes []ruling, parts [][]line, partial [
 	top, bottom := stripes[0], stripes[len(stripes)-1]
 	spread(cells, cuts, partial, top)
 	grouped, head := stripedRows(stripes, cells, n)
-	if !regular(grouped, n) {
+	if !regular(grouped, n) || inColumns(grouped, n) {
 		return nil
 	}
 	t := &ruledTable{

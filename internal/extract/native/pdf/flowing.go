@@ -1,0 +1,52 @@
+package pdf
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// leastFlowing is how many rows go on in the next one in a column of running text.
+const leastFlowing = 4
+
+// inColumns reports whether the rows of a table are lines of running text in columns: in each column, the text goes on from
+// row to row.
+func inColumns(rows [][]cell, columns int) bool {
+	for at := range columns {
+		right := 0.0
+		for _, row := range rows {
+			for _, c := range row {
+				if c.from == at && c.to == at {
+					right = max(right, c.right)
+				}
+			}
+		}
+		flowing, all := 0, 0
+		var last []word // of the column in the row before
+		for _, row := range rows {
+			above := last
+			last = nil
+			for _, c := range row {
+				if c.from != at || c.to != at {
+					continue
+				}
+				if above != nil && last == nil {
+					all++
+					flowing += one(flows(above, c.words, right))
+				}
+				last = c.words
+			}
+		}
+		if flowing*4 <= all || flowing < leastFlowing {
+			return false
+		}
+	}
+	return true
+}
+
+// flows reports whether a line that may reach to the right edge goes on in the next one: that line's first word had no room, and
+// is within a sentence.
+func flows(line, next []word, right float64) bool {
+	first, _ := utf8.DecodeRuneInString(next[0].text)
+	end := line[len(line)-1]
+	return unicode.IsLower(first) && !endsSentence(end.text) && right-end.right < next[0].width()+1.2*end.em()
+}
