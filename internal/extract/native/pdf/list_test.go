@@ -14,3 +14,13 @@ func TestBulletsOfSymbolFonts(t *testing.T) {
 	assertBlocks(t, m, "paragraph There are some:", "item 0 - the first one, which is so long that it has to go on in a second line",
 		"item 1 - a part of it", "item 0 - the second one", "paragraph − 5 is less than nothing.")
 }
+
+// A list goes on below those within its items, though another number was the last one.
+func TestListWithinAnItem(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().text(72, 80, regular, 10, "a)").text(92, 80, regular, 10, "The first one has these parts:")
+	m.text(92, 93, regular, 10, "1)").text(112, 93, regular, 10, "one part").text(92, 106, regular, 10, "2)")
+	m.text(112, 106, regular, 10, "another part").text(72, 130, regular, 10, "b)").text(92, 130, regular, 10, "The second one has none.")
+	assertBlocks(t, m, "item 0 a) The first one has these parts:", "item 1 1) one part", "item 1 2) another part",
+		"item 0 b) The second one has none.")
+}

@@ -63,24 +63,41 @@ func (sp *splitter) opensList(words []word, fresh bool, size float64) bool {
 	}
 	rs := readings(words[0])
 	for _, r := range rs {
-		if last := sp.last; r.shape == last.shape && r.value == last.value+1 && abs(r.left-last.left) < 2*size {
-			sp.last = r
-			return true
+		if r.follows(sp.last, size) {
+			return sp.counts(r)
 		}
 	}
 	if !fresh || isNegative(words) {
 		return false
 	}
 	for _, r := range rs {
+		if r.follows(sp.lists[r.shape], size) { // below the items of a list within the item before
+			return sp.counts(r)
+		}
+	}
+	for _, r := range rs {
 		if r.shape == "(#)" && r.value >= leastLarge && (r.shape != sp.last.shape || r.value != sp.last.value+1) {
 			continue
 		}
 		if r.value == 1 || strings.Contains(r.shape, "#") {
-			sp.last = r
-			return true
+			return sp.counts(r)
 		}
 	}
 	return false
+}
+
+// follows reports whether a number is the next one of a list.
+func (o ordinalSeen) follows(last ordinalSeen, size float64) bool {
+	return o.shape == last.shape && o.value == last.value+1 && abs(o.left-last.left) < 2*size
+}
+
+// counts notes the number of an item. It returns true.
+func (sp *splitter) counts(r ordinalSeen) bool {
+	if sp.lists == nil {
+		sp.lists = map[string]ordinalSeen{}
+	}
+	sp.last, sp.lists[r.shape] = r, r
+	return true
 }
 
 // leastLarge is the least number in parentheses that no list begins with.

@@ -45,8 +45,9 @@ func (p *piece) text(join func(a, b string) string) string {
 
 // splitter cuts regions into pieces.
 type splitter struct {
-	last  ordinalSeen      // the last number of a list
-	edges map[int]struct{} // the left edges of running text, see edgeOf
+	last  ordinalSeen            // the last number of a list
+	lists map[string]ordinalSeen // the last numbers of all lists, by their shape
+	edges map[int]struct{}       // the left edges of running text, see edgeOf
 }
 
 // maxAbove is the distance above a piece that is the first.
