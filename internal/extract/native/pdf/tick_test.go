@@ -1,0 +1,36 @@
+package pdf_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// square draws a box to tick with its upper left corner at x, y.
+func (m *maker) square(x, y float64) *maker {
+	return m.rule(x, y, x+10, y).rule(x, y+10, x+10, y+10).rule(x, y, x, y+10).rule(x+10, y, x+10, y+10)
+}
+
+// The fields of a form that can be ticked have no text: their states are in their attributes.
+func TestTickedFields(t *testing.T) {
+	t.Parallel()
+	const field = "<< /Type /Annot /Subtype /Widget /FT /Btn /Rect "
+	m := (&maker{annots: field + "[72 690 84 702] /AS /Yes >> " + field + "[172 690 184 702] /AS /Off >> " +
+		"<< /Type /Annot /Subtype /Widget /Rect [112 650 124 662] /AP << /N << /1 7 0 R /Off 7 0 R >> >> " +
+		"/Parent << /FT /Btn /V /1 >> >> " +
+		field + "[72 610 84 622] /Ff 65536 /AS /Yes >> " + field + "[72 570 84 582] /F 2 /AS /Yes >> "}).page()
+	m.text(90, 150, regular, 10, "Female").text(190, 150, regular, 10, "Male")
+	m.text(72, 190, regular, 10, "Married")
+	m.text(130, 190, regular, 10, "Single")
+	m.text(90, 230, regular, 10, "Press here").text(90, 270, regular, 10, "Not shown")
+	assertBlocks(t, m, "item 0 - ☒ Female ☐ Male", "paragraph Married ☒ Single", "paragraph Press here", "paragraph Not shown")
+}
+
+// A box that is drawn is ticked by what is written in it. If none has such a mark, strokes may tick them.
+func TestTickedSquares(t *testing.T) {
+	t.Parallel()
+	for mark, want := range map[string]string{"X": "item 0 - ☒ Female ☐ Male", "": "paragraph Female Male"} {
+		m := (&maker{}).page().square(72, 142).square(172, 142)
+		m.text(90, 150, regular, 10, "Female").text(190, 150, regular, 10, "Male").text(74, 150, regular, 8, mark)
+		t.Run(mark, func(t *testing.T) { t.Parallel(); assertBlocks(t, m, strings.Split(want, "/")...) })
+	}
+}
