@@ -9,21 +9,22 @@ type Link struct {
 	Address string
 }
 
-// Button is a box to tick in a form.
-type Button struct {
+// Field is a field of a form.
+type Field struct {
 	Box
 
-	On bool
+	Button bool // a box to tick; else it has text
+	On     bool // it is ticked
 }
 
-// Links are those of a page of this size, as it is shown, and its buttons.
+// Links are those of a page of this size, as it is shown, and its fields.
 type Links struct {
 	Width, Height float64
 	All           []Link
-	Buttons       []Button
+	Fields        []Field
 }
 
-// ReadLinks returns the areas of a page that lead to addresses (12.5.6.5, 12.6.4.8), or can be ticked.
+// ReadLinks returns the areas of a page that lead to addresses (12.5.6.5, 12.6.4.8), or are fields of a form (12.7).
 func ReadLinks(f *object.File, p *object.Page) *Links {
 	m, width, height := pageMatrix(p)
 	out := &Links{Width: width, Height: height}
@@ -32,8 +33,8 @@ func ReadLinks(f *object.File, p *object.Page) *Links {
 			out.All = append(out.All, Link{m.around(r), l.Address})
 		}
 	}
-	for _, b := range f.Buttons(p) {
-		out.Buttons = append(out.Buttons, Button{m.around(b.Area), b.On})
+	for _, field := range f.Fields(p) {
+		out.Fields = append(out.Fields, Field{m.around(field.Area), field.Button, field.On})
 	}
 	return out
 }
