@@ -166,6 +166,9 @@ func (p *page) draw(d *content.Drawing) {
 	for _, b := range d.Dots {
 		p.dots = append(p.dots, box{b.Left, b.Top, b.Right, b.Bottom})
 	}
+	for _, b := range d.Marks {
+		p.marks = append(p.marks, box{b.Left, b.Top, b.Right, b.Bottom})
+	}
 	for _, f := range d.Fills {
 		if !f.White {
 			p.fills = append(p.fills, box{f.Left, f.Top, f.Right, f.Bottom})

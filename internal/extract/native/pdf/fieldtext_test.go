@@ -43,7 +43,8 @@ func TestTextFields(t *testing.T) {
 		got = append(got, fmt.Sprint(w.text, w.segment))
 	}
 	want := []string{
-		"Name:0", "Alice0", "Miller0", "City:1", "Berlin1", "Price:2", "122", "Notes:3", "Far:4", "$5", "Signature6", "first10", "second12", "away13",
+		"Name:0", "Alice0", "Miller0", "City:1", "Berlin1", "Price:2", "122", "Notes:3", "Far:4", "$5",
+		"Signature6", "first10", "second12", "away13",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf(" got %v\nwant %v", got, want)

@@ -39,6 +39,7 @@ func (p *page) fillFields(l *content.Links) {
 	}
 	p.fillTexts(texts)
 	all = append(all, p.drawnButtons(all)...)
+	p.marks = nil
 	if len(all) > maxTicks {
 		return
 	}
@@ -50,8 +51,8 @@ func (p *page) fillFields(l *content.Links) {
 	}
 }
 
-// drawnButtons returns the small squares that the page draws, except fields of a form, if some have a mark written in them.
-// Otherwise a stroke may tick them, of which nothing is known.
+// drawnButtons returns the small squares that the page draws, except fields of a form, if some have a mark in them: written, or
+// drawn over most of the square. Otherwise they may be something else.
 func (p *page) drawnButtons(fields []button) (all []button) {
 	marked := false
 	for _, b := range tickBoxes(p.rules) {
@@ -62,7 +63,10 @@ func (p *page) drawnButtons(fields []button) (all []button) {
 		if in >= 0 && !isTick(p.words[in]) {
 			continue
 		}
-		all, marked = append(all, button{b, in >= 0}), marked || in >= 0
+		on := in >= 0 || slices.ContainsFunc(p.marks, func(m box) bool {
+			return b.contains(m) && max(m.width(), m.height()) > 0.4*b.width()
+		})
+		all, marked = append(all, button{b, on}), marked || on
 	}
 	if !marked {
 		return nil

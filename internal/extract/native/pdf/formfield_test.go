@@ -1,9 +1,6 @@
 package pdf_test
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // square draws a box to tick with its upper left corner at x, y.
 func (m *maker) square(x, y float64) *maker {
@@ -25,12 +22,21 @@ func TestTickedFields(t *testing.T) {
 	assertBlocks(t, m, "item 0 - ☒ Female ☐ Male", "paragraph Married ☒ Single", "paragraph Press here", "paragraph Not shown")
 }
 
-// A box that is drawn is ticked by what is written in it. If none has such a mark, strokes may tick them.
+// A box that is drawn is ticked by what is written or drawn in it. If none has such a mark, they may be something else.
 func TestTickedSquares(t *testing.T) {
 	t.Parallel()
-	for mark, want := range map[string]string{"X": "item 0 - ☒ Female ☐ Male", "": "paragraph Female Male"} {
+	const ticked = "item 0 - ☒ Female ☐ Male"
+	for about, tt := range map[string]struct{ letter, drawn, want string }{
+		"letter":    {"X", "", ticked},
+		"strokes":   {"", "74 692 m 80 698 l 80 692 m 74 698 l S", ticked},
+		"area":      {"", "73 694 m 75 692 l 81 699 l 75 694 l f", ticked},
+		"white":     {"", "q 1 1 1 RG 74 692 m 80 698 l S Q", "paragraph Female Male"},
+		"elsewhere": {"", "74 392 m 80 398 l S", "paragraph Female Male"},
+		"digit":     {"1", "", "paragraph 1 Female Male"},
+	} {
 		m := (&maker{}).page().square(72, 142).square(172, 142)
-		m.text(90, 150, regular, 10, "Female").text(190, 150, regular, 10, "Male").text(74, 150, regular, 8, mark)
-		t.Run(mark, func(t *testing.T) { t.Parallel(); assertBlocks(t, m, strings.Split(want, "/")...) })
+		m.text(90, 150, regular, 10, "Female").text(190, 150, regular, 10, "Male").text(74, 150, regular, 8, tt.letter)
+		m.pages[0].WriteString(tt.drawn + "\n")
+		t.Run(about, func(t *testing.T) { t.Parallel(); assertBlocks(t, m, tt.want) })
 	}
 }

@@ -10,8 +10,12 @@ func TestRaisedEndings(t *testing.T) {
 		bottom         float64
 		want           string
 	}{
-		{"25", "th", 9, "25th day"}, {"1", "st,", 9, "1st, day"}, {"1", "er", 9, "1er day"}, {"25", "a", 9, "25 a day"},
-		{"25", "th", 12, "25 th day"}, {"x", "th", 9, "x th day"},
+		{"25", "th", 9, "25th day"},
+		{"1", "st,", 9, "1st, day"},
+		{"1", "er", 9, "1er day"},
+		{"25", "a", 9, "25 a day"},
+		{"25", "th", 12, "25 th day"},
+		{"x", "th", 9, "x th day"},
 	} {
 		words := []word{
 			{box: box{0, 0, 10, 12}, style: style{size: 10}, text: tt.number},

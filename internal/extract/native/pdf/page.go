@@ -69,6 +69,7 @@ type page struct {
 	rules         []rule // what it draws
 	fills         []box  // areas in a colour
 	dots          []box  // small round shapes
+	marks         []box  // other small shapes; nil once the page's fields are filled
 	fromImage     bool   // its words were read from an image
 	turned        rotation
 	skew          float64 // of its image, see Reading

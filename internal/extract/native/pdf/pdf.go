@@ -20,7 +20,7 @@ import (
 
 const (
 	name    = "native/pdf"
-	version = 14
+	version = 15
 
 	// rangePages is how many pages one run of poppler reads. Its memory grows with them, and Limits.Time
 	// applies to each run.

@@ -9,7 +9,7 @@ const maxAnnotations = 5_000
 // are no part of the page's layout.
 func (in *interpreter) annotations(p *object.Page) {
 	out := in.out
-	lines, fills, dots := out.Lines, out.Fills, out.Dots
+	lines, fills, dots, marks := out.Lines, out.Fills, out.Dots, out.Marks
 	in.resources, in.fonts = p.Resources, map[object.Name]*Font{}
 	all := in.file.Array(p.Dict["Annots"])
 	out.Unknown = out.Unknown || len(all) > maxAnnotations
@@ -21,7 +21,7 @@ func (in *interpreter) annotations(p *object.Page) {
 			out.Unknown = true
 		}
 	}
-	out.Lines, out.Fills, out.Dots = lines, fills, dots
+	out.Lines, out.Fills, out.Dots, out.Marks = lines, fills, dots, marks
 }
 
 // annotation draws an annotation's form, scaled into its rectangle (12.5.5).

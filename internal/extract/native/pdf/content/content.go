@@ -21,6 +21,7 @@ type Drawing struct {
 	Lines         []Line
 	Fills         []Fill
 	Dots          []Box // small round shapes, such as the bullets of lists
+	Marks         []Box // small shapes that are neither lines nor rectangles, such as those that tick a box
 	Texts         []Text
 	Unknown       bool // there is text that Texts may lack
 }

@@ -71,6 +71,7 @@ func (in *interpreter) paint(op object.Operator) {
 			}
 		}
 		in.dots(op)
+		in.marks(op)
 		switch op {
 		case "S", "s", "B", "B*", "b", "b*":
 			in.strokePath()
