@@ -10,7 +10,7 @@ const (
 	sameEdge  = 1.0 // between ends of a box's edges
 	boxEdges  = 400 // of a page that are short; more are a drawing's
 	squarish  = 0.25
-	besideBox = 3.0 // points between boxes that are cells
+	besideBox = 1.0 // points between boxes that are cells
 )
 
 // withoutBoxes returns the lines of a page without the edges of small squares that stand alone.

@@ -40,3 +40,14 @@ func TestTickedSquares(t *testing.T) {
 		t.Run(about, func(t *testing.T) { t.Parallel(); assertBlocks(t, m, tt.want) })
 	}
 }
+
+// The boxes of lines that are close to each other nearly touch.
+func TestTickedSquaresInAColumn(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	for i, label := range []string{"First choice", "Second choice", "Third choice"} {
+		m.square(72, 142+12*float64(i)).text(90, 150+12*float64(i), regular, 10, label)
+	}
+	m.text(74, 162, regular, 8, "X")
+	assertBlocks(t, m, "item 0 - ☐ First choice", "item 0 - ☒ Second choice", "item 0 - ☐ Third choice")
+}
