@@ -24,3 +24,16 @@ func TestListWithinAnItem(t *testing.T) {
 	assertBlocks(t, m, "item 0 a) The first one has these parts:", "item 1 1) one part", "item 1 2) another part",
 		"item 0 b) The second one has none.")
 }
+
+// A list goes on in the next column.
+func TestListInColumns(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	left, right := prose("left", 20, 9), prose("right", 20, 8)
+	m.lines(60, 80, 12, regular, 10, left...)
+	m.text(60, 335, regular, 10, "a)").text(75, 335, regular, 10, "The item that ends the first column.")
+	m.text(310, 80, regular, 10, "b)").text(325, 80, regular, 10, "The item that begins the other one.")
+	m.lines(310, 107, 12, regular, 10, right...)
+	assertBlocks(t, m, paragraphOf(left), "item 0 a) The item that ends the first column.",
+		"item 0 b) The item that begins the other one.", paragraphOf(right))
+}

@@ -16,17 +16,18 @@ type ordinalSeen struct {
 	shape string  // for example "#." or "(a)"
 	value int     // from 1
 	left  float64 // left edge of its word
+	inset float64 // from the left edge of its column
 }
 
 // readings returns the meanings of a list number: "i)" is the ninth letter or the first Roman number.
-func readings(w word) []ordinalSeen {
+func readings(w word, column float64) []ordinalSeen {
 	m := ordinal.FindStringSubmatch(w.text)
 	if m == nil {
 		return nil
 	}
 	shape := func(mark string) string { return m[1] + mark + m[3] }
 	if n, err := strconv.Atoi(m[2]); err == nil {
-		return []ordinalSeen{{shape("#"), n, w.left}}
+		return []ordinalSeen{{shape("#"), n, w.left, w.left - column}}
 	}
 	var out []ordinalSeen
 	letter, roman := "a", "i"
@@ -34,10 +35,10 @@ func readings(w word) []ordinalSeen {
 		letter, roman = "A", "I"
 	}
 	if len(m[2]) == 1 {
-		out = append(out, ordinalSeen{shape(letter), int(m[2][0]|0x20-'a') + 1, w.left})
+		out = append(out, ordinalSeen{shape(letter), int(m[2][0]|0x20-'a') + 1, w.left, w.left - column})
 	}
 	if n := romanValue(strings.ToLower(m[2])); n > 0 {
-		out = append(out, ordinalSeen{shape(roman), n, w.left})
+		out = append(out, ordinalSeen{shape(roman), n, w.left, w.left - column})
 	}
 	return out
 }
@@ -54,16 +55,16 @@ func romanValue(s string) int {
 	return 0
 }
 
-// opensList reports whether the first of the words starts or continues a list: it follows the last number at the same
-// position, or, at the start of a piece, is a first number or any number in digits. A number in parentheses may be
-// negative, or the area code of a telephone number.
-func (sp *splitter) opensList(words []word, fresh bool, size float64) bool {
+// opensList reports whether the first of the words, in a column with this left edge, starts or continues a list: it follows the
+// last number at the same position, or, at the start of a piece, is the next number of another list, a first number, or any number
+// in digits. A number in parentheses may be negative, or the area code of a telephone number.
+func (sp *splitter) opensList(column float64, words []word, fresh bool, size float64) bool {
 	if isPhone(words) || isNegative(words) && slices.ContainsFunc(words, isSign) {
 		return false
 	}
-	rs := readings(words[0])
+	rs := readings(words[0], column)
 	for _, r := range rs {
-		if r.follows(sp.last, size) {
+		if r.follows(sp.last) && abs(r.left-sp.last.left) < 2*size {
 			return sp.counts(r)
 		}
 	}
@@ -71,12 +72,13 @@ func (sp *splitter) opensList(words []word, fresh bool, size float64) bool {
 		return false
 	}
 	for _, r := range rs {
-		if r.follows(sp.lists[r.shape], size) { // below the items of a list within the item before
+		// The items of another list may be within the one before, and a list may go on in the next column.
+		if last := sp.lists[r.shape]; r.follows(last) && min(abs(r.left-last.left), abs(r.inset-last.inset)) < 2*size {
 			return sp.counts(r)
 		}
 	}
 	for _, r := range rs {
-		if r.shape == "(#)" && r.value >= leastLarge && (r.shape != sp.last.shape || r.value != sp.last.value+1) {
+		if r.shape == "(#)" && r.value >= leastLarge && !r.follows(sp.last) {
 			continue
 		}
 		if r.value == 1 || strings.Contains(r.shape, "#") {
@@ -87,8 +89,8 @@ func (sp *splitter) opensList(words []word, fresh bool, size float64) bool {
 }
 
 // follows reports whether a number is the next one of a list.
-func (o ordinalSeen) follows(last ordinalSeen, size float64) bool {
-	return o.shape == last.shape && o.value == last.value+1 && abs(o.left-last.left) < 2*size
+func (o ordinalSeen) follows(last ordinalSeen) bool {
+	return o.shape == last.shape && o.value == last.value+1
 }
 
 // counts notes the number of an item. It returns true.

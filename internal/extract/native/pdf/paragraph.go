@@ -169,7 +169,7 @@ func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, 
 	fresh := cur == nil || sp.parted(r, i, cur, leading)
 	if len(words) > 1 && ordinal.MatchString(words[0].text) {
 		opens := fresh || endsSentence(cur.lines[len(cur.lines)-1].text())
-		if sp.opensList(words, opens, l.size) {
+		if sp.opensList(r.left, words, opens, l.size) {
 			return true, words[0].text
 		}
 	}
