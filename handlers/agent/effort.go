@@ -3,21 +3,30 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // maxEffort bounds the steps of one check: about half a second and 100 MB. Without it a schema of a kilobyte, whose
-// parts name each other twice, takes a processor for ever, and the memory of the worker.
-const maxEffort = 200_000
+// parts name each other twice, takes a processor for ever, and the memory of the worker. So do patterns with
+// repetitions: an instruction that is compiled is a step, and so are stepOfMatch that a match may look at.
+const (
+	maxEffort      = 200_000
+	maxPatternSize = 20_000 // of one pattern, in instructions
+	stepOfMatch    = 1_000  // bytes of the text times instructions
+)
 
-var errTooComplex = fmt.Errorf("its parts refer to each other so often that checking a value takes more than %d steps: "+
-	"use fewer references in allOf, anyOf and oneOf", maxEffort)
+var errTooComplex = fmt.Errorf("checking a value takes more than %d steps, or a pattern has more than %d: use fewer "+
+	"references in allOf, anyOf and oneOf, and smaller repetitions in patterns", maxEffort, maxPatternSize)
 
-// effort counts the steps of a check. It is not safe for concurrent use.
+// effort counts the steps of a check, and of compiling the schema. It is not safe for concurrent use.
 type effort struct {
-	made  int
-	parts []part
+	made     int
+	parts    []part
+	compiled map[string]matcher // since the steps are counted
 }
 
 // part is a part of a schema that can be evaluated by itself.
@@ -40,6 +49,63 @@ func (e *effort) watch(c *jsonschema.Compiler) {
 		},
 	})
 	c.AssertVocabs()
+	c.UseRegexpEngine(e.compile)
+}
+
+// compile compiles a pattern: one of the schema, for its check and for later, or a value whose format it is.
+func (e *effort) compile(expression string) (jsonschema.Regexp, error) {
+	if m, known := e.compiled[expression]; known {
+		return m, nil
+	}
+	size, err := pattern.Size(expression)
+	if err != nil {
+		return nil, err
+	}
+	if size > maxPatternSize {
+		panic(tooComplex{})
+	}
+	e.add(size)
+	compiled, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, err
+	}
+	m := matcher{compiled, size, e}
+	e.compiled[expression] = m
+	return m, nil
+}
+
+// matcher is a pattern whose matches are counted.
+type matcher struct {
+	*regexp.Regexp
+	size   int
+	effort *effort
+}
+
+func (m matcher) MatchString(s string) bool {
+	m.effort.add(len(s) * m.size / stepOfMatch)
+	return m.Regexp.MatchString(s)
+}
+
+// add counts steps, and ends a check that has too many.
+func (e *effort) add(steps int) {
+	if e.made += steps; e.made > maxEffort {
+		panic(tooComplex{})
+	}
+}
+
+// bound calls f, whose steps are counted from here on. The error is f's, or errTooComplex.
+func (e *effort) bound(f func() error) (err error) {
+	defer func() {
+		switch reason := recover().(type) {
+		case nil:
+		case tooComplex:
+			err = errTooComplex
+		default:
+			panic(reason)
+		}
+	}()
+	e.made, e.compiled = 0, map[string]matcher{}
+	return f()
 }
 
 func width(object map[string]any) (n int) {
@@ -69,9 +135,7 @@ func (e *effort) count() {
 			format = *p.schema.Format
 		}
 		p.schema.Format = &jsonschema.Format{Name: format.Name, Validate: func(v any) error {
-			if e.made += 1 + p.width + length(v)*(1+p.names); e.made > maxEffort {
-				panic(tooComplex{})
-			}
+			e.add(1 + p.width + length(v)*(1+p.names))
 			return format.Validate(v)
 		}}
 	}
@@ -79,16 +143,9 @@ func (e *effort) count() {
 
 // validate returns what is wrong with a value; nil: nothing. The error is errTooComplex.
 func (s *shape) validate(value any) (failed *jsonschema.ValidationError, err error) {
-	defer func() {
-		switch reason := recover().(type) {
-		case nil:
-		case tooComplex:
-			failed, err = nil, errTooComplex
-		default:
-			panic(reason)
-		}
-	}()
-	s.effort.made = 0
-	failed, _ = errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(value))
-	return failed, nil
+	err = s.effort.bound(func() error {
+		failed, _ = errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(value))
+		return nil
+	})
+	return failed, err
 }

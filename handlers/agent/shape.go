@@ -38,12 +38,14 @@ func newShape(raw []byte) (*shape, error) {
 	const name = schemaAddress
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
-	if err := c.AddResource(name, value); err != nil {
-		return nil, schemaProblem(err)
-	}
 	s := &shape{raw: value, strict: enforceable(value)}
 	s.effort.watch(c)
-	if s.compiled, err = c.Compile(name); err != nil {
+	if err := s.effort.bound(func() (err error) {
+		if err = c.AddResource(name, value); err == nil {
+			s.compiled, err = c.Compile(name)
+		}
+		return err
+	}); err != nil {
 		return nil, schemaProblem(err)
 	}
 	s.effort.count()
@@ -61,6 +63,9 @@ const schemaAddress = "schema://response_schema/"
 
 // schemaProblem returns the library's error on one line, without schemaAddress.
 func schemaProblem(err error) error {
+	if errors.Is(err, errTooComplex) {
+		return err
+	}
 	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		err = invalid.Err
 	}
