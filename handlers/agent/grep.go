@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -13,6 +14,7 @@ import (
 // backtracks: one pattern could keep it busy for a minute.
 const (
 	maxPattern = 500
+	maxProgram = 2000 // instructions of a pattern
 	maxMatches = 60
 	maxLine    = 300 // bytes shown of a line
 	grepBatch  = 200 // chunks at a time
@@ -30,10 +32,18 @@ func (r *run) grep(ctx context.Context, raw string, out *result) error {
 	if args.Pattern == "" || len(args.Pattern) > maxPattern {
 		return mistaken("pattern has %d bytes: give 1 to %d", len(args.Pattern), maxPattern)
 	}
-	pattern, err := regexp.Compile(args.Pattern)
+	size, err := pattern.Size(args.Pattern)
 	if err != nil {
 		return mistaken("the pattern can't be read (%s): it is RE2, without backreferences and lookaround",
 			clip(err.Error(), 120))
+	}
+	if size > maxProgram {
+		return mistaken("the pattern has %d steps with its repetitions, and %d are allowed: repeat less, such as .* for .{0,1000}",
+			size, maxProgram)
+	}
+	expression, err := regexp.Compile(args.Pattern)
+	if err != nil {
+		return mistaken("the pattern can't be read (%s)", clip(err.Error(), 120))
 	}
 	d, err := r.document(ctx, args.Document)
 	if err != nil {
@@ -48,7 +58,10 @@ func (r *run) grep(ctx context.Context, raw string, out *result) error {
 			return fmt.Errorf("read the document: %w", err)
 		}
 		for _, p := range passages {
-			more, full := r.matches(out, p, pattern, maxMatches-found)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			more, full := r.matches(out, p, expression, maxMatches-found)
 			if found += more; full || found >= maxMatches {
 				out.note("there may be more: narrow the pattern, or read the chunks around")
 				return nil
@@ -67,10 +80,10 @@ func (r *run) grep(ctx context.Context, raw string, out *result) error {
 }
 
 // matches adds the matching lines of a passage, up to a limit. full: the result has no room for more.
-func (r *run) matches(out *result, p store.Passage, pattern *regexp.Regexp, most int) (found int, full bool) {
+func (r *run) matches(out *result, p store.Passage, expression *regexp.Regexp, most int) (found int, full bool) {
 	var lines []string
 	for line := range strings.Lines(p.Content) {
-		at := pattern.FindStringIndex(strings.TrimRight(line, "\n"))
+		at := expression.FindStringIndex(strings.TrimRight(line, "\n"))
 		if at == nil {
 			continue
 		}
