@@ -15,7 +15,7 @@ const (
 
 // The maximum header, because every slice repeats it. Further header rows are ordinary rows.
 const (
-	headerRows  = 50
+	MaxHeaders  = 50 // rows
 	headerBytes = 64 << 10
 )
 
@@ -39,7 +39,7 @@ func NewTableWriter(emit Emit, like Block) *TableWriter {
 
 // Row adds a row. A header row counts as one only before the first other row.
 func (t *TableWriter) Row(cells []Cell, header bool) {
-	if header && !t.started && len(t.header) < headerRows && t.bytes < headerBytes {
+	if header && !t.started && len(t.header) < MaxHeaders && t.bytes < headerBytes {
 		t.header = append(t.header, cells)
 	} else {
 		t.started = true

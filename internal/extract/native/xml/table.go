@@ -84,7 +84,7 @@ func (w *walker) endTable() error {
 	if ruled(t); len(t.Rows) == 0 {
 		return nil
 	}
-	t.Headers = max(t.Headers, 1)
+	t.Headers = min(max(t.Headers, 1), extract.MaxHeaders)
 	return w.out.Block(extract.Block{Kind: extract.TableKind, Table: t})
 }
 

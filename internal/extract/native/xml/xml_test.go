@@ -188,6 +188,20 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestManyHeaderRows: the header is as short as that of other formats: what is made of a table repeats it.
+func TestManyHeaderRows(t *testing.T) {
+	t.Parallel()
+	content := `<topic id="a"><body><table><tgroup><thead>` + strings.Repeat(`<row><entry>A</entry></row>`, 60) +
+		`</thead><tbody><row><entry>1</entry></row></tbody></tgroup></table></body></topic>`
+	doc, err := nativetest.Extract(t, reader(), extract.XML, []byte(content), extract.Limits{})
+	if err != nil || len(doc.Blocks) != 1 {
+		t.Fatal(doc, err)
+	}
+	if table := doc.Blocks[0].Table; table.Headers != extract.MaxHeaders || len(table.Rows) != 61 {
+		t.Errorf("%d headers of %d rows", table.Headers, len(table.Rows))
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	bomb := `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]><a>&b;</a>`
