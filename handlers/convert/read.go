@@ -126,7 +126,10 @@ func (w *work) document(ctx context.Context) (*deck.Deck, error) {
 			o.Method, w.model = "model", w.deps.Chat.Model()
 		}
 	}
-	d := compose.Document(doc, found, o)
+	d, err := compose.Document(ctx, doc, found, o)
+	if err != nil {
+		return nil, err
+	}
 	if len(d.Slides) > deck.MaxSlides {
 		return nil, taskerr.Errorf(taskerr.QuotaExceeded,
 			"the document would become more than %d slides: split it into smaller files", deck.MaxSlides)

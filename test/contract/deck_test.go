@@ -16,12 +16,15 @@ import (
 func TestDecks(t *testing.T) {
 	t.Parallel()
 	read, _ := decktest.Read(t, decktest.PPTX(t, decktest.Sample(t)))
-	document := compose.Document(&extract.Document{Blocks: []extract.Block{
+	document, err := compose.Document(t.Context(), &extract.Document{Blocks: []extract.Block{
 		{Kind: extract.Heading, Text: "One", Level: 1},
 		{Kind: extract.Paragraph, Text: "a"},
 		{Kind: extract.ListItem, Text: ""},
 		{Kind: extract.TableKind, Table: &extract.Table{Rows: [][]extract.Cell{{{Text: "1"}, {Text: ""}}, {{Text: "2"}}}}},
 	}}, nil, compose.Options{Filename: "a.md"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	schema := published.Deck(t)
 	for name, d := range map[string]*deck.Deck{
 		"sample": decktest.Sample(t), "presentation": read, "document": document, "empty": deck.New(""),

@@ -3,6 +3,7 @@
 package compose
 
 import (
+	"context"
 	"path"
 	"strings"
 
@@ -29,11 +30,11 @@ type Picture struct {
 	deck.Media
 }
 
-// Document makes a deck of a document. Its content fits: see fit.Fit.
-func Document(doc *extract.Document, pictures []Picture, o Options) *deck.Deck {
+// Document makes a deck of a document. Its content fits: see fit.Fit. Its only error is the context's cause.
+func Document(ctx context.Context, doc *extract.Document, pictures []Picture, o Options) (*deck.Deck, error) {
 	c := begin(doc, pictures, o)
 	c.compose(doc.Blocks)
-	return c.finish()
+	return c.finish(ctx)
 }
 
 func (c *composer) compose(blocks []extract.Block) {
@@ -188,8 +189,11 @@ func (c *composer) from(page int, box *extract.Box) *deck.Provenance {
 }
 
 // finish makes all content fit, numbers the elements, and writes the notes.
-func (c *composer) finish() *deck.Deck {
-	d := fit.Fit(c.deck, typeset.Typical{})
+func (c *composer) finish(ctx context.Context) (*deck.Deck, error) {
+	d, err := fit.Fit(ctx, c.deck, typeset.Typical{})
+	if err != nil {
+		return nil, err
+	}
 	for i := range d.Slides {
 		number(&d.Slides[i])
 		for k := range d.Slides[i].Elements {
@@ -197,5 +201,5 @@ func (c *composer) finish() *deck.Deck {
 		}
 		cite(&d.Slides[i])
 	}
-	return d
+	return d, nil
 }

@@ -9,6 +9,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
+func document(t *testing.T, doc *extract.Document, pictures []compose.Picture, o compose.Options) *deck.Deck {
+	t.Helper()
+	d, err := compose.Document(t.Context(), doc, pictures, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // TestHeadersOfNumbers: numbers are at the right, and so are the headers of columns that have nothing else.
 func TestHeadersOfNumbers(t *testing.T) {
 	t.Parallel()
@@ -21,7 +30,7 @@ func TestHeadersOfNumbers(t *testing.T) {
 	doc := &extract.Document{Blocks: []extract.Block{{Kind: extract.TableKind, Table: &extract.Table{
 		Headers: 1, Rows: [][]extract.Cell{row("Berth", "Fee", "Depth", ""), row("North", "95", "11", ""), row("South", "1,240 €", "deep", "")},
 	}}}}
-	for _, s := range compose.Document(doc, nil, compose.Options{Filename: "fees.csv"}).Slides {
+	for _, s := range document(t, doc, nil, compose.Options{Filename: "fees.csv"}).Slides {
 		for _, e := range s.Elements {
 			if e.Table == nil {
 				continue
@@ -61,7 +70,7 @@ func TestPagesOfALongTable(t *testing.T) {
 			})
 		}
 		slides := 0
-		for _, s := range compose.Document(doc, nil, compose.Options{Filename: "fees.pdf"}).Slides {
+		for _, s := range document(t, doc, nil, compose.Options{Filename: "fees.pdf"}).Slides {
 			for _, e := range s.Elements {
 				if e.Table == nil {
 					continue
@@ -97,7 +106,7 @@ func TestLongTable(t *testing.T) {
 		{Kind: extract.TableKind, Table: table},
 	}}
 	rows := 0
-	d := compose.Document(doc, nil, compose.Options{Filename: "fees.csv"})
+	d := document(t, doc, nil, compose.Options{Filename: "fees.csv"})
 	for i, s := range d.Slides {
 		for _, e := range s.Elements {
 			if e.Table == nil {

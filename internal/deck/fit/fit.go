@@ -3,6 +3,7 @@
 package fit
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,27 +24,31 @@ const (
 	maxSlides  = 20_000 // slides that a deck may become; those that it has are not counted
 )
 
-// Fit returns the deck with all its content fitting. d is not changed.
-func Fit(d *deck.Deck, face typeset.Face) *deck.Deck {
-	out, _ := Warned(d, face)
-	return out
+// Fit returns the deck with all its content fitting. d is not changed. Its only error is the context's cause.
+func Fit(ctx context.Context, d *deck.Deck, face typeset.Face) (*deck.Deck, error) {
+	out, _, err := Warned(ctx, d, face)
+	return out, err
 }
 
 // Warned is Fit with warnings of what does not fit even so.
-func Warned(d *deck.Deck, face typeset.Face) (*deck.Deck, []string) {
+func Warned(ctx context.Context, d *deck.Deck, face typeset.Face) (*deck.Deck, []string, error) {
 	out := *d
 	f := &fitter{deck: &out, set: typeset.Setter{Face: face, Deck: &out}, laid: d.Source != nil && d.Source.Method == "slides"}
 	out.Slides = nil
 	first := make([]int, len(d.Slides)) // where each slide went
 	for i := range d.Slides {
 		first[i] = len(out.Slides) + 1
-		out.Slides = append(out.Slides, f.slide(d.Slides[i])...)
+		parts, err := f.slide(ctx, d.Slides[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		out.Slides = append(out.Slides, parts...)
 		f.added = len(out.Slides) - i - 1
 	}
 	if len(out.Slides) != len(d.Slides) {
 		relink(out.Slides, first)
 	}
-	return &out, f.warnings
+	return &out, f.warnings, nil
 }
 
 type fitter struct {
@@ -63,13 +68,15 @@ func (f *fitter) warn(text string) {
 }
 
 // slide returns the slides that a slide becomes.
-func (f *fitter) slide(s deck.Slide) []deck.Slide {
+func (f *fitter) slide(ctx context.Context, s deck.Slide) (parts []deck.Slide, err error) {
 	layout := f.deck.Layout(s.Layout)
 	if layout == nil && len(f.deck.Layouts) > 0 {
 		layout = &f.deck.Layouts[0]
 	}
-	var parts []deck.Slide
 	for rest := &s; rest != nil; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if len(parts) == maxParts || f.added+len(parts) >= maxSlides {
 			parts = append(parts, *rest) // all of it, although it does not fit
 			break
@@ -94,7 +101,7 @@ func (f *fitter) slide(s deck.Slide) []deck.Slide {
 			number(&parts[i], s.Title, i+1, len(parts))
 		}
 	}
-	return parts
+	return parts, nil
 }
 
 // continued is a slide for the rest of another: its title, its footers, and no content.

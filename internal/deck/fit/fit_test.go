@@ -28,6 +28,21 @@ func slide(elements ...deck.Element) *deck.Deck {
 	return d
 }
 
+func fitted(t testing.TB, d *deck.Deck) *deck.Deck {
+	t.Helper()
+	out, _ := warned(t, d)
+	return out
+}
+
+func warned(t testing.TB, d *deck.Deck) (*deck.Deck, []string) {
+	t.Helper()
+	out, warnings, err := fit.Warned(t.Context(), d, typeset.Typical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, warnings
+}
+
 // overfull finds what does not fit, by the measure that the writers use.
 func overfull(t *testing.T, d *deck.Deck) {
 	t.Helper()
@@ -88,7 +103,7 @@ func TestTextFits(t *testing.T) {
 			count += n
 		}
 		d := slide(deck.Element{Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: body})
-		got := fit.Fit(d, typeset.Typical{})
+		got := fitted(t, d)
 		overfull(t, got)
 		if want := words(count, 0); text(got) != want {
 			t.Errorf("%v: the words changed:\n%.300s", paragraphs, text(got))
@@ -119,7 +134,7 @@ func TestTableFits(t *testing.T) {
 		table.Rows = append(table.Rows, row)
 	}
 	d := slide(deck.Element{Kind: deck.TableElement, Table: table, Box: &deck.Box{X: 500000, Y: 1417320, W: 6000000, H: 100}})
-	got := fit.Fit(d, typeset.Typical{})
+	got := fitted(t, d)
 	overfull(t, got)
 	if text(got) != words(120, 0) || len(got.Slides) < 2 {
 		t.Errorf("%d slides: %.200s", len(got.Slides), text(got))
@@ -136,7 +151,7 @@ func TestTableFits(t *testing.T) {
 			table.Rows[i+1].Cells = table.Rows[i+1].Cells[1:]
 		}
 	}
-	got = fit.Fit(d, typeset.Typical{})
+	got = fitted(t, d)
 	overfull(t, got)
 	if err := got.Check(); err != nil || len(got.Slides) < 2 {
 		t.Errorf("%d slides, %v", len(got.Slides), err)
@@ -153,7 +168,7 @@ func TestTitleShrinks(t *testing.T) {
 			Runs: []deck.Run{{Text: "to itself", Link: "#slide2"}},
 		}}}},
 	}})
-	got := fit.Fit(d, typeset.Typical{})
+	got := fitted(t, d)
 	if s := got.Slides[0].Elements[0].Text.Scale; s == 0 || s < 0.3 {
 		t.Errorf("the title's scale is %g", s)
 	}
@@ -172,7 +187,7 @@ func TestNumbersContinue(t *testing.T) {
 			List: &deck.List{Kind: deck.NumberList}, Runs: []deck.Run{{Text: fmt.Sprint("item", i+1)}},
 		})
 	}
-	got := fit.Fit(slide(deck.Element{Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: body}), typeset.Typical{})
+	got := fitted(t, slide(deck.Element{Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: body}))
 	if len(got.Slides) < 2 {
 		t.Fatal("one slide")
 	}
@@ -190,7 +205,7 @@ func TestNumbersContinue(t *testing.T) {
 func BenchmarkLong(b *testing.B) {
 	d := slide(deck.Element{Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: deck.Lines(words(100_000, 0))})
 	for b.Loop() {
-		if n := len(fit.Fit(d, typeset.Typical{}).Slides); n < 400 {
+		if n := len(fitted(b, d).Slides); n < 400 {
 			b.Fatal(n)
 		}
 	}
@@ -209,11 +224,11 @@ func TestMostSlides(t *testing.T) {
 			Kind: deck.TextElement, Role: deck.BodyRole, Box: &deck.Box{Y: 6000000, W: 6000000, H: 400000}, Text: deck.Lines(lines...),
 		}}})
 	}
-	fitted := fit.Fit(d, typeset.Typical{})
-	if n := len(fitted.Slides); n < 15_000 || n > 20_005 {
+	divided := fitted(t, d)
+	if n := len(divided.Slides); n < 15_000 || n > 20_005 {
 		t.Errorf("%d slides", n)
 	}
-	if got, want := text(fitted), text(d); got != want {
+	if got, want := text(divided), text(d); got != want {
 		t.Errorf("%d bytes of text, want %d", len(got), len(want))
 	}
 }

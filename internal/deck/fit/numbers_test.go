@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
-	"github.com/seed-7227ef26/async-worker/internal/deck/fit"
 	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
 )
 
@@ -62,7 +61,7 @@ func TestNumbersStay(t *testing.T) {
 			for height := int64(400_000); height <= 3_200_000; height += 100_000 {
 				d := slide(deck.Element{Kind: deck.TextElement, Role: deck.BodyRole, Box: &deck.Box{W: 6_000_000, H: height}, Text: body})
 				var got []string
-				slides := fit.Fit(d, typeset.Typical{}).Slides
+				slides := fitted(t, d).Slides
 				for _, s := range slides {
 					got = append(got, markers(s.Elements[1].Text)...)
 				}

@@ -38,9 +38,13 @@ func (f *fitter) table(layout *deck.Layout, e deck.Element) (deck.Element, *deck
 	return f.divideTable(e, height)
 }
 
-// divideTable cuts a table between rows, if possible where no cell joins them. The header is repeated.
+// divideTable cuts a table between rows, if possible where no cell joins them. The header is repeated, unless a slide would
+// have more rows of it than others: the parts would have many times the rows of the table.
 func (f *fitter) divideTable(e deck.Element, height float64) (deck.Element, *deck.Element) {
-	const comfortable = 0.75
+	const (
+		comfortable = 0.75
+		shortHeader = 3 // rows that are repeated in any case
+	)
 	top := *e.Table
 	// One row more than fits: the cut is before it.
 	most := max(min(mostRows, f.rowsWithin(&top, height, comfortable)+1), top.Headers+1)
@@ -48,6 +52,11 @@ func (f *fitter) divideTable(e deck.Element, height float64) (deck.Element, *dec
 	cut, err := f.cut(&top, height, comfortable)
 	if err != nil {
 		return e, nil
+	}
+	if heads := e.Table.Headers; heads > max(cut-heads, shortHeader) {
+		bare := *e.Table
+		bare.Headers, e.Table = 0, &bare
+		return f.divideTable(e, height)
 	}
 	if cut >= len(e.Table.Rows) { // all of it
 		e.Table = f.shrunkTable(e.Table, height, comfortable)

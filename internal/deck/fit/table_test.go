@@ -1,6 +1,8 @@
 package fit_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,7 +101,7 @@ func TestHighRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := slide(deck.Element{Kind: deck.TableElement, Table: c.table, Box: &deck.Box{X: 500000, Y: 1417320, W: 6000000, H: 100}})
-			got, warnings := fit.Warned(d, typeset.Typical{})
+			got, warnings := warned(t, d)
 			overfull(t, got)
 			if err := got.Check(); err != nil || len(warnings) > 0 {
 				t.Errorf("%v, %q", err, warnings)
@@ -120,7 +122,7 @@ func TestHighRows(t *testing.T) {
 			if rows != len(c.table.Rows)-1 || len(got.Slides) != c.slides {
 				t.Errorf("%d slides with %d rows, want %d with %d", len(got.Slides), rows, c.slides, len(c.table.Rows)-1)
 			}
-			if again := fit.Fit(got, typeset.Typical{}); len(again.Slides) != len(got.Slides) {
+			if again := fitted(t, got); len(again.Slides) != len(got.Slides) {
 				t.Errorf("then it has %d slides", len(again.Slides))
 			}
 		})
@@ -132,7 +134,7 @@ func TestSpansAreCut(t *testing.T) {
 	t.Parallel()
 	table := grid(map[int]deck.Cell{0: cell("label", 60)}, short(60)...)
 	d := slide(deck.Element{Kind: deck.TableElement, Table: table, Box: &deck.Box{X: 500000, Y: 1417320, W: 6000000, H: 100}})
-	got := fit.Fit(d, typeset.Typical{})
+	got := fitted(t, d)
 	for i, s := range got.Slides {
 		part := s.Elements[1].Table
 		if first := part.Rows[1].Cells[0]; first.Text.Plain() != "label" || first.RowSpan != len(part.Rows)-1 {
@@ -149,7 +151,7 @@ func TestTooHigh(t *testing.T) {
 	t.Parallel()
 	table := grid(map[int]deck.Cell{0: cell("a", 1), 1: cell("b", 1), 2: cell("c", 1)}, words(4000, 0), words(4000, 0), "last")
 	d := slide(deck.Element{Kind: deck.TableElement, Table: table, Box: &deck.Box{X: 500000, Y: 1417320, W: 6000000, H: 100}})
-	got, warnings := fit.Warned(d, typeset.Typical{})
+	got, warnings := warned(t, d)
 	if len(got.Slides) != 3 || len(warnings) != 1 || !strings.Contains(warnings[0], "higher than a slide") {
 		t.Fatalf("%d slides, %q", len(got.Slides), warnings)
 	}
@@ -162,7 +164,59 @@ func TestTooHigh(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	d := slide(deck.Element{Kind: deck.TableElement, Table: grid(nil, short(30)...), Box: &deck.Box{Y: 6_200_000, W: 6_000_000, H: 100}})
-	if got, warnings := fit.Warned(d, typeset.Typical{}); len(got.Slides) != 1 || len(warnings) != 1 {
+	if got, warnings := warned(t, d); len(got.Slides) != 1 || len(warnings) != 1 {
 		t.Errorf("%d slides, %q", len(got.Slides), warnings)
+	}
+}
+
+// TestManyHeaderRows: where most rows are headers they are not repeated: the parts would have many times the table's rows.
+func TestManyHeaderRows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rows, headers int
+		second        string // cells of the rows that are no headers
+	}{
+		"half of a long table":  {5000, 2500, "b"},
+		"more than a slide has": {600, 60, "b"},
+		"all":                   {400, 400, "b"},
+		"higher than the rest":  {120, 8, strings.Repeat("long ", 500)},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			table := &deck.Table{Columns: []int64{1500000, 4500000}, Headers: c.headers}
+			for i := range c.rows {
+				second := "a"
+				if i >= c.headers {
+					second = c.second
+				}
+				table.Rows = append(table.Rows, deck.Row{Cells: []deck.Cell{cell(fmt.Sprint("row", i), 1), cell(second, 1)}})
+			}
+			box := &deck.Box{X: 500000, Y: 1417320, W: 6000000, H: 100}
+			got := fitted(t, slide(deck.Element{Kind: deck.TableElement, Table: table, Box: box}))
+			seen, rows := map[string]bool{}, 0
+			for _, s := range got.Slides {
+				part := s.Elements[1].Table
+				rows += len(part.Rows)
+				for _, row := range part.Rows {
+					seen[row.Cells[0].Text.Plain()] = true
+				}
+			}
+			if len(seen) != c.rows || rows > 2*c.rows || len(got.Slides) < 5 {
+				t.Errorf("%d of %d rows on %d slides with %d", len(seen), c.rows, len(got.Slides), rows)
+			}
+			if table.Headers != c.headers {
+				t.Error("the deck itself was changed")
+			}
+		})
+	}
+}
+
+// TestCanceled: dividing ends with its context.
+func TestCanceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := fit.Fit(ctx, slide(), typeset.Typical{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -47,7 +47,10 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 	}
 	r := Result{Path: path}
 	err = write(path, func(w io.Writer) error {
-		fitted, unfit := fit.Warned(j.Deck, faces)
+		fitted, unfit, err := fit.Warned(ctx, j.Deck, faces)
+		if err != nil {
+			return err
+		}
 		r.Slides = shown(fitted)
 		warnings, err := pdf.Write(ctx, w, fitted, pdf.Options{Faces: faces, Media: j.Media, Progress: j.Progress})
 		r.Warnings = append(unfit, warnings...)
@@ -60,7 +63,10 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 func PPTX(ctx context.Context, j Job, path string) (Result, error) {
 	r := Result{Path: path}
 	err := write(path, func(w io.Writer) error {
-		fitted, unfit := fit.Warned(j.Deck, typeset.Typical{})
+		fitted, unfit, err := fit.Warned(ctx, j.Deck, typeset.Typical{})
+		if err != nil {
+			return err
+		}
 		r.Slides = len(fitted.Slides)
 		warnings, err := pptx.Write(ctx, w, fitted, pptx.WriteOptions{Template: j.Template, Media: j.Media, Progress: j.Progress})
 		r.Warnings = append(unfit, warnings...)
@@ -79,7 +85,11 @@ func Soffice(ctx context.Context, j Job, limits extract.Limits, path string) (r 
 	if err != nil {
 		return r, fmt.Errorf("look at the presentation: %w", err)
 	}
-	r.Slides = shown(fit.Fit(j.Deck, typeset.Typical{}))
+	fitted, err := fit.Fit(ctx, j.Deck, typeset.Typical{})
+	if err != nil {
+		return r, err
+	}
+	r.Slides = shown(fitted)
 	printed, err := soffice.Print(ctx, r.Path, about.Size(), limits, j.Folder)
 	if err != nil {
 		return r, err
