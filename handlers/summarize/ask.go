@@ -75,9 +75,9 @@ func (w *work) kept(ctx context.Context, n *node, made notes, spent store.Partia
 // withheld handles a question that the service or the model refuses. A section is left out, and the summary says so. A
 // document in one call is tried again by sections.
 func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, spent store.Partial) (notes, error) {
-	reason, code := reasonFiltered, "SUMMARIZE_FILTERED"
+	reason := reasonFiltered
 	if end == llm.Refused {
-		reason, code = reasonRefused, "SUMMARIZE_REFUSED"
+		reason = reasonRefused
 	}
 	switch {
 	case !root:
@@ -86,7 +86,16 @@ func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, sp
 	case len(n.parts) == 0 && n.end-n.first > 1 && w.doc.tokens > 2*leastSection:
 		return notes{}, errNotWhole
 	}
-	return notes{}, &taskerr.Error{
+	return notes{}, noSummary(reason)
+}
+
+// noSummary returns the error of a document of which all was refused.
+func noSummary(reason string) error {
+	code := "SUMMARIZE_FILTERED"
+	if reason == reasonRefused {
+		code = "SUMMARIZE_REFUSED"
+	}
+	return &taskerr.Error{
 		Class: taskerr.ValidationError, Code: code, Message: "there is no summary of the document: " + reason,
 	}
 }

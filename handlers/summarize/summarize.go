@@ -164,6 +164,9 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 // write lets the model write the summary.
 func (w *work) write(ctx context.Context) (Result, error) {
 	root, err := w.compose(ctx)
+	if err == nil && root.notes.Summary == "" && len(root.notes.Omitted) > 0 { // its sections were refused one by one
+		err = noSummary(root.notes.Omitted[0].Reason)
+	}
 	if err != nil {
 		if lost := w.ledger.lost(w.lostKey()); lost.PromptTokens > 0 {
 			w.shelve(ctx, lost) // the next attempt counts it as paid

@@ -192,6 +192,7 @@ func TestCeiling(t *testing.T) {
 // A section that the service or the model refuses is left out, and the summary says so.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
+	codes := map[llm.End]string{llm.Filtered: "SUMMARIZE_FILTERED", llm.Refused: "SUMMARIZE_REFUSED"}
 	for end, reason := range map[llm.End]string{llm.Filtered: "content filter", llm.Refused: "refused to summarize"} {
 		b := newBench(t)
 		b.Put("log.md", long(12, 5))
@@ -216,6 +217,14 @@ func TestLeftOut(t *testing.T) {
 		if e := b.fails(`{"filename":"storm.md"}`); e.Class != taskerr.ValidationError ||
 			!strings.Contains(e.Message, reason) {
 			t.Errorf("%s, all of it: %+v", end, e)
+		}
+		b.model.reply = func(llm.Question) (llm.Answer, error) { return llm.Answer{End: end}, nil }
+		b.Put("all.md", strings.ReplaceAll(long(12), "wind", "gale")) // no section of it was answered before
+		for range 2 {                                                 // the second time by what was kept
+			if e := b.fails(`{"filename":"all.md"}`); e.Class != taskerr.ValidationError || !strings.Contains(e.Message, reason) ||
+				e.Code != codes[end] {
+				t.Errorf("%s, each section: %+v", end, e)
+			}
 		}
 	}
 }
