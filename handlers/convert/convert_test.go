@@ -144,10 +144,13 @@ func TestRefuses(t *testing.T) {
 	b.Put("empty.pptx", string(decktest.PPTX(t, deck.New("nothing"))))
 	b.Put("bin.pptx", "\x00\x01\x02\x03\xff\xfe\xfd")
 	b.Put("blank.md", "\n\n")
+	b.Put("cells.csv", "a,b,c,d,e\n"+strings.Repeat("1,2,3,4,5\n", 40_000))
+	b.Put("tables.csv", "a,b,c,d,e\n"+strings.Repeat("1,2,3,4,5\n", 39_990)) // their headers are repeated
 	before := names(b)
 	for name, class := range map[string]taskerr.Class{
 		"cut.pptx": taskerr.CorruptionDetected, "empty.pptx": taskerr.ContentMissing, "bin.pptx": taskerr.UnsupportedFormat,
 		"blank.md": taskerr.ContentMissing, "gone.pptx": taskerr.ContentMissing,
+		"cells.csv": taskerr.QuotaExceeded, "tables.csv": taskerr.QuotaExceeded,
 	} {
 		_, err := convert.New(deps(b)).Handle(t.Context(), b.Begin(`{"filename":"`+name+`"}`, task.Hints{}))
 		if got := taskerr.Classify(err); err == nil || got.Class != class || got.Message == "" {

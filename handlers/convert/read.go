@@ -78,34 +78,10 @@ func noContent(message string) error {
 
 // document reads any other document, and makes slides along its structure.
 func (w *work) document(ctx context.Context) (*deck.Deck, error) {
-	doc := &extract.Document{}
-	limits := w.deps.Limits
-	limits.Characters = maxCharacters
-	pages := handlers.NewPageProgress(w.call.Progress)
-	src := w.source
-	src.Pages = pages.Total
-	var filter *privacy.Filter // none
-	if w.redacts() {
-		filter = w.deps.Privacy
-	}
-	guarded := filter.Document(func(b extract.Block) error {
-		doc.Blocks = append(doc.Blocks, b)
-		return nil
-	})
-	info, err := w.deps.Extractor.Extract(ctx, src, limits, func(b extract.Block) error {
-		pages.Page(b.Page)
-		return guarded.Block(ctx, b)
-	})
-	if err == nil {
-		err = guarded.Flush(ctx)
-	}
-	if err == nil {
-		doc.Info, err = guarded.Info(ctx, info)
-	}
+	doc, err := w.extracted(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pages.End(doc.Pages)
 	found, err := w.pictures(ctx, doc.Info)
 	if err != nil {
 		return nil, err
@@ -134,7 +110,61 @@ func (w *work) document(ctx context.Context) (*deck.Deck, error) {
 		return nil, taskerr.Errorf(taskerr.QuotaExceeded,
 			"the document would become more than %d slides: split it into smaller files", deck.MaxSlides)
 	}
-	return d, nil
+	return d, d.Check() // an export of it checks the same
+}
+
+// extracted reads the text of the document.
+func (w *work) extracted(ctx context.Context) (*extract.Document, error) {
+	doc := &extract.Document{}
+	limits := w.deps.Limits
+	limits.Characters = maxCharacters
+	pages := handlers.NewPageProgress(w.call.Progress)
+	src := w.source
+	src.Pages = pages.Total
+	var filter *privacy.Filter // none
+	if w.redacts() {
+		filter = w.deps.Privacy
+	}
+	cells := 0 // as many as the deck has at least
+	guarded := filter.Document(func(b extract.Block) error {
+		if cells += cellsOf(b.Table); cells > deck.MaxElements {
+			return taskerr.Errorf(taskerr.QuotaExceeded,
+				"the tables of the document have more than %d cells, which is more than a deck may have: split it into smaller files",
+				deck.MaxElements)
+		}
+		doc.Blocks = append(doc.Blocks, b)
+		return nil
+	})
+	info, err := w.deps.Extractor.Extract(ctx, src, limits, func(b extract.Block) error {
+		pages.Page(b.Page)
+		return guarded.Block(ctx, b)
+	})
+	if err == nil {
+		err = guarded.Flush(ctx)
+	}
+	if err == nil {
+		doc.Info, err = guarded.Info(ctx, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	pages.End(doc.Pages)
+	return doc, nil
+}
+
+// cellsOf counts the cells of a table or of its slice, whose repeated header does not count; nil has none.
+func cellsOf(t *extract.Table) (n int) {
+	if t == nil {
+		return 0
+	}
+	rows := t.Rows
+	if t.Continued {
+		rows = rows[min(t.Headers, len(rows)):]
+	}
+	for _, row := range rows {
+		n += len(row)
+	}
+	return n
 }
 
 // why is what is known about a document without text.
