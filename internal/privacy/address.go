@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
@@ -42,8 +43,9 @@ func isIPv4(text string, start, end int) bool {
 		return false
 	}
 	// A section number is at the start of a line, before the section's name.
-	return !(atLineStart(before) && small(ip) && strings.HasPrefix(after, " ") && len(after) > 1 &&
-		unicode.IsLetter([]rune(after)[1]))
+	name, spaced := strings.CutPrefix(after, " ")
+	first, _ := utf8.DecodeRuneInString(name)
+	return !(atLineStart(before) && small(ip) && spaced && unicode.IsLetter(first))
 }
 
 // continuesPath reports whether a dotted number continues with a fifth part or a word.

@@ -135,6 +135,23 @@ func TestPatternsPassOver(t *testing.T) {
 	}
 }
 
+// TestLongText: what is allocated for a text is proportional to it, also with many numbers that are not addresses.
+func TestLongText(t *testing.T) {
+	allocated := func(lines int) int64 {
+		text := []string{strings.Repeat("1.2.3.4 Übersicht\n", lines)}
+		return testing.Benchmark(func(b *testing.B) {
+			for b.Loop() {
+				if found, err := (privacy.Patterns{}).Find(b.Context(), text, "de"); err != nil || len(found[0]) > 0 {
+					b.Fatal(found, err)
+				}
+			}
+		}).AllocedBytesPerOp()
+	}
+	if one, four := allocated(500), allocated(2000); four > 8*one {
+		t.Errorf("%d bytes for a text, %d for one of four times the length", one, four)
+	}
+}
+
 // In any text, findings are within the text and at character boundaries.
 func FuzzPatterns(f *testing.F) {
 	f.Add("a@b.org +49 30 1234567 DE89370400440532013000 4111111111111111 1.2.3.44 536-90-4399 2001:db8::1")
