@@ -156,29 +156,51 @@ func relink(slides []deck.Slide, first []int) {
 		for k := range slides[i].Elements {
 			e := &slides[i].Elements[k]
 			e.Link = move(e.Link)
-			if e.Text == nil || !strings.Contains(links(e.Text), "#slide") {
-				continue
+			if e.Text != nil && linked(e.Text) {
+				text := relinked(*e.Text, move)
+				e.Text = &text
 			}
-			text := *e.Text
-			text.Paragraphs = append([]deck.Paragraph(nil), text.Paragraphs...)
-			for p := range text.Paragraphs {
-				runs := append([]deck.Run(nil), text.Paragraphs[p].Runs...)
-				for r := range runs {
-					runs[r].Link = move(runs[r].Link)
+			if e.Table != nil {
+				table := *e.Table
+				table.Rows = slices.Clone(table.Rows)
+				for r := range table.Rows {
+					relinkRow(&table.Rows[r], move)
 				}
-				text.Paragraphs[p].Runs = runs
+				e.Table = &table
 			}
-			e.Text = &text
 		}
 	}
 }
 
-func links(t *deck.Text) string {
-	var all strings.Builder
-	for _, p := range t.Paragraphs {
-		for _, r := range p.Runs {
-			all.WriteString(r.Link)
+func relinkRow(row *deck.Row, move func(string) string) {
+	cloned := false
+	for c := range row.Cells {
+		if !linked(&row.Cells[c].Text) {
+			continue
 		}
+		if !cloned {
+			row.Cells, cloned = slices.Clone(row.Cells), true
+		}
+		row.Cells[c].Text = relinked(row.Cells[c].Text, move)
 	}
-	return all.String()
+}
+
+// relinked is a text whose links were moved; the text itself is not changed.
+func relinked(text deck.Text, move func(string) string) deck.Text {
+	text.Paragraphs = slices.Clone(text.Paragraphs)
+	for p := range text.Paragraphs {
+		runs := slices.Clone(text.Paragraphs[p].Runs)
+		for r := range runs {
+			runs[r].Link = move(runs[r].Link)
+		}
+		text.Paragraphs[p].Runs = runs
+	}
+	return text
+}
+
+// linked reports whether a text links to a slide.
+func linked(t *deck.Text) bool {
+	return slices.ContainsFunc(t.Paragraphs, func(p deck.Paragraph) bool {
+		return slices.ContainsFunc(p.Runs, func(r deck.Run) bool { return strings.HasPrefix(r.Link, "#slide") })
+	})
 }

@@ -167,7 +167,10 @@ func TestTitleShrinks(t *testing.T) {
 		{Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: &deck.Text{Paragraphs: []deck.Paragraph{{
 			Runs: []deck.Run{{Text: "to itself", Link: "#slide2"}},
 		}}}},
+		{Kind: deck.TableElement, Box: &deck.Box{Y: 1417320, W: 6000000, H: 100}, Table: grid(nil, "a", "b")},
 	}})
+	cells := d.Slides[1].Elements[1].Table.Rows[2].Cells
+	cells[0].Text.Paragraphs[0].Runs[0].Link = "#slide2"
 	got := fitted(t, d)
 	if s := got.Slides[0].Elements[0].Text.Scale; s == 0 || s < 0.3 {
 		t.Errorf("the title's scale is %g", s)
@@ -175,6 +178,10 @@ func TestTitleShrinks(t *testing.T) {
 	last := got.Slides[len(got.Slides)-1]
 	if link := last.Elements[0].Text.Paragraphs[0].Runs[0].Link; link != fmt.Sprintf("#slide%d", len(got.Slides)) {
 		t.Errorf("the link goes to %s of %d slides", link, len(got.Slides))
+	}
+	moved := last.Elements[1].Table.Rows[2].Cells[0].Text.Paragraphs[0].Runs[0].Link
+	if kept := cells[0].Text.Paragraphs[0].Runs[0].Link; moved != fmt.Sprintf("#slide%d", len(got.Slides)) || kept != "#slide2" {
+		t.Errorf("the link of a cell goes to %s of %d slides; that of the deck itself to %s", moved, len(got.Slides), kept)
 	}
 }
 
