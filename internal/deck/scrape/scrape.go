@@ -38,6 +38,10 @@ const (
 	repeated    = 3 // pages that have the same picture
 	memory      = 256 << 20
 	mostBytes   = 64 << 20
+	mostListed  = 20_000
+	// A page that draws more is left: pdfimages writes all of its pictures, each as often as the page draws it.
+	mostDrawn  = 200
+	mostPixels = 100_000_000
 )
 
 // entry is a line of pdfimages -list.
@@ -65,12 +69,16 @@ func PDF(ctx context.Context, path string, pages int, o Options) (found []compos
 	if err != nil || len(all) == 0 {
 		return nil, "", err
 	}
-	wanted := choose(all)
+	wanted, left := choose(all), overdrawn(all)
 	seen := map[string]bool{}
 	done := 0
 	for page := 1; page <= pages && len(found) < mostShown; page++ {
 		of := wanted[page]
 		if len(of) == 0 {
+			continue
+		}
+		if left[page] {
+			missed = "pictures of pages that draw very many or very large ones are not in the deck"
 			continue
 		}
 		if done++; done > mostPages {
@@ -87,7 +95,23 @@ func PDF(ctx context.Context, path string, pages int, o Options) (found []compos
 			}
 		}
 	}
-	return found, "", nil
+	return found, missed, nil
+}
+
+// overdrawn returns the pages that draw too much. That which the list ends with may draw more than it says.
+func overdrawn(all []entry) map[int]bool {
+	pages, drawn, pixels := map[int]bool{}, map[int]int{}, map[int]int{}
+	for _, e := range all {
+		drawn[e.page]++
+		pixels[e.page] += e.width * e.height
+		if drawn[e.page] > mostDrawn || pixels[e.page] > mostPixels {
+			pages[e.page] = true
+		}
+	}
+	if len(all) == mostListed {
+		pages[all[len(all)-1].page] = true
+	}
+	return pages
 }
 
 // list reads which pictures the file has.
@@ -111,11 +135,10 @@ func list(ctx context.Context, path string, o Options) ([]entry, error) {
 
 // parse reads the table of pdfimages -list. The numbers of its pictures are those of the files that it writes.
 func parse(out io.Reader) []entry {
-	const most = 20_000
 	var all []entry
 	masks := map[[3]int]bool{} // of a page, by size
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && len(all) < most {
+	for lines.Scan() && len(all) < mostListed {
 		f := strings.Fields(lines.Text())
 		if len(f) < 14 {
 			continue
