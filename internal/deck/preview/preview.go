@@ -23,6 +23,7 @@ import (
 type Options struct {
 	Page  int           // only this one, from 1; 0: all
 	Width int           // of a slide's picture in pixels; 0: 960
+	Bytes int64         // of all pictures; 0: 2 GiB
 	Time  time.Duration // for all of it; 0: child.DefaultLimits
 	Pool  *child.Pool   // of memory; nil: unlimited
 	// Each is called with the picture of each slide, and its number from 0; more than once if poppler begins again with
@@ -35,6 +36,7 @@ const (
 	maxPixels    = 12 << 20 // of a slide's picture: 48 MB
 	baseMemory   = 96 << 20 // of pdftoppm
 	maxSlides    = 2000
+	defaultBytes = 2 << 30
 )
 
 // Render draws the pages of a PDF into a folder, which has nothing else, and returns their files in order. Poppler draws
@@ -52,7 +54,7 @@ func Render(ctx context.Context, pdf, folder string, o Options) (files []string,
 				"-scale-to-x", strconv.Itoa(o.Width), "-scale-to-y", "-1", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), pdf,
 			},
 			Stdout: func(out io.Reader) (err error) {
-				files, err = encode(ctx, out, folder, o.Each)
+				files, err = encode(ctx, out, folder, o)
 				return err
 			},
 			Limits: child.Limits{
@@ -73,8 +75,9 @@ func Render(ctx context.Context, pdf, folder string, o Options) (files []string,
 }
 
 // encode writes the pictures that a program writes to its output, one behind the other, as PNG files.
-func encode(ctx context.Context, out io.Reader, folder string, each func(int, image.Image) error) (files []string, err error) {
+func encode(ctx context.Context, out io.Reader, folder string, o Options) (files []string, err error) {
 	in := bufio.NewReaderSize(out, 256<<10)
+	room := cmp.Or(o.Bytes, defaultBytes)
 	picture := &image.NRGBA{}
 	for {
 		if ctx.Err() != nil {
@@ -89,11 +92,16 @@ func encode(ctx context.Context, out io.Reader, folder string, each func(int, im
 			return nil, err
 		}
 		path := filepath.Join(folder, fmt.Sprintf("slide-%04d.png", len(files)+1))
-		if err := save(picture, path); err != nil {
+		size, err := save(picture, path)
+		if err != nil {
 			return nil, err
 		}
-		if each != nil {
-			if err := each(len(files), picture); err != nil {
+		if room -= size; room < 0 {
+			return nil, taskerr.Errorf(taskerr.QuotaExceeded, "the pictures of the slides have more than %d MB",
+				cmp.Or(o.Bytes, defaultBytes)>>20)
+		}
+		if o.Each != nil {
+			if err := o.Each(len(files), picture); err != nil {
 				return nil, err
 			}
 		}
@@ -127,15 +135,19 @@ func readPPM(in *bufio.Reader, to *image.NRGBA) error {
 	return nil
 }
 
-// save writes a picture, quickly: a slower encoder makes it a twentieth smaller.
-func save(img image.Image, path string) error {
+// save writes a picture, and returns its bytes; quickly: a slower encoder makes it a twentieth smaller.
+func save(img image.Image, path string) (size int64, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("write the picture of slides: %w", err)
+		return 0, fmt.Errorf("write the picture of slides: %w", err)
 	}
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := errors.Join(encoder.Encode(file, img), file.Close()); err != nil {
-		return fmt.Errorf("write the picture of slides: %w", err)
+	err = encoder.Encode(file, img)
+	if err == nil {
+		size, err = file.Seek(0, io.SeekCurrent)
 	}
-	return nil
+	if err := errors.Join(err, file.Close()); err != nil {
+		return 0, fmt.Errorf("write the picture of slides: %w", err)
+	}
+	return size, nil
 }

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"codeberg.org/go-pdf/fpdf"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck/preview"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // file is a PDF whose pages have these widths in points, and are red, green and blue in turn.
@@ -48,6 +50,21 @@ func load(t *testing.T, path string) image.Image {
 		t.Fatal(err)
 	}
 	return img
+}
+
+// TestRenderEnds: pictures don't fill the disk, however many the pages are.
+func TestRenderEnds(t *testing.T) {
+	t.Parallel()
+	folder, drawn := t.TempDir(), 0
+	_, err := preview.Render(t.Context(), file(t, slices.Repeat([]float64{400}, 100)...), folder, preview.Options{
+		Width: 120, Bytes: 2000, Each: func(int, image.Image) error {
+			drawn++
+			return nil
+		},
+	})
+	if taskerr.Classify(err).Class != taskerr.QuotaExceeded || drawn == 0 || drawn > 50 {
+		t.Errorf("%d pictures, %v", drawn, err)
+	}
 }
 
 // TestRender: each page has its picture, whatever its size; the sheet has them all in their places.

@@ -48,4 +48,7 @@ func (s *Sheet) Add(n int, slide image.Image) error {
 }
 
 // Save writes the sheet. Slides were added before.
-func (s *Sheet) Save(path string) error { return save(s.picture, path) }
+func (s *Sheet) Save(path string) error {
+	_, err := save(s.picture, path)
+	return err
+}
