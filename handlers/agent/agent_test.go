@@ -130,8 +130,11 @@ func TestCheck(t *testing.T) {
 		"empty message": {`{"prompt":"x","history":[{"role":"user","content":""}]}`, "payload.history[0].content"},
 		"long history": {fmt.Sprintf(`{"prompt":"x","history":[{"role":"user","content":%q}]}`,
 			strings.Repeat("x", 300000)), "leave out the oldest"},
-		"schema":         {`{"prompt":"x","response_schema":[1]}`, "is not an object"},
-		"no schema":      {`{"prompt":"x","response_schema":{"type":"thing"}}`, "is not a JSON Schema"},
+		"schema":    {`{"prompt":"x","response_schema":[1]}`, "is not an object"},
+		"no schema": {`{"prompt":"x","response_schema":{"type":"thing"}}`, "is not a JSON Schema"},
+		"patterns": {
+			`{"prompt":"x","response_schema":{"pattern":"(?:` + strings.Repeat("x", 3000) + `){1000}"}}`, "smaller repetitions in patterns",
+		},
 		"foreign schema": {`{"prompt":"x","response_schema":{"$ref":"file:///etc/passwd"}}`, "outside of the schema"},
 		"large schema": {
 			fmt.Sprintf(`{"prompt":"x","response_schema":{"title":%q}}`, strings.Repeat("x", 40000)),
