@@ -15,7 +15,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/message"
-	"github.com/seed-7227ef26/async-worker/internal/schedule"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -94,12 +93,8 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 	if err != nil {
 		return nil, err
 	}
-	if by.Scope < apitoken.Operate && removes(t) {
-		return nil, problem(http.StatusForbidden, "FORBIDDEN", "a job that removes a document needs the scope operate")
-	}
-	if by.Scope < apitoken.Operate && schedule.IsFiring(t.ID) { // its schedule would take it for its own, and not fire
-		return nil, problem(http.StatusForbidden, "FORBIDDEN", "ids that begin with "+schedule.JobPrefix+
-			" are those of schedules, and need the scope operate")
+	if err := a.allowed(by, t); err != nil {
+		return nil, err
 	}
 	runAt, err := startOf(in.Body.RunAt)
 	if err != nil {
@@ -146,20 +141,6 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 		a.deps.StartsAt(runAt)
 	}
 	return out, nil
-}
-
-// removes reports whether a task takes documents out of the index.
-func removes(t task.Task) bool {
-	var payload map[string]json.RawMessage // a struct would take a member of another case for it
-	if t.Type != task.Ingest || json.Unmarshal(t.Payload, &payload) != nil {
-		return false
-	}
-	for _, name := range []string{"delete", "delete_missing"} {
-		if value, ok := payload[name]; ok && string(value) != "false" {
-			return true
-		}
-	}
-	return false
 }
 
 // hash identifies a key and whose it is.

@@ -17,6 +17,9 @@ import (
 // queue holds 64 KiB, and a third less of a text that it has to keep as base64.
 const inline = 48 << 10
 
+// Folder is where the blobs of claim checks are.
+const Folder = "tasks/"
+
 // Task makes a task of a job's row. The error is a *task.Invalid when the row makes none.
 func Task(r store.Recorded, clientID string) (task.Task, error) {
 	fields := map[string]any{
@@ -69,7 +72,7 @@ func Fit(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (str
 	if len(text) <= inline {
 		return text, nil
 	}
-	name := fmt.Sprintf("tasks/%s-%x.json", t.ID, sha256.Sum256([]byte(text)))
+	name := fmt.Sprintf(Folder+"%s-%x.json", t.ID, sha256.Sum256([]byte(text)))
 	if _, err := bucket.Put(ctx, name, strings.NewReader(text), "application/json"); err != nil {
 		return "", fmt.Errorf("put the message of job %s, which is too large for the queue, into a blob: %w", t.ID, err)
 	}
