@@ -18,35 +18,53 @@ const (
 // depth measures the queues seldom.
 type depth struct {
 	queue func(task.Priority) queue.Queue
+	looks *queueCalls // one at a time
 
-	mu   sync.Mutex // held while measuring, so that others wait for that
+	mu   sync.Mutex
 	at   time.Time
 	last map[task.Priority]int
 }
 
-func newDepth(q func(task.Priority) queue.Queue) *depth {
-	return &depth{queue: q, last: map[task.Priority]int{}}
+func newDepth(q func(task.Priority) queue.Queue, looks *queueCalls) *depth {
+	return &depth{queue: q, looks: looks, last: map[task.Priority]int{}}
 }
 
 // get returns about how many messages wait, over all priorities. Of a queue that does not answer it is the last number:
 // a job is recorded before its message is sent.
 func (d *depth) get(ctx context.Context) (total int) {
+	if d.old() {
+		d.looks.do(ctx, depthLimit, d.look)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.at.IsZero() || time.Since(d.at) >= depthEvery {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), depthLimit)
-		defer cancel()
-		for _, p := range []task.Priority{task.PriorityHigh, task.PriorityNormal, task.PriorityLow} {
-			if n, err := d.queue(p).Depth(ctx); err == nil {
-				d.last[p] = n
-			}
-		}
-		d.at = time.Now()
-	}
 	for _, n := range d.last {
 		total += n
 	}
 	return total
+}
+
+// old reports whether the numbers are to be taken again.
+func (d *depth) old() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.at.IsZero() || time.Since(d.at) >= depthEvery
+}
+
+// look takes the numbers, unless another request just did.
+func (d *depth) look(ctx context.Context) {
+	if !d.old() {
+		return
+	}
+	for _, p := range []task.Priority{task.PriorityHigh, task.PriorityNormal, task.PriorityLow} {
+		if n, err := d.queue(p).Depth(ctx); err == nil {
+			d.mu.Lock()
+			d.last[p] = n
+			d.mu.Unlock()
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at = time.Now()
 }
 
 // admit refuses a job while the queues are full: above the mark.

@@ -35,7 +35,7 @@ func TestAdmission(t *testing.T) {
 				return full
 			}
 			return empty
-		})}
+		}, newQueueCalls(t.Context(), 1, time.Second))}
 		check := func(looks int, refused bool) {
 			t.Helper()
 			for range 50 {

@@ -51,7 +51,9 @@ type Deps struct {
 	// MaxBlob is the largest document, in bytes; zero: DefaultMaxBlob.
 	MaxBlob int64
 	// Patience is how long a request may take before it is answered that a service does not; zero: DefaultPatience.
-	Patience     time.Duration
+	Patience time.Duration
+	// QueueWait is how long a request waits for a queue, to see its depth or send a message; zero: DefaultQueueWait.
+	QueueWait    time.Duration
 	Auth         Auth
 	AllowOrigins []string // of pages that may call the API (CORS)
 	Log          *slog.Logger
@@ -73,12 +75,14 @@ const MaxBody = 1 << 20
 // bodyLimit is how long a body may take to come, but that of a blob: 1 MiB at half a megabit per second.
 const bodyLimit = 15 * time.Second
 
-// API serves the calls of one tenant.
+// API serves the calls of one tenant, until Close.
 type API struct {
 	deps    Deps
 	auth    *authenticator
 	limits  *limits
 	depth   *depth
+	sends   *queueCalls
+	end     context.CancelFunc // of what goes on without a request
 	tickets *tickets
 	maxBlob atomic.Int64
 	spec    func() ([]byte, error)
@@ -105,12 +109,17 @@ func New(deps Deps) (*API, error) {
 	if deps.Patience == 0 {
 		deps.Patience = DefaultPatience
 	}
+	if deps.QueueWait == 0 {
+		deps.QueueWait = DefaultQueueWait
+	}
 	auth, err := newAuthenticator(deps)
 	if err != nil {
 		return nil, err
 	}
+	ctx, end := context.WithCancel(context.Background())
 	a := &API{
-		deps: deps, auth: auth, limits: newLimits(), tickets: newTickets(), depth: newDepth(deps.Queue),
+		deps: deps, auth: auth, limits: newLimits(), tickets: newTickets(), end: end,
+		depth: newDepth(deps.Queue, newQueueCalls(ctx, 1, deps.QueueWait)), sends: newQueueCalls(ctx, maxSends, deps.QueueWait),
 	}
 	a.maxBlob.Store(deps.MaxBlob)
 	a.ready = sync.OnceFunc(a.register)

@@ -141,7 +141,7 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	attempts := func(task.Type) int { return 3 }
 	b.deps = api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
-		MaxAttempts: attempts, Log: log,
+		MaxAttempts: attempts, QueueWait: time.Minute, Log: log,
 		Search: func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
 			embedder, err := offline.New(8)
 			if err != nil {
@@ -172,6 +172,7 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	t.Cleanup(func() {
 		b.server.CloseClientConnections()
 		b.server.Close()
+		b.api.Close()
 		b.feed.Close()
 		b.store.Close()
 	})

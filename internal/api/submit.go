@@ -26,6 +26,7 @@ const (
 	maxKey    = 255                  // bytes
 	maxAhead  = 366 * 24 * time.Hour // of runAt
 	sendLimit = 20 * time.Second     // for a message, which a sweep sends otherwise
+	maxSends  = 32                   // at a time
 )
 
 // mostActive is how many active jobs a document may have, by type. The engine makes one more wait.
@@ -244,10 +245,15 @@ func (a *API) record(t task.Task) store.OnceSubmission {
 	}
 }
 
-// send sends a recorded message. The job is accepted even if that fails: a sweep sends it then.
+// send sends a recorded message. The job is accepted even if that fails, or the queue is too slow: a sweep sends it then.
 func (a *API) send(ctx context.Context, p task.Priority, s store.Submission) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendLimit)
-	defer cancel()
+	if !a.sends.do(ctx, sendLimit, func(ctx context.Context) { a.sendNow(ctx, p, s) }) {
+		a.deps.Log.Warn("the message of an accepted job was not sent: earlier ones are still being sent; "+
+			"a sweep sends it within minutes", "task_id", s.JobID)
+	}
+}
+
+func (a *API) sendNow(ctx context.Context, p task.Priority, s store.Submission) {
 	q := a.deps.Queue(p)
 	_, err := q.Send(ctx, s.Message, queue.SendOptions{})
 	if errors.Is(err, queue.ErrNotFound) {

@@ -196,6 +196,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 	})
 	loops.Go(func() { // also in the drain
+		defer w.api.Close()
 		if err := w.http.Run(delivering); err != nil {
 			w.tenant.log.Error("the HTTP server failed; no health and metrics until a restart", "error", err)
 		}
