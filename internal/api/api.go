@@ -33,6 +33,8 @@ type Deps struct {
 	Bucket   blob.Bucket // for large messages, and for uploads
 	Queue    func(task.Priority) queue.Queue
 	Replayer replay.Replayer
+	// DeadLetters is the queue with copies of the dead letters.
+	DeadLetters queue.Queue
 	// Check returns why a worker of this version refuses a task; nil: it does not.
 	Check       func(task.Task) error
 	MaxAttempts func(task.Type) int
@@ -52,7 +54,8 @@ type Deps struct {
 	MaxBlob int64
 	// Patience is how long a request may take before it is answered that a service does not; zero: DefaultPatience.
 	Patience time.Duration
-	// QueueWait is how long a request waits for a queue, to see its depth or send a message; zero: DefaultQueueWait.
+	// QueueWait is how long a request waits for a queue: to see its depth, send a message, or remove the copy of a dead
+	// letter; zero: DefaultQueueWait.
 	QueueWait    time.Duration
 	Auth         Auth
 	AllowOrigins []string // of pages that may call the API (CORS)
@@ -82,6 +85,7 @@ type API struct {
 	limits  *limits
 	depth   *depth
 	sends   *queueCalls
+	copies  *queueCalls
 	end     context.CancelFunc // of what goes on without a request
 	tickets *tickets
 	maxBlob atomic.Int64
@@ -120,6 +124,7 @@ func New(deps Deps) (*API, error) {
 	a := &API{
 		deps: deps, auth: auth, limits: newLimits(), tickets: newTickets(), end: end,
 		depth: newDepth(deps.Queue, newQueueCalls(ctx, 1, deps.QueueWait)), sends: newQueueCalls(ctx, maxSends, deps.QueueWait),
+		copies: newQueueCalls(ctx, 1, deps.QueueWait), // two searches at a time would hide messages from each other
 	}
 	a.maxBlob.Store(deps.MaxBlob)
 	a.ready = sync.OnceFunc(a.register)

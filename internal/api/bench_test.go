@@ -54,6 +54,7 @@ type bench struct {
 	log    *logbook
 	queues task.Queues
 	queue  *counting // of normal priority
+	dead   queue.Queue
 }
 
 // logbook keeps what was logged.
@@ -129,19 +130,20 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	service := memory.New(memory.Options{})
 	b.queues = task.QueueNames(tenant)
 	open := map[string]queue.Queue{}
-	for _, name := range b.queues.Work() {
+	for _, name := range append(b.queues.Work(), b.queues.DeadLetter) {
 		open[name] = service.Queue(name)
 		if err := open[name].Ensure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
+	b.dead = open[b.queues.DeadLetter]
 	b.queue = &counting{Queue: open[b.queues.Normal]}
 	open[b.queues.Normal] = b.queue
 	queueOf := func(p task.Priority) queue.Queue { return open[b.queues.For(p)] }
 	attempts := func(task.Type) int { return 3 }
 	b.deps = api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
-		MaxAttempts: attempts, QueueWait: time.Minute, Log: log,
+		DeadLetters: b.dead, MaxAttempts: attempts, QueueWait: time.Minute, Log: log,
 		Search: func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
 			embedder, err := offline.New(8)
 			if err != nil {

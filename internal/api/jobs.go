@@ -118,9 +118,12 @@ func (a *API) retryAs(ctx context.Context, id string, how replay.Retrying) (*acc
 	if _, err := a.reader(ctx).Job(ctx, id); err != nil {
 		return nil, err
 	}
-	j, _, err := a.deps.Replayer.Retry(ctx, id, principalFrom(ctx).Subject, how)
+	j, letter, err := a.deps.Replayer.Retry(ctx, id, principalFrom(ctx).Subject, how)
 	if err != nil && (j.ID == "" || j.Status != "pending") { // else it is recorded, and a sweep sends it
 		return nil, err
+	}
+	if letter != "" {
+		a.removeCopies(ctx, letter)
 	}
 	a.startsAt(j.RunAt)
 	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "anew", how.Anew, "force", how.Force)

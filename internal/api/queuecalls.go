@@ -73,4 +73,5 @@ func (a *API) Close() {
 	a.end()
 	a.depth.looks.end()
 	a.sends.end()
+	a.copies.end()
 }

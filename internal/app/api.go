@@ -30,7 +30,7 @@ func (w *Worker) openAPI() (err error) {
 	c := t.Config
 	w.api, err = api.New(api.Deps{
 		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For,
-		Replayer: t.replayer(w.maxAttempts), Check: checkTask, MaxAttempts: w.maxAttempts, Search: w.find,
+		Replayer: t.replayer(w.maxAttempts), DeadLetters: t.Queues.DeadLetter, Check: checkTask, MaxAttempts: w.maxAttempts, Search: w.find,
 		Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt, Scheduled: w.wakeSchedules,
 		Picture:       t.picture(w.temp.path),
 		HighWatermark: c.API.HighWatermark, MaxBlob: c.MaxBlobBytes, AllowOrigins: c.API.AllowOrigins, Log: t.log,

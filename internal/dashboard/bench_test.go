@@ -158,7 +158,7 @@ func (b *bench) deps(log *slog.Logger) api.Deps {
 	attempts := func(task.Type) int { return 3 }
 	deps := api.Deps{
 		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(b.T),
-		MaxAttempts: attempts, QueueWait: time.Minute, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
+		DeadLetters: service.Queue(names.DeadLetter), MaxAttempts: attempts, QueueWait: time.Minute, Log: log, Picture: picture.New(bucket, b.TempDir(), nil).Page,
 		Search: search.Finder{Embedder: secondPassage{}}.Find,
 		Replayer: replay.Replayer{
 			Store: b.store, Queue: queueOf, Bucket: bucket, ClientID: tenant, MaxAttempts: attempts,

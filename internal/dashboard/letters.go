@@ -157,7 +157,8 @@ func (p *page) confirmLetter() error {
 		}
 	case "delete":
 		c.Title, c.Button, c.Danger = "Remove this dead letter?", "Remove for good", true
-		c.Text = []string{"The record and its message are removed. The task can't be replayed afterwards. This can't be undone."}
+		c.Text = []string{"The record is removed, and its message from the queue of dead letters, if that answers and has it. " +
+			"The task can't be replayed afterwards. This can't be undone."}
 		if l.JobID != "" {
 			c.Text = append(c.Text, "Its job stays until it is old, with its payload and the message as it came.")
 		}
