@@ -80,17 +80,19 @@ const bodyLimit = 15 * time.Second
 
 // API serves the calls of one tenant, until Close.
 type API struct {
-	deps    Deps
-	auth    *authenticator
-	limits  *limits
-	depth   *depth
-	sends   *queueCalls
-	copies  *queueCalls
-	end     context.CancelFunc // of what goes on without a request
-	tickets *tickets
-	maxBlob atomic.Int64
-	spec    func() ([]byte, error)
-	handler http.Handler
+	deps   Deps
+	auth   *authenticator
+	limits *limits
+	depth  *depth
+	sends  *queueCalls
+	copies *queueCalls
+
+	searches chan struct{}      // has an element for each that is being made
+	end      context.CancelFunc // of what goes on without a request
+	tickets  *tickets
+	maxBlob  atomic.Int64
+	spec     func() ([]byte, error)
+	handler  http.Handler
 
 	// ready registers the calls when it is called for the first time, and with that sets what follows: their schemas are
 	// as large as the rest of an idle worker's API, and many tenants only use the queue.
@@ -123,7 +125,8 @@ func New(deps Deps) (*API, error) {
 	ctx, end := context.WithCancel(context.Background())
 	a := &API{
 		deps: deps, auth: auth, limits: newLimits(), tickets: newTickets(), end: end,
-		depth: newDepth(deps.Queue, newQueueCalls(ctx, 1, deps.QueueWait)), sends: newQueueCalls(ctx, maxSends, deps.QueueWait),
+		searches: make(chan struct{}, maxSearches),
+		depth:    newDepth(deps.Queue, newQueueCalls(ctx, 1, deps.QueueWait)), sends: newQueueCalls(ctx, maxSends, deps.QueueWait),
 		copies: newQueueCalls(ctx, 1, deps.QueueWait), // two searches at a time would hide messages from each other
 	}
 	a.maxBlob.Store(deps.MaxBlob)

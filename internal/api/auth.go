@@ -175,13 +175,17 @@ func (a *API) mayCall(r *http.Request, need apitoken.Scope) (Principal, *Problem
 
 // take counts a request; a Problem: there are too many.
 func (a *API) take(p Principal) *Problem {
-	wait := a.limits.take(p.identity())
+	return limited(a.limits.requests.take(p.identity()), "too many requests with this token")
+}
+
+// limited is the Problem of a caller who has to wait; nil: he does not.
+func limited(wait time.Duration, detail string) *Problem {
 	if wait <= 0 {
 		return nil
 	}
-	limited := problem(http.StatusTooManyRequests, "RATE_LIMITED", "too many requests with this token")
-	limited.retryAfter = wait
-	return limited
+	p := problem(http.StatusTooManyRequests, "RATE_LIMITED", detail)
+	p.retryAfter = wait
+	return p
 }
 
 // may returns why a caller may not do what needs a scope; nil: he may.

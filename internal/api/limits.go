@@ -7,17 +7,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Requests of one caller.
+// Requests of one caller. A search costs calls of a model, and of a re-ranker.
 const (
 	requestsPerSecond = 100
 	requestBurst      = 1000
+	searchesPerSecond = 10
+	searchBurst       = 50
 	maxCallers        = 10_000 // whose requests are counted; with more, the idle ones are forgotten
 )
 
 // limits bound what one caller, and all together, can ask for.
 type limits struct {
+	requests, searches rates
+
 	mu        sync.Mutex
-	callers   map[string]*rate.Limiter
 	streams   int
 	streamsOf map[string]int // by caller
 	puts      int            // blobs that are being written
@@ -25,20 +28,33 @@ type limits struct {
 }
 
 func newLimits() *limits {
-	return &limits{callers: map[string]*rate.Limiter{}, streamsOf: map[string]int{}, putsOf: map[string]int{}}
+	return &limits{
+		requests:  rates{perSecond: requestsPerSecond, burst: requestBurst, callers: map[string]*rate.Limiter{}},
+		searches:  rates{perSecond: searchesPerSecond, burst: searchBurst, callers: map[string]*rate.Limiter{}},
+		streamsOf: map[string]int{}, putsOf: map[string]int{},
+	}
+}
+
+// rates bound how often each caller asks for something.
+type rates struct {
+	perSecond rate.Limit
+	burst     int
+
+	mu      sync.Mutex
+	callers map[string]*rate.Limiter
 }
 
 // take counts a request; positive: how long the caller has to wait.
-func (l *limits) take(subject string) time.Duration {
+func (l *rates) take(caller string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.callers[subject]
+	c := l.callers[caller]
 	if c == nil {
 		if len(l.callers) >= maxCallers {
 			l.forget()
 		}
-		c = rate.NewLimiter(requestsPerSecond, requestBurst)
-		l.callers[subject] = c
+		c = rate.NewLimiter(l.perSecond, l.burst)
+		l.callers[caller] = c
 	}
 	if r := c.Reserve(); r.Delay() > 0 {
 		wait := r.Delay()
@@ -49,10 +65,10 @@ func (l *limits) take(subject string) time.Duration {
 }
 
 // forget removes callers that have made no request lately, or all if there are none of these.
-func (l *limits) forget() {
-	for subject, c := range l.callers {
-		if c.Tokens() >= requestBurst {
-			delete(l.callers, subject)
+func (l *rates) forget() {
+	for caller, c := range l.callers {
+		if c.Tokens() >= float64(l.burst) {
+			delete(l.callers, caller)
 		}
 	}
 	if len(l.callers) >= maxCallers {

@@ -11,9 +11,9 @@ import (
 // Exhaust takes all requests that the callers so far have left, for an hour. To ask as often as that takes longer on a
 // busy machine than a limit lasts.
 func (a *API) Exhaust() {
-	a.limits.mu.Lock()
-	defer a.limits.mu.Unlock()
-	for _, c := range a.limits.callers {
+	a.limits.requests.mu.Lock()
+	defer a.limits.requests.mu.Unlock()
+	for _, c := range a.limits.requests.callers {
 		c.SetLimit(rate.Every(time.Hour))
 		c.AllowN(time.Now(), int(c.Tokens()))
 	}
@@ -22,7 +22,7 @@ func (a *API) Exhaust() {
 // A caller may make a burst of requests, and then one whenever there is room again; others are not limited by that.
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimits()
+		l := &newLimits().requests
 		for i := range requestBurst {
 			if wait := l.take("greedy"); wait > 0 {
 				t.Fatalf("request %d waits for %v", i, wait)

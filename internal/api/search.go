@@ -2,10 +2,16 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/search"
+)
+
+const (
+	maxSearches = 8               // at a time: each may ask a model and a re-ranker
+	searchWait  = 5 * time.Second // for others to end
 )
 
 // Question is a search.
@@ -152,6 +158,21 @@ func (a *API) findIn(ctx context.Context, s search.Store, in Question) (search.F
 	}
 	if q.Limit == 0 {
 		q.Limit = 10
+	}
+	if refused := limited(a.limits.searches.take(principalFrom(ctx).identity()), "too many searches with this token"); refused != nil {
+		return search.Found{}, refused
+	}
+	room := time.NewTimer(searchWait)
+	defer room.Stop()
+	select {
+	case a.searches <- struct{}{}:
+		defer func() { <-a.searches }()
+	case <-ctx.Done():
+		return search.Found{}, ctx.Err()
+	case <-room.C:
+		busy := problem(http.StatusServiceUnavailable, "TOO_MANY_SEARCHES", "too many searches are being made; try again later")
+		busy.retryAfter = time.Second
+		return search.Found{}, busy
 	}
 	return a.deps.Search(ctx, s, q)
 }
