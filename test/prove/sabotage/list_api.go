@@ -25,6 +25,11 @@ func ofTheAPI() []Sabotage {
 			Suites: onAPI, Tests: tests(api, "TestWhoMay", "TestSubmitCannotRemove", "TestTickets"),
 		},
 		{
+			Name: "submitter-reads-messages", Breaks: []string{"api"}, Dir: api, Func: "API.allowed",
+			Old: "case a.readsMessages(t):", New: "case false:",
+			Suites: onAPI, Tests: tests(api, "TestSubmitCannotReadMessages"),
+		},
+		{
 			Name: "token-of-another-tenant-is-good", Breaks: []string{"api"}, Dir: api, Func: "verifier.verify",
 			Old: "if client != v.client {", New: "if false {",
 			Suites: onAPI, Tests: tests(api, "TestJWTs"),

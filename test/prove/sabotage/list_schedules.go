@@ -53,7 +53,7 @@ func ofTheSchedules() []Sabotage {
 			Suites: onSchedules, Tests: tests("internal/schedule", "TestClocksAreChanged"),
 		},
 		{
-			Name: "submitter-fires", Breaks: []string{"schedules", "api"}, Dir: "internal/api", Func: "API.submit",
+			Name: "submitter-fires", Breaks: []string{"schedules", "api"}, Dir: "internal/api", Func: "API.allowed",
 			Old: "schedule.IsFiring(t.ID)", New: "schedule.IsFiring(\"\")",
 			Suites: onAPI, Tests: tests("internal/api", "TestSubmitCannotFire"),
 		},
