@@ -72,7 +72,11 @@ func (a *API) admit(ctx context.Context) error {
 	if a.depth.get(ctx) <= a.deps.HighWatermark {
 		return nil
 	}
-	p := problem(http.StatusServiceUnavailable, "QUEUE_OVERLOADED", "too many jobs wait; try again later")
-	p.retryAfter = 2 * depthEvery
+	return overload("too many jobs wait; try again later", 2*depthEvery)
+}
+
+func overload(detail string, retryAfter time.Duration) *Problem {
+	p := problem(http.StatusServiceUnavailable, "QUEUE_OVERLOADED", detail)
+	p.retryAfter = retryAfter
 	return p
 }

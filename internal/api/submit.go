@@ -121,6 +121,9 @@ func (a *API) submit(ctx context.Context, in *submitInput) (*submitOutput, error
 	if s.Repeated && errors.Is(err, store.ErrNotFound) {
 		return nil, overloaded
 	}
+	if errors.Is(err, store.ErrManyLater) {
+		return nil, overload("too many jobs wait for their runAt; try again later", time.Minute)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +244,7 @@ func (a *API) record(t task.Task) store.OnceSubmission {
 		Submission: store.Submission{
 			Task: message.Record(t, a.deps.MaxAttempts(t.Type)), Queue: a.deps.Queue(t.Priority).Name(),
 		},
-		MostActive: mostActive[t.Type],
+		MostActive: mostActive[t.Type], MostLater: a.deps.HighWatermark,
 	}
 }
 

@@ -220,6 +220,22 @@ func TestRunAt(t *testing.T) {
 	b.want(b.ask("POST", "/v1/jobs/"+r.field("id")+"/cancel", ""), http.StatusAccepted, "")
 }
 
+// Jobs that wait for their time are as many as messages that wait; their queues may be empty.
+func TestRunAtIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *api.Deps) { d.HighWatermark = 2 })
+	later := func() string {
+		return strings.Replace(newFile(), "{", `{"runAt":"`+time.Now().Add(time.Hour).Format(time.RFC3339)+`",`, 1)
+	}
+	b.submitted(later())
+	b.submitted(later())
+	r := b.want(b.ask("POST", "/v1/jobs", later()), http.StatusServiceUnavailable, "QUEUE_OVERLOADED")
+	if r.header.Get("Retry-After") != "60" {
+		t.Errorf("refused with %v", r.header)
+	}
+	b.submitted(newFile())
+}
+
 // A forced run that waits for its time is not displaced by another request for the job.
 func TestRunWaits(t *testing.T) {
 	t.Parallel()

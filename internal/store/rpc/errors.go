@@ -127,6 +127,8 @@ func classify(ctx context.Context, fn string, err error) error {
 		return &refusal{store.ErrCogneeLost, raised}
 	case "AW032":
 		return &refusal{store.ErrRunWaits, raised}
+	case "AW033":
+		return &refusal{store.ErrManyLater, raised}
 	case "AW031":
 		return &refusal{store.ErrQuestion, raised}
 	case "AW006", "AW008", "AW010", "AW011":

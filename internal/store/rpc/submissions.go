@@ -19,8 +19,9 @@ func (c *client) SubmitOnce(ctx context.Context, s store.OnceSubmission) (store.
 		Idempotency *idempotency `json:"idempotency,omitempty"`
 		RunAt       time.Time    `json:"run_at,omitzero"`
 		MostActive  int          `json:"most,omitempty"`
+		MostLater   int          `json:"most_later,omitempty"`
 		Repeated    bool         `json:"repeated,omitempty"`
-	}{Submission: s.Submission, RunAt: s.RunAt, MostActive: s.MostActive, Repeated: s.Repeated}
+	}{Submission: s.Submission, RunAt: s.RunAt, MostActive: s.MostActive, MostLater: s.MostLater, Repeated: s.Repeated}
 	if s.Key != "" {
 		args.Idempotency = &idempotency{s.Key, s.Request, millis(s.KeepKey)}
 	}

@@ -22,6 +22,7 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		drop index aw_queue_messages_unreceived, aw_queue_messages_received;
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
 		alter table jobs drop column queued_at cascade;
+		drop index jobs_unsent_now, jobs_unsent_later;
 		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
 		alter table document_versions drop column warnings cascade;
 		update aw_schema_version set version = 42`); err != nil {
@@ -73,6 +74,7 @@ func TestMigrateBesideSenders(t *testing.T) {
 	if _, err := watcher.Exec(t.Context(), `drop index aw_queue_messages_unreceived, aw_queue_messages_received;
 		create index aw_queue_messages_due on aw_queue_messages (queue, visible_at);
 		alter table jobs drop column queued_at cascade;
+		drop index jobs_unsent_now, jobs_unsent_later;
 		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
 		alter table document_versions drop column warnings cascade;
 		update aw_schema_version set version = 46`); err != nil {

@@ -78,6 +78,7 @@ func TestUpgrade(t *testing.T) {
 				drop table chunk_terms, term_parts, term_counts, term_totals cascade;
 				alter table documents drop column terms_version cascade, drop column chunks_left cascade, drop column terms_renewed cascade;
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
+				create index jobs_unsent on jobs (created_at);
 				update aw_schema_version set version = 5`); err != nil {
 				t.Fatal(err)
 			}

@@ -275,6 +275,44 @@ func testRunRecordedMeanwhile(t *testing.T, b *bench) {
 	}
 }
 
+// testLaterIsBounded: only so many jobs wait for their time. That refuses neither one that starts now, nor a repeated request.
+func testLaterIsBounded(t *testing.T, b *bench) {
+	later := func(s *store.OnceSubmission) {
+		s.RunAt, s.MostLater = time.Now().Add(hour).Truncate(time.Millisecond), 2
+	}
+	first, second := once(later), once(later)
+	b.submitOnce(first)
+	b.submitOnce(second)
+	if _, err := b.SubmitOnce(b.ctx(), once(later)); !errors.Is(err, store.ErrManyLater) {
+		t.Errorf("a third one: %v", err)
+	}
+	if answer := b.submitOnce(once(func(s *store.OnceSubmission) { s.MostLater = 2 })); !answer.Created {
+		t.Errorf("now: %+v", answer)
+	}
+	due := once(later)
+	due.RunAt = time.Now().Add(-hour)
+	if answer := b.submitOnce(due); !answer.Created {
+		t.Errorf("whose time has come: %+v", answer)
+	}
+	if answer := b.submitOnce(first); answer.Created {
+		t.Errorf("again: %+v", answer)
+	}
+	ended := once(func(s *store.OnceSubmission) { s.Key = "" })
+	b.submitOnce(ended)
+	_, h := b.run(func(m *store.Begin) { m.Task = ended.Task })
+	b.complete(h)
+	ended.RunAt, ended.MostLater = first.RunAt, 2
+	if _, err := b.SubmitOnce(b.ctx(), ended); !errors.Is(err, store.ErrManyLater) {
+		t.Errorf("another run of one that ended: %v", err)
+	}
+	if _, err := b.RequestCancel(b.ctx(), second.JobID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if answer := b.submitOnce(once(later)); !answer.Created {
+		t.Errorf("after one was canceled: %+v", answer)
+	}
+}
+
 // testLaterIsNotActive: a job that starts later does not keep its document from others.
 func testLaterIsNotActive(t *testing.T, b *bench) {
 	document := json.RawMessage(`{"filename":"` + uuid.NewString() + `","document_set":"s"}`)

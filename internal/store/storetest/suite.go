@@ -202,6 +202,7 @@ var otherTests = []suiteTest{
 	{"forced to run later is kept", testForceLaterIsKept},
 	{"a job that starts later is not active", testLaterIsNotActive},
 	{"submit for later", testRunAt},
+	{"jobs that start later are bounded", testLaterIsBounded},
 	{"jobs by filter", testJobFilters},
 	{"rows of results", testResults},
 	{"outcomes", testOutcomes},

@@ -5,8 +5,8 @@ func inTheStore() []Sabotage {
 	return []Sabotage{
 		{
 			Name: "unsent-is-never-swept", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
-			Old:    "sent_at is null and case when run_at is null",
-			New:    "sent_at > now() and case when run_at is null",
+			Old:    "sent_at is null and run_at is null",
+			New:    "sent_at > now() and run_at is null",
 			Suites: onPostgres, Tests: cases("submit", "sweep", "retry by hand"),
 		},
 		{

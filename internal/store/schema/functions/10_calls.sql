@@ -15,7 +15,7 @@
 --   AW021 another worker publishes the events
 --   AW030 the work for Cognee is not held under this fence
 --   AW028 the deck was recorded before                          AW031 the question has too many operators
---   AW032 another run of the job waits
+--   AW032 another run of the job waits                          AW033 too many jobs wait for their time
 
 -- aw_tenant is the tenant of a call. It refuses a session that is bound to another tenant, and one that is bound to
 -- none without the right to act for every tenant (I10).

@@ -5,6 +5,7 @@
 --     for the first one's transaction.
 --   p.run_at: the job's message is not sent before.
 --   p.most: how many active jobs of its document there may be; left out: any number. One that starts later is not active.
+--   p.most_later: how many jobs may wait for their time, about; left out: any number.
 --   p.repeated: nothing is recorded, only a request that was made before is recognized; AW002 if it was not.
 -- hints.force of a job that was begun records the message again, once for each key: the job starts another series when
 -- it comes.
@@ -17,6 +18,7 @@ declare
   v_key text := p #>> '{idempotency,key}';
   v_document text := {{ .schema }}.aw_document_key(p ->> 'type', p -> 'payload');
   v_force boolean := {{ .schema }}.aw_forced(p -> 'hints');
+  v_now timestamptz := clock_timestamp();
   v_answer jsonb;
   k {{ .schema }}.idempotency_keys;
   j {{ .schema }}.jobs;
@@ -41,8 +43,15 @@ begin
                          or p ? 'run_at' and j.run_at is distinct from (p ->> 'run_at')::timestamptz)) then
     raise exception 'the request was not made before' using errcode = 'AW002';
   end if;
-  if not found and p ? 'most' and v_document is not null
-     and coalesce((p ->> 'run_at')::timestamptz <= clock_timestamp(), true) then
+  if (p ->> 'run_at')::timestamptz > v_now and p ? 'most_later'
+     and (j.id is null or v_force and (j.status <> 'pending' or j.series_started_at is not null))
+     and (select count(*) >= (p ->> 'most_later')::int
+          from (select from {{ .schema }}.jobs o
+                where o.client_id = v_client and o.message is not null and o.sent_at is null and o.run_at > v_now
+                limit (p ->> 'most_later')::int) later) then
+    raise exception '% jobs wait for their time', p ->> 'most_later' using errcode = 'AW033';
+  end if;
+  if j.id is null and p ? 'most' and v_document is not null and coalesce((p ->> 'run_at')::timestamptz <= v_now, true) then
     -- Submissions of one document follow each other: the row is their lock.
     insert into {{ .schema }}.idempotency_keys as o (client_id, key, fingerprint, job_id)
     values (v_client, v_document, '', p ->> 'job_id')

@@ -22,24 +22,29 @@ language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_limit integer := (p ->> 'limit')::int;
+  v_now timestamptz := clock_timestamp(); -- an index takes no volatile function
 begin
   return jsonb_build_object(
     'unsent', coalesce((
       select jsonb_agg(
         jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message,
           'since', coalesce(u.run_at, u.updated_at)) order by u.created_at)
-      from (select * from {{ .schema }}.jobs
-            where client_id = v_client and not coalesce(p -> 'skip_queues' ? queue, false)
-              and message is not null and sent_at is null
-              -- Nothing has changed since it was recorded. One with a time is sent when that has come.
-              and case when run_at is null
-                  then updated_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')
-                  else run_at <= clock_timestamp() end
+      from (-- Nothing has changed since it was recorded.
+            (select * from {{ .schema }}.jobs
+             where client_id = v_client and not coalesce(p -> 'skip_queues' ? queue, false)
+               and message is not null and sent_at is null and run_at is null
+               and updated_at <= v_now - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')
+             order by created_at limit v_limit)
+            union all -- One with a time is sent when that has come.
+            (select * from {{ .schema }}.jobs
+             where client_id = v_client and not coalesce(p -> 'skip_queues' ? queue, false)
+               and message is not null and sent_at is null and run_at <= v_now
+             order by run_at limit v_limit)
             order by created_at limit v_limit) u), '[]'),
     'due_in_ms', (
-      select case when count(*) > 0 then {{ .schema }}.aw_ms_until(min(run_at)) end
-      from {{ .schema }}.jobs
-      where client_id = v_client and message is not null and sent_at is null and run_at > clock_timestamp()),
+      select {{ .schema }}.aw_ms_until(run_at) from {{ .schema }}.jobs
+      where client_id = v_client and message is not null and sent_at is null and run_at > v_now
+      order by run_at limit 1),
     'stalled', coalesce((
       select jsonb_agg(jsonb_build_object('job', {{ .schema }}.aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
         'traceparent', (s.j).traceparent, 'fingerprint', (s.j).fingerprint, 'fence', (s.j).fence,
