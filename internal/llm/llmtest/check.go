@@ -51,6 +51,9 @@ func (s *Server) checkChat(r ChatRequest, prompt int) *Fault {
 		return bad("unsupported_parameter", "max_tokens", "use max_completion_tokens")
 	case s.options.Reasoning && r.Temperature != nil && *r.Temperature != 1:
 		return bad("unsupported_value", "temperature", "only the default (1) value is supported")
+	case s.options.Thinking > 0 && r.MaxTokens > 0 && r.MaxTokens < s.options.Thinking:
+		return bad("", "", "Could not finish the message because max_tokens or model output limit was reached. "+
+			"Please try again with higher max_tokens.")
 	case s.options.Poison != "" && strings.Contains(r.Text, s.options.Poison):
 		return bad("content_filter", "prompt", "the response was filtered")
 	case s.options.Window > 0 && prompt+r.MaxTokens > s.options.Window:

@@ -33,6 +33,7 @@ type Options struct {
 
 	Reply     func(ChatRequest) Reply // the model's answer; nil: a constant, or a call of the forced tool
 	Reasoning bool                    // the model accepts neither max_tokens nor a temperature
+	Thinking  int                     // tokens that it takes before an answer; fewer are refused, as OpenAI does
 	Window    int                     // tokens of question and answer that fit; zero: no limit
 	// Unknown are parameters of a chat completion that the service refuses, as vLLM does: "stream", "stream_options",
 	// "temperature", "tools", "tool_choice", "strict", "response_format".

@@ -128,6 +128,10 @@ func (s *service) status(status int, refusal *api.APIError, r *record) *failure 
 			f.param = *p
 			return f
 		}
+		if deniedWords.MatchString(refusal.Message) {
+			return fail(taskerr.DependencyUnavailable, false, "refuses the key or doesn't know the model; check %s and %s",
+				s.names.key, s.names.model)
+		}
 		f := fail(taskerr.ValidationError, false, "refuses the request")
 		f.refused, f.filtered = true, refusal.Code == "content_filter"
 		return f
@@ -150,6 +154,9 @@ func (s *service) status(status int, refusal *api.APIError, r *record) *failure 
 	}
 	return fail(taskerr.DependencyUnavailable, status >= http.StatusInternalServerError, "failed")
 }
+
+// deniedWords are how some services (Gemini, DeepSeek, Mistral) report a wrong key or model with status 400.
+var deniedWords = pattern.New(`(?i)\bapi[ _]?key\b|\binvalid model\b|\bmodel\b.{0,80}\bnot (exist|found)\b`)
 
 // aboutContent reports whether a parameter is content, not an option.
 func aboutContent(param string) bool {

@@ -20,13 +20,18 @@ func (e *Embedder) Probe(ctx context.Context) error {
 	return nil
 }
 
-// Probe checks whether the model answers, with one word and one token. A refusal is an answer.
+// probeTokens are the tokens of an answer to a probe: the fewest that all of OpenAI's models accept.
+const probeTokens = 16
+
+// Probe checks whether the model answers, with one word and a few tokens. A refusal of the question is an answer: the
+// service is up, and knows the key and the model.
 func (c *Chat) Probe(ctx context.Context) error {
-	a := asking{Chat: c, urgency: probing, q: llm.Question{Text: "Say: well", MaxTokens: 1}, dialect: c.dialect()}
+	q := llm.Question{Text: "Say: well", MaxTokens: probeTokens}
+	a := asking{Chat: c, urgency: probing, q: q, dialect: c.dialect()}
 	for {
 		_, f := a.try(ctx)
 		switch {
-		case f == nil || f.filtered:
+		case f == nil || f.refused:
 			return nil
 		case !f.adapted || ctx.Err() != nil:
 			return f.err

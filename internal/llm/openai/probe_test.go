@@ -66,3 +66,34 @@ func TestProbeWaitsForBudget(t *testing.T) {
 		}
 	})
 }
+
+// A service that answers is up, whatever it thinks of the probe's question: a breaker whose probe never succeeds would
+// never close. One that refuses the key or the model is not.
+func TestProbeAnswered(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		options llmtest.Options
+		fault   llmtest.Fault
+		down    bool
+	}{
+		"a reasoning model": {options: llmtest.Options{Reasoning: true, Thinking: probeTokens}},
+		"filtered":          {fault: llmtest.Fault{Status: 400, Code: "content_filter"}},
+		"refused":           {fault: llmtest.Fault{Status: 400, Message: "The question is too short."}},
+		"wrong key":         {fault: llmtest.WrongKey, down: true},
+		"Gemini: wrong key": {fault: llmtest.Fault{Status: 400, Message: "API key not valid."}, down: true},
+		"DeepSeek: model":   {fault: llmtest.Fault{Status: 400, Message: "Model Not Exist"}, down: true},
+		"unknown model":     {fault: llmtest.UnknownModel, down: true},
+		"a parameter":       {fault: llmtest.Fault{Status: 400, Param: "model"}, down: true},
+		"overloaded":        {fault: llmtest.Overloaded, down: true},
+	} {
+		s := llmtest.New(t, tt.options)
+		s.Script(llmtest.Overloaded, tt.fault)
+		c, _ := openChat(t, s, nil)
+		if err := c.Probe(t.Context()); err == nil {
+			t.Errorf("%s: the probe succeeds while the service is overloaded", name)
+		}
+		if err := c.Probe(t.Context()); (err != nil) != tt.down {
+			t.Errorf("%s: %v, want it down: %v", name, err, tt.down)
+		}
+	}
+}
