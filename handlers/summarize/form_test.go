@@ -6,6 +6,8 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 )
 
 // A summary without a short first sentence is cut after a word, in scripts without spaces after a character.
@@ -44,5 +46,27 @@ func TestNoRoomForABetterAnswer(t *testing.T) {
 		if n := b.model.calls(); n != tt.calls || r.Words != 10 || !r.Cut || r.PromptTokens != 100 {
 			t.Errorf("%s: %d calls, %+v", name, n, r)
 		}
+	}
+}
+
+// A reasoning model that uses all tokens before its answer gets more of them.
+func TestReasoningUsesUpTheAnswer(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Options{
+		Reasoning: true, Thinking: 2000, Reply: func(llmtest.ChatRequest) llmtest.Reply {
+			return llmtest.Reply{Text: reply{"The tide rises.", []keyPoint{{"It rises.", []int{1}}}}.answer().Text}
+		},
+	})
+	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-5-mini", HTTPClient: s.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, func(d *summarize.Deps) { d.Chat = chat })
+	b.Put("tides.md", "The tide rises.")
+	r := b.summarize(`{"filename":"tides.md","max_words":100}`)
+	asked := s.Received()
+	if first, last := asked[0].Chat, asked[len(asked)-1].Chat; r.Summary != "The tide rises." || first.MaxTokens >= 2000 ||
+		last.MaxTokens != 3*first.MaxTokens {
+		t.Errorf("%q after an answer of %d tokens and one of %d", r.Summary, first.MaxTokens, last.MaxTokens)
 	}
 }

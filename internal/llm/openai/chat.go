@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -91,16 +92,16 @@ type asking struct {
 func (a *asking) try(ctx context.Context) (time.Duration, *failure) {
 	stream := a.q.Stream != nil && !a.dialect.noStream
 	return a.once(ctx, a.urgency, guess(a.q), stream, func(ctx context.Context) error {
-		if a.emitted {
-			a.q.Stream("", true)
-			a.emitted = false
-		}
+		a.restart()
 		request := a.request(a.q, a.dialect)
 		ask := a.whole
 		if stream {
 			ask = a.streamed
 		}
 		answer, err := ask(ctx, request)
+		if r := refusalOf(err); r != nil && cutOffWords.MatchString(r.Message) {
+			answer, err = a.cutOff(), nil
+		}
 		if err != nil {
 			return a.adapt(ctx, err)
 		}
@@ -137,6 +138,23 @@ func (a *asking) onePiece(response api.ChatCompletionResponse) (llm.Answer, erro
 		a.emitCall(call.Name, call.Arguments)
 	}
 	return answer, nil
+}
+
+// cutOffWords are how OpenAI reports, with status 400, that a reasoning model used all tokens before it began to answer.
+var cutOffWords = pattern.New(`model output limit was reached`)
+
+// cutOff is the answer of which nothing was written.
+func (a *asking) cutOff() llm.Answer {
+	a.restart()
+	return llm.Answer{End: llm.CutOff, PromptTokens: count(a.q, a.counter), CompletionTokens: a.q.MaxTokens}
+}
+
+// restart voids the pieces that q.Stream has received.
+func (a *asking) restart() {
+	if a.emitted {
+		a.q.Stream("", true)
+		a.emitted = false
+	}
 }
 
 // emit passes a piece of the answer to q.Stream.

@@ -116,6 +116,25 @@ func TestReasoningModel(t *testing.T) {
 	}
 }
 
+// A reasoning model that used all tokens before its answer is cut off, although the service reports that as a refusal.
+func TestCutOffBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []func(string, bool){nil, func(string, bool) {}} {
+		s := llmtest.New(t, llmtest.Options{Reasoning: true, Thinking: 60})
+		c, _ := openChat(t, s, nil)
+		q := question(t)
+		q.Stream = stream
+		a, err := c.Ask(t.Context(), q)
+		if err != nil || a.End != llm.CutOff || a.Text != "" || a.PromptTokens < 700 || a.CompletionTokens != q.MaxTokens {
+			t.Errorf("50 tokens: %+v %v", a, err)
+		}
+		q.MaxTokens *= 2
+		if a, err = c.Ask(t.Context(), q); err != nil || a.End != llm.Stopped || a.Text == "" {
+			t.Errorf("100 tokens: %+v %v", a, err)
+		}
+	}
+}
+
 func TestChatFailures(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
