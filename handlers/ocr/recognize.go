@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/derived"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
@@ -116,7 +117,8 @@ func hopeless(ctx context.Context, err error) bool {
 
 func retryable(err error) bool {
 	e, ok := errors.AsType[*taskerr.Error](err)
-	return ok && taskerr.Classes[e.Class].Retryable || taskerr.Exhausted(err)
+	lacks := taskerr.Exhausted(err) && !errors.Is(err, child.ErrKilled) // it may be this page that takes too much memory
+	return ok && taskerr.Classes[e.Class].Retryable || lacks
 }
 
 // page writes a page. An error ends the attempt.

@@ -106,11 +106,9 @@ type Result struct {
 // OK reports whether the program exited with status zero.
 func (r Result) OK() bool { return r.End == Exited && r.ExitCode == 0 }
 
-// Killed reports whether it was killed by somebody else than Run: by the kernel, for lack of memory.
-func (r Result) Killed() bool { return r.End == Crashed && r.Signal == syscall.SIGKILL }
-
-// ErrKilled is for the errors of programs whose Result is Killed: it says nothing about what they read.
-var ErrKilled = errors.New("it was killed from outside; was the machine short of memory?")
+// ErrKilled means that a program was killed by somebody else than Run: by the kernel, for lack of memory. It says nothing
+// about what the program read.
+var ErrKilled = fmt.Errorf("it was killed from outside: %w", syscall.ENOMEM)
 
 // NotInstalledError is a program that is missing on this machine, which is a fault of its setup.
 type NotInstalledError struct {
@@ -131,7 +129,7 @@ const afterExit = 2 * time.Second
 
 // Run runs the command until it has ended and all of its output was read. When Run returns, no process of its
 // group and no temporary file is left, however it ended. The error is a *NotInstalledError, the error of
-// Stdout, one that wraps context.Cause(ctx), or a fault of the system, such as a full disk. A program that fails or
+// Stdout, one that wraps context.Cause(ctx), or a fault of the system, such as ErrKilled or a full disk. A program that fails or
 // reaches a limit is reported in the Result.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
@@ -211,6 +209,8 @@ func run(ctx context.Context, c Command, path, dir string) (Result, error) {
 	switch {
 	case g.reason() == canceled:
 		return result, fmt.Errorf("run %s: %w", c.Program, context.Cause(ctx))
+	case result.End == Crashed && result.Signal == syscall.SIGKILL && g.reason() == "":
+		return result, fmt.Errorf("run %s: %w", c.Program, ErrKilled)
 	case err != nil && result.End != OutputLimit && result.End != WaitLimit:
 		return result, err
 	case waitErr != nil && cmd.ProcessState == nil:

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) {
@@ -144,6 +145,21 @@ func TestReaderThatGivesUpEndsTheProgram(t *testing.T) {
 	}
 	if _, err := child.Run(t.Context(), c); !errors.Is(err, enough) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A program that the kernel kills tells nothing about what it read, even if its reader fails at the end of what there is.
+func TestKilledFromOutside(t *testing.T) {
+	t.Parallel()
+	c, _ := sh(t, `echo '<half'; kill -KILL $$`)
+	for name, err := range map[string]error{"read": nil, "cut off": errors.New("the XML is cut off")} {
+		c.Stdout = func(r io.Reader) error {
+			_, other := io.Copy(io.Discard, r)
+			return errors.Join(other, err)
+		}
+		if r, err := child.Run(t.Context(), c); !errors.Is(err, child.ErrKilled) || !taskerr.Exhausted(err) {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
 	}
 }
 

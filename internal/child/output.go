@@ -26,6 +26,7 @@ type output struct {
 	group *group
 
 	left        int64         // remaining bytes
+	eof         bool          // all were read
 	waitLeft    time.Duration // remaining time to wait
 	idleTimeout time.Duration // longest time between two outputs; zero: unlimited
 	idle        time.Duration // time since the last output
@@ -53,7 +54,7 @@ func (o *output) consume(handle func(io.Reader) error) error {
 	o.pause()
 	err := safely(handle, o)
 	o.resume()
-	if err != nil {
+	if err != nil && !o.eof { // at the end of the output the program ends by itself; how it does may tell why it was cut off
 		o.group.kill(unwanted)
 	}
 	// The pipe is always read to its end, so that a program never blocks in a write.
@@ -94,6 +95,7 @@ func (o *output) Read(b []byte) (int, error) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		n, err = o.readWithoutWaiting(b)
 	}
+	o.eof = errors.Is(err, io.EOF)
 	if o.left -= int64(n); o.left < 0 {
 		o.group.kill(tooMuch)
 		return 0, errTooMuch

@@ -89,3 +89,33 @@ func TestProtected(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// That the kernel kills the program for memory says nothing about the document, neither before its list nor within the XML.
+func TestKilledForMemory(t *testing.T) {
+	detach, err := exec.LookPath("pdfdetach")
+	if err != nil {
+		t.Skip("pdfdetach is not installed: apt install poppler-utils")
+	}
+	content := einvoicetest.PDF([]string{"An invoice"}, einvoicetest.File{Name: "factur-x.xml", Content: einvoicetest.CII})
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	for name, script := range map[string]string{
+		"the list": "kill -KILL $$",
+		"the XML":  `if [ "$1" = -list ]; then exec ` + detach + ` "$@"; fi; echo "<half"; kill -KILL $$`,
+	} {
+		killed := filepath.Join(bin, "pdfdetach")
+		if err := os.WriteFile(killed, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		_, err := find(t, einvoice.Options{}, content)
+		if err == nil || !taskerr.Exhausted(err) || taskerr.Classify(err).Class != taskerr.TransientStorage {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(killed); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := find(t, einvoice.Options{}, content); err != nil || got == nil || got.Bytes != int64(len(einvoicetest.CII)) {
+			t.Errorf("%s, the next attempt: %+v %v", name, got, err)
+		}
+	}
+}

@@ -57,8 +57,6 @@ func (r PDF) run(ctx context.Context, program string, memory int64, out func(io.
 		return err
 	case result.End == child.WaitLimit, result.End == child.CPULimit:
 		return fmt.Errorf("%s was ended: %w", program, ErrTooSlow)
-	case result.Killed():
-		return fmt.Errorf("%s: %w", program, child.ErrKilled)
 	case result.End != child.Exited:
 		return fmt.Errorf("%s ended by %s", program, result.End)
 	case result.ExitCode != 0:

@@ -53,9 +53,9 @@ func (r *record) took(text ocr.Page) {
 }
 
 // fault returns err if it ends the extraction: a service behind the engine is at fault, or this machine lacks something,
-// which is not a reason to leave pages unread.
+// which is not a reason to leave pages unread. Memory may be lacking for one page only.
 func fault(err error) error {
-	if taskerr.Exhausted(err) {
+	if taskerr.Exhausted(err) && !errors.Is(err, child.ErrKilled) {
 		return taskerr.Classify(err)
 	}
 	if f, ok := errors.AsType[*taskerr.Error](err); ok && taskerr.Classes[f.Class].Retryable {

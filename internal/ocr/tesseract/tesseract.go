@@ -173,9 +173,6 @@ const (
 
 // failure returns the error of a failed run. Tesseract's messages contain nothing of the page.
 func failure(r child.Result) error {
-	if r.Killed() {
-		return fmt.Errorf("tesseract: %w", child.ErrKilled)
-	}
 	if r.End != child.Exited {
 		return fmt.Errorf("tesseract ended by %s", r.End)
 	}

@@ -95,7 +95,7 @@ func TestPagesWithoutStyles(t *testing.T) {
 	bin := t.TempDir()
 	script := `#!/bin/sh
 echo '<page number="1" position="absolute" top="0" left="0" height="2526" width="1785"></page>'
-kill -KILL $$
+kill -SEGV $$
 `
 	if err := os.WriteFile(filepath.Join(bin, "pdftohtml"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)

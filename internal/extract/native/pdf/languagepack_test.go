@@ -11,6 +11,11 @@ import (
 	"testing"
 )
 
+// tableless is a file without its table, about which pdfinfo is asked.
+func tableless(pdf []byte) []byte {
+	return bytes.Replace(pdf, []byte("startxref"), []byte("startyref"), 1)
+}
+
 // Any of poppler's programs may say that it lacks tables of characters; the result warns about it, once.
 func TestMissingLanguagePackIsAWarning(t *testing.T) {
 	for _, program := range []string{"pdfinfo", "pdftotext", "pdftohtml"} {
@@ -27,8 +32,8 @@ func TestMissingLanguagePackIsAWarning(t *testing.T) {
 			}
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 			content := (&maker{}).page().text(72, 80, light, 10, "A page of text.").bytes()
-			if program == "pdfinfo" { // it is asked about a file without a table only
-				content = bytes.Replace(content, []byte("startxref"), []byte("startyref"), 1)
+			if program == "pdfinfo" {
+				content = tableless(content)
 			}
 			file := filepath.Join(t.TempDir(), "x.pdf")
 			if err := os.WriteFile(file, content, 0o600); err != nil {
