@@ -98,6 +98,13 @@ func TestForged(t *testing.T) {
 	forge := func(old, forged string) json.RawMessage {
 		return json.RawMessage(strings.Replace(string(gatewaytest.Sample), old, forged, 1))
 	}
+	called := func(q llm.Question) []read {
+		all := with(parrot(q), "/invoice/total", "", 0)
+		for i := range all {
+			all[i].Code = all[i].Path == "/invoice/total"
+		}
+		return all
+	}
 	for name, x := range map[string]struct {
 		invoice json.RawMessage
 		reply   func(q llm.Question) []read // nil: the model repeats the data
@@ -119,19 +126,12 @@ func TestForged(t *testing.T) {
 			invoice: forge(`"total": 2876.11`, `"total": 459.21`), path: "/invoice/total", page: 2, stated: "2,876.11",
 			reply: func(q llm.Question) []read { return with(parrot(q), "/invoice/total", "2,876.11", 2) },
 		},
-		"a date":   {invoice: forge("2026-04-16", "2026-05-16"), path: "/invoice/dueDate", page: 2},
-		"a number": {invoice: forge("SH-2026-0417", "SH-2026-0471"), path: "/invoice/number", page: 1},
-		"a tax id": {invoice: forge("DE811907980", "DE811907981"), path: "/invoice/seller/vatId", page: 1},
-		"an amount called a code": {
-			invoice: forge("2876.11", "9876"), path: "/invoice/total",
-			reply: func(q llm.Question) []read {
-				all := with(parrot(q), "/invoice/total", "", 0)
-				for i := range all {
-					all[i].Code = all[i].Path == "/invoice/total"
-				}
-				return all
-			},
-		},
+		"a date":                             {invoice: forge("2026-04-16", "2026-05-16"), path: "/invoice/dueDate", page: 2},
+		"a number":                           {invoice: forge("SH-2026-0417", "SH-2026-0471"), path: "/invoice/number", page: 1},
+		"a tax id":                           {invoice: forge("DE811907980", "DE811907981"), path: "/invoice/seller/vatId", page: 1},
+		"an amount called a code":            {invoice: forge("2876.11", "9876"), path: "/invoice/total", reply: called},
+		"an amount as text, called a code":   {invoice: forge("2876.11", `"9876"`), path: "/invoice/total", reply: called},
+		"a sum with its unit, called a code": {invoice: forge("2876.11", `"$987"`), path: "/invoice/total", reply: called},
 		"an amount on a page that is not there": {
 			invoice: forge("2876.11", "9876.11"), path: "/invoice/total", page: 99,
 			reply: func(q llm.Question) []read { return with(parrot(q), "/invoice/total", "9876.11", 99) },

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -79,7 +80,16 @@ func (l leaf) countable() bool { return strings.ContainsFunc(l.value, unicode.Is
 // maxCode is the longest code, in bytes, e.g. 380 or EUR.
 const maxCode = 4
 
+var (
+	// unitCode matches codes of units (UN/ECE Recommendation 20), such as C62.
+	unitCode = pattern.New(`^[A-Z][A-Z0-9]{1,2}$`)
+	// digitCode matches the codes of kinds of documents, means of payment and schemes, such as 380, 58 and 0088. An amount
+	// looks the same, so the names in the path have to say that it is a code.
+	digitCode = pattern.New(`^[0-9]{2,4}$`)
+	ofDigits  = pattern.New(`(?i)(code|type|kind|scheme(id)?|means|format)(/[0-9]+)*(/([_$]|[#@]?(text|value)))?$`)
+)
+
 // maybeCode reports whether a value may be a code of a standard, which no invoice prints: never an amount.
 func (l leaf) maybeCode() bool {
-	return !l.number && len(l.value) <= maxCode && !strings.ContainsAny(l.value, ".,-/ ")
+	return !l.number && (unitCode.MatchString(l.value) || digitCode.MatchString(l.value) && ofDigits.MatchString(l.path))
 }

@@ -102,3 +102,39 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+// TestMaybeCode: what the model may call a code, so that it is not looked up.
+func TestMaybeCode(t *testing.T) {
+	t.Parallel()
+	for _, l := range []leaf{
+		{path: "/invoice/typeCode", value: "380"},
+		{path: "/invoice/invoiceType", value: "381"},
+		{path: "/Invoice/0/InvoiceTypeCode/0/_", value: "380"},
+		{path: "/invoice/documentType/value", value: "389"},
+		{path: "/invoice/paymentMeans", value: "58"},
+		{path: "/seller/endpoint/@schemeID", value: "0088"},
+		{path: "/issueDate/@format", value: "102"},
+		{path: "/lines/0/unit", value: "C62"},
+	} {
+		if !l.maybeCode() {
+			t.Errorf("%+v can't be a code", l)
+		}
+	}
+	for _, l := range []leaf{
+		{path: "/invoice/total", value: "1500"},
+		{path: "/invoice/total", value: "380"},
+		{path: "/invoice/total/value", value: "380"},
+		{path: "/paymentMeans/amount", value: "58"},
+		{path: "/codes/total", value: "150"},
+		{path: "/invoice/typeCode", value: "380", number: true},
+		{path: "/invoice/typeCode", value: "3.8"},
+		{path: "/invoice/typeCode", value: "38000"},
+		{path: "/lines/0/unit", value: "5EUR"},
+		{path: "/lines/0/price", value: "9€"},
+		{path: "/lines/0/price", value: "$150"},
+	} {
+		if l.maybeCode() {
+			t.Errorf("%+v may be a code", l)
+		}
+	}
+}
