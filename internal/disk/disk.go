@@ -1,8 +1,10 @@
-// Package disk tells how much room a disk has.
+// Package disk tells how much room a disk has, and keeps new names through a power failure.
 package disk
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"syscall"
 )
 
@@ -13,4 +15,18 @@ func Free(folder string) (uint64, error) {
 		return 0, fmt.Errorf("ask for the free space in %s: %w", folder, err)
 	}
 	return s.Bavail * uint64(s.Bsize), nil
+}
+
+// Sync makes the names in a folder durable, after a file was renamed or made there: to sync the file is not enough. Not
+// every file system supports it; one that doesn't is trusted.
+func Sync(root *os.Root, folder string) error {
+	d, err := root.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/disk"
 )
 
 // An Edit is a tenant's environment file while somebody edits a copy of it.
@@ -190,5 +191,5 @@ func (m *Machine) RemoveSecret(name, setting string) error {
 	} else if err != nil {
 		return fmt.Errorf("remove a credential of %s: %w", name, err)
 	}
-	return m.sync(secretsPath(name))
+	return disk.Sync(m.root, secretsPath(name))
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-7227ef26/async-worker/internal/disk"
 )
 
 // write writes what has changed. The environment file comes last: with it the tenant exists. One that exists keeps its
@@ -157,18 +159,7 @@ func (m *Machine) replace(file, content string, mode fs.FileMode, o owner) (err 
 	if err = m.root.Rename(temporary, file); err != nil {
 		return err
 	}
-	return m.sync(path.Dir(file))
-}
-
-// sync makes a rename durable.
-func (m *Machine) sync(folder string) error {
-	d, err := m.root.Open(folder)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	_ = d.Sync() // not every file system supports it; the file is in its place
-	return nil
+	return disk.Sync(m.root, path.Dir(file))
 }
 
 // Remove deletes a tenant's credentials and environment file, and with state also what its worker kept, after disabling

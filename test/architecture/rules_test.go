@@ -92,7 +92,7 @@ func rules() []rule {
 		},
 		{
 			"internal/tenants/...",
-			[]string{"internal/config"},
+			[]string{"internal/config", "internal/disk"},
 			"it keeps the files of a machine's tenants, and runs no worker",
 		},
 		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys allow"},
@@ -125,7 +125,7 @@ func rules() []rule {
 		},
 		{
 			"internal/blob/...",
-			[]string{"internal/blob/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
+			[]string{"internal/blob/...", "internal/tracing", "internal/azure", "internal/disk", taskWords, taskErrors},
 			"a back end doesn't know its users",
 		},
 		{

@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/disk"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -25,12 +26,15 @@ import (
 const unfinished = ".unfinished-uploads"
 
 // Bucket is one folder. Make it with New; it is safe for concurrent use.
-type Bucket struct{ folder string }
+type Bucket struct {
+	folder string
+	sync   func(root *os.Root, folder string) error // disk.Sync
+}
 
 var _ blob.Bucket = (*Bucket)(nil)
 
 // New returns the bucket in folder, which Ensure creates. It doesn't touch the disk.
-func New(folder string) *Bucket { return &Bucket{folder: folder} }
+func New(folder string) *Bucket { return &Bucket{folder: folder, sync: disk.Sync} }
 
 // Ensure implements blob.Bucket. It also removes what killed processes left.
 func (b *Bucket) Ensure(ctx context.Context) error {
@@ -127,7 +131,8 @@ func (b *Bucket) TryWrite(ctx context.Context, size int) error {
 	return err
 }
 
-// put writes a temporary file, which finish gives its name.
+// put writes a temporary file, which finish gives its name. When it returns, file and name outlast a power failure: a job
+// that is committed afterwards refers to them.
 func (b *Bucket) put(
 	ctx context.Context, name string, body io.Reader, finish func(root *os.Root, temporary string) error,
 ) (blob.Properties, error) {
@@ -159,7 +164,20 @@ func (b *Bucket) put(
 	if err != nil {
 		return blob.Properties{}, trouble(doing, errors.Join(err, root.Remove(temporary)))
 	}
+	if err := b.settle(root, path.Dir(name)); err != nil {
+		return blob.Properties{}, trouble(doing, err)
+	}
 	return p, nil
+}
+
+// settle makes the names on the way to a new file durable, also those of folders that another call has just made.
+func (b *Bucket) settle(root *os.Root, folder string) error {
+	for {
+		if err := b.sync(root, folder); err != nil || folder == "." {
+			return err
+		}
+		folder = path.Dir(folder)
+	}
 }
 
 // Remove implements blob.Bucket. Folders stay.
