@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/cognee/cogneetest"
@@ -128,6 +129,18 @@ func (b *bed) state() store.CogneeState {
 		b.t.Fatal(err)
 	}
 	return s
+}
+
+func (b *bed) exec(sql string) {
+	b.t.Helper()
+	conn, err := pgx.Connect(b.t.Context(), b.database)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(b.t.Context()))
+	if _, err := conn.Exec(b.t.Context(), sql); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 func (b *bed) begin(filename string) store.Holder {

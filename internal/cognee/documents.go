@@ -3,6 +3,7 @@ package cognee
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,6 +36,11 @@ type Placed struct {
 // Put makes a version of a document the one that Cognee has: it adds it, or replaces the one that is there. Repeated, it
 // has no further effect. Its errors are *Error, those of doc.Text, and the cause of ctx's end.
 func (c *Client) Put(ctx context.Context, doc Document) (Placed, error) {
+	placed, err := c.put(ctx, doc)
+	return placed, c.blame(ctx, err)
+}
+
+func (c *Client) put(ctx context.Context, doc Document) (Placed, error) {
 	if doc.DataID != "" && doc.DatasetID != "" {
 		placed, err := c.update(ctx, doc, place{doc.DataID, doc.DatasetID})
 		if err == nil || !c.gone(ctx, err, doc.DatasetID) {
@@ -50,6 +56,25 @@ func (c *Client) Put(ctx context.Context, doc Document) (Placed, error) {
 		return Placed{}, err
 	}
 	return c.update(ctx, doc, at)
+}
+
+// blame tells a document that Cognee, or a firewall before it, answers as if it were the key or the address that is wrong
+// from a key or address that is: with those the datasets can't be listed either.
+func (c *Client) blame(ctx context.Context, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.kind != down {
+		return err
+	}
+	switch e.Status {
+	case 0, http.StatusPaymentRequired, http.StatusTooManyRequests:
+		return err
+	}
+	if c.Probe(ctx) != nil {
+		return err
+	}
+	return &Error{Status: e.Status, RetryAfter: e.RetryAfter, kind: failing, what: fmt.Sprintf(
+		"Cognee lists its datasets, and does not take the document (HTTP %d); does something between, such as a firewall, refuse it? "+
+			"Or may the key only read?", e.Status)}
 }
 
 // add uploads a document that Cognee does not have.

@@ -105,6 +105,38 @@ func TestLoopRefusals(t *testing.T) {
 	}
 }
 
+// TestLoopRefusedByFirewall: a document that is answered as if the key or the address were wrong is no outage while Cognee
+// answers others: it is counted, and given up in the end.
+func TestLoopRefusedByFirewall(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []cogneetest.Fault{{Status: 401}, {Status: 403}, {Status: 200, Body: "<html>Blocked</html>"}} {
+		b := newBed(t, cogneetest.Options{Fault: func(endpoint string, r *http.Request) *cogneetest.Fault {
+			if endpoint == cogneetest.Add && r.ParseMultipartForm(1<<20) == nil &&
+				strings.Contains(r.MultipartForm.Value["external_metadata"][0], "bad.pdf") {
+				return &fault
+			}
+			return nil
+		}})
+		bad := b.ingest("s", "bad.pdf", "the secret text")
+		b.exec(`update cognee_documents set attempts = 23`) // the next failure is its last
+		for _, name := range []string{"1.pdf", "2.pdf", "3.pdf", "4.pdf", "5.pdf"} {
+			b.ingest("s", name, "text of "+name)
+		}
+		var log bytes.Buffer
+		cfg := b.config()
+		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+		b.run(cfg, b.settled)
+		s := b.state()
+		if n := len(b.server.Rows()); n != 5 || s.Failed != 1 || strings.Contains(log.String(), "Cognee is down") {
+			t.Errorf("HTTP %d: %d rows, state %+v, log %s", fault.Status, n, s, log.String())
+			continue
+		}
+		if d := s.Troubled[0]; d.DocumentID != bad || d.ResponseStatus != fault.Status || strings.Contains(d.LastError, "API_KEY") {
+			t.Errorf("HTTP %d: %+v", fault.Status, d)
+		}
+	}
+}
+
 // TestLoopOutage: while Cognee refuses every key there is one probe at a time, and then everything arrives.
 func TestLoopOutage(t *testing.T) {
 	t.Parallel()
@@ -112,9 +144,12 @@ func TestLoopOutage(t *testing.T) {
 	denied, inFlight, most := 0, 0, 0
 	var first sync.WaitGroup // of the requests of the first claim
 	first.Add(4)
-	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
+	b := newBed(t, cogneetest.Options{Fault: func(endpoint string, _ *http.Request) *cogneetest.Fault {
 		mu.Lock()
 		defer mu.Unlock()
+		if endpoint == cogneetest.List && denied <= 12 { // of the requests that were refused
+			return &cogneetest.Fault{Status: 401}
+		}
 		if denied++; denied > 12 {
 			return nil
 		}
