@@ -102,6 +102,11 @@ func (d *decoder) value(v any) error {
 	if err := d.Decode(&text); err != nil {
 		return err
 	}
+	return d.bounded(text, v)
+}
+
+// bounded decodes valid JSON.
+func (d *decoder) bounded(text []byte, v any) error {
 	if d.parts += parts(text); d.parts > maxParts {
 		return taskerr.Errorf(taskerr.QuotaExceeded,
 			"docling found more than %d cells, places and references in the document: split it into smaller files", maxParts)
@@ -162,8 +167,8 @@ func (d *decoder) document() (*Document, error) {
 			if err := d.count(); err != nil {
 				return err
 			}
-			var item Item
-			if err := d.value(&item); err != nil {
+			item, err := d.item()
+			if err != nil {
 				return fmt.Errorf("%s %d: %w", key, len(doc.Items[key]), err)
 			}
 			if strings.TrimSpace(item.Text) != "" {
