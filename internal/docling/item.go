@@ -45,7 +45,7 @@ func (d *decoder) table() (t *TableData, err error) {
 					return err
 				}
 				var c Cell
-				err := d.value(&c)
+				err := d.Decode(&c)
 				t.Cells = append(t.Cells, c)
 				return err
 			})

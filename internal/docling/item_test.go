@@ -1,14 +1,12 @@
 package docling_test
 
 import (
-	"errors"
 	"io"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/docling"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // repeated reads a piece of text again and again.
@@ -47,7 +45,7 @@ func heap() uint64 {
 
 // A table takes the memory of its cells: neither that of its JSON, nor any for the grid, which has each cell once more.
 func TestLargeTableTakesLittleMemory(t *testing.T) { //nolint:paralleltest // others would take memory, too
-	const cells, bound = 100_000, 32 << 20
+	const cells, bound = 50_000, 16 << 20
 	cell := `,{"bbox":{"l":1,"t":2,"r":3,"b":4,"coord_origin":"TOPLEFT"},"row_span":1,"col_span":1,"start_row_offset_idx":7,` +
 		`"end_row_offset_idx":8,"start_col_offset_idx":0,"end_col_offset_idx":1,"text":"12","column_header":false,` +
 		`"row_header":false,"row_section":false}`
@@ -56,14 +54,14 @@ func TestLargeTableTakesLittleMemory(t *testing.T) { //nolint:paralleltest // ot
 	r := &peak{Reader: io.MultiReader(
 		strings.NewReader(`{"body":{},"tables":[{"label":"table","data":{"grid":[[]`), repeated(row, cells/10),
 		strings.NewReader(`],"table_cells":[`+cell[1:]), repeated(cell, cells-1),
-		strings.NewReader(`],"num_rows":10000,"num_cols":10},"prov":[{"page_no":3}]}]}`),
+		strings.NewReader(`],"num_rows":5000,"num_cols":10},"prov":[{"page_no":3}]}]}`),
 	)}
 	doc, err := docling.ReadDocument(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := doc.Items["tables"][0]
-	if len(table.Table.Cells) != cells || table.Table.Rows != 10_000 || table.Table.Columns != 10 || table.Label != "table" ||
+	if len(table.Table.Cells) != cells || table.Table.Rows != 5_000 || table.Table.Columns != 10 || table.Label != "table" ||
 		table.Places[0].Page != 3 || table.Table.Cells[cells-1].Text != "12" || table.Table.Cells[1].RowEnd != 8 {
 		t.Errorf("%d cells, %+v", len(table.Table.Cells), table.Places)
 	}
@@ -71,17 +69,6 @@ func TestLargeTableTakesLittleMemory(t *testing.T) { //nolint:paralleltest // ot
 		t.Errorf("%d MiB at the most, want at most %d", took>>20, bound>>20)
 	} else {
 		t.Logf("%d MiB at the most", took>>20)
-	}
-}
-
-// Cells count as pieces of the document.
-func TestTooManyCells(t *testing.T) {
-	t.Parallel()
-	_, err := docling.ReadDocument(io.MultiReader(
-		strings.NewReader(`{"tables":[{"data":{"table_cells":[{}`), strings.NewReader(strings.Repeat(",{}", 3_000_000)),
-		strings.NewReader(`]}}]}`)))
-	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.QuotaExceeded {
-		t.Errorf("got %v", err)
 	}
 }
 
