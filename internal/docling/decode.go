@@ -31,7 +31,10 @@ const (
 // ReadResult decodes a result (ConvertDocumentResponse or TaskFailureResult) item by item. Unneeded parts are
 // never in memory.
 func ReadResult(r io.Reader) (*Result, error) {
-	d := &decoder{Decoder: json.NewDecoder(r)}
+	return newDecoder(r).result()
+}
+
+func (d *decoder) result() (*Result, error) {
 	result := &Result{}
 	err := d.object(func(key string) error {
 		switch key {
@@ -64,7 +67,7 @@ func ReadResult(r io.Reader) (*Result, error) {
 
 // ReadDocument decodes a DoclingDocument as exported by Docling.
 func ReadDocument(r io.Reader) (*Document, error) {
-	d := &decoder{Decoder: json.NewDecoder(r)}
+	d := newDecoder(r)
 	doc, err := d.document()
 	if err == nil && doc == nil {
 		err = errors.New("it is null")
@@ -84,14 +87,19 @@ func unreadable(err error) error {
 // decoder walks JSON of any size.
 type decoder struct {
 	*json.Decoder
-	items, parts int
+	items, parts       int
+	maxItems, maxParts int
+}
+
+func newDecoder(r io.Reader) *decoder {
+	return &decoder{Decoder: json.NewDecoder(r), maxItems: maxItems, maxParts: maxParts}
 }
 
 // count counts an item, or a page.
 func (d *decoder) count() error {
-	if d.items++; d.items > maxItems {
+	if d.items++; d.items > d.maxItems {
 		return taskerr.Errorf(taskerr.QuotaExceeded,
-			"docling found more than %d pieces in the document: split it into smaller files", maxItems)
+			"docling found more than %d pieces in the document: split it into smaller files", d.maxItems)
 	}
 	return nil
 }
@@ -107,9 +115,9 @@ func (d *decoder) value(v any) error {
 
 // bounded decodes valid JSON.
 func (d *decoder) bounded(text []byte, v any) error {
-	if d.parts += parts(text); d.parts > maxParts {
+	if d.parts += parts(text); d.parts > d.maxParts {
 		return taskerr.Errorf(taskerr.QuotaExceeded,
-			"docling found more than %d cells, places and references in the document: split it into smaller files", maxParts)
+			"docling found more than %d cells, places and references in the document: split it into smaller files", d.maxParts)
 	}
 	return json.Unmarshal(text, v)
 }

@@ -226,35 +226,6 @@ func TestResultIsBounded(t *testing.T) {
 	})
 }
 
-// Neither is a document whose JSON is short, and takes many times its size as it is decoded.
-func TestPartsAreBounded(t *testing.T) {
-	t.Parallel()
-	const many = 5_000_000
-	for name, c := range map[string]struct {
-		begin, element, end string
-		n                   int
-	}{
-		"cells": {`{"document":{"json_content":{"tables":[{"data":{"table_cells":[{}`, ",{}", `]}}]}}}`, 3_000_000},
-		"parts of items": {
-			`{"document":{"json_content":{"texts":[{}`, `,{"unknown":[` + strings.Repeat("0,", 99_999) + `0]}`, `]}}}`, many/99_999 + 1,
-		},
-		"children": {`{"document":{"json_content":{"body":{"children":[{}`, ",{}", `]}}}}`, many + 1},
-		"errors":   {`{"errors":[{}`, ",{}", `]}`, many + 1},
-		"pages":    {`{"document":{"json_content":{"pages":{"1":{}`, `,"1":{}`, `}}}}`, 2_000_000},
-	} {
-		_, err := docling.ReadResult(strings.NewReader(c.begin + strings.Repeat(c.element, c.n) + c.end))
-		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.QuotaExceeded {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	text := `a \"text\" with commas, [brackets], and a \\`
-	full := `{"document":{"json_content":{"texts":[{"text":"` + text + `","prov":[{"bbox":{"l":1,"t":2},"charspan":[0,1]},{}]}]}}}`
-	r, err := docling.ReadResult(strings.NewReader(full))
-	if err != nil || len(r.Document.Items["texts"][0].Places) != 2 {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
 func TestURL(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "docling:5001", "ftp://docling", "http://"} {
