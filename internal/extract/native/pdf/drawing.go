@@ -169,8 +169,8 @@ func (p *page) draw(d *content.Drawing) {
 	for _, b := range d.Marks {
 		p.marks = append(p.marks, box{b.Left, b.Top, b.Right, b.Bottom})
 	}
-	for _, f := range d.Fills {
-		if !f.White {
+	for i, f := range d.Fills {
+		if !f.White && !shadesShaded(f, d.Fills[max(0, i-shadingsBefore):i]) {
 			p.fills = append(p.fills, box{f.Left, f.Top, f.Right, f.Bottom})
 		}
 	}

@@ -246,3 +246,16 @@ func TestAreasInRowsAreCells(t *testing.T) {
 	}
 	assertBlocks(t, m, "table 1 Site|Depth / North|12 / South|7")
 }
+
+// Word paints the text of a shaded cell again. The cells of a head without lines between them are those that it paints.
+func TestShadedTextOfShadedCells(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().grid(72, 134, "North|12|none", "South|7|some")
+	for i, head := range []string{"Site", "Depth", "Remarks"} {
+		left := 72 + 120*float64(i)
+		m.area(left, 100, left+120, 134).area(left+5.4, 100, left+114.6, 113).area(left+5.4, 113, left+114.6, 126)
+		m.text(left+6, 111, regular, 10, head).text(left+6, 124, regular, 10, "of all")
+	}
+	m.rule(72, 100, 432, 100).rule(72, 100, 72, 134).rule(432, 100, 432, 134)
+	assertBlocks(t, m, "table 1 Site of all|Depth of all|Remarks of all / North|12|none / South|7|some")
+}

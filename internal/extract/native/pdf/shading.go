@@ -1,9 +1,27 @@
 package pdf
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf/content"
+)
 
 // Word fills the lines of a shaded paragraph one by one, also in a cell of a table with drawn lines. The edges of such
 // areas look like borders of rows within the cell.
+
+// shadingsBefore is how many areas may be painted between a cell and the text in it.
+const shadingsBefore = 100
+
+// shadesShaded reports whether an area is of the colour of one that was painted before, and within that at the distance of a
+// cell's text from its borders: its edges can't be seen.
+func shadesShaded(f content.Fill, before []content.Fill) bool {
+	const least, most = 0.5, 12 // points from the left and the right border
+	return slices.ContainsFunc(before, func(o content.Fill) bool {
+		left, right := f.Left-o.Left, o.Right-f.Right
+		return f.Colour == o.Colour && min(left, right) > least && max(left, right) < most &&
+			f.Top > o.Top-least && f.Bottom < o.Bottom+least
+	})
+}
 
 // withoutShading returns the areas that may be cells or rows: all but those that shade text within a drawn cell.
 func withoutShading(fills []box, drawn []frame) []box {

@@ -41,8 +41,12 @@ func (l Line) Across() bool { return l.height() <= l.width() }
 type Fill struct {
 	Box
 
-	White bool
+	White  bool
+	Colour Colour
 }
+
+// Colour tells colours apart: red, green and blue, or what else its operator sets.
+type Colour [4]float64
 
 // The bounds of a page.
 const (
@@ -72,7 +76,7 @@ type state struct {
 type paint struct {
 	white  bool
 	hidden bool       // fully transparent
-	colour [4]float64 // to tell colours apart
+	colour Colour
 }
 
 type interpreter struct {
@@ -216,9 +220,9 @@ func (in *interpreter) operate(op object.Operator, shown []object.Shown) error {
 }
 
 // colour returns the operands of a colour operator, a grey as red, green and blue.
-func colour(v []float64) (c [4]float64) {
+func colour(v []float64) (c Colour) {
 	if len(v) == 1 {
-		return [4]float64{v[0], v[0], v[0]}
+		return Colour{v[0], v[0], v[0]}
 	}
 	copy(c[:], v)
 	if len(v) > 3 {

@@ -177,7 +177,7 @@ func (in *interpreter) fillPath() {
 			in.line(Box{x, b.Top, x, b.Bottom}, w, white)
 		default:
 			if b = b.intersect(in.state.clip); !b.empty() && len(in.out.Fills) < maxLines {
-				in.out.Fills = append(in.out.Fills, Fill{b, white})
+				in.out.Fills = append(in.out.Fills, Fill{b, white, in.state.fill.colour})
 			}
 		}
 	}
