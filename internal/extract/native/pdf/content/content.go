@@ -75,7 +75,7 @@ type state struct {
 // paint is the colour of lines or areas.
 type paint struct {
 	white  bool
-	hidden bool       // fully transparent
+	hidden bool // fully transparent
 	colour Colour
 }
 
