@@ -132,14 +132,15 @@ func numbers(lines []line) (n int) {
 	return n
 }
 
-// wraps reports whether lines are text that goes on from line to line: most are as long as the longest.
+// wraps reports whether lines are text that goes on from line to line: most are as long as the longest. A dot leader fills its
+// line, and leads to the rest of a row.
 func wraps(lines []line) bool {
 	widest, long, words := 0.0, 0, 0
 	for _, l := range lines {
 		widest = max(widest, l.width())
 	}
 	for _, l := range lines[:len(lines)-1] {
-		long += one(l.width() > 0.75*widest)
+		long += one(l.width() > 0.75*widest && !hasLeader(l.words()))
 		words += len(l.words())
 	}
 	return long*2 > len(lines)-1 && words >= 3*(len(lines)-1)

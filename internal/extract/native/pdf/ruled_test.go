@@ -259,3 +259,22 @@ func TestShadedTextOfShadedCells(t *testing.T) {
 	m.rule(72, 100, 432, 100).rule(72, 100, 72, 134).rule(432, 100, 432, 134)
 	assertBlocks(t, m, "table 1 Site of all|Depth of all|Remarks of all / North|12|none / South|7|some")
 }
+
+// The rows of ruled columns have no lines between them. Labels that dot leaders fill up to their column are rows, not text.
+func TestRuledColumnsWithLeaders(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().grid(72, 100, "Group of people|Number|Percent")
+	want := "table 1 Group of people|Number|Percent"
+	for i, row := range []string{"All of the ages|291|100", "With a disability|54|19", "Needing assistance|11|4", "Not needing any|43|15"} {
+		cells := strings.Split(row, "|")
+		y := 146 + 14*float64(i)
+		m.text(76, y, regular, 10, cells[0]+strings.Repeat(" .", (110-5*len(cells[0]))/6))
+		m.text(196, y, regular, 10, cells[1]).text(316, y, regular, 10, cells[2])
+		want += " / " + row
+	}
+	m.rule(72, 200, 432, 200)
+	for _, x := range []float64{72, 192, 312, 432} {
+		m.rule(x, 134, x, 200)
+	}
+	assertBlocks(t, m, want)
+}
