@@ -31,6 +31,18 @@ func (f frame) goesOn(all []frame) bool {
 	})
 }
 
+// unparted reports whether rows have amounts in one cell: the edges of areas don't part the columns. The text shows them then.
+func (g *lattice) unparted(p *page) bool {
+	const least, amounts = 3, 2 // rows, and of a row
+	rows := map[int]bool{}
+	for _, c := range g.cells {
+		if lines := cellLines(p, c.words); c.top == c.bottom && len(lines) == 1 && amountsIn(cellsOf(lines[0])) >= amounts {
+			rows[c.top] = true
+		}
+	}
+	return len(rows) >= least && len(rows)*2 >= len(g.ys)-1
+}
+
 // split gives the cells of a banded table with text in several columns the columns of the other rows.
 func (g *lattice) split() {
 	columns := len(g.xs) - 1

@@ -58,3 +58,19 @@ func TestBandedTable(t *testing.T) {
 	}
 	assertBlocks(t, m, "table 0 "+strings.Join(rows, " / "))
 }
+
+// One area in a colour behind the columns of amounts doesn't part them: with lines between rows only, the text does.
+func TestAreaBehindSeveralColumns(t *testing.T) {
+	t.Parallel()
+	rows := []string{"Region|Day|Night|Standing", "East|26|19|57", "London|25|18|58", "Wales|27|20|54", "Scotland|28|21|61"}
+	m := (&maker{}).page().area(192, 100, 432, 200)
+	for r, row := range rows {
+		top := 100 + 20*float64(r)
+		m.rule(72, top, 432, top)
+		for c, text := range strings.Split(row, "|") {
+			m.text([]float64{76, 200, 280, 360}[c], top+14, regular, 10, text)
+		}
+	}
+	m.rule(72, 200, 432, 200)
+	assertBlocks(t, m, "table 1 "+strings.Join(rows, " / "))
+}

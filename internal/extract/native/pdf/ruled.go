@@ -96,6 +96,9 @@ func (p *page) framedTables(
 			}
 			g.split()
 		}
+		if filled && g.unparted(p) {
+			continue
+		}
 		around := g.around()
 		if t := g.table(p, columns); t != nil && !t.unlabelled(words) {
 			tables, words = append(tables, t), outside(words, around)
