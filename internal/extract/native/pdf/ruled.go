@@ -96,11 +96,13 @@ func (p *page) framedTables(
 			}
 			g.split()
 		}
-		if filled && g.unparted(p) {
+		if filled && g.unparted(p) || !g.plausible(sameColumns(g.xs, columns)) {
 			continue
 		}
+		edges := slices.Clone(g.xs)
+		g.label(words)
 		around := g.around()
-		if t := g.table(p, columns); t != nil && !t.unlabelled(words) {
+		if t := g.table(p, edges); t != nil && !t.unlabelled(words) {
 			tables, words = append(tables, t), outside(words, around)
 		}
 	}
@@ -115,12 +117,9 @@ func (b box) has(x, y float64) bool {
 	return x >= b.left && x <= b.right && y >= b.top && y <= b.bottom
 }
 
-// table returns the table of a lattice, or nil if its lines are something else: a box, a form, a drawing.
-func (g *lattice) table(p *page, columns []float64) *ruledTable {
-	if !g.plausible(sameColumns(g.xs, columns)) {
-		return nil
-	}
-	edges := slices.Clone(g.xs)
+// table returns the table of a lattice with the edges of columns that are drawn, or nil if it is a part of one whose text shows
+// it.
+func (g *lattice) table(p *page, edges []float64) *ruledTable {
 	g.dropEmpty()
 	t := &extract.Table{}
 	var bold []bool
