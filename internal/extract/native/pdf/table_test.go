@@ -132,3 +132,22 @@ func TestRepeatedTableHeaderStays(t *testing.T) {
 		t.Errorf("got the header row %d times, want 3: %v", got, blocksOf(doc))
 	}
 }
+
+// A dot leader that leads from a label to several amounts is no entry of a table of contents.
+func TestTableWithLeaders(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	rows := []string{"Share|First|Second|Third", "0.99|800|880|960", "0.95|160|176|192", "0.90|80|88|96", "0.85|53|59|64"}
+	for i, row := range rows {
+		cells, y := strings.Split(row, "|"), 100+14*float64(i)
+		if i > 0 {
+			m.text(72, y, mono, 10, cells[0]+" ...............")
+		} else {
+			m.text(72, y, mono, 10, cells[0])
+		}
+		for c, x := range []float64{198, 246, 294} {
+			m.text(x, y, mono, 10, cells[c+1])
+		}
+	}
+	assertBlocks(t, m, "table 1 "+strings.Join(rows, " / "))
+}
