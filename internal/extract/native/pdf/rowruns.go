@@ -92,11 +92,18 @@ func goesOn(row, l line) bool {
 		for _, c := range row.segments {
 			below += one(min(c.right, s.right)-max(c.left, s.left) > 0)
 		}
-		if below != 1 || len(s.words) > 2*runWords {
+		if below != 1 || len(s.words) > 2*runWords && !describes(row, l) {
 			return false
 		}
 	}
 	return true
+}
+
+// describes reports whether a line is the next one of a single cell of a row, which may be long: it begins where the cell does.
+func describes(row, l line) bool {
+	return len(l.segments) == 1 && len(row.segments) > runCells && slices.ContainsFunc(row.segments[1:], func(c segment) bool {
+		return abs(c.left-l.left) < 0.2*l.size
+	})
 }
 
 func isShortRow(l line) bool {

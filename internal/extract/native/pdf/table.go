@@ -213,7 +213,7 @@ func grid(known *vocabulary, lines []line, wide int) *extract.Table {
 	if !plausible(cells, n, len(lines)) {
 		return nil
 	}
-	for _, group := range []func([]cell) [][]cell{byStream, byHeight} {
+	for _, group := range []func([]cell) [][]cell{byStream, byHeight, byLine} {
 		if grouped := group(cells); regular(grouped, n) && !slices.ContainsFunc(grouped, collapsed) {
 			return fill(known, grouped, n)
 		}

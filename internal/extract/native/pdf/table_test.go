@@ -133,6 +133,24 @@ func TestRepeatedTableHeaderStays(t *testing.T) {
 	}
 }
 
+// A column of descriptions of several lines, written from right to left.
+func TestTableWithDescriptions(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	var want []string
+	for i, row := range []string{"D001|05/03|TRAVEL CARD|920.68", "D002|05/24|TRAVEL CARD|907.96", "D003|05/28|SENATOR CARD|737.94",
+		"D004|06/13|TRAVEL CARD|903.90", "D005|07/10|TRAVEL CARD|798.90", "D006|07/11|TRAVEL CARD|521.00"} {
+		cells, y := strings.Split(row, "|"), 100+24*float64(i)
+		m.text(500, y, regular, 8, cells[3]).text(260, y, regular, 8, "STAFF TRANSPORTATION")
+		m.text(260, y+10, regular, 8, "FARE FOR E J FROM K C TO W D C AND BACK AGAIN")
+		for c, x := range []float64{72, 120, 160} {
+			m.text(x, y, regular, 8, cells[c])
+		}
+		want = append(want, strings.Join(cells[:3], "|")+"|STAFF TRANSPORTATION FARE FOR E J FROM K C TO W D C AND BACK AGAIN|"+cells[3])
+	}
+	assertBlocks(t, m, "table 0 "+strings.Join(want, " / "))
+}
+
 // A dot leader that leads from a label to several amounts is no entry of a table of contents.
 func TestTableWithLeaders(t *testing.T) {
 	t.Parallel()

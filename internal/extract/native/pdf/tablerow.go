@@ -58,6 +58,34 @@ func byHeight(cells []cell) [][]cell {
 	return out
 }
 
+// byLine groups the cells of a table with amounts in most rows into rows by their lines. A cell that is alone on its line goes on
+// with the row above. It returns nil if there is such text in several columns, the first not counted, or if it is another table.
+func byLine(cells []cell) (out [][]cell) {
+	const least = 5 // rows
+	last, column := -1, 0
+	for i, c := range cells {
+		alone := c.lineAt != last && (i+1 == len(cells) || cells[i+1].lineAt != c.lineAt)
+		switch {
+		case alone && c.from > 0 && len(out) > 0:
+			if column > 0 && column != c.from {
+				return nil
+			}
+			column = c.from
+		case c.lineAt != last:
+			out = append(out, nil)
+		}
+		out[len(out)-1], last = append(out[len(out)-1], c), c.lineAt
+	}
+	amounts := 0
+	for _, row := range out {
+		amounts += one(amountsIn(row) > 0)
+	}
+	if len(out) < least || amounts*3 < len(out)*2 {
+		return nil
+	}
+	return out
+}
+
 // fill writes the rows' cells into a table.
 func fill(known *vocabulary, grouped [][]cell, columns int) *extract.Table {
 	t := &extract.Table{}
