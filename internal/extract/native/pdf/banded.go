@@ -36,6 +36,9 @@ func (g *lattice) unparted(p *page) bool {
 	const least, amounts = 3, 2 // rows, and of a row
 	rows := map[int]bool{}
 	for _, c := range g.cells {
+		if !g.looks.spend(len(c.words)) {
+			return false
+		}
 		if lines := cellLines(p, c.words); c.top == c.bottom && len(lines) == 1 && amountsIn(cellsOf(lines[0])) >= amounts {
 			rows[c.top] = true
 		}

@@ -88,12 +88,9 @@ func (t *ruledTable) unlabelled(words []word) bool {
 	return labels*2 >= rows
 }
 
-// isCrowded reports whether the lines of a cell are rows of amounts: lines frame a table, but don't part its cells.
-func isCrowded(lines []line) bool {
-	const (
-		least   = 3 // rows
-		amounts = 2 // of a row
-	)
+// isCrowded reports whether the lines of a cell are rows with so many amounts: lines frame a table, but don't part its cells.
+func isCrowded(lines []line, amounts int) bool {
+	const least = 3 // rows
 	rows := 0
 	for _, l := range lines {
 		rows += one(amountsIn(cellsOf(l)) >= amounts)

@@ -14,6 +14,7 @@ type lattice struct {
 	at      []int // index of the cell at each place, row by row
 	ragged  bool  // a cell isn't a rectangle
 	crowded bool  // a cell has rows of amounts
+	parted  bool  // columns were cut between amounts
 	looks   *effort
 }
 

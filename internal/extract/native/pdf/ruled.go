@@ -100,6 +100,7 @@ func (p *page) framedTables(
 			continue
 		}
 		edges := slices.Clone(g.xs)
+		g.part(p)
 		g.label(words)
 		around := g.around()
 		if t := g.table(p, edges); t != nil && !t.unlabelled(words) {
@@ -208,7 +209,7 @@ func (g *lattice) row(p *page, r int) (rows [][]extract.Cell, bold bool) {
 	row := make([]extract.Cell, 0, len(cells))
 	for _, c := range cells {
 		lines := cellLines(p, c.words)
-		g.crowded = g.crowded || isCrowded(lines)
+		g.crowded = g.crowded || isCrowded(lines, 2-one(g.parted))
 		made := cellOf(p.known, lines)
 		if n := c.to - c.from + 1; n > 1 {
 			made.ColSpan = n
