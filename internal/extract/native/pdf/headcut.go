@@ -105,3 +105,32 @@ func amountsBeside(cells []cell, x float64) bool {
 	}
 	return both >= leastBody && amounts*5 >= both*4
 }
+
+// headRows splits the head of a table below each line of text with the head of several columns that have heads of their own.
+func headRows(head []cell) (out [][]cell) {
+	ends := true
+	for i, c := range head {
+		if ends && (i == 0 || c.lineAt != head[i-1].lineAt) {
+			out, ends = append(out, nil), false
+		}
+		out[len(out)-1] = append(out[len(out)-1], c)
+		ends = ends || c.heads && headsBelow(head[i+1:], c) > 1
+	}
+	return out
+}
+
+// headsBelow counts the columns with text below the head of several ones, among the cells that follow it.
+func headsBelow(cells []cell, over cell) int {
+	columns := map[int]bool{}
+	for _, c := range cells {
+		if c.lineAt > over.lineAt && c.from >= over.from && c.to <= over.to {
+			columns[c.from] = true
+		}
+	}
+	return len(columns)
+}
+
+// joinsColumns reports whether a row has a head of several columns.
+func joinsColumns(row []cell) bool {
+	return slices.ContainsFunc(row, func(c cell) bool { return c.heads })
+}

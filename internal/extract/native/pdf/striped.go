@@ -184,7 +184,7 @@ func stripedTable(known *vocabulary, stripes []ruling, parts [][]line, partial [
 	if oneColumn(t.table) {
 		return nil
 	}
-	if len(stripes) > 2 && t.table.Headers == 0 {
+	if n := t.table.Headers; len(stripes) > 2 && (n == 0 || n < head && joinsColumns(grouped[n-1])) {
 		t.table.Headers = head
 	}
 	for _, c := range cells {
@@ -224,6 +224,9 @@ func stripedRows(stripes []ruling, cells []cell, columns int) (out [][]cell, hea
 	each := len(parts) >= leastParts && single*5 >= len(parts)*3
 	for i, part := range parts {
 		rows := [][]cell{part}
+		if i == 0 {
+			rows = headRows(part)
+		}
 		if full[i] > 1 && (!each || collapsed(part)) {
 			if rows = byStream(part); len(rows) < full[i] {
 				rows = byHeight(part)
@@ -261,6 +264,7 @@ func fullLines(cells []cell, columns int) (full int) {
 
 // spread extends cells over the columns of the short line below them, as heads of several columns have it.
 func spread(cells []cell, cuts []float64, partial []ruling, whole ruling) {
+	centers := columnCenters(cells, len(cuts)+1)
 	for _, r := range partial {
 		if r.to-r.from > 0.9*(whole.to-whole.from) || r.from < whole.from-sameStripe || r.to > whole.to+sameStripe ||
 			r.at < whole.at {
@@ -277,9 +281,11 @@ func spread(cells []cell, cuts []float64, partial []ruling, whole ruling) {
 			}
 			found = i
 		}
-		if found >= 0 {
-			cells[found].from = min(cells[found].from, columnAt(cuts, r.from+2))
-			cells[found].to = max(cells[found].to, columnAt(cuts, r.to-2))
+		for i, x := range centers {
+			if found >= 0 && x > r.from && x < r.to {
+				cells[found].from, cells[found].to = min(cells[found].from, i), max(cells[found].to, i)
+				cells[found].heads = cells[found].from < cells[found].to
+			}
 		}
 	}
 }

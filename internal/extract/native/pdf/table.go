@@ -13,8 +13,9 @@ import (
 type cell struct {
 	box
 	words    []word
-	from, to int // columns, both included
-	lineAt   int // index of its line
+	from, to int  // columns, both included
+	lineAt   int  // index of its line
+	heads    bool // a line below it joins its columns
 	order    int
 }
 

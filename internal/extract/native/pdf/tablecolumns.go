@@ -104,3 +104,15 @@ func columnAt(cuts []float64, x float64) int {
 	}
 	return n
 }
+
+// columnCenters returns the center of the text in each column. It is zero if there is none but in cells over several.
+func columnCenters(cells []cell, columns int) []float64 {
+	boxes, out := make([]box, columns), make([]float64, columns)
+	for _, c := range cells {
+		if c.from == c.to {
+			boxes[c.from] = boxes[c.from].union(c.box)
+			out[c.from] = boxes[c.from].centerX()
+		}
+	}
+	return out
+}
