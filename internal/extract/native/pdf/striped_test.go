@@ -29,3 +29,11 @@ func TestHeadsOfGroupsWithLines(t *testing.T) {
 		t.Errorf("%+v", head)
 	}
 }
+
+// Confidence intervals in the last column are no numbers of formulas.
+func TestConfidenceIntervals(t *testing.T) {
+	t.Parallel()
+	rows := []string{"Group|no.|Rate|Change|no.|CI", "Female|915|103.1|12|595|(42.3-42.9)", "Male|510|176.5|17|524|(43.5-44.3)",
+		"White|445|134.2|13|864|(41.5-42.0)"}
+	assertBlocks(t, (&maker{}).page().trial(rows...), "table 2 |Heart disease|Stroke / "+strings.Join(rows, " / "))
+}

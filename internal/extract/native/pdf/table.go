@@ -22,8 +22,8 @@ type cell struct {
 // maxColumns is more than any real table has.
 const maxColumns = 40
 
-// equationNumber matches the number to the right of a displayed formula.
-var equationNumber = pattern.New(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
+// equationNumber matches the number to the right of a displayed formula, and no confidence interval: "(102.7–103.6)".
+var equationNumber = pattern.New(`^\(\d+([.\-–]\d+){0,2}[a-z]?\)$`)
 
 // strip is consecutive lines of a region: a table, or anything else.
 type strip struct {
