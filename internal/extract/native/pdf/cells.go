@@ -24,3 +24,15 @@ func cellsApart(l line, gap float64) []cell {
 	}
 	return out
 }
+
+// isContents reports whether a line has a dot leader to one cell, as in a table of contents. A label leads to all cells of its row.
+func isContents(words []word) bool {
+	if !hasLeader(words) {
+		return false
+	}
+	end := len(words)
+	for end > 0 && !onlyDots(words[end-1].text) {
+		end--
+	}
+	return len(cellsOf(line{all: words[end:]})) < 2
+}

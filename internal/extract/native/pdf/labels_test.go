@@ -19,7 +19,10 @@ func TestLabelsBesideTheFrame(t *testing.T) {
 func TestTextBesideTheFrame(t *testing.T) {
 	t.Parallel()
 	rows := []string{"Calley|Colbeck|Hines", "55|26|47", "40|23|45", "30|30|25"}
-	text := []string{"This is a note", "of several lines", "in the margin", "of this page,", "which is beside", "a table here", "by chance", "and no label"}
+	text := []string{
+		"This is a note", "of several lines", "in the margin", "of this page,", "which is beside", "a table here", "by chance",
+		"and no label",
+	}
 	m := (&maker{}).page().grid(172, 100, rows...)
 	m.lines(80, 136, 12, regular, 10, text...)
 	named := []string{"Site|Depth|Remarks", "North|26|47", "South|23|45", "West|30|25"}

@@ -23,7 +23,10 @@ func (m *maker) trial(rows ...string) *maker {
 // A head over several columns is a row of its own, and spans the columns above which its line is drawn.
 func TestHeadsOfGroupsWithLines(t *testing.T) {
 	t.Parallel()
-	rows := []string{"Group|no.|Rate|Change|no.|Rate", "Female|915|103.1|12|595|42.6", "Male|510|176.5|17|524|43.9", "White|445|134.2|13|864|41.7"}
+	rows := []string{
+		"Group|no.|Rate|Change|no.|Rate", "Female|915|103.1|12|595|42.6", "Male|510|176.5|17|524|43.9",
+		"White|445|134.2|13|864|41.7",
+	}
 	doc := assertBlocks(t, (&maker{}).page().trial(rows...), "table 2 |Heart disease|Stroke / "+strings.Join(rows, " / "))
 	if head := doc.Blocks[0].Table.Rows[0]; head[1].ColSpan != 3 || head[2].ColSpan != 2 {
 		t.Errorf("%+v", head)
@@ -33,7 +36,9 @@ func TestHeadsOfGroupsWithLines(t *testing.T) {
 // Confidence intervals in the last column are no numbers of formulas.
 func TestConfidenceIntervals(t *testing.T) {
 	t.Parallel()
-	rows := []string{"Group|no.|Rate|Change|no.|CI", "Female|915|103.1|12|595|(42.3-42.9)", "Male|510|176.5|17|524|(43.5-44.3)",
-		"White|445|134.2|13|864|(41.5-42.0)"}
+	rows := []string{
+		"Group|no.|Rate|Change|no.|CI", "Female|915|103.1|12|595|(42.3-42.9)", "Male|510|176.5|17|524|(43.5-44.3)",
+		"White|445|134.2|13|864|(41.5-42.0)",
+	}
 	assertBlocks(t, (&maker{}).page().trial(rows...), "table 2 |Heart disease|Stroke / "+strings.Join(rows, " / "))
 }

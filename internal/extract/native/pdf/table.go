@@ -222,18 +222,6 @@ func grid(known *vocabulary, lines []line, wide int) *extract.Table {
 	return nil
 }
 
-// isContents reports whether a line has a dot leader to one cell, as in a table of contents. A label leads to all cells of its row.
-func isContents(words []word) bool {
-	if !hasLeader(words) {
-		return false
-	}
-	end := len(words)
-	for end > 0 && !onlyDots(words[end-1].text) {
-		end--
-	}
-	return len(cellsOf(line{all: words[end:]})) < 2
-}
-
 // justified reports whether lines are text that is spaced out to fill them: then all spaces of a line are equal.
 func justified(lines []line) bool {
 	equal, all := 0, 0

@@ -138,8 +138,10 @@ func TestTableWithDescriptions(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
 	var want []string
-	for i, row := range []string{"D001|05/03|TRAVEL CARD|920.68", "D002|05/24|TRAVEL CARD|907.96", "D003|05/28|SENATOR CARD|737.94",
-		"D004|06/13|TRAVEL CARD|903.90", "D005|07/10|TRAVEL CARD|798.90", "D006|07/11|TRAVEL CARD|521.00"} {
+	for i, row := range []string{
+		"D001|05/03|TRAVEL CARD|920.68", "D002|05/24|TRAVEL CARD|907.96", "D003|05/28|SENATOR CARD|737.94",
+		"D004|06/13|TRAVEL CARD|903.90", "D005|07/10|TRAVEL CARD|798.90", "D006|07/11|TRAVEL CARD|521.00",
+	} {
 		cells, y := strings.Split(row, "|"), 100+24*float64(i)
 		m.text(500, y, regular, 8, cells[3]).text(260, y, regular, 8, "STAFF TRANSPORTATION")
 		m.text(260, y+10, regular, 8, "FARE FOR E J FROM K C TO W D C AND BACK AGAIN")
