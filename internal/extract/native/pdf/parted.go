@@ -7,7 +7,11 @@ import "slices"
 func (g *lattice) part(p *page) {
 	for c := len(g.xs) - 2; c >= 0; c-- {
 		lines := g.linesIn(p, c)
-		for _, x := range slices.Backward(cutsOfAmounts(lines)) {
+		cuts := cutsOfAmounts(lines)
+		if len(g.xs)+len(cuts) > maxLatticeColumns {
+			continue
+		}
+		for _, x := range slices.Backward(cuts) {
 			g.cut(c, x, lines)
 		}
 	}
@@ -53,9 +57,11 @@ func cutsOfAmounts(lines map[int][]line) []float64 {
 func (g *lattice) cut(column int, x float64, lines map[int][]line) {
 	columns, all := len(g.xs)-1, len(g.cells)
 	g.xs, g.parted = slices.Insert(g.xs, column+1, x), true
-	for r := len(g.ys) - 2; r >= 0; r-- {
-		g.at = slices.Insert(g.at, r*columns+column, g.at[r*columns+column])
+	var at []int
+	for row := range slices.Chunk(g.at, columns) {
+		at = append(append(at, row[:column+1]...), row[column:]...)
 	}
+	g.at = at
 	for i := range all {
 		c := &g.cells[i]
 		c.from, c.to = c.from+one(c.from > column), c.to+one(c.to >= column)

@@ -53,3 +53,22 @@ func TestGroupsOfAmountsWithLongLabels(t *testing.T) {
 		}
 	}
 }
+
+// A column isn't cut into more columns than a table has.
+func TestTooManyAmountsInAColumn(t *testing.T) {
+	t.Parallel()
+	const many = 70
+	m := (&maker{}).page()
+	for r := range 6 {
+		y := 100 + 14*float64(r)
+		m.rule(72, y, 500, y)
+		if r < 5 {
+			m.text(76, y+9, regular, 8, "Site").text(136, y+9, regular, 4, strings.Repeat("1  ", many))
+		}
+	}
+	for _, x := range []float64{72, 132, 500} {
+		m.rule(x, 100, x, 170)
+	}
+	row := "Site|" + strings.TrimSpace(strings.Repeat("1 ", many))
+	assertBlocks(t, m, "table 0 "+strings.Join([]string{row, row, row, row, row}, " / "))
+}
