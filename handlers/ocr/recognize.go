@@ -145,7 +145,7 @@ func (r *recognition) skip(number int, why error) error {
 	reason := why.Error()
 	if e, ok := errors.AsType[*taskerr.Error](why); ok {
 		reason = e.Message
-	} else if errors.Is(why, pages.ErrPageTime) {
+	} else if errors.Is(why, engines.ErrPageTime) {
 		reason = fmt.Sprintf("it took longer than %s", r.deps.Reader.PageTime)
 	}
 	if r.first == nil {
@@ -203,7 +203,7 @@ func nothing(why error) error {
 	if e, ok := errors.AsType[*taskerr.Error](why); ok {
 		return e
 	}
-	if errors.Is(why, pages.ErrPageTime) {
+	if errors.Is(why, engines.ErrPageTime) {
 		return &taskerr.Error{
 			Class: taskerr.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor",
 		}

@@ -36,9 +36,9 @@ type Engine interface {
 	// For returns the engine with a task's options. Its error is a validation_error that lists the choices.
 	For(p Preferences) (Engine, error)
 	// Read reads one page. A page without text is an empty Page. The error is an *UnavailableError if no page
-	// can be read on this machine; it wraps context.Cause(ctx) if ctx ended; it is a *taskerr.Error of a
-	// retryable class if the service behind the engine is at fault; otherwise it states what went wrong with
-	// this page.
+	// can be read on this machine; it wraps context.Cause(ctx) if ctx ended, unless that is ErrPageTime
+	// and the Page is Partial; it is a *taskerr.Error of a retryable class if the service behind the engine is
+	// at fault; otherwise it states what went wrong with this page.
 	Read(ctx context.Context, img Image) (Page, error)
 }
 
@@ -96,6 +96,9 @@ func Identity(e Engine) string {
 // ErrPart is the error of a page of which the service behind an engine read only a part: it says nothing about the page.
 var ErrPart = errors.New("only a part of the page was read; is the OCR service overloaded?")
 
+// ErrPageTime is the cause of the context of a page that took too long.
+var ErrPageTime = errors.New("it took too long")
+
 // UnavailableError states why there is no OCR at all. Documents that don't need it are still read.
 type UnavailableError struct {
 	Reason string // for example "tesseract is not installed; install tesseract-ocr"
@@ -134,6 +137,8 @@ type Page struct {
 	Width, Height, DPI int
 	Engine             string // the engine that read it, if not the configured one: see Fallback
 	Usage              Usage  // of a model
+	// Partial: a part of the page was not read, for a reason that may pass.
+	Partial bool
 }
 
 // Usage is what a model was paid for.

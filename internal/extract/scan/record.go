@@ -13,7 +13,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
-	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -26,7 +25,7 @@ type record struct {
 	confidence float64 // sum over the letters
 	unread     []int
 	reason     string
-	passing    bool // a page that OCR should have read was not read for a reason that may pass
+	passing    bool // a page that OCR should have read was not read, or in part, for a reason that may pass
 }
 
 var (
@@ -47,6 +46,7 @@ func (r *record) took(text ocr.Page) {
 		return
 	}
 	r.readPages++
+	r.passing = r.passing || text.Partial
 	n := float64(text.Letters())
 	r.letters += n
 	r.confidence += n * text.Confidence()
@@ -72,7 +72,7 @@ func (r *record) missed(err error) {
 // passing reports whether a page that was not read for this reason may be read another time: it took too long, the
 // kernel was short of memory, or a service read only a part of it. Pages that were given up after others have the reasons of those.
 func passing(err error) bool {
-	return errors.Is(err, pages.ErrPageTime) || errors.Is(err, pageimage.ErrTooSlow) || errors.Is(err, child.ErrKilled) ||
+	return errors.Is(err, ocr.ErrPageTime) || errors.Is(err, pageimage.ErrTooSlow) || errors.Is(err, child.ErrKilled) ||
 		errors.Is(err, ocr.ErrPart)
 }
 
@@ -94,7 +94,7 @@ func (r *record) explain(err error) string {
 		return ""
 	case errors.Is(err, errTooMany):
 		return fmt.Sprintf("at most %d pages of a document are read by OCR", r.opts.Pages)
-	case errors.Is(err, pages.ErrPageTime), errors.Is(err, pageimage.ErrTooSlow):
+	case errors.Is(err, ocr.ErrPageTime), errors.Is(err, pageimage.ErrTooSlow):
 		return fmt.Sprintf("a page took longer than %s", r.opts.PageTime)
 	}
 	if gone, ok := errors.AsType[*ocr.UnavailableError](err); ok {

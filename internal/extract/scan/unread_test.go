@@ -97,7 +97,7 @@ func TestPageThatTakesTooLong(t *testing.T) {
 func TestReasonsThatMayPass(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
-		"time": pages.ErrPageTime, "memory": fmt.Errorf("tesseract: %w", child.ErrKilled),
+		"time": ocr.ErrPageTime, "memory": fmt.Errorf("tesseract: %w", child.ErrKilled),
 		"part": fmt.Errorf("docling-serve: %w", ocr.ErrPart),
 	} {
 		failing := engine(func(context.Context, ocr.Image) (ocr.Page, error) { return ocr.Page{}, err })
@@ -108,6 +108,20 @@ func TestReasonsThatMayPass(t *testing.T) {
 		if other != nil || !doc.Incomplete {
 			t.Errorf("%s, an image: %+v, %v", name, doc.Info, other)
 		}
+	}
+}
+
+// A page of which a part was read has that part, and may be read better another time.
+func TestPartOfAPage(t *testing.T) {
+	t.Parallel()
+	part := engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+		p, err := reads("The first half")(ctx, img)
+		p.Partial = true
+		return p, err
+	})
+	doc := collect(t, scan.New(pdf.New(), part, unhurried), ocrtest.Write(t, scanned(t, 0, "The first half")))
+	if !doc.Incomplete || doc.Properties["unread_pages"] != "" || !strings.Contains(outline(doc), "The first half") {
+		t.Errorf("%+v %q", doc.Info, outline(doc))
 	}
 }
 

@@ -20,9 +20,6 @@ import (
 // ignored.
 const version = 1
 
-// ErrPageTime is the cause of the context of a page that took too long.
-var ErrPageTime = errors.New("it took too long")
-
 // Budget limits how many pages are rendered and read at the same time, over all documents that share it.
 type Budget struct{ slots chan struct{} }
 
@@ -136,7 +133,7 @@ func (d *Document) Start(number int) *Reading {
 	return r
 }
 
-// Wait returns the reading. The error is the renderer's or the engine's, wraps ErrPageTime, or wraps the cause
+// Wait returns the reading. The error is the renderer's or the engine's, wraps ocr.ErrPageTime, or wraps the cause
 // of the end of the document's context.
 func (r *Reading) Wait() (ocr.Page, error) {
 	<-r.done
@@ -160,7 +157,7 @@ func (d *Document) read(number int, before <-chan struct{}, admitted func()) (oc
 	ctx := d.ctx
 	if t := d.reader.PageTime; t > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = retry.WithLimit(ctx, t, ErrPageTime)
+		ctx, cancel = retry.WithLimit(ctx, t, ocr.ErrPageTime)
 		defer cancel()
 	}
 	img, err := d.render(ctx, number)
@@ -171,7 +168,9 @@ func (d *Document) read(number int, before <-chan struct{}, admitted func()) (oc
 		return ocr.Page{}, err
 	}
 	p = p.On(img).Rounded()
-	d.known.put(d.ctx, number, p)
+	if !p.Partial {
+		d.known.put(d.ctx, number, p)
+	}
 	return p, nil
 }
 

@@ -28,6 +28,7 @@ type engine struct {
 	running int
 	most    int
 	before  func(ctx context.Context, number int) error
+	partial int // number of the page of which a part is read
 }
 
 func (*engine) Name() string        { return "fake" }
@@ -62,7 +63,7 @@ func (e *engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 			Left: 1.0 / 3, Top: 0.1, Right: 2.0 / 3, Bottom: 0.2,
 		},
 	}
-	return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}, Turned: 1}, nil
+	return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}, Turned: 1, Partial: number == e.partial}, nil
 }
 
 func render(_ context.Context, number int) (ocr.Image, error) {
@@ -187,7 +188,7 @@ func TestPageTime(t *testing.T) {
 		defer d.Close()
 		start := time.Now()
 		_ = d.Each(upTo(4), func(number int, _ ocr.Page, err error) error {
-			if (number == 2) != errors.Is(err, pages.ErrPageTime) {
+			if (number == 2) != errors.Is(err, ocr.ErrPageTime) {
 				t.Errorf("page %d: %v", number, err)
 			}
 			return nil
@@ -283,6 +284,26 @@ func TestCache(t *testing.T) {
 	}
 	if attempt(t, func(int) bool { return false }, ""); e.calls[4] != 3 {
 		t.Error("a damaged reading was used")
+	}
+}
+
+// A page of which only a part was read is read again by the next attempt.
+func TestPartialPageIsNotCached(t *testing.T) {
+	t.Parallel()
+	e := &engine{partial: 2}
+	r := &pages.Reader{Engine: e, Budget: pages.NewBudget(1), Cache: &memory{}}
+	for range 2 {
+		d := r.Open(t.Context(), source, render)
+		_ = d.Each(upTo(2), func(number int, p ocr.Page, err error) error {
+			if err != nil || p.Partial != (number == 2) {
+				t.Errorf("page %d: %+v %v", number, p, err)
+			}
+			return nil
+		})
+		d.Close()
+	}
+	if e.calls[1] != 1 || e.calls[2] != 2 {
+		t.Errorf("%v", e.calls)
 	}
 }
 
