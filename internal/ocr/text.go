@@ -54,12 +54,8 @@ func (p Page) Confidence() float64 {
 // Letters counts letters and digits.
 func (p Page) Letters() int {
 	n := 0
-	for _, paragraph := range p.Paragraphs {
-		for _, line := range paragraph {
-			for _, w := range line {
-				n += Letters(w.Text)
-			}
-		}
+	for w := range p.words() {
+		n += Letters(w.Text)
 	}
 	return n
 }
@@ -68,15 +64,13 @@ func (p Page) Letters() int {
 // wrong one has few or doubtful words.
 func (p Page) Evidence() float64 {
 	sum := 0.0
-	for _, paragraph := range p.Paragraphs {
-		for _, line := range paragraph {
-			for _, w := range line {
-				sum += w.Confidence * w.Confidence * float64(Letters(w.Text))
-			}
-		}
+	for w := range p.words() {
+		sum += w.evidence()
 	}
 	return sum
 }
+
+func (w Word) evidence() float64 { return w.Confidence * w.Confidence * float64(Letters(w.Text)) }
 
 // weigh counts the characters and sums their confidence.
 func (p Paragraph) weigh() (weight, sum float64) {
