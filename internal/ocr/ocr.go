@@ -49,6 +49,7 @@ type Abilities struct {
 	Markdown   bool // pages come as Markdown, with headings and tables
 	Rotation   bool // pages are read in any orientation
 	Straight   bool // pages that are a little askew are straightened before
+	Tables     bool // what is left unread in ruled tables is read once more, without their rules
 
 	// DPI and Side are the images that it needs: the resolution in dots per inch, or, unless Side is zero, the
 	// longest side in pixels.

@@ -15,7 +15,7 @@ import (
 )
 
 // version increases when the same page would produce other blocks.
-const version = 4
+const version = 5
 
 // Options limit the cost of a document. The zero value is ready to use.
 type Options struct {

@@ -64,6 +64,9 @@ func (r *Reader) id() string {
 	if e.Abilities().Straight {
 		parts = append(parts, "straight")
 	}
+	if e.Abilities().Tables {
+		parts = append(parts, "tables")
+	}
 	return strings.Join(parts, "|")
 }
 

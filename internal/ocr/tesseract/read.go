@@ -2,8 +2,10 @@ package tesseract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,8 +45,11 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 //
 // If ctx ends during another try, its error is returned, because the result so far may be nonsense.
 func (e *Engine) readStraight(ctx context.Context, img ocr.Image) (ocr.Page, error) {
-	best, err := e.read(ctx, img, 0)
-	if err != nil || sure(best) {
+	best, err := e.read(ctx, img, 0, "--psm", "3")
+	if err != nil {
+		return ocr.Page{}, err
+	}
+	if best, err = e.readTables(ctx, img, best); err != nil || sure(best) {
 		return best, err
 	}
 	likely, confidence, err := e.orientation(ctx, img)
@@ -55,7 +60,7 @@ func (e *Engine) readStraight(ctx context.Context, img ocr.Image) (ocr.Page, err
 		return best, nil // upright but hard to read, or a picture without text
 	}
 	for _, rotation := range tries(likely) {
-		p, err := e.read(ctx, img, rotation)
+		p, err := e.read(ctx, img, rotation, "--psm", "3")
 		if err != nil {
 			return ocr.Page{}, err
 		}
@@ -66,7 +71,30 @@ func (e *Engine) readStraight(ctx context.Context, img ocr.Image) (ocr.Page, err
 			break
 		}
 	}
-	return best, nil
+	if best.Turned == 0 {
+		return best, nil
+	}
+	return e.readTables(ctx, img, best)
+}
+
+// readTables reads what a reading left unread in ruled tables, without their rules: as one block, because tesseract's
+// layout loses columns of a table, and with a threshold for each place, because cells may be shaded. What was read
+// before is kept, also if this fails or the page's time ends.
+func (e *Engine) readTables(ctx context.Context, img ocr.Image, p ocr.Page) (ocr.Page, error) {
+	tables, unread := ocr.UnreadTables(img, p)
+	if !unread {
+		return p, nil
+	}
+	more, err := e.read(ctx, tables, p.Turned, "--psm", "6", "-c", "thresholding_method=1", // Otsu's, adaptive
+		"-c", "thresholding_smooth_kernel_size=2")
+	switch {
+	case err == nil:
+		return p.With(more.On(tables)), nil
+	case ctx.Err() == nil, errors.Is(err, ocr.ErrPageTime):
+		p.Partial = ctx.Err() != nil || errors.Is(err, child.ErrKilled)
+		return p, nil //nolint:nilerr // the rest of the page was read
+	}
+	return ocr.Page{}, err
 }
 
 func sure(p ocr.Page) bool {
@@ -88,7 +116,7 @@ func tries(likely ocr.Rotation) []ocr.Rotation {
 }
 
 // read reads the image once, rotated.
-func (e *Engine) read(ctx context.Context, img ocr.Image, rotation ocr.Rotation) (ocr.Page, error) {
+func (e *Engine) read(ctx context.Context, img ocr.Image, rotation ocr.Rotation, mode ...string) (ocr.Page, error) {
 	var p parser
 	parse := func(r io.Reader) error {
 		p = parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), rotation: rotation}
@@ -97,7 +125,8 @@ func (e *Engine) read(ctx context.Context, img ocr.Image, rotation ocr.Rotation)
 		}
 		return p.parse(r)
 	}
-	result, err := e.runOn(ctx, img, rotation, parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
+	args := slices.Concat([]string{"-l", strings.Join(e.languages, "+"), "--oem", "1"}, mode, []string{"tsv"})
+	result, err := e.runOn(ctx, img, rotation, parse, args...)
 	switch {
 	case err != nil:
 		return ocr.Page{}, err

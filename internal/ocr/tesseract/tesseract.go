@@ -91,7 +91,9 @@ func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine.
 func (e *Engine) Abilities() ocr.Abilities {
-	return ocr.Abilities{Boxes: true, Confidence: true, Rotation: true, Straight: true, DPI: defaultDPI, Side: e.side}
+	return ocr.Abilities{
+		Boxes: true, Confidence: true, Rotation: true, Straight: true, Tables: true, DPI: defaultDPI, Side: e.side,
+	}
 }
 
 // For implements ocr.Engine.

@@ -222,3 +222,31 @@ func TestStraightens(t *testing.T) {
 		}
 	}
 }
+
+// TestReadsShadedCells: the words of a ruled table are read, also where its cells are gray.
+func TestReadsShadedCells(t *testing.T) {
+	t.Parallel()
+	e := open(t, tesseract.Options{Languages: []string{"eng"}})
+	img := ocrtest.Scan(t, 0, "Animal            Weight", "Elephant         Tonnes", "Harbour          Record", "Weather         Winter")
+	const left, top, right, bottom, row = 180, 210, 820, 436, 56 // pixels
+	for y := top; y < bottom; y++ {
+		for x := left; x < right; x++ {
+			at := y*img.Stride + x
+			if y < top+2*row {
+				img.Pix[at] = uint8(int(img.Pix[at]) * 2 / 3)
+			}
+			if (y-top)%row < 3 || x < left+3 || x >= right-3 || x >= 430 && x < 433 {
+				img.Pix[at] = 0
+			}
+		}
+	}
+	p, err := e.Read(t.Context(), img)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"Animal", "Weight", "Elephant", "Tonnes", "Harbour", "Record", "Weather", "Winter"} {
+		if !strings.Contains(text(p.Clean()), word) {
+			t.Errorf("without %q: %q", word, text(p.Clean()))
+		}
+	}
+}
