@@ -19,8 +19,8 @@ const (
 	mostRules = 100_000
 )
 
-// inkLevels are the brightness of ink at most, as parts of the paper's: black rules also where cells are gray, else gray
-// ones.
+// inkLevels are the brightness of ink at most, as parts of the paper's: rules in gray cells are found with the lower one,
+// thin or pale rules with the other.
 var inkLevels = [...]float64{0.6, 0.75}
 
 // rule is a run of ink in a row or column of pixels, as long and thin as that of a ruled line.
@@ -34,6 +34,7 @@ type grid struct {
 	step         int     // side of the squares, in pixels
 	columns      int     // of squares
 	squares      []uint8 // which rules are in them
+	ruled        int     // how many have rules of tables
 	tables       []image.Rectangle
 }
 
@@ -44,15 +45,15 @@ const (
 	isTable
 )
 
-// findGrid returns the grid of an image.
+// findGrid returns the grid of an image, with more rules than for another level of ink.
 func findGrid(img Image) *grid {
-	g, paper := &grid{}, paper(img.Gray)
+	best, paper := &grid{}, paper(img.Gray)
 	for _, level := range inkLevels {
-		if len(g.tables) == 0 {
-			g = newGrid(img, uint8(paper*level))
+		if g := newGrid(img, uint8(paper*level)); g.ruled > best.ruled {
+			best = g
 		}
 	}
-	return g
+	return best
 }
 
 func newGrid(img Image, dark uint8) *grid {
@@ -210,6 +211,7 @@ func (g *grid) join(start int) {
 	if corners < tableCorners || bounds.Dx()*g.step < g.img.DPI/tableWidth || bounds.Dy()*g.step < g.img.DPI/tableHeight {
 		return
 	}
+	g.ruled += len(joined)
 	for _, at := range joined {
 		g.squares[at] |= isTable
 	}

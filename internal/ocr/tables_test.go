@@ -19,23 +19,22 @@ func fill(img ocr.Image, brightness uint8, r image.Rectangle) {
 // table is where ruled draws one, in pixels.
 var table = image.Rect(200, 300, 1400, 700)
 
-// ruled returns a page with a table of 4 columns and rows, whose rules fall by some pixels to the right, and a letter,
-// which touches the rules around it, in each cell.
-func ruled(fall int) ocr.Image {
+// ruled returns a page with a table of 4 columns and rows, whose rules fall by some pixels to the right and have a
+// brightness, as the cells have, and in each cell a letter, which touches the rule below.
+func ruled(fall int, rules, cells uint8) ocr.Image {
 	img := ocrtest.Blank()
+	fill(img, cells, table)
 	for i := range 5 {
 		x, y := table.Min.X+i*300, table.Min.Y+i*100
-		fill(img, 0, image.Rect(x, table.Min.Y, x+3, table.Max.Y+fall))
+		fill(img, rules, image.Rect(x, table.Min.Y, x+3, table.Max.Y+fall))
 		for at := table.Min.X; at < table.Max.X; at++ {
 			down := y + (at-table.Min.X)*fall/table.Dx()
-			fill(img, 0, image.Rect(at, down, at+1, down+3))
+			fill(img, rules, image.Rect(at, down, at+1, down+3))
 		}
-		for j := range 4 {
-			if i < 4 {
-				left := table.Min.X + j*300 + 100
-				fill(img, 0, image.Rect(left, y+100-30-j, left+20, y+100+j))
-			}
-		}
+	}
+	for i := range 16 {
+		x, y := table.Min.X+i%4*300+100, table.Min.Y+i/4*100+100
+		fill(img, 0, image.Rect(x, y-30, x+20, y+i%4))
 	}
 	return img
 }
@@ -63,31 +62,36 @@ func cells() []ocr.Word {
 // TestUnreadTables: a table is returned without its rules, but with the letters that touch them.
 func TestUnreadTables(t *testing.T) {
 	t.Parallel()
-	for _, fall := range []int{0, 8} {
-		img := ruled(fall)
-		part, ok := ocr.UnreadTables(img, ocr.Page{})
+	for name, c := range map[string]struct {
+		img ocr.Image
+		ink uint8 // at most
+	}{
+		"straight": {ruled(0, 0, 255), 220}, "falling": {ruled(8, 0, 255), 220}, "pale": {ruled(0, 180, 255), 220},
+		"gray cells": {ruled(0, 0, 180), 100},
+	} {
+		part, ok := ocr.UnreadTables(c.img, ocr.Page{})
 		if !ok {
-			t.Fatalf("a fall of %d: no table", fall)
+			t.Fatalf("%s: no table", name)
 		}
-		w, h := float64(img.Rect.Dx()), float64(img.Rect.Dy())
+		w, h := float64(c.img.Rect.Dx()), float64(c.img.Rect.Dy())
 		left, top := int(part.Part.Left*w+0.5), int(part.Part.Top*h+0.5)
 		if area := part.Rect.Add(image.Pt(left, top)); !table.In(area) || area.Dy() > 500 {
-			t.Errorf("a fall of %d: %v", fall, area)
+			t.Errorf("%s: %v", name, area)
 		}
 		ink, letters := 0, 0
 		for y := range part.Rect.Dy() {
 			for x := range part.Rect.Dx() {
-				if part.GrayAt(x, y).Y > 128 {
+				if part.GrayAt(x, y).Y > c.ink {
 					continue
 				}
 				ink++
-				if (x+left-table.Min.X)%300/10 == 10 || (x+left-table.Min.X)%300/10 == 11 {
+				if column := (x + left - table.Min.X) % 300; column >= 100 && column < 120 {
 					letters++
 				}
 			}
 		}
-		if letters < 16*20*30 || letters > 16*20*40 || ink-letters > 100 {
-			t.Errorf("a fall of %d: %d pixels of letters are left, and %d others", fall, letters, ink-letters)
+		if letters < 16*20*28 || letters > 16*20*36 || ink-letters > 100 {
+			t.Errorf("%s: %d pixels of letters are left, and %d others", name, letters, ink-letters)
 		}
 	}
 }
@@ -104,7 +108,7 @@ func TestUnreadTablesThatWereRead(t *testing.T) {
 	}{
 		"all": {page(all...), false}, "all but one": {page(all[:15]...), true}, "one is doubtful": {page(doubtful...), true},
 	} {
-		if _, unread := ocr.UnreadTables(ruled(0), c.read); unread != c.unread {
+		if _, unread := ocr.UnreadTables(ruled(0, 0, 255), c.read); unread != c.unread {
 			t.Errorf("%s: %v", name, unread)
 		}
 	}

@@ -85,8 +85,7 @@ func (e *Engine) readTables(ctx context.Context, img ocr.Image, p ocr.Page) (ocr
 	if !unread {
 		return p, nil
 	}
-	more, err := e.read(ctx, tables, p.Turned, "--psm", "6", "-c", "thresholding_method=1", // Otsu's, adaptive
-		"-c", "thresholding_smooth_kernel_size=2")
+	more, err := e.read(ctx, tables, p.Turned, "--psm", "6", "-c", "thresholding_method=2") // Sauvola's
 	switch {
 	case err == nil:
 		return p.With(more.On(tables)), nil
