@@ -20,10 +20,11 @@ func fill(img ocr.Image, brightness uint8, r image.Rectangle) {
 var table = image.Rect(200, 300, 1400, 700)
 
 // ruled returns a page with a table of 4 columns and rows, whose rules fall by some pixels to the right and have a
-// brightness, as the cells have, and in each cell a letter, which touches the rule below.
+// brightness, as the cells have, and in each cell a letter, which touches the rule below; another one is beside the table.
 func ruled(fall int, rules, cells uint8) ocr.Image {
 	img := ocrtest.Blank()
 	fill(img, cells, table)
+	fill(img, 0, image.Rect(table.Min.X-14, 400, table.Min.X-6, 430))
 	for i := range 5 {
 		x, y := table.Min.X+i*300, table.Min.Y+i*100
 		fill(img, rules, image.Rect(x, table.Min.Y, x+3, table.Max.Y+fall))

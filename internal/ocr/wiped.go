@@ -2,6 +2,7 @@ package ocr
 
 import (
 	"image"
+	"image/draw"
 	"math"
 )
 
@@ -28,11 +29,12 @@ func UnreadTables(img Image, p Page) (Image, bool) {
 	return wiped, g.unread(wiped.Gray, area.Min, p)
 }
 
-// wiped returns an area without the rules of tables.
+// wiped returns the tables in an area, without their rules, on white.
 func (g *grid) wiped(area image.Rectangle) Image {
 	out := image.NewGray(image.Rect(0, 0, area.Dx(), area.Dy()))
-	for y := range area.Dy() {
-		copy(out.Pix[y*out.Stride:][:area.Dx()], g.img.Pix[(area.Min.Y+y)*g.img.Stride+area.Min.X:])
+	draw.Draw(out, out.Rect, image.White, image.Point{}, draw.Src)
+	for _, t := range g.tables {
+		draw.Draw(out, t.Sub(area.Min), g.img.Gray, t.Min, draw.Src)
 	}
 	w, h := float64(g.img.Rect.Dx()), float64(g.img.Rect.Dy())
 	part := Box{float64(area.Min.X) / w, float64(area.Min.Y) / h, float64(area.Max.X) / w, float64(area.Max.Y) / h}
