@@ -173,3 +173,30 @@ func TestBoxOfWordsWithoutBoxes(t *testing.T) {
 		t.Errorf("%+v", p.Box())
 	}
 }
+
+// The rotation that makes the lines of a page run across is found by words that are higher than wide, else it is that of the
+// reading.
+func TestUpright(t *testing.T) {
+	t.Parallel()
+	word := func(x, y, w, h float64) ocr.Word {
+		return ocr.Word{Text: "word", Box: ocr.Box{Left: x, Top: y, Right: x + w, Bottom: y + h}}
+	}
+	for name, c := range map[string]struct {
+		line ocr.Line
+		read ocr.Rotation
+		want ocr.Rotation
+	}{
+		"across":      {ocr.Line{word(0.1, 0.5, 0.2, 0.1), word(0.5, 0.5, 0.2, 0.1)}, 0, 0},
+		"upside down": {ocr.Line{word(0.5, 0.5, 0.2, 0.1), word(0.1, 0.5, 0.2, 0.1)}, 2, 2},
+		"down":        {ocr.Line{word(0.5, 0.1, 0.1, 0.2), word(0.5, 0.5, 0.1, 0.2)}, 0, 3},
+		"up":          {ocr.Line{word(0.5, 0.5, 0.1, 0.2), word(0.5, 0.1, 0.1, 0.2)}, 0, 1},
+		"one word":    {ocr.Line{word(0.5, 0.5, 0.1, 0.2)}, 1, 1},
+		"a column":    {ocr.Line{word(0.5, 0.1, 0.2, 0.1), word(0.5, 0.5, 0.2, 0.1)}, 0, 0},
+	} {
+		p := page(c.line...)
+		p.Turned = c.read
+		if got := p.Upright(numbered(100, 100)); got != c.want {
+			t.Errorf("%s: %d", name, got)
+		}
+	}
+}

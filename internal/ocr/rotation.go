@@ -91,6 +91,36 @@ func (r Rotation) rows(out []byte, img *image.Gray, top, n int) {
 	}
 }
 
+// Upright returns the rotation of a reading's image that makes its lines run across: that before it was read, or one for
+// lines that an engine read up or down, whose words are higher than wide.
+func (p Page) Upright(img Image) Rotation {
+	var wide, high int
+	down := 0.0
+	for _, paragraph := range p.Paragraphs {
+		for _, line := range paragraph {
+			down += line[len(line)-1].Box.Top - line[0].Box.Top
+			for _, w := range line {
+				switch n := Letters(w.Text); {
+				case n < 3: // may be as high as wide
+				case (w.Box.Bottom-w.Box.Top)*float64(img.Rect.Dy()) > (w.Box.Right-w.Box.Left)*float64(img.Rect.Dx()):
+					high += n
+				default:
+					wide += n
+				}
+			}
+		}
+	}
+	switch {
+	case high <= wide:
+		return p.Turned
+	case down > 0:
+		return 3
+	case down < 0:
+		return 1
+	}
+	return p.Turned
+}
+
 // Undo maps a box on the rotated image to the original image.
 func (r Rotation) Undo(b Box) Box {
 	switch r {

@@ -85,7 +85,7 @@ func (e *Engine) readTables(ctx context.Context, img ocr.Image, p ocr.Page) (ocr
 	if !unread {
 		return p, nil
 	}
-	more, err := e.read(ctx, tables, p.Turned, "--psm", "6", "-c", "thresholding_method=2") // Sauvola's
+	more, err := e.read(ctx, tables, p.Upright(img), "--psm", "6", "-c", "thresholding_method=2") // Sauvola's
 	switch {
 	case err == nil:
 		return p.With(more.On(tables)), nil

@@ -7,21 +7,30 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 )
 
-// row is a row of TSV: a word in a line of its own.
-const row = `5\t1\t1\t1\t%d\t1\t%d\t%d\t100\t40\t90\t%s\n`
+// row prints a row of TSV: a word of a line, given its left, top, width, height and text.
+const row = `printf '5\t1\t1\t1\t1\t1\t%d\t%d\t%d\t%d\t90\t%s\n' `
 
-// useFake has a program read for tesseract: "first" from every page and, when it is run for tables, what tables prints.
-func useFake(t *testing.T, tables string) *Engine {
+const (
+	first = row + "210 310 100 40 first"
+	// lower is in the lower left cell. The part of the page that is read begins at (184, 280).
+	lower = row + "26 130 100 40 second"
+	// turned is there if that part, of 840 × 240 pixels, is rotated by 270 degrees.
+	turned = row + "100 750 100 40 second"
+)
+
+// useFake has a program read for tesseract: it prints page and, when it is run for tables, tables.
+func useFake(t *testing.T, page, tables string) *Engine {
 	t.Helper()
 	bin := t.TempDir()
 	script := "#!/bin/sh\ncase \"$*\" in\n*--list-langs*) echo eng;;\n*thresholding*) " + tables + ";;\n" +
-		"*) printf '" + row + "' 1 210 310 first;;\nesac\n"
+		"*) " + page + ";;\nesac\n"
 	if err := os.WriteFile(filepath.Join(bin, "tesseract"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +60,6 @@ func ruled() ocr.Image {
 	return img
 }
 
-// second prints a word in the lower left cell; the part of the page that is read begins at (184, 280).
-const second = "printf '" + row + "' 1 26 130 second"
-
 func words(p ocr.Page) (all []string) {
 	for _, paragraph := range p.Paragraphs {
 		all = append(all, paragraph.Text())
@@ -63,37 +69,40 @@ func words(p ocr.Page) (all []string) {
 
 // TestReadsTablesAgain: what is left unread in a table is read without its rules. If that fails, what was read is kept.
 func TestReadsTablesAgain(t *testing.T) {
+	down := row + "615 310 40 80 first;" + row + "615 410 40 80 first"
 	for name, c := range map[string]struct {
-		img    ocr.Image
-		tables string
-		want   int // words
+		img          ocr.Image
+		page, tables string
+		left, top    int // of the second word; zero: there is none
 	}{
-		"a table": {ruled(), second, 2}, "no table": {ocrtest.Blank(), second, 1}, "a failure": {ruled(), "exit 3", 1},
+		"a table": {ruled(), first, lower, 210, 410}, "lines run down": {ruled(), down, turned, 234, 380},
+		"no table": {ocrtest.Blank(), first, lower, 0, 0}, "a failure": {ruled(), first, "exit 3", 0, 0},
 	} {
-		p, err := useFake(t, c.tables).Read(t.Context(), c.img)
+		p, err := useFake(t, c.page, c.tables).Read(t.Context(), c.img)
 		got := words(p)
-		if err != nil || len(got) != c.want || got[0] != "first" {
+		if err != nil || len(got) == 0 || !strings.HasPrefix(got[0], "first") || (len(got) == 2) != (c.left > 0) {
 			t.Fatalf("%s: %q %v", name, got, err)
 		}
-		if c.want < 2 {
+		if len(got) < 2 {
 			continue
 		}
-		w, h := float64(c.img.Rect.Dx()), float64(c.img.Rect.Dy())
-		if b := p.Paragraphs[1].Box(); got[1] != "second" || b.Left*w < 209 || b.Left*w > 211 || b.Top*h < 409 || b.Top*h > 411 {
-			t.Errorf("%s: %q at %+v", name, got[1], b)
+		b := p.Paragraphs[1].Box()
+		left, top := b.Left*float64(c.img.Rect.Dx()), b.Top*float64(c.img.Rect.Dy())
+		if got[1] != "second" || int(left+0.5) != c.left || int(top+0.5) != c.top {
+			t.Errorf("%s: %q at %g, %g", name, got[1], left, top)
 		}
 	}
 }
 
 // TestEndWhileATableIsReadAgain: the end of a page's time keeps what was read, that of the task does not.
 func TestEndWhileATableIsReadAgain(t *testing.T) {
-	e := useFake(t, second)
-	first := ocr.Page{Paragraphs: []ocr.Paragraph{{{{Text: "first", Confidence: 1}}}}}
+	e := useFake(t, first, lower)
+	read := ocr.Page{Paragraphs: []ocr.Paragraph{{{{Text: "first", Confidence: 1}}}}}
 	errStopped := errors.New("the worker stops")
 	for _, cause := range []error{ocr.ErrPageTime, errStopped} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
-		p, err := e.readTables(ctx, ruled(), first)
+		p, err := e.readTables(ctx, ruled(), read)
 		if kept := err == nil && p.Partial && len(words(p)) == 1; kept != errors.Is(cause, ocr.ErrPageTime) || !kept && !errors.Is(err, cause) {
 			t.Errorf("%v: %q %v", cause, words(p), err)
 		}
