@@ -29,7 +29,7 @@ type rule struct{ at, from, to int }
 // grid is the rules of an image, and the tables that they make where they cross.
 type grid struct {
 	img          Image
-	dark         uint8 // a darker pixel is ink
+	paper, dark  uint8 // brightness; a darker pixel is ink
 	across, down []rule
 	step         int     // side of the squares, in pixels
 	columns      int     // of squares
@@ -49,15 +49,15 @@ const (
 func findGrid(img Image) *grid {
 	best, paper := &grid{}, paper(img.Gray)
 	for _, level := range inkLevels {
-		if g := newGrid(img, uint8(paper*level)); g.ruled > best.ruled {
+		if g := newGrid(img, paper, uint8(float64(paper)*level)); g.ruled > best.ruled {
 			best = g
 		}
 	}
 	return best
 }
 
-func newGrid(img Image, dark uint8) *grid {
-	g := &grid{img: img, step: max(4, img.DPI/ruleSquare), dark: dark}
+func newGrid(img Image, paper, dark uint8) *grid {
+	g := &grid{img: img, step: max(4, img.DPI/ruleSquare), paper: paper, dark: dark}
 	g.find()
 	if len(g.across) < 2 || len(g.down) < 2 || len(g.across)+len(g.down) >= mostRules {
 		return g
@@ -85,7 +85,7 @@ func newGrid(img Image, dark uint8) *grid {
 func (g *grid) square(x, y int) int { return y*g.columns + x }
 
 // paper returns the most frequent brightness of the brighter half.
-func paper(img *image.Gray) float64 {
+func paper(img *image.Gray) uint8 {
 	var levels [256]int
 	for y := range img.Rect.Dy() {
 		for _, v := range img.Pix[y*img.Stride:][:img.Rect.Dx()] {
@@ -98,7 +98,7 @@ func paper(img *image.Gray) float64 {
 			paper = v
 		}
 	}
-	return float64(paper)
+	return uint8(paper)
 }
 
 // find finds the rules, row by row.

@@ -40,6 +40,14 @@ func ruled(fall int, rules, cells uint8) ocr.Image {
 	return img
 }
 
+// onGray returns an image on gray paper.
+func onGray(img ocr.Image) ocr.Image {
+	for i, v := range img.Pix {
+		img.Pix[i] = min(v, 225)
+	}
+	return img
+}
+
 func cell(column, row int) ocr.Word {
 	w, h := float64(ocrtest.Blank().Rect.Dx()), float64(ocrtest.Blank().Rect.Dy())
 	x, y := float64(table.Min.X+column*300), float64(table.Min.Y+row*100)
@@ -68,7 +76,7 @@ func TestUnreadTables(t *testing.T) {
 		ink uint8 // at most
 	}{
 		"straight": {ruled(0, 0, 255), 220}, "falling": {ruled(8, 0, 255), 220}, "pale": {ruled(0, 180, 255), 220},
-		"gray cells": {ruled(0, 0, 180), 100},
+		"gray cells": {ruled(0, 0, 180), 100}, "gray paper": {onGray(ruled(0, 0, 255)), 190},
 	} {
 		part, ok := ocr.UnreadTables(c.img, ocr.Page{})
 		if !ok {
@@ -76,6 +84,9 @@ func TestUnreadTables(t *testing.T) {
 		}
 		w, h := float64(c.img.Rect.Dx()), float64(c.img.Rect.Dy())
 		left, top := int(part.Part.Left*w+0.5), int(part.Part.Top*h+0.5)
+		if beside, want := part.GrayAt(0, 0), c.img.GrayAt(0, 0); beside != want {
+			t.Errorf("%s: paper of %v beside the table, not %v", name, beside, want)
+		}
 		if area := part.Rect.Add(image.Pt(left, top)); !table.In(area) || area.Dy() > 500 {
 			t.Errorf("%s: %v", name, area)
 		}

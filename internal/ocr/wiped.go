@@ -2,6 +2,7 @@ package ocr
 
 import (
 	"image"
+	"image/color"
 	"image/draw"
 	"math"
 )
@@ -29,10 +30,10 @@ func UnreadTables(img Image, p Page) (Image, bool) {
 	return wiped, g.unread(wiped.Gray, area.Min, p)
 }
 
-// wiped returns the tables in an area, without their rules, on white.
+// wiped returns the tables in an area, without their rules, on paper of its brightness: an edge would be ink.
 func (g *grid) wiped(area image.Rectangle) Image {
 	out := image.NewGray(image.Rect(0, 0, area.Dx(), area.Dy()))
-	draw.Draw(out, out.Rect, image.White, image.Point{}, draw.Src)
+	draw.Draw(out, out.Rect, image.NewUniform(color.Gray{Y: g.paper}), image.Point{}, draw.Src)
 	for _, t := range g.tables {
 		draw.Draw(out, t.Sub(area.Min), g.img.Gray, t.Min, draw.Src)
 	}
