@@ -1,5 +1,7 @@
 package pdf_test
 
+import "strings"
+
 import "testing"
 
 // Running text in two columns between two lines is no table, though its lines are side by side.
@@ -18,12 +20,13 @@ func TestTableOfProseBetweenLines(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page().rule(60, 90, 530, 90).rule(60, 112, 530, 112).rule(60, 300, 530, 300)
 	m.text(64, 105, regular, 10, "Words").text(310, 105, regular, 10, "Meanings")
-	want := "table 0 Words|Meanings"
+	var want strings.Builder
+	want.WriteString("table 0 Words|Meanings")
 	for i, name := range []string{"lease", "fence", "drain"} {
 		term, meaning := prose(name, 4, 6), prose("means"+name, 4, 4)
 		m.lines(64, 130+56*float64(i), 12, regular, 10, term...)
 		m.lines(310, 130+56*float64(i), 12, regular, 10, meaning...)
-		want += " / " + paragraphOf(term)[len("paragraph "):] + "|" + paragraphOf(meaning)[len("paragraph "):]
+		want.WriteString(" / " + paragraphOf(term)[len("paragraph "):] + "|" + paragraphOf(meaning)[len("paragraph "):])
 	}
-	assertBlocks(t, m, want)
+	assertBlocks(t, m, want.String())
 }

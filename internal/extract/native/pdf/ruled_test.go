@@ -264,17 +264,18 @@ func TestShadedTextOfShadedCells(t *testing.T) {
 func TestRuledColumnsWithLeaders(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page().grid(72, 100, "Group of people|Number|Percent")
-	want := "table 1 Group of people|Number|Percent"
+	var want strings.Builder
+	want.WriteString("table 1 Group of people|Number|Percent")
 	for i, row := range []string{"All of the ages|291|100", "With a disability|54|19", "Needing assistance|11|4", "Not needing any|43|15"} {
 		cells := strings.Split(row, "|")
 		y := 146 + 14*float64(i)
 		m.text(76, y, regular, 10, cells[0]+strings.Repeat(" .", (110-5*len(cells[0]))/6))
 		m.text(196, y, regular, 10, cells[1]).text(316, y, regular, 10, cells[2])
-		want += " / " + row
+		want.WriteString(" / " + row)
 	}
 	m.rule(72, 200, 432, 200)
 	for _, x := range []float64{72, 192, 312, 432} {
 		m.rule(x, 134, x, 200)
 	}
-	assertBlocks(t, m, want)
+	assertBlocks(t, m, want.String())
 }
