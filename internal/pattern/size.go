@@ -2,7 +2,7 @@ package pattern
 
 import "regexp/syntax"
 
-// Size returns about how many instructions an expression compiles to; a large class of characters counts as several.
+// Size returns about how many instructions an expression compiles to; a large class of characters counts as several, once.
 // An expression from outside has to be measured before it is compiled: a repetition copies its operand up to a thousand
 // times, so 3 KB can take 130 MB. The time of a match is proportional to it, too.
 func Size(expression string) (int, error) {
@@ -10,20 +10,27 @@ func Size(expression string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return size(parsed), nil
+	instructions, classes := size(parsed)
+	return instructions + classes, nil
 }
 
-func size(re *syntax.Regexp) int {
+// size returns the instructions, and the memory of the classes in instructions: copies of a class share its ranges.
+func size(re *syntax.Regexp) (instructions, classes int) {
 	const ranges = 5 // of a class, in the memory of an instruction
-	n := 1 + len(re.Rune)
+	instructions = 1 + len(re.Rune)
 	if re.Op == syntax.OpCharClass {
-		n = 1 + len(re.Rune)/(2*ranges)
+		instructions, classes = 1, len(re.Rune)/(2*ranges)
 	}
+	within := 0
 	for _, sub := range re.Sub {
-		n += 1 + size(sub)
+		n, c := size(sub)
+		within, classes = within+n, classes+c
 	}
 	if re.Op == syntax.OpRepeat {
-		n *= max(re.Min, re.Max, 1)
+		if re.Min != re.Max {
+			within++ // a copy may be left out
+		}
+		within *= max(re.Min, re.Max, 1)
 	}
-	return n
+	return instructions + within, classes
 }

@@ -1,8 +1,9 @@
 package pdf_test
 
-import "strings"
-
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Running text in two columns between two lines is no table, though its lines are side by side.
 func TestColumnsBetweenLines(t *testing.T) {
