@@ -203,13 +203,13 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 		log = log.With("error_class", taskerr.WorkerLost)
 	}
 	again := store.Resend{JobID: s.Job.ID, Fence: s.Fence, Ages: overdue}
-	t, refusal := e.recorded(s)
+	t, needs, refusal := e.recorded(s)
 	if refusal != nil {
 		log.Error("a job's message is lost and can't be rebuilt; cancel the job, or start a worker that takes it",
 			"error", refusal.Message)
 		return e.deps.Store.Resend(ctx, again) // without a message: postponed
 	}
-	if spec := e.deps.Handlers[t.Type].Spec(); e.breakers.anyDown(spec.Needs) {
+	if e.breakers.anyDown(needs) {
 		return false, nil // its message waits for the same
 	}
 	text, err := message.Write(ctx, e.deps.Bucket, t)
@@ -228,25 +228,25 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	return true, nil
 }
 
-// recorded makes the task of a stalled job. The error is why its message would be rejected.
-func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
+// recorded makes the task of a stalled job, and lists what it needs. The error is why its message would be rejected.
+func (e *Engine) recorded(s store.Stalled) (task.Task, []taskerr.Dependency, *taskerr.Error) {
 	t, err := message.Task(s.Recorded, e.cfg.ClientID)
 	if err != nil {
-		return t, taskerr.Errorf(taskerr.ValidationError, "a message can't be made from its row: %v", err)
+		return t, nil, taskerr.Errorf(taskerr.ValidationError, "a message can't be made from its row: %v", err)
 	}
 	t.Hints.Force = false // it would begin another series if the job ended before the message comes
-	h, ok := e.deps.Handlers[t.Type]
+	h, ok := e.tuning().Handlers[t.Type]
 	if !ok {
-		return t, taskerr.Errorf(taskerr.ValidationError, "this worker does not take tasks of that type")
+		return t, nil, taskerr.Errorf(taskerr.ValidationError, "this worker does not take tasks of that type")
 	}
 	if s.Fingerprint != "" && task.Fingerprint(t) != s.Fingerprint { // aw_enqueue leaves it to begin
-		return t, taskerr.Errorf(taskerr.ValidationError,
+		return t, nil, taskerr.Errorf(taskerr.ValidationError,
 			"the payload has characters that the database can't store, such as U+0000; send it without them")
 	}
 	if _, err := safely(e.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
-		return t, taskerr.Classify(err)
+		return t, nil, taskerr.Classify(err)
 	}
-	return t, nil
+	return t, specOf(h, t).Needs, nil
 }
 
 // errNotTaken reports that a message could not be put on its queue.
