@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -100,16 +101,16 @@ func (b *breakers) forget(id string) {
 	}
 }
 
+func (b *breakers) circuits() []*circuit {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Values(b.by))
+}
+
 // health lists the dependencies that have been needed, by name.
 func (b *breakers) health() []DependencyHealth {
-	b.mu.Lock()
-	circuits := make([]*circuit, 0, len(b.by))
-	for _, c := range b.by {
-		circuits = append(circuits, c)
-	}
-	b.mu.Unlock()
-	all := make([]DependencyHealth, 0, len(circuits))
-	for _, c := range circuits {
+	all := []DependencyHealth{}
+	for _, c := range b.circuits() {
 		if h, needed := c.health(); needed {
 			all = append(all, h)
 		}

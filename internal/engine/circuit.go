@@ -122,31 +122,6 @@ func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 	return 0
 }
 
-// probeFirst probes a service that nobody has heard of for a while, before a task is started: its call may be expensive,
-// and the task is not even begun when the service is down. mu is held, except during the probe.
-func (c *circuit) probeFirst(ctx context.Context) {
-	age := c.first()
-	if c.state != closed || age <= 0 || !c.probeDecides() || time.Since(c.up) < age {
-		return
-	}
-	if !c.runProbe(ctx, time.Now().Add(-age)) {
-		c.trip()
-	}
-}
-
-// tryAgain probes the service after a pause; without a probe a job has to try it. mu is held, except during the probe.
-func (c *circuit) tryAgain(ctx context.Context) {
-	if !c.probeDecides() {
-		c.state = halfOpen
-		return
-	}
-	if c.runProbe(ctx, time.Now()) {
-		c.close()
-	} else {
-		c.trip()
-	}
-}
-
 // refuse records that a job waits, and returns for how long: at least the given time, at least a second. mu is held.
 func (c *circuit) refuse(id string, least time.Duration) time.Duration {
 	now := time.Now()

@@ -157,6 +157,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	loops.Go(func() { e.watch.loop(watching) })
 	loops.Go(func() { e.reportLoop(watching) })
 	loops.Go(func() { e.sweepLoop(ctx) })
+	loops.Go(func() { e.breakers.loop(ctx) })
 	e.pollLoop(ctx)
 	e.drain()
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), renewTime)

@@ -123,7 +123,7 @@ func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
 // its time; zero: none is known.
 func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (due time.Time, err error) {
 	for more := true; more; {
-		found, failed := e.deps.Store.Sweep(ctx, ages, sweepBatch)
+		found, failed := e.lost(ctx, ages)
 		if failed != nil {
 			return due, errors.Join(err, failed)
 		}
@@ -142,6 +142,20 @@ func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (
 		}
 	}
 	return due, err
+}
+
+// lost finds a batch of jobs whose messages are lost. Its result also tells whether the store works.
+func (e *Engine) lost(ctx context.Context, ages store.SweepAges) (found store.SweepAnswer, err error) {
+	asked := time.Now()
+	if found, err = e.deps.Store.Sweep(ctx, ages, sweepBatch); ctx.Err() != nil {
+		return found, err
+	}
+	var failure *taskerr.Error
+	if err != nil {
+		failure = classify(err)
+	}
+	e.StartsAt(e.throttle.store.swept(asked, failure))
+	return found, err
 }
 
 // sendAllUnsent returns the queues that took none of their messages.

@@ -32,6 +32,7 @@ type storeThrottle struct {
 	backoff time.Duration
 	until   time.Time     // the end of that wait: failures before it have the same cause as the one that began it
 	trouble *Trouble      // nil: there is none
+	fails   time.Time     // when a message or an outcome last had to wait
 	took    time.Time     // the last success
 	average time.Duration // exponential moving average of begin's duration; zero: there was none
 	slow    bool
@@ -48,7 +49,7 @@ func (t *storeThrottle) failed(class taskerr.Class, hint string) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
-	t.trouble = t.trouble.again(now, class, hint)
+	t.trouble, t.fails = t.trouble.again(now, class, hint), now
 	if !now.Before(t.until) {
 		t.backoff = min(max(2*t.backoff, time.Second), max(t.longest, time.Second))
 		t.until = now.Add(t.backoff)
@@ -64,7 +65,28 @@ func (t *storeThrottle) refused(since time.Time, class taskerr.Class, hint strin
 	if t.took.After(since) {
 		return
 	}
-	t.trouble = t.trouble.again(time.Now(), class, hint)
+	now := time.Now()
+	t.trouble, t.fails = t.trouble.again(now, class, hint), now
+}
+
+// swept notes the result of a query that the sweep sent at the given time: an idle worker has no message that would show
+// an outage, or its end. Nothing has to wait because a query failed. One that succeeded does not end a trouble for which
+// messages or outcomes still wait: a store that takes no writes may answer queries. Then again is when to query once
+// more.
+func (t *storeThrottle) swept(since time.Time, failure *taskerr.Error) (again time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	switch quiet := t.fails.Add(2 * (max(t.longest, time.Second) + settleTime)); {
+	case failure != nil && !t.took.After(since):
+		t.trouble = t.trouble.again(now, failure.Class, helpOf(failure))
+	case failure != nil || t.trouble == nil:
+	case now.Before(quiet): // whatever waits here is tried once more by then
+		return quiet
+	default:
+		t.reset()
+	}
+	return time.Time{}
 }
 
 // succeeded notes a success.
@@ -72,6 +94,7 @@ func (t *storeThrottle) succeeded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reset()
+	t.took = time.Now()
 }
 
 // reset ends the wait after failures, and logs that they are over; mu is held.
@@ -79,7 +102,7 @@ func (t *storeThrottle) reset() {
 	if t.trouble != nil {
 		t.log.Info("the store answers again", "after", time.Since(t.trouble.Since).Round(time.Second))
 	}
-	t.trouble, t.backoff, t.until, t.took = nil, 0, time.Time{}, time.Now()
+	t.trouble, t.backoff, t.until = nil, 0, time.Time{}
 }
 
 // began notes that a begin succeeded, and how long it took.
@@ -87,6 +110,7 @@ func (t *storeThrottle) began(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reset()
+	t.took = time.Now()
 	t.average += (min(took, longestBegin) - t.average) / beginWeight
 	switch {
 	case !t.slow && t.average > slowBegin:
