@@ -31,7 +31,7 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 	}
 	e.throttle.admit()
 	return func() {
-		e.breakers.leave(a, e.breakers.needs(a))
+		e.breakers.leave(a)
 		e.limits.leave(t)
 	}, nil
 }

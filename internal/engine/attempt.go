@@ -20,6 +20,7 @@ type attempt struct {
 	task     task.Task
 	handler  handlers.Handler
 	spec     handlers.Spec
+	entered  []taskerr.Dependency // whose circuit breakers have admitted it
 	calledAt time.Time // when begin was called: the job's lease counts from then
 	begun    store.BeginAnswer
 	holder   store.Holder

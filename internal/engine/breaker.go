@@ -45,47 +45,51 @@ func (b *breakers) of(d taskerr.Dependency) *circuit {
 	return b.by[d]
 }
 
-// needs are the dependencies of an attempt: those of its task and, once it has lacked something, this machine.
-func (b *breakers) needs(a *attempt) []taskerr.Dependency {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.by[taskerr.Machine] == nil {
-		return a.spec.Needs
+// needs are the dependencies of a job: those of its task, those for which it was released, since not all tasks of a type
+// use them, and this machine once some task has lacked something.
+func (b *breakers) needs(id string, ofTask []taskerr.Dependency) []taskerr.Dependency {
+	needs := slices.Clip(ofTask)
+	for _, c := range b.circuits() {
+		if (c.of == taskerr.Machine || c.released(id)) && !slices.Contains(needs, c.of) {
+			needs = append(needs, c.of)
+		}
 	}
-	return append(slices.Clip(a.spec.Needs), taskerr.Machine)
+	return needs
 }
 
 // probing is about how long a message is hidden while another job tries the dependency.
 func (b *breakers) probing() time.Duration { return max(b.most/4, time.Second) }
 
-// anyDown reports whether any dependency of a task is down.
-func (b *breakers) anyDown(needs []taskerr.Dependency) bool {
-	return slices.ContainsFunc(needs, func(d taskerr.Dependency) bool { return b.of(d).waits() > 0 })
+// anyDown reports whether any dependency of a job is down.
+func (b *breakers) anyDown(id string, ofTask []taskerr.Dependency) bool {
+	return slices.ContainsFunc(b.needs(id, ofTask), func(d taskerr.Dependency) bool { return b.of(d).down() })
 }
 
 // enter admits an attempt when all its dependencies are up; otherwise it returns one that is down, and how long to
 // wait. An admitted attempt has to call leave.
 func (b *breakers) enter(ctx context.Context, a *attempt) (down taskerr.Dependency, wait time.Duration) {
-	needs := b.needs(a)
+	needs := b.needs(a.task.ID, a.spec.Needs)
 	for i, d := range needs {
 		if wait := b.of(d).enter(ctx, a.task.ID); wait > 0 {
-			b.leave(a, needs[:i])
+			a.entered = needs[:i]
+			b.leave(a)
 			return d, wait
 		}
 	}
+	a.entered = needs
 	return "", 0
 }
 
 // leave is called when an admitted attempt has ended, however it ended.
-func (b *breakers) leave(a *attempt, entered []taskerr.Dependency) {
-	for _, d := range entered {
+func (b *breakers) leave(a *attempt) {
+	for _, d := range a.entered {
 		b.of(d).leave(a.task.ID)
 	}
 }
 
 // succeeded records that the dependencies of an attempt are up, except those that it did not use.
 func (b *breakers) succeeded(a *attempt, unused []taskerr.Dependency) {
-	for _, d := range b.needs(a) {
+	for _, d := range a.entered {
 		if !slices.Contains(unused, d) {
 			b.of(d).succeeds(a.task.ID, a.started)
 		}
@@ -101,10 +105,11 @@ func (b *breakers) forget(id string) {
 	}
 }
 
+// circuits are the breakers by the names of their dependencies.
 func (b *breakers) circuits() []*circuit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Collect(maps.Values(b.by))
+	return slices.SortedFunc(maps.Values(b.by), func(x, y *circuit) int { return cmp.Compare(x.of, y.of) })
 }
 
 // health lists the dependencies that have been needed, by name.
@@ -115,6 +120,5 @@ func (b *breakers) health() []DependencyHealth {
 			all = append(all, h)
 		}
 	}
-	slices.SortFunc(all, func(a, b DependencyHealth) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -287,6 +287,13 @@ func (c *circuit) waits() time.Duration {
 	return max(time.Until(c.until), time.Second)
 }
 
+// down reports whether tasks that need the service can't try it now: they have to wait, or the worker probes it.
+func (c *circuit) down() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state == open && (c.probeDecides() || time.Now().Before(c.until))
+}
+
 func (c *circuit) health() (h DependencyHealth, needed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -45,6 +45,13 @@ func (c *circuit) suspect(id string) {
 	c.suspects[id] = suspicion{c.suspects[id].times + 1, now}
 }
 
+// released reports whether the job was released because of the service, and has not succeeded since.
+func (c *circuit) released(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.suspects[id].times > 0
+}
+
 // forget is called when a job has ended.
 func (c *circuit) forget(id string) {
 	c.mu.Lock()

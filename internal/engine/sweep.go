@@ -223,7 +223,7 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 			"error", refusal.Message)
 		return e.deps.Store.Resend(ctx, again) // without a message: postponed
 	}
-	if e.breakers.anyDown(needs) {
+	if e.breakers.anyDown(t.ID, needs) {
 		return false, nil // its message waits for the same
 	}
 	text, err := message.Write(ctx, e.deps.Bucket, t)
