@@ -21,7 +21,7 @@ type attempt struct {
 	handler  handlers.Handler
 	spec     handlers.Spec
 	entered  []taskerr.Dependency // whose circuit breakers have admitted it
-	calledAt time.Time // when begin was called: the job's lease counts from then
+	calledAt time.Time            // when begin was called: the job's lease counts from then
 	begun    store.BeginAnswer
 	holder   store.Holder
 	started  time.Time

@@ -27,7 +27,7 @@ type Health struct {
 	Failed int64 `json:"failed"`
 	// Stuck are the loops that hang: the worker has to be restarted. See Engine.Alive.
 	Stuck []StuckLoop `json:"stuck,omitempty"`
-	// Store is why messages can't be begun; nil: they can, as far as known.
+	// Store is why messages can't be begun, or lost ones can't be found; nil: they can, as far as known.
 	Store *StoreHealth `json:"store,omitempty"`
 	// Queues are those that are received from, in the order of their priority.
 	Queues []QueueHealth `json:"queues"`
@@ -44,7 +44,7 @@ type Trouble struct {
 	Hint  string        `json:"hint,omitempty"` // what to check or fix
 }
 
-// StoreHealth is since when no message can be begun, and how long each of them waits now.
+// StoreHealth is since when the store fails, and how long each message waits now; zero: none had to.
 type StoreHealth struct {
 	Trouble
 	Wait time.Duration `json:"wait_ns"`
