@@ -50,6 +50,9 @@ func TestReleasedForAServiceThatFewNeed(t *testing.T) {
 		if d := w.dependency(taskerr.OCR); !d.Down() {
 			t.Errorf("the health says %+v", d)
 		}
+		if n := len(*texts); n != scans+hours {
+			t.Errorf("%d messages of %d jobs", n, scans+hours)
+		}
 		s.down.Store(false)
 		w.settled(2 * time.Minute)
 		for i := range scans {
@@ -57,9 +60,6 @@ func TestReleasedForAServiceThatFewNeed(t *testing.T) {
 		}
 		if d := w.dependency(taskerr.OCR); d.Down() {
 			t.Errorf("the health still says %+v", d)
-		}
-		if n := len(*texts); n != scans+hours {
-			t.Errorf("%d messages of %d jobs", n, scans+hours)
 		}
 	})
 }
