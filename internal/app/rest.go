@@ -32,11 +32,11 @@ func newRest(o engine.Observer) *rest {
 }
 
 // Started implements engine.Observer.
-func (r *rest) Started(t task.Type, attempt int, waited time.Duration) {
+func (r *rest) Started(t task.Type, attempt int) {
 	r.mu.Lock()
 	r.running++
 	r.mu.Unlock()
-	r.Observer.Started(t, attempt, waited)
+	r.Observer.Started(t, attempt)
 }
 
 // Ended implements engine.Observer.

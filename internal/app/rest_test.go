@@ -36,7 +36,7 @@ func TestRest(t *testing.T) {
 				t.Fatalf("%s: %d rests, want %d", why, rests, want)
 			}
 		}
-		begin := func() { r.Started(task.Ingest, 1, 0) }
+		begin := func() { r.Started(task.Ingest, 1) }
 		end := func() { r.Ended(task.Ingest, engine.Ending{}) }
 		time.Sleep(restAfterStart)
 		expect(1, "after the start")
@@ -78,14 +78,14 @@ func TestBusyStart(t *testing.T) {
 			defer close(done)
 			r.run(ctx, func() { idle++ }, func() { busy++ })
 		}()
-		r.Started(task.Ingest, 1, 0)
+		r.Started(task.Ingest, 1)
 		time.Sleep(restAfterStart)
 		synctest.Wait()
 		if idle != 0 || busy != 1 {
 			t.Errorf("at the end of the start: %d rests, busy %d times", idle, busy)
 		}
 		r.Ended(task.Ingest, engine.Ending{})
-		r.Started(task.Ingest, 1, 0)
+		r.Started(task.Ingest, 1)
 		time.Sleep(restAfterTasks + time.Second) // not at the moment at which the task ends
 		r.Ended(task.Ingest, engine.Ending{})
 		time.Sleep(restAfterTasks + time.Second)

@@ -23,7 +23,7 @@ func TestEveryTypeIsKnown(t *testing.T) {
 	}
 	defer tenant.Close()
 	for _, s := range specs {
-		tenant.metrics.Accepted(s.Type)
+		tenant.metrics.Accepted(s.Type, 0)
 		if got := tenant.maxAttempts(s.Type); got != s.Policy.MaxAttempts {
 			t.Errorf("%s: its job is recorded with %d attempts, its handler has %d", s.Type, got, s.Policy.MaxAttempts)
 		}

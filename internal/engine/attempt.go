@@ -40,7 +40,7 @@ type attempt struct {
 func (e *Engine) run(ctx context.Context, a *attempt) {
 	a.started = time.Now()
 	ctx, a.span = e.deps.Tracer.Attempt(ctx, a.work())
-	e.obs.Started(a.task.Type, a.begun.Attempt, max(0, a.started.Sub(a.msg.InsertedAt)))
+	e.obs.Started(a.task.Type, a.begun.Attempt)
 	a.log = a.log.With("attempt", a.begun.Attempt)
 	a.log.Debug("started", "of", a.begun.MaxAttempts)
 

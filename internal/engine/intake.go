@@ -93,7 +93,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	switch b.Decision {
 	case store.Run:
 		if b.First {
-			e.obs.Accepted(a.task.Type)
+			e.obs.Accepted(a.task.Type, max(0, a.onQueue()))
 		}
 		if b.Deliveries > 0 {
 			e.deps.Outbox()

@@ -12,10 +12,11 @@ type Observer interface {
 	// Polled reports one request for messages: how many slots were free, how many messages came, and its error. Of a
 	// look that takes no message both are zero.
 	Polled(queue string, free, got int, err error)
-	// Accepted reports a task whose job begins for the first time, or again on request.
-	Accepted(t task.Type)
-	// Started reports the start of an attempt, and how long ago its message was put on the queue.
-	Started(t task.Type, attempt int, waited time.Duration)
+	// Accepted reports a task whose job begins for the first time, or again on request, and for how long its message had
+	// been on the queue since the task could start.
+	Accepted(t task.Type, waited time.Duration)
+	// Started reports the start of an attempt.
+	Started(t task.Type, attempt int)
 	// Ended reports the end of an attempt that was started.
 	Ended(t task.Type, e Ending)
 	// Finished reports that a job ended without an attempt of this worker: its message was rejected, its last attempt
@@ -53,10 +54,10 @@ type NopObserver struct{}
 func (NopObserver) Polled(string, int, int, error) {}
 
 // Accepted does nothing.
-func (NopObserver) Accepted(task.Type) {}
+func (NopObserver) Accepted(task.Type, time.Duration) {}
 
 // Started does nothing.
-func (NopObserver) Started(task.Type, int, time.Duration) {}
+func (NopObserver) Started(task.Type, int) {}
 
 // Ended does nothing.
 func (NopObserver) Ended(task.Type, Ending) {}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -23,6 +24,7 @@ type witness struct {
 	engine.NopObserver
 	mu    sync.Mutex
 	calls []string
+	waits []time.Duration // of each that came
 }
 
 func (w *witness) note(format string, args ...any) {
@@ -31,10 +33,13 @@ func (w *witness) note(format string, args ...any) {
 	w.calls = append(w.calls, fmt.Sprintf(format, args...))
 }
 
-func (w *witness) Accepted(t task.Type) { w.note("%s came", t) }
-func (w *witness) Started(t task.Type, attempt int, _ time.Duration) {
-	w.note("%s started %d", t, attempt)
+func (w *witness) Accepted(t task.Type, waited time.Duration) {
+	w.note("%s came", t)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waits = append(w.waits, waited)
 }
+func (w *witness) Started(t task.Type, attempt int) { w.note("%s started %d", t, attempt) }
 
 func (w *witness) Ended(t task.Type, e engine.Ending) {
 	w.note("%s ended %d %s %s after %v", t, e.Attempt, e.Outcome, e.Class, e.Took.Truncate(2*time.Second))
@@ -124,6 +129,29 @@ func TestObserver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A job waits once, until it begins: not once more after each release, nor before its run_at.
+func TestWaitIsObservedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		seen := &witness{}
+		w.observer = seen
+		var runs atomic.Int32
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if runs.Add(1) < 3 {
+				return handlers.Outcome{}, &store.BusyError{JobID: "other", RetryAfter: time.Minute}
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"run_at":"`+
+			time.Now().Add(40*time.Second).UTC().Format(time.RFC3339)+`"}`)
+		w.settled(10 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		late := 2*w.cfg.PollMax + 5*time.Second // see TestRunsLater
+		if len(seen.waits) != 1 || seen.waits[0] > late || runs.Load() != 3 {
+			t.Errorf("waits %v in %d runs, want one of at most %v", seen.waits, runs.Load(), late)
+		}
+	})
 }
 
 // brokenSends is a queue that nothing can be sent to while it is down.

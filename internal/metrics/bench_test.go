@@ -18,8 +18,8 @@ func BenchmarkTask(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			m.Polled("acme-tasks", 1, 1, nil)
-			m.Accepted(task.Ingest)
-			m.Started(task.Ingest, 1, time.Second)
+			m.Accepted(task.Ingest, time.Second)
+			m.Started(task.Ingest, 1)
 			for _, s := range job.Stages[task.Ingest] {
 				m.StageTook(task.Ingest, s.Name, time.Second)
 			}

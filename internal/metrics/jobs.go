@@ -104,16 +104,17 @@ func (j *jobs) queueLabel(name string) string {
 }
 
 // Accepted implements engine.Observer.
-func (j *jobs) Accepted(t task.Type) { j.enqueued.WithLabelValues(j.types.label(t)).Inc() }
+func (j *jobs) Accepted(t task.Type, wait time.Duration) {
+	label := j.types.label(t)
+	j.enqueued.WithLabelValues(label).Inc()
+	j.waited.WithLabelValues(label).Observe(wait.Seconds())
+}
 
 // Started implements engine.Observer.
-func (j *jobs) Started(t task.Type, attempt int, wait time.Duration) {
+func (j *jobs) Started(t task.Type, _ int) {
 	label := j.types.label(t)
 	j.started.WithLabelValues(label).Inc()
 	j.inProgress.WithLabelValues(label).Inc()
-	if attempt == 1 {
-		j.waited.WithLabelValues(label).Observe(wait.Seconds())
-	}
 }
 
 // Ended implements engine.Observer.

@@ -26,22 +26,22 @@ import (
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	m := fresh()
-	m.Accepted(task.Ingest)
-	m.Started(task.Ingest, 1, 3*time.Second)
+	m.Accepted(task.Ingest, 3*time.Second)
+	m.Started(task.Ingest, 1)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
 	m.Ended(task.Ingest, engine.Ending{
 		Outcome: engine.Retried, Class: taskerr.AIRateLimit, Attempt: 1, Took: 2 * time.Second,
 	})
-	m.Started(task.Ingest, 2, time.Minute)
+	m.Started(task.Ingest, 2)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
 	m.Ended(task.Ingest, engine.Ending{
 		Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second, Warnings: 2,
 	})
-	m.Accepted(task.OCR)
-	m.Started(task.OCR, 1, time.Second)
+	m.Accepted(task.OCR, time.Second)
+	m.Started(task.OCR, 1)
 	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: taskerr.CorruptionDetected, Attempt: 1})
 	m.Finished(task.Ingest, engine.Ending{Outcome: string(job.Canceled)})
-	m.Started(task.OCR, 1, time.Second) // runs
+	m.Started(task.OCR, 1) // runs, again after a release
 	got := scrape(t, m)
 	expect(t, got, 1, "job_enqueue_total", "job_type", "ingest", "client_id", "acme")
 	expect(t, got, 2, "job_start_total", "job_type", "ingest")
@@ -66,6 +66,7 @@ func TestJobs(t *testing.T) {
 	expect(t, got, 1, "async_worker_job_warning_total", "job_type", "ingest")
 	expect(t, got, 2, "job_stage_time_seconds", "job_type", "ingest", "stage", "parsing")
 	expect(t, got, 1, "async_worker_job_wait_seconds", "job_type", "ingest") // a retry's wait is not a wait in the queue
+	expect(t, got, 1, "async_worker_job_wait_seconds", "job_type", "ocr")
 	expect(t, got, 1, "async_worker_build_info", "version", "1.2.3", "commit", "abc")
 }
 
@@ -82,7 +83,7 @@ func TestRegisteredTypes(t *testing.T) {
 		Checks: func() map[string]bool { return nil },
 		Alive:  func() bool { return true },
 	})
-	m.Accepted("translate")
+	m.Accepted("translate", 0)
 	got := scrape(t, m)
 	expect(t, got, 1, "job_enqueue_total", "job_type", "translate")
 	expect(t, got, 3, "async_worker_type_limit", "job_type", "translate")
@@ -95,7 +96,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	before := len(scrape(t, m)["job_failure_total"].GetMetric())
 	for i := range 1000 {
 		odd := task.Type(fmt.Sprintf("type-%d", i))
-		m.Accepted(odd)
+		m.Accepted(odd, 0)
 		m.Finished(odd, engine.Ending{Outcome: string(job.Failed), Class: taskerr.Class(fmt.Sprint("class-", i))})
 	}
 	got := scrape(t, m)
@@ -184,8 +185,8 @@ func full(t *testing.T) *metrics.Metrics {
 		{Outcome: "canceled"},
 		{Outcome: "succeeded", Warnings: 1},
 	} {
-		m.Accepted(task.Ingest)
-		m.Started(task.Ingest, 1, 0)
+		m.Accepted(task.Ingest, 0)
+		m.Started(task.Ingest, 1)
 		m.Ended(task.Ingest, e)
 	}
 	m.StageTook(task.Ingest, "parsing", 0)

@@ -88,6 +88,56 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	}
 }
 
+// dashboard is what Grafana shows.
+type dashboard struct {
+	Panels []struct {
+		Title   string
+		Targets []struct{ Expr string }
+	}
+	Templating struct{ List []struct{ Definition string } }
+}
+
+func readDashboard(t *testing.T) (d dashboard) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(read(t, dashboardFile)), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// All workers of a tenant sample the same values: rules and dashboard take one of them. A sum counts each dead letter as
+// often as there are workers, and an alert without an aggregation is sent by each.
+func TestSampledValuesAreNotSummed(t *testing.T) {
+	t.Parallel()
+	var sampled []string
+	for _, d := range metrics.Definitions() {
+		if strings.HasSuffix(d.Help, "; sampled") {
+			sampled = append(sampled, d.Name)
+		}
+	}
+	name := regexp.MustCompile(`\b(?:` + strings.Join(sampled, "|") + `)\b`)
+	one := regexp.MustCompile(`\b(?:max|min) by \([^)]*\) \((?:(?:max|min)_over_time\()?$`)
+	found := 0
+	check := func(of, expr string) {
+		for _, at := range name.FindAllStringIndex(expr, -1) {
+			if found++; !one.MatchString(expr[:at[0]]) {
+				t.Errorf("%s: %s is not the max or min of the workers", of, expr[at[0]:at[1]])
+			}
+		}
+	}
+	for _, a := range alerts(t) {
+		check(a.Alert, a.Expr)
+	}
+	for _, p := range readDashboard(t).Panels {
+		for _, target := range p.Targets {
+			check(p.Title, target.Expr)
+		}
+	}
+	if len(sampled) < 8 || found < 10 {
+		t.Errorf("%d uses of %d sampled metrics", found, len(sampled))
+	}
+}
+
 // Rules and dashboard refer only to exported metrics, labels and label values.
 func TestRulesAndDashboardNameWhatThereIs(t *testing.T) {
 	t.Parallel()
@@ -95,18 +145,8 @@ func TestRulesAndDashboardNameWhatThereIs(t *testing.T) {
 	for _, a := range alerts(t) {
 		checkExpr(t, known, a.Alert, a.Expr)
 	}
-	var dashboard struct {
-		Panels []struct {
-			Title   string
-			Targets []struct{ Expr string }
-		}
-		Templating struct{ List []struct{ Definition string } }
-	}
-	if err := json.Unmarshal([]byte(read(t, dashboardFile)), &dashboard); err != nil {
-		t.Fatal(err)
-	}
-	queries := 0
-	for _, p := range dashboard.Panels {
+	queries, shown := 0, readDashboard(t)
+	for _, p := range shown.Panels {
 		for _, target := range p.Targets {
 			queries++
 			checkExpr(t, known, p.Title, target.Expr)
@@ -115,7 +155,7 @@ func TestRulesAndDashboardNameWhatThereIs(t *testing.T) {
 	if queries < 20 {
 		t.Errorf("only %d queries", queries)
 	}
-	for _, v := range dashboard.Templating.List {
+	for _, v := range shown.Templating.List {
 		if inner, ok := strings.CutPrefix(v.Definition, "label_values("); ok {
 			name, label, _ := strings.Cut(strings.TrimSuffix(inner, ")"), ", ")
 			if !slices.Contains(known[name], label) {

@@ -101,7 +101,7 @@ var (
 	waited = Definition{
 		"async_worker_job_wait_seconds", Histogram,
 		[]string{byType},
-		"from the sending of a message to its job's first attempt", seconds(),
+		"how long tasks waited for their first attempt, from the sending of their message or from their `run_at`", seconds(),
 	}
 	received = Definition{
 		"async_worker_messages_received_total", Counter, []string{byQueue}, "messages that were received", nil,

@@ -70,7 +70,7 @@ func (c *endCounter) Polled(queue string, _, _ int, _ error) {
 	c.polls[queue]++
 }
 
-func (c *endCounter) Started(task.Type, int, time.Duration) {
+func (c *endCounter) Started(task.Type, int) {
 	select {
 	case c.started <- time.Now():
 	default:
