@@ -44,11 +44,22 @@ func newJobs(registered []task.Type) *jobs {
 		stageTime: stageTime.histogram(), waited: waited.histogram(),
 		queues: map[string]string{}, stages: map[stageOf]prometheus.Observer{}, onArrive: func(string) {},
 	}
-	// The first bug of a type is to be reported: an increase from no value to 1 is none to Prometheus.
-	for t := range j.types {
-		j.failures.WithLabelValues(string(t), string(taskerr.InternalBug))
-	}
+	j.createSeries()
 	return j
+}
+
+// createSeries creates the series whose first increase an alert is to see: an increase from no value is none to
+// Prometheus. Alerts on what goes on for half an hour see the next one.
+func (j *jobs) createSeries() {
+	for t := range j.types {
+		for class := range taskerr.Classes {
+			j.failures.WithLabelValues(string(t), string(class))
+		}
+		j.attempts.WithLabelValues(string(t))
+	}
+	for _, lease := range []string{"message", "job"} {
+		j.renewals.WithLabelValues(lease, "lost")
+	}
 }
 
 func (j *jobs) all() []prometheus.Collector {

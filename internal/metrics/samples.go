@@ -15,8 +15,9 @@ import (
 // sampleAge is the shortest time between two samples of one value.
 const sampleAge = 30 * time.Second
 
-// samples are values that need requests to services. Each scrape takes the next sample, so that an idle tenant pays
-// for one request, plus those of what was busy at the last sample. Without scrapes there are no requests.
+// samples are values that need requests to services. The first scrape takes them all: what increases after that is seen.
+// Each later one takes the next sample, so that an idle tenant pays for one request, plus those of what was busy at the
+// last sample. Without scrapes there are no requests.
 type samples struct {
 	asking sync.Mutex // held by the scrape that takes samples; others skip sampling
 	next   int        // index of the sample that the next scrape takes
@@ -131,20 +132,20 @@ func (s *samples) refresh(ctx context.Context) {
 	}
 }
 
-// due returns the samples of what is busy, and the next of the others.
+// due returns the samples that were never taken, those of what is busy, and the next of the others.
 func (s *samples) due() (now []*sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := func(one *sample) bool { return one.at.IsZero() || time.Since(one.at) >= sampleAge }
+	old := func(one *sample) bool { return time.Since(one.at) >= sampleAge }
 	for _, one := range s.all {
-		if one.busy && old(one) {
+		if one.at.IsZero() || one.busy && old(one) {
 			now = append(now, one)
 		}
 	}
 	for range s.all {
 		one := s.all[s.next%len(s.all)]
 		s.next++
-		if one.busy || !old(one) {
+		if one.at.IsZero() || one.busy || !old(one) {
 			continue
 		}
 		if one.skip != nil {

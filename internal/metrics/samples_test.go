@@ -96,12 +96,20 @@ func sampled(
 	})
 }
 
-// An idle tenant pays for at most one request per scrape and four per half minute, and for none without scrapes.
+// An idle tenant pays for each value once, then for at most one request per scrape and four per half minute, and for none
+// without scrapes.
 func TestIdleTenantIsAskedSeldom(t *testing.T) {
 	t.Parallel()
 	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
 		_ engine.Queues, _ *atomic.Bool,
 	) {
+		if n := scrapes(1, 0); n != 8 {
+			t.Errorf("%d requests in the first scrape, want a depth and an age of each queue", n)
+		}
+		for _, q := range []string{"high", "normal", "low", "deadletter"} {
+			expects(0, "async_worker_queue_depth", q)
+			expects(0, "async_worker_queue_oldest_age_seconds", q)
+		}
 		if n := scrapes(60, 15*time.Second); n > 60 {
 			t.Errorf("%d requests in 60 scrapes", n)
 		}
