@@ -213,7 +213,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Chunks(s, w.leftovers), upkeep.Readings(s),
 			upkeep.Partials(s), upkeep.Keys(s), upkeep.Events(s, w.tenant.Config.Events.Keep, w.tenant.eventsLost),
 			upkeep.Deliveries(s, w.tenant.Config.DeliveriesKeep), upkeep.Jobs(s, w.tenant.Config.JobsKeep),
-			upkeep.Answers(s, w.tenant.removeAnswer))
+			upkeep.Answers(s, w.tenant.removeAnswer), upkeep.Messages(s, w.tenant.Bucket, w.tenant.Config.JobsKeep))
 	})
 	err := w.engine.Run(ctx)
 	stop() // attempts in flight finish; the rest stays in the outbox

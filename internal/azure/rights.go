@@ -45,8 +45,8 @@ var (
 		Blob, "write and overwrite derived documents", "blobServices/containers/blobs/write", true, "w", false,
 	}
 	BlobDelete = Right{
-		Blob, "delete derived documents, when a task asks to purge them", "blobServices/containers/blobs/delete", true,
-		"d", true,
+		Blob, "delete derived documents, when a task asks to purge them, and old messages that were too large for a queue",
+		"blobServices/containers/blobs/delete", true, "d", true,
 	}
 )
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -19,6 +20,18 @@ const inline = 48 << 10
 
 // Folder is where the blobs of claim checks are.
 const Folder = "tasks/"
+
+// blobOf is the form of the names that Fit gives: the id and the hash of the text.
+var blobOf = regexp.MustCompile(`^` + Folder + `(.+)-[0-9a-f]{64}\.json$`)
+
+// JobOf returns the id of the job whose message Fit has put into a blob, by the blob's name. Those that senders wrote have
+// other names.
+func JobOf(blobName string) (id string, ok bool) {
+	if m := blobOf.FindStringSubmatch(blobName); m != nil {
+		return m[1], true
+	}
+	return "", false
+}
 
 // Task makes a task of a job's row. The error is a *task.Invalid when the row makes none.
 func Task(r store.Recorded, clientID string) (task.Task, error) {

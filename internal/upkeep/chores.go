@@ -10,6 +10,7 @@ import (
 
 const (
 	every = 6 * time.Hour
+	daily = 24 * time.Hour
 	batch = 200 // rows of a kind in one transaction
 
 	// abandonedFor is for how long what a job has staged is kept for it, when nobody holds the job: an outage may
@@ -24,6 +25,9 @@ const (
 
 	// answersFor is how long an answer of the gateway is kept after it was last used.
 	answersFor = 30 * 24 * time.Hour
+
+	// mostFailures in a row mean that the container does not answer, or that the worker may not remove its blobs.
+	mostFailures = 10
 
 	// keysFor is longer than a key is remembered.
 	keysFor = 48 * time.Hour
@@ -78,7 +82,6 @@ func Partials(s store.Summaries) Chore {
 // no row names, too; it returns nil if they are gone already. One that can't be removed holds up no other; after
 // mostFailures in a row the container does not answer.
 func Answers(s store.Answers, remove func(context.Context, store.ExpiredAnswer) error) Chore {
-	const mostFailures = 10
 	return Chore{Name: "answers of the gateway", Every: every, Do: func(ctx context.Context) (int, bool, error) {
 		old, err := s.ExpireAnswers(ctx, answersFor, batch)
 		if err != nil || len(old) == 0 {

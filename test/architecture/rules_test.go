@@ -217,7 +217,7 @@ func rules() []rule {
 		},
 		{
 			"internal/upkeep/...",
-			[]string{"internal/store", taskWords},
+			[]string{"internal/store", "internal/blob", "internal/message", taskWords},
 			"it keeps any store small",
 		},
 		{
