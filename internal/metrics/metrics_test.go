@@ -120,6 +120,9 @@ func TestAlertsSeeTheFirst(t *testing.T) {
 	for _, lease := range []string{"message", "job"} {
 		expect(t, got, 0, "async_worker_lease_renewals_total", "lease", lease, "result", "lost")
 	}
+	for _, result := range []string{"missed", "stopped"} {
+		expect(t, got, 0, "async_worker_schedule_firings_total", "result", result)
+	}
 	for _, result := range []string{"failed", "refused"} {
 		expect(t, got, 0, "async_worker_webhook_attempts_total", "result", result)
 	}

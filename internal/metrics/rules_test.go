@@ -192,9 +192,9 @@ var (
 	selector  = regexp.MustCompile(`([a-zA-Z_:][a-zA-Z0-9_:]*)\s*\{([^}]*)\}`)
 	matcher   = regexp.MustCompile(`([a-z_]+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"`)
 	grouping  = regexp.MustCompile(`\b(?:by|on|without|ignoring|group_left|group_right)\s*\(([^)]*)\)`)
-	ranges    = regexp.MustCompile(`\[[^\]]*\]`)
+	ranges    = regexp.MustCompile(`\[[^\]]*\]|\boffset \w+`)
 	word      = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*\s*\(?`)
-	operators = []string{"and", "or", "unless", "bool", "offset"}
+	operators = []string{"and", "or", "unless", "bool"}
 )
 
 // checkExpr checks a query without parsing it: after removing strings, ranges, groupings and functions, only names are
@@ -261,7 +261,9 @@ func occurs(label, value string) bool {
 	case "queue":
 		return slices.Contains([]string{"high", "normal", "low", "deadletter"}, value)
 	case "result":
-		return slices.Contains([]string{"ok", "lost", "failed", "refused", "throttled", "uncertain", "reused"}, value)
+		return slices.Contains([]string{
+			"ok", "lost", "failed", "refused", "throttled", "uncertain", "reused", "missed", "stopped",
+		}, value)
 	case "outcome":
 		return job.State(value).Terminal()
 	case "state":

@@ -17,7 +17,7 @@ type schedules struct {
 func newSchedules() *schedules {
 	s := &schedules{firings: firings.counter(), lateness: firingLateness.histogram()}
 	s.lateness.WithLabelValues()
-	for _, o := range []schedule.Outcome{schedule.Fired, schedule.Skipped, schedule.Missed} {
+	for _, o := range []schedule.Outcome{schedule.Fired, schedule.Skipped, schedule.Missed, schedule.Stopped} {
 		s.firings.WithLabelValues(string(o))
 	}
 	return s

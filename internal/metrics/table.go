@@ -155,7 +155,9 @@ var (
 	firings = Definition{
 		"async_worker_schedule_firings_total", Counter,
 		[]string{byResult},
-		"firings of schedules: fired, skipped (the last job was not over) or missed (and not made up)", nil,
+		"firings of schedules: fired, skipped (the last job was not over), missed (and not made up), or stopped (the " +
+			"schedule can't fire and was paused)",
+		nil,
 	}
 	firingLateness = Definition{
 		"async_worker_schedule_lateness_seconds", Histogram, nil,

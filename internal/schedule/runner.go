@@ -38,6 +38,7 @@ const (
 	Fired   Outcome = "fired"
 	Skipped Outcome = "skipped" // its last job was not over
 	Missed  Outcome = "missed"  // and it is not made up
+	Stopped Outcome = "stopped" // the schedule can't fire, and was paused
 )
 
 // Runner fires the schedules of a tenant. Any number may run at once.
@@ -118,6 +119,7 @@ func (r *Runner) fire(ctx context.Context, s store.Schedule, now time.Time) erro
 	}
 	if err != nil { // it was written without us, or by a version that knew more
 		r.Log.Error("a schedule is paused, because it can't fire; mend it, and resume it", "schedule", s.ID, "error", err)
+		r.tell(Stopped, 1, 0)
 		return r.Store.StopSchedule(ctx, s, err.Error())
 	}
 	var p plan

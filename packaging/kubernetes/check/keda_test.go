@@ -38,7 +38,9 @@ func TestKEDA(t *testing.T) {
 			false,
 		},
 		"scale-postgres.yaml": {
-			2, "postgresql", func(trigger) string { return "all" }, []string{"all"}, true,
+			2, "postgresql", func(o trigger) string { return regexp.MustCompile(`aw_\w+`).FindString(o.Metadata["query"]) },
+			[]string{"aw_queue_depth", "aw_due_schedules"},
+			true,
 		},
 	} {
 		t.Run(file, func(t *testing.T) {
