@@ -85,7 +85,7 @@ type API struct {
 	limits *limits
 	depth  *depth
 	sends  *queueCalls
-	copies *queueCalls
+	copies *copies
 
 	searches chan struct{}      // has an element for each that is being made
 	end      context.CancelFunc // of what goes on without a request
@@ -127,7 +127,7 @@ func New(deps Deps) (*API, error) {
 		deps: deps, auth: auth, limits: newLimits(), tickets: newTickets(), end: end,
 		searches: make(chan struct{}, maxSearches),
 		depth:    newDepth(deps.Queue, newQueueCalls(ctx, 1, deps.QueueWait)), sends: newQueueCalls(ctx, maxSends, deps.QueueWait),
-		copies: newQueueCalls(ctx, 1, deps.QueueWait), // two searches at a time would hide messages from each other
+		copies: newCopies(ctx, deps.DeadLetters, deps.QueueWait, deps.Log),
 	}
 	a.maxBlob.Store(deps.MaxBlob)
 	a.ready = sync.OnceFunc(a.register)

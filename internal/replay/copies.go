@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,8 @@ type Copies struct {
 	Removed int `json:"removed"`
 	Left    int `json:"left"`   // of the letters looked for: not found, or in somebody else's hands
 	Looked  int `json:"looked"` // messages looked at
+
+	Letters []string `json:"-"` // the letters of Left
 }
 
 // RemoveCopies takes the copies of the dead letters with these ids off the queue of dead letters, as far
@@ -47,7 +51,8 @@ func RemoveCopies(ctx context.Context, q queue.Queue, ids []string) (Copies, err
 	back, cancelBack := context.WithTimeout(context.WithoutCancel(ctx), copyLease-searchTime)
 	defer cancelBack()
 	s.putBack(back)
-	s.done.Left = len(s.wanted)
+	s.done.Letters = slices.Sorted(maps.Keys(s.wanted))
+	s.done.Left = len(s.done.Letters)
 	return s.done, err
 }
 
