@@ -19,10 +19,22 @@ const (
 
 // removeCopies takes the copies of dead letters off their queue, where they would stay for good, with the whole messages.
 // What can't be removed holds up nobody: the rows are authoritative.
-func (a *API) removeCopies(letters ...string) {
-	if len(letters) > 0 {
+func (a *API) removeCopies(ctx context.Context, letters ...string) {
+	if all, ok := ctx.Value(togetherKey{}).(*[]string); ok {
+		*all = append(*all, letters...)
+	} else if len(letters) > 0 {
 		a.copies.remove(letters)
 	}
+}
+
+// togetherKey is the context's key of the letters whose copies are removed together.
+type togetherKey struct{}
+
+// Together is for many calls, one after the other: the copies of their dead letters are removed by one search, when done
+// is called.
+func (c *Caller) Together(ctx context.Context) (together context.Context, done func()) {
+	var letters []string
+	return context.WithValue(ctx, togetherKey{}, &letters), func() { c.api.removeCopies(ctx, letters...) }
 }
 
 // copies takes copies of dead letters off their queue. One search is under way at a time, because two would hide messages

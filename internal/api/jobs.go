@@ -123,7 +123,7 @@ func (a *API) retryAs(ctx context.Context, id string, how replay.Retrying) (*acc
 		return nil, err
 	}
 	if letter != "" {
-		a.removeCopies(letter)
+		a.removeCopies(ctx, letter)
 	}
 	a.startsAt(j.RunAt)
 	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "anew", how.Anew, "force", how.Force)

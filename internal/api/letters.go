@@ -139,7 +139,7 @@ func (a *API) replayLetter(ctx context.Context, in *replayInput) (*accepted, err
 	if err != nil {
 		return nil, err
 	}
-	a.removeCopies(in.ID)
+	a.removeCopies(ctx, in.ID)
 	return &accepted{"/v1/jobs/" + j.ID, j}, nil
 }
 
@@ -217,7 +217,7 @@ func (a *API) replayEach(
 ) (all bool, err error) {
 	begin := time.Now()
 	var replayed []string
-	defer func() { a.removeCopies(replayed...) }()
+	defer func() { a.removeCopies(ctx, replayed...) }()
 	for i, d := range letters {
 		o := replay.Options{Again: b.Force}
 		if b.PerMinute > 0 && out.Replayed > 0 { // the first one starts at once
@@ -254,7 +254,7 @@ func (a *API) replayEach(
 const unsentFor = 24 * time.Hour
 
 func (a *API) deleteLetter(ctx context.Context, in *LetterInput) (*struct{}, error) {
-	a.removeCopies(in.ID) // first: a row without a copy can be removed later, a copy without a row is not found again
+	a.removeCopies(ctx, in.ID) // first: a row without a copy can be removed later, a copy without a row is not found again
 	gone, err := a.deps.Store.Purge(ctx, []string{in.ID}, unsentFor)
 	if err != nil {
 		return nil, err

@@ -139,6 +139,7 @@ func (p *page) bulk() error {
 	}
 	ctx, cancel := p.long()
 	defer cancel()
+	ctx, done := p.by.Together(ctx)
 	b := bulk{Change: c, Filter: form.Get("q")}
 	ids, over := form["id"], false
 	for _, id := range ids[:min(len(ids), mostBulk)] {
@@ -158,6 +159,7 @@ func (p *page) bulk() error {
 		}
 		b.Results = append(b.Results, r)
 	}
+	done()
 	return p.show("bulk", c.Title+" jobs", "jobs", b)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/dashboard"
 	"github.com/seed-7227ef26/async-worker/internal/front"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 // deadlines records how long the answer may take.
@@ -118,4 +120,45 @@ func (b *bench) record(pages http.Handler, path, form string) *deadlines {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	pages.ServeHTTP(w, r)
 	return w
+}
+
+// searched is a queue that counts the calls that look for messages.
+type searched struct {
+	queue.Queue
+	receives atomic.Int64
+}
+
+func (s *searched) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
+	s.receives.Add(1)
+	return s.Queue.Receive(ctx, n, visibility)
+}
+
+// One search finds the copies of all the dead letters whose jobs are retried together.
+func TestBulkRetrySearchesOnce(t *testing.T) {
+	t.Parallel()
+	var dead *searched
+	b := newBench(t, func(d *api.Deps) {
+		dead = &searched{Queue: d.DeadLetters}
+		d.DeadLetters = dead
+	})
+	if err := dead.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.letters("one", "two", "three", "four")
+	letters, err := b.store.DeadLetters(t.Context(), store.DeadLetterFilter{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range letters {
+		if _, err := dead.Send(t.Context(), `{"id":"`+l.ID+`"}`, queue.SendOptions{TTL: queue.Never}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := b.visit("operate")
+	v.want(v.post("jobs/bulk", "action", "retry", "id", "one", "id", "two", "id", "three", "id", "four"),
+		http.StatusOK, "done for 4 of 4")
+	left, err := dead.Depth(t.Context())
+	if n := dead.receives.Load(); err != nil || left != 0 || n != 1 {
+		t.Errorf("%d copies are left, %v; the queue was asked %d times, want once", left, err, n)
+	}
 }
