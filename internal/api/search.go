@@ -159,7 +159,18 @@ func (a *API) findIn(ctx context.Context, s search.Store, in Question) (search.F
 	if q.Limit == 0 {
 		q.Limit = 10
 	}
-	if refused := limited(a.limits.searches.take(principalFrom(ctx).identity()), "too many searches with this token"); refused != nil {
+	return a.findFor(ctx, principalFrom(ctx), s, q)
+}
+
+// Finder finds for the caller of a mounted handler, within the limits of searches. Its errors may be a *Problem.
+func (a *API) Finder(ctx context.Context) func(context.Context, search.Store, search.Query) (search.Found, error) {
+	by := principalFrom(ctx)
+	return func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) { return a.findFor(ctx, by, s, q) }
+}
+
+// findFor finds for a caller when his limit allows it, and there is room.
+func (a *API) findFor(ctx context.Context, by Principal, s search.Store, q search.Query) (search.Found, error) {
+	if refused := limited(a.limits.searches.take(by.identity()), "too many searches with this token"); refused != nil {
 		return search.Found{}, refused
 	}
 	room := time.NewTimer(searchWait)

@@ -13,7 +13,7 @@ import (
 )
 
 // A search costs calls of models: eight are made at a time, others wait a moment for them; and each caller may search only
-// so often.
+// so often, also with the tools of a mounted handler.
 func TestSearchLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,6 +63,14 @@ func TestSearchLimits(t *testing.T) {
 			}
 		}
 		refused(ask("other"), http.StatusTooManyRequests, "RATE_LIMITED")
+		tool := func(caller string) error { // its calls have a context of their own
+			_, err := a.Finder(context.WithValue(t.Context(), principalKey{}, Principal{Subject: caller}))(t.Context(), nil, search.Query{})
+			return err
+		}
+		refused(tool("other"), http.StatusTooManyRequests, "RATE_LIMITED")
+		if err := tool("greedy"); err != nil {
+			t.Errorf("a tool of another caller: %v", err)
+		}
 		made()
 		time.Sleep(time.Second / searchesPerSecond)
 		if err := ask("other"); err != nil {

@@ -40,8 +40,10 @@ func (w *Worker) openAPI() (err error) {
 		return fmt.Errorf("open the HTTP API: %w", err)
 	}
 	w.api.Mount("/mcp", apitoken.Read, t.assistants().Handler(func(r *http.Request) agent.Reader {
-		now := w.current.Load()
-		return now.reader(w.api.Reader(r.Context()), min(now.Config.StepTimeout, mcp.CallLimit))
+		return agent.NewReader(agent.Deps{
+			Store: w.api.Reader(r.Context()), Find: w.api.Finder(r.Context()),
+			StepTimeout: min(w.current.Load().Config.StepTimeout, mcp.CallLimit),
+		})
 	}))
 	w.pages = w.openDashboard()
 	return nil
