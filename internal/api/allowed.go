@@ -49,10 +49,14 @@ func removes(t task.Task) bool {
 // whole webhook URLs.
 func (a *API) readsMessages(t task.Task) bool {
 	payload := members(t)
-	for _, member := range []string{"blob", "filename", "prefix", "source_uri", "template"} { // filename is the default of blob
+	named := false
+	for _, member := range []string{"blob", "source_uri", "prefix", "template", "filename"} {
 		var name string
-		if json.Unmarshal(payload[member], &name) != nil {
+		if json.Unmarshal(payload[member], &name) != nil || member == "filename" && named {
 			continue
+		}
+		if name != "" && (member == "source_uri" || member == "blob" && t.Type != task.XML) { // which ignores a blob
+			named = true // filename is not where the document is
 		}
 		if member == "source_uri" {
 			name = a.blobAt(name)

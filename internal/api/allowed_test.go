@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // located is a bucket whose blobs have addresses.
@@ -23,28 +24,43 @@ func (located) Locate(address *url.URL) (string, bool, error) {
 // payload names them.
 func TestSubmitCannotReadMessages(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(d *api.Deps) { d.Bucket = located{d.Bucket} })
+	b := newBench(t, func(d *api.Deps) {
+		others := d.Check
+		d.Bucket, d.Check = located{d.Bucket}, func(what task.Task) error {
+			if what.Type == task.XML {
+				return nil
+			}
+			return others(what)
+		}
+	})
 	sets := 0
 	for payload, forbidden := range map[string]bool{
-		`"prefix":"tasks/"`:                true,
-		`"prefix":"tasks/job-"`:            true,
-		`"prefix":"Tasks/"`:                true,
-		`"prefix":"tas"`:                   false,
-		`"prefix":""`:                      false,
-		`"filename":"tasks/a.json"`:        true,
-		`"filename":"tasks"`:               false,
-		`"blob":"tasks/a.json"`:            true,
-		`"blob":"tasks//a.json"`:           true,
-		`"blob":"t\u0061sks/a.json"`:       true,
-		`"bl\u006fb":"TASKS/a.json"`:       true,
-		`"blob":"in/tasks/a.json"`:         false,
-		`"source_uri":"blob:tasks/a.json"`: true,
-		`"source_uri":"blob:in/a.json"`:    false,
+		`"prefix":"tasks/"`:                            true,
+		`"prefix":"tasks/job-"`:                        true,
+		`"prefix":"Tasks/"`:                            true,
+		`"prefix":"tas"`:                               false,
+		`"prefix":""`:                                  false,
+		`"filename":"tasks/a.json"`:                    true,
+		`"filename":"tasks"`:                           false,
+		`"filename":"tasks/a.json","blob":"in/a.json"`: false, // a name, of another blob
+		`"filename":"tasks/a.json","source_uri":"blob:in/a.json"`:                   false,
+		`"filename":"tasks/a.json","source_uri":"https://other.example.org/a.json"`: false,
+		`"filename":"tasks/a.json","blob":""`:                                       true,
+		`"filename":"tasks/a.json","source_uri":""`:                                 true,
+		`"filename":"tasks/a.json","Blob":"in/a.json"`:                              true,
+		`"filename":"in/a.json","blob":"tasks/a.json"`:                              true,
+		`"blob":"tasks/a.json"`:                                                     true,
+		`"blob":"tasks//a.json"`:                                                    true,
+		`"blob":"t\u0061sks/a.json"`:                                                true,
+		`"bl\u006fb":"TASKS/a.json"`:                                                true,
+		`"blob":"in/tasks/a.json"`:                                                  false,
+		`"source_uri":"blob:tasks/a.json"`:                                          true,
+		`"source_uri":"blob:in/a.json"`:                                             false,
 		`"source_uri":"https://store.example.org/documents/t%61sks%2Fa.json?sig=x"`: true,
 		`"source_uri":"https://store.example.org/documents/in/a.json"`:              false,
 		`"source_uri":"https://other.example.org/documents/tasks/a.json"`:           false,
 	} {
-		if strings.Contains(payload, "blob\":") || strings.Contains(payload, "bl\\u006fb\":") {
+		if !strings.Contains(payload, `"filename":`) && (strings.Contains(payload, `blob":`) || strings.Contains(payload, `bl\u006fb":`)) {
 			payload += `,"filename":"a.json"`
 		}
 		for _, kind := range []string{"ingest", "ocr"} {
@@ -64,6 +80,10 @@ func TestSubmitCannotReadMessages(t *testing.T) {
 			b.submitted(body) // by an operator
 		}
 	}
-	b.want(b.ask("POST", "/v1/jobs", `{"type":"ocr","payload":{"filename":"a","blob":"b","template":"tasks/a.json"}}`,
-		"Authorization", "Bearer "+b.tokens["submit"]), http.StatusForbidden, "FORBIDDEN")
+	for _, body := range []string{
+		`{"type":"ocr","payload":{"filename":"a","blob":"b","template":"tasks/a.json"}}`,
+		`{"type":"xml","payload":{"filename":"tasks/a.json","blob":"b"}}`, // xml has no blob
+	} {
+		b.want(b.ask("POST", "/v1/jobs", body, "Authorization", "Bearer "+b.tokens["submit"]), http.StatusForbidden, "FORBIDDEN")
+	}
 }

@@ -165,7 +165,9 @@ func (a *API) findIn(ctx context.Context, s search.Store, in Question) (search.F
 // Finder finds for the caller of a mounted handler, within the limits of searches. Its errors may be a *Problem.
 func (a *API) Finder(ctx context.Context) func(context.Context, search.Store, search.Query) (search.Found, error) {
 	by := principalFrom(ctx)
-	return func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) { return a.findFor(ctx, by, s, q) }
+	return func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
+		return a.findFor(ctx, by, s, q)
+	}
 }
 
 // findFor finds for a caller when his limit allows it, and there is room.
