@@ -275,7 +275,8 @@ func testRunRecordedMeanwhile(t *testing.T, b *bench) {
 	}
 }
 
-// testLaterIsBounded: only so many jobs wait for their time. That refuses neither one that starts now, nor a repeated request.
+// testLaterIsBounded: only so many jobs wait for their time. That refuses neither one that starts now, nor a
+// repeated request.
 func testLaterIsBounded(t *testing.T, b *bench) {
 	later := func(s *store.OnceSubmission) {
 		s.RunAt, s.MostLater = time.Now().Add(hour).Truncate(time.Millisecond), 2
@@ -304,6 +305,20 @@ func testLaterIsBounded(t *testing.T, b *bench) {
 	ended.RunAt, ended.MostLater = first.RunAt, 2
 	if _, err := b.SubmitOnce(b.ctx(), ended); !errors.Is(err, store.ErrManyLater) {
 		t.Errorf("another run of one that ended: %v", err)
+	}
+	ended.MostLater = 3
+	for _, which := range []string{"the first", "a second"} {
+		if answer := b.submitOnce(ended); !answer.Forced {
+			t.Errorf("another run of one that ended, asked for %s time: %+v", which, answer)
+		}
+	}
+	moved := ended
+	moved.RunAt = ended.RunAt.Add(hour)
+	if _, err := b.SubmitOnce(b.ctx(), moved); !errors.Is(err, store.ErrManyLater) {
+		t.Errorf("that run at another time: %v", err)
+	}
+	if _, err := b.RequestCancel(b.ctx(), first.JobID, "me"); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := b.RequestCancel(b.ctx(), second.JobID, "me"); err != nil {
 		t.Fatal(err)

@@ -45,6 +45,7 @@ begin
   end if;
   if (p ->> 'run_at')::timestamptz > v_now and p ? 'most_later'
      and (j.id is null or v_force and (j.status <> 'pending' or j.series_started_at is not null))
+     and not coalesce(j.message is not null and j.sent_at is null and j.run_at = (p ->> 'run_at')::timestamptz, false)
      and (select count(*) >= (p ->> 'most_later')::int
           from (select from {{ .schema }}.jobs o
                 where o.client_id = v_client and o.message is not null and o.sent_at is null and o.run_at > v_now
