@@ -129,6 +129,7 @@ func New(deps Deps) (*API, error) {
 		depth:    newDepth(deps.Queue, newQueueCalls(ctx, 1, deps.QueueWait)), sends: newQueueCalls(ctx, maxSends, deps.QueueWait),
 		copies: newCopies(ctx, deps.DeadLetters, deps.QueueWait, deps.Log),
 	}
+	a.deps.Replayer.Send = a.send
 	a.maxBlob.Store(deps.MaxBlob)
 	a.ready = sync.OnceFunc(a.register)
 	a.spec = sync.OnceValues(func() ([]byte, error) {

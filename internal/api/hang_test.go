@@ -34,7 +34,7 @@ func (m *mute) Send(context.Context, string, queue.SendOptions) (string, error) 
 }
 
 // A queue that hangs leaves the API working: jobs are accepted, calls of the queue are bounded, and what is not sent is
-// left to a sweep.
+// left to a sweep; also that of a replay and a retry.
 func TestQueueHangs(t *testing.T) {
 	t.Parallel()
 	const jobs, mostSent = 40, 32
@@ -42,6 +42,7 @@ func TestQueueHangs(t *testing.T) {
 	b := newBench(t, func(d *api.Deps) {
 		q = &mute{d.Queue(task.PriorityNormal), make(chan struct{}), make(chan struct{}, jobs), make(chan struct{}, jobs)}
 		d.Queue = func(task.Priority) queue.Queue { return q }
+		d.Replayer.Queue = d.Queue
 		d.QueueWait = time.Millisecond
 	})
 	t.Cleanup(func() { close(q.let) })
@@ -68,4 +69,8 @@ func TestQueueHangs(t *testing.T) {
 	if found, err := b.store.Sweep(t.Context(), store.SweepAges{}, 2*jobs); err != nil || len(found.Unsent) != jobs {
 		t.Errorf("a sweep finds %d messages to send, %v; want %d", len(found.Unsent), err, jobs)
 	}
+	_, letter := b.failed()
+	b.want(b.ask("POST", "/v1/dead-letters/"+letter+"/replay", ""), http.StatusAccepted, "")
+	failed, _ := b.failed()
+	b.want(b.ask("POST", "/v1/jobs/"+failed+"/retry", ""), http.StatusAccepted, "")
 }
