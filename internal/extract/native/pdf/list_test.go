@@ -37,3 +37,25 @@ func TestListInColumns(t *testing.T) {
 	assertBlocks(t, m, paragraphOf(left), "item 0 a) The item that ends the first column.",
 		"item 0 b) The item that begins the other one.", paragraphOf(right))
 }
+
+// The first line of an item of a law is indented; its other lines are at the edge of the column.
+func TestItemsWithAnIndent(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	m.lines(84, 80, 12, regular, 10, "(a) The harbour master shall keep a register of all of the cranes that are on the prem-")
+	m.lines(72, 92, 12, regular, 10, "ises, and of each of the persons who are allowed to work with them by day or by the",
+		"night, as the schedule says.")
+	m.lines(84, 116, 12, regular, 10, "(b) The register is open to whoever asks the harbour master for it before the end of the")
+	m.lines(72, 128, 12, regular, 10, "Harbour Year, and to the court.")
+	m.lines(84, 140, 12, regular, 10, "(c) A copy costs as much as the harbour master has said in the list of fees of the year.")
+	m.lines(72, 152, 12, regular, 10, "The list of fees is in the schedule that comes with this law and is printed every year,",
+		"and may be asked for.")
+	m.lines(108, 176, 12, regular, 10, "(1) A copy of a part of the register that a court has asked for costs nothing if the har-")
+	m.lines(96, 188, 12, regular, 10, "bour master has agreed to it.")
+	assertBlocks(t, m, "item 0 (a) The harbour master shall keep a register of all of the cranes that are on the premises, and of each "+
+		"of the persons who are allowed to work with them by day or by the night, as the schedule says.",
+		"item 0 (b) The register is open to whoever asks the harbour master for it before the end of the Harbour Year, and to the court.",
+		"item 0 (c) A copy costs as much as the harbour master has said in the list of fees of the year.",
+		"paragraph The list of fees is in the schedule that comes with this law and is printed every year, and may be asked for.",
+		"item 0 (1) A copy of a part of the register that a court has asked for costs nothing if the harbour master has agreed to it.")
+}

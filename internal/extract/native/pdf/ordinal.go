@@ -122,3 +122,17 @@ func isNegative(words []word) bool {
 		return !isAmount(w) && !isSign(w)
 	})
 }
+
+// outdented reports whether line i may belong to an item whose first line is indented, as in laws: that line is full, and the
+// second one goes on with its sentence or begins at the left edge of the column.
+func (p *piece) outdented(r region, i int, em float64) bool {
+	first, second := p.lines[0], r.lines[i]
+	if len(p.lines) > 1 {
+		return p.lines[1].left < first.left-0.6*em
+	}
+	if p.marker == bulletMarker || second.left >= first.left-0.6*em || !first.reaches(r.lines, i) {
+		return false
+	}
+	ends, begins := endsSentence(first.text()), startsNew(second.text())
+	return !ends && !begins || abs(second.left-r.left) < 0.6*em && (!ends || !begins)
+}

@@ -271,7 +271,7 @@ func startsNew(s string) bool {
 // indented reports whether line i begins a new paragraph, judging by its left edge.
 func indented(r region, i int, cur *piece, em float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
-	if cur.marker != "" {
+	if cur.marker != "" && !cur.outdented(r, i, em) {
 		return l.left < cur.lines[0].left-0.6*em // left of the list's markers
 	}
 	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {
