@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // join appends b to a, the text of the previous line, and mends a hyphenated word.
@@ -25,10 +27,23 @@ func (v *vocabulary) join(a, b string) string {
 	case hyphen && (unicode.IsLetter(last) || unicode.IsDigit(last)) &&
 		(unicode.IsLetter(first) || unicode.IsDigit(first)):
 		return a + b
-	case endsWithJoiner(a):
+	case endsWithJoiner(a) && !(a[len(a)-1] == '/' && first == '('):
 		return a + b
 	}
 	return joinTexts(a, b)
+}
+
+// ownHyphen matches what a hyphen at its end belongs to: a part of an address, of a chemical name, or of a compound.
+var ownHyphen = pattern.New(`[/@\d()\[\]{}-]|(^|\PL)\p{Lu}+$`)
+
+// joinInCell is join for the lines of a narrow cell, which are parted at the hyphens that a text has itself.
+func (v *vocabulary) joinInCell(a, b string) string {
+	head, hyphen := strings.CutSuffix(a[strings.LastIndexByte(a, ' ')+1:], "-")
+	first, _ := utf8.DecodeRuneInString(b)
+	if hyphen && unicode.IsLetter(first) && ownHyphen.MatchString(bare(head)) {
+		return a + b
+	}
+	return v.join(a, b)
 }
 
 // endsWithJoiner reports whether a ends with a dash or slash without surrounding spaces.

@@ -104,7 +104,7 @@ func fill(known *vocabulary, grouped [][]cell, columns int) *extract.Table {
 			if c.from < next && len(out) > 0 {
 				join := joinTexts
 				if c.lineAt != lineAt {
-					join, lineAt = known.join, c.lineAt
+					join, lineAt = known.joinInCell, c.lineAt
 				}
 				last.add(join, text)
 				words = append(words, c.words...)
