@@ -12,35 +12,40 @@ const leastFlowing = 4
 // row to row.
 func inColumns(rows [][]cell, columns int) bool {
 	for at := range columns {
-		right := 0.0
-		for _, row := range rows {
-			for _, c := range row {
-				if c.from == at && c.to == at {
-					right = max(right, c.right)
-				}
-			}
-		}
-		flowing, all := 0, 0
-		var last []word // of the column in the row before
-		for _, row := range rows {
-			above := last
-			last = nil
-			for _, c := range row {
-				if c.from != at || c.to != at {
-					continue
-				}
-				if above != nil && last == nil {
-					all++
-					flowing += one(flows(above, c.words, right))
-				}
-				last = c.words
-			}
-		}
-		if flowing*4 <= all || flowing < leastFlowing {
+		if !flowsDown(rows, at) {
 			return false
 		}
 	}
 	return true
+}
+
+// flowsDown reports whether a column is running text, which goes on from row to row.
+func flowsDown(rows [][]cell, column int) bool {
+	right := 0.0
+	for _, row := range rows {
+		for _, c := range row {
+			if c.from == column && c.to == column {
+				right = max(right, c.right)
+			}
+		}
+	}
+	flowing, all := 0, 0
+	var last []word // of the column in the row before
+	for _, row := range rows {
+		above := last
+		last = nil
+		for _, c := range row {
+			if c.from != column || c.to != column {
+				continue
+			}
+			if above != nil && last == nil {
+				all++
+				flowing += one(flows(above, c.words, right))
+			}
+			last = c.words
+		}
+	}
+	return flowing*4 > all && flowing >= leastFlowing
 }
 
 // flows reports whether a line that may reach to the right edge goes on in the next one: that line's first word had no room, and

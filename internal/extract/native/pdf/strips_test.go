@@ -1,6 +1,10 @@
 package pdf
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // placed returns a line of words 10 points high at "left:text", as lineOf does, below others.
 func placed(top float64, bold bool, places ...string) line {
@@ -28,5 +32,44 @@ func TestCostOfStrips(t *testing.T) { // not parallel: allocations are counted
 	}
 	if few, many := perLine(40), perLine(320); many > 2*few {
 		t.Errorf("%.0f allocations for each line of a short page, %.0f of a long one", few, many)
+	}
+}
+
+// spelledAt returns the words of a text from a left edge on, as lineOf takes them.
+func spelledAt(left int, text string) (places []string) {
+	for _, w := range strings.Fields(text) {
+		places = append(places, fmt.Sprintf("%d:%s", left, w))
+		left += 5*len(w) + 4
+	}
+	return places
+}
+
+// TestNoGrid: lines with something beside them that are no table, though their boxes overlap or dots lead from their first words.
+func TestNoGrid(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		about string
+		row   func(i int) []string
+	}{
+		{"running text beside the numbers of its lines", func(i int) []string {
+			return append(spelledAt(0, "of which the harbour and its cranes are told"), fmt.Sprintf("260:%d", i+1))
+		}},
+		{"running text beside amounts", func(i int) []string {
+			return append(spelledAt(0, "of which the harbour and its cranes are told"), fmt.Sprintf("260:%d", 7*i))
+		}},
+		{"entries beside the numbers of their lines", func(i int) []string {
+			return append(spelledAt(0, "Harbour"+strings.Repeat("s", i%3)), fmt.Sprintf("260:%d", i+1))
+		}},
+		{"the axes of a chart", func(i int) []string {
+			return []string{fmt.Sprintf("0:%d%%", 90-10*i), fmt.Sprintf("260:%d%%", 90-10*i)}
+		}},
+	} {
+		var lines []line
+		for i := range 9 {
+			lines = append(lines, placed(9*float64(i), false, tt.row(i)...))
+		}
+		if table := grid(nil, lines, len(lines)); table != nil {
+			t.Errorf("%s: got %v", tt.about, table.Rows)
+		}
 	}
 }

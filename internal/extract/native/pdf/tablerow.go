@@ -3,6 +3,7 @@ package pdf
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -76,14 +77,54 @@ func byLine(cells []cell) (out [][]cell) {
 		}
 		out[len(out)-1], last = append(out[len(out)-1], c), c.lineAt
 	}
-	amounts := 0
-	for _, row := range out {
-		amounts += one(amountsIn(row) > 0)
-	}
-	if len(out) < least || amounts*3 < len(out)*2 {
+	if len(out) < least || rowsOfAmounts(out)*3 < len(out)*2 {
 		return nil
 	}
 	return out
+}
+
+// rowsOfAmounts counts the rows that have a name and an amount, which the number of a line is not. There are none if a column is
+// running text, as beside numbers of lines.
+func rowsOfAmounts(rows [][]cell) (n int) {
+	named, amounts := make([]bool, len(rows)), make([]bool, len(rows))
+	for at := range maxColumns {
+		if flowsDown(rows, at) {
+			return 0
+		}
+		counts := countsLines(rows, at)
+		for i, row := range rows {
+			for _, c := range row {
+				if c.from == at {
+					named[i] = named[i] || letters(joinWords(c.words)) > 1
+					amounts[i] = amounts[i] || !counts && c.isAmounts()
+				}
+			}
+		}
+	}
+	for i := range rows {
+		n += one(named[i] && amounts[i])
+	}
+	return n
+}
+
+// countsLines reports whether the numbers of a column count its lines: most are one more than the number above.
+func countsLines(rows [][]cell, column int) bool {
+	numbers, steps, last := 0, 0, -1
+	for _, row := range rows {
+		for _, c := range row {
+			if c.from != column {
+				continue
+			}
+			for _, w := range c.words {
+				if n, err := strconv.Atoi(w.text); err == nil {
+					numbers++
+					steps += one(n == last+1)
+					last = n
+				}
+			}
+		}
+	}
+	return steps*2 > numbers
 }
 
 // fill writes the rows' cells into a table.
