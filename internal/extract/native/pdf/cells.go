@@ -25,8 +25,9 @@ func cellsApart(l line, gap float64) []cell {
 	return out
 }
 
-// isContents reports whether a line has a dot leader to one cell, as in a table of contents. A label leads to all cells of its row.
-func isContents(words []word) bool {
+// leadsToAmounts reports whether a line has a dot leader from a label to several cells, most of them amounts. In a table of
+// contents it leads to one.
+func leadsToAmounts(words []word) bool {
 	if !hasLeader(words) {
 		return false
 	}
@@ -34,5 +35,6 @@ func isContents(words []word) bool {
 	for end > 0 && !onlyDots(words[end-1].text) {
 		end--
 	}
-	return len(cellsOf(line{all: words[end:]})) < 2
+	cells := cellsOf(line{all: words[end:]})
+	return len(cells) > 1 && amountsIn(cells)*2 > len(cells)
 }

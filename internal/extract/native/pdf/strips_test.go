@@ -63,6 +63,9 @@ func TestNoGrid(t *testing.T) {
 		{"the axes of a chart", func(i int) []string {
 			return []string{fmt.Sprintf("0:%d%%", 90-10*i), fmt.Sprintf("260:%d%%", 90-10*i)}
 		}},
+		{"a screen", func(i int) []string {
+			return append(spelledAt(0, "Harbour .......")[:2], "120:often", fmt.Sprintf("260:%d", 7*i))
+		}},
 	} {
 		var lines []line
 		for i := range 9 {

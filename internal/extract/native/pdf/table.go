@@ -196,8 +196,11 @@ func grid(known *vocabulary, lines []line, wide int) *extract.Table {
 	var cells []cell
 	contents := 0
 	for i, l := range lines {
-		contents += one(isContents(l.words()))
-		for _, c := range cellsOf(line{all: slices.DeleteFunc(slices.Clone(l.words()), isLeader)}) {
+		if leadsToAmounts(l.words()) {
+			l = line{all: slices.DeleteFunc(slices.Clone(l.words()), isLeader)}
+		}
+		contents += one(hasLeader(l.words()))
+		for _, c := range cellsOf(l) {
 			c.lineAt = i
 			cells = append(cells, c)
 		}
