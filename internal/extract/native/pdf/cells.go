@@ -1,5 +1,7 @@
 package pdf
 
+import "slices"
+
 // cellsOf splits a line at its wide gaps.
 func cellsOf(l line) []cell { return cellsApart(l, 0.9) }
 
@@ -25,16 +27,19 @@ func cellsApart(l line, gap float64) []cell {
 	return out
 }
 
-// leadsToAmounts reports whether a line has a dot leader from a label to several cells, most of them amounts. In a table of
-// contents it leads to one.
-func leadsToAmounts(words []word) bool {
+// withoutLeader leaves out a dot leader from a label to several cells, most of them amounts. In a table of contents it leads to
+// one.
+func (l line) withoutLeader() line {
+	words := l.words()
 	if !hasLeader(words) {
-		return false
+		return l
 	}
 	end := len(words)
 	for end > 0 && !onlyDots(words[end-1].text) {
 		end--
 	}
-	cells := cellsOf(line{all: words[end:]})
-	return len(cells) > 1 && amountsIn(cells)*2 > len(cells)
+	if cells := cellsOf(line{all: words[end:]}); len(cells) < 2 || amountsIn(cells)*2 <= len(cells) {
+		return l
+	}
+	return line{all: slices.DeleteFunc(slices.Clone(words), isLeader)}
 }

@@ -60,6 +60,15 @@ func TestNoGrid(t *testing.T) {
 		{"entries beside the numbers of their lines", func(i int) []string {
 			return append(spelledAt(0, "Harbour"+strings.Repeat("s", i%3)), fmt.Sprintf("260:%d", i+1))
 		}},
+		{"running text beside the numbers of its lines, which are apart", func(i int) []string {
+			return append(spelledAt(0, "of which the harbour and its cranes are told"), fmt.Sprintf("260:%d", i+1))
+		}},
+		{"entries above more numbers of lines, which are apart", func(i int) []string {
+			if i > 6 {
+				return []string{fmt.Sprintf("260:%d", i+1)}
+			}
+			return append(spelledAt(0, "Harbour"+strings.Repeat("s", i%3)), fmt.Sprintf("260:%d", i+1))
+		}},
 		{"the axes of a chart", func(i int) []string {
 			return []string{fmt.Sprintf("0:%d%%", 90-10*i), fmt.Sprintf("260:%d%%", 90-10*i)}
 		}},
@@ -68,11 +77,27 @@ func TestNoGrid(t *testing.T) {
 		}},
 	} {
 		var lines []line
+		leading := 9.0
+		if strings.HasSuffix(tt.about, "apart") {
+			leading = 14
+		}
 		for i := range 9 {
-			lines = append(lines, placed(9*float64(i), false, tt.row(i)...))
+			lines = append(lines, placed(leading*float64(i), false, tt.row(i)...))
 		}
 		if table := grid(nil, lines, len(lines)); table != nil {
 			t.Errorf("%s: got %v", tt.about, table.Rows)
 		}
+	}
+}
+
+// TestGridOfNumbers: a column that counts is part of a table if each of its rows has a name.
+func TestGridOfNumbers(t *testing.T) {
+	t.Parallel()
+	var lines []line
+	for i := range 9 {
+		lines = append(lines, placed(14*float64(i), false, "0:Harbour"+strings.Repeat("s", i%3), fmt.Sprintf("260:%d", i+1)))
+	}
+	if grid(nil, lines, len(lines)) == nil {
+		t.Error("got no table")
 	}
 }

@@ -196,9 +196,7 @@ func grid(known *vocabulary, lines []line, wide int) *extract.Table {
 	var cells []cell
 	contents := 0
 	for i, l := range lines {
-		if leadsToAmounts(l.words()) {
-			l = line{all: slices.DeleteFunc(slices.Clone(l.words()), isLeader)}
-		}
+		l = l.withoutLeader()
 		contents += one(hasLeader(l.words()))
 		for _, c := range cellsOf(l) {
 			c.lineAt = i
@@ -218,7 +216,8 @@ func grid(known *vocabulary, lines []line, wide int) *extract.Table {
 		return nil
 	}
 	for _, group := range []func([]cell) [][]cell{byStream, byHeight, byLine} {
-		if grouped := group(cells); regular(grouped, n) && !slices.ContainsFunc(grouped, collapsed) {
+		grouped := group(cells)
+		if regular(grouped, n) && !slices.ContainsFunc(grouped, collapsed) && !numbersLines(grouped, n) {
 			return fill(known, grouped, n)
 		}
 	}

@@ -3,7 +3,6 @@ package pdf
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
@@ -91,7 +90,7 @@ func rowsOfAmounts(rows [][]cell) (n int) {
 		if flowsDown(rows, at) {
 			return 0
 		}
-		counts := countsLines(rows, at)
+		counts := lineNumbersIn(rows, at) > 0
 		for i, row := range rows {
 			for _, c := range row {
 				if c.from == at {
@@ -105,26 +104,6 @@ func rowsOfAmounts(rows [][]cell) (n int) {
 		n += one(named[i] && amounts[i])
 	}
 	return n
-}
-
-// countsLines reports whether the numbers of a column count its lines: most are one more than the number above.
-func countsLines(rows [][]cell, column int) bool {
-	numbers, steps, last := 0, 0, -1
-	for _, row := range rows {
-		for _, c := range row {
-			if c.from != column {
-				continue
-			}
-			for _, w := range c.words {
-				if n, err := strconv.Atoi(w.text); err == nil {
-					numbers++
-					steps += one(n == last+1)
-					last = n
-				}
-			}
-		}
-	}
-	return steps*2 > numbers
 }
 
 // fill writes the rows' cells into a table.
