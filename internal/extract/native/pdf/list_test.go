@@ -59,3 +59,12 @@ func TestItemsWithAnIndent(t *testing.T) {
 		"paragraph The list of fees is in the schedule that comes with this law and is printed every year, and may be asked for.",
 		"item 0 (1) A copy of a part of the register that a court has asked for costs nothing if the harbour master has agreed to it.")
 }
+
+// A minus is a sign in a term of a formula, and so are the characters of a symbol font beside others.
+func TestSignsOfSymbolFonts(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().text(72, 80, symbols, 10, "-").text(82, 80, regular, 10, "log p")
+	m.text(72, 120, symbols, 10, "-").text(82, 120, regular, 10, "j")
+	m.text(72, 160, symbols, 10, "!").text(82, 160, symbols, 10, "a b c")
+	assertBlocks(t, m, "paragraph − log p", "paragraph − j", "paragraph ! α β χ")
+}

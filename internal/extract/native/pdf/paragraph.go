@@ -162,8 +162,8 @@ func similar(a, b float64) bool { return abs(a-b) <= 0.1*max(a, b) }
 func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, string) {
 	l := r.lines[i]
 	words := l.words()
-	if len(words) > 1 && (isBullet(words[0]) || isDash(words[0], words[1])) && words[1].left-words[0].right > 0.1*words[1].em() &&
-		(cur == nil || !cur.separatedBy(words[0].text)) {
+	if len(words) > 1 && (isBullet(words[0]) || isSymbol(words[0]) && tellsProse(words[1:])) &&
+		words[1].left-words[0].right > 0.1*words[1].em() && (cur == nil || !cur.separatedBy(words[0].text)) {
 		return true, bulletMarker
 	}
 	fresh := cur == nil || sp.parted(r, i, cur, leading)

@@ -73,9 +73,9 @@ func attachMarkers(segs []segment) []segment {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	gone := make([]bool, len(segs))
 	for i, s := range segs {
-		unnamed, minus := s.words[0].text == unnamedChar, s.words[0].text == "−"
+		unnamed, symbol := s.words[0].text == unnamedChar, isSymbol(s.words[0])
 		note := isNoteNumber(s)
-		if len(s.words) != 1 || !unnamed && !minus && !note && !s.words[0].numbers && !isBullet(s.words[0]) &&
+		if len(s.words) != 1 || !unnamed && !symbol && !note && !s.words[0].numbers && !isBullet(s.words[0]) &&
 			!ordinal.MatchString(s.words[0].text) {
 			continue
 		}
@@ -83,7 +83,7 @@ func attachMarkers(segs []segment) []segment {
 		for _, j := range near(segs, i) {
 			gap := segs[j].left - s.right
 			if note && !s.words[0].numbers && (gap > segs[j].size || s.size > 0.9*segs[j].size) ||
-				minus && !isDash(s.words[0], segs[j].words[0]) {
+				symbol && !tellsProse(segs[j].words) {
 				continue
 			}
 			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) &&

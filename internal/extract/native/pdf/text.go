@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -115,16 +116,20 @@ func isBullet(w word) bool {
 	case r == '-', r == '–', r == '—', r == '*', r == '◾':
 		return true
 	}
-	// Word's second level is an o in Courier. Subsets of symbol fonts number their glyphs from the exclamation mark on; those of
-	// formulas have letters there.
-	return r == 'o' && w.mono || r >= '!' && r <= '\'' && strings.Contains(w.face, "symbol") && !strings.Contains(w.face, "math")
+	return r == 'o' && w.mono // Word's second level is an o in Courier
 }
 
-// isDash reports whether a minus, which symbol fonts have for a dash, is the bullet of the text after it, and not the sign of
-// a number or of a variable.
-func isDash(w, next word) bool {
-	n := letters(next.text)
-	return w.text == "−" && !next.math && (n > 1 || n == 1 && !next.italic)
+// isSymbol reports whether a word is a character that is the bullet of prose, and else a sign: symbol fonts have a minus for a dash,
+// and their subsets number the glyphs from the exclamation mark on. Those of formulas have letters there.
+func isSymbol(w word) bool {
+	return w.text == "−" || len(w.text) == 1 && w.text >= "!" && w.text <= "'" && strings.Contains(w.face, "symbol") &&
+		!strings.Contains(w.face, "math")
+}
+
+// tellsProse reports whether words are some of a language: a term of a formula has the name of a function, which is short.
+func tellsProse(words []word) bool {
+	const longName = 3
+	return letters(words[0].text) > 0 && !words[0].math && slices.ContainsFunc(words, func(w word) bool { return !w.math && letters(w.text) > longName })
 }
 
 // isBox reports whether a bullet is a box to tick: whether it is ticked is part of the item's text.
