@@ -77,15 +77,19 @@ func (c *composer) block(p *piece, text string) extract.Block {
 	return extract.Block{Kind: extract.Paragraph, Text: text}
 }
 
-// depth returns how deep a list item is nested, from its marker's left edge. In another column or on another page, all edges
-// may have moved.
+// depth returns how deep a list item is nested, from its marker's left edge. In another column, on another page or beside a
+// picture, all edges may have moved.
 func (c *composer) depth(p *piece) int {
 	left := p.lines[0].left
 	at := func(x float64) bool {
 		return slices.ContainsFunc(c.marks, func(mark float64) bool { return abs(mark-x) <= 0.5*p.size })
 	}
-	if c.item != nil && c.item.column != p.column && !at(left) {
-		if moved := p.column.left - c.item.column.left; at(left - moved) {
+	if c.item != nil && !at(left) {
+		moved := p.column.left - c.item.column.left
+		if isNext(p.marker, c.item.marker) {
+			moved = left - c.marks[len(c.marks)-1]
+		}
+		if at(left - moved) {
 			for i := range c.marks {
 				c.marks[i] += moved
 			}

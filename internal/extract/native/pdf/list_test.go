@@ -68,3 +68,15 @@ func TestSignsOfSymbolFonts(t *testing.T) {
 	m.text(72, 160, symbols, 10, "!").text(82, 160, symbols, 10, "a b c")
 	assertBlocks(t, m, "paragraph − log p", "paragraph − j", "paragraph ! α β χ")
 }
+
+// The margin is another one beside a picture: an item has the level of the one whose number is before its own.
+func TestListBesideAPicture(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page().text(72, 80, regular, 10, "1.").text(92, 80, regular, 10, "The first one is above the picture.")
+	m.text(110, 100, regular, 10, "2.").text(130, 100, regular, 10, "The second one is beside it.")
+	m.text(110, 120, regular, 10, "3.").text(130, 120, regular, 10, "The third one is beside it:")
+	m.text(130, 140, regular, 10, "a)").text(150, 140, regular, 10, "it has a part.")
+	m.text(110, 160, regular, 10, "4.").text(130, 160, regular, 10, "The last one is beside it, too.")
+	assertBlocks(t, m, "item 0 1. The first one is above the picture.", "item 0 2. The second one is beside it.",
+		"item 0 3. The third one is beside it:", "item 1 a) it has a part.", "item 0 4. The last one is beside it, too.")
+}

@@ -93,6 +93,16 @@ func (o ordinalSeen) follows(last ordinalSeen) bool {
 	return o.shape == last.shape && o.value == last.value+1
 }
 
+// isNext reports whether the marker of an item has the number after that of the last item.
+func isNext(marker, last string) bool {
+	for _, a := range readings(word{text: last}, 0) {
+		if slices.ContainsFunc(readings(word{text: marker}, 0), func(r ordinalSeen) bool { return r.follows(a) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // counts notes the number of an item. It returns true.
 func (sp *splitter) counts(r ordinalSeen) bool {
 	if sp.lists == nil {
