@@ -116,7 +116,25 @@ func headRows(head []cell) (out [][]cell) {
 		out[len(out)-1] = append(out[len(out)-1], c)
 		ends = ends || c.heads && headsBelow(head[i+1:], c) > 1
 	}
+	for i := range max(len(out)-1, 0) {
+		var stay []cell
+		for _, c := range slices.Backward(out[i]) {
+			if isAbove(c, out[i+1]) {
+				out[i+1] = slices.Insert(out[i+1], 0, c)
+			} else {
+				stay = slices.Insert(stay, 0, c)
+			}
+		}
+		out[i] = stay
+	}
 	return out
+}
+
+// isAbove reports whether the head of one column goes on in the next row: there is text right below it in its column.
+func isAbove(c cell, next []cell) bool {
+	return c.from == c.to && slices.ContainsFunc(next, func(o cell) bool {
+		return o.from == c.from && o.to == c.to && o.top-c.bottom < 0.5*c.height()
+	})
 }
 
 // headsBelow counts the columns with text below the head of several ones, among the cells that follow it.
