@@ -21,7 +21,8 @@ func inColumns(rows [][]cell, columns int) bool {
 	return true
 }
 
-// flowsDown reports whether a column is running text, which goes on from row to row.
+// flowsDown reports whether a column is running text, which goes on from row to row. Cells end before the row of the table does, so
+// that a column has room below them.
 func flowsDown(rows [][]cell, column int) bool {
 	right := 0.0
 	for _, row := range rows {
@@ -31,9 +32,9 @@ func flowsDown(rows [][]cell, column int) bool {
 			}
 		}
 	}
-	flowing, all := 0, 0
+	flowing, all, first, end := 0, 0, -1, 0
 	var last []word // of the column in the row before
-	for _, row := range rows {
+	for i, row := range rows {
 		above := last
 		last = nil
 		for _, c := range row {
@@ -44,10 +45,12 @@ func flowsDown(rows [][]cell, column int) bool {
 				all++
 				flowing += one(flows(above, c.words, right))
 			}
-			last = c.words
+			if last, end = c.words, i; first < 0 {
+				first = i
+			}
 		}
 	}
-	return flowing*4 > all && flowing >= leastFlowing
+	return flowing*4 > all && flowing >= leastFlowing && all*4 >= (end-first)*3
 }
 
 // flows reports whether a line that may reach to the right edge goes on in the next one: that line's first word had no room, and
