@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf8"
 
@@ -14,6 +15,8 @@ const (
 	maxTicks     = 1000 // boxes of a page
 	mostTick     = 30   // points: a larger field may have its label within
 	farFromLabel = 3.0  // font sizes between a field and its label
+	signWidth    = 0.8  // of a box to tick beside its label, in font sizes
+	signGap      = 0.2  // between them: both are in one cell
 )
 
 // button is a box to tick.
@@ -45,7 +48,8 @@ func (p *page) fillFields(l *content.Links) {
 	}
 	for _, b := range all {
 		p.words = slices.DeleteFunc(p.words, func(w word) bool {
-			return utf8.RuneCountInString(w.text) == 1 && max(b.width(), b.height()) < mostTick && b.has(w.centerX(), w.centerY())
+			mark := isTick(w) || utf8.RuneCountInString(w.text) == 1 && max(b.width(), b.height()) < mostTick
+			return mark && b.has(w.centerX(), w.centerY())
 		})
 		p.label(b)
 	}
@@ -84,7 +88,7 @@ func isTick(w word) bool {
 }
 
 // label adds the sign of a button to the line of the words that are nearest to it, or as a line of its own. Most labels are to the
-// right of their boxes.
+// right of their boxes. A field may be some way from its label: the sign is where it is in the label's cell.
 func (p *page) label(b button) {
 	sign := word{box: b.box, text: string(unticked)}
 	if b.on {
@@ -110,10 +114,14 @@ func (p *page) label(b button) {
 		p.words = append(p.words, sign)
 		return
 	}
-	w := p.words[at]
+	w, before := p.words[at], p.words[at].centerX() < b.centerX()
+	if sign.right = w.left - signGap*w.em(); before {
+		sign.right = w.right + (signGap+signWidth)*w.em()
+	}
+	sign.left = sign.right - signWidth*w.em()
 	sign.top, sign.bottom, sign.style, sign.segment, sign.order = w.top, w.bottom, w.style, w.segment, w.order
 	sign.math, sign.mono = false, false
-	p.words = slices.Insert(p.words, at+one(w.centerX() < b.centerX()), sign)
+	p.words = slices.Insert(p.words, at+one(before), sign)
 }
 
 // fillTexts puts the text of fields behind their labels. A page is drawn before its fields; other text in the area of a field
@@ -125,6 +133,8 @@ func (p *page) fillTexts(fields []box) {
 			last = w.order
 		}
 	}
+	// From right to left, so that what is filled in is not the label of another field.
+	slices.SortFunc(fields, func(a, b box) int { return cmp.Compare(b.left, a.left) })
 	for _, f := range fields {
 		p.fillIn(f, last)
 	}
@@ -143,7 +153,7 @@ func (p *page) fillIn(field box, last int) {
 				return
 			}
 			value = append(value, w)
-		case w.top < field.centerY() && w.bottom > field.centerY() && w.centerX() < field.left &&
+		case w.order <= last && w.top < field.centerY() && w.bottom > field.centerY() && w.centerX() < field.left &&
 			field.left-w.right < farFromLabel*w.em() && (at < 0 || w.right > p.words[at].right):
 			at, before = i, len(value)
 		}

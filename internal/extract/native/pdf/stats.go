@@ -31,6 +31,9 @@ func newStats() *stats {
 func (s *stats) add(p *page) {
 	s.addPitches(p)
 	for _, w := range p.words {
+		if isBox(w) {
+			continue // of a form, in the size of its label
+		}
 		n := len(w.text)
 		count(s.sizes, math.Round(w.em()*2)/2, n)
 		count(s.weights, w.weight, n)
