@@ -78,3 +78,15 @@ func TestSignsBesideLabels(t *testing.T) {
 		t.Errorf(" got %v\nwant %v", got, want)
 	}
 }
+
+// TestSignsAreNoText: the signs of a form's boxes do not count for the size of the running text.
+func TestSignsAreNoText(t *testing.T) {
+	t.Parallel()
+	s := newStats()
+	s.add(&page{words: []word{
+		{style: style{size: 8}, text: "four"}, {style: style{size: 12}, text: "two"}, {style: style{size: 12}, text: string(unticked)},
+	}})
+	if got := s.body(); got != 8 {
+		t.Errorf("got %v", got)
+	}
+}
