@@ -68,7 +68,8 @@ func TestSignsBesideLabels(t *testing.T) {
 	}}
 	p.label(button{box: box{140, 50, 160, 62}})
 	p.label(button{box: box{170, 100, 180, 112}, on: true})
-	p.fillFields(&content.Links{Fields: []content.Field{{Box: content.Box{Left: 50, Top: 147, Right: 90, Bottom: 172}, Button: true, On: true}}})
+	large := content.Box{Left: 50, Top: 147, Right: 90, Bottom: 172}
+	p.fillFields(&content.Links{Fields: []content.Field{{Box: large, Button: true, On: true}}})
 	var got []string
 	for _, w := range p.words {
 		got = append(got, fmt.Sprintf("%s %.0f-%.0f", w.text, w.left, w.right))

@@ -108,11 +108,12 @@ func amountsBeside(cells []cell, x float64) bool {
 
 // headRows splits the head of a table below each line of text with the head of several columns that have heads of their own.
 func headRows(head []cell) (out [][]cell) {
-	ends := true
+	ends, last := true, -1
 	for i, c := range head {
-		if ends && (i == 0 || c.lineAt != head[i-1].lineAt) {
+		if ends && c.lineAt != last {
 			out, ends = append(out, nil), false
 		}
+		last = c.lineAt
 		out[len(out)-1] = append(out[len(out)-1], c)
 		ends = ends || c.heads && headsBelow(head[i+1:], c) > 1
 	}

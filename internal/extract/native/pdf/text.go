@@ -129,7 +129,8 @@ func isSymbol(w word) bool {
 // tellsProse reports whether words are some of a language: a term of a formula has the name of a function, which is short.
 func tellsProse(words []word) bool {
 	const longName = 3
-	return letters(words[0].text) > 0 && !words[0].math && slices.ContainsFunc(words, func(w word) bool { return !w.math && letters(w.text) > longName })
+	return letters(words[0].text) > 0 && !words[0].math &&
+		slices.ContainsFunc(words, func(w word) bool { return !w.math && letters(w.text) > longName })
 }
 
 // isBox reports whether a bullet is a box to tick: whether it is ticked is part of the item's text.
