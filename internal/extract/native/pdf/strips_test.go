@@ -37,7 +37,7 @@ func TestCostOfStrips(t *testing.T) { // not parallel: allocations are counted
 
 // spelledAt returns the words of a text from a left edge on, as lineOf takes them.
 func spelledAt(left int, text string) (places []string) {
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		places = append(places, fmt.Sprintf("%d:%s", left, w))
 		left += 5*len(w) + 4
 	}

@@ -216,8 +216,7 @@ func grid(known *vocabulary, lines []line, wide int) *extract.Table {
 		return nil
 	}
 	for _, group := range []func([]cell) [][]cell{byStream, byHeight, byLine} {
-		grouped := group(cells)
-		if regular(grouped, n) && !slices.ContainsFunc(grouped, collapsed) && !numbersLines(grouped, n) {
+		if grouped := group(cells); regular(grouped, n) && !slices.ContainsFunc(grouped, collapsed) && !numbersLines(grouped, n) {
 			return fill(known, grouped, n)
 		}
 	}
