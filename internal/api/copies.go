@@ -58,7 +58,7 @@ type pendingCopies struct {
 }
 
 func newCopies(ctx context.Context, q queue.Queue, wait time.Duration, log *slog.Logger) *copies {
-	return &copies{ctx: ctx, queue: q, wait: wait, log: log.With("queue", q.Name())}
+	return &copies{ctx: ctx, queue: q, wait: wait, log: log}
 }
 
 // remove has letters searched for. It waits for that only for a moment.
@@ -89,7 +89,7 @@ func (c *copies) add(letters []string) (over <-chan struct{}, wait bool) {
 	p.letters = append(p.letters, letters[:room]...)
 	if room < len(letters) {
 		c.log.Warn("the queue is not searched for the copies of dead letters, because too many others are pending; they stay on it",
-			named(letters[room:])...)
+			c.named(letters[room:])...)
 	}
 	if !c.underWay {
 		c.underWay = true
@@ -126,16 +126,16 @@ func (c *copies) searchFor(letters []string) {
 	switch {
 	case err != nil:
 		c.log.Warn("the queue could not be searched for the copies of dead letters; they stay on it",
-			append(named(found.Letters), "error", err)...)
+			append(c.named(found.Letters), "error", err)...)
 	case found.Left > 0:
 		c.log.Info("copies of dead letters were not found on the queue; they were removed before, or stay on it",
-			named(found.Letters)...)
+			c.named(found.Letters)...)
 	}
 }
 
 // named are the attributes of letters in the log.
-func named(letters []string) []any {
-	return []any{"copies", len(letters), "dead_letters", slices.Clone(letters[:min(len(letters), mostNamed)])}
+func (c *copies) named(letters []string) []any {
+	return []any{"queue", c.queue.Name(), "copies", len(letters), "dead_letters", slices.Clone(letters[:min(len(letters), mostNamed)])}
 }
 
 // end waits for the searches, after the end of their context.

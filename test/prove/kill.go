@@ -261,6 +261,7 @@ func (k *killLoop) underNewIDs(id *string, put func() error) func() error {
 	first, tries := *id, 0
 	return func() error {
 		if tries++; tries > 1 {
+			k.unsure = append(k.unsure, *id)
 			*id = fmt.Sprintf("%s-%d", first, tries)
 		}
 		return put()

@@ -27,6 +27,7 @@ type tenant struct {
 	queues tenantQueues
 
 	expected []expectation
+	unsure   []string       // tasks that may have been sent: the answer was lost, and another one was sent in their place
 	copies   map[string]int // of dead letters, by id, taken off their queue
 }
 
