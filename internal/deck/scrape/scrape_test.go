@@ -2,7 +2,6 @@ package scrape_test
 
 import (
 	"bytes"
-	"compress/zlib"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck/scrape"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 )
 
 // drawing is a page that draws a picture of its own some times.
@@ -28,37 +28,20 @@ func document(t *testing.T, pages ...drawing) string {
 		objects = append(objects,
 			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /XObject << /X %d 0 R >> >> >>",
 				page+1, page+2),
-			stream("", bytes.Repeat([]byte("q 144 0 0 144 72 72 cm /X Do Q\n"), p.times)),
-			stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 1",
-				p.width, p.height), bytes.Repeat([]byte{byte(i + 1)}, (p.width+7)/8*p.height)))
+			nativetest.PackedStream("", strings.Repeat("q 144 0 0 144 72 72 cm /X Do Q\n", p.times)),
+			nativetest.PackedStream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 1",
+				p.width, p.height), strings.Repeat(string(rune(i+1)), (p.width+7)/8*p.height)))
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), len(pages))
 	var out bytes.Buffer
-	out.WriteString("%PDF-1.7\n")
-	at := make([]int, len(objects))
-	for i, o := range objects {
-		at[i] = out.Len()
-		fmt.Fprintf(&out, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	if err := nativetest.PDF(&out, objects); err != nil {
+		t.Fatal(err)
 	}
-	xref := out.Len()
-	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
-	for _, n := range at {
-		fmt.Fprintf(&out, "%010d 00000 n \n", n)
-	}
-	fmt.Fprintf(&out, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, xref)
 	path := filepath.Join(t.TempDir(), "a.pdf")
 	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func stream(dictionary string, content []byte) string {
-	var out bytes.Buffer
-	z := zlib.NewWriter(&out)
-	_, _ = z.Write(content) // writes to memory don't fail
-	_ = z.Close()
-	return fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", dictionary, out.Len(), out.String())
 }
 
 // TestPDF: each picture is taken once. A page that draws more than a disk should hold is left, with a warning.

@@ -46,8 +46,8 @@ func Stalling(t testing.TB, before, after string) string {
 	objects := []string{
 		catalog, "<< /Type /Pages /Kids [3 0 R 4 0 R 5 0 R] /Count 3 >>",
 		pageObject("6 0 R"), pageObject("7 0 R"), pageObject("8 0 R"),
-		packedStream("", "BT /F 10 Tf 72 700 Td ("+before+") Tj ET"), packedStream("", "/X Do"),
-		packedStream("", "BT /F 10 Tf 72 700 Td ("+after+") Tj ET"),
+		PackedStream("", "BT /F 10 Tf 72 700 Td ("+before+") Tj ET"), PackedStream("", "/X Do"),
+		PackedStream("", "BT /F 10 Tf 72 700 Td ("+after+") Tj ET"),
 		font,
 	}
 	path := filepath.Join(t.TempDir(), "stalling.pdf")
@@ -55,7 +55,7 @@ func Stalling(t testing.TB, before, after string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(pdfFile(file, slices.Concat(objects, forms(10, 10, 10, 9, "0 0 m 100 100 l S"))),
+	if err := errors.Join(PDF(file, slices.Concat(objects, forms(10, 10, 10, 9, "0 0 m 100 100 l S"))),
 		file.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ func pageObject(content string) string {
 		" /Resources << /Font << /F 9 0 R >> /XObject << /X 10 0 R >> >> >>"
 }
 
-// pdfFile writes objects one after another. The first is the catalog.
-func pdfFile(w io.Writer, objects []string) error {
+// PDF writes a file of objects, numbered from 1. The first is the catalog.
+func PDF(w io.Writer, objects []string) error {
 	var out bytes.Buffer
 	out.WriteString("%PDF-1.7\n")
 	at := make([]int, len(objects))
@@ -86,8 +86,8 @@ func pdfFile(w io.Writer, objects []string) error {
 	return err
 }
 
-// packedStream returns a deflated stream.
-func packedStream(dictionary, content string) string {
+// PackedStream returns a deflated stream with these entries in its dictionary.
+func PackedStream(dictionary, content string) string {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
 	if _, err := io.WriteString(z, content); err != nil {
@@ -109,11 +109,11 @@ const (
 // onePage returns a writer of one page of text with a media box of the size.
 func onePage(content, size string) func(io.Writer) error {
 	return func(w io.Writer) error {
-		return pdfFile(w, []string{
+		return PDF(w, []string{
 			catalog, onlyPage,
 			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 " + size +
 				"] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
-			packedStream("", "BT /F 8 Tf 72 720 Td "+content+" ET"), font,
+			PackedStream("", "BT /F 8 Tf 72 720 Td "+content+" ET"), font,
 		})
 	}
 }
@@ -127,9 +127,9 @@ func formsInForms(levels, times int, content string, more ...string) func(io.Wri
 			catalog, onlyPage,
 			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /XObject << /X 6 0 " +
 				"R >> >> >>",
-			packedStream("", "/X Do"), font,
+			PackedStream("", "/X Do"), font,
 		}
-		return pdfFile(w, append(objects, forms(first, levels, times, 5, content, more...)...))
+		return PDF(w, append(objects, forms(first, levels, times, 5, content, more...)...))
 	}
 }
 
@@ -140,7 +140,7 @@ func forms(first, levels, times, font int, content string, more ...string) (obje
 		if level == levels-1 {
 			draws = content
 		}
-		objects = append(objects, packedStream(fmt.Sprintf(
+		objects = append(objects, PackedStream(fmt.Sprintf(
 			"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F %d 0 R >> /XObject << /X "+
 				"%d 0 R >> >> %s",
 			font, min(first+level+1, first+levels-1), strings.Join(more, " ")), draws))
@@ -156,19 +156,19 @@ func patternsInPatterns(levels int) func(io.Writer) error {
 			catalog, onlyPage,
 			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Pattern << /P 5 0 " +
 				"R >> >> >>",
-			packedStream("", "/Pattern cs /P scn 0 0 612 792 re f"),
+			PackedStream("", "/Pattern cs /P scn 0 0 612 792 re f"),
 		}
 		for level := range levels {
 			fill := "/Pattern cs /P scn 0 0 600 700 re f"
 			if level == levels-1 {
 				fill = "0 0 1 1 re f"
 			}
-			objects = append(objects, packedStream(fmt.Sprintf(
+			objects = append(objects, PackedStream(fmt.Sprintf(
 				"/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 600 700] /XStep 3 /YStep 3 "+
 					"/Resources << /Pattern << /P %d 0 R >> >>",
 				min(first+level+1, first+levels-1)), fill))
 		}
-		return pdfFile(w, objects)
+		return PDF(w, objects)
 	}
 }
 
