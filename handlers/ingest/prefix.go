@@ -41,7 +41,7 @@ type Spread struct {
 }
 
 // ours are the folders of blobs that the worker writes itself. They are no documents, unless the prefix names them.
-var ours = []string{"tasks/", "derived/", "decks/", "exports/", "results/"}
+var ours = blob.WorkerFolders()
 
 const (
 	maxSeen = 1 << 20 // blobs that are remembered to find documents without one: 8 MB

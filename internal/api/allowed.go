@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/schedule"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -23,7 +22,7 @@ func (a *API) allowed(by Principal, t task.Task) error {
 	case schedule.IsFiring(t.ID): // its schedule would take it for its own, and not fire
 		refused = "ids that begin with " + schedule.JobPrefix + " are those of schedules, and need the scope operate"
 	case a.readsMessages(t):
-		refused = "the blobs of " + message.Folder + " are messages of other jobs; to read them needs the scope operate"
+		refused = "the blobs of " + blob.MessageFolder + " are messages of other jobs; to read them needs the scope operate"
 	}
 	if refused == "" {
 		return nil
@@ -61,7 +60,7 @@ func (a *API) readsMessages(t task.Task) bool {
 		if member == "source_uri" {
 			name = a.blobAt(name)
 		}
-		if strings.HasPrefix(strings.ToLower(name), message.Folder) {
+		if strings.HasPrefix(strings.ToLower(name), blob.MessageFolder) {
 			return true
 		}
 	}

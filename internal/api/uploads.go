@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -36,7 +35,7 @@ const (
 )
 
 // reserved are the folders that workers write to. What is there is trusted: nobody else writes to them through the API.
-var reserved = []string{message.Folder, "derived/", "decks/", "exports/", "results/"}
+var reserved = blob.WorkerFolders()
 
 // NewUpload is a file to upload.
 type NewUpload struct {

@@ -36,3 +36,11 @@ func quote(s string) string {
 		return r
 	}, s) + `"`
 }
+
+// MessageFolder is where messages are that were too large for a queue.
+const MessageFolder = "tasks/"
+
+// WorkerFolders returns the folders that workers write to.
+func WorkerFolders() []string {
+	return []string{MessageFolder, "derived/", "decks/", "exports/", "results/"}
+}

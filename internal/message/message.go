@@ -6,10 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/pattern"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -18,11 +18,8 @@ import (
 // queue holds 64 KiB, and a third less of a text that it has to keep as base64.
 const inline = 48 << 10
 
-// Folder is where the blobs of claim checks are.
-const Folder = "tasks/"
-
-// blobOf is the form of the names that Fit gives: the id and the hash of the text.
-var blobOf = regexp.MustCompile(`^` + Folder + `(.+)-[0-9a-f]{64}\.json$`)
+// blobOf matches the names that Fit gives: the id and the hash of the text.
+var blobOf = pattern.New(`^` + blob.MessageFolder + `(.+)-[0-9a-f]{64}\.json$`)
 
 // JobOf returns the id of the job whose message Fit has put into a blob, by the blob's name. Those that senders wrote have
 // other names.
@@ -85,7 +82,7 @@ func Fit(ctx context.Context, bucket blob.Bucket, t task.Task, text string) (str
 	if len(text) <= inline {
 		return text, nil
 	}
-	name := fmt.Sprintf(Folder+"%s-%x.json", t.ID, sha256.Sum256([]byte(text)))
+	name := fmt.Sprintf(blob.MessageFolder+"%s-%x.json", t.ID, sha256.Sum256([]byte(text)))
 	if _, err := bucket.Put(ctx, name, strings.NewReader(text), "application/json"); err != nil {
 		return "", fmt.Errorf("put the message of job %s, which is too large for the queue, into a blob: %w", t.ID, err)
 	}

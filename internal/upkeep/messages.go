@@ -17,7 +17,7 @@ import (
 func Messages(s store.Reader, bucket blob.Bucket, keep time.Duration) Chore {
 	return Chore{Name: "messages in blobs", Every: daily, Do: func(ctx context.Context) (removed int, _ bool, failed error) {
 		failures := 0
-		for b, err := range bucket.List(ctx, message.Folder) {
+		for b, err := range bucket.List(ctx, blob.MessageFolder) {
 			if err != nil {
 				return removed, false, errors.Join(failed, err)
 			}
