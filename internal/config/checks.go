@@ -202,12 +202,8 @@ func (l *loader) checkDocling() {
 }
 
 func accountOf(connection Secret) string {
-	for part := range strings.SplitSeq(connection.Reveal(), ";") {
-		if name, ok := strings.CutPrefix(part, "AccountName="); ok {
-			return name
-		}
-	}
-	return ""
+	parts, _ := connectionParts(connection.Reveal())
+	return parts["AccountName"]
 }
 
 func (l *loader) checkStore() {

@@ -45,13 +45,11 @@ func (l *loader) checkKeyExpiry(name string, key Secret, remedy string) {
 
 // checkSignatureExpiry warns of a connection string with a shared access signature that expires.
 func (l *loader) checkSignatureExpiry(name string, connection Secret) {
-	for part := range strings.SplitSeq(connection.Reveal(), ";") {
-		signature, found := strings.CutPrefix(strings.TrimSpace(part), "SharedAccessSignature=")
-		values, err := sas.Parse(signature)
-		if end, ok := sas.End(values); found && err == nil && ok {
-			l.checkExpiry(name, "its shared access signature", end, "the storage account refuses the worker",
-				"issue another (docs/azure.md), and restart the worker")
-		}
+	parts, _ := connectionParts(connection.Reveal())
+	values, err := sas.Parse(parts["SharedAccessSignature"])
+	if end, ok := sas.End(values); err == nil && ok {
+		l.checkExpiry(name, "its shared access signature", end, "the storage account refuses the worker",
+			"issue another (docs/azure.md), and restart the worker")
 	}
 }
 

@@ -77,17 +77,26 @@ func origins(c *Config, s string) *fault {
 	return nil
 }
 
+// connectionParts returns the parts of a storage connection string. It reports whether all are Name=Value.
+func connectionParts(s string) (parts map[string]string, ok bool) {
+	parts = map[string]string{}
+	for part := range strings.SplitSeq(strings.TrimRight(s, ";"), ";") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return nil, false
+		}
+		parts[name] = value
+	}
+	return parts, true
+}
+
 // connectionString checks what both SDK clients need. Faults never quote a part of it.
 func connectionString(c *Config, s string) *fault {
 	remedy := "copy it whole from the storage account's page \"Access keys\" " +
 		"(DefaultEndpointsProtocol=…;AccountName=…;AccountKey=…)"
-	parts := map[string]string{}
-	for part := range strings.SplitSeq(strings.TrimRight(s, ";"), ";") {
-		key, value, ok := strings.Cut(part, "=")
-		if !ok {
-			return &fault{"a part of it is not Name=Value", remedy}
-		}
-		parts[key] = value
+	parts, ok := connectionParts(s)
+	if !ok {
+		return &fault{"a part of it is not Name=Value", remedy}
 	}
 	switch {
 	case strings.EqualFold(parts["UseDevelopmentStorage"], "true"): // internal/azure expands it
