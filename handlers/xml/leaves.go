@@ -77,9 +77,6 @@ func walk(d *json.Decoder, path string, emit func(leaf) error) error {
 // countable reports whether a value is an amount, a date or a number, or has one in it.
 func (l leaf) countable() bool { return strings.ContainsFunc(l.value, unicode.IsDigit) }
 
-// maxCode is the longest code, in bytes, e.g. 380 or EUR.
-const maxCode = 4
-
 var (
 	// unitCode matches codes of units (UN/ECE Recommendation 20), such as C62.
 	unitCode = pattern.New(`^[A-Z][A-Z0-9]{1,2}$`)

@@ -148,10 +148,13 @@ func spell(text string) spelling {
 	return s
 }
 
+// shortName is the length in bytes, without spaces and signs, up to which a name is not looked for: any text may have it.
+const shortName = 4
+
 // has reports whether the text has a name, in whatever groups, and not as a part of a longer one.
 func (s spelling) has(name string) bool {
 	short := compact(name)
-	if len(short) <= maxCode {
+	if len(short) <= shortName {
 		return false
 	}
 	for from := 0; ; {

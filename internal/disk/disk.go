@@ -1,4 +1,4 @@
-// Package disk tells how much room a disk has, and keeps new names through a power failure.
+// Package disk reports how much room a disk has, and makes new names durable.
 package disk
 
 import (

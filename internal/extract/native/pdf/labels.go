@@ -9,7 +9,7 @@ func (g *lattice) label(words []word) {
 		near  = 30.0 // points between the longest label and the lattice
 		least = 3    // rows with labels
 	)
-	beside := g.besides(words)
+	beside := g.leftOf(words)
 	left, right, labelled := g.left, 0.0, 0
 	bare, named, amounts := g.bareRows()
 	for r := range beside {
@@ -40,8 +40,8 @@ func (g *lattice) label(words []word) {
 	g.at, g.xs, g.left = at, slices.Insert(g.xs, 0, left), left
 }
 
-// besides returns the words to the left of each row.
-func (g *lattice) besides(words []word) [][]word {
+// leftOf returns the words to the left of each row.
+func (g *lattice) leftOf(words []word) [][]word {
 	out := make([][]word, len(g.ys)-1)
 	for _, w := range words {
 		if y := w.centerY(); w.right <= g.left && y > g.top && y < g.bottom {

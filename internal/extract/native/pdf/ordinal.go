@@ -65,7 +65,8 @@ func (sp *splitter) opensList(column float64, words []word, fresh bool, size flo
 	rs := readings(words[0], column)
 	for _, r := range rs {
 		if r.follows(sp.last) && abs(r.left-sp.last.left) < 2*size {
-			return sp.counts(r)
+			sp.note(r)
+			return true
 		}
 	}
 	if !fresh || isNegative(words) {
@@ -74,7 +75,8 @@ func (sp *splitter) opensList(column float64, words []word, fresh bool, size flo
 	for _, r := range rs {
 		// The items of another list may be within the one before, and a list may go on in the next column.
 		if last := sp.lists[r.shape]; r.follows(last) && min(abs(r.left-last.left), abs(r.inset-last.inset)) < 2*size {
-			return sp.counts(r)
+			sp.note(r)
+			return true
 		}
 	}
 	for _, r := range rs {
@@ -82,7 +84,8 @@ func (sp *splitter) opensList(column float64, words []word, fresh bool, size flo
 			continue
 		}
 		if r.value == 1 || strings.Contains(r.shape, "#") {
-			return sp.counts(r)
+			sp.note(r)
+			return true
 		}
 	}
 	return false
@@ -103,13 +106,12 @@ func isNext(marker, last string) bool {
 	return false
 }
 
-// counts notes the number of an item. It returns true.
-func (sp *splitter) counts(r ordinalSeen) bool {
+// note keeps the last number of a list.
+func (sp *splitter) note(r ordinalSeen) {
 	if sp.lists == nil {
 		sp.lists = map[string]ordinalSeen{}
 	}
 	sp.last, sp.lists[r.shape] = r, r
-	return true
 }
 
 // leastLarge is the least number in parentheses that no list begins with.
