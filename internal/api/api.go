@@ -48,14 +48,15 @@ type Deps struct {
 	StartsAt  func(time.Time)
 	// Scheduled is called after a schedule was added or changed; nil: nobody is told.
 	Scheduled func()
-	// HighWatermark is the depth of the queues above which no job is accepted; zero: DefaultHighWatermark.
+	// HighWatermark is the depth of the queues above which no job is accepted, and about how many jobs may wait for their
+	// runAt; zero: DefaultHighWatermark.
 	HighWatermark int
 	// MaxBlob is the largest document, in bytes; zero: DefaultMaxBlob.
 	MaxBlob int64
 	// Patience is how long a request may take before it is answered that a service does not; zero: DefaultPatience.
 	Patience time.Duration
-	// QueueWait is how long a request waits for a queue: to see its depth, send a message, or remove the copy of a dead
-	// letter; zero: DefaultQueueWait.
+	// QueueWait is how long a request waits for each call of a queue: for its depth, to send a message, to remove the copy
+	// of a dead letter; zero: DefaultQueueWait.
 	QueueWait    time.Duration
 	Auth         Auth
 	AllowOrigins []string // of pages that may call the API (CORS)

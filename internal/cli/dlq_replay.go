@@ -227,8 +227,8 @@ func (p *program) removeCopies(ctx context.Context, t *app.Tenant, ids []string)
 		fmt.Fprintf(p.stderr, "the queue %s could not be searched completely: %v\n", t.Queues.DeadLetter.Name(), err)
 	}
 	if copies.Left > 0 {
-		fmt.Fprintf(p.stderr, "%d of %d copies were not found on the queue %s, where they do no harm: an earlier replay "+
-			"may have removed them\n", copies.Left, len(ids), t.Queues.DeadLetter.Name())
+		fmt.Fprintf(p.stderr, "%d of %d copies were not found on the queue %s: they were removed before, or stay on it\n",
+			copies.Left, len(ids), t.Queues.DeadLetter.Name())
 	}
 	return &copies
 }

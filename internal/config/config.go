@@ -263,8 +263,8 @@ type API struct {
 	JWTSecret Secret
 	// AllowOrigins (API_ALLOW_ORIGINS) are the origins of pages that may call the API. Default none.
 	AllowOrigins []string
-	// HighWatermark (QUEUE_HIGH_WATERMARK) is the depth of the queues, in messages, above which no job is accepted.
-	// Default 10000.
+	// HighWatermark (QUEUE_HIGH_WATERMARK) is the depth of the queues, in messages, above which no job is accepted,
+	// and about how many jobs may wait for their runAt. Default 10000.
 	HighWatermark int
 }
 

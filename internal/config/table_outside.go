@@ -79,7 +79,7 @@ func outside() []Setting {
 		},
 		{
 			Name: "QUEUE_HIGH_WATERMARK", Default: "10000", Unit: "messages", Groups: HTTP,
-			Help:  "the depth of the queues above which the HTTP API accepts no job, 1 to 1000000",
+			Help:  "the depth of the queues above which the HTTP API accepts no job, and how many jobs may wait for their runAt, 1 to 1000000",
 			parse: integer(func(c *Config) *int { return &c.API.HighWatermark }, 1, 1_000_000),
 		},
 		{

@@ -20,7 +20,7 @@ var (
 	ErrConflict = errors.New("the id is taken by a job with another payload")
 	// ErrRunWaits means that a message for another run of the job is recorded and was not sent yet, because it is to be
 	// sent later or because its queue does not take it.
-	ErrRunWaits = errors.New("another run of the job waits already, for its time or for the queue: cancel it, or wait for it")
+	ErrRunWaits = errors.New("another run of the job waits already, for its time or for the queue")
 	// ErrForbidden means that the key has no right to this tenant's rows (I10).
 	ErrForbidden = errors.New("this key may not touch this tenant's rows")
 	// ErrLogin means that the database refuses the login: a wrong password, no such role. It is an ErrForbidden.

@@ -61,9 +61,9 @@ func stateMachine(specs []handlers.Spec) string {
 	}
 	b.WriteString("```\n\nA job whose worker is lost stays running until another worker begins the next attempt: " +
 		"the state says that\n" +
-		"the work was begun, not that somebody holds it. If other jobs were lost with the same worker, the attempt is not\n" +
-		"counted at first, and jobs that were lost together twice are begun one at a time: the job that ends the process each\n" +
-		"time is soon lost alone.\n" +
+		"the work was begun, not that somebody holds it.\n\n" +
+		"If other jobs were lost with the same worker, the attempt is not counted at first. Jobs that were lost together\n" +
+		"twice are begun one at a time, so the job that ends the process is soon lost alone.\n\n" +
 		"Only a new series of attempts, forced by a message or " +
 		"requeued by\n" +
 		"a person, leaves a terminal state (I3). An id that was canceled before its message came stays\n" +

@@ -70,7 +70,7 @@ func Invariants() []Invariant {
 		{"I7", "after a cancel is acknowledged nothing of the task is committed", []Test{model, every}},
 		{"I8", "a job's events are gap-free, progress never falls, one terminal event ends them (but for duplicates " +
 			"of what failed)", []Test{model, every, killed}},
-		{"I9", "a shutdown, a released lease or a full queue costs no attempt", []Test{model, every, drain}},
+		{"I9", "a shutdown, a released lease, a full queue or a loss that jobs share costs no attempt", []Test{model, every, drain}},
 		{"I10", "a tenant's credentials reach that tenant's queues, container and rows", []Test{
 			{"internal/store/postgres", "TestTenancy"},
 			{"internal/store/supabase", "TestTenancy"},
