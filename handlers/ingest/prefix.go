@@ -40,9 +40,6 @@ type Spread struct {
 	Skipped     int    `json:"skipped"`              // blobs that the worker wrote itself, and those with names that it refuses
 }
 
-// ours are the folders of blobs that the worker writes itself. They are no documents, unless the prefix names them.
-var ours = blob.WorkerFolders()
-
 const (
 	maxSeen = 1 << 20 // blobs that are remembered to find documents without one: 8 MB
 	stats   = 8       // blobs that are looked for at a time
@@ -103,6 +100,7 @@ func below(p task.Priority) task.Priority {
 // blobs goes through the blobs of the prefix.
 func (s *spreading) blobs(ctx context.Context) error {
 	prefix := *s.payload.Prefix
+	ours := blob.WorkerFolders() // no documents, unless the prefix names them
 	for b, err := range s.deps.Bucket.List(ctx, prefix) {
 		if err != nil {
 			return fmt.Errorf("list the blobs: %w", err)

@@ -34,9 +34,6 @@ const (
 	octets       = "application/octet-stream"
 )
 
-// reserved are the folders that workers write to. What is there is trusted: nobody else writes to them through the API.
-var reserved = blob.WorkerFolders()
-
 // NewUpload is a file to upload.
 type NewUpload struct {
 	Filename    string `json:"filename" minLength:"1" maxLength:"900" doc:"As a blob's name: folders are allowed."`
@@ -96,7 +93,7 @@ func checkName(field, name string) error {
 	if problem := task.BlobNameProblem(name); problem != "" {
 		return invalid(field, problem)
 	}
-	for _, folder := range reserved {
+	for _, folder := range blob.WorkerFolders() {
 		if strings.HasPrefix(name, folder) {
 			return invalid(field, "is in "+folder+", which is the worker's own")
 		}
@@ -188,7 +185,7 @@ func (a *API) put(ctx context.Context, in newBlob) (*bodyOf[Blob], error) {
 	if err := checkName(in.field, in.name); err != nil {
 		return nil, err
 	}
-	if folder := in.name + "/"; folder == uploadFolder || slices.Contains(reserved, folder) {
+	if folder := in.name + "/"; folder == uploadFolder || slices.Contains(blob.WorkerFolders(), folder) {
 		// Where the blobs are in a folder, a file would stand in the place of one that is made later.
 		return nil, invalid(in.field, "is the name of a folder; use another")
 	}

@@ -40,7 +40,8 @@ func quote(s string) string {
 // MessageFolder is where messages are that were too large for a queue.
 const MessageFolder = "tasks/"
 
-// WorkerFolders returns the folders that workers write to.
+// WorkerFolders returns the folders that workers write to. What is there is trusted: nobody else writes to them through the
+// API.
 func WorkerFolders() []string {
 	return []string{MessageFolder, "derived/", "decks/", "exports/", "results/"}
 }
