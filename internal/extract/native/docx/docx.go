@@ -19,7 +19,7 @@ import (
 // imports when it is opened (w:altChunk) are read by imported, which must not read such documents in them; nil: they
 // are not read, and a warning says so.
 func New(imported extract.Runner) extract.Extractor {
-	return extract.Func("native/docx", 8, func(
+	return extract.Func("native/docx", 9, func(
 		ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 	) (extract.Info, error) {
 		pkg, err := ooxml.Open(src.Path, limits)

@@ -166,18 +166,18 @@ func (n *numbering) find(id int) (*use, *list) {
 	return u, l
 }
 
-// levelOf returns the list level that is linked to a style, or 0.
-func (n *numbering) levelOf(id int, style string) int {
+// linkedTo returns the level of a list that is linked to a style.
+func (n *numbering) linkedTo(id int, style string) (level int, ok bool) {
 	u, l := n.find(id)
-	if l == nil {
-		return 0
+	if l == nil || style == "" {
+		return 0, false
 	}
 	for i := range l.levels {
-		if u.level(l, i).style == style && style != "" {
-			return i
+		if u.level(l, i).style == style {
+			return i, true
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // next counts a paragraph and returns its marker: "-" for a bullet, "" for a level that shows none. ok is false

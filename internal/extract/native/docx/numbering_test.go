@@ -65,3 +65,35 @@ func TestOverrides(t *testing.T) {
 		}
 	}
 }
+
+// TestInheritedNumbers: a style has its list and its level there each from the nearest style that sets it.
+func TestInheritedNumbers(t *testing.T) {
+	t.Parallel()
+	style := func(id, basedOn, numbers string) string {
+		return `<w:style w:type="paragraph" w:styleId="` + id + `"><w:name w:val="` + id + `"/><w:basedOn w:val="` + basedOn +
+			`"/><w:pPr><w:numPr>` + numbers + `</w:numPr></w:pPr></w:style>`
+	}
+	const inList, second = `<w:numId w:val="1"/>`, `<w:ilvl w:val="1"/>`
+	for _, tt := range []struct{ what, styles, linked, want string }{
+		{"both in one style", style("A", "", inList) + style("B", "A", second+inList), "", "1. a\n    - 1.1 b\n    - 1.2 c\n2. d\n"},
+		{"the level alone", style("A", "", inList) + style("B", "A", second), "", "1. a\n    - 1.1 b\n    - 1.2 c\n2. d\n"},
+		{"the list alone", style("Base", "", second) + style("A", "", inList) + style("B", "Base", inList), "", "1. a\n    - 1.1 b\n    - 1.2 c\n2. d\n"},
+		{"nothing of its own", style("A", "", inList) + style("B", "A", ""), "", "1. a\n2. b\n3. c\n4. d\n"},
+		{"linked by the list", style("A", "", inList) + style("B", "A", ""), "B", "1. a\n    - 1.1 b\n    - 1.2 c\n2. d\n"},
+		{
+			"a nearer level than the linked one", style("Base", "", inList) + style("A", "Base", `<w:ilvl w:val="0"/>`) + style("B", "Base", ""),
+			"Base", "1. a\n    - 1.1 b\n    - 1.2 c\n2. d\n",
+		},
+		{"not in the list", style("A", "", inList) + style("B", "A", `<w:numId w:val="0"/>`), "", "1. a\n\nb\n\nc\n\n2. d\n"},
+	} {
+		got := nativetest.Markdown(t, docx.New(nil), extract.DOCX, nativetest.Zip(t,
+			"word/document.xml", `<w:document`+namespaces+`><w:body>`+p("A", "a")+p("B", "b")+p("B", "c")+p("A", "d")+`</w:body></w:document>`,
+			"word/styles.xml", `<w:styles`+namespaces+`>`+tt.styles+`</w:styles>`,
+			"word/numbering.xml", `<w:numbering`+namespaces+`><w:abstractNum w:abstractNumId="0">`+lvl("0", "1", "decimal", "%1.", "")+
+				lvl("1", "1", "decimal", "%1.%2", `<w:pStyle w:val="`+tt.linked+`"/>`)+
+				`</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`))
+		if got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
+		}
+	}
+}

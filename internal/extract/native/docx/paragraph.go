@@ -1,6 +1,7 @@
 package docx
 
 import (
+	"cmp"
 	"encoding/xml"
 	"strings"
 	"unicode"
@@ -113,10 +114,10 @@ func (r *reader) paragraph(emit extract.Emit) error {
 // finish returns the paragraph's block, or nothing if it has no text. An empty paragraph in a list still
 // counts.
 func (r *reader) finish(p *paragraph) []extract.Block {
-	st, numbered := r.styles.resolve(p.style)
+	st := r.styles.resolve(p.style)
 	p.resolved = st
-	marker, depth, listed := r.marker(p, st, numbered)
 	text, links := extract.Trim(p.text.String(), p.links.Take(p.text.Len()))
+	marker, depth, listed := r.marker(p, st)
 	if text == "" {
 		return nil
 	}
@@ -152,25 +153,32 @@ func (r *reader) finish(p *paragraph) []extract.Block {
 }
 
 // marker counts the paragraph in its list and returns its marker.
-func (r *reader) marker(p *paragraph, st style, numbered string) (marker string, depth int, listed bool) {
-	id := p.numbers.id
-	level := p.numbers.level
-	if id == nil {
-		id = st.numbers.id
-		if level == nil {
-			level = st.numbers.level
-		}
-	}
+func (r *reader) marker(p *paragraph, st style) (marker string, depth int, listed bool) {
+	id := cmp.Or(p.numbers.id, st.numbers.id)
 	if id == nil || *id == 0 {
 		return "", 0, false
 	}
-	if level != nil {
-		depth = *level
+	if p.numbers.level != nil {
+		depth = *p.numbers.level
 	} else {
-		depth = r.numbering.levelOf(*id, numbered)
+		depth = r.level(*id, p.style)
 	}
 	marker, listed = r.numbering.next(*id, depth)
 	return marker, min(max(depth, 0), maxLevel), listed
+}
+
+// level returns the level of a style's paragraphs in a list. A style inherits its list and its level apart: the level is that of the
+// nearest style that the list links to one (17.9.23) or that sets one.
+func (r *reader) level(list int, id string) int {
+	for at, st := range r.styles.chain(id) {
+		if level, ok := r.numbering.linkedTo(list, at); ok {
+			return level
+		}
+		if st.numbers.level != nil {
+			return *st.numbers.level
+		}
+	}
+	return 0
 }
 
 // properties reads a w:pPr.
@@ -189,8 +197,7 @@ func (r *reader) properties(p *paragraph) error {
 		}
 		return r.d.Skip()
 	}, nil)
-	st, _ := r.styles.resolve(p.style)
-	p.hidden = st.font.hidden == set
+	p.hidden = r.styles.resolve(p.style).font.hidden == set
 	return err
 }
 

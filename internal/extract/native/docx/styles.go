@@ -1,7 +1,9 @@
 package docx
 
 import (
+	"cmp"
 	"encoding/xml"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -136,17 +138,24 @@ func number(start xml.StartElement) *int {
 // on parses ST_OnOff (22.9.2.7); a missing value is on.
 func on(value string) bool { return value != "0" && value != "false" && value != "off" }
 
-// resolve follows the chain of basedOn; a style inherits what it doesn't set. numbered is the style that the
-// numbering came from, which a list level may name.
-func (s *styles) resolve(id string) (st style, numbered string) {
-	if id == "" {
-		id = s.standard
-	}
-	for range 20 { // the chain may be a cycle
-		next, ok := s.byID[id]
-		if !ok {
-			break
+// chain yields a style and those that it is based on, with their ids.
+func (s *styles) chain(id string) iter.Seq2[string, *style] {
+	return func(yield func(string, *style) bool) {
+		id := cmp.Or(id, s.standard)
+		for range 20 { // the chain may be a cycle
+			st, ok := s.byID[id]
+			if !ok || !yield(id, st) {
+				return
+			}
+			id = st.basedOn
 		}
+	}
+}
+
+// resolve follows the chain of basedOn; a style inherits what it doesn't set.
+func (s *styles) resolve(id string) style {
+	st := style{}
+	for at, next := range s.chain(id) {
 		if st.name == "" {
 			st.name = next.name
 		}
@@ -156,18 +165,15 @@ func (s *styles) resolve(id string) (st style, numbered string) {
 		if st.outline == nil {
 			st.outline = builtInLevel(next.name)
 		}
-		if st.numbers.id == nil && next.numbers.id != nil {
-			st.numbers, numbered = next.numbers, id
-		}
-		st.mono = st.mono || next.mono && id != s.standard
+		st.numbers.id = cmp.Or(st.numbers.id, next.numbers.id)
+		st.mono = st.mono || next.mono && at != s.standard
 		st.font = st.font.or(next.font)
-		id = next.basedOn
 	}
 	if st.name == "" { // a style that is used but not defined
 		st.name = strings.ToLower(id)
-		st.outline = builtInLevel(st.name)
+		st.outline = cmp.Or(st.outline, builtInLevel(st.name))
 	}
-	return st, numbered
+	return st
 }
 
 func builtInLevel(name string) *int {
