@@ -28,6 +28,7 @@ type paragraph struct {
 	font     font            // of the run being read
 	full     font            // with what the style of its characters sets
 	hidden   bool            // by its style
+	deleted  bool            // its mark is: without a text, the paragraph is not there
 	typed    bool            // all of it is in the letters of a typewriter
 	drop     bool            // a large first letter of the next paragraph (w:dropCap)
 	seen     []font          // different ones of its text
@@ -112,11 +113,14 @@ func (r *reader) paragraph(emit extract.Emit) error {
 }
 
 // finish returns the paragraph's block, or nothing if it has no text. An empty paragraph in a list still
-// counts.
+// counts, unless it is deleted.
 func (r *reader) finish(p *paragraph) []extract.Block {
 	st := r.styles.resolve(p.style)
 	p.resolved = st
 	text, links := extract.Trim(p.text.String(), p.links.Take(p.text.Len()))
+	if text == "" && p.deleted {
+		return nil
+	}
 	marker, depth, listed := r.marker(p, st)
 	if text == "" {
 		return nil
@@ -194,6 +198,11 @@ func (r *reader) properties(p *paragraph) error {
 		case "framePr":
 			drop := ooxml.Attr(start, "dropCap")
 			p.drop = drop == "drop" || drop == "margin"
+		case "rPr": // of the paragraph's mark
+			return r.d.Children(func(start xml.StartElement) error {
+				p.deleted = p.deleted || start.Name.Local == "del" || start.Name.Local == "moveFrom"
+				return r.d.Skip()
+			}, nil)
 		}
 		return r.d.Skip()
 	}, nil)

@@ -174,6 +174,9 @@ func (r *reader) rowProperties(w *row) error {
 
 // cell reads a w:tc. A cell that continues the one above (w:vMerge) extends that one.
 func (r *reader) cell(t *table, w *row) error {
+	if w.deleted {
+		return r.d.Skip()
+	}
 	span, vertical := 1, ""
 	var blocks []extract.Block
 	err := r.d.Children(func(start xml.StartElement) error {
@@ -194,7 +197,7 @@ func (r *reader) cell(t *table, w *row) error {
 		}
 		return r.cellContent(start, r.into(&blocks))
 	}, nil)
-	if err != nil || w.deleted {
+	if err != nil {
 		return err
 	}
 	if t.cells++; t.cells == 1 {
