@@ -130,11 +130,7 @@ func (r *reader) character(p *paragraph, start xml.StartElement) error {
 	case "tab", "ptab":
 		p.set.Tab(p.text.String())
 		return r.put(p, " ")
-	case "br":
-		if kind := ooxml.Attr(start, "type"); kind == "" || kind == "textWrapping" {
-			return r.put(p, "\n")
-		}
-	case "cr":
+	case "br", "cr": // also of a page or column
 		return r.put(p, "\n")
 	case "noBreakHyphen":
 		return r.put(p, "-")
