@@ -24,7 +24,7 @@ const (
 )
 
 // version increases when the same message would produce other blocks.
-const version = 3
+const version = 4
 
 // New returns an extractor of messages. An unreadable attachment is not an error, but a warning. Info.Properties has
 // what the message states: author, recipients, cc, created (RFC 3339), message_id, and attachments, their number.
@@ -39,7 +39,7 @@ func read(
 	}
 	defer func() { _ = file.Close() }() // read-only
 	files.Mention = "Attachment: "
-	r := &reader{ctx, file, files}
+	r := &reader{ctx: ctx, file: file, files: files}
 	m := newObject(file, "", messageHeader)
 	if err := r.message(m, 0); err != nil {
 		return extract.Info{}, err
@@ -49,7 +49,7 @@ func read(
 	}
 	return extract.Info{Title: m.text(pidSubject), Properties: map[string]string{
 		"author": m.author(), "recipients": r.recipients(m, 1), "cc": r.recipients(m, 2), "created": m.sent(),
-		"message_id": strings.Trim(m.text(pidMessageID), "<>"),
+		"message_id": strings.Trim(m.text(pidMessageID), "<>"), "attachments": r.attachments,
 	}}, nil
 }
 
@@ -57,6 +57,8 @@ type reader struct {
 	ctx   context.Context //nolint:containedctx // it lives as long as one call of Extract
 	file  *compound.File
 	files *nested.Reader
+
+	attachments string // their number in what was signed
 }
 
 // author returns the person for whom the message was sent. Another person may have sent it: theirs are the sender's
@@ -104,8 +106,9 @@ func (r *reader) recipients(m object, kind uint64) string {
 
 // message reads a message under a heading of the level after depth.
 func (r *reader) message(m object, depth int) error {
-	if strings.HasPrefix(m.text(pidClass), "IPM.Note.SMIME") && !strings.Contains(m.text(pidClass), "MultipartSigned") {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
+	entity, name, err := r.secured(m)
+	if err != nil {
+		return err
 	}
 	if err := r.files.Put(extract.Block{Kind: extract.Heading, Level: depth + 1, Text: m.text(pidSubject)}); err != nil {
 		return err
@@ -120,23 +123,41 @@ func (r *reader) message(m object, depth int) error {
 			return err
 		}
 	}
+	if entity != nil {
+		return r.entity(entity, name, depth)
+	}
 	if err := r.body(m, depth); err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
-		path := fmt.Sprintf("%s__attach_version1.0_#%08X", m.path, i)
-		if !r.file.Has(path) {
+		o, ok := r.attached(m, i)
+		if !ok {
 			return nil
 		}
 		if err := r.ctx.Err(); err != nil {
 			return fmt.Errorf("read a message: %w", context.Cause(r.ctx))
 		}
-		o := newObject(r.file, path+"/", otherHeader)
-		o.code = m.code
 		if err := r.attachment(o, depth); err != nil {
 			return err
 		}
 	}
+}
+
+// attached returns an attachment of a message by its number.
+func (r *reader) attached(m object, i int) (o object, ok bool) {
+	path := fmt.Sprintf("%s__attach_version1.0_#%08X", m.path, i)
+	if !r.file.Has(path) {
+		return object{}, false
+	}
+	o = newObject(r.file, path+"/", otherHeader)
+	o.code = m.code
+	return o, true
+}
+
+// fileName returns the name of an attachment without its folders.
+func (o object) fileName() string {
+	name := cmp.Or(o.text(pidLongName), o.text(pidShortName), o.text(pidDisplayName))
+	return name[strings.LastIndexAny(name, `/\`)+1:]
 }
 
 // body shows the text of a message: the plain one if there is one, because its layout can't be mistaken for content.
@@ -182,8 +203,7 @@ func (r *reader) show(text io.Reader, format extract.Format, depth int) error {
 // attachment reads an attached file or message. Pictures of the text are skipped.
 func (r *reader) attachment(o object, depth int) error {
 	const ofText = 4 // ATT_MHTML_REF, [MS-OXCMSG] 2.2.2.18
-	name := cmp.Or(o.text(pidLongName), o.text(pidShortName), o.text(pidDisplayName))
-	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name := o.fileName()
 	switch inner := o.stream(pidContent, typeObject) + "/"; {
 	case r.file.Has(inner + "__properties_version1.0"):
 		if !r.files.Admit(cmp.Or(name, "a message")) {

@@ -212,8 +212,22 @@ func TestRefuses(t *testing.T) {
 	nativetest.RefusesAll(t, reader(), extract.MSG, []nativetest.Refusal{
 		{What: "cut off", Content: whole[:1024], Class: taskerr.CorruptionDetected, Message: "damaged"},
 		{
-			What: "encrypted", Content: compoundtest.File(join(message("", 32, "S"), streams{}.text("", 0x1A, "IPM.Note.SMIME"))),
+			What: "encrypted", Content: sent("IPM.Note.SMIME", "\x30\x80\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x03\xA0\x80"),
 			Class: taskerr.CorruptionDetected, Message: "encrypted",
+		},
+		{
+			What:    "encrypted, with authentication",
+			Content: sent("IPM.Note.SMIME", "\x30\x82\x10\x00\x06\x0B\x2A\x86\x48\x86\xF7\x0D\x01\x09\x10\x01\x17\xA0\x80"),
+			Class:   taskerr.CorruptionDetected, Message: "encrypted",
+		},
+		{
+			What:    "an encrypted entity",
+			Content: sent("IPM.Note.SMIME", "Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nMIAG"),
+			Class:   taskerr.CorruptionDetected, Message: "encrypted",
+		},
+		{
+			What: "signed, not clear", Content: sent("IPM.Note.SMIME", "\x30\x80\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x02\xA0\x80"),
+			Class: taskerr.UnsupportedFormat, Message: "within its signature",
 		},
 	})
 }
