@@ -3,6 +3,7 @@ package xml
 import (
 	"encoding/xml"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -19,6 +20,7 @@ func (w *walker) startTable() error {
 			return err
 		}
 		w.table = &extract.Table{}
+		clear(w.reach[:])
 	}
 	w.tables++
 	return nil
@@ -26,20 +28,63 @@ func (w *walker) startTable() error {
 
 // startInTable begins a row or a cell.
 func (w *walker) startInTable(role role, e xml.StartElement) error {
-	if w.cells++; w.cells > maxCells {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "a table of the document has more than %d cells: split it into smaller tables",
-			maxCells)
-	}
+	index, _ := strconv.Atoi(attr(e, "Index"))
 	if role == row {
-		w.table.Rows = append(w.table.Rows, nil)
+		for len(w.table.Rows) < min(index-1, slices.Max(w.reach[:])) { // one without text is only of use to a cell that reaches it
+			if err := w.addRow(); err != nil {
+				return err
+			}
+		}
 		w.head = true
-		return nil
+		return w.addRow()
+	}
+	if err := w.skipTo(index); err != nil {
+		return err
 	}
 	w.buffer.Reset()
 	w.head = w.head && (role == headCell || w.within(headRows))
 	w.cell = cellOf(e)
 	if n := w.span(attr(e, "namest"), attr(e, "nameend")); n > 0 {
 		w.cell.ColSpan = n
+	}
+	end := w.column + max(w.cell.ColSpan, 1)
+	for ; w.column < end; w.column++ {
+		if w.column < maxSpan && w.cell.RowSpan > 1 {
+			w.reach[w.column] = len(w.table.Rows) - 1 + w.cell.RowSpan
+		}
+	}
+	return w.count()
+}
+
+func (w *walker) addRow() error {
+	w.table.Rows, w.column = append(w.table.Rows, nil), 0
+	return w.count()
+}
+
+// count counts a cell or row.
+func (w *walker) count() error {
+	if w.cells++; w.cells > maxCells {
+		return taskerr.Errorf(taskerr.QuotaExceeded, "a table of the document has more than %d cells: split it into smaller tables",
+			maxCells)
+	}
+	return nil
+}
+
+// skipTo moves to the next free column, and from there to the one that a cell of Excel 2003 states (ss:Index, from 1): in
+// the columns between that no cell above reaches it puts empty cells.
+func (w *walker) skipTo(index int) error {
+	row := len(w.table.Rows) - 1
+	for ; row >= 0 && w.column < maxSpan; w.column++ {
+		switch {
+		case w.reach[w.column] > row:
+			continue
+		case w.column >= index-1:
+			return nil
+		}
+		w.table.Rows[row] = append(w.table.Rows[row], extract.Cell{})
+		if err := w.count(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

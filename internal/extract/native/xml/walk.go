@@ -36,6 +36,8 @@ type walker struct {
 	table    *extract.Table // being read
 	cell     extract.Cell   // being read
 	cells    int            // of the table, and its rows
+	column   int            // of the table: the next one of the row
+	reach    [maxSpan]int   // by column: the first row that no cell so far reaches
 	tables   int            // open ones; a table within a table is part of its cell
 	head     bool           // the row has only header cells so far
 	skipping int

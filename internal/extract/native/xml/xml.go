@@ -24,7 +24,7 @@ import (
 
 // New returns an extractor of XML documents. all reads pages of HTML in feeds, and OpenDocument and Word files.
 func New(all nested.All) extract.Extractor {
-	return extract.Func("native/xml", 8, func(
+	return extract.Func("native/xml", 9, func(
 		ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
 	) (extract.Info, error) {
 		return read(ctx, all, src, limits, emit)
