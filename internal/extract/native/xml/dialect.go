@@ -120,7 +120,7 @@ var (
 		"package": facts, "part": facts, "xmlData": facts, "document": section, "sld": section, "hdr": section, "ftr": section,
 		"footnotes": section, "endnotes": section, "comments": section, "binaryData": skipped, "p": paragraph,
 		"tbl": table, "tr": row, "tc": cell, "br": lineBreak, "tab": lineBreak, "instrText": skipped, "delText": skipped,
-		"posOffset": skipped, "align": skipped, "sizeRelH": skipped, "sizeRelV": skipped, "Fallback": skipped,
+		"del": skipped, "moveFrom": skipped, "posOffset": skipped, "align": skipped, "sizeRelH": skipped, "sizeRelV": skipped, "Fallback": skipped,
 	}
 	workbook = dialect{
 		"Styles": skipped, "DocumentProperties": skipped, "OfficeDocumentSettings": skipped, "ExcelWorkbook": skipped,

@@ -153,7 +153,8 @@ func TestKinds(t *testing.T) {
 		"Word 2007 in one file": {
 			`<pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage" xmlns:w="w"><pkg:part><pkg:xmlData>` +
 				`<Properties><Template>x</Template></Properties></pkg:xmlData></pkg:part><pkg:part><pkg:xmlData><w:document><w:body>` +
-				`<w:p><w:r><w:t>One</w:t></w:r><w:r><w:t>two.</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p>` +
+				`<w:p><w:r><w:t>One</w:t></w:r><w:r><w:t>two.</w:t></w:r><w:del><w:r><w:t>x</w:t></w:r></w:del><w:moveFrom><w:r><w:t>y</w:t>` +
+				`</w:r></w:moveFrom></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p>` +
 				`</w:tc></w:tr></w:tbl></w:body></w:document></pkg:xmlData></pkg:part><pkg:part><pkg:binaryData>AAAA</pkg:binaryData>` +
 				`</pkg:part></pkg:package>`,
 			"Onetwo.\n\n| a |\n| - |\n",
