@@ -180,7 +180,7 @@ func (s *sheet) release() error {
 // cell reads a c (18.3.1.4); a formula's value is its cached result.
 func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 	kind, format := ooxml.Attr(start, "t"), ooxml.Attr(start, "s")
-	value := ""
+	value, formula := "", false
 	err = s.d.Children(func(start xml.StartElement) (err error) {
 		switch start.Name.Local {
 		case "v":
@@ -190,6 +190,7 @@ func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 			c.text, err = richText(s.d)
 			return err
 		case "f":
+			formula = true
 			instruction, err := s.d.Text(maxFormula)
 			if call := hyperlinkCall.FindStringSubmatch(instruction); call != nil {
 				c.target = strings.ReplaceAll(call[1], `""`, `"`)
@@ -202,7 +203,7 @@ func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 	case "s":
 		c.text = s.r.strings.at(value)
 	case "str":
-		c.text = unescape(value)
+		c.text, formula = unescape(value), false // which may be empty
 	case "inlineStr":
 	case "b":
 		if c.text = "FALSE"; ooxml.On(strings.TrimSpace(value), false) {
@@ -218,6 +219,9 @@ func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
 	default:
 		c.text = s.r.formats.of(format).text(value, s.r.epoch1904)
 		c.number = c.text != ""
+	}
+	if formula && value == "" && c.text == "" {
+		s.r.unsaved++
 	}
 	c.text = strings.TrimSpace(c.text)
 	return c, err

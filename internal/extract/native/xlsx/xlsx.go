@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 // New returns an extractor of Excel workbooks. Hidden sheets are left out, unless there is no other; the property
 // "hidden_sheets" has their names. Hidden rows and columns are read: a filter hides rows.
-func New() extract.Extractor { return ooxml.Extractor("native/xlsx", 4, read) }
+func New() extract.Extractor { return ooxml.Extractor("native/xlsx", 5, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
@@ -43,7 +44,12 @@ func read(
 	if len(hidden) > 0 {
 		properties["hidden_sheets"] = strings.Join(hidden, ", ")
 	}
-	return extract.Info{Pages: len(r.sheets), Properties: properties}, nil
+	info := extract.Info{Pages: len(r.sheets), Properties: properties}
+	if r.unsaved > 0 {
+		info.Warnings = []string{fmt.Sprintf(
+			"%d formulas have no stored result: open the file in Excel or LibreOffice and save it", r.unsaved)}
+	}
+	return info, nil
 }
 
 // reader reads one workbook.
@@ -60,6 +66,7 @@ type reader struct {
 	blanks    int               // remaining budget for empty and repeated cells of tables
 	bytes     int               // remaining budget for text outside of cells
 	read      map[string]bool   // charts and diagrams that were read
+	unsaved   int               // formulas without a result: the program that wrote them doesn't calculate
 }
 
 // sheetName is a sheet as the workbook lists it.
