@@ -32,8 +32,10 @@ func (r *reader) inline(p *paragraph) error {
 		case "oMath", "oMathPara":
 			return r.formula(p, start)
 		// Deleted text, field instructions, phonetic guides and properties are not text of the document.
-		case "del", "moveFrom", "delText", "instrText", "delInstrText", "rt", "rPr", "sdtPr", "sdtEndPr", "annotation":
+		case "del", "moveFrom", "delText", "instrText", "delInstrText", "rt", "rPr", "sdtPr", "sdtEndPr":
 			return r.d.Skip()
+		case "annotation":
+			return r.annotation(p, start)
 		case "chart", "relIds":
 			if err := r.graphic(p, start); err != nil {
 				return err
@@ -73,6 +75,8 @@ func (r *reader) run(p *paragraph) error {
 			return r.d.Choice(func() error { return r.inline(into) })
 		case "fldChar":
 			return r.field(p, into, start)
+		case "annotation":
+			return r.annotation(into, start)
 		}
 		if err := r.character(into, start); err != nil {
 			return err

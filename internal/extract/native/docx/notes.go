@@ -28,6 +28,23 @@ func (r *reader) comment(id string) {
 	}
 }
 
+// annotation reads an aml:annotation, which is what Word 2003 has for tracked changes, comments and bookmarks.
+func (r *reader) annotation(p *paragraph, start xml.StartElement) error {
+	switch ooxml.Attr(start, "type") {
+	case "Word.Insertion":
+		return r.inline(p)
+	case "Word.Comment":
+		box := &paragraph{}
+		err := r.textBox(box)
+		text := ooxml.Comment(ooxml.Attr(start, "author"), ooxml.Attr(start, "createdate"), extract.CellText(box.boxes))
+		if text != "" {
+			r.out.Follow(extract.Block{Kind: extract.Paragraph, Text: text})
+		}
+		return err
+	}
+	return r.d.Skip()
+}
+
 // readNotes reads the part with the footnotes, the endnotes or the comments, without separators.
 func (r *reader) readNotes(d *ooxml.Decoder, kind string) error {
 	r.d = d

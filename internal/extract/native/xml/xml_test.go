@@ -178,6 +178,15 @@ func TestKinds(t *testing.T) {
 				`</w:body></w:wordDocument>`,
 			"# Head\n\nText.\n\n| a |  |\n| - | - |\n| b |  |\n",
 		},
+		"changes and comments in Word 2003": {
+			`<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml" xmlns:aml="http://schemas.microsoft.com/` +
+				`aml/2001/core"><w:body><w:p><w:r><w:t>One </w:t></w:r><aml:annotation w:type="Word.Insertion"><aml:content><w:r>` +
+				`<w:t>new</w:t></w:r></aml:content></aml:annotation><aml:annotation w:type="Word.Deletion"><aml:content><w:r><w:delText>` +
+				`old</w:delText></w:r></aml:content></aml:annotation><w:r><aml:annotation aml:author="Ada" w:type="Word.Comment">` +
+				`<aml:content><w:p><w:r><w:t>Why?</w:t></w:r></w:p></aml:content></aml:annotation></w:r><w:r><w:t> text.</w:t></w:r></w:p>` +
+				`</w:body></w:wordDocument>`,
+			"One new text.\n\n\\[author: Ada\\]: Why?\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
