@@ -23,7 +23,7 @@ const (
 )
 
 // New returns an extractor of Rich Text documents. A Rich Text document has no pages before it is laid out.
-func New() extract.Extractor { return extract.Func(name, 7, read) }
+func New() extract.Extractor { return extract.Func(name, 8, read) }
 
 func read(
 	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
@@ -85,7 +85,7 @@ type group struct {
 	nested bool // within \*\nesttableprops
 	font   int
 	uc     int  // \uc: replacement characters that follow a \u
-	hidden bool // \v, \deleted
+	hidden bool // \v, \deleted, \mvf (moved from here)
 	bold   bool // \b
 	size   int  // \fs, in half points
 	mark   bool // \super, \sub

@@ -158,7 +158,7 @@ func (r *reader) format(t token) error {
 		r.raised = r.mark && t.word == "super"
 	case "nosupersub":
 		r.mark, r.raised = false, false
-	case "v", "deleted":
+	case "v", "deleted", "mvf":
 		r.hidden = !t.off()
 	case "pard":
 		r.par = plain
