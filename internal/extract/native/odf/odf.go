@@ -20,7 +20,7 @@ const name = "native/odf"
 
 // New returns an extractor of OpenDocument files. The pages of a presentation or a drawing are its slides; a text
 // or a spreadsheet has none until it is laid out.
-func New() extract.Extractor { return ooxml.Extractor(name, 7, read) }
+func New() extract.Extractor { return ooxml.Extractor(name, 8, read) }
 
 func read(
 	ctx context.Context, pkg *ooxml.Package, limits extract.Limits, emit extract.Emit,
@@ -55,6 +55,9 @@ func read(
 	if r.cut {
 		info.Warnings = []string{fmt.Sprintf("rows that repeat more than %d times and cells that repeat beyond column %d "+
 			"were read in part", maxRepeats, maxColumns)}
+	}
+	if r.unsaved > 0 {
+		info.Warnings = append(info.Warnings, ooxml.Unsaved(r.unsaved))
 	}
 	return info, nil
 }
@@ -95,6 +98,7 @@ type reader struct {
 	titled   bool   // headings nest under a title
 	main     bool   // what is read is the main text: not a note, a cell or a frame
 	cut      bool   // repeated rows or cells were read in part
+	unsaved  int    // formulas without a result
 }
 
 func (r *reader) readStyles(d *ooxml.Decoder) error {

@@ -154,6 +154,9 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	}
 	all := count(start, "number-columns-repeated", math.MaxInt)
 	repeats := min(all, maxColumns)
+	if c.Text == "" && ooxml.Attr(start, "formula") != "" && ooxml.Attr(start, "value-type") != "string" { // a text may be empty
+		r.unsaved += repeats
+	}
 	columns, rows := count(start, "number-columns-spanned", maxColumns), count(start, "number-rows-spanned", maxRowSpan)
 	if c.Text == "" && rows == 1 {
 		w.gap = min(w.gap+repeats*columns, maxGap)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -46,8 +45,7 @@ func read(
 	}
 	info := extract.Info{Pages: len(r.sheets), Properties: properties}
 	if r.unsaved > 0 {
-		info.Warnings = []string{fmt.Sprintf(
-			"%d formulas have no stored result: open the file in Excel or LibreOffice and save it", r.unsaved)}
+		info.Warnings = []string{ooxml.Unsaved(r.unsaved)}
 	}
 	return info, nil
 }
