@@ -225,10 +225,6 @@ func TestRefuses(t *testing.T) {
 			Content: sent("IPM.Note.SMIME", "Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nMIAG"),
 			Class:   taskerr.CorruptionDetected, Message: "encrypted",
 		},
-		{
-			What: "signed, not clear", Content: sent("IPM.Note.SMIME", "\x30\x80\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x02\xA0\x80"),
-			Class: taskerr.UnsupportedFormat, Message: "within its signature",
-		},
 	})
 }
 

@@ -12,15 +12,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Content types of the data in PKCS #7 (RFC 5652, RFC 5083), as DER writes them.
+// Content types of encrypted data in PKCS #7 (RFC 5652, RFC 5083), as DER writes them.
 const (
-	signedData        = "\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x02"
 	envelopedData     = "\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x03"
 	authEnvelopedData = "\x06\x0B\x2A\x86\x48\x86\xF7\x0D\x01\x09\x10\x01\x17"
 )
 
 // secured returns what was sent of a message of S/MIME ([MS-OXOSMIME]) with a clear signature: a MIME entity, which is its
-// only attachment; what else the message has of its text is a copy. It returns nil for a message that is read like others.
+// only attachment; what else the message has of its text is a copy. It returns nil for a message that is read like others:
+// also one whose text is within its signature, which is no attachment that can be read.
 func (r *reader) secured(m object) (entity io.Reader, name string, err error) {
 	o, ok := r.attached(m, 0)
 	if _, more := r.attached(m, 1); !ok || more || !strings.Contains(m.text(pidClass), ".SMIME") {
@@ -33,9 +33,6 @@ func (r *reader) secured(m object) (entity io.Reader, name string, err error) {
 		return content, o.fileName(), nil
 	case bytes.Contains(head, []byte(envelopedData)), bytes.Contains(head, []byte(authEnvelopedData)):
 		return nil, "", taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
-	case bytes.Contains(head, []byte(signedData)):
-		return nil, "", taskerr.Errorf(taskerr.UnsupportedFormat,
-			"the text of the message is within its signature, which is not read: save it without the signature and upload it again")
 	}
 	return nil, "", nil
 }

@@ -51,6 +51,13 @@ func TestSigned(t *testing.T) {
 	if got != want {
 		t.Errorf("within another: got\n%s\nwant\n%s", got, want)
 	}
+	// The text of one without a clear signature is within the signature.
+	doc, err := nativetest.Extract(t, reader(), extract.MSG,
+		sent("IPM.Note.SMIME", "\x30\x80\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x02\xA0\x80"), extract.Limits{})
+	if err != nil || doc.Title != "S" || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "smime.p7m (") ||
+		!strings.Contains(doc.Warnings[0], "signed or encrypted as a whole") {
+		t.Errorf("signed as a whole: %v, %+v", err, doc.Info)
+	}
 	// What is not of S/MIME, whatever its class says, is read like any other message.
 	got = nativetest.Markdown(t, reader(), extract.MSG, sent("IPM.Note.SMIME", "Some words that are not of S/MIME"))
 	if want := "# S\n\n" + head + date + "Text of S.\n\n## smime.p7m\n\nSome words that are not of S/MIME\n"; got != want {
