@@ -118,6 +118,9 @@ func TestText(t *testing.T) {
 	}
 }
 
+// pkcs7 is the start of the object identifiers of PKCS #7 in DER.
+const pkcs7 = "\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07"
+
 func TestAttachments(t *testing.T) {
 	t.Parallel()
 	inner := "Subject: Inner\nFrom: b@example.com\n\nInner text."
@@ -150,6 +153,14 @@ func TestAttachments(t *testing.T) {
 			"x.docx (the file is damaged",
 		},
 		"encrypted inner": {"Content-Type: multipart/encrypted; boundary=c\n\n--c--", "", "it is encrypted"},
+		"an envelope that states nothing": {
+			strings.Replace(attach("smime.p7m", []byte("\x30\x80"+pkcs7+"\x03\xA0\x80")), "application/octet-stream", "application/pkcs7-mime", 1),
+			"", "it is encrypted",
+		},
+		"an envelope that is signed": {
+			strings.Replace(attach("smime.p7m", []byte("\x30\x80"+pkcs7+"\x02\xA0\x80")), "application/octet-stream", "application/pkcs7-mime", 1),
+			"Attachment: smime.p7m\n", "signed or encrypted as a whole",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -73,8 +73,10 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	kind, params := h.contentType()
 	name := h.fileName()
 	switch {
-	case kind == "multipart/encrypted", strings.HasSuffix(kind, "pkcs7-mime") && params["smime-type"] != "signed-data":
+	case kind == "multipart/encrypted":
 		return w.sealed(depth)
+	case strings.HasSuffix(kind, "pkcs7-mime"):
+		return w.envelope(h, params["smime-type"], r, name, depth)
 	case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "":
 		return w.multipart(kind, params["boundary"], r, depth)
 	case kind == "message/rfc822" || kind == "message/global":
@@ -89,7 +91,7 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	case decorative(h, kind):
 		return nil
 	}
-	return w.attachment(h, r, name, depth)
+	return w.attachment(transferred(h, r), name, depth)
 }
 
 // isBody reports whether a part is text to show rather than a file. A part with a name is shown only if it is
