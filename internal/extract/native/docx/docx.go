@@ -112,11 +112,12 @@ type reader struct {
 	fields    []field                  // open complex fields, innermost last
 	read      map[string]bool          // parts with charts, diagrams and imported documents; each is read once
 	imports   imports
-	held      int    // cells and blocks within the current block of the main text, or the current note
-	title     string // of the first paragraph in the style Title
-	dropped   string // the large first letter of the next paragraph
-	titled    bool   // headings nest under a title
-	main      bool   // what is read is the main text: not a note, a cell or a text box
+	held      int        // cells and blocks within the current block of the main text, or the current note
+	title     string     // of the first paragraph in the style Title
+	dropped   string     // the large first letter of the next paragraph
+	begun     *paragraph // has the text so far of the next paragraph; nil: there is none
+	titled    bool       // headings nest under a title
+	main      bool       // what is read is the main text: not a note, a cell or a text box
 }
 
 // document reads the main part.

@@ -18,22 +18,27 @@ const maxDrop = 16
 
 // paragraph is a w:p being read.
 type paragraph struct {
-	style    string
-	numbers  numbers
-	outline  *int
+	mark
 	text     symbol.Line
 	links    extract.Linker
 	formula  int             // where the last formula ends; 0: there is none
 	boxes    []extract.Block // text boxes anchored in it
 	font     font            // of the run being read
 	full     font            // with what the style of its characters sets
-	hidden   bool            // by its style
-	deleted  bool            // its mark is: without a text, the paragraph is not there
 	typed    bool            // all of it is in the letters of a typewriter
-	drop     bool            // a large first letter of the next paragraph (w:dropCap)
 	seen     []font          // different ones of its text
 	set      flow.Look
 	resolved style // once it is finished
+}
+
+// mark is what the mark of a paragraph holds: its properties.
+type mark struct {
+	style   string
+	numbers numbers
+	outline *int
+	hidden  bool // by its style
+	drop    bool // the paragraph is a large first letter of the next one (w:dropCap)
+	deleted bool // by a tracked change: the text begins the next paragraph
 }
 
 // blocks reads the block-level children of an element (17.2.2) and passes each block to emit.
@@ -66,6 +71,9 @@ func (r *reader) story(emit extract.Emit) error {
 	if err := r.blocks(emit); err != nil {
 		return err
 	}
+	if err := r.rest(emit); err != nil {
+		return err
+	}
 	text := strings.TrimSpace(r.dropped)
 	r.dropped = ""
 	if text == "" {
@@ -85,11 +93,13 @@ func dropped(text string) string {
 }
 
 func (r *reader) paragraph(emit extract.Emit) error {
-	p := &paragraph{typed: true}
+	p := cmp.Or(r.begun, &paragraph{typed: true})
+	r.begun = nil
+	p.mark = mark{}
 	p.text.WriteString(r.dropped)
 	r.dropped = ""
 	if target := r.linkedField(); target != "" { // its field began in an earlier paragraph
-		p.links.Begin(target, 0)
+		p.links.Begin(target, p.text.Len())
 	}
 	if err := r.inline(p); err != nil {
 		return err
@@ -97,10 +107,28 @@ func (r *reader) paragraph(emit extract.Emit) error {
 	for i := range r.fields { // an instruction ends with its paragraph at the latest
 		r.fields[i].result = true
 	}
+	if p.deleted {
+		r.begun = p
+		return nil
+	}
 	if p.drop && p.text.Len() <= maxDrop {
 		r.dropped = dropped(p.text.String())
 		p.text.Reset()
 	}
+	return r.end(p, emit)
+}
+
+// rest emits the text of a paragraph whose mark is deleted, and that no other paragraph follows.
+func (r *reader) rest(emit extract.Emit) error {
+	p := r.begun
+	if r.begun = nil; p == nil {
+		return nil
+	}
+	return r.end(p, emit)
+}
+
+// end emits a paragraph and what is anchored in it.
+func (r *reader) end(p *paragraph, emit extract.Emit) error {
 	for i, b := range append(r.finish(p), p.boxes...) {
 		if r.main && i == 0 && (p.typed || r.out.Looks()) {
 			r.out.Set(r.look(p))

@@ -24,7 +24,7 @@ func TestDeletedNumbers(t *testing.T) {
 		{"deleted", item(`<w:del/>`, deleted), "1. a\n2. b\n"},
 		{"moved away", item(`<w:moveFrom/>`, `<w:moveFrom><w:r><w:t>gone</w:t></w:r></w:moveFrom>`), "1. a\n2. b\n"},
 		{"its text deleted, not its mark", item("", deleted), "1. a\n3. b\n"},
-		{"its mark deleted, not its text", item(`<w:del/>`, text), "1. a\n2. kept\n3. b\n"},
+		{"its mark deleted, not its text", item(`<w:del/>`, text+deleted), "1. a\n2. keptb\n"},
 		{"inserted", item(`<w:ins/>`, text), "1. a\n2. kept\n3. b\n"},
 		{"empty", item("", ""), "1. a\n3. b\n"},
 		{"a deleted row", row(`<w:del/>`), "1. a\n" + table + "\n2. b\n"},
@@ -32,6 +32,30 @@ func TestDeletedNumbers(t *testing.T) {
 	} {
 		got := nativetest.Markdown(t, docx.New(nil), extract.DOCX, document(t, li("2", "0", "a")+tt.between+li("2", "0", "b")))
 		if got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
+		}
+	}
+}
+
+// TestJoined: a paragraph whose mark is deleted is one with the next, which has its style and list.
+func TestJoined(t *testing.T) {
+	t.Parallel()
+	joined := func(text string) string {
+		return `<w:p><w:pPr><w:pStyle w:val="berschrift2"/><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t xml:space="preserve">` + text + `</w:t></w:r></w:p>`
+	}
+	link := `<w:p><w:hyperlink w:anchor="x"><w:r><w:t>link</w:t></w:r></w:hyperlink></w:p>`
+	for _, tt := range []struct{ what, body, want string }{
+		{"with the next", joined("The quick ") + p("", "dog") + p("", "End."), "The quick dog\n\nEnd.\n"},
+		{"several", joined("a") + joined("b") + p("Kapitel", "c"), "## abc\n"},
+		{"with a link", joined("a ") + link, "a [link](#x)\n"},
+		{"at the end", p("", "a") + joined("b"), "a\n\n## b\n"},
+		{"before a table", joined("a") + `<w:tbl><w:tr>` + tc("", p("", "b")) + tc("", p("", "c")) + `</w:tr></w:tbl>`, "## a\n\n| b | c |\n| - | - |\n"},
+		{
+			"at the end of a cell", `<w:tbl><w:tr>` + tc("", p("", "a")+joined("b")) + tc("", p("", "c")) + `</w:tr></w:tbl>`,
+			"| a b | c |\n| - | - |\n",
+		},
+	} {
+		if got := nativetest.Markdown(t, docx.New(nil), extract.DOCX, document(t, tt.body)); got != tt.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
 		}
 	}

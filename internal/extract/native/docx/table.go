@@ -45,6 +45,9 @@ type row struct {
 
 // table reads a w:tbl. A table with a single cell is a frame around its content and is emitted as such.
 func (r *reader) table(emit extract.Emit) error {
+	if err := r.rest(emit); err != nil {
+		return err
+	}
 	t := &table{out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
 	main := r.main
 	r.main = false
@@ -197,6 +200,9 @@ func (r *reader) cell(t *table, w *row) error {
 		}
 		return r.cellContent(start, r.into(&blocks))
 	}, nil)
+	if err == nil {
+		err = r.rest(r.into(&blocks))
+	}
 	if err != nil {
 		return err
 	}
