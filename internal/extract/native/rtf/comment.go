@@ -19,7 +19,7 @@ func (r *reader) comment() {
 		r.to = skipped
 		return
 	}
-	author, hidden := r.commenter, r.hidden
+	author, hidden := r.commenter, r.hidden || r.gone
 	r.commenter = ""
 	r.within(func(blocks []extract.Block) error {
 		text := ooxml.Comment(author, "", extract.CellOf(blocks).Text)

@@ -160,7 +160,7 @@ func (r *reader) within(then func([]extract.Block) error) {
 		blocks = append(blocks, b)
 		return nil
 	}}
-	r.to, r.par, r.hidden = body, plain, false
+	r.to, r.par, r.hidden, r.gone = body, plain, false, false
 	r.end = func() error {
 		if err := r.endParagraph(); err != nil {
 			return err
@@ -175,7 +175,7 @@ func (r *reader) within(then func([]extract.Block) error) {
 
 // note reads a \footnote at its reference. Its text follows the block.
 func (r *reader) note() {
-	hidden := r.hidden
+	hidden := r.hidden || r.gone
 	r.within(func(blocks []extract.Block) error {
 		note := extract.CellOf(blocks)
 		if note.Text == "" || hidden {

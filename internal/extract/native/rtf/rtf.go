@@ -85,7 +85,8 @@ type group struct {
 	nested bool // within \*\nesttableprops
 	font   int
 	uc     int  // \uc: replacement characters that follow a \u
-	hidden bool // \v, \deleted, \mvf (moved from here)
+	hidden bool // \v
+	gone   bool // \deleted, or moved away: \mvf
 	bold   bool // \b
 	size   int  // \fs, in half points
 	mark   bool // \super, \sub

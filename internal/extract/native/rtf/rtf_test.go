@@ -53,6 +53,11 @@ func TestExtract(t *testing.T) {
 		{"a symbol font", `{\f1 a = 5 \'b7}`, "α = 5 •\n"},
 		{"characters", `a\tab b\line c\~d\_e\-f\{\}\\\lquote g\rquote\emdash h\'`, "a b  \nc d-ef{}\\\\‘g’—h\n"},
 		{"groups without text", `a{\v secret}{\deleted gone}{\mvf\mvauth1 moved}{\*\unknown no{x}}{\pict\bin3 }}}00}{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}{\xe no}b\v0`, "alinkb\n"},
+		{"a deleted end of a paragraph", `\pard\s1 A {\deleted gone\par\pard more }\pard b{\v \deleted c\v0 d}\par e\par`, "A b\n\ne\n"},
+		{
+			"deleted items of a list", `\pard{\listtext 1.\tab}\ls1 a\par{\listtext 2.\tab}{\deleted gone\par}{\listtext 2.\tab}b{\deleted\par}\pard c\par`,
+			"1. a\n\nbc\n",
+		},
 		{"a star within a group", `a {\b bold\*\unknown  text} and {\i\*\unknown{\*\gone x} more}`, "a bold text and  more\n"},
 		{"two versions of a text", `{\upr{no}{\*\ud yes {x}}}!`, "yes x!\n"},
 		{"labels of lists", `\pard\ls1{\listtext\pard\plain\f1\'b7\tab}\ls1 a\par{\listtext\tab 1.)\tab}\pard\ls1\ilvl1 b\par{\pntext\f0 2.\tab}c\par\pard d\par`, "- a\n    - 1.) b\n    2. c\n\nd\n"},

@@ -129,7 +129,7 @@ func (r *reader) see(text string) {
 func (r *reader) put(text string) error {
 	switch r.to {
 	case body:
-		if r.hidden {
+		if r.hidden || r.gone {
 			return nil
 		}
 		r.see(text)

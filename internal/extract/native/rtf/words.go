@@ -147,7 +147,7 @@ func (r *reader) format(t token) error {
 	case "f":
 		r.font = t.number
 	case "plain":
-		r.font, r.hidden, r.bold, r.size = r.deff, false, false, standardSize
+		r.font, r.hidden, r.gone, r.bold, r.size = r.deff, false, false, false, standardSize
 		r.mark, r.raised = false, false
 	case "b":
 		r.bold = !t.off()
@@ -158,8 +158,10 @@ func (r *reader) format(t token) error {
 		r.raised = r.mark && t.word == "super"
 	case "nosupersub":
 		r.mark, r.raised = false, false
-	case "v", "deleted", "mvf":
+	case "v":
 		r.hidden = !t.off()
+	case "deleted", "mvf":
+		r.gone = !t.off()
 	case "pard":
 		r.par = plain
 	case "s":
@@ -175,6 +177,10 @@ func (r *reader) format(t token) error {
 	case "itap":
 		r.par.depth = min(max(t.number, 0), maxNesting)
 	case "par", "sect", "page", "column":
+		if r.to == body && r.gone { // what is left of the paragraph begins the next one
+			r.story.label, r.story.labeled = "", false
+			return nil
+		}
 		if r.to == body {
 			return r.endParagraph()
 		}
