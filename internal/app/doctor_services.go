@@ -9,6 +9,7 @@ import (
 	"time"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/doctor"
@@ -69,6 +70,10 @@ func (d *opening) container(cfg config.Config) {
 			return nil, errors.New("this kind of container does not support probing of rights")
 		}
 		return b, nil
+	}
+	if cfg.BlobBackend == config.BlobDir && d.o.CacheDir != "" {
+		const most = 2000 // files and folders
+		d.worker.Folder = func(ctx context.Context) (string, error) { return dir.New(cfg.BlobDir).Denied(ctx, most) }
 	}
 }
 

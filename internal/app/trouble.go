@@ -94,7 +94,7 @@ func (t *Tenant) NextQueues(err error) string {
 // NextContainer says what to do when the container, or the folder in its place, fails.
 func (t *Tenant) NextContainer() string {
 	if t.Config.BlobBackend == config.BlobDir {
-		return "check BLOB_DIR: is the folder there, and writable to this user?"
+		return "check BLOB_DIR: is the folder there (the worker makes it when it starts), and writable to this user?"
 	}
 	return t.nextStorage()
 }

@@ -108,7 +108,7 @@ func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submissi
 func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueued, error) {
 	done := enqueued{ID: l.task.ID, Type: string(l.task.Type)}
 	if l.upload != "" {
-		if err := upload(ctx, t, l.upload, l.blob); err != nil {
+		if err := p.upload(ctx, t, l.upload, l.blob); err != nil {
 			return done, err
 		}
 		done.Blob = l.blob
@@ -145,14 +145,17 @@ func submit(ctx context.Context, t *app.Tenant, what task.Task) (store.SubmitAns
 	return answer, err
 }
 
-func upload(ctx context.Context, t *app.Tenant, path, name string) error {
+// upload makes the container when it is missing, but no folder for a worker that is another user: it would be this user's.
+func (p *program) upload(ctx context.Context, t *app.Tenant, path, name string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fileError("upload", path, err)
 	}
 	defer f.Close()
-	if err := t.Bucket.Ensure(ctx); err != nil {
-		return &failure{"create the container " + t.ContainerName(), t.NextContainer(), err}
+	if p.tenant == "" || t.Config.BlobBackend != config.BlobDir {
+		if err := t.Bucket.Ensure(ctx); err != nil {
+			return &failure{"create the container " + t.ContainerName(), t.NextContainer(), err}
+		}
 	}
 	contentType := mime.TypeByExtension(filepath.Ext(path))
 	if contentType == "" {

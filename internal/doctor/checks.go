@@ -67,10 +67,14 @@ func Checks() []Check {
 			"a message that is hidden from the start, and deleted at once; if the doctor dies in between, " +
 				"it expires after 5 minutes, one second after it becomes visible", "4 operations",
 		},
-		{"container", Container, "Get Container Properties", nothing, "1 operation"},
+		{
+			"container", Container, "Get Container Properties; of a folder (BLOB_DIR) of a tenant of the machine, as root, whether its " +
+				"owner may use it and what is in it, of which 2,000 files and folders are looked at", nothing, "1 operation",
+		},
 		{
 			"container create", Container, "Create Container",
-			"creates the container when it is missing, as the worker does at its start; not with --no-create",
+			"creates the container when it is missing, as the worker does at its start; not with --no-create, nor the folder of a " +
+				"tenant of the machine",
 			"1 operation",
 		},
 		{

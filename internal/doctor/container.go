@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
@@ -20,6 +21,9 @@ func container(ctx context.Context, w *Worker) []Result {
 	b, err := w.Bucket(ctx)
 	if err != nil {
 		return append([]Result{failed("container", err, "")}, skipped(Container, "the account can't be opened")[1:]...)
+	}
+	if w.Folder != nil {
+		return w.folder(ctx, b)
 	}
 	exists := w.within(ctx, b.Exists)
 	absent := errors.Is(exists, blob.ErrNotFound)
@@ -58,6 +62,34 @@ func container(ctx context.Context, w *Worker) []Result {
 		results = append(results, ok("container create", "it may be created"))
 	}
 	return append(results, w.writeAndRead(ctx, b)...)
+}
+
+// folder checks a folder of documents for a worker that is another user. It does not make the folder, which would be this
+// user's.
+func (w *Worker) folder(ctx context.Context, b Bucket) []Result {
+	first := Result{Check: "container"}
+	if os.Geteuid() != 0 {
+		return skipped(Container, "the folder is the worker's: only root sees what that user may do there")
+	}
+	denied := ""
+	err := w.within(ctx, func(ctx context.Context) (err error) {
+		denied, err = w.Folder(ctx)
+		return err
+	})
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		first.State, first.Seen, first.Remedy = Warn, "it does not exist", "the worker makes it when it starts: start the worker"
+		return append([]Result{first}, skipped(Container, "there is no folder")[1:]...)
+	case err != nil:
+		first = failed("container", err, "")
+	case denied != "":
+		first.State, first.Class, first.Seen = Fail, Permission, denied+": the worker can't use it"
+		first.Remedy = "give it to the worker's user or its group: docs/postgres-queue.md"
+	default:
+		first = ok("container", "it exists, and its owner may use it")
+	}
+	created := Result{Check: "container create", State: Skipped, Seen: "the worker makes the folder"}
+	return append([]Result{first, created}, w.writeAndRead(ctx, b)...)
 }
 
 // writeAndRead writes a blob twice, because the right to create does not include overwriting, reads it and removes it.

@@ -33,10 +33,13 @@ type Worker struct {
 	Queues    func(context.Context) ([]queue.Probing, error)
 	Container string // AZURE_STORAGE_CONTAINER
 	Bucket    func(context.Context) (Bucket, error)
-	Grant     func(r azure.Right, on string) string // how to grant a right of the storage account
-	Store     func(context.Context) (store.Examiner, error)
-	Vectors   int    // EMBEDDING_DIMENSIONS
-	Model     string // that embeds; empty: not known
+	// Folder returns what in the folder of the documents another user's worker can't use, and why; empty: there is nothing.
+	// Nil: the documents are in Azure, or the worker is this user's.
+	Folder  func(context.Context) (string, error)
+	Grant   func(r azure.Right, on string) string // how to grant a right of the storage account
+	Store   func(context.Context) (store.Examiner, error)
+	Vectors int    // EMBEDDING_DIMENSIONS
+	Model   string // that embeds; empty: not known
 	// NextDatabase says what to do when the database does not answer, with its address; empty: without.
 	NextDatabase string
 	Embedder     func(context.Context) (llm.Embedder, error)

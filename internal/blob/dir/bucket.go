@@ -143,7 +143,7 @@ func (b *Bucket) put(
 	}
 	defer root.Close()
 	for _, folder := range []string{unfinished, path.Dir(name)} {
-		if err := root.MkdirAll(folder, 0o750); err != nil {
+		if err := makeFolders(root, folder); err != nil {
 			return blob.Properties{}, trouble(doing, err)
 		}
 	}
@@ -152,6 +152,7 @@ func (b *Bucket) put(
 	if err != nil {
 		return blob.Properties{}, trouble(doing, err)
 	}
+	inherit(root, temporary)
 	_, err = io.Copy(file, &contextReader{ctx, body})
 	if err == nil {
 		err = file.Sync()
