@@ -139,27 +139,30 @@ func (w *work) name() string { return fmt.Sprintf("exports/%s.%s", w.call.Task.I
 // canSign finds out before any work whether an address can be signed.
 func (w *work) canSign(ctx context.Context) error {
 	_, err := w.sign(ctx)
-	if errors.Is(err, blob.ErrUnsigned) {
-		return &taskerr.Error{
-			Class: taskerr.ValidationError, Code: "EXPORT_CANNOT_SIGN", Cause: err,
-			Message: "the worker's storage account can't sign an address for the file, and EXPORT_URL_HOURS is not 0",
-			Hint: "set AZURE_STORAGE_CONNECTION_STRING with the account's key, or AZURE_STORAGE_ACCOUNT with an identity; or set " +
-				"EXPORT_URL_HOURS=0: results name the blob then, and have no address",
-		}
-	}
 	return err
 }
 
 // sign signs an address of the file; a zero one if none is to be made.
-func (w *work) sign(ctx context.Context) (blob.Download, error) {
+func (w *work) sign(ctx context.Context) (address blob.Download, err error) {
 	if w.deps.Address == 0 {
 		return blob.Download{}, nil
 	}
-	signer, ok := w.deps.Bucket.(blob.Signer)
-	if !ok {
-		return blob.Download{}, blob.ErrUnsigned
+	err = blob.ErrUnsigned
+	if signer, ok := w.deps.Bucket.(blob.Signer); ok {
+		address, err = signer.SignDownload(ctx, w.name(), w.deps.Address)
 	}
-	return signer.SignDownload(ctx, w.name(), w.deps.Address)
+	if !errors.Is(err, blob.ErrUnsigned) {
+		return address, err
+	}
+	hint := "set AZURE_STORAGE_CONNECTION_STRING with the account's key, or AZURE_STORAGE_ACCOUNT with an identity"
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Hint != "" {
+		hint = e.Hint
+	}
+	return blob.Download{}, &taskerr.Error{
+		Class: taskerr.ValidationError, Code: "EXPORT_CANNOT_SIGN", Cause: err,
+		Message: "the worker's storage account can't sign an address for the file, and EXPORT_URL_HOURS is not 0",
+		Hint:    hint + "; or set EXPORT_URL_HOURS=0: results name the blob then, and have no address",
+	}
 }
 
 // write writes the file.

@@ -162,15 +162,21 @@ func TestCannotSign(t *testing.T) {
 	putDeck(b, "decks/x.json", nil)
 	d := deps(b)
 	bucket := &signing{Bucket: b.Bucket, err: blob.ErrUnsigned}
-	for _, d.Bucket = range []blob.Bucket{bucket, b.Bucket} {
+	denied := &signing{Bucket: b.Bucket, err: &taskerr.Error{
+		Class: taskerr.ValidationError, Dependency: taskerr.Storage, Hint: "grant the right to sign", Cause: blob.ErrUnsigned,
+	}}
+	for _, d.Bucket = range []blob.Bucket{bucket, b.Bucket, denied} {
 		call := b.Begin(`{"blob":"decks/x.json"}`, task.Hints{})
 		_, err := export.New(d).Handle(t.Context(), call)
 		e := taskerr.Classify(err)
 		if err == nil || e.Code != "EXPORT_CANNOT_SIGN" || e.Class != taskerr.ValidationError || !strings.Contains(e.Hint, "EXPORT_URL_HOURS=0") {
 			t.Errorf("%v", err)
 		}
+		if e.Dependency != "" || d.Bucket == denied && !strings.Contains(e.Hint, denied.err.(*taskerr.Error).Hint) {
+			t.Errorf("the hint is %q, the dependency %q", e.Hint, e.Dependency)
+		}
 	}
-	if bucket.calls > 0 {
+	if bucket.calls+denied.calls > 0 {
 		t.Error("the deck was read before")
 	}
 	d.Address = 0

@@ -71,6 +71,9 @@ func (d *opening) container(cfg config.Config) {
 		}
 		return b, nil
 	}
+	if worker, err := d.o.Load(config.Tenant | config.Blob | config.Worker); err == nil {
+		d.worker.Sign = worker.ExportURL
+	}
 	if cfg.BlobBackend == config.BlobDir && d.o.CacheDir != "" {
 		const most = 2000 // files and folders
 		d.worker.Folder = func(ctx context.Context) (string, error) { return dir.New(cfg.BlobDir).Denied(ctx, most) }

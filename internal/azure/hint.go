@@ -26,7 +26,7 @@ var (
 			`(of Microsoft.Storage/storageAccounts/blobServices/containers; containers/write too when it is to create the container) on the container: ` +
 			`"Storage Blob Data Contributor", or a custom role of just these`,
 	}
-	signatureRights = map[Service]string{Queue: "rpua (read, process, update, add)", Blob: "rcw (read, create, write)"}
+	signatureRights = map[Service]string{Queue: "rpua (read, process, update, add)", Blob: "rcwl (read, create, write, list)"}
 )
 
 // explainAnswer explains a request that Azure answered with an error.

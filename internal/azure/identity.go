@@ -28,6 +28,11 @@ func FromIdentity(account string) (*Credentials, error) {
 	if err != nil {
 		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: no identity to use it with: %w", err)
 	}
+	return FromToken(account, token, how)
+}
+
+// FromToken uses an identity whose tokens token gives. how says in messages how the worker authenticates.
+func FromToken(account string, token azcore.TokenCredential, how string) (*Credentials, error) {
 	endpoints, err := endpointsOf(map[string]string{"accountname": account})
 	if err != nil {
 		return nil, err

@@ -9,44 +9,55 @@ import (
 // Sources: https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory (permissions for
 // data operations) and .../create-account-sas (account SAS permissions by operation).
 type Right struct {
-	Service  Service
-	Doing    string // what the worker uses it for
-	Action   string // of Azure's roles, below Microsoft.Storage/storageAccounts/
-	Data     bool   // it is a data action
-	SAS      string // the letter of an account's shared access signature (sp)
-	Optional bool   // the worker runs without it
+	Service Service
+	Doing   string // what the worker uses it for
+	Action  string // of Azure's roles, below Microsoft.Storage/storageAccounts/
+	Data    bool   // it is a data action
+	SAS     string // the letter of an account's shared access signature (sp); empty: none gives the right
+	Without string // how the worker runs without it; empty: it doesn't
 }
+
+const createYourself = "or create them yourself: the worker then needs no such right"
 
 // The rights of the worker. The custom role in packaging/azure holds exactly these.
 var (
-	QueueMetadata = Right{Queue, "read how many messages a queue has", "queueServices/queues/read", false, "r", false}
-	QueueCreate   = Right{Queue, "create a queue that is missing", "queueServices/queues/write", false, "c", true}
+	QueueMetadata = Right{Queue, "read how many messages a queue has", "queueServices/queues/read", false, "r", ""}
+	QueueCreate   = Right{Queue, "create a queue that is missing", "queueServices/queues/write", false, "c", createYourself}
 	QueuePeek     = Right{
-		Queue, "see whether messages wait, without taking one", "queueServices/queues/messages/read", true, "r", false,
+		Queue, "see whether messages wait, without taking one", "queueServices/queues/messages/read", true, "r", "",
 	}
-	QueueReceive = Right{Queue, "receive messages", "queueServices/queues/messages/process/action", true, "p", false}
+	QueueReceive = Right{Queue, "receive messages", "queueServices/queues/messages/process/action", true, "p", ""}
 	QueueUpdate  = Right{
-		Queue, "update messages: renew and release leases", "queueServices/queues/messages/write", true, "u", false,
+		Queue, "update messages: renew and release leases", "queueServices/queues/messages/write", true, "u", "",
 	}
-	QueueDelete = Right{Queue, "delete messages", "queueServices/queues/messages/delete", true, "p", false}
+	QueueDelete = Right{Queue, "delete messages", "queueServices/queues/messages/delete", true, "p", ""}
 	QueuePut    = Right{
 		Queue, "put messages: dead letters, replays, what is enqueued", "queueServices/queues/messages/add/action",
-		true, "a", false,
+		true, "a", "",
 	}
 
 	ContainerRead = Right{
-		Blob, "look whether the container exists", "blobServices/containers/read", false, "r", false,
+		Blob, "look whether the container exists", "blobServices/containers/read", false, "r", "",
 	}
 	ContainerCreate = Right{
-		Blob, "create the container when it is missing", "blobServices/containers/write", false, "c", true,
+		Blob, "create the container when it is missing", "blobServices/containers/write", false, "c", createYourself,
 	}
-	BlobRead  = Right{Blob, "read documents", "blobServices/containers/blobs/read", true, "r", false}
+	BlobRead = Right{Blob, "read documents", "blobServices/containers/blobs/read", true, "r", ""}
+	BlobList = Right{
+		Blob, "list the blobs of a prefix, of a deck that is to be purged, and old messages that were too large for a queue",
+		"blobServices/containers/blobs/read", true, "l",
+		"everything but tasks with a prefix, those that purge, and the removal of old messages works without it",
+	}
 	BlobWrite = Right{
-		Blob, "write and overwrite derived documents", "blobServices/containers/blobs/write", true, "w", false,
+		Blob, "write and overwrite derived documents", "blobServices/containers/blobs/write", true, "w", "",
 	}
 	BlobDelete = Right{
 		Blob, "delete derived documents, when a task asks to purge them, and old messages that were too large for a queue",
-		"blobServices/containers/blobs/delete", true, "d", true,
+		"blobServices/containers/blobs/delete", true, "d", "everything but tasks that purge works without it",
+	}
+	BlobSign = Right{
+		Blob, "sign addresses of exported files, and to upload to", "blobServices/generateUserDelegationKey/action", false, "",
+		"or set EXPORT_URL_HOURS=0: results of exports name the blob then, and have no address",
 	}
 )
 
@@ -54,7 +65,7 @@ var (
 func Rights() []Right {
 	return []Right{
 		QueueMetadata, QueueCreate, QueuePeek, QueueReceive, QueueUpdate, QueueDelete, QueuePut,
-		ContainerRead, ContainerCreate, BlobRead, BlobWrite, BlobDelete,
+		ContainerRead, ContainerCreate, BlobRead, BlobList, BlobWrite, BlobDelete, BlobSign,
 	}
 }
 
@@ -65,7 +76,7 @@ func (r Right) ActionName() string { return "Microsoft.Storage/storageAccounts/"
 const (
 	// RoleName is the name of the custom role in packaging/azure/async-worker-role.json.
 	RoleName  = "async-worker tenant"
-	sasRights = "rwdacup" // all letters of Rights
+	sasRights = "rwdlacup" // all letters of Rights
 )
 
 var builtIn = map[Service]string{Queue: "Storage Queue Data Contributor", Blob: "Storage Blob Data Contributor"}
@@ -77,6 +88,10 @@ func (c *Credentials) Grant(r Right, on string) string {
 		account = "ACCOUNT"
 	}
 	switch {
+	case c.token != nil && r == BlobSign: // an assignment on a container does not give it
+		return fmt.Sprintf(`the identity lacks the action %s on the account: az role assignment create --assignee PRINCIPAL_ID `+
+			`--role "Storage Blob Delegator" --scope "$(az storage account show --name %s --query id --output tsv)". `+
+			`It works after up to ten minutes`, r.ActionName(), account)
 	case c.token != nil:
 		kind := "action"
 		if r.Data {
@@ -94,6 +109,8 @@ func (c *Credentials) Grant(r Right, on string) string {
 			"refuses it: " +
 			"az storage account show --name " + account +
 			` --query "{keys: allowSharedKeyAccess, network: networkRuleSet}"`
+	case r == BlobSign:
+		return "a shared access signature can't sign: use the account's key, or an identity (AZURE_STORAGE_ACCOUNT)"
 	default:
 		return fmt.Sprintf("the shared access signature lacks %s, or is not for this service or type of resource%s: "+
 			"az storage account generate-sas --account-name %s "+

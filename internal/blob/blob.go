@@ -76,10 +76,10 @@ type Download struct {
 // Signer is a Bucket that signs addresses.
 type Signer interface {
 	// SignDownload returns an address of the named blob, which need not exist yet, for at least d from now on. It returns
-	// ErrUnsigned if the bucket's credentials are a signature themselves.
+	// ErrUnsigned if the bucket's credentials are a signature themselves, or may not sign.
 	SignDownload(ctx context.Context, name string, d time.Duration) (Download, error)
 	// SignUpload returns an address that creates the named blob, and overwrites none, for d from now on. It returns
-	// ErrUnsigned if the bucket's credentials are a signature themselves.
+	// ErrUnsigned if the bucket's credentials are a signature themselves, or may not sign.
 	SignUpload(ctx context.Context, name, contentType string, d time.Duration) (Upload, error)
 }
 

@@ -58,9 +58,9 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 	if sick, code := w.sick(t, w.env(), only...); code != exitOK || len(sick) != 0 {
 		t.Fatalf("exit %d: %+v", code, sick)
 	}
-	all := "rwdacup"
+	all := "rwdlacup"
 	if sick, code := w.sick(t, w.env("AZURE_STORAGE_CONNECTION_STRING="+w.signed(t, all)), only...); code != exitOK ||
-		len(sick) != 0 {
+		names(sick) != "warn blob sign" || !strings.Contains(sick["blob sign"].Remedy, "EXPORT_URL_HOURS=0") {
 		t.Fatalf("with %s: exit %d: %+v", all, code, sick)
 	}
 	for letter, want := range map[string]string{
@@ -70,9 +70,10 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 		"p": "fail queue delete, fail queue receive",
 		"w": "fail blob write",
 		"d": "warn blob delete",
+		"l": "warn blob list",
 	} {
 		w.sick(t, w.env(), only...) // the key may delete: c is a right to write what isn't there
-		sick, code := w.sick(t, w.env("AZURE_STORAGE_CONNECTION_STRING="+
+		sick, code := w.sick(t, w.env("EXPORT_URL_HOURS=0", "AZURE_STORAGE_CONNECTION_STRING="+
 			w.signed(t, strings.Replace(all, letter, "", 1))), only...)
 		exit := exitPermission
 		if strings.HasPrefix(want, "warn") {
@@ -102,6 +103,8 @@ func rightOf(r *http.Request) azure.Right {
 		switch {
 		case q.Get("restype") == "container" && r.Method == http.MethodPut:
 			return azure.ContainerCreate
+		case q.Get("comp") == "list":
+			return azure.BlobList
 		case q.Get("restype") == "container":
 			return azure.ContainerRead
 		case r.Method == http.MethodPut:
@@ -181,14 +184,15 @@ func TestDoctorNamesEachOperation(t *testing.T) {
 		azure.QueueDelete.Action: "fail queue delete",
 		azure.QueuePut.Action:    "fail queue put", azure.ContainerRead.Action: "warn container",
 		azure.ContainerCreate.Action: "warn container create",
-		azure.BlobRead.Action:        "fail blob read", azure.BlobWrite.Action: "fail blob write",
+		azure.BlobRead.Action:        "fail blob read, warn blob list", azure.BlobWrite.Action: "fail blob write",
 		azure.BlobDelete.Action: "warn blob delete",
+		azure.BlobSign.Action:   "", // a key signs here
 	}
 	for _, right := range azure.Rights() {
 		g.refuse.Store(&right)
 		sick, code := w.sick(t, env, only...)
 		want, exit := checks[right.Action], exitPermission
-		if strings.HasPrefix(want, "warn") {
+		if !strings.HasPrefix(want, "fail") {
 			exit = exitOK
 		}
 		if names(sick) != want || code != exit {

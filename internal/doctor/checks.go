@@ -86,6 +86,14 @@ func Checks() []Check {
 			"blob delete", Container, "Delete Blob, of what was written; the worker does so only for a task that purges",
 			nothing, "1 operation",
 		},
+		{
+			"blob list", Container, "List Blobs, of what was written; the worker does so only for a task with a prefix or that purges, and " +
+				"for old messages", nothing, "1 operation",
+		},
+		{
+			"blob sign", Container, "Get User Delegation Key, with an identity; else a signature is made here; not if EXPORT_URL_HOURS is 0",
+			nothing, "1 operation",
+		},
 		{"store", Store, "the database answers, and the key belongs to this client", nothing, "1 call"},
 		{"store schema", Store, "the schema's version, vectors' width and pgvector's schema; whether other roles " +
 			"may create things in the schema", nothing, "the same call (aw_examine)"},

@@ -113,9 +113,16 @@ func (w *Worker) writeAndRead(ctx context.Context, b Bucket) []Result {
 		}
 		return errors.Join(err, body.Close())
 	})
+	listed := w.within(ctx, func(ctx context.Context) (err error) {
+		for _, problem := range b.List(ctx, ProbeBlob) {
+			err = errors.Join(err, problem)
+		}
+		return err
+	})
 	removed := w.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return b.Remove(ctx, ProbeBlob) })
 	results := []Result{
 		ok("blob write", "written, overwritten"), ok("blob read", "the same was read"), ok("blob delete", "removed"),
+		ok("blob list", "listed"), w.signs(ctx, b),
 	}
 	if written != nil {
 		results[0] = w.refused("blob write", azure.BlobWrite, w.Container, written)
@@ -130,5 +137,32 @@ func (w *Worker) writeAndRead(ctx context.Context, b Bucket) []Result {
 		results[2] = w.refused("blob delete", azure.BlobDelete, w.Container, removed)
 		results[2].Seen += "; " + ProbeBlob + " stays"
 	}
+	if listed != nil {
+		results[3] = w.refused("blob list", azure.BlobList, w.Container, listed)
+	}
 	return results
+}
+
+// signs checks the right to sign addresses, where exports have them.
+func (w *Worker) signs(ctx context.Context, b Bucket) Result {
+	const check = "blob sign"
+	signer, can := b.(blob.Signer)
+	if w.Sign == 0 || !can {
+		return Result{Check: check, State: Skipped, Seen: "exported files get no address: EXPORT_URL_HOURS is 0"}
+	}
+	err := w.within(ctx, func(ctx context.Context) error {
+		_, err := signer.SignDownload(ctx, ProbeBlob, w.Sign)
+		return err
+	})
+	_, answered := errors.AsType[*azure.Problem](err)
+	switch {
+	case err == nil:
+		return ok(check, "an address was signed")
+	case errors.Is(err, blob.ErrUnsigned) && !answered:
+		return Result{
+			Check: check, State: Warn, Seen: "the credentials can't sign: exports fail with EXPORT_CANNOT_SIGN",
+			Remedy: w.Grant(azure.BlobSign, w.Container) + "; " + azure.BlobSign.Without,
+		}
+	}
+	return w.refused(check, azure.BlobSign, w.Container, err)
 }

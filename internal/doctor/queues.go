@@ -221,13 +221,9 @@ func (w *Worker) refused(check string, right azure.Right, on string, err error) 
 		if problem.Hint != "" && problem.Code != "AuthorizationPermissionMismatch" {
 			r.Remedy = problem.Hint
 		}
-		if right.Optional {
+		if right.Without != "" {
 			r.State, r.Class = Warn, None
-			if right == azure.BlobDelete {
-				r.Remedy += "; everything but tasks that purge works without it"
-			} else {
-				r.Remedy += "; or create them yourself: the worker then needs no such right"
-			}
+			r.Remedy += "; " + right.Without
 		}
 	}
 	return r

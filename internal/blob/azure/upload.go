@@ -2,6 +2,7 @@ package azure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -40,13 +42,26 @@ func (b *Bucket) signer(ctx context.Context, d time.Duration) (storage.BlobSigne
 		Transport: storage.Client(tracing.Transport(b.transport, "blob")),
 	}, keyLife+d)
 	if err != nil {
-		return nil, b.explain("get a key to sign addresses of", err)
+		return nil, b.unsigned(b.explain("get a key to sign addresses of", err))
 	}
 	if sign == nil {
 		return nil, fmt.Errorf("sign an address: %w", blob.ErrUnsigned)
 	}
 	k.sign, k.ends = sign, ends
 	return sign, nil
+}
+
+// unsigned turns the denial of the right to sign, which is no outage, into blob.ErrUnsigned with a hint that names it.
+func (b *Bucket) unsigned(err error) error {
+	p, ok := errors.AsType[*storage.Problem](err)
+	if !ok || p.Code != "AuthorizationPermissionMismatch" {
+		return err
+	}
+	p.Hint = b.creds.Grant(storage.BlobSign, b.name)
+	return &taskerr.Error{
+		Class: taskerr.ValidationError, Message: "sign an address: " + p.Error(), Hint: p.Hint,
+		Cause: fmt.Errorf("%w: %w", blob.ErrUnsigned, p),
+	}
 }
 
 // SignUpload implements blob.Signer. The right to create does not include overwriting.

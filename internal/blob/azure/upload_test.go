@@ -1,6 +1,8 @@
 package azure_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -8,10 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/azure"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A signed address writes its one blob, once: it neither overwrites nor reads nor removes it, nor writes another.
@@ -85,5 +91,39 @@ func TestSignUploadWithASignature(t *testing.T) {
 	t.Cleanup(func() { _ = b.Close() })
 	if _, err := b.SignUpload(t.Context(), "a.txt", "", time.Minute); !errors.Is(err, blob.ErrUnsigned) {
 		t.Error(err)
+	}
+}
+
+// identity gives tokens, and answers each request with 403 and a code.
+type identity struct{ code string }
+
+func (identity) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: "token", ExpiresOn: time.Now().Add(time.Hour)}, nil
+}
+
+func (i identity) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Header: http.Header{"X-Ms-Error-Code": {i.code}}, Body: io.NopCloser(&bytes.Buffer{}), Request: r,
+	}, nil
+}
+
+// An identity without the right to sign is no outage of the storage, and the right is named. A firewall is one.
+func TestSignWithoutTheRight(t *testing.T) {
+	t.Parallel()
+	for code, unsigned := range map[string]bool{"AuthorizationPermissionMismatch": true, "AuthorizationFailure": false} {
+		creds, err := storage.FromToken("acme", identity{code}, "authenticated by a test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := azure.Open(creds, "a-documents", azure.Options{Transport: identity{code}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.SignDownload(t.Context(), "a.txt", time.Hour)
+		e, ok := errors.AsType[*taskerr.Error](err)
+		if !ok || errors.Is(err, blob.ErrUnsigned) != unsigned || (e.Dependency == "") != unsigned ||
+			strings.Contains(e.Hint, "Storage Blob Delegator") != unsigned {
+			t.Errorf("%s: %#v", code, err)
+		}
 	}
 }
