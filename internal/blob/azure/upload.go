@@ -59,7 +59,7 @@ func (b *Bucket) unsigned(err error) error {
 	}
 	p.Hint = b.creds.Grant(storage.BlobSign, b.name)
 	return &taskerr.Error{
-		Class: taskerr.ValidationError, Message: "sign an address: " + p.Error(), Hint: p.Hint,
+		Class: taskerr.ValidationError, Message: "the identity may not sign addresses of blobs: " + p.Error(), Hint: p.Hint,
 		Cause: fmt.Errorf("%w: %w", blob.ErrUnsigned, p),
 	}
 }
