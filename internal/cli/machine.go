@@ -168,9 +168,14 @@ func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 	etc := filepath.Join(root, tenantsDir)
 	credentials := filepath.Join(etc, "credentials", name)
+	var dropped []string // of libraries
 	p.env = slices.DeleteFunc(config.Overlay(p.env, nil), func(line string) bool {
 		name, _, _ := strings.Cut(line, "=")
-		return name == "CREDENTIALS_DIRECTORY" || slices.Contains(librarySettings, name)
+		if isLibrarySetting(name) {
+			dropped = append(dropped, name)
+			return true
+		}
+		return name == "CREDENTIALS_DIRECTORY"
 	})
 	p.envFiles = map[string]string{}
 	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), filepath.Join(etc, name+".env")} {
@@ -184,7 +189,7 @@ func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return &failure{"read the credentials of tenant " + name, nextOperator, &deniedError{err}}
 	}
-	p.setLibraries()
+	p.setLibraries(dropped)
 	p.tenant = name
 	return setClient(cmd, name)
 }
@@ -214,13 +219,25 @@ var librarySettings = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// setLibraries gives libraries the settings of the tenant's files instead of the shell's, as the tenant's worker has
+// isLibrarySetting reports whether a library reads a variable. Those of Postgres (PGSSLMODE, PGOPTIONS, …) say what
+// DATABASE_URL leaves out.
+func isLibrarySetting(name string) bool {
+	return strings.HasPrefix(name, "PG") || slices.Contains(librarySettings, name)
+}
+
+// setLibraries gives libraries the settings of the tenant's files instead of those dropped, as the tenant's worker has
 // them. Go reads proxies and authorities once, with the first request, so it has to come before that.
-func (p *program) setLibraries() {
+func (p *program) setLibraries(dropped []string) {
 	if p.setenv == nil {
 		return
 	}
-	for _, name := range librarySettings {
+	names := append(slices.Clone(librarySettings), dropped...)
+	for name := range p.envFiles {
+		if isLibrarySetting(name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
 		p.setenv(name, p.getenv(name))
 	}
 }

@@ -196,7 +196,7 @@ func TestLibrariesOfTheTenant(t *testing.T) {
 	for file, text := range map[string]string{
 		shared: "HTTPS_PROXY=http://shared:3128\nNO_PROXY=10.0.0.1\n",
 		filepath.Join(root, tenantsDir, "southhaven.env"): "SUPABASE_URL=https://southhaven.example\n" +
-			"HTTPS_PROXY=http://tenant:3128\nSSL_CERT_FILE=/etc/tenant.pem\n",
+			"HTTPS_PROXY=http://tenant:3128\nSSL_CERT_FILE=/etc/tenant.pem\nPGSSLMODE=verify-full\nPGSSLROOTCERT=/etc/db.pem\n",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -205,11 +205,13 @@ func TestLibrariesOfTheTenant(t *testing.T) {
 	want := map[string]string{
 		"HTTPS_PROXY": "http://tenant:3128", "NO_PROXY": "10.0.0.1", "SSL_CERT_FILE": "/etc/tenant.pem", "HTTP_PROXY": "",
 		"http_proxy": "", "https_proxy": "", "no_proxy": "", "SSL_CERT_DIR": "",
+		"PGSSLMODE": "verify-full", "PGHOST": "", "PGOPTIONS": "", "PGSERVICE": "",
 	}
 	var env []string
 	for name := range want {
 		env = append(env, name+"=the-shells")
 	}
+	want["PGSSLROOTCERT"] = "/etc/db.pem" // the shell does not have it
 	got, opened := map[string]string{}, false
 	p := &program{
 		env: env, stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
