@@ -3,9 +3,11 @@ package app
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 const (
@@ -50,9 +52,14 @@ func (d *tempDir) remove() error {
 	return err
 }
 
-// abandoned reports whether the folder's worker has died: nobody holds its lock.
-func abandoned(path string) bool {
+// abandoned reports whether the folder's worker has died: nobody holds its lock. A folder of workers alone (own) may have
+// no lock, if its worker died as it made or removed it.
+func abandoned(path string, own bool) bool {
 	lock, err := os.OpenFile(filepath.Join(path, tempLock), os.O_RDWR, 0)
+	if own && errors.Is(err, fs.ErrNotExist) {
+		made, err := os.Stat(path)
+		return err == nil && time.Since(made.ModTime()) > time.Minute
+	}
 	if err != nil {
 		return false
 	}
@@ -60,14 +67,14 @@ func abandoned(path string) bool {
 	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// sweepTemp removes the folders of workers that were killed. A folder from systemd belongs to this instance alone;
-// elsewhere other workers may be running, and hold their locks.
+// sweepTemp removes the folders of workers that were killed. Other workers may be running, also where containers share
+// the volume of CACHE_DIRECTORY, and hold their locks.
 func (t *Tenant) sweepTemp() {
 	own := t.Config.CacheDir != ""
 	// the pattern is well-formed
 	left, _ := filepath.Glob(filepath.Join(cmp.Or(t.Config.CacheDir, os.TempDir()), tempPrefix+"*"))
 	for _, dir := range left {
-		if !own && !abandoned(dir) {
+		if !abandoned(dir, own) {
 			continue
 		}
 		if err := os.RemoveAll(dir); err != nil {

@@ -1,11 +1,15 @@
 package app
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -15,20 +19,39 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
 
-// A killed worker can't clean up; the next one of the instance does, and removes nothing else.
+// A killed worker can't clean up; the next one of the instance does, and removes nothing else: neither the folder of
+// another worker, as there may be on a volume, nor one that another is making.
 func TestSweepTemp(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
-	for _, name := range []string{tempPrefix + "123/ingest-1", "other"} {
-		if err := os.MkdirAll(filepath.Join(cache, name), 0o700); err != nil {
+	hourAgo := time.Now().Add(-time.Hour)
+	for name, made := range map[string]time.Time{
+		tempPrefix + "cut/ingest-1": hourAgo, tempPrefix + "new": time.Now(), "other": hourAgo,
+	} {
+		path := filepath.Join(cache, name)
+		if err := errors.Join(os.MkdirAll(path, 0o700), os.Chtimes(filepath.Join(cache, strings.Split(name, "/")[0]), made, made)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	alive, aliveErr := newTempDir(cache)
+	killed, killedErr := newTempDir(cache)
+	if err := errors.Join(aliveErr, killedErr); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = alive.lock.Close() }) // its folder is the test's
+	if err := killed.lock.Close(); err != nil {  // as the kernel does
+		t.Fatal(err)
+	}
 	tenant := &Tenant{Config: config.Config{CacheDir: cache}, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	tenant.sweepTemp()
-	left, err := os.ReadDir(cache)
-	if err != nil || len(left) != 1 || left[0].Name() != "other" {
-		t.Errorf("left are %v, %v", left, err)
+	entries, err := os.ReadDir(cache)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	want := []string{filepath.Base(alive.path), tempPrefix + "new", "other"}
+	if slices.Sort(want); err != nil || !slices.Equal(left, want) {
+		t.Errorf("left are %v, %v, want %v", left, err, want)
 	}
 }
 
