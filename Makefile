@@ -55,8 +55,8 @@ build-dev:
 	@$(if $(filter nats,$(BACKEND)),dev/step 'build bin/nats-server' go build -trimpath -o bin/ github.com/nats-io/nats-server/v2)
 
 .PHONY: run
-run: build-dev $(if $(BACKEND),,$(NODE_MODULES)) ## Start the local stack and the worker, and ingest the samples; ONCE=1 stops after that; else .dev/data is kept (make clean removes it); BACKEND=postgres needs one Postgres and nothing else, BACKEND=nats that and a nats-server
-	@dev/install-test-deps.sh $(if $(BACKEND),,run)
+run: build-dev $(if $(BACKEND),,$(NODE_MODULES)) ## Start the local stack and the worker, and ingest the samples; ONCE=1 stops after that; else .dev/data is kept (make clean removes it); BACKEND=postgres needs one Postgres with pgvector and no Node, BACKEND=nats that and a nats-server
+	@dev/install-test-deps.sh $(if $(BACKEND),postgres,run)
 	@exec bin/async-worker-dev $(if $(filter-out 0 no false,$(ONCE)),--once) $(if $(BACKEND),--backend $(BACKEND))
 
 .PHONY: screenshots

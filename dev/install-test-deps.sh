@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), Python, a browser, poppler and
-# tesseract; with `run` as its argument only the last two, which are all that the worker itself needs; with `boot`
-# also what `make boot-test` boots a Debian with.
+# tesseract; with `run` as its argument only the last two, which are all that the worker itself needs; with `postgres`
+# these and the server, which may be any in PATH; with `boot` also what `make boot-test` boots a Debian with.
+# With `run` and `postgres` it only says what is missing where apt can't install it.
 # Quick when there is nothing to do; run it as often as you like.
 #
 # Debian 12 has no pgvector package. There the Debian source package of a later release is fetched from
@@ -12,23 +13,30 @@ set -eu
 PGVECTOR_SUITE=trixie # the first Debian release with pgvector >= 0.8
 PGVECTOR_MIN=0.8
 
+SERVERS=${SERVERS:-/usr/lib/postgresql} # Debian's, by their major version
+
 say() { echo "test-deps: $*"; }
 die() { echo "test-deps: $*" >&2; exit 1; }
 
 # newest_pg prints the newest major version with a server, nothing when there is none.
 newest_pg() {
-    for dir in /usr/lib/postgresql/*/bin/; do
+    for dir in "$SERVERS"/*/bin/; do
         [ -x "$dir/initdb" ] && basename "$(dirname "$dir")"
     done | sort -n | tail -1
 }
 
-# pgvector_ok MAJOR says whether pgvector is there and new enough.
+# pgvector_ok MAJOR says whether pgvector is there and new enough. Without MAJOR the server is the one in PATH.
 pgvector_ok() {
-    control=/usr/share/postgresql/$1/extension/vector.control
+    share=/usr/share/postgresql/$1
+    [ -n "$1" ] || share=$(pg_config --sharedir 2>/dev/null) || return 1
+    control=$share/extension/vector.control
     [ -r "$control" ] || return 1
     version=$(sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" "$control")
-    dpkg --compare-versions "$version" ge "$PGVECTOR_MIN"
+    [ "$(printf '%s\n' "$PGVECTOR_MIN" "$version" | sort -V | head -1)" = "$PGVECTOR_MIN" ]
 }
+
+# other_server says whether the server to use is not Debian's.
+other_server() { [ "$what" = postgres ] && [ -z "$(newest_pg)" ] && command -v initdb >/dev/null; }
 
 # browser_missing says whether a browser for the tests of the dashboard can be installed and is not there. Ubuntu has none
 # as a package; the tests skip what needs one.
@@ -44,7 +52,8 @@ packages_missing() {
     [ -d /usr/share/poppler/cMap ] || ! command -v dpkg >/dev/null || echo poppler-data
     command -v tesseract >/dev/null || echo tesseract-ocr
     [ "$what" != run ] || return 0
-    [ -n "$(newest_pg)" ] || echo postgresql
+    [ -n "$(newest_pg)" ] || other_server || echo postgresql
+    [ "$what" != postgres ] || return 0
     command -v python3 >/dev/null || echo python3
     browser_missing && echo chromium-headless-shell
     [ "$what" = boot ] || return 0
@@ -53,7 +62,7 @@ packages_missing() {
 }
 
 what=${1:-test}
-case $what in test | run | boot) ;; *) die "usage: dev/install-test-deps.sh [run|boot]" ;; esac
+case $what in test | run | postgres | boot) ;; *) die "usage: dev/install-test-deps.sh [run|postgres|boot]" ;; esac
 
 missing=$(packages_missing | tr '\n' ' ' | sed 's/ *$//')
 pg=$(newest_pg)
@@ -61,24 +70,28 @@ if [ "$what" = run ] && [ -z "$missing" ]; then
     exit 0
 fi
 if [ -z "$missing" ] && pgvector_ok "$pg"; then
-    say "nothing to do (PostgreSQL $pg with pgvector, Python, poppler, tesseract)"
+    [ "$what" = postgres ] || say "nothing to do (PostgreSQL $pg with pgvector, Python, poppler, tesseract)"
     exit 0
 fi
 
-if [ "$what" = run ] && ! command -v apt-get >/dev/null; then
-    say "missing: $missing (PDF needs poppler, scanned pages tesseract); install it by your package manager"
-    exit 0
-fi
+lacks=$missing
+[ "$what" = run ] || pgvector_ok "$pg" || lacks="$missing, and pgvector >= $PGVECTOR_MIN for the PostgreSQL server"
+lacks=${lacks#, and }
+case $what in run | postgres)
+    why="missing: $lacks (PDF needs poppler, scanned pages tesseract)"
+    if ! command -v apt-get >/dev/null || { [ -z "$missing" ] && other_server; }; then
+        say "$why; install it by your package manager"
+        exit 0 # everything else works
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        say "$why. Install it: sudo dev/install-test-deps.sh $what"
+        exit 0
+    fi
+    ;;
+esac
 command -v apt-get >/dev/null ||
     die "needs PostgreSQL >= 15 with pgvector >= $PGVECTOR_MIN, pdftotext and pdftoppm (poppler), and tesseract; without apt, install them by your own package manager"
-if [ "$(id -u)" -ne 0 ] && [ "$what" = run ]; then
-    say "missing: $missing (PDF needs poppler, scanned pages tesseract). Install it: sudo apt-get install $missing"
-    exit 0 # everything else works
-fi
-if [ "$(id -u)" -ne 0 ]; then
-    [ -n "$pg" ] && pgvector_ok "$pg" || missing="$missing, and pgvector >= $PGVECTOR_MIN for the PostgreSQL server"
-    die "missing: ${missing#, }. Run: sudo dev/install-test-deps.sh"
-fi
+[ "$(id -u)" -eq 0 ] || die "missing: $lacks. Run: sudo dev/install-test-deps.sh"
 
 export DEBIAN_FRONTEND=noninteractive
 # Another apt may be at work: wait for its lock rather than fail.
@@ -106,7 +119,7 @@ apt-cache show poppler-utils >/dev/null 2>&1 || {
 
 # shellcheck disable=SC2086 # a list of words
 [ -z "$missing" ] || install $missing
-[ "$what" != run ] || exit 0
+if [ "$what" = run ] || other_server; then exit 0; fi
 pg=$(newest_pg)
 [ "$pg" -ge 15 ] || die "PostgreSQL $pg is too old: the tests need 15 or newer"
 pgvector_ok "$pg" && exit 0

@@ -248,3 +248,46 @@ func TestStep(t *testing.T) {
 		t.Errorf("%v, %q, %q", err, out.String(), problems.String())
 	}
 }
+
+// What `make run BACKEND=postgres` demands: a server wherever it is, pgvector, poppler and tesseract; neither a browser
+// nor Python. Without apt it only says what is missing.
+func TestInstallsForPostgres(t *testing.T) {
+	t.Parallel()
+	const vector = "default_version = '0.8.1'\n"
+	for name, c := range map[string]struct{ without, vector, says string }{
+		"all is there": {vector: vector},
+		"no tesseract": {without: "tesseract", vector: vector, says: "missing: tesseract-ocr ("},
+		"no server":    {without: "initdb", vector: vector, says: "missing: postgresql ("},
+		"old pgvector": {vector: "default_version = '0.7.4'\n", says: "missing: pgvector >= 0.8 for the PostgreSQL server ("},
+		"no pgvector":  {without: "pg_config", vector: vector, says: "missing: pgvector >= 0.8 for the PostgreSQL server ("},
+	} {
+		bin, share := t.TempDir(), t.TempDir()
+		for _, tool := range []string{"sh", "sed", "sort", "head", "tail", "tr", "id", "basename", "dirname"} {
+			path, err := exec.LookPath(tool)
+			if err == nil {
+				err = os.Symlink(path, filepath.Join(bin, tool))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, program := range []string{"pdftotext", "pdftoppm", "tesseract", "initdb", "pg_config"} {
+			if program == c.without {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\necho '"+share+"'\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(os.Mkdir(filepath.Join(share, "extension"), 0o755),
+			os.WriteFile(filepath.Join(share, "extension", "vector.control"), []byte(c.vector), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "sh"), "../dev/install-test-deps.sh", "postgres")
+		cmd.Env = []string{"PATH=" + bin, "SERVERS=" + t.TempDir()}
+		out, err := cmd.CombinedOutput()
+		if said := string(out); err != nil || !strings.Contains(said, c.says) || c.says == "" && said != "" {
+			t.Errorf("%s: %v, it says %q, want %q", name, err, said, c.says)
+		}
+	}
+}
