@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,7 @@ func newReloading(t *testing.T, env ...string) *reloading {
 		t.Fatal(err)
 	}
 	r.reloader = reloader{
-		src: src, cfg: &cfg, log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		src: &src, cfg: &cfg, log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		adopt: func(_ context.Context, c config.Config) error {
 			if r.fail == nil {
 				r.taken = append(r.taken, c.Concurrency)
@@ -84,10 +85,12 @@ func TestReloadConversation(t *testing.T) {
 	if a := with("WORKER_CONCURRENCY=9"); !strings.Contains(a.Error, "can't be opened") || r.cfg.Concurrency != 7 {
 		t.Errorf("got %+v, and the settings are %+v", a, r.cfg)
 	}
-	if len(r.taken) != 1 || r.taken[0] != 7 {
+	r.fail = nil
+	r.reload(t.Context()) // a plain SIGHUP: what was applied last stays, and not what was refused
+	if len(r.taken) != 1 || r.taken[0] != 7 || r.cfg.Concurrency != 7 {
 		t.Errorf("taken over were %v", r.taken)
 	}
-	if got, want := strings.Join(r.notified, " "), strings.TrimSpace(strings.Repeat("reloading ready ", 3)); got != want {
+	if got, want := strings.Join(r.notified, " "), strings.TrimSpace(strings.Repeat("reloading ready ", 4)); got != want {
 		t.Errorf("systemd was notified of %s, want %s", got, want)
 	}
 	if strings.Contains(r.log.String(), "TopSecret") {
@@ -115,6 +118,36 @@ func TestReloadOfFiles(t *testing.T) {
 	r.reload(t.Context())
 	if len(r.taken) != 1 {
 		t.Errorf("what did not change was taken over: %v", r.taken)
+	}
+}
+
+// A command that ends before it has sent its settings changes nothing, not even what files say.
+func TestReloadWithoutSettings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "concurrency")
+	write(t, file, "3")
+	r := newReloading(t, "RUNTIME_DIRECTORY="+dir, "WORKER_CONCURRENCY_FILE="+file)
+	write(t, file, "5")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, reloadSocket), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ended := make(chan error, 1)
+	go func() {
+		conn, err := listener.Accept()
+		if err == nil {
+			err = conn.Close()
+		}
+		ended <- err
+	}()
+	r.reload(t.Context())
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if len(r.taken) > 0 || r.cfg.Concurrency != 3 || strings.Join(r.notified, " ") != "reloading ready" {
+		t.Errorf("taken over were %v, systemd was notified of %v: %s", r.taken, r.notified, &r.log)
 	}
 }
 

@@ -18,22 +18,27 @@ import (
 
 // reloader is the daemon's side of a reload.
 type reloader struct {
-	src             config.Sources
+	src             *config.Sources // of what is in force, as cfg; changed when a reload succeeds
 	log             *slog.Logger
-	cfg             *config.Config                             // in force; changed when a reload succeeds
+	cfg             *config.Config
 	adopt           func(context.Context, config.Config) error // applies settings, all or nothing
 	notifyReloading func() error                               // of systemd
 	notifyReady     func() error
 }
 
-// reload reads the settings again and applies them. If a reload command waits, it brings a new environment. If the
-// settings are wrong or can't be applied, the old ones stay.
+// reload reads the settings again and applies them. If a reload command waits, it brings a new environment, which later
+// reloads begin with. If the settings are wrong, can't be applied or don't come, the old ones stay.
 func (r *reloader) reload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	r.logNotify(r.notifyReloading())
-	src := r.src
-	conn, environ := r.ask(ctx)
+	src := *r.src
+	conn, environ, err := r.ask(ctx)
+	if err != nil {
+		r.log.Warn("the reload command sent no settings; the old ones stay in force", "error", err)
+		r.logNotify(r.notifyReady())
+		return
+	}
 	if conn != nil {
 		defer conn.Close()
 		src.Environ = config.Overlay(src.Environ, environ)
@@ -66,7 +71,7 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 			"error", err)
 		return reloadAnswer{Error: err.Error()}
 	}
-	*r.cfg = next
+	*r.cfg, *r.src = next, src
 	for _, w := range next.Warnings() {
 		r.log.Warn("check this setting", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
 	}
@@ -86,28 +91,26 @@ func namesOrNone(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// ask connects to a waiting reload command and reads the new environment.
-func (r *reloader) ask(ctx context.Context) (net.Conn, []string) {
+// ask connects to a waiting reload command and reads the new environment; nil and no error: none waits.
+func (r *reloader) ask(ctx context.Context) (net.Conn, []string, error) {
 	if r.cfg.RuntimeDir == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(r.cfg.RuntimeDir, reloadSocket))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
 			r.log.Warn("can't connect to the reload command for new settings; reading files again", "error", err)
 		}
-		return nil, nil
+		return nil, nil, nil
 	}
 	var request reloadRequest
 	if err = conn.SetDeadline(time.Now().Add(reloadTimeout)); err == nil {
 		err = json.NewDecoder(conn).Decode(&request)
 	}
 	if err != nil {
-		r.log.Warn("the reload command sent no settings; reading files again", "error", err)
-		_ = conn.Close()
-		return nil, nil
+		return nil, nil, errors.Join(unexpectedEOF(err), conn.Close())
 	}
-	return conn, request.Environ
+	return conn, request.Environ, nil
 }
 
 func (r *reloader) logNotify(err error) {

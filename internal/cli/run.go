@@ -85,7 +85,7 @@ func (p *program) work(
 	m := &manager{log: log, drain: cfg.DrainMax}
 	m.reload = func(ctx context.Context) {
 		r := reloader{
-			src: src, log: log, cfg: &cfg, adopt: w.Reload, notifyReloading: m.Reloading,
+			src: &src, log: log, cfg: &cfg, adopt: w.Reload, notifyReloading: m.Reloading,
 			notifyReady: func() error { return m.Ready(app.StatusLine(w.Health())) },
 		}
 		r.reload(ctx)
