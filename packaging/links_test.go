@@ -33,6 +33,26 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	linksLead(t, data)
+	manifestsAreThere(t, data)
+}
+
+// manifestsAreThere says which manifest for Kubernetes the pages name that is not in the package.
+func manifestsAreThere(t *testing.T, data map[string]entry) {
+	t.Helper()
+	manifests, err := filepath.Glob("kubernetes/*.yaml")
+	if err != nil || len(manifests) == 0 {
+		t.Fatalf("there are no manifests: %v", err)
+	}
+	for _, manifest := range manifests {
+		if _, there := data["examples/"+manifest]; there {
+			continue
+		}
+		for name, e := range data {
+			if path.Ext(name) == ".md" && strings.Contains(string(e.body), path.Base(manifest)) {
+				t.Errorf("%s names %s, which is not in the package: see packaging/pages", name, manifest)
+			}
+		}
+	}
 }
 
 var (
