@@ -162,8 +162,9 @@ func TestCannotSign(t *testing.T) {
 	putDeck(b, "decks/x.json", nil)
 	d := deps(b)
 	bucket := &signing{Bucket: b.Bucket, err: blob.ErrUnsigned}
+	const right = "grant the right to sign"
 	denied := &signing{Bucket: b.Bucket, err: &taskerr.Error{
-		Class: taskerr.ValidationError, Dependency: taskerr.Storage, Hint: "grant the right to sign", Cause: blob.ErrUnsigned,
+		Class: taskerr.ValidationError, Dependency: taskerr.Storage, Hint: right, Cause: blob.ErrUnsigned,
 	}}
 	for _, d.Bucket = range []blob.Bucket{bucket, b.Bucket, denied} {
 		call := b.Begin(`{"blob":"decks/x.json"}`, task.Hints{})
@@ -172,7 +173,7 @@ func TestCannotSign(t *testing.T) {
 		if err == nil || e.Code != "EXPORT_CANNOT_SIGN" || e.Class != taskerr.ValidationError || !strings.Contains(e.Hint, "EXPORT_URL_HOURS=0") {
 			t.Errorf("%v", err)
 		}
-		if e.Dependency != "" || d.Bucket == denied && !strings.Contains(e.Hint, denied.err.(*taskerr.Error).Hint) {
+		if e.Dependency != "" || d.Bucket == denied && !strings.Contains(e.Hint, right) {
 			t.Errorf("the hint is %q, the dependency %q", e.Hint, e.Dependency)
 		}
 	}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -9,10 +10,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/azure"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func (b *bench) stored(name string) string {
@@ -213,4 +217,23 @@ func TestNewUpload(t *testing.T) {
 	// A folder on disk signs nothing.
 	plain := newBench(t)
 	plain.want(plain.ask("POST", "/v1/uploads", `{"filename":"a","size":1}`), http.StatusConflict, "NO_UPLOAD_ADDRESS")
+	// Nor does an identity without the right; the operator is told which.
+	without := newBench(t, func(d *api.Deps) { d.Bucket = unsigning{} })
+	without.want(without.ask("POST", "/v1/uploads", `{"filename":"a","size":1}`), http.StatusConflict, "NO_UPLOAD_ADDRESS")
+	if !strings.Contains(without.log.String(), "lacks the right to sign") {
+		t.Errorf("the log does not say why:\n%s", without.log)
+	}
+}
+
+// unsigning is a bucket whose identity may not sign.
+type unsigning struct{ blob.Bucket }
+
+func (unsigning) SignUpload(context.Context, string, string, time.Duration) (blob.Upload, error) {
+	return blob.Upload{}, &taskerr.Error{
+		Class: taskerr.ValidationError, Message: "the identity lacks the right to sign", Cause: blob.ErrUnsigned,
+	}
+}
+
+func (unsigning) SignDownload(context.Context, string, time.Duration) (blob.Download, error) {
+	return blob.Download{}, blob.ErrUnsigned
 }
