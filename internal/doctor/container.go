@@ -81,13 +81,14 @@ func (w *Worker) folder(ctx context.Context, b Bucket) []Result {
 		first.State, first.Seen, first.Remedy = Warn, "it does not exist", "the worker makes it when it starts: start the worker"
 		return append([]Result{first}, skipped(Container, "there is no folder")[1:]...)
 	case err != nil:
-		first = failed("container", err, "")
-	case denied != "":
+		return append([]Result{failed("container", err, "")}, skipped(Container, "the folder can't be looked at")[1:]...)
+	case denied != "": // nothing is written, which might be root's as well
 		first.State, first.Class, first.Seen = Fail, Permission, denied+": the worker can't use it"
-		first.Remedy = "give it to the worker's user or its group: docs/postgres-queue.md"
-	default:
-		first = ok("container", "it exists, and its owner may use it")
+		first.Remedy = "the folder must belong to the worker's user or group (docs/postgres-queue.md), and what is in it to the " +
+			"folder's owner: chown --recursive --reference=BLOB_DIR BLOB_DIR"
+		return append([]Result{first}, skipped(Container, "the worker can't use all of the folder")[1:]...)
 	}
+	first = ok("container", "it exists, and its owner may use it")
 	created := Result{Check: "container create", State: Skipped, Seen: "the worker makes the folder"}
 	return append([]Result{first, created}, w.writeAndRead(ctx, b)...)
 }
