@@ -244,6 +244,7 @@ var otherTests = []suiteTest{
 	{"fence for Cognee", testCogneeFence},
 	{"refusals of Cognee", testCogneeRefusals},
 	{"Cognee gives up", testCogneeGivesUp},
+	{"Cognee gives up several", testCogneeGivesUpSeveral},
 	{"outage of Cognee", testCogneeOutage},
 	{"cognify", testCognify},
 	{"reconcile Cognee", testCogneeReconcile},

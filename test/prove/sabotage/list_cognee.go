@@ -35,8 +35,14 @@ func ofCognee() []Sabotage {
 		},
 		{
 			Name: "outage-costs-attempts", Breaks: []string{"cognee"}, Dir: functions, Func: "aw_settle_cognee",
-			Old: "and not (v_health ->> 'down')::boolean then", New: "then",
+			Old: "and p ->> 'health' is distinct from 'down' then", New: "then",
 			Suites: onPostgres, Tests: cases("outage of Cognee"),
+		},
+		{
+			Name: "poison-in-an-outage-costs-nothing", Breaks: []string{"cognee"}, Dir: functions, Func: "aw_settle_cognee",
+			Old:    "and p ->> 'health' is distinct from 'down' then",
+			New:    "and not (v_health ->> 'down')::boolean then",
+			Suites: onPostgres, Tests: cases("Cognee gives up several"),
 		},
 		{
 			Name: "one-document-takes-cognee-down", Breaks: []string{"cognee"}, Dir: functions, Func: "aw_cognee_health",

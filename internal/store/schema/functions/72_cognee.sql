@@ -6,7 +6,8 @@
 -- After the documents of a set, Cognee is asked once to work them into its graph (cognify). Meanwhile nothing of the set
 -- is sent: Cognee would make it wait for as long as that takes.
 --
--- While Cognee is down (cognee_targets), one request at a time is sent, as a probe, and no attempt is counted.
+-- While Cognee is down (cognee_targets), one request at a time is sent, as a probe. An outage that nothing is left to probe
+-- with has ended: what failed is given up.
 -- Lock order: a document, its dataset, the target. A claim skips what others have locked.
 --   AW030 the document or the dataset is not held under this fence.
 
@@ -163,6 +164,10 @@ begin
     where s.client_id = v_client and (s.state = 'running' or s.state = 'idle' and s.changes > s.done)
       and greatest(s.next_attempt_at, s.lease_expires_at,
                    case when s.state = 'idle' then s.changed_at + v_quiet end) > v_now) x;
+  if t.down_since is not null and v_next is null and v_documents = '[]' and v_datasets = '[]' then
+    update {{ .schema }}.cognee_targets x set failing = '{}', down_since = null, probe_at = null, last_error = null
+    where x.client_id = v_client returning x.* into t;
+  end if;
   return jsonb_build_object('documents', v_documents, 'datasets', v_datasets, 'down', t.down_since is not null,
     'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms_until(v_next) end);
 end $$;

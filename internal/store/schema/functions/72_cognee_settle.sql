@@ -74,8 +74,9 @@ end $$;
 --     replaced (the version is no longer active; nothing was sent), retry (after p.next_after_ms) or refused.
 --   p.unlisted_ms: with forgotten, if Cognee does not list the document, of which only our name is known. It may go on with
 --     an upload that was cut off, and list it later. So it is asked again until so long after the deletion.
---   p.health and more: see aw_cognee_health. While Cognee is down, a retry does not count as an attempt, nor does one of a
---     version that is not wanted any more: the wanted one, or the deletion, is due at once.
+--   p.health and more: see aw_cognee_health. A retry because Cognee is down does not count as an attempt, and one that may be
+--     due to the document does, also in an outage: it may be the only document that the outage is probed with. Nor does one
+--     of a version that is not wanted any more count: the wanted one, or the deletion, is due at once.
 -- It returns the state of the breaker, and the status of the document.
 create or replace function {{ .schema }}.aw_settle_cognee(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -127,7 +128,7 @@ begin
     when 'refused' then
       k.status := case when k.wanted is not distinct from v_version then 'refused' else 'pending' end;
     when 'retry' then
-      if k.wanted is not distinct from v_version and not (v_health ->> 'down')::boolean then
+      if k.wanted is not distinct from v_version and p ->> 'health' is distinct from 'down' then
         k.attempts := k.attempts + 1;
         k.next_attempt_at := v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms');
         k.status := case when k.attempts >= {{ .schema }}.aw_cognee_max_attempts('document') then 'failed'
@@ -182,7 +183,7 @@ begin
       s.finished_at := v_now;
     when 'failed' then
       s.state := 'idle';
-      if not (v_health ->> 'down')::boolean then
+      if p ->> 'health' is distinct from 'down' then
         s.attempts := s.attempts + 1;
         s.state := case when s.attempts >= {{ .schema }}.aw_cognee_max_attempts('dataset') then 'failed' else 'idle' end;
       end if;
