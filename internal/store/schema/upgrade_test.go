@@ -54,7 +54,7 @@ func TestUpgrade(t *testing.T) {
 				  drop column earlier cascade;
 				alter table documents drop column source_modified cascade;
 				drop index documents_by_blob, documents_in_order, jobs_by_parent, document_versions_active_by_job;
-				drop index if exists jobs_by_end, jobs_waiting, dead_letters_open, jobs_without_events, jobs_with_events;
+				drop index if exists jobs_waiting, dead_letters_open, jobs_without_events, jobs_with_events;
 				drop index document_versions_by_content;
 				alter type document_chunk_hit drop attribute matched cascade;
 				alter table summaries drop column blob, drop column source_sha256, drop column style, drop column language, drop column max_words,

@@ -53,8 +53,12 @@ end $$;
 -- place, without those that another document, or something made of another file, also has. A task that gave no more than
 -- an address is not about another file: what it made has the name that it found there.
 create or replace function {{ .schema }}.aw_sources_of(d {{ .schema }}.documents) returns text[]
-language sql stable set search_path = {{ .path }} as $$
-  select array(
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_places text[] := {{ .schema }}.aw_places_of(d); -- once: it may read all documents of the client
+  v_names text[] := d.filename || v_places;
+begin
+  return array(
     select s.sha256 from (
       select v.content_sha256 as sha256 from {{ .schema }}.document_versions v
         where v.client_id = d.client_id and v.document_id = d.id
@@ -65,8 +69,7 @@ language sql stable set search_path = {{ .path }} as $$
         where m.client_id = d.client_id and m.filename = d.filename
           and {{ .schema }}.aw_belongs_to_document(d, m.filename, m.blob, m.source_sha256)
       union select r.source from {{ .schema }}.page_result_jobs r
-        where r.client_id = d.client_id and r.filename = any (array(select d.filename || {{ .schema }}.aw_places_of(d)))
-          and r.blob = any (array(select {{ .schema }}.aw_places_of(d)))) s
+        where r.client_id = d.client_id and r.filename = any (v_names) and r.blob = any (v_places)) s
     where s.sha256 is not null
       and not exists (select from {{ .schema }}.document_versions o
         where o.client_id = d.client_id and o.content_sha256 = s.sha256 and o.document_id <> d.id)
@@ -80,8 +83,8 @@ language sql stable set search_path = {{ .path }} as $$
         where o.client_id = d.client_id and o.source = s.sha256 and o.filename is distinct from d.filename
           and coalesce(o.filename, '') !~* '^https?://' and o.filename is distinct from d.blob
           and not exists (select from {{ .schema }}.document_versions v
-            where v.client_id = d.client_id and v.document_id = d.id and v.job_id = o.job_id)))
-$$;
+            where v.client_id = d.client_id and v.document_id = d.id and v.job_id = o.job_id)));
+end $$;
 
 -- aw_made_of returns what a deletion of a document needs: the blobs that were derived from it alone; those of the decks
 -- that were made of it alone, whose pictures are beside them; and the hashes of bytes that it alone has, under which other
@@ -122,6 +125,7 @@ declare
   v_names text[];
   v_sources text[];
   v_jobs text[];
+  v_runs text[]; -- jobs
   v_blobs text[];
   v_deck_blobs text[];
   v_deck_jobs text[];
@@ -192,8 +196,10 @@ begin
   get diagnostics v_answers = row_count;
   v_blobs := v_blobs || case when v_purge then array(select k.blob from {{ .schema }}.aw_decks_of(d) k)
                              else v_deck_blobs end;
-  v_jobs := v_jobs || v_deck_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
-    where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id)));
+  v_runs := array(select x.job_id from {{ .schema }}.agent_runs x
+    where x.client_id = client and x.citations <> '[]' -- a condition of agent_runs_citing
+      and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id)));
+  v_jobs := v_jobs || v_deck_jobs || v_runs;
   perform {{ .schema }}.aw_drop_document(d);
   if v_there then
     perform {{ .schema }}.aw_cognee_changed(client, d.id, d.document_set, null::integer);
@@ -205,8 +211,7 @@ begin
       'derived_contents', v_derived, 'decks', v_decks, 'gateway_answers', v_answers,
       'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0)),
     'kept', jsonb_build_object('derived_blobs', cardinality(v_blobs),
-      'agent_runs', (select count(*) from {{ .schema }}.agent_runs x
-        where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id))),
+      'agent_runs', cardinality(v_runs),
       'task_results', (select count(*) from {{ .schema }}.jobs x
         where x.client_id = client and x.id = any (v_jobs) and x.result is not null)),
     'kept_blobs', to_jsonb(v_blobs[:100]));

@@ -35,7 +35,7 @@ begin
   return coalesce((
     select jsonb_agg({{ .schema }}.aw_job_json(x::{{ .schema }}.jobs) order by x.created_at desc, x.id desc)
     from (select j.* from {{ .schema }}.jobs j
-          where j.client_id = v_client
+          where j.client_id = v_client and j.progress >= 0 -- a condition of jobs_newest
             and (p ->> 'status' is null or j.status = p ->> 'status')
             and (p ->> 'type' is null or j.type = p ->> 'type')
             and (p ->> 'before' is null or j.created_at < (p ->> 'before')::timestamptz)

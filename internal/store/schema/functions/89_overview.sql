@@ -19,7 +19,7 @@ begin
       -- date_part and not extract: numbers of the type numeric make it several times slower
       select j.completed_at as at, j.status, date_part('epoch', j.completed_at - j.series_started_at) * 1000 as ms
       from {{ .schema }}.jobs j
-      where j.client_id = v_client and j.progress >= 0 -- a condition of jobs_by_end
+      where j.client_id = v_client and j.progress >= 0 -- a condition of jobs_ended
         and j.completed_at > v_begin and j.completed_at <= v_now
       order by j.completed_at desc limit v_most + 1
     ), windows as (
@@ -159,7 +159,8 @@ begin
       from (select q.id, q.created_at, q.type, q.error_class, q.error_code, q.priority, q.payload, q.requested_by,
                    q.replay, q.error_message
             from {{ .schema }}.jobs q
-            where q.client_id = v_client and (v_status is null or q.status = v_status)
+            where q.client_id = v_client and q.progress >= 0 -- a condition of jobs_newest
+              and (v_status is null or q.status = v_status)
               and (v_parent is null or q.parent_job_id = v_parent)
               and q.created_at >= v_since and q.created_at < v_before and q.created_at <= v_at
               and (q.created_at, q.id) < (v_at, v_id)

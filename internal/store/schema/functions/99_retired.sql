@@ -41,7 +41,9 @@ begin
   end;
 end $$;
 
--- The indexes that the functions of before migrations 047, 050 and 052 read. migrate runs this file in a transaction of its own: a
--- call that began by an old body and waited for this one would sort the whole queue.
+-- The indexes that the functions of before migrations 047, 050, 052 and 053 read. migrate runs this file in a transaction of its
+-- own: a call that began by an old body and waited for this one would sort the whole queue.
 drop index if exists {{ .schema }}.aw_queue_messages_due, {{ .schema }}.aw_queue_messages_waiting,
-  {{ .schema }}.aw_queue_messages_held, {{ .schema }}.jobs_unsent;
+  {{ .schema }}.aw_queue_messages_held, {{ .schema }}.jobs_unsent, {{ .schema }}.jobs_by_age,
+  {{ .schema }}.jobs_by_end, {{ .schema }}.cognee_documents_due, {{ .schema }}.cognee_documents_by_set,
+  {{ .schema }}.cognee_documents_troubled;

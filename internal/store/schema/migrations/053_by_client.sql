@@ -1,0 +1,19 @@
+-- Indexes with the client first, so that a tenant's lists and polls read its own entries alone: in an index that has the client
+-- last they read the entries of all tenants. Each has a condition that only the queries it is for imply. Else the planner could
+-- take it for the client's row of an id, and read all of a client that it believes to be small. Their predecessors are dropped in
+-- functions/99_retired.sql, for the reasons given there. The tables are in the order in which a commit locks them.
+-- "if not exists": in a large database they are built before, without a lock (docs/database.md).
+set local search_path = pg_catalog, pg_temp; -- see 05_session.sql: nothing that others made is found without its schema
+
+-- That progress is 0 or more is always true.
+create index if not exists jobs_newest on {{ .schema }}.jobs (client_id, created_at desc) where progress >= 0;
+create index if not exists jobs_ended on {{ .schema }}.jobs (client_id, completed_at) include (status, series_started_at)
+  where completed_at is not null and progress >= 0;
+-- No index tells which answers cite a document: @> is not leakproof, so row-level security comes before it.
+create index if not exists agent_runs_citing on {{ .schema }}.agent_runs (client_id) where citations <> '[]';
+create index if not exists cognee_documents_next on {{ .schema }}.cognee_documents (client_id, next_attempt_at)
+  where status = 'pending';
+create index if not exists cognee_documents_waiting on {{ .schema }}.cognee_documents (client_id, document_set)
+  where status = 'pending';
+create index if not exists cognee_documents_left on {{ .schema }}.cognee_documents (client_id, status)
+  where status in ('refused', 'failed');
