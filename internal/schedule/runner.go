@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -22,7 +23,12 @@ const (
 	// lookAtLeast keeps a schedule of every second from looking all the time.
 	lookAtLeast = 200 * time.Millisecond
 	batch       = 50 // schedules at a time
+	// leaveFor is for how long a firing that this worker can't do is left to workers that can, of a newer version.
+	leaveFor = 15 * time.Minute
 )
+
+// errLeft says that a firing is left to other workers.
+var errLeft = errors.New("the firing is left to workers of a newer version")
 
 // Submitter records and sends tasks.
 type Submitter interface {
@@ -53,6 +59,14 @@ type Runner struct {
 	Clock func(there, asked time.Time, took time.Duration)
 	// Wake makes it look at once; nil: nothing does.
 	Wake <-chan struct{}
+
+	left map[string]leftFiring // by schedule, its last firing that this worker could not do
+}
+
+// leftFiring is a firing that is left to other workers.
+type leftFiring struct {
+	updated, due time.Time // of the schedule as it was then
+	since        time.Time
 }
 
 // Run fires until ctx is done.
@@ -94,7 +108,9 @@ func (r *Runner) Look(ctx context.Context) (wait time.Duration, err error) {
 			if ctx.Err() != nil {
 				return 0, err
 			}
-			r.Log.Warn("a schedule could not fire; trying again", "schedule", s.ID, "error", err)
+			if !errors.Is(err, errLeft) {
+				r.Log.Warn("a schedule could not fire; trying again", "schedule", s.ID, "error", err)
+			}
 			wait = waitForJob
 		}
 	}
@@ -117,10 +133,8 @@ func (r *Runner) fire(ctx context.Context, s store.Schedule, now time.Time) erro
 	if err == nil {
 		_, err = r.TaskOf(s, now)
 	}
-	if err != nil { // it was written without us, or by a version that knew more
-		r.Log.Error("a schedule is paused, because it can't fire; mend it, and resume it", "schedule", s.ID, "error", err)
-		r.tell(Stopped, 1, 0)
-		return r.Store.StopSchedule(ctx, s, err.Error())
+	if err != nil {
+		return r.unfit(ctx, s, now, err)
 	}
 	var p plan
 	if s.NextAt == nil {
@@ -141,6 +155,38 @@ func (r *Runner) fire(ctx context.Context, s store.Schedule, now time.Time) erro
 		s.NextAt, s.FiresAt, s.Owed = f.NextAt, f.FiresAt, f.Owed
 	}
 	return r.makeUp(ctx, s, now)
+}
+
+// unfit leaves a firing that this worker can't do, because the schedule was written by a newer version or without us, to
+// workers that can. Once none of them has done it for leaveFor, the schedule is paused.
+func (r *Runner) unfit(ctx context.Context, s store.Schedule, now time.Time, problem error) error {
+	due := s.UpdatedAt
+	switch {
+	case len(s.Owed) > 0:
+		due = s.Owed[0]
+	case s.NextAt != nil:
+		due = *s.NextAt
+	}
+	f, known := r.left[s.ID]
+	known = known && f.updated.Equal(s.UpdatedAt)
+	switch {
+	case !known || !f.due.Equal(due):
+		if r.left == nil {
+			r.left = map[string]leftFiring{}
+		}
+		r.left[s.ID] = leftFiring{updated: s.UpdatedAt, due: due, since: now}
+		if !known {
+			r.Log.Warn("this worker can't fire a schedule, and leaves it to workers of a newer version; if none fires it, it is paused",
+				"schedule", s.ID, "error", problem, "paused_in", leaveFor)
+		}
+		return errLeft
+	case now.Sub(f.since) < leaveFor:
+		return errLeft
+	}
+	delete(r.left, s.ID)
+	r.Log.Error("a schedule is paused, because it can't fire; mend it, and resume it", "schedule", s.ID, "error", problem)
+	r.tell(Stopped, 1, 0)
+	return r.Store.StopSchedule(ctx, s, problem.Error())
 }
 
 // makeUp fires what a schedule owes, as long as its last job lets it.

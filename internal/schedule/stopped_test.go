@@ -1,44 +1,96 @@
 package schedule
 
 import (
-	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-type everything interface{ store.Schedules }
-
-// unfit is a store of one schedule that can't fire.
-type unfit struct {
-	everything
-	problem string
+// TestUnfitIsLeft: a schedule that only workers of a newer version can fire is fired by them, whoever looks first, and is
+// not paused. That it can't be fired here is logged once.
+func TestUnfitIsLeft(t *testing.T) {
+	t.Parallel()
+	w, planned := unfit(t)
+	var said strings.Builder
+	older := Runner{Checker: refusing, Store: w, Submit: w, Log: slog.New(slog.NewTextHandler(&said, nil))}
+	newer := Runner{Checker: taking, Store: w, Submit: w, Log: slog.New(slog.DiscardHandler)}
+	for fired := range int64(3) {
+		w.now = *planned.FiresAt
+		for i, r := range []*Runner{&older, &older, &newer, &older} {
+			if wait, err := r.Look(t.Context()); err != nil || i < 2 && wait != waitForJob {
+				t.Fatalf("look %d: wait %v, %v", i, wait, err)
+			}
+		}
+		var err error
+		if planned, err = w.Schedule(t.Context(), planned.ID); err != nil || planned.Paused || planned.Fired != fired+1 {
+			t.Fatalf("%+v, %v; want firing %d", planned, err, fired+1)
+		}
+	}
+	if n := strings.Count(said.String(), planned.ID); n != 1 {
+		t.Errorf("logged %d times: %s", n, said.String())
+	}
 }
 
-func (*unfit) DueSchedules(context.Context, int) (store.DueSchedules, error) {
-	return store.DueSchedules{Now: time.Now(), Due: []store.Schedule{{ID: "nightly", Cron: "at night"}}}, nil
-}
-
-func (u *unfit) StopSchedule(_ context.Context, _ store.Schedule, problem string) error {
-	u.problem = problem
-	return nil
-}
-
-// A schedule that can't fire is paused, and that is told: it misses nothing from then on, and nobody would notice.
+// TestStoppedIsTold: a schedule that no worker fires is paused, and that is told: it misses nothing from then on, and nobody
+// would notice.
 func TestStoppedIsTold(t *testing.T) {
 	t.Parallel()
+	w, planned := unfit(t)
 	told := map[Outcome]int{}
-	s := &unfit{}
 	r := Runner{
-		Store: s, Log: slog.New(slog.DiscardHandler),
+		Checker: refusing, Store: w, Submit: w, Log: slog.New(slog.DiscardHandler),
 		Observe: func(o Outcome, n int, _ time.Duration) { told[o] += n },
 	}
-	if _, err := r.Look(t.Context()); err != nil {
+	for _, late := range []time.Duration{time.Hour, time.Hour + leaveFor - time.Second, time.Hour + leaveFor} { // it starts late
+		if len(told) > 0 {
+			t.Errorf("told of %v after less than %v", told, leaveFor)
+		}
+		w.now = planned.FiresAt.Add(late)
+		if _, err := r.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := w.Schedule(t.Context(), planned.ID)
+	if err != nil || !s.Paused || s.Problem == "" || len(told) != 1 || told[Stopped] != 1 {
+		t.Errorf("%+v, %v, told of %v", s, err, told)
+	}
+}
+
+const unfitClient = "c"
+
+var (
+	taking   = Checker{ClientID: unfitClient, Check: func(task.Task) error { return nil }}
+	refusing = Checker{ClientID: unfitClient, Check: func(task.Task) error { return errors.New("the payload has a member that is not known") }}
+)
+
+// unfit is a store with a schedule that a worker of an older version can't fire.
+func unfit(t *testing.T) (*world, store.Schedule) {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), stacktest.PostgresWith(t, schema.Options{}), postgres.Options{ClientID: unfitClient})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if s.problem == "" || len(told) != 1 || told[Stopped] != 1 {
-		t.Errorf("paused for %q, told of %v", s.problem, told)
+	t.Cleanup(s.Close)
+	w := &world{Store: s, rnd: rand.New(rand.NewPCG(1, 1)), now: time.Now().UTC()}
+	planned, err := taking.Plan(store.Schedule{
+		ID: "nightly", Cron: "30 2 * * *", Overlap: store.OverlapAllow,
+		Task: json.RawMessage(`{"task_type":"ingest","payload":{"filename":"prices.pdf"}}`),
+	}, w.now)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if _, err := s.AddSchedule(t.Context(), planned); err != nil {
+		t.Fatal(err)
+	}
+	return w, planned
 }
