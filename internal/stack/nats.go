@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,17 +21,7 @@ const natsModule = "github.com/nats-io/nats-server/v2"
 
 // BuildNATS builds nats-server into a folder and returns its file.
 func BuildNATS(ctx context.Context, dir string) (string, error) {
-	root, err := Root()
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, "nats-server")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, natsModule)
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build nats-server: %w: %s", err, out)
-	}
-	return file, nil
+	return filepath.Join(dir, "nats-server"), Build(ctx, dir, natsModule)
 }
 
 // NATSOptions configure a nats-server.

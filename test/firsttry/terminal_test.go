@@ -27,6 +27,9 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // widest is the longest line that a terminal shows without a break, in characters.
 const widest = 120
 
+// async is the program, built once.
+var async stacktest.Program
+
 // terminal is a user's environment: the program, the services, and settings.
 type terminal struct {
 	*testing.T
@@ -38,18 +41,13 @@ type terminal struct {
 
 func sitDown(t *testing.T) *terminal {
 	t.Helper()
-	root, err := stack.Root()
+	program, err := async.Build(nil, "./cmd/async-worker")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	t.Cleanup(cancel)
-	d := &terminal{T: t, ctx: ctx, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "async-worker")}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", d.program, "./cmd/async-worker")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, out)
-	}
+	d := &terminal{T: t, ctx: ctx, folder: t.TempDir(), program: program}
 	client, database := stacktest.UniqueName("try"), stacktest.Postgres(t)
 	api := stacktest.PostgREST(t, database)
 	d.env = map[string]string{

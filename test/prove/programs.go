@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"time"
@@ -39,7 +37,7 @@ func (p *programs) of(ctx context.Context, pkg string) (string, error) {
 			if pkg == natsServer {
 				return stack.BuildNATS(ctx, dir)
 			}
-			return build(ctx, pkg, dir)
+			return filepath.Join(dir, filepath.Base(pkg)), stack.Build(ctx, dir, pkg)
 		})
 		p.files[pkg] = file
 	}
@@ -58,18 +56,3 @@ func (p *programs) remove() error {
 
 // natsServer is the program of nats-server.
 const natsServer = "nats-server"
-
-// build compiles a program of this module into a folder and returns its file.
-func build(ctx context.Context, pkg, dir string) (string, error) {
-	root, err := stack.Root()
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, filepath.Base(pkg))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, pkg)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
-	}
-	return file, nil
-}
