@@ -16,7 +16,8 @@ GOTESTSUM := .tools/gotestsum-$(GOTESTSUM_VERSION)/gotestsum
 # What to test, and how; for example: make test PKGS=./webhook/... TESTFLAGS='-run Loop -v'
 PKGS := ./...
 TESTFLAGS :=
-TEST_TIMEOUT := 20m
+# Of a package's tests; it ends those that hang. -count=n in TESTFLAGS repeats the tests within it.
+TEST_TIMEOUT = $(shell echo $$((30 * $(patsubst -count=%,%,$(lastword -count=1 $(filter -count=%,$(TESTFLAGS)))))))m
 STRUCTURE_VENV := .tools/structure
 RETRIEVAL_VENV := .tools/retrieval
 PEERS := .tools/peers

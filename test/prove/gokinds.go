@@ -222,7 +222,7 @@ func proveRace(ctx context.Context, o options, r *report) error {
 		return err
 	}
 	res, err := goTest(ctx, append([]string{
-		"-race", "-count", times, "-shuffle", strconv.FormatUint(o.seed, 10), "-timeout", "20m", "-p", "2",
+		"-race", "-count", times, "-shuffle", strconv.FormatUint(o.seed, 10), "-timeout", "60m", "-p", "2",
 	}, pkgs...)...)
 	if err != nil {
 		return err
