@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/handlers/convert"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/deck"
@@ -22,12 +20,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 var errNoOCR = errors.New("there is no OCR in this test")
 

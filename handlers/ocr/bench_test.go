@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
@@ -20,12 +18,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 // bench is a handler of ocr tasks.
 type bench struct {

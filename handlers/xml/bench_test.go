@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/xml"
@@ -24,12 +22,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 // invoice is gatewaytest.Sample, printed: what it sums up is on page 2.
 var invoice = []string{

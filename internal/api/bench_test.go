@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
@@ -26,6 +25,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -36,7 +36,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 const tenant = "southhaven"
 

@@ -14,15 +14,15 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/sas"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
-	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 const secret = "c2VjcmV0LWtleQ=="

@@ -3,7 +3,7 @@ package children_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

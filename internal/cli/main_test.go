@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(Run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 const (

@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/cognee/cogneetest"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 )
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, work(context.Background()))
 		os.Exit(1)
 	}
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 // work sends until the process is killed.

@@ -13,12 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -27,7 +26,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // handlerFunc is a handler of the type "test" whose work is a function.
 type handlerFunc func(ctx context.Context, c handlers.Call) (handlers.Outcome, error)

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2/event"
-	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/events"
 	sinkhttp "github.com/seed-7227ef26/async-worker/internal/events/http"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, publish(context.Background()))
 		os.Exit(1)
 	}
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 // publish publishes until the process is killed.

@@ -3,9 +3,8 @@ package feed_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }

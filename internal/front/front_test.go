@@ -13,13 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/front"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // bench is a proxy in front of the workers of some tenants.
 type bench struct {

@@ -17,15 +17,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/gateway"
 	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
 	"github.com/seed-7227ef26/async-worker/internal/httpurl/httpurltest"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const pdf = "%PDF-1.7 secret-text-of-the-document"
 

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
@@ -26,13 +25,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/mcp"
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 const (
 	dimensions = 64

@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -23,7 +22,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 // bench is a replayer on a real Postgres, with a queue in memory and a folder of blobs.
 type bench struct {

@@ -21,14 +21,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // site is an https server on this machine, and a fetcher that may call it.
 type site struct {

@@ -11,15 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const sampled, unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"

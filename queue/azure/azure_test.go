@@ -3,9 +3,8 @@ package azure_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/azure"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 func open(t *testing.T, connectionString string, o azure.Options) queue.Service {

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.uber.org/goleak"
 
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/pgmq"
 	"github.com/seed-7227ef26/async-worker/queue/queuetest"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 func must(t testing.TB, err error) {
 	t.Helper()

@@ -5,8 +5,7 @@ import (
 	"hash/fnv"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -18,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 // small is a schema whose vectors take little time to migrate.

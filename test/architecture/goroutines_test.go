@@ -22,7 +22,7 @@ func leakless() map[string]string {
 	}
 }
 
-// TestGoroutinesAreLookedFor: the tests of a package that starts goroutines end with goleak.
+// TestGoroutinesAreLookedFor: the tests of a package that starts goroutines end with leaktest.
 func TestGoroutinesAreLookedFor(t *testing.T) {
 	t.Parallel()
 	for pkg, files := range packages(t) {
@@ -31,13 +31,13 @@ func TestGoroutinesAreLookedFor(t *testing.T) {
 			if at := startsGoroutine(f.tree); at.IsValid() && !f.test {
 				starts = f.fset.Position(at).String()
 			}
-			looks = looks || f.test && mentions(f.tree, "goleak")
+			looks = looks || f.test && mentions(f.tree, "leaktest")
 		}
 		_, excused := leakless()[pkg]
 		switch {
 		case starts != "" && !looks && !excused:
-			t.Errorf("%s starts a goroutine (%s) and no test of it ends with goleak: write\n\tfunc TestMain(m "+
-				"*testing.M) { goleak.VerifyTestMain(m) }", pkg, starts)
+			t.Errorf("%s starts a goroutine (%s) and no test of it ends with leaktest: write\n\tfunc TestMain(m "+
+				"*testing.M) { leaktest.Main(m) }", pkg, starts)
 		case excused && starts == "":
 			t.Errorf("%s is in leakless and starts no goroutine: remove it", pkg)
 		}

@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 const (

@@ -13,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
@@ -27,6 +25,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -35,7 +34,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // world is a tenant on in-memory back ends, in the virtual time of a synctest bubble.
 type world struct {

@@ -8,14 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
 func TestMain(m *testing.M) {
 	stacktest.AtATime(4)
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 // patience ends a test that hangs. It is long, since the tour of async-worker-dev takes minutes on a busy machine.

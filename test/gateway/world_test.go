@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/xml"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
@@ -21,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/gateway"
 	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
@@ -30,7 +29,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 // answers are kept answers in memory, for virtual time; the SQL is tested in storetest.
 type answers struct {

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
@@ -27,6 +25,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -36,7 +35,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 const (
 	client     = "acme"

@@ -204,7 +204,7 @@ func quick(pkg string) bool {
 	return slices.Contains([]string{"webhook", "internal/llm/openai"}, pkg)
 }
 
-var leakCheck = regexp.MustCompile(`goleak\.(Find|VerifyTestMain)\(`)
+var leakCheck = regexp.MustCompile(`leaktest\.(Find|Main)\b`)
 
 // proveRace runs the tests of every package that checks for leaked goroutines with the race detector, twice, in
 // random orders; a short run does a few of them, once. test/architecture checks that these are all packages with

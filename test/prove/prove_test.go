@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.uber.org/goleak"
 
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
 func TestMain(m *testing.M) {
 	stacktest.AtATime(4)
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // newTestServers start servers that end with the test.

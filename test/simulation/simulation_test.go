@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 )
 
 var (
@@ -27,7 +27,7 @@ var (
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // most of the heap is short-lived
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // tally counts over all schedules. Its JSON is written by the flag -summary.

@@ -10,18 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/azure"
 	"github.com/seed-7227ef26/async-worker/internal/blob/blobtest"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) {
-	stacktest.Main(m, func() error { return goleak.Find() })
+	stacktest.Main(m, leaktest.Find)
 }
 
 func open(t *testing.T, o azure.Options) *azure.Bucket {

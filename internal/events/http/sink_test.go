@@ -15,14 +15,14 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2/event"
 	"github.com/google/uuid"
-	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/events"
 	sink "github.com/seed-7227ef26/async-worker/internal/events/http"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // page is so many events of a job; edit changes the rows they are made of.
 func page(t *testing.T, n int, edit func(i int, o *store.Outgoing)) (all []events.Event) {

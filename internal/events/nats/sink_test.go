@@ -19,11 +19,12 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/events"
 	sink "github.com/seed-7227ef26/async-worker/internal/events/nats"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, // of the server, which outlive it
+	leaktest.Main(m, // of the server, which outlive it
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*Server).startGoRoutine.func1"))
 }
 

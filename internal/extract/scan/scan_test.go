@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
@@ -20,10 +18,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // engine is an engine whose answers the test decides.
 type engine func(ctx context.Context, img ocr.Image) (ocr.Page, error)

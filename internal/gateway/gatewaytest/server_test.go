@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/gateway/gatewaytest"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // TestRestart: the address stays while the server is down, on the network and in memory.
 func TestRestart(t *testing.T) {

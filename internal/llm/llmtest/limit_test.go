@@ -9,12 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // ask sends a chat completion and returns the answer with its body read.
 func ask(ctx context.Context, t *testing.T, s *llmtest.Server, body string) (*http.Response, string, error) {

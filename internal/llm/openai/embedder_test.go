@@ -11,17 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var _ llm.Embedder = (*Embedder)(nil)
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // clock is a time that passes only while somebody waits.
 type clock struct {

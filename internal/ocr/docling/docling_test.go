@@ -9,18 +9,17 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"go.uber.org/goleak"
-
 	wire "github.com/seed-7227ef26/async-worker/internal/docling"
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/docling"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // A page is read with force_ocr in the languages of the task, and its Markdown is the result.
 func TestRead(t *testing.T) {

@@ -9,16 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/vision"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // open returns an engine on a service whose model gives the replies in order.
 func open(t *testing.T, model string, opts vision.Options, replies ...llmtest.Reply) (*vision.Engine, *llmtest.Server) {

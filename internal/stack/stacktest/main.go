@@ -31,7 +31,7 @@ func atExit(f func() error) {
 //
 //	func TestMain(m *testing.M) { stacktest.Main(m) }
 //
-// The checks run after that, e.g. goleak.Find; an error of one makes a run that passed fail.
+// The checks run after that, e.g. leaktest.Find; an error of one makes a run that passed fail.
 func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
 	for _, check := range append([]func() error{stopAll}, checks...) {

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -16,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) { stacktest.Main(m, leaktest.Find) }
 
 func open(t testing.TB, url, client string) store.Store { return openIn(t, url, client, "") }
 

@@ -3,16 +3,15 @@ package azurestub_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/azure"
 	"github.com/seed-7227ef26/async-worker/queue/azure/azurestub"
 	"github.com/seed-7227ef26/async-worker/queue/queuetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
