@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -34,11 +33,7 @@ func TestForeignConsumers(t *testing.T) {
 			t.Cleanup(func() { must(t, service.Close()) })
 			q := service.Queue("acme-tasks")
 			must(t, q.Ensure(t.Context()))
-			conn, err := client.Connect(s.URL())
-			must(t, err)
-			defer conn.Close()
-			js, err := jetstream.New(conn)
-			must(t, err)
+			js := natstest.Connect(t, s.URL())
 			stream := strings.ToUpper(name) + "-JOBS"
 			consumer, err := js.Consumer(t.Context(), stream, "ocr-workers")
 			must(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/nats"
+	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 	"github.com/seed-7227ef26/async-worker/queue/queuetest"
 )
 
@@ -22,7 +23,7 @@ func TestProcess(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Stop()) })
 	back := make(chan struct{}, 9)
-	service, err := nats.Open(nats.Login{URL: s.URL}, nats.Options{OnConnection: func(up bool, _ error) {
+	service, err := nats.Open(nats.Login{URL: s.URL}, nats.Options{Timeout: natstest.Patience, OnConnection: func(up bool, _ error) {
 		if up {
 			back <- struct{}{}
 		}
@@ -56,7 +57,7 @@ func TestProcess(t *testing.T) {
 		t.Errorf("of two messages came %v", seen)
 	}
 	queuetest.Run(t, func(t *testing.T) queue.Service {
-		service, err := nats.Open(nats.Login{URL: s.URL}, nats.Options{})
+		service, err := nats.Open(nats.Login{URL: s.URL}, nats.Options{Timeout: natstest.Patience})
 		must(t, err)
 		return service
 	}, queuetest.Options{})

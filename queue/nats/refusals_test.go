@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 			if c.edit != nil {
 				c.edit(&stream)
 			}
-			made, err := administrator(t, s).CreateStream(t.Context(), stream)
+			made, err := natstest.Connect(t, s.URL()).CreateStream(t.Context(), stream)
 			must(t, err)
 			if c.push {
 				_, err = made.CreatePushConsumer(t.Context(), jetstream.ConsumerConfig{

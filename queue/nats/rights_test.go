@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -175,13 +174,8 @@ func TestFindStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := natstest.StartDenying(t, denied)
-			conn, err := client.Connect(s.URLOf("admin"))
-			must(t, err)
-			defer conn.Close()
-			js, err := jetstream.New(conn)
-			must(t, err)
 			if c.stream != "" {
-				_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{
+				_, err := natstest.Connect(t, s.URLOf("admin")).CreateStream(t.Context(), jetstream.StreamConfig{
 					Name: c.stream, Subjects: []string{"simple-process.acme.>"}, Retention: jetstream.WorkQueuePolicy,
 				})
 				must(t, err)

@@ -6,23 +6,11 @@ import (
 	"testing"
 	"time"
 
-	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-7227ef26/async-worker/queue/nats"
 	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
-
-// administrator is a client that may do all.
-func administrator(t *testing.T, s *natstest.Server) jetstream.JetStream {
-	t.Helper()
-	conn, err := client.Connect(s.URL())
-	must(t, err)
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	must(t, err)
-	return js
-}
 
 // A stream that an administrator made is used; one that keeps messages or confirms none is refused, as is another client's.
 // What may lose tasks is told of, once.
@@ -61,7 +49,7 @@ func TestForeignStreams(t *testing.T) {
 			if name == "no subject" {
 				stream.Name = "SIMPLE-PROCESS-JOBS"
 			}
-			_, err := administrator(t, s).CreateStream(t.Context(), stream)
+			_, err := natstest.Connect(t, s.URL()).CreateStream(t.Context(), stream)
 			must(t, err)
 			risks := make(chan string, 9)
 			service := open(t, s, nats.Options{
@@ -103,7 +91,7 @@ func TestConsumerOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := natstest.Start(t, nil)
-			js := administrator(t, s)
+			js := natstest.Connect(t, s.URL())
 			stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
 				Name: "tasks", Subjects: []string{c.captured}, Retention: jetstream.WorkQueuePolicy,
 			})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/nats"
+	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
 
 // TestTenantsOfOneAccount: with the printed rights a tenant's user gets at no stream, consumer, acknowledgement or answer
@@ -23,11 +24,8 @@ func TestTenantsOfOneAccount(t *testing.T) {
 	must(t, err)
 	held := await(t, q, time.Minute)
 
-	conn, err := client.Connect(s.URLOf("acme"), client.CustomInboxPrefix("_INBOX_acme"), client.ErrorHandler(
-		func(*client.Conn, *client.Subscription, error) {}))
-	must(t, err)
-	defer conn.Close()
-	a := &thief{Conn: conn}
+	a := &thief{Conn: natstest.Connect(t, s.URLOf("acme"), client.CustomInboxPrefix("_INBOX_acme"), client.ErrorHandler(
+		func(*client.Conn, *client.Subscription, error) {})).Conn()}
 	const stream, consumer, filter = "SIMPLE-PROCESS-BOREALIS-JOBS", "ocr-workers", "simple-process.borealis.jobs"
 	create := fmt.Sprintf(`{"stream_name": %q, "config": {"name": "thief", "filter_subject": %q, "ack_policy": "none"}}`,
 		stream, filter)
@@ -110,10 +108,8 @@ func TestForgedTask(t *testing.T) {
 		must(t, err)
 	}
 	held := await(t, own, time.Minute)
-	conn, err := client.Connect(s.URLOf("acme"), client.ErrorHandler(
-		func(*client.Conn, *client.Subscription, error) {}))
-	must(t, err)
-	defer conn.Close()
+	conn := natstest.Connect(t, s.URLOf("acme"), client.ErrorHandler(
+		func(*client.Conn, *client.Subscription, error) {})).Conn()
 	const stream, target = "SIMPLE-PROCESS-ACME-JOBS", "simple-process.borealis.jobs"
 	for _, c := range [][2]string{
 		{"$JS.API.CONSUMER.MSG.NEXT." + stream + ".ocr-workers", "1"},
@@ -126,7 +122,7 @@ func TestForgedTask(t *testing.T) {
 	}
 	must(t, conn.Flush())
 	q := tenantOf(t, s, "borealis", "borealis", nats.Options{}).Queue("tasks")
-	_, err = q.Send(t.Context(), "of borealis", queue.SendOptions{})
+	_, err := q.Send(t.Context(), "of borealis", queue.SendOptions{})
 	must(t, err)
 	for text := ""; text != "of borealis"; {
 		m := await(t, q, time.Minute)

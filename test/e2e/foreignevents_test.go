@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
 
 // heard is a lifecycle event as nats-py read it.
@@ -44,16 +44,8 @@ func natsEvents(t *testing.T) {
 	ocrtest.Need(t, "tesseract", "pdftoppm", "pdftotext", "pdfinfo")
 	c := newNATSClient(t)
 	c.env = append(c.env, "EVENTS_URL="+c.url)
-	conn, err := nats.Connect(c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err == nil {
-		_, err = js.CreateStream(c.ctx, jetstream.StreamConfig{Name: "EVENTS", Subjects: []string{"ocr.>"}})
-	}
-	if err != nil {
+	events := jetstream.StreamConfig{Name: "EVENTS", Subjects: []string{"ocr.>"}}
+	if _, err := natstest.Connect(t, c.url).CreateStream(c.ctx, events); err != nil {
 		t.Fatal(err)
 	}
 	c.start()

@@ -37,16 +37,7 @@ func newNATSBed(t *testing.T, env ...string) (*bed, jetstream.JetStream) {
 		"LLM_PROVIDER=offline", "WEBHOOK_SECRET=" + receiver.Secret, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8",
 		"POLL_MAX_MS=500", "LOG_FORMAT=text",
 	}, env...)
-	conn, err := nats.Connect(server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b, js
+	return b, natstest.Connect(t, server.URL())
 }
 
 // TestNATS: a task that a foreign client publishes is done, its message removed, and a bad one dead-lettered, without
@@ -117,15 +108,7 @@ func TestNATSServerKilled(t *testing.T) {
 	})
 	b, _ := newNATSBed(t, "NATS_URL="+server.URL)
 	w := b.start()
-	conn, err := nats.Connect(server.URL, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := natstest.Connect(t, server.URL, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	for i := range tasks {
 		name := fmt.Sprintf("%d.md", i)
 		text := fmt.Appendf(nil, "# Tide %d\n\nHigh water is at noon.\n", i)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
@@ -49,15 +48,7 @@ func (b *bed) queues() []string {
 func (b *bed) natsQueues() []string {
 	b.t.Helper()
 	server := natstest.Start(b.t, nil)
-	conn, err := nats.Connect(server.URL())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	js := natstest.Connect(b.t, server.URL())
 	b.stream(js)
 	b.put = func(text string) error {
 		_, err := js.Publish(b.ctx, "simple-process.jobs", []byte(text))

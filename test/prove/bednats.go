@@ -39,9 +39,9 @@ func newNATSBed(ctx context.Context, built *programs, dir string) (_ *natsBed, e
 	}
 	// It connects again for ever, and a request fails at once while it isn't connected.
 	b.conn, err = nats.Connect(b.server.URL, nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond),
-		nats.ReconnectBufSize(-1))
+		nats.ReconnectBufSize(-1), nats.Timeout(time.Minute))
 	if err == nil {
-		b.js, err = jetstream.New(b.conn)
+		b.js, err = jetstream.New(b.conn, jetstream.WithDefaultTimeout(time.Minute))
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.stop())

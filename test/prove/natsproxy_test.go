@@ -14,10 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
 
-const (
-	patience   = time.Minute
-	impatience = 200 * time.Millisecond
-)
+const impatience = 200 * time.Millisecond
 
 // natsCase is a request of the worker, and how to see whether it was carried out.
 type natsCase struct {
@@ -31,7 +28,7 @@ type natsCase struct {
 func natsCases() []natsCase {
 	ask := func(text string) func(*nats.Conn, string) error {
 		return func(conn *nats.Conn, delivered string) error {
-			_, err := conn.Request(delivered, []byte(text), patience)
+			_, err := conn.Request(delivered, []byte(text), natstest.Patience)
 			return err
 		}
 	}
@@ -53,7 +50,7 @@ func pull(conn *nats.Conn, _ string) error {
 		[]byte(`{"batch":1,"no_wait":true}`)); err != nil {
 		return err
 	}
-	m, err := sub.NextMsg(patience)
+	m, err := sub.NextMsg(natstest.Patience)
 	if err == nil && m.Subject != "c.jobs" {
 		err = fmt.Errorf("the answer is of %s", m.Subject)
 	}
@@ -69,7 +66,7 @@ func TestNATSProxy(t *testing.T) {
 		} {
 			ctx := t.Context()
 			behind := natstest.Start(t, nil)
-			js := jetStream(t, behind.URL())
+			js := natstest.Connect(t, behind.URL())
 			q, consumer, delivered := heldMessage(ctx, t, &natsBed{js: js})
 			plan := newFaultPlan()
 			plan.plan(tt.class, 1, what)
@@ -78,10 +75,7 @@ func TestNATSProxy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn, err := nats.Connect(at.nats, nats.NoReconnect())
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := natstest.Connect(t, at.nats, nats.NoReconnect()).Conn()
 			if err := tt.send(conn, delivered); (err == nil) != want.answered {
 				t.Errorf("%s, %q: the client got %v", tt.class, what, err)
 			}
@@ -141,19 +135,6 @@ func TestNATSClasses(t *testing.T) {
 	}
 }
 
-func jetStream(t *testing.T, url string) jetstream.JetStream {
-	t.Helper()
-	conn, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return js
-}
-
 // heldMessage makes a queue with two messages, of which one was delivered. It is acknowledged at delivered.
 func heldMessage(ctx context.Context, t *testing.T, bed *natsBed) (*natsTenant, jetstream.Consumer, string) {
 	t.Helper()
@@ -191,11 +172,8 @@ func TestNATSProxyOutOfOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn, err := nats.Connect(at.nats, nats.NoReconnect())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.FlushTimeout(patience); err != nil {
+		conn := natstest.Connect(t, at.nats, nats.NoReconnect()).Conn()
+		if err := conn.FlushTimeout(natstest.Patience); err != nil {
 			t.Errorf("%s: before the cut: %v", how, err)
 		}
 		p.cut(how)
@@ -210,11 +188,7 @@ func TestNATSProxyOutOfOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.Close()
-		again, err := nats.Connect(at.nats, nats.Timeout(patience))
-		if err != nil {
-			t.Fatalf("%s: afterwards: %v", how, err)
-		}
-		again.Close()
+		natstest.Connect(t, at.nats).Conn().Close()
 		p.close()
 	}
 }

@@ -21,6 +21,7 @@ import (
 	sink "github.com/seed-7227ef26/async-worker/internal/events/nats"
 	"github.com/seed-7227ef26/async-worker/internal/stack/leaktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue/nats/natstest"
 )
 
 func TestMain(m *testing.M) {
@@ -62,16 +63,8 @@ func open(t *testing.T, o sink.Options) *sink.Sink {
 
 func client(t *testing.T, s *server.Server, opts ...nats.Option) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	conn, err := nats.Connect(s.ClientURL(), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return conn, js
+	js := natstest.Connect(t, s.ClientURL(), opts...)
+	return js.Conn(), js
 }
 
 // page is the events of some jobs, in turn.

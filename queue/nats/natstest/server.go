@@ -7,7 +7,27 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
+
+// Patience is for a connection and for each request: on a busy machine the client's own 2 and 5 seconds are too few.
+const Patience = time.Minute
+
+// Connect connects a client of the test's own, until the test ends.
+func Connect(t testing.TB, url string, opts ...nats.Option) jetstream.JetStream {
+	t.Helper()
+	conn, err := nats.Connect(url, append(opts, nats.Timeout(Patience))...)
+	if err != nil {
+		t.Fatalf("connect to nats-server: %v", err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(Patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
 
 // Server is a running nats-server. It stops with its test.
 type Server struct {
