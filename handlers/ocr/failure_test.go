@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
@@ -110,10 +111,24 @@ func TestPageThatTakesTooLong(t *testing.T) {
 		}
 		return nil
 	}}
-	b := newBench(t, e, func(d *handler.Deps) { d.Reader.PageTime = 3 * time.Second })
-	b.putPDF("a.pdf", numbered(t, 2)...)
-	r := b.do(`{"filename":"a.pdf"}`, task.Hints{OutputFormat: "hocr"})
-	if got := b.Get(r.DerivedBlob); !strings.Contains(got, "<!-- unread: it took longer than 3s -->") ||
+	limit := 3 * time.Second
+	try := func() (*bench, handlers.Call, handlers.Outcome, error) {
+		b := newBench(t, e, func(d *handler.Deps) { d.Reader.PageTime = limit })
+		b.putPDF("a.pdf", numbered(t, 2)...)
+		c := b.Begin(`{"filename":"a.pdf"}`, task.Hints{OutputFormat: "hocr"})
+		out, err := b.handler.Handle(t.Context(), c)
+		return b, c, out, err
+	}
+	b, c, out, err := try()
+	for err != nil && taskerr.Classify(err).Class == taskerr.Timeout && limit < time.Minute {
+		limit *= 2 // a busy machine drew the other page too late
+		b, c, out, err = try()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := b.complete(c, out)
+	if got := b.Get(r.DerivedBlob); !strings.Contains(got, fmt.Sprintf("<!-- unread: it took longer than %s -->", limit)) ||
 		len(r.UnreadPages) != 1 {
 		t.Errorf("%q %+v", got, r)
 	}
