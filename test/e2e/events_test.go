@@ -57,7 +57,7 @@ func TestLifecycleEvents(t *testing.T) {
 	s := &sink{seen: map[string]bool{}, news: make(chan struct{}, 1)}
 	server := httptest.NewServer(s)
 	defer server.Close()
-	b := newBed(t, "LLM_PROVIDER=offline", "WORKER_LEASE_TTL_SEC=5", "EVENTS_URL="+server.URL+"/api/events",
+	b := newBed(t, "LLM_PROVIDER=offline", "EVENTS_URL="+server.URL+"/api/events",
 		"EVENTS_KEY=the-key")
 	b.upload("note.txt", []byte("The harbour master keeps a record of every ship."))
 	first := b.start()
