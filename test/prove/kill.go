@@ -149,7 +149,7 @@ func (k *killLoop) killAtRandom(ctx context.Context) error {
 			return err
 		}
 	}
-	for end := time.Now().Add(time.Minute); !k.hit() && time.Now().Before(end); {
+	for end := time.Now().Add(k.o.patience(time.Minute)); !k.hit() && time.Now().Before(end); {
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}

@@ -241,5 +241,13 @@ func (o *options) check(only string) (err error) {
 	return nil
 }
 
+// patience is how long to wait for what has a limit of its own; with -untimed the context ends what hangs.
+func (o options) patience(limit time.Duration) time.Duration {
+	if o.untimed {
+		return time.Hour
+	}
+	return limit
+}
+
 // wants reports whether a run is selected.
 func (o options) wants(name string) bool { return o.only == nil || o.only.MatchString(name) }

@@ -78,9 +78,9 @@ func (s *slot) end() {
 	s.done.Wait()
 }
 
-// retryWhileDown retries while a service is being restarted.
+// retryWhileDown retries while a service is being restarted, for five minutes at least.
 func retryWhileDown(ctx context.Context, f func() error) (err error) {
-	for range 100 {
+	for range 1000 {
 		if err = f(); err == nil {
 			return nil
 		}
