@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -57,9 +55,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 func (d *desk) command(args ...string) result {
-	var out, errOut bytes.Buffer
-	code := Run(d.Context(), args, d.env, strings.NewReader(""), &out, &errOut)
-	return result{code, out.String(), errOut.String()}
+	return onServices(d.Context(), d.env, args...)
 }
 
 // fail makes a job that has failed, as the engine does: row, dead letter, and its copy on the queue.

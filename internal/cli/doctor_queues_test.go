@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -60,16 +59,14 @@ func TestDoctorOnPostgresQueues(t *testing.T) {
 func TestDoctorClockOfBlobs(t *testing.T) {
 	t.Parallel()
 	w := newWard(t)
-	var out, errs bytes.Buffer
-	Run(t.Context(), []string{
-		"doctor", "-o", "json", "--skip", "unit,machine,queues,container,store,models,docling,webhooks",
-	}, w.env("QUEUE_BACKEND=postgres"), strings.NewReader(""), &out, &errs)
+	r := doctorOnServices(t.Context(), w.env("QUEUE_BACKEND=postgres"), "-o", "json", "--skip",
+		"unit,machine,queues,container,store,models,docling,webhooks")
 	var report doctorReport
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatal(err, out.String(), errs.String())
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil {
+		t.Fatalf("%v: %+v", err, r)
 	}
 	at := slices.IndexFunc(report.Results, func(r doctor.Result) bool { return r.Check == "storage clock" })
 	if at < 0 || report.Results[at].State != doctor.OK {
-		t.Error(out.String())
+		t.Error(r.out)
 	}
 }

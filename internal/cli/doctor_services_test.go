@@ -52,19 +52,17 @@ func (w ward) env(more ...string) []string {
 // sick is the checks that failed or warned, with their results, and the exit code.
 func (w ward) sick(t *testing.T, env []string, args ...string) (map[string]doctor.Result, int) {
 	t.Helper()
-	var out, errOut bytes.Buffer
-	code := Run(t.Context(), append([]string{"doctor", "-o", "json", "--skip", "unit,machine"}, args...), env,
-		strings.NewReader(""), &out, &errOut)
+	r := doctorOnServices(t.Context(), env, append([]string{"-o", "json", "--skip", "unit,machine"}, args...)...)
 	var report doctorReport
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatalf("%v: exit %d, %s%s", err, code, out.String(), errOut.String())
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil {
+		t.Fatalf("%v: %+v", err, r)
 	}
-	if report.Exit != code || report.ClientID != w.client {
-		t.Errorf("exit %d of client %s, and the report says %d of %s", code, w.client, report.Exit, report.ClientID)
+	if report.Exit != r.code || report.ClientID != w.client {
+		t.Errorf("exit %d of client %s, and the report says %d of %s", r.code, w.client, report.Exit, report.ClientID)
 	}
 	for _, secret := range []string{"Eby8vdM02x", "sig=", w.key, testSigning} {
-		if strings.Contains(out.String()+errOut.String(), secret) {
-			t.Errorf("a secret was printed: %s%s", out.String(), errOut.String())
+		if strings.Contains(r.out+r.errOut, secret) {
+			t.Errorf("a secret was printed: %+v", r)
 		}
 	}
 	found := map[string]doctor.Result{}
@@ -73,7 +71,7 @@ func (w ward) sick(t *testing.T, env []string, args ...string) (map[string]docto
 			found[r.Check] = r
 		}
 	}
-	return found, code
+	return found, r.code
 }
 
 // names are the checks of results, sorted.
@@ -101,17 +99,15 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if _, err := normal.EnqueueMessage(t.Context(), "a task", nil); err != nil {
 		t.Fatal(err)
 	}
-	var out, errOut bytes.Buffer
-	// without poppler 78
-	if code := Run(t.Context(), []string{"doctor"}, w.env(), strings.NewReader(""), &out, &errOut); code != exitOK &&
-		code != exitConfig {
-		t.Errorf("exit %d: %s%s", code, out.String(), errOut.String())
+	r := doctorOnServices(t.Context(), w.env())
+	if r.code != exitOK && r.code != exitConfig { // without poppler 78
+		t.Errorf("%+v", r)
 	}
-	if _, err := exec.LookPath("pdfdetach"); err == nil && strings.Contains(out.String(), "apt install poppler-utils") {
-		t.Errorf("poppler is installed: %s", out.String())
+	if _, err := exec.LookPath("pdfdetach"); err == nil && strings.Contains(r.out, "apt install poppler-utils") {
+		t.Errorf("poppler is installed: %s", r.out)
 	}
-	if !strings.Contains(out.String(), "3 of 4 queues; "+task.QueueNames(w.client).Normal+": tasks wait") {
-		t.Errorf("a waiting task is not reported:\n%s", out.String())
+	if !strings.Contains(r.out, "3 of 4 queues; "+task.QueueNames(w.client).Normal+": tasks wait") {
+		t.Errorf("a waiting task is not reported:\n%s", r.out)
 	}
 	peeked, err := normal.PeekMessages(t.Context(), nil)
 	if err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].DequeueCount != 0 {
@@ -127,10 +123,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if _, err := normal.ClearMessages(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	var again bytes.Buffer
-	if code := Run(t.Context(), []string{"doctor", "--skip", "machine"}, w.env(), strings.NewReader(""), &again,
-		&errOut); code != exitOK {
-		t.Errorf("exit %d: %s", code, again.String())
+	if again := doctorOnServices(t.Context(), w.env(), "--skip", "machine"); again.code != exitOK {
+		t.Errorf("%+v", again)
 	}
 	w.empty(t)
 	blobs, err := service.NewClientFromConnectionString(w.connection, nil)
@@ -269,9 +263,7 @@ func TestDoctorBesideAWorker(t *testing.T) {
 	w := newWard(t)
 	env := w.env("DATABASE_URL="+w.database, "POLL_MIN_MS=10", "POLL_MAX_MS=20", "LOG_FORMAT=text")
 	command := func(args ...string) result {
-		var out, errOut bytes.Buffer
-		code := Run(t.Context(), args, env, strings.NewReader(""), &out, &errOut)
-		return result{code, out.String(), errOut.String()}
+		return onServices(t.Context(), env, args...)
 	}
 	stop, ended := serve(t, env)
 	sample := filepath.Join("..", "..", "dev", "samples", "first-week.md")

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,6 +80,21 @@ func invokeSeeing(
 		}
 	}
 	return result{code, out.String(), errOut.String()}
+}
+
+// onServices runs a command as Run does, with two minutes for a database that is slow on a busy machine.
+func onServices(ctx context.Context, env []string, args ...string) result {
+	var out, errOut bytes.Buffer
+	p := &program{
+		env: env, stdin: strings.NewReader(""), stdout: &out, stderr: &errOut, open: app.Open, systemctl: findSystemctl(),
+		setenv: setenv, patience: 2 * time.Minute,
+	}
+	return result{p.run(ctx, args), out.String(), errOut.String()}
+}
+
+// doctorOnServices are the same two minutes for each of the doctor's requests.
+func doctorOnServices(ctx context.Context, env []string, args ...string) result {
+	return onServices(ctx, env, append([]string{"doctor", "--timeout", "2m"}, args...)...)
 }
 
 // want checks the exit code and that each text is in the whole output.

@@ -22,9 +22,7 @@ func TestCommandsOnRealServices(t *testing.T) {
 		"DATABASE_URL=" + stacktest.EmptyPostgres(t), "LLM_PROVIDER=offline", "LOG_FORMAT=text", "POLL_MAX_MS=100",
 	}
 	command := func(args ...string) result {
-		var out, errOut bytes.Buffer
-		code := Run(t.Context(), args, env, strings.NewReader(""), &out, &errOut)
-		return result{code, out.String(), errOut.String()}
+		return onServices(t.Context(), env, args...)
 	}
 
 	command("jobs", "list").want(t, exitConfig, "async-worker migrate")
