@@ -41,9 +41,10 @@ func work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The lease is longer than a busy machine takes to notice that a killed worker has hung up.
 	l, err := cognee.NewLoop(cognee.Config{
 		Store: s, Client: c, ClientID: client, Worker: fmt.Sprintf("process %d", os.Getpid()),
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Lease: time.Second, Poll: 100 * time.Millisecond,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Lease: 5 * time.Second, Poll: 100 * time.Millisecond,
 		Quiet: 50 * time.Millisecond, FirstProbe: 20 * time.Millisecond, FirstRetry: 5 * time.Millisecond,
 		Unlisted: 200 * time.Millisecond,
 	})

@@ -45,6 +45,9 @@ func (s *Server) add(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.Context().Err() != nil {
+		return // the client was killed, and the next one may have sent more
+	}
 	dataset := strings.Join(form["datasetName"], "")
 	if dataset == "" || strings.ContainsAny(dataset, " .") {
 		reply(w, http.StatusInternalServerError, map[string]string{"error": "Internal server error"})
@@ -93,6 +96,9 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.Context().Err() != nil {
+		return // as in add
+	}
 	d, one := s.row(r.URL.Query().Get("dataset_id"), r.URL.Query().Get("data_id"))
 	if one == nil {
 		reply(w, http.StatusNotFound, map[string]string{"detail": "No document found to update [UpdateTargetNotFoundError]"})

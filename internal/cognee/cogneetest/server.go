@@ -5,6 +5,7 @@
 package cogneetest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -150,11 +151,11 @@ func (s *Server) faulty(endpoint string, do http.HandlerFunc) http.HandlerFunc {
 				_ = conn.Close() // the client sees it
 			}
 			<-f.Late
-			do(httptest.NewRecorder(), r)
+			doAnyway(do, r)
 			return
 		}
 		if f.After {
-			do(httptest.NewRecorder(), r)
+			doAnyway(do, r)
 		}
 		if f.Wait != nil {
 			_, _ = io.Copy(io.Discard, r.Body) // to its end: only then does the server notice that the client hangs up
@@ -175,6 +176,11 @@ func (s *Server) faulty(endpoint string, do http.HandlerFunc) http.HandlerFunc {
 		}
 		reply(w, status, map[string]string{"error": "Internal server error", "detail": "quotes the document"})
 	}
+}
+
+// doAnyway does a request also after its client has hung up.
+func doAnyway(do http.HandlerFunc, r *http.Request) {
+	do(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
 }
 
 // reply writes a JSON answer.
