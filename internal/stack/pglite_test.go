@@ -184,7 +184,7 @@ func TestPGliteKeepsItsData(t *testing.T) {
 		if n := one[int](t, conn, "select count(*) from t"); n != i+1 {
 			t.Fatalf("start %d: %d rows, want %d", i, n, i+1)
 		}
-		if err := p.Process.Stop(stop, 15*time.Second); err != nil {
+		if err := p.Process.Stop(stop, 5*time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if stop == syscall.SIGTERM && !strings.Contains(p.Tail(), "pglite: closed") {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Postgres is a private Postgres cluster in a temporary folder, for tests. By default it trades durability for speed.
@@ -194,14 +195,30 @@ func (p *Postgres) CreateDatabase(ctx context.Context, name, template string) er
 	if version := conn.PgConn().ParameterStatus("server_version"); strings.HasPrefix(version, "14.") {
 		how = "" // it knows only this one
 	}
-	_, err = conn.Exec(ctx, fmt.Sprintf("create database %s template %s%s",
-		pgx.Identifier{name}.Sanitize(), pgx.Identifier{template}.Sanitize(), how))
-	return err
+	return onceUnused(func() error {
+		_, err := conn.Exec(ctx, fmt.Sprintf("create database %s template %s%s",
+			pgx.Identifier{name}.Sanitize(), pgx.Identifier{template}.Sanitize(), how))
+		return err
+	})
 }
 
 // DropDatabase removes a database and throws out whoever is connected to it.
 func (p *Postgres) DropDatabase(ctx context.Context, name string) error {
-	return p.exec(ctx, fmt.Sprintf("drop database if exists %s with (force)", pgx.Identifier{name}.Sanitize()))
+	return onceUnused(func() error {
+		return p.exec(ctx, fmt.Sprintf("drop database if exists %s with (force)", pgx.Identifier{name}.Sanitize()))
+	})
+}
+
+// onceUnused repeats a statement for up to a minute while somebody is connected to its database. Postgres itself waits 5
+// seconds for those that have hung up, or that it throws out.
+func onceUnused(statement func() error) error {
+	const objectInUse = "55006"
+	for end := time.Now().Add(time.Minute); ; {
+		err := statement()
+		if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != objectInUse || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 // exec runs a statement in the database that every cluster has.

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 func TestPostgres(t *testing.T) {
@@ -190,5 +192,22 @@ func TestPostgresCrash(t *testing.T) {
 	}
 	if err := p.exec(t.Context(), "drop table t"); err != nil {
 		t.Errorf("after the crash: %v", err)
+	}
+}
+
+// TestDatabaseInUse: a database to which somebody is connected is copied once nobody is.
+func TestDatabaseInUse(t *testing.T) {
+	t.Parallel()
+	tries := 0
+	if err := onceUnused(func() error {
+		if tries++; tries < 3 {
+			return fmt.Errorf("create: %w", &pgconn.PgError{Code: "55006"})
+		}
+		return nil
+	}); err != nil || tries != 3 {
+		t.Errorf("%v after %d tries", err, tries)
+	}
+	if err := onceUnused(func() error { tries++; return &pgconn.PgError{Code: "42P04"} }); err == nil || tries != 4 {
+		t.Errorf("another error: %v after %d tries", err, tries)
 	}
 }

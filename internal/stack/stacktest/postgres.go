@@ -117,7 +117,7 @@ func nameLocked() string {
 func dropAfter(t testing.TB, cluster *stack.Postgres, name string) {
 	t.Helper()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := cluster.DropDatabase(ctx, name); err != nil {
 			t.Errorf("drop the test's database: %v", err)
