@@ -117,8 +117,9 @@ func TestAStreamResumesWhereItBroke(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(r)
-		if err != nil || !bytes.Equal(got, content) || transport.gets.Load() != 2 {
-			t.Errorf("hanging %v: read %d bytes in %d requests, %v", hang, len(got), transport.gets.Load(), err)
+		// On a busy machine a request that goes on may seem to stall, too.
+		if gets := transport.gets.Load(); err != nil || !bytes.Equal(got, content) || gets < 2 || gets > 2 && !hang {
+			t.Errorf("hanging %v: read %d bytes in %d requests, %v", hang, len(got), gets, err)
 		}
 		_ = r.Close()
 	}
