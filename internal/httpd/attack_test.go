@@ -79,7 +79,7 @@ func TestHeldConnectionsBlockNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := serve(t, httpd.Config{
-				Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: isProbe,
+				Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: isProbe, Streams: 64,
 			})
 			for _, to := range s.Addrs() {
 				for range attackers {
@@ -101,7 +101,7 @@ func TestProbesHaveRoomOfTheirOwn(t *testing.T) {
 	begun := make(chan struct{}, attackers)
 	over := make(chan struct{})
 	s, _ := serve(t, httpd.Config{
-		Socket: filepath.Join(t.TempDir(), "s"), Open: isProbe,
+		Socket: filepath.Join(t.TempDir(), "s"), Open: isProbe, Streams: 64,
 		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/slow" {
 				begun <- struct{}{}
