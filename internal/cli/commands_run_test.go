@@ -49,7 +49,7 @@ type outcome struct {
 
 func outcomeOf(t *testing.T, self, root string, c circumstance, command string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	args := strings.Fields(command)
 	if !slices.Contains([]string{"version", "migrate"}, args[0]) {
@@ -63,7 +63,7 @@ func outcomeOf(t *testing.T, self, root string, c circumstance, command string) 
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		t.Errorf("%s, %s: does not end within two minutes", c.name, command)
+		t.Errorf("%s, %s: does not end within ten minutes", c.name, command)
 	}
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

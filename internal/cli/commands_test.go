@@ -63,6 +63,9 @@ func circumstances() []circumstance {
 	}
 }
 
+// longConnect: on a busy machine the time for a connection, 10 s, may be over when databasePatience is noticed to be.
+const longConnect = "?connect_timeout=60"
+
 // putTenant makes the files of a tenant, all of whose services are at one address.
 func putTenant(t *testing.T, root, name, addr string) {
 	t.Helper()
@@ -73,7 +76,7 @@ func putTenant(t *testing.T, root, name, addr string) {
 	}
 	for path, text := range map[string]string{
 		filepath.Join(etc, name+".env"):              "LLM_PROVIDER=offline\n",
-		filepath.Join(credentials, "DATABASE_URL"):   "postgres://worker:TopSecret@" + addr + "/db",
+		filepath.Join(credentials, "DATABASE_URL"):   "postgres://worker:TopSecret@" + addr + "/db" + longConnect,
 		filepath.Join(credentials, "OPENAI_API_KEY"): "sk-TopSecret",
 		filepath.Join(credentials, "AZURE_STORAGE_CONNECTION_STRING"): "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=VG9wU2VjcmV0QWNjb3VudEtleQ==;" +
 			"BlobEndpoint=http://" + addr + "/devstoreaccount1;QueueEndpoint=http://" + addr + "/devstoreaccount1;",
