@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -36,8 +37,9 @@ func TestManyTasksWithinTheLimits(t *testing.T) {
 		}
 	}
 	start := time.Now()
+	late := lateness(t)
 	b.run(tasks)
-	took := time.Since(start)
+	took, behind := time.Since(start), late()
 
 	succeeded := 0
 	for _, n := range b.ends.succeeded {
@@ -51,10 +53,32 @@ func TestManyTasksWithinTheLimits(t *testing.T) {
 	}
 	most := b.model.Most(limits.Period)
 	t.Logf("%v ended in %v; attempts that did not: %v; %d requests, at most %d in %v (announced are %d), %d of them "+
-		"with an empty bucket",
+		"with an empty bucket; the machine was late by %v",
 		b.ends.succeeded, took.Round(time.Millisecond), b.ends.other, b.model.Requests(), most, limits.Period,
-		limits.Requests, b.model.Refused())
-	if float64(most) > 1.05*float64(limits.Requests) {
+		limits.Requests, b.model.Refused(), behind)
+	// What was sent in time may arrive late, together with what was sent later.
+	arriving := float64(limits.Requests) * (1.05 + 2*behind.Seconds()/limits.Period.Seconds())
+	if float64(most) > arriving {
 		t.Errorf("%d requests in %v, announced are %d", most, limits.Period, limits.Requests)
 	}
+}
+
+// lateness watches for how long a busy machine lets this process wait at most, until its result is asked for.
+func lateness(t *testing.T) (longest func() time.Duration) {
+	t.Helper()
+	const every = 5 * time.Millisecond
+	ctx, stop := context.WithCancel(t.Context())
+	result := make(chan time.Duration, 1)
+	go func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		var longest time.Duration
+		for last := time.Now(); ctx.Err() == nil; {
+			<-tick.C
+			now := time.Now()
+			longest, last = max(longest, now.Sub(last)-every), now
+		}
+		result <- longest
+	}()
+	return func() time.Duration { stop(); return <-result }
 }
