@@ -35,11 +35,11 @@ type recognition struct {
 	done, blocks int
 	failures     int // in a row
 	unread       []int
-	reason       string         // of the first unread page
-	first        error          // of the first unread page
-	others       map[string]int // pages by the fallback engine that read them
-	letters      float64        // with a confidence
-	confidence   float64        // sum over the letters
+	reason       string // of the first unread page
+	first        error  // of the first unread page
+	others       engines.Others
+	letters      float64 // with a confidence
+	confidence   float64 // sum over the letters
 	usage        engines.Usage
 }
 
@@ -112,7 +112,7 @@ func (r *recognition) again(ctx context.Context, number int, failed error) (engi
 // hopeless reports whether a second try within this attempt would fail, too.
 func hopeless(ctx context.Context, err error) bool {
 	_, gone := errors.AsType[*engines.UnavailableError](err)
-	return ctx.Err() != nil || gone || retryable(err)
+	return ctx.Err() != nil || gone || retryable(err) || errors.Is(err, engines.ErrTokens)
 }
 
 func retryable(err error) bool {
@@ -148,7 +148,7 @@ func (r *recognition) skip(number int, why error) error {
 	} else if errors.Is(why, engines.ErrPageTime) {
 		reason = fmt.Sprintf("it took longer than %s", r.deps.Reader.PageTime)
 	}
-	if r.first == nil {
+	if r.first == nil || errors.Is(why, engines.ErrTokens) { // that names what to do
 		r.first, r.reason = why, reason
 	}
 	r.unread = append(r.unread, number)
@@ -171,12 +171,8 @@ func (r *recognition) giveUp(ctx context.Context) error {
 // text writes a page that was read.
 func (r *recognition) text(ctx context.Context, number int, p engines.Page) error {
 	a := r.order.engine.Abilities()
-	if p.Engine != "" {
-		if r.others == nil {
-			r.others = map[string]int{}
-		}
-		r.others[p.Engine]++
-	}
+	r.others.Count(p)
+	r.info.Incomplete = r.info.Incomplete || p.Partial
 	r.usage = r.usage.Add(p.Usage)
 	p = p.Clean()
 	letters := p.Letters()
@@ -206,6 +202,12 @@ func nothing(why error) error {
 	if errors.Is(why, engines.ErrPageTime) {
 		return &taskerr.Error{
 			Class: taskerr.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor",
+		}
+	}
+	if errors.Is(why, engines.ErrTokens) {
+		return &taskerr.Error{
+			Class: taskerr.QuotaExceeded, Message: fmt.Sprintf("no page of the document could be read: %v", why), Cause: why,
+			Hint: "raise MAX_TASK_TOKENS, or ask for fewer pages",
 		}
 	}
 	if errors.Is(why, engines.ErrPart) {

@@ -159,10 +159,7 @@ func (r *recognition) result() Result {
 		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages could not be read (%s)", len(r.unread),
 			len(r.numbers), r.reason))
 	}
-	for engine, n := range r.others {
-		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages were read by %s, because %s could not", n,
-			len(r.numbers), engine, e.Name()))
-	}
+	result.Warnings = append(result.Warnings, r.others.Warnings(len(r.numbers))...)
 	if r.blocks == 0 && len(r.unread) < len(r.numbers) {
 		result.Warnings = append(result.Warnings, fmt.Sprintf("no text was found on %d pages",
 			len(r.numbers)-len(r.unread)))

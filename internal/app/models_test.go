@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/metrics"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -43,7 +44,7 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 	} {
 		tenant := &Tenant{
 			Config: modelConfig(tt.change), log: slog.New(slog.DiscardHandler), counter: token.New(),
-			accounts: accounts,
+			accounts: accounts, metrics: metrics.New(metrics.Options{}),
 		}
 		if err := tenant.openUncounted(); err != nil {
 			t.Fatal(err)
@@ -85,7 +86,7 @@ func TestLargestLimitOfAnAccount(t *testing.T) {
 			Config: modelConfig(func(c *config.Config) {
 				c.ModelConcurrency, c.OCR.BaseURL, c.OCR.APIKey = tt.models, c.OpenAI.BaseURL, c.OpenAI.APIKey
 			}),
-			log: slog.New(slog.DiscardHandler), counter: token.New(), accounts: accounts,
+			log: slog.New(slog.DiscardHandler), counter: token.New(), accounts: accounts, metrics: metrics.New(metrics.Options{}),
 		}
 		if err := tenant.openUncounted(); err != nil {
 			t.Fatal(err)

@@ -75,7 +75,7 @@ func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, e
 		return nil, fmt.Errorf("open the model for OCR: %w", err)
 	}
 	t.probe(taskerr.OCR, chat.Probe)
-	return vision.New(chat, vision.Options{Fallback: fallback}), nil
+	return vision.New(t.metrics.Chat(chat), vision.Options{Fallback: fallback}), nil
 }
 
 // openDoclingOCR opens docling-serve as the OCR engine.

@@ -76,7 +76,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	if err != nil {
 		return nil, err
 	}
-	return newRegistry(handlerDeps{
+	all, err := newRegistry(handlerDeps{
 		xml:     invoices,
 		answers: t.answers(),
 		ingest: ingest.Deps{
@@ -94,6 +94,10 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		summarize: t.summarizeDeps(documents, filter, web, tempDir),
 		convert:   t.convertDeps(documents, filter, web, tempDir), export: t.exportDeps(tempDir),
 	})
+	if t.Config.OCREngine == config.OCROpenAI {
+		limitTokens(all, t.Config.MaxTaskTokens)
+	}
+	return all, err
 }
 
 func (t *Tenant) limits() extract.Limits {

@@ -212,7 +212,7 @@ var (
 	chatTokens = Definition{
 		"async_worker_chat_tokens_total", Counter,
 		[]string{byKind},
-		"tokens of the chat model, as the provider billed them: prompt or completion", nil,
+		"tokens of the models for chat, contexts and pages, as the provider billed them: prompt or completion", nil,
 	}
 	chunks = Definition{
 		"async_worker_chunks_total", Counter,

@@ -136,9 +136,10 @@ type Page struct {
 	Skew       float64  // degrees by which the image was rotated clockwise before it was read, to straighten its lines
 	// The given image in pixels, and its dots per inch; set by the caller of the engine (ocr/pages).
 	Width, Height, DPI int
-	Engine             string // the engine that read it, if not the configured one: see Fallback
+	Engine             string // the engine that read it, if not the configured one
+	Reason             string // why Engine read it
 	Usage              Usage  // of a model
-	// Partial: a part of the page was not read, for a reason that may pass.
+	// Partial: for a reason that may pass, a part of the page was not read, or another engine read it.
 	Partial bool
 }
 

@@ -25,6 +25,7 @@ type record struct {
 	confidence float64 // sum over the letters
 	unread     []int
 	reason     string
+	others     ocr.Others
 	passing    bool // a page that OCR should have read was not read, or in part, for a reason that may pass
 }
 
@@ -46,6 +47,7 @@ func (r *record) took(text ocr.Page) {
 		return
 	}
 	r.readPages++
+	r.others.Count(text)
 	r.passing = r.passing || text.Partial
 	n := float64(text.Letters())
 	r.letters += n
@@ -70,17 +72,18 @@ func (r *record) missed(err error) {
 }
 
 // passing reports whether a page that was not read for this reason may be read another time: it took too long, the
-// kernel was short of memory, or a service read only a part of it. Pages that were given up after others have the reasons of those.
+// kernel was short of memory, a service read only a part of it, or the task had no tokens left. Pages that were given up after
+// others have the reasons of those.
 func passing(err error) bool {
 	return errors.Is(err, ocr.ErrPageTime) || errors.Is(err, pageimage.ErrTooSlow) || errors.Is(err, child.ErrKilled) ||
-		errors.Is(err, ocr.ErrPart)
+		errors.Is(err, ocr.ErrPart) || errors.Is(err, ocr.ErrTokens)
 }
 
 // skip records an unread page and the reason.
 func (r *record) skip(page int, err error) {
 	r.missed(err)
 	r.unread = append(r.unread, page)
-	if r.reason == "" {
+	if r.reason == "" || errors.Is(err, ocr.ErrTokens) { // that names what to do
 		r.reason = r.explain(err)
 	}
 }
@@ -113,6 +116,7 @@ func (r *record) report(info *extract.Info) {
 		info.Properties = map[string]string{}
 	}
 	info.Incomplete = r.passing
+	info.Warnings = append(info.Warnings, r.others.Warnings(info.Pages)...)
 	p := info.Properties
 	if r.readPages > 0 {
 		info.Extractor = r.name + "+" + r.engine.Name()

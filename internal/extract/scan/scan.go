@@ -52,7 +52,8 @@ type PDF interface {
 //	unread_list     which, e.g. "3-7,12"; a long list is truncated with "…"
 //	unread_reason   the first reason
 //
-// Info.Incomplete reports that a page took too long, the machine was short of memory for it, or a service read a part of it.
+// Info.Incomplete reports that a page took too long, the machine was short of memory for it, a service read a part of it, or
+// the task had no tokens left. Info.Warnings counts the pages that another engine read than the configured one.
 type Extractor struct {
 	inner PDF
 	*reading

@@ -98,7 +98,7 @@ func TestReasonsThatMayPass(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"time": ocr.ErrPageTime, "memory": fmt.Errorf("tesseract: %w", child.ErrKilled),
-		"part": fmt.Errorf("docling-serve: %w", ocr.ErrPart),
+		"part": fmt.Errorf("docling-serve: %w", ocr.ErrPart), "tokens": ocr.ErrTokens,
 	} {
 		failing := engine(func(context.Context, ocr.Image) (ocr.Page, error) { return ocr.Page{}, err })
 		if doc := collect(t, scan.New(pdf.New(), failing, unhurried), ocrtest.Write(t, ocrtest.Page{Lines: soup})); !doc.Incomplete {
@@ -122,6 +122,36 @@ func TestPartOfAPage(t *testing.T) {
 	doc := collect(t, scan.New(pdf.New(), part, unhurried), ocrtest.Write(t, scanned(t, 0, "The first half")))
 	if !doc.Incomplete || doc.Properties["unread_pages"] != "" || !strings.Contains(outline(doc), "The first half") {
 		t.Errorf("%+v %q", doc.Info, outline(doc))
+	}
+}
+
+// Pages for which the task has no tokens are named with the setting, whatever an earlier one failed for, or are read by another
+// engine, with a warning.
+func TestPagesWithoutTokens(t *testing.T) {
+	t.Parallel()
+	path := ocrtest.Write(t, scanned(t, 0, "A page"), scanned(t, 0, "Another"), scanned(t, 0, "The last one"))
+	for _, fallback := range []bool{false, true} {
+		calls := 0
+		e := scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+			p, err := reads("read")(ctx, img)
+			switch calls++; {
+			case calls == 1 && !fallback:
+				return p, errors.New("the engine stumbled")
+			case calls > 1 && !fallback:
+				return p, ocr.ErrTokens
+			case calls > 1:
+				p.Engine, p.Reason, p.Partial = "program", ocr.ErrTokens.Error(), true
+			}
+			return p, err
+		}), scan.Options{PageTime: unhurried.PageTime, Budget: pages.NewBudget(1)})
+		doc := collect(t, e, path)
+		said, want := doc.Properties["unread_reason"], ocr.ErrTokens.Error()
+		if fallback {
+			said, want = strings.Join(doc.Warnings, " "), "2 of 3 pages were read by program ("+want+")"
+		}
+		if said != want || !doc.Incomplete {
+			t.Errorf("%q, %+v", said, doc.Info)
+		}
 	}
 }
 

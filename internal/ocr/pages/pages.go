@@ -150,6 +150,7 @@ func (d *Document) read(number int, before <-chan struct{}, admitted func()) (oc
 		<-before // closed at the latest when the document's context ends
 	}
 	if ok {
+		ocr.Spend(d.ctx, p.Usage)
 		return p, nil
 	}
 	if err := d.reader.Budget.take(d.ctx); err != nil {

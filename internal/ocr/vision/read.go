@@ -41,11 +41,14 @@ func (e *unreadError) Error() string { return "the model could not read the page
 
 // Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or is a refusal is not a
 // reading: the page is requested up to Tries times, and then read by the fallback, which Page.Engine reports.
-// After a content filter there is no further request. Faults of the service are *taskerr.Error and don't use
-// the fallback: another attempt will find it working.
+// After a content filter there is no further request. A page for which the task has no tokens left (ocr.ErrTokens) is read
+// by the fallback, too, and is Partial: with more tokens the model would read it. Faults of the service are *taskerr.Error
+// and don't use the fallback: another attempt will find it working.
 func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	page, err := e.readByModel(ctx, img)
-	if _, unread := errors.AsType[*unreadError](err); !unread || e.opts.Fallback == nil || ctx.Err() != nil {
+	_, unread := errors.AsType[*unreadError](err)
+	spent := errors.Is(err, ocr.ErrTokens)
+	if !unread && !spent || e.opts.Fallback == nil || ctx.Err() != nil {
 		return page, err
 	}
 	usage := page.Usage
@@ -53,7 +56,8 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	if other != nil {
 		return ocr.Page{}, fmt.Errorf("%w; %s failed, too: %w", err, e.opts.Fallback.Name(), other)
 	}
-	page.Engine, page.Usage = e.opts.Fallback.Name(), usage
+	page.Engine, page.Reason, page.Usage = e.opts.Fallback.Name(), err.Error(), usage
+	page.Partial = page.Partial || spent
 	return page, nil
 }
 
@@ -63,6 +67,9 @@ func (e *Engine) readByModel(ctx context.Context, img ocr.Image) (ocr.Page, erro
 	var turned ocr.Rotation
 	var last verdict
 	for n := 0; n < Tries; n++ {
+		if ocr.Spent(ctx) {
+			return ocr.Page{Usage: usage}, ocr.ErrTokens
+		}
 		text, result, err := e.request(ctx, turned.Of(img), tries()[n], &usage)
 		if err != nil {
 			return ocr.Page{Usage: usage}, err
@@ -101,7 +108,9 @@ func (e *Engine) request(ctx context.Context, img ocr.Image, t try, usage *ocr.U
 		}
 		return "", verdict{}, err
 	}
-	*usage = usage.Add(ocr.Usage{Requests: 1, PromptTokens: a.PromptTokens, CompletionTokens: a.CompletionTokens})
+	cost := ocr.Usage{Requests: 1, PromptTokens: a.PromptTokens, CompletionTokens: a.CompletionTokens}
+	ocr.Spend(ctx, cost)
+	*usage = usage.Add(cost)
 	text, result := e.examine(a)
 	return text, result, nil
 }

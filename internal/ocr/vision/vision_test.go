@@ -216,6 +216,34 @@ func TestFallback(t *testing.T) {
 	}
 }
 
+// Once a task's tokens are spent, the model is asked nothing more, not even for the page that it could not read.
+func TestSpentTokens(t *testing.T) {
+	t.Parallel()
+	other := &program{}
+	for _, tt := range []struct {
+		reply    llmtest.Reply
+		fallback ocr.Engine
+		requests int
+		error    bool
+	}{
+		{llmtest.Reply{Text: markdown}, nil, 1, false},
+		{llmtest.Reply{Refusal: "No."}, nil, 1, true},
+		{llmtest.Reply{Refusal: "No."}, other, 1, false},
+	} {
+		e, s := open(t, "gpt-4o-mini", vision.Options{Fallback: tt.fallback}, tt.reply)
+		ctx := ocr.WithTokens(t.Context(), 1)
+		got, err := e.Read(ctx, note())
+		if errors.Is(err, ocr.ErrTokens) != tt.error || err == nil && got.Partial != (tt.fallback != nil) || s.Requests() != tt.requests {
+			t.Errorf("%+v %v after %d requests", got, err, s.Requests())
+		}
+		got, err = e.Read(ctx, note())
+		if fell := got.Engine == "program" && got.Partial && got.Reason == ocr.ErrTokens.Error(); fell != (tt.fallback != nil) ||
+			errors.Is(err, ocr.ErrTokens) == fell || s.Requests() != tt.requests {
+			t.Errorf("another page: %+v %v after %d requests", got, err, s.Requests())
+		}
+	}
+}
+
 func TestEndOfTheContext(t *testing.T) {
 	t.Parallel()
 	e, s := open(t, "gpt-4o-mini", vision.Options{Fallback: &program{}}, llmtest.Reply{Text: markdown})
