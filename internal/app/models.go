@@ -140,25 +140,26 @@ func (t *Tenant) limiter(o openai.Config) *openai.Limiter {
 		t.inFlight = make(map[accountKey]int)
 	}
 	t.inFlight[key] = max(t.inFlight[key], o.Concurrency)
-	return t.accounts.limiter(key, t.inFlight[key])
+	chats := t.Config.LLMProvider != config.ProviderOffline && key == accountOf(account(t.Config))
+	return t.accounts.limiter(key, t.inFlight[key], chats)
 }
 
-// limiter returns the limiter of an account and sets its limit.
-func (a *accounts) limiter(key accountKey, inFlight int) *openai.Limiter {
+// limiter returns the limiter of an account and sets its limit. shared: chat and others use it.
+func (a *accounts) limiter(key accountKey, inFlight int, shared bool) *openai.Limiter {
 	if a == nil {
-		return openai.NewLimiter(inFlight)
+		a = new(accounts)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if l, ok := a.limiters[key]; ok {
-		l.Resize(inFlight)
-		return l
-	}
-	l := openai.NewLimiter(inFlight)
 	if a.limiters == nil {
 		a.limiters = make(map[accountKey]*openai.Limiter)
 	}
-	a.limiters[key] = l
+	l, ok := a.limiters[key]
+	if !ok {
+		l = openai.NewLimiter(inFlight)
+		a.limiters[key] = l
+	}
+	l.Resize(inFlight, shared)
 	return l
 }
 

@@ -58,7 +58,7 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 	}
 }
 
-// slots returns how many bulk requests a limiter lets through at a time: three quarters of its limit.
+// slots returns how many bulk requests a limiter lets through at a time.
 func slots(t *testing.T, l *openai.Limiter) (n int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,6 +96,43 @@ func TestLargestLimitOfAnAccount(t *testing.T) {
 		}
 		if n := slots(t, accounts.limiters[accountOf(account(tenant.Config))]); n != tt.want {
 			t.Errorf("%+v: %d bulk requests at a time", tt, n)
+		}
+	}
+}
+
+// TestAllOfAnAccountForPages: where chat never comes, nothing is reserved for it: OCR_CONCURRENCY pages are read at a time.
+func TestAllOfAnAccountForPages(t *testing.T) {
+	t.Parallel()
+	accounts := new(accounts)
+	ocr := config.OCR{BaseURL: "http://localhost:2/v1"}
+	for _, c := range []struct {
+		provider string
+		ocr      config.OCR
+		pages    int
+		want     int
+	}{
+		{config.ProviderOpenAI, ocr, 1, 1},
+		{config.ProviderOpenAI, ocr, 2, 2},
+		{config.ProviderOpenAI, ocr, 16, 16},
+		{config.ProviderOpenAI, config.OCR{}, 16, 6}, // at the service of chat, of MODEL_CONCURRENCY=8
+		{config.ProviderOffline, config.OCR{}, 16, 8},
+	} {
+		tenant := &Tenant{
+			Config: modelConfig(func(s *config.Config) { s.LLMProvider, s.OCR = c.provider, c.ocr }),
+			log:    slog.New(slog.DiscardHandler), counter: token.New(), accounts: accounts, metrics: metrics.New(metrics.Options{}),
+		}
+		if err := tenant.openUncounted(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tenant.openVision(c.pages, nil); err != nil {
+			t.Fatal(err)
+		}
+		key := accountOf(account(tenant.Config))
+		if c.ocr.BaseURL != "" {
+			key = accountKey{c.ocr.BaseURL, ""}
+		}
+		if n := slots(t, accounts.limiters[key]); n != c.want {
+			t.Errorf("%+v: %d requests at a time", c, n)
 		}
 	}
 }

@@ -51,8 +51,9 @@ func documents() []Setting {
 		},
 		{
 			Name: "OCR_CONCURRENCY", Default: "0", Unit: "pages", Groups: Extract, Live: true,
-			Help: "how many pages OCR reads at a time, over all tasks, 1 to 64; 0: the number of processors, or 4 " +
-				"with a service",
+			Help: "how many pages OCR reads at a time, over all tasks, 1 to 64; 0: the number of processors with tesseract, 4 " +
+				"with openai, and WORKER_CONCURRENCY with docling. openai without OCR_BASE_URL is also within the three " +
+				"quarters of MODEL_CONCURRENCY that chat leaves",
 			parse: integer(func(c *Config) *int { return &c.OCR.Concurrency }, 0, 64),
 		},
 		{

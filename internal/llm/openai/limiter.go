@@ -40,14 +40,15 @@ const promptsInARow = 3
 // It is safe for concurrent use.
 //
 // Prompt requests precede bulk ones, except that every fourth request is bulk; a quarter of those in flight is reserved
-// for either. The first waiter in that order waits for the budget it needs, and none that needs the same budget
-// overtakes it. A probe precedes both, beside those in flight: it would time out behind slow requests of a service that
-// is up.
+// for either, unless the account has requests of one urgency alone (see Resize). The first waiter in that order waits for
+// the budget it needs, and none that needs the same budget overtakes it. A probe precedes both, beside those in flight: it
+// would time out behind slow requests of a service that is up.
 //
 // Services limit each model by itself, or some models together. Models that announce the same limits are assumed to
 // share them; a model that has announced none yet is assumed to share those of the first model that has.
 type Limiter struct {
 	slots int
+	whole bool // nothing is reserved
 	now   func() time.Time
 	sleep func(context.Context, time.Duration) error
 	after func(time.Duration, func())
@@ -80,11 +81,12 @@ func NewLimiter(inFlight int) *Limiter {
 	}
 }
 
-// Resize changes how many requests may be in flight. It does not affect those that are.
-func (l *Limiter) Resize(inFlight int) {
+// Resize changes how many requests may be in flight. It does not affect those that are. shared tells whether a part is
+// reserved for each urgency.
+func (l *Limiter) Resize(inFlight int, shared bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.slots = max(1, inFlight)
+	l.slots, l.whole = max(1, inFlight), !shared
 	l.dispatch()
 }
 
@@ -190,8 +192,8 @@ func (l *Limiter) order() [urgencies]Urgency {
 
 // share is how many requests of one urgency may be in flight.
 func (l *Limiter) share() int {
-	if l.slots == 1 {
-		return 1
+	if l.whole || l.slots == 1 {
+		return l.slots
 	}
 	return l.slots - max(1, l.slots/4)
 }
