@@ -55,6 +55,7 @@ func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	d.group(doctor.Container, config.Tenant|config.Blob, d.container)
 	d.group(doctor.Store, config.Tenant|config.Store|config.Schema, d.store)
 	d.group(doctor.Models, config.Tenant|config.Models, d.models)
+	d.group(doctor.Privacy, config.Tenant|config.Worker, d.privacy)
 	d.group(doctor.Docling, config.Tenant|config.Extract, d.docling)
 	d.group(doctor.Gateway, config.Tenant|config.Worker, d.gateway)
 	d.group(doctor.Machine, config.Tenant|config.Extract|config.Worker, d.machine)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/doctor"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -109,6 +110,7 @@ func (d *opening) models(cfg config.Config) {
 	if cfg.Contexts.Mode == config.ContextModel && cfg.LLMProvider != config.ProviderOffline {
 		d.worker.Contexts = func(context.Context) (llm.Chat, error) { return openContexts(cfg, nil) }
 	}
+	d.pages()
 	if cfg.Rerank.URL != "" {
 		d.worker.Rater = func(ctx context.Context) error {
 			rater, err := openRater(cfg)
@@ -116,6 +118,42 @@ func (d *opening) models(cfg config.Config) {
 				return err
 			}
 			return errors.Join(rater.Probe(ctx), rater.Close())
+		}
+	}
+}
+
+// pages fills in the model that reads pages. Wrong settings of extractors stop no check of the other models.
+func (d *opening) pages() {
+	cfg, err := d.o.Load(config.Tenant | config.Models | config.Extract)
+	switch {
+	case err != nil:
+		d.worker.NoPages = "the settings for it are wrong"
+	case cfg.OCREngine != config.OCROpenAI:
+		d.worker.NoPages = "OCR_ENGINE is not openai"
+	default:
+		d.worker.Pages = func(ctx context.Context) error {
+			chat, err := openai.NewChat(pageModel(cfg, 0))
+			if err != nil {
+				return err
+			}
+			return chat.Probe(ctx)
+		}
+	}
+}
+
+func (d *opening) privacy(cfg config.Config) {
+	switch {
+	case cfg.PII.Mode == config.PIIOff:
+		d.worker.Skip[doctor.Privacy] = "PII_MODE is off"
+	case cfg.PII.DetectorURL == "":
+		d.worker.Skip[doctor.Privacy] = "PII_DETECTOR_URL is not set"
+	default:
+		d.worker.Detector = func(ctx context.Context) error {
+			detector, err := openDetector(cfg)
+			if err != nil {
+				return err
+			}
+			return errors.Join(probeDetector(ctx, detector), detector.Close())
 		}
 	}
 }

@@ -55,10 +55,9 @@ func openTesseract(ctx context.Context, tempDir string, pool *child.Pool) (ocr.E
 	return e, nil
 }
 
-// openVision opens the model that reads pages; fallback, unless nil, reads those it can't. On the account of
-// embeddings and chat it shares their limiter; on another service it has one request in flight per page.
-func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, error) {
-	c := t.Config
+// pageModel returns the settings of the model that reads pages, this many at a time. On another service than that of
+// embeddings and chat it has one request in flight per page.
+func pageModel(c config.Config, concurrency int) openai.Config {
 	o := account(c)
 	if c.OCR.BaseURL != "" { // no other service's key is sent there
 		o = openai.Config{
@@ -67,9 +66,16 @@ func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, e
 		}
 		o.Names.URL, o.Names.Key = "OCR_BASE_URL", "OCR_API_KEY"
 	}
-	o.Limiter, o.Urgency = t.limiter(o), openai.Bulk
-	o.Dependency = taskerr.OCR
+	o.Urgency, o.Dependency = openai.Bulk, taskerr.OCR
 	o.Model, o.Names.Model = cmp.Or(c.OCR.Model, c.OpenAI.ChatModel), "OCR_MODEL"
+	return o
+}
+
+// openVision opens the model that reads pages; fallback, unless nil, reads those it can't. On the account of embeddings and
+// chat it shares their limiter.
+func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, error) {
+	o := pageModel(t.Config, concurrency)
+	o.Limiter = t.limiter(o)
 	chat, err := openai.NewChat(o)
 	if err != nil {
 		return nil, fmt.Errorf("open the model for OCR: %w", err)

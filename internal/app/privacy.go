@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/privacy/presidio"
@@ -18,17 +19,12 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 	}
 	detectors := []privacy.Detector{privacy.Patterns{}}
 	if c.DetectorURL != "" {
-		external, err := presidio.New(presidio.Config{
-			URL: c.DetectorURL, Languages: c.DetectorLanguages, Timeout: t.Config.StepTimeout,
-		})
+		external, err := openDetector(t.Config)
 		if err != nil {
-			return nil, fmt.Errorf("open the detector of personal data: %w", err)
+			return nil, err
 		}
 		t.closers = append(t.closers, external.Close)
-		t.probe(taskerr.Privacy, func(ctx context.Context) error {
-			_, err := external.Find(ctx, []string{"probe"}, "")
-			return err
-		})
+		t.probe(taskerr.Privacy, func(ctx context.Context) error { return probeDetector(ctx, external) })
 		detectors = append(detectors, external)
 	}
 	options := privacy.Options{
@@ -42,4 +38,20 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 	t.log.Info("text is searched for personal data before it goes to the model", "mode", c.Mode, "detector",
 		filter.DetectorVersion())
 	return filter, nil
+}
+
+// openDetector opens the service at PII_DETECTOR_URL.
+func openDetector(c config.Config) (*presidio.Detector, error) {
+	d, err := presidio.New(presidio.Config{
+		URL: c.PII.DetectorURL, Languages: c.PII.DetectorLanguages, Timeout: c.StepTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the detector of personal data: %w", err)
+	}
+	return d, nil
+}
+
+func probeDetector(ctx context.Context, d *presidio.Detector) error {
+	_, err := d.Find(ctx, []string{"probe"}, "")
+	return err
 }

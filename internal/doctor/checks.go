@@ -10,6 +10,7 @@ const (
 	Container Group = "container"
 	Store     Group = "store"
 	Models    Group = "models"
+	Privacy   Group = "privacy"
 	Docling   Group = "docling"
 	Gateway   Group = "gateway"
 	Webhooks  Group = "webhooks"
@@ -23,7 +24,7 @@ const (
 // Groups returns all groups.
 func Groups() []Group {
 	return []Group{
-		Settings, Queues, Container, Store, Models, Docling, Gateway, Webhooks, Events, Cognee, Clock, Machine, Unit,
+		Settings, Queues, Container, Store, Models, Privacy, Docling, Gateway, Webhooks, Events, Cognee, Clock, Machine, Unit,
 	}
 }
 
@@ -113,7 +114,9 @@ func Checks() []Check {
 		{"embedding model", Models, "one embedding of one word, and its width", nothing, "1 request, about 2 tokens"},
 		{"chat model", Models, "one answer of at most 16 tokens to one word", nothing, "1 request, about 25 tokens"},
 		{"context model", Models, "one answer of at most 16 tokens to one word, if CONTEXT_MODE is model", nothing, "1 request, about 25 tokens"},
+		{"OCR model", Models, "one answer of at most 16 tokens to one word, if OCR_ENGINE is openai", nothing, "1 request, about 25 tokens"},
 		{"re-ranker", Models, "one rating of one word, if RERANK_URL is set", nothing, "1 request, which may be paid for"},
+		{"personal data", Privacy, "one word is sent to PII_DETECTOR_URL", nothing, "1 request"},
 		{
 			"docling", Docling, "GET /ready, and the status of a task that doesn't exist, with the key", nothing,
 			"2 requests",

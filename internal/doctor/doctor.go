@@ -112,6 +112,7 @@ func parts() []part {
 		{Container, container},
 		{Store, storeChecks},
 		{Models, models},
+		{Privacy, privacyCheck},
 		{Docling, doclingCheck},
 		{Gateway, gatewayCheck},
 		{Webhooks, webhooks},

@@ -13,12 +13,13 @@ import (
 )
 
 func models(ctx context.Context, w *Worker) []Result {
-	results := make([]Result, 4)
+	results := make([]Result, 5)
 	var wg sync.WaitGroup
 	wg.Go(func() { results[0] = w.embedding(ctx) })
 	wg.Go(func() { results[1] = w.chat(ctx, "chat model", w.Chat, "LLM_PROVIDER=offline uses none") })
 	wg.Go(func() { results[2] = w.chat(ctx, "context model", w.Contexts, "CONTEXT_MODE is off") })
-	wg.Go(func() { results[3] = w.rater(ctx) })
+	wg.Go(func() { results[3] = w.pages(ctx) })
+	wg.Go(func() { results[4] = w.rater(ctx) })
 	wg.Wait()
 	return results
 }
@@ -61,6 +62,19 @@ func (w *Worker) chat(ctx context.Context, check string, open func(context.Conte
 	return ok(check, "%s answers; %d tokens were used", c.Model(), answer.PromptTokens+answer.CompletionTokens)
 }
 
+// pages probes the model that reads pages.
+func (w *Worker) pages(ctx context.Context) Result {
+	const check = "OCR model"
+	if w.Pages == nil {
+		return Result{Check: check, State: Skipped, Seen: w.NoPages}
+	}
+	if err := w.within(ctx, w.Pages); err != nil {
+		return failed(check, err, "check OCR_MODEL, and OCR_BASE_URL and OCR_API_KEY if the model has a service of its own; until "+
+			"it answers, documents with scans wait")
+	}
+	return ok(check, "it answers")
+}
+
 func (w *Worker) rater(ctx context.Context) Result {
 	const check = "re-ranker"
 	if w.Rater == nil {
@@ -71,6 +85,15 @@ func (w *Worker) rater(ctx context.Context) Result {
 			"order of words and vectors")
 	}
 	return ok(check, "it rates passages")
+}
+
+func privacyCheck(ctx context.Context, w *Worker) []Result {
+	const check = "personal data"
+	if err := w.within(ctx, w.Detector); err != nil {
+		return []Result{failed(check, err, "is the Presidio analyzer running, PII_DETECTOR_URL its address, and is it set up for "+
+			"PII_DETECTOR_LANGUAGES? until it answers, documents wait with PII_MODE=redact")}
+	}
+	return []Result{ok(check, "the detector answers")}
 }
 
 func doclingCheck(ctx context.Context, w *Worker) []Result {

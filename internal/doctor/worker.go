@@ -47,8 +47,12 @@ type Worker struct {
 	Chat         func(context.Context) (llm.Chat, error)
 	// Contexts opens the model that writes contexts of chunks; nil: CONTEXT_MODE is off.
 	Contexts func(context.Context) (llm.Chat, error)
+	// Pages probes the model that reads pages; nil: there is none, for the reason NoPages.
+	Pages   func(context.Context) error
+	NoPages string
 	// Rater probes RERANK_URL; nil: it is not set.
 	Rater     func(context.Context) error
+	Detector  func(context.Context) error // probes PII_DETECTOR_URL
 	Docling   func(context.Context) error
 	Gateway   func(context.Context) error
 	Receivers []string // URLs of webhooks; empty: those of the last jobs
