@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,6 +34,7 @@ func (d *opening) machine(cfg config.Config) {
 		return err
 	}
 	m.Office = soffice.Missing
+	m.NeedMemory, m.Memory = cfg.ParserMemory+ownMemory, d.memory(cfg)
 	c := child.Confine()
 	m.Sandbox = doctor.Sandbox{Landlock: c.Landlock, Without: c.NoLandlock, NoSeccomp: c.NoSeccomp}
 	if cfg.OCREngine == config.OCRTesseract {
@@ -50,7 +52,7 @@ func (d *opening) machine(cfg config.Config) {
 func (d *opening) unit(cfg config.Config) {
 	etc := cmp.Or(d.o.EtcDir, "/etc/async-worker")
 	d.worker.Unit = doctor.Instance{
-		Unit:        "async-worker@" + cfg.ClientID + ".service",
+		Unit:        unitOf(cfg),
 		EnvFile:     filepath.Join(etc, cfg.ClientID+".env"),
 		Credentials: filepath.Join(etc, "credentials", cfg.ClientID),
 	}
@@ -59,20 +61,49 @@ func (d *opening) unit(cfg config.Config) {
 		d.worker.Unit.Operators = group.Gid
 	}
 	d.worker.Unit.Enabled = func(ctx context.Context) (string, error) {
-		if _, err := os.Stat("/run/systemd/system"); err != nil {
-			return "", nil //nolint:nilerr // no systemd, as in sd_booted(3)
+		if !booted() {
+			return "", nil
 		}
-		var answer strings.Builder
-		_, err := child.Run(ctx, child.Command{
-			Program: "systemctl", Package: "systemd", Args: []string{"is-enabled", d.worker.Unit.Unit},
-			Trusted: true, // it needs the service manager's socket
-			Stdout: func(r io.Reader) error {
-				_, err := io.Copy(&answer, io.LimitReader(r, 1<<10))
-				return err
-			},
-		})
-		return cmp.Or(strings.TrimSpace(answer.String()), "not known to systemd"), err
+		answer, err := systemctl(ctx, "is-enabled", d.worker.Unit.Unit)
+		return cmp.Or(strings.TrimSpace(answer), "not known to systemd"), err
 	}
+}
+
+// memory returns what tells the limit of the worker's memory: of a tenant's unit, or of this process's control group.
+func (d *opening) memory(cfg config.Config) func(context.Context) (doctor.MemoryLimit, error) {
+	return func(ctx context.Context) (doctor.MemoryLimit, error) {
+		switch {
+		case d.o.CacheDir == "":
+			return groupLimit(selfGroup, groups), nil
+		case !booted():
+			return doctor.MemoryLimit{}, errors.New("this system was not started by systemd")
+		}
+		unit := unitOf(cfg)
+		shown, err := systemctl(ctx, "show", "--property=MemoryHigh,MemoryMax", unit)
+		return unitLimit(shown, unit), err
+	}
+}
+
+func unitOf(cfg config.Config) string { return "async-worker@" + cfg.ClientID + ".service" }
+
+// booted reports whether systemd runs the system, as sd_booted(3) does.
+func booted() bool {
+	_, err := os.Stat("/run/systemd/system")
+	return err == nil
+}
+
+// systemctl returns what the command prints.
+func systemctl(ctx context.Context, args ...string) (string, error) {
+	var answer strings.Builder
+	_, err := child.Run(ctx, child.Command{
+		Program: "systemctl", Package: "systemd", Args: args,
+		Trusted: true, // it needs the service manager's socket
+		Stdout: func(r io.Reader) error {
+			_, err := io.Copy(&answer, io.LimitReader(r, 1<<10))
+			return err
+		},
+	})
+	return answer.String(), err
 }
 
 // withSecrets returns an environment file's path if a secret is in it, else "". One that this user can't read is not open

@@ -114,6 +114,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 		return nil, err
 	}
 	t.warnOfSandbox()
+	t.warnOfMemory(groupLimit(selfGroup, groups))
 	w := &Worker{
 		tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now(), rest: newRest(t.metrics),
 		schedules: make(chan struct{}, 1), leftovers: make(chan struct{}, 1),

@@ -60,7 +60,7 @@ func documents() []Setting {
 			Name: "PARSER_MEMORY_MB", Default: "768", Unit: "MiB", Groups: Extract | Worker,
 			Help: "the memory that poppler, tesseract and the decoding of images use together, over all tasks, 384 " +
 				"to 1048576; a page that needs more than two thirds of it is not read. The worker itself needs up " +
-				"to about 200 more",
+				"to about 200 more: raise MemoryHigh= and MemoryMax= of the unit, or the container's limit, by as much",
 			parse: mebibytes(func(c *Config) *int64 { return &c.ParserMemory }, 384, 1<<20),
 		},
 		{

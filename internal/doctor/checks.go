@@ -140,6 +140,10 @@ func Checks() []Check {
 			"disk", Machine, "free space in the folder for temporary files, which is the worker's cache for a tenant of the machine",
 			"an empty file, removed at once; nothing in a worker's cache", nothing,
 		},
+		{
+			"memory", Machine, "PARSER_MEMORY_MB and 256 MiB fit into MemoryHigh= and MemoryMax= of a tenant's unit, else into the " +
+				"limits of the control group that the doctor is in", nothing, nothing,
+		},
 		{"poppler", Machine, "pdfinfo, pdftotext, pdftohtml, pdftoppm, pdfimages, pdfdetach run", nothing, nothing},
 		{"tesseract", Machine, "tesseract runs, and has data for languages", nothing, nothing},
 		{"libreoffice", Machine, "LibreOffice and its modules are installed", nothing, nothing},

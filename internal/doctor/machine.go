@@ -17,7 +17,7 @@ import (
 )
 
 func machine(ctx context.Context, w *Worker) []Result {
-	return []Result{w.disk(), w.poppler(ctx), w.tesseract(ctx), w.office(), w.sandbox()}
+	return []Result{w.disk(), w.poppler(ctx), w.tesseract(ctx), w.office(), w.sandbox(), w.memory(ctx)}
 }
 
 // disk checks the free space, and whether this user may write where the worker is this user's.

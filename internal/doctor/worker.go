@@ -82,7 +82,10 @@ type Computer struct {
 	TempDir   string // of a worker of this user; unused with CacheDir
 	CacheDir  string // of the worker of another user; it is only looked at, and may not exist yet
 	NeedBytes int64  // space that one task may need there
-	Programs  []string
+	// NeedMemory is what the worker and its parsers need, and Memory what they may have; nil: it is not looked for.
+	NeedMemory int64
+	Memory     func(context.Context) (MemoryLimit, error)
+	Programs   []string
 	// Run asks a program of poppler for its version.
 	Run func(ctx context.Context, program string) error
 	// Tesseract is nil if another engine reads pages.
