@@ -68,6 +68,7 @@ func TestKubernetes(t *testing.T) {
 			t.Fatalf("%s: %v", o.Kind, err)
 		}
 	}
+	checkDoctor(t, deployment)
 	pod := deployment.Spec.Template.Spec
 	drain, err := strconv.ParseInt(settings.Data["DRAIN_MAX_SEC"], 10, 64)
 	if err != nil {
@@ -121,4 +122,38 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("a probe is missing or asks elsewhere: %+v", p)
 		}
 	}
+}
+
+// checkDoctor compares the pod of doctor.yaml with the workers': it sees what they see, and no selector takes it for one of
+// them.
+func checkDoctor(t *testing.T, workers appsv1.Deployment) {
+	t.Helper()
+	var doctor corev1.Pod
+	if err := yaml.UnmarshalStrict(objects(t, "doctor.yaml")[0].text, &doctor); err != nil {
+		t.Fatal(err)
+	}
+	label := "app.kubernetes.io/name"
+	if doctor.Labels[label] == workers.Spec.Selector.MatchLabels[label] {
+		t.Errorf("the doctor's pod has the workers' label %s", label)
+	}
+	pod, worker := doctor.Spec, workers.Spec.Template.Spec.DeepCopy()
+	if pod.RestartPolicy != corev1.RestartPolicyNever || pod.Containers[0].Args[0] != "doctor" {
+		t.Errorf("it does not end, or is no doctor: %s, %q", pod.RestartPolicy, pod.Containers[0].Args)
+	}
+	pod.RestartPolicy, worker.TerminationGracePeriodSeconds = "", nil
+	d, w := &pod.Containers[0], &worker.Containers[0]
+	d.Name, d.Args = "", nil
+	w.Name, w.Args, w.Ports, w.StartupProbe, w.ReadinessProbe, w.LivenessProbe = "", nil, nil, nil, nil, nil
+	if ours, theirs := marshal(t, pod), marshal(t, worker); ours != theirs {
+		t.Errorf("the doctor's pod is\n%s\nthe workers' is\n%s", ours, theirs)
+	}
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
