@@ -37,13 +37,23 @@ func TestDoctorAsksWhatReadsPages(t *testing.T) {
 		class           doctor.Class // of what failed
 		seen            string       // in it
 	}{
-		"right":               {func(*config.Config) {}, doctor.OK, doctor.OK, "", ""},
-		"off":                 {func(c *config.Config) { c.OCREngine, c.PII.Mode = config.OCRTesseract, config.PIIOff }, doctor.Skipped, doctor.Skipped, "", ""},
-		"no detector":         {func(c *config.Config) { c.PII.DetectorURL = "" }, doctor.OK, doctor.Skipped, "", ""},
-		"a wrong key":         {func(c *config.Config) { c.OCR.APIKey = config.NewSecret("x") }, doctor.Fail, doctor.OK, doctor.Permission, "OCR_API_KEY"},
-		"no service":          {func(c *config.Config) { c.OCR.BaseURL = "http://127.0.0.1:1/v1" }, doctor.Fail, doctor.OK, doctor.Unavailable, "OCR_BASE_URL"},
-		"not a detector":      {func(c *config.Config) { c.PII.DetectorURL += "/x" }, doctor.OK, doctor.Fail, doctor.Unavailable, "PII_DETECTOR_URL"},
-		"the account of chat": {func(c *config.Config) { c.OCR = config.OCR{} }, doctor.Fail, doctor.OK, doctor.Permission, "OPENAI_API_KEY"},
+		"right": {func(*config.Config) {}, doctor.OK, doctor.OK, "", ""},
+		"off": {func(c *config.Config) {
+			c.OCREngine, c.PII.Mode = config.OCRTesseract, config.PIIOff
+		}, doctor.Skipped, doctor.Skipped, "", ""},
+		"no detector": {func(c *config.Config) { c.PII.DetectorURL = "" }, doctor.OK, doctor.Skipped, "", ""},
+		"a wrong key": {func(c *config.Config) {
+			c.OCR.APIKey = config.NewSecret("x")
+		}, doctor.Fail, doctor.OK, doctor.Permission, "OCR_API_KEY"},
+		"no service": {func(c *config.Config) {
+			c.OCR.BaseURL = "http://127.0.0.1:1/v1"
+		}, doctor.Fail, doctor.OK, doctor.Unavailable, "OCR_BASE_URL"},
+		"not a detector": {func(c *config.Config) {
+			c.PII.DetectorURL += "/x"
+		}, doctor.OK, doctor.Fail, doctor.Unavailable, "PII_DETECTOR_URL"},
+		"the account of chat": {func(c *config.Config) {
+			c.OCR = config.OCR{}
+		}, doctor.Fail, doctor.OK, doctor.Permission, "OPENAI_API_KEY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
