@@ -207,7 +207,7 @@ func nothing(why error) error {
 	if errors.Is(why, engines.ErrTokens) {
 		return &taskerr.Error{
 			Class: taskerr.QuotaExceeded, Message: fmt.Sprintf("no page of the document could be read: %v", why), Cause: why,
-			Hint: "raise MAX_TASK_TOKENS, or ask for fewer pages",
+			Hint: "raise OCR_MAX_TOKENS, or ask for fewer pages",
 		}
 	}
 	if errors.Is(why, engines.ErrPart) {

@@ -71,7 +71,7 @@ func TestTokensOfATask(t *testing.T) {
 				}
 				r := b.complete(c, out)
 				said := slices.ContainsFunc(r.Warnings, func(w string) bool {
-					return strings.HasPrefix(w, want.left) && strings.Contains(w, "MAX_TASK_TOKENS")
+					return strings.HasPrefix(w, want.left) && strings.Contains(w, "OCR_MAX_TOKENS")
 				})
 				if said != (want.left != "") || len(r.Warnings) > 1 || s.Requests() != want.requests || r.Reused != (n == 3) ||
 					(len(r.UnreadPages) > 0) != (said && fallback == nil) {
@@ -87,7 +87,7 @@ func TestNoTokensForAnyPage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &fake{fail: func(context.Context, int, ocr.Image) error { return ocr.ErrTokens }})
 	b.putPDF("a.pdf", numbered(t, 1)...)
-	if got := b.fails(`{"filename":"a.pdf"}`, task.Hints{}, taskerr.QuotaExceeded); !strings.Contains(got, "MAX_TASK_TOKENS") {
+	if got := b.fails(`{"filename":"a.pdf"}`, task.Hints{}, taskerr.QuotaExceeded); !strings.Contains(got, "OCR_MAX_TOKENS") {
 		t.Error(got)
 	}
 }

@@ -62,7 +62,7 @@ type selective struct{ reader }
 
 func (selective) Needs(task.Task) []taskerr.Dependency { return []taskerr.Dependency{taskerr.Storage} }
 
-// Each attempt has the tokens of MAX_TASK_TOKENS for itself, and needs what it needed without a limit.
+// Each attempt has the tokens of OCR_MAX_TOKENS for itself, and needs what it needed without a limit.
 func TestLimitTokens(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int{10, 11} {

@@ -94,8 +94,8 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		summarize: t.summarizeDeps(documents, filter, web, tempDir),
 		convert:   t.convertDeps(documents, filter, web, tempDir), export: t.exportDeps(tempDir),
 	})
-	if t.Config.OCREngine == config.OCROpenAI {
-		limitTokens(all, t.Config.MaxTaskTokens)
+	if most := t.Config.OCR.MaxTokens; most > 0 && t.Config.OCREngine == config.OCROpenAI {
+		limitTokens(all, most)
 	}
 	return all, err
 }

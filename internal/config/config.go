@@ -39,8 +39,8 @@ type Config struct {
 	// ModelConcurrency (MODEL_CONCURRENCY) is how many requests to an account of a model service are in flight at a
 	// time, 2-256. Default 8.
 	ModelConcurrency int
-	// MaxTaskTokens (MAX_TASK_TOKENS) is the most tokens of the chat model that one task may use, and of the model of
-	// OCROpenAI. Default 500000.
+	// MaxTaskTokens (MAX_TASK_TOKENS) is the most tokens of the chat model that one task may use. Default
+	// 500000.
 	MaxTaskTokens int
 	// SummarizeConcurrency (SUMMARIZE_CONCURRENCY) is how many calls of the chat model one summary makes at a time,
 	// 1-64. Default 4.
@@ -247,6 +247,7 @@ type OCR struct {
 	BaseURL     string // OCR_BASE_URL, of OCROpenAI; empty: the service of OpenAI or AzureOpenAI
 	APIKey      Secret // OCR_API_KEY, for BaseURL
 	Concurrency int    // OCR_CONCURRENCY, 1-64 pages at a time; zero: the engine's default
+	MaxTokens   int    // OCR_MAX_TOKENS, 1000-1000000000 that one task may use to read pages by OCROpenAI; zero: no limit
 }
 
 // Retry overrides the retry policy of every task type. Zero fields keep the type's policy.

@@ -57,6 +57,12 @@ func documents() []Setting {
 			parse: integer(func(c *Config) *int { return &c.OCR.Concurrency }, 0, 64),
 		},
 		{
+			Name: "OCR_MAX_TOKENS", Default: "0", Unit: "tokens", Groups: Extract, Live: true,
+			Help: "the most tokens that one task may use to read pages with OCR_ENGINE=openai, images and answers together, 1000 to " +
+				"1000000000; 0: no limit. Tesseract reads the other pages, if it is installed, and the result has a warning (docs/models.md)",
+			parse: zeroOr(func(c *Config) *int { return &c.OCR.MaxTokens }, 1000, 1_000_000_000),
+		},
+		{
 			Name: "PARSER_MEMORY_MB", Default: "768", Unit: "MiB", Groups: Extract | Worker,
 			Help: "the memory that poppler, tesseract and the decoding of images use together, over all tasks, 384 " +
 				"to 1048576; a page that needs more than two thirds of it is not read. The worker itself needs up " +

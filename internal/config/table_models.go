@@ -39,8 +39,7 @@ func models() []Setting {
 		{
 			Name: "MAX_TASK_TOKENS", Default: "500000", Unit: "tokens", Groups: Models, Live: true,
 			Help: "the most tokens of the chat model that one task may use, questions and answers together, 1000 " +
-				"to 1000000000. With OCR_ENGINE=openai a task may use as many again to read pages; tesseract reads the others, if " +
-				"it is installed, and the result has a warning",
+				"to 1000000000; for the reading of pages there is OCR_MAX_TOKENS",
 			parse: integer(func(c *Config) *int { return &c.MaxTaskTokens }, 1000, 1_000_000_000),
 		},
 		{

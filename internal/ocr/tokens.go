@@ -9,7 +9,7 @@ import (
 )
 
 // ErrTokens is the error of a page for which no model is asked: its task has used the tokens of WithTokens.
-var ErrTokens = errors.New("the task may use no more tokens to read pages (MAX_TASK_TOKENS)")
+var ErrTokens = errors.New("the task may use no more tokens to read pages (OCR_MAX_TOKENS)")
 
 type tokensKey struct{}
 
