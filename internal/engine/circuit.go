@@ -287,6 +287,16 @@ func (c *circuit) waits() time.Duration {
 	return max(time.Until(c.until), time.Second)
 }
 
+// downFor is for how long the service has been down, as far as this worker knows; zero: it is up.
+func (c *circuit) downFor() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == closed {
+		return 0
+	}
+	return time.Since(c.since)
+}
+
 // down reports whether tasks that need the service can't try it now: they have to wait, or the worker probes it.
 func (c *circuit) down() bool {
 	c.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -136,6 +137,36 @@ func TestMaxWait(t *testing.T) {
 		up.Store(true)
 		w.settled(10 * time.Minute)
 		w.expectState("patient", job.Succeeded, 1)
+	})
+}
+
+// TestMaxWaitInABacklog: what a task waits for a slot while the service is up is not the service's: a moment in which it
+// is down fails no task of a long backlog.
+func TestMaxWaitInABacklog(t *testing.T) {
+	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {
+		up.Store(true)
+		var moment sync.Once
+		began, refused := time.Now(), false
+		w.probes[taskerr.Gateway] = func(context.Context) (err error) {
+			if time.Since(began) > 2*time.Minute {
+				moment.Do(func() { err, refused = errors.New("down"), true })
+			}
+			return err
+		}
+		w.startWith(gated{handlerFunc: func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			time.Sleep(11 * time.Second) // virtual; longer than ProbeFirst
+			return done(ctx, c)
+		}})
+		for i := range 60 {
+			w.send(w.queues.Normal, fmt.Sprintf(`{"task_id":"t%d","task_type":"test","payload":{},"hints":{"max_wait_seconds":60}}`, i))
+		}
+		w.settled(10 * time.Minute)
+		if !refused {
+			t.Fatal("no probe failed")
+		}
+		for i := range 60 {
+			w.expectState(fmt.Sprint("t", i), job.Succeeded, 1)
+		}
 	})
 }
 

@@ -95,7 +95,8 @@ func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tr
 	}
 	waited, most := a.begun.Waited, e.longestWait(a.task)
 	if !tried && a.task.Hints.MaxWait > 0 && a.begun.Attempt == 1 && a.begun.Releases == 0 { // it never ran
-		waited = max(waited, a.onQueue())
+		// It may have waited for a slot before the service went down.
+		waited = max(waited, min(a.onQueue(), e.breakers.of(d).downFor()))
 	}
 	wait = min(wait, max(most-waited, time.Second))
 	return e.giveBackAtMost(ctx, a, wait, bound{
