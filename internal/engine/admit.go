@@ -37,7 +37,7 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 }
 
 // putOff hides the message of a deferred attempt. One that waits for a service that is down is looked at again when it
-// has waited for as long as it may.
+// has waited for as long as it may, or before its message expires.
 func (e *Engine) putOff(ctx, bounded context.Context, a *attempt, d *deferral) {
 	a.log.Debug("not started", "because", d.reason, "wait", d.wait)
 	if d.down == "" {

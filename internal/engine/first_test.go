@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 // gated is a handler that needs the gateway, except for tasks whose id begins with "free".
@@ -182,6 +183,28 @@ func TestMaxWaitBeyondTheWorkers(t *testing.T) {
 		up.Store(true)
 		w.settled(time.Hour)
 		w.expectState("t1", job.Succeeded, 1)
+	})
+}
+
+// TestMessageExpiresInAnOutage: a task whose message expires while it waits for a service is done afterwards (I1).
+func TestMessageExpiresInAnOutage(t *testing.T) {
+	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {
+		w.startWith(gated{handlerFunc: done})
+		for id, ttl := range map[string]time.Duration{"t1": 5 * time.Hour, "t2": 20 * time.Minute} {
+			if _, err := w.queues.Normal.Send(t.Context(), message(id, ""), queue.SendOptions{TTL: ttl}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.settled(3 * time.Hour)
+		if r, there := w.store.Row("t1"); there {
+			t.Errorf("t1 was begun long before its message expires: %+v", r)
+		}
+		w.settled(5 * time.Hour)
+		w.expectDepth(w.queues.Normal, 0)
+		up.Store(true)
+		w.settled(time.Hour)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectState("t2", job.Succeeded, 1)
 	})
 }
 

@@ -31,6 +31,9 @@ const (
 // costs a query of its job's row.
 const longPause = 10 * time.Minute
 
+// expiryMargin is how long before its message expires a job that waits gets its row: a busy queue returns a message late.
+const expiryMargin = time.Hour
+
 // turnedMost is the longest pause, without its jitter, of a task whose database turns all callers away.
 const turnedMost = 30 * time.Second
 
@@ -146,9 +149,14 @@ func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Durat
 }
 
 // mayWait is for how much longer a message may be on its queue before its job's row is looked at; not positive: it was
-// there for longer than a job may wait. That alone is not a reason to give up: maybe no worker was running.
+// there for longer than a job may wait, which alone is not a reason to give up, as maybe no worker was running; or it
+// expires, and without a row nothing would be left of its task (I1).
 func (e *Engine) mayWait(a *attempt) time.Duration {
-	return e.longestWait(a.task) - a.onQueue()
+	left := e.longestWait(a.task) - a.onQueue()
+	if expires := a.msg.ExpiresAt; !expires.IsZero() {
+		left = min(left, time.Until(expires)-expiryMargin)
+	}
+	return left
 }
 
 // onQueue is for how long the message has been on its queue, not counting the time before its task may start.
