@@ -54,11 +54,11 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.BeginAnswer, error
 		return r.run(b, now), nil
 	case now.Before(r.LeaseEnds) && !orphan:
 		out := r.begun(store.Leased)
-		out.Wait, out.Worker, out.Ran = r.LeaseEnds.Sub(now), r.Worker, r.Consumed[b.Source.MessageID]
+		out.Wait, out.Worker, out.Ran = r.LeaseEnds.Sub(now), r.Worker, r.Consumed[keyOf(b.Source)]
 		return out, nil
 	case r.LeaseEnds.After(now.Add(-b.Away)) && !orphan && !r.Cancel && b.Away > 0: // I9
 		out := r.begun(store.Leased)
-		out.Wait, out.Worker, out.Ran = 2*time.Second, r.Worker, r.Consumed[b.Source.MessageID]
+		out.Wait, out.Worker, out.Ran = 2*time.Second, r.Worker, r.Consumed[keyOf(b.Source)]
 		return out, nil
 	case r.Cancel:
 		s.end(r, job.Cancel, ending{})
@@ -94,6 +94,11 @@ func (s *Jobs) ReleaseUnanswered(_ context.Context, begins []store.UnansweredBeg
 	return released, nil
 }
 
+// keyOf is the identity of a message, see aw_message_key.
+func keyOf(s store.Source) string {
+	return fmt.Sprint(s.MessageID, "@", s.Queue, "@", s.InsertedAt.Unix())
+}
+
 // orphaned reports whether one of the begins, whose answers were lost, has leased the job.
 func (r *Row) orphaned(unanswered []string) bool {
 	return r.State == job.Running && !r.LeaseEnds.IsZero() && slices.Contains(unanswered, r.ID)
@@ -120,7 +125,7 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begin
 	r.ID = b.ID
 	r.Worker, r.LeaseEnds, r.NotBefore, r.AttemptStarted = b.Worker, now.Add(b.Lease), time.Time{}, now
 	// Unless it asks for another run, one that starts later or was recorded since this message began the series.
-	if !r.later(now) && (r.SeriesStarted.IsZero() || !r.Consumed[b.Source.MessageID]) {
+	if !r.later(now) && (r.SeriesStarted.IsZero() || !r.Consumed[keyOf(b.Source)]) {
 		r.wasSent() // it came: no sweep needs to send it again
 	}
 	if r.Started.IsZero() {
@@ -130,8 +135,8 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begin
 	if first {
 		r.SeriesStarted = now
 	}
-	if id := b.Source.MessageID; id != "" {
-		r.Consumed[id] = true
+	if b.Source.MessageID != "" {
+		r.Consumed[keyOf(b.Source)] = true
 	}
 	out := r.begun(store.Run)
 	out.First = first
@@ -141,7 +146,7 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begin
 // again reports whether a forced message starts another series, see aw_forces_new_series.
 func (r *Row) again(b store.Begin) bool {
 	switch {
-	case !b.Force || b.Source.MessageID == "" || r.Consumed[b.Source.MessageID]:
+	case !b.Force || b.Source.MessageID == "" || r.Consumed[keyOf(b.Source)]:
 		return false
 	case b.Source.InsertedAt.IsZero():
 		return r.State != job.Canceled
@@ -173,14 +178,15 @@ const maxDuplicates = 20
 
 // sentAgain reports whether a message was sent after its job failed and has to be reported, see aw_sent_after_failure.
 func (r *Row) sentAgain(b store.Begin) bool {
-	id := b.Source.MessageID
-	return r.State == job.Failed && id != "" && !r.Consumed[id] && (r.Dead == nil || r.Dead.Source.MessageID != id) &&
-		b.Source.InsertedAt.After(r.Ended) && r.Duplicates < maxDuplicates
+	from := b.Source
+	return r.State == job.Failed && from.MessageID != "" && !r.Consumed[keyOf(from)] &&
+		(r.Dead == nil || r.Dead.Source.MessageID != from.MessageID || r.Dead.Source.Queue != from.Queue) &&
+		from.InsertedAt.After(r.Ended) && r.Duplicates < maxDuplicates
 }
 
 // tellDuplicate reports, by an event and a webhook, a dropped message of a failed job, see aw_report_duplicate.
 func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
-	r.Consumed[b.Source.MessageID] = true
+	r.Consumed[keyOf(b.Source)] = true
 	r.Duplicates++
 	text := "sent again after it had failed; the message was dropped. To do the task again, send it with " +
 		"hints.force or under a " +

@@ -28,7 +28,7 @@ func (s *Jobs) beginLost(r *Row, b store.Begin, now time.Time) store.BeginAnswer
 			r.Sent = now
 		}
 		out := r.begun(store.Waiting)
-		out.Wait, out.Ran = time.Second, r.Consumed[b.Source.MessageID]
+		out.Wait, out.Ran = time.Second, r.Consumed[keyOf(b.Source)]
 		return out
 	}
 	r.Lost = append(r.Lost, r.Worker)

@@ -52,7 +52,7 @@ type Row struct {
 	Sent        time.Time         // when the message was sent; zero: not yet
 	Submitted   *store.Submission // nil: it came from a queue. Queue and Message are the last message's
 	Series      int
-	Consumed    map[string]bool // ids of messages that started an attempt, and of reported duplicates
+	Consumed    map[string]bool // keys of messages that started an attempt, and of reported duplicates
 	Duplicates  int             // reported since the present series failed
 	Checkpoint  json.RawMessage
 	Events      []store.JobEvent

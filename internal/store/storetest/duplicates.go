@@ -253,3 +253,35 @@ func (r *modelRun) again() {
 	r.begin(msg)
 	r.begin(msg) // redelivered at once
 }
+
+// testSameNumber: messages of two queues, or of a queue that was made again, may have one number: they are not one message.
+func testSameNumber(t *testing.T, b *bench) {
+	first := func(m *store.Begin) { m.Source = store.Source{Queue: "q", MessageID: "1", InsertedAt: time.Now().Add(hour)} }
+	for name, other := range map[string]func(*store.Source){
+		"of another queue":         func(s *store.Source) { s.Queue = "p" },
+		"of the queue, made again": func(s *store.Source) { s.InsertedAt = s.InsertedAt.Add(hour) },
+	} {
+		m, h := b.run(first)
+		b.complete(h)
+		forced := m
+		forced.Force, forced.ID = true, uuid.NewString()
+		b.begin(forced, store.Done) // I2
+		other(&forced.Source)
+		begun, err := b.Begin(b.ctx(), forced)
+		if err != nil || begun.Decision != store.Run {
+			t.Errorf("a forced message %s: %s, %v", name, begun.Decision, err)
+			continue
+		}
+		forced.ID = uuid.NewString()
+		if again := b.begin(forced, store.Leased); !again.Ran {
+			t.Errorf("%s: its redelivery is taken for another message", name)
+		}
+		b.complete(holder(forced, begun))
+		b.begin(forced, store.Done) // I2
+		forced.Source.InsertedAt = forced.Source.InsertedAt.Truncate(time.Millisecond)
+		b.begin(forced, store.Done) // a copy of it, which was moved
+	}
+
+	m, _ := b.failed(first)
+	b.duplicate("of another queue", sentAgain(m, func(n *store.Begin) { n.Source.Queue, n.Source.MessageID = "p", "1" }), true, 0)
+}

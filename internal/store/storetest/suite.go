@@ -44,6 +44,7 @@ var jobTests = []suiteTest{
 	{"sent again is reported once", testDuplicateOnce},
 	{"sent again without a report", testDuplicateSilent},
 	{"sent again and again", testDuplicateFlood},
+	{"messages of the same number", testSameNumber},
 	{"fields of failures", testFailureFields},
 	{"clock of events", testClock},
 	{"feed", testFeed},

@@ -11,7 +11,21 @@ return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.a
       greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end,
     'retry_wait_ms', j.retry_wait_ms, 'duration_ms', {{ .schema }}.aw_life_ms(j)) || extra;
 
--- aw_remember_message adds a message's id to those of a job, and keeps the last 50.
+-- aw_message_key is the identity of a message in the rows of jobs. Its id is not enough: some services number the messages
+-- of each queue from 1, and from 1 again when the queue is made again. The time is of the second, as a moved message has
+-- it in milliseconds.
+create or replace function {{ .schema }}.aw_message_key(source jsonb) returns text
+language sql stable
+return nullif(source ->> 'message_id', '') || concat('@', source ->> 'queue', '@',
+  floor(extract(epoch from (source ->> 'inserted_at')::timestamptz)));
+
+-- aw_had_message reports whether a message has started a run of a job, or was reported as its duplicate. In the rows of
+-- the version before, ids stand alone.
+create or replace function {{ .schema }}.aw_had_message(j {{ .schema }}.jobs, p jsonb) returns boolean
+language sql stable
+return coalesce(j.message_ids && array[p #>> '{source,message_id}', {{ .schema }}.aw_message_key(p -> 'source')], false);
+
+-- aw_remember_message adds a message's key to those of a job, and keeps the last 50.
 create or replace function {{ .schema }}.aw_remember_message(ids text[], id text) returns text[]
 language sql immutable
 return case when id is null or id = any (ids) then ids else ids[greatest(1, cardinality(ids) - 48):] || id end;
@@ -22,11 +36,11 @@ create or replace function {{ .schema }}.aw_start_attempt(j {{ .schema }}.jobs, 
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_last record;
-  v_message_id text := nullif(p #>> '{source,message_id}', '');
+  v_message text := {{ .schema }}.aw_message_key(p -> 'source');
   v_first boolean := j.series_started_at is null;
   -- It asks for another run: one that starts later, or that was recorded since this message began the series.
   v_other boolean := j.message is not null and (coalesce(j.run_at > clock_timestamp(), false)
-    or not v_first and coalesce(v_message_id = any (j.message_ids), false));
+    or not v_first and {{ .schema }}.aw_had_message(j, p));
   v_sent integer := 0;
 begin
   if j.fingerprint = '' then -- aw_enqueue recorded it
@@ -45,7 +59,7 @@ begin
     -- It arrived: no sweep needs to send it.
     sent_at = case when v_other then sent_at else coalesce(sent_at, clock_timestamp()) end,
     message = case when v_other then message end,
-    message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message_id),
+    message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message),
     -- A redelivery is the same text: it is written once, as a row is copied with each change.
     received = case when v_first then coalesce(nullif(p ->> 'original_message', ''), received) else received end,
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
@@ -71,7 +85,7 @@ declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
   v_inserted timestamptz := (p #>> '{source,inserted_at}')::timestamptz;
 begin
-  if not coalesce((p ->> 'force')::boolean, false) or v_message_id is null or v_message_id = any (j.message_ids) then
+  if not coalesce((p ->> 'force')::boolean, false) or v_message_id is null or {{ .schema }}.aw_had_message(j, p) then
     return false;
   elsif v_inserted is null then
     return j.status <> 'canceled';
@@ -121,9 +135,10 @@ begin
   if j.status <> 'failed' or v_message_id is null or v_inserted is null then
     return false;
   end if;
-  return v_message_id <> all (j.message_ids) and v_inserted > j.completed_at and not exists (
+  return not {{ .schema }}.aw_had_message(j, p) and v_inserted > j.completed_at and not exists (
     select from {{ .schema }}.dead_letters d
-    where d.client_id = j.client_id and d.job_id = j.id and d.series = j.series and d.message_id = v_message_id);
+    where d.client_id = j.client_id and d.job_id = j.id and d.series = j.series
+      and coalesce(d.source_queue, '') = coalesce(p #>> '{source,queue}', '') and d.message_id = v_message_id);
 end $$;
 
 -- aw_report_duplicate reports that a message was dropped because its task has failed before: by an event, and by a
@@ -133,6 +148,7 @@ create or replace function {{ .schema }}.aw_report_duplicate(j {{ .schema }}.job
 language plpgsql set search_path = {{ .path }} as $$
 declare
   c_most constant integer := 20;
+  v_message text := {{ .schema }}.aw_message_key(p -> 'source');
   v_reported integer;
   v_last record;
 begin
@@ -148,7 +164,7 @@ begin
       || case when v_reported = c_most - 1 then '. Further duplicates are not reported' else '' end,
     jsonb_build_object('duplicate_message_id', p #> '{source,message_id}'))));
   update {{ .schema }}.jobs set
-    event_seq = v_last.seq, message_ids = {{ .schema }}.aw_remember_message(message_ids, p #>> '{source,message_id}')
+    event_seq = v_last.seq, message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message)
   where client_id = j.client_id and id = j.id;
   return jsonb_build_object('duplicate', true, 'deliveries', {{ .schema }}.aw_webhook(
     j.client_id, j.id, j.type, p ->> 'webhook_url', 'rejected', 1, null::jsonb,
@@ -183,7 +199,7 @@ begin
            clock_timestamp() + {{ .schema }}.aw_interval(m -> 'lease_ms'), m ->> 'worker',
            nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
-           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id',
+           array_remove(array[{{ .schema }}.aw_message_key(m -> 'source')], null), clock_timestamp(), 1, m ->> 'begin_id',
            {{ .schema }}.aw_document_key(m ->> 'type', m -> 'payload'), {{ .schema }}.aw_webhook_events(m),
            nullif(m ->> 'original_message', ''), least((m #>> '{source,inserted_at}')::timestamptz, clock_timestamp())
     from requested order by m ->> 'job_id'
@@ -255,11 +271,11 @@ begin
   if j.lease_expires_at > clock_timestamp() and not v_orphan then
     return {{ .schema }}.aw_begin_answer('leased', j,
       jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.lease_expires_at), 'worker', j.worker,
-        'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
+        'ran', {{ .schema }}.aw_had_message(j, p)));
   elsif j.lease_expires_at > clock_timestamp() - {{ .schema }}.aw_interval(p -> 'away_ms')
         and not v_orphan and j.cancel_requested_at is null then -- I9: the holder may live, and give it back or end it now
     return {{ .schema }}.aw_begin_answer('leased', j, jsonb_build_object('wait_ms', 2000, 'worker', j.worker,
-      'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
+      'ran', {{ .schema }}.aw_had_message(j, p)));
   end if;
 
   perform {{ .schema }}.aw_wait_for_staging(j);

@@ -26,7 +26,8 @@ begin
     select distinct on (m ->> 'job_id') m ->> 'job_id' as job_id, m, n
     from {{ .schema }}.aw_elements(p -> 'begins') order by m ->> 'job_id', n
   ), due as materialized (
-    select j.row as was, j.place, r.m, r.n, (j.row).attempts + 1 as attempt, greatest(o.at, clock_timestamp()) as at,
+    select j.row as was, j.place, r.m, r.n, {{ .schema }}.aw_message_key(r.m -> 'source') as message,
+           (j.row).attempts + 1 as attempt, greatest(o.at, clock_timestamp()) as at,
            greatest(o.tx, pg_current_xact_id()) as tx, -- as in aw_append_events
            case when (j.row).fingerprint = '' then (r.m ->> 'max_attempts')::int
                 else (j.row).max_attempts end as most
@@ -50,7 +51,7 @@ begin
       started_at = coalesce(u.started_at, clock_timestamp()),
       series_started_at = coalesce(u.series_started_at, clock_timestamp()),
       sent_at = coalesce(u.sent_at, clock_timestamp()), message = null, -- it arrived: no sweep needs to send it
-      message_ids = {{ .schema }}.aw_remember_message(u.message_ids, nullif(d.m #>> '{source,message_id}', '')),
+      message_ids = {{ .schema }}.aw_remember_message(u.message_ids, d.message),
       received = case when (d.was).series_started_at is null
                       then coalesce(nullif(d.m ->> 'original_message', ''), u.received) else u.received end
     from due d where u.client_id = v_client and u.ctid = d.place -- the row is locked, so it stays there

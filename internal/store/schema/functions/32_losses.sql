@@ -97,7 +97,7 @@ begin
     where u.client_id = j.client_id and u.id = j.id and coalesce(u.sent_at, u.updated_at)
             <= greatest(j.lease_expires_at, clock_timestamp() - interval '10 minutes');
     return {{ .schema }}.aw_begin_answer('waiting', j, jsonb_build_object('wait_ms', 1000,
-      'ran', coalesce(p #>> '{source,message_id}' = any (j.message_ids), false)));
+      'ran', {{ .schema }}.aw_had_message(j, p)));
   end if;
   update {{ .schema }}.jobs u set
     lost_worker = j.worker, lost_before = array_remove(j.lost_before || j.lost_worker, null)
