@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // questions counts what is asked about cancel requests, and may be told to fail.
@@ -169,4 +171,39 @@ func TestCancelQuestionsBackOff(t *testing.T) {
 		w.settled(time.Minute)
 		w.expectState("t2", job.Canceled, 1)
 	})
+}
+
+// TestCancelWhileItIsJudged: a cancel that comes while a failed attempt is judged takes effect at its end, however long the
+// service is down.
+func TestCancelWhileItIsJudged(t *testing.T) {
+	for name, up := range map[string]bool{"released": false, "retried": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				webhooks := 0
+				w.outbox = func() { webhooks++ }
+				w.probes = engine.Probes{taskerr.Model: func(context.Context) error {
+					if r, there := w.store.Row("t1"); there && r.State == job.Running {
+						if _, err := w.store.RequestCancel(t.Context(), "t1", "a test"); err != nil {
+							t.Error(err)
+						}
+					}
+					if !up {
+						return modelDown()
+					}
+					return nil
+				}}
+				w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+					return handlers.Outcome{}, modelDown()
+				}))
+				w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{},"webhook_url":"https://example.com/"}`)
+				w.settled(time.Second)
+				w.expectState("t1", job.Canceled, 1)
+				w.expectDepth(w.queues.Normal, 0)
+				w.expectLog("task canceled")
+				if n := len(w.row("t1").Outbox); n != 1 || webhooks != 1 {
+					t.Errorf("%d webhooks, the outbox was woken %d times", n, webhooks)
+				}
+			})
+		})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -41,6 +42,11 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
+	return e.ended(ctx, a, settled)
+}
+
+// ended settles the message of a job that has succeeded or was canceled.
+func (e *Engine) ended(ctx context.Context, a *attempt, settled store.Settlement) (string, taskerr.Class) {
 	e.finishJob(a, settled)
 	a.acknowledge(ctx)
 	return settled.State, ""
@@ -53,9 +59,7 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, taskerr.Class)
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
-	e.finishJob(a, settled)
-	a.acknowledge(ctx)
-	return settled.State, ""
+	return e.ended(ctx, a, settled)
 }
 
 // yield handles an attempt that lost its lease, or seems to have. When another worker has the job, the store refuses
@@ -78,7 +82,7 @@ func (e *Engine) giveBack(
 ) (string, taskerr.Class) {
 	a.journal.note(reason)
 	a.reason, a.wait = reason, wait
-	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settlement, error) {
+	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settlement, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settlement{}, err
 		}
@@ -88,6 +92,9 @@ func (e *Engine) giveBack(
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
+	if settled.State == string(job.Canceled) {
+		return e.ended(ctx, a, settled)
+	}
 	a.putBack(ctx, wait)
 	e.wakeAfter(wait)
 	return Released, ""
@@ -96,19 +103,24 @@ func (e *Engine) giveBack(
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
 	wait := e.policy(a.spec).Wait(a.begun.Attempt, a.begun.LastWait, failure.RetryAfter,
 		rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
-	outage, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settlement, error) {
+	var settled store.Settlement
+	outage, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settlement, err error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settlement{}, err
 		}
-		return e.deps.Store.Retry(ctx, store.Retry{
+		settled, err = e.deps.Store.Retry(ctx, store.Retry{
 			Holder: a.holder, Error: a.describe(failure), After: wait, Events: a.journal.rest().all(),
 		})
+		return settled, err
 	})
 	if outage {
 		return e.await(ctx, a, taskerr.Database, true)
 	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
+	}
+	if settled.State == string(job.Canceled) {
+		return e.ended(ctx, a, settled)
 	}
 	a.wait = wait
 	a.putBack(ctx, wait)

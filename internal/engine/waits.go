@@ -178,7 +178,7 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
 	a.journal = e.newJournal(ctx, a)
 	a.journal.close()
 	outcome, class := e.await(ctx, a, d, false)
-	if job.State(outcome) == job.Failed {
+	if job.State(outcome).Terminal() {
 		e.obs.Finished(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, JobTook: a.took})
 	}
 	a.logEnd(outcome, class, time.Since(a.started))

@@ -84,6 +84,9 @@ func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settlement, error)
 	if err != nil {
 		return store.Settlement{}, err
 	}
+	if r.Cancel {
+		return s.end(r, job.Cancel, ending{events: t.Events}), nil
+	}
 	if r.Attempts >= r.MaxAttempts { // I6
 		return store.Settlement{}, taskerr.Errorf(taskerr.InternalBug, "job %s has no attempt left after %d", r.JobID,
 			r.Attempts)
@@ -103,6 +106,9 @@ func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settlement,
 	r, err := s.held(back.Holder)
 	if err != nil {
 		return store.Settlement{}, err
+	}
+	if r.Cancel {
+		return s.end(r, job.Cancel, ending{events: back.Events}), nil
 	}
 	r.move(job.Released)
 	if back.Waits && back.Tried {

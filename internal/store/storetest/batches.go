@@ -148,15 +148,8 @@ func testBeginsAsAlone(t *testing.T, b *bench) {
 			}
 			return anotherMessage(m)
 		}),
-		beginning("released after a cancel", func(b *bench) store.Begin {
-			m, h := b.run()
-			if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
-				b.t.Fatal(err)
-			}
-			if _, err := b.Release(b.ctx(), store.Release{Holder: h}); err != nil {
-				b.t.Fatal(err)
-			}
-			return anotherMessage(m)
+		beginning("not answered, and canceled", func(b *bench) store.Begin {
+			return anotherMessage(b.canceledUnanswered())
 		}),
 		beginning("held", func(b *bench) store.Begin {
 			m, _ := b.run()

@@ -256,7 +256,9 @@ func (r *modelRun) again() {
 
 // testSameNumber: messages of two queues, or of a queue that was made again, may have one number: they are not one message.
 func testSameNumber(t *testing.T, b *bench) {
-	first := func(m *store.Begin) { m.Source = store.Source{Queue: "q", MessageID: "1", InsertedAt: time.Now().Add(hour)} }
+	first := func(m *store.Begin) {
+		m.Source = store.Source{Queue: "q", MessageID: "1", InsertedAt: time.Now().Add(hour)}
+	}
 	for name, other := range map[string]func(*store.Source){
 		"of another queue":         func(s *store.Source) { s.Queue = "p" },
 		"of the queue, made again": func(s *store.Source) { s.InsertedAt = s.InsertedAt.Add(hour) },

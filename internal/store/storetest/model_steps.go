@@ -155,6 +155,10 @@ func (r *modelRun) retry(rt *rapid.T) {
 		_, err := r.b.Retry(r.b.ctx(), store.Retry{Holder: h, Error: badInput, After: after})
 		return err
 	}) {
+		if r.m.asked {
+			r.m.end("canceled")
+			return
+		}
 		r.m.held, r.m.waiting = false, after > 0
 	}
 }
@@ -165,6 +169,10 @@ func (r *modelRun) release(rt *rapid.T) {
 			store.Release{Holder: h})
 		return err
 	}) {
+		if r.m.asked {
+			r.m.end("canceled")
+			return
+		}
 		r.m.state, r.m.held = "pending", false
 		r.m.attempts-- // I9
 	}

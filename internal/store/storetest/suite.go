@@ -29,6 +29,7 @@ var jobTests = []suiteTest{
 	{"complete", testComplete},
 	{"cancel requests", testCancelRequests},
 	{"canceling", testCanceling},
+	{"canceled at the end of its attempt", testCancelAtTheEnd},
 	{"events", testEvents},
 	{"checkpoint", testCheckpoint},
 	{"reject", testReject},

@@ -188,6 +188,16 @@ func inTheStore() []Sabotage {
 			Suites: onModel, Tests: with(cases("cancel requests"), model),
 		},
 		{
+			Name: "canceled-is-released", Breaks: []string{"I7"}, Dir: functions, Func: "aw_release",
+			Old: "if j.cancel_requested_at is not null then", New: "if false then",
+			Suites: onModel, Tests: with(cases("canceled at the end of its attempt"), model),
+		},
+		{
+			Name: "canceled-is-retried", Breaks: []string{"I7"}, Dir: functions, Func: "aw_retry",
+			Old: "if j.cancel_requested_at is not null then", New: "if false then",
+			Suites: onModel, Tests: with(cases("canceled at the end of its attempt"), model),
+		},
+		{
 			Name: "canceled-before-it-came-begins", Breaks: []string{"I7"}, Dir: functions, Func: "aw_begin",
 			Old: "if j.placeholder then", New: "if false then",
 			Suites: onPostgres, Tests: cases("cancel requests"),

@@ -89,12 +89,16 @@ begin
   return jsonb_build_object('state', state, 'attempts', attempts, 'deliveries', 0);
 end $$;
 
--- aw_retry records a retryable error and when the next attempt may start. The job stays running, but nobody holds it.
+-- aw_retry records a retryable error and when the next attempt may start. The job stays running, but nobody holds it. One
+-- that is to be canceled ends.
 create or replace function {{ .schema }}.aw_retry(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
 begin
+  if j.cancel_requested_at is not null then -- nobody else does it: the message may not come for as long as an outage lasts
+    return {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, p -> 'events', null::jsonb);
+  end if;
   if j.attempts >= j.max_attempts then -- I6
     raise exception 'job % has no attempt left after %', j.id, j.attempts using errcode = 'AW006';
   end if;
@@ -105,12 +109,15 @@ begin
 end $$;
 
 -- aw_release releases the job without counting the attempt (I9). p.waits: because a service that it needs is down,
--- which the row records, as the engine limits it (I11). p.tried: its handler had run.
+-- which the row records, as the engine limits it (I11). p.tried: its handler had run. One that is to be canceled ends.
 create or replace function {{ .schema }}.aw_release(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
 begin
+  if j.cancel_requested_at is not null then -- nobody else does it: the message may not come for as long as an outage lasts
+    return {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, p -> 'events', null::jsonb);
+  end if;
   if coalesce((p ->> 'waits')::boolean, false) then
     update {{ .schema }}.jobs as u set
       releases = coalesce(u.releases, 0) + case when coalesce((p ->> 'tried')::boolean, false) then 1 else 0 end,
