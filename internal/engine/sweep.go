@@ -119,7 +119,8 @@ func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
 }
 
 // sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others, nor
-// does a queue that takes no message: the next batch has none of its. It returns when the next job is due that waits for
+// does a queue that takes no message: the next batch has none of its. Nor do jobs that wait for a service, as the next batch
+// has what comes after them. It returns when the next job is due that waits for
 // its time; zero: none is known.
 func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (due time.Time, err error) {
 	for more := true; more; {
@@ -136,9 +137,11 @@ func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (
 		progress := failed == nil && len(refusing) == 0 || len(skip) > len(ages.SkipQueues)
 		ages.SkipQueues, more = skip, progress && len(found.Unsent) == sweepBatch
 		if revive {
-			revive, failed = e.reviveAll(ctx, found.Stalled)
+			failed = e.reviveAll(ctx, found.Stalled)
 			err = errors.Join(err, failed)
-			more = more || revive
+			if revive = failed == nil && len(found.Stalled) == sweepBatch; revive {
+				more, ages.After = true, found.Stalled[sweepBatch-1].Mark()
+			}
 		}
 	}
 	return due, err
@@ -174,17 +177,11 @@ func (e *Engine) sendAllUnsent(ctx context.Context, all []store.Unsent) (refusin
 	return refusing, err
 }
 
-// reviveAll reports whether there may be more to revive in this sweep.
-func (e *Engine) reviveAll(ctx context.Context, stalled []store.Stalled) (more bool, err error) {
-	settled := 0
+func (e *Engine) reviveAll(ctx context.Context, stalled []store.Stalled) (err error) {
 	for _, s := range stalled {
-		done, failed := e.revive(ctx, s)
-		err = errors.Join(err, failed)
-		if done {
-			settled++
-		}
+		err = errors.Join(err, e.revive(ctx, s))
 	}
-	return err == nil && settled > 0 && len(stalled) == sweepBatch, err
+	return err
 }
 
 // sendUnsent reports whether the queue took the message.
@@ -210,8 +207,8 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, er
 	return true, nil
 }
 
-// revive sends a stalled job's message again, made from its row. It reports whether the job is settled for this sweep.
-func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
+// revive sends a stalled job's message again, made from its row.
+func (e *Engine) revive(ctx context.Context, s store.Stalled) error {
 	log := e.log.With("task_id", s.Job.ID, "task_type", s.Job.Type, "waits_since", s.Since)
 	if s.WorkerLost {
 		log = log.With("error_class", taskerr.WorkerLost)
@@ -221,25 +218,26 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	if refusal != nil {
 		log.Error("a job's message is lost and can't be rebuilt; cancel the job, or start a worker that takes it",
 			"error", refusal.Message)
-		return e.deps.Store.Resend(ctx, again) // without a message: postponed
+		_, err := e.deps.Store.Resend(ctx, again) // without a message: postponed
+		return err
 	}
 	if e.breakers.anyDown(t.ID, needs) {
-		return false, nil // its message waits for the same
+		return nil // its message waits for the same
 	}
 	text, err := message.Write(ctx, e.deps.Bucket, t)
 	if err != nil {
-		return false, err
+		return err
 	}
 	q := e.deps.Queues.For(t.Priority)
 	again.Queue, again.Message = q.Name(), text
 	if recorded, err := e.deps.Store.Resend(ctx, again); err != nil || !recorded {
-		return false, err // the job moved on, or another worker's sweep was first
+		return err // the job moved on, or another worker's sweep was first
 	}
 	if err := e.sendRecorded(ctx, q, s.Job.ID, text, text); err != nil {
-		return true, err
+		return err
 	}
 	log.Warn("resent the message of a job that no worker had picked up", "attempts", s.Job.Attempts)
-	return true, nil
+	return nil
 }
 
 // recorded makes the task of a stalled job, and lists what it needs. The error is why its message would be rejected.

@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -40,5 +42,28 @@ func TestSweepAsksWhatTheTaskNeeds(t *testing.T) {
 		w.startWith(gated{handlerFunc: done})
 		w.settled(20 * time.Minute)
 		w.expectState("free", job.Succeeded, 2)
+	})
+}
+
+// Jobs that wait for a service hold up none whose message is lost, however many they are.
+func TestWaitingJobsHoldUpNoLostOne(t *testing.T) {
+	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {
+		ids := make([]string, 120)
+		for i := range ids {
+			ids[i] = fmt.Sprint("doc", i)
+			w.send(w.queues.Normal, message(ids[i], ""))
+		}
+		texts := w.watchSends()
+		for _, id := range append(ids, "free") {
+			if _, err := w.store.Release(t.Context(), store.Release{Holder: w.begun(message(id, ""), 3), Waits: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.startWith(gated{handlerFunc: done})
+		w.settled(20 * time.Minute)
+		w.expectState("free", job.Succeeded, 1)
+		if len(*texts) != 1 {
+			t.Errorf("%d messages, want that of the lost one", len(*texts))
+		}
 	})
 }

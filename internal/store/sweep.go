@@ -15,6 +15,14 @@ type SweepAges struct {
 	AgainAfter time.Duration
 	// SkipQueues are queues whose unsent messages are not wanted.
 	SkipQueues []string
+	// After is the last stalled job of the page before; zero: from the first on.
+	After Mark
+}
+
+// Mark is the place of a stalled job in the order of a sweep.
+type Mark struct {
+	Since time.Time `json:"since"`
+	JobID string    `json:"job_id"`
 }
 
 // SweepAnswer is the result of a sweep.
@@ -41,6 +49,9 @@ type Stalled struct {
 	WorkerLost  bool      `json:"worker_lost"` // its lease ran out; false: it waits for a retry or its first begin
 	Since       time.Time `json:"since"`
 }
+
+// Mark is the place of the job.
+func (s Stalled) Mark() Mark { return Mark{s.Since, s.Job.ID} }
 
 // Recorded is what a job's row records of its message.
 type Recorded struct {

@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -42,10 +44,15 @@ func (s *Jobs) Sweep(_ context.Context, o store.SweepAges, limit int) (store.Swe
 			})
 		}
 	}
-	slices.SortStableFunc(found.Stalled, func(a, b store.Stalled) int { return a.Since.Compare(b.Since) })
+	found.Stalled = slices.DeleteFunc(found.Stalled, func(st store.Stalled) bool { return compare(st.Mark(), o.After) <= 0 })
+	slices.SortFunc(found.Stalled, func(a, b store.Stalled) int { return compare(a.Mark(), b.Mark()) })
 	found.Unsent = found.Unsent[:min(limit, len(found.Unsent))]
 	found.Stalled = found.Stalled[:min(limit, len(found.Stalled))]
 	return found, nil
+}
+
+func compare(a, b store.Mark) int {
+	return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.JobID, b.JobID))
 }
 
 // Resend records another message of a stalled job.

@@ -25,9 +25,10 @@ func (c *client) Sweep(ctx context.Context, o store.SweepAges, limit int) (store
 		DueIn millis `json:"due_in_ms"`
 	}](ctx, c, "aw_sweep", struct {
 		sweepAges
-		Limit      int      `json:"limit"`
-		SkipQueues []string `json:"skip_queues,omitempty"`
-	}{sweepAgesOf(o), limit, o.SkipQueues})
+		Limit      int        `json:"limit"`
+		SkipQueues []string   `json:"skip_queues,omitempty"`
+		After      store.Mark `json:"after,omitzero"`
+	}{sweepAgesOf(o), limit, o.SkipQueues, o.After})
 	found := answer.SweepAnswer
 	found.DueIn = time.Duration(answer.DueIn)
 	for i := range found.Stalled {

@@ -38,6 +38,7 @@ var jobTests = []suiteTest{
 	{"sweep", testSweep},
 	{"sweep of unstarted jobs", testSweepUnstarted},
 	{"sweep of some queues", testSkippedQueues},
+	{"sweep in pages", testSweepPages},
 	{"sweeps at once", testSweepTogether},
 	{"reject a taken id", testRejectTaken},
 	{"canceled before its message", testTellCanceled},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -207,4 +208,34 @@ func testSweepTogether(t *testing.T, b *bench) {
 		t.Errorf("recorded %d times, want once", recorded.Load())
 	}
 	b.history(h.JobID)
+}
+
+// testSweepPages: pages of stalled jobs have each of them once, the one that waits longest first.
+func testSweepPages(t *testing.T, b *bench) {
+	want := map[string]bool{}
+	for range 2 {
+		for _, leave := range ways {
+			m, h := b.run()
+			if err := leave(b, h); err != nil {
+				t.Fatal(err)
+			}
+			want[m.JobID] = true
+		}
+	}
+	ages, got := soon, map[string]bool{}
+	for range 4 {
+		found, err := b.Sweep(b.ctx(), ages, 2)
+		if err != nil || len(found.Stalled) != min(2, len(want)-len(got)) {
+			t.Fatalf("after %+v: %d jobs, %v", ages.After, len(found.Stalled), err)
+		}
+		for _, s := range found.Stalled {
+			if s.Since.Before(ages.After.Since) {
+				t.Errorf("one since %v comes after one since %v", s.Since, ages.After.Since)
+			}
+			got[s.Job.ID], ages.After = true, s.Mark()
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
 }

@@ -16,7 +16,7 @@ return j.status in ('pending', 'running') and (j.message is null or j.run_at > c
     and (coalesce(j.sent_at, j.updated_at) <= coalesce(j.lease_expires_at, j.not_before)
          or coalesce(j.sent_at, j.updated_at) <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'again_after_ms')) end;
 
--- aw_sweep finds p.limit of each at most; of the messages none for p.skip_queues.
+-- aw_sweep finds p.limit of each at most; of the messages none for p.skip_queues, of the stalled jobs those after p.after.
 create or replace function {{ .schema }}.aw_sweep(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
@@ -48,10 +48,12 @@ begin
     'stalled', coalesce((
       select jsonb_agg(jsonb_build_object('job', {{ .schema }}.aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
         'traceparent', (s.j).traceparent, 'fingerprint', (s.j).fingerprint, 'fence', (s.j).fence,
-        'worker_lost', (s.j).lease_expires_at is not null, 'since', s.since) order by s.since)
+        'worker_lost', (s.j).lease_expires_at is not null, 'since', s.since) order by s.since, (s.j).id)
       from (select j, coalesce(j.lease_expires_at, j.not_before, j.sent_at) as since from {{ .schema }}.jobs j
             where j.client_id = v_client and j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)
-            order by since limit v_limit) s), '[]'));
+              and (p -> 'after' is null or (coalesce(j.lease_expires_at, j.not_before, j.sent_at), j.id)
+                   > ((p #>> '{after,since}')::timestamptz, p #>> '{after,job_id}'))
+            order by since, j.id limit v_limit) s), '[]'));
 end $$;
 
 -- aw_resend records another message of a stalled job, as aw_submit records the first. If several sweeps found the
