@@ -21,13 +21,13 @@ import (
 // The circuit breaker handles a service that is down; limits handle what half works: a rate limit, an overloaded
 // service, a machine that is too small, a bug that some documents trigger.
 const (
-	limitWindow   = 2 * time.Minute // older results are ignored
-	limitEnds     = 20              // how many of the last results count
-	limitJudged   = 10              // and how many are needed before the limit is halved
-	limitRound    = 5               // successes in a row that raise it, or as many as the limit
-	limitQuiet    = time.Minute     // without a failure also raises it
-	limitShortest = 2 * time.Second // for which a message is hidden when its type is at its limit
-	limitLongest  = time.Minute
+	limitWindow   = 2 * time.Minute        // older results are ignored
+	limitEnds     = 20                     // how many of the last results count
+	limitJudged   = 10                     // and how many are needed before the limit is halved
+	limitRound    = 5                      // successes in a row that raise it, or as many as the limit
+	limitQuiet    = time.Minute            // without a failure also raises it
+	limitShortest = 2 * time.Second        // for which a message is hidden when its type is at its limit
+	limitLongest  = time.Minute            // unless more are deferred than can be received meanwhile
 	limitStep     = 500 * time.Millisecond // per message deferred before it, unless attempts take longer
 )
 
@@ -49,6 +49,7 @@ type limit struct {
 	calm      time.Time     // the last change or failure
 	took      time.Duration // an attempt, as a moving average
 	nextStart time.Time     // when the last deferred message may begin, by that average
+	lastBack  time.Time     // when the last of those comes back that are hidden for limitLongest and more
 	trouble   *Trouble      // why the last attempt failed; nil: it succeeded
 }
 
@@ -86,7 +87,9 @@ func (l *limits) of(t task.Type) *limit {
 
 // enter takes one of the places of a type. When all are taken it returns how long to hide the message: until the
 // messages deferred before it have started. So a long backlog of one type comes back at the rate at which it can be
-// processed, and leaves the queue to other types meanwhile. own is the type's own limit; zero: it has none.
+// processed, and leaves the queue to other types meanwhile. What would wait for longer than limitLongest comes back earlier,
+// but one after the other: some queues return what was hidden before what is new, so half of what the other slots can receive
+// is left to that. own is the type's own limit; zero: it has none.
 func (l *limits) enter(t task.Type, own int) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,10 +107,18 @@ func (l *limits) enter(t task.Type, own int) (wait time.Duration) {
 		limit.nextStart = now
 	}
 	limit.nextStart = limit.nextStart.Add(max(limit.took, limitStep) / time.Duration(most))
-	if latest := now.Add(limitLongest); limit.nextStart.After(latest) {
-		limit.nextStart = latest
+	latest := now.Add(limitLongest)
+	if !limit.nextStart.After(latest) {
+		return jittered(max(limit.nextStart.Sub(now), limitShortest))
 	}
-	return jittered(max(limit.nextStart.Sub(now), limitShortest))
+	limit.nextStart = latest
+	step := 2 * rejectedMost / time.Duration(max(1, l.most-most))
+	if limit.took > 0 { // short tasks need more: several for each place that becomes free
+		step = min(step, limit.took/time.Duration(4*most))
+	}
+	wait = min(max(limit.lastBack.Sub(now), limitLongest)+step, crowdMost)
+	limit.lastBack = now.Add(wait)
+	return jittered(wait)
 }
 
 // leave gives a place back.

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
 // typed is a handler of another type than "test".
@@ -210,6 +211,30 @@ func TestLimitStarvesNoOtherType(t *testing.T) {
 		}
 		if n := counter.got.Load(); n > 2*300 {
 			t.Errorf("300 messages were received %d times in 50 s", n)
+		}
+	})
+}
+
+// Nor does a very long one on a queue that returns what was hidden before what is new.
+func TestLimitStarvesNoOtherTypeInOrder(t *testing.T) {
+	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {
+		up.Store(true)
+		w.queues.Normal = memory.New(memory.Options{OldestFirst: true}).Queue(w.queues.Normal.Name())
+		if err := w.queues.Normal.Ensure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.startWith(gated{most: 1, handlerFunc: func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			return work(20*time.Minute, done)(ctx, c)
+		}}, typed{done, "other"})
+		for i := range 3000 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		for i := range 4 {
+			w.settled(5 * time.Minute)
+			id := fmt.Sprint("o", i)
+			w.send(w.queues.Normal, typedMessage(id, "other"))
+			w.settled(5 * time.Minute)
+			w.expectState(id, job.Succeeded, 1)
 		}
 	})
 }

@@ -22,6 +22,8 @@ type Options struct {
 	// MaxMessages is how many messages one queue holds, hidden ones included; Send returns a transient error above it.
 	// Zero: no limit.
 	MaxMessages int
+	// OldestFirst makes a receive return those first that were sent first, however long they were hidden, as pgmq does.
+	OldestFirst bool
 }
 
 // Service holds queues in memory. Make it with New; it is safe for concurrent use.
@@ -68,18 +70,17 @@ func (s *Service) next() uint64 {
 	return s.serial
 }
 
-// visible returns up to n visible messages, those first that have been visible for longest.
-func (c *contents) visible(n int, now time.Time) []*message {
+// visible returns up to n visible messages, those first that have been visible for longest, or were sent first.
+func (c *contents) visible(n int, now time.Time, oldestFirst bool) []*message {
 	var found []*message
 	for _, m := range c.messages {
 		if !m.visibleAt.After(now) {
 			found = append(found, m)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *message) int {
-		return cmp.Compare(a.visibleAt.UnixNano(),
-			b.visibleAt.UnixNano())
-	})
+	if !oldestFirst {
+		slices.SortStableFunc(found, func(a, b *message) int { return cmp.Compare(a.visibleAt.UnixNano(), b.visibleAt.UnixNano()) })
+	}
 	return found[:min(n, len(found))]
 }
 

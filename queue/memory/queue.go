@@ -52,7 +52,7 @@ func (q *memoryQueue) Receive(ctx context.Context, n int, visibility time.Durati
 		return nil, err
 	}
 	var received []*queue.Message
-	for _, m := range c.visible(n, now) {
+	for _, m := range c.visible(n, now, q.service.options.OldestFirst) {
 		m.DequeueCount++
 		m.visibleAt = now.Add(wholeSeconds(visibility))
 		m.receipt = s.next()
@@ -89,7 +89,7 @@ func (q *memoryQueue) Peek(ctx context.Context, n int) ([]queue.Peeked, error) {
 		return nil, err
 	}
 	var peeked []queue.Peeked
-	for _, m := range c.visible(n, now) {
+	for _, m := range c.visible(n, now, q.service.options.OldestFirst) {
 		peeked = append(peeked, m.Peeked)
 	}
 	return peeked, nil
