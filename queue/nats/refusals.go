@@ -39,7 +39,11 @@ func refusalOf(e *jetstream.APIError) *refusal {
 			"maximum messages per subject exceeded": "max_msgs_per_subject",
 		} {
 			if strings.Contains(e.Description, limit) {
-				return &refusal{"the stream is full (" + setting + ")", "raise " + setting + ", or start more workers", false}
+				return &refusal{
+					"the stream is full (" + setting + ")",
+					"raise " + setting + ", start more workers, or remove copies of dead letters, which count too: async-worker dlq purge",
+					false,
+				}
 			}
 		}
 		return &refusal{"the stream can't store it (" + e.Description + ")", "look into the server's log", false}

@@ -65,6 +65,9 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(text, c.says) || strings.Contains(text, "is the NATS server up") {
 				t.Errorf("%s", text)
 			}
+			if strings.Contains(text, "is full") != strings.Contains(text, "dlq purge") {
+				t.Errorf("a full stream, and no other fault, is mended by removing dead letters: %s", text)
+			}
 		})
 	}
 }
