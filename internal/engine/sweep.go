@@ -120,8 +120,7 @@ func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
 
 // sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others, nor
 // does a queue that takes no message: the next batch has none of its. Nor do jobs that wait for a service, as the next batch
-// has what comes after them. It returns when the next job is due that waits for
-// its time; zero: none is known.
+// has what comes after them. It returns when the next job is due that waits for its time; zero: none is known.
 func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (due time.Time, err error) {
 	for more := true; more; {
 		found, failed := e.lost(ctx, ages)
@@ -140,8 +139,11 @@ func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (
 			failed = e.reviveAll(ctx, found.Stalled)
 			err = errors.Join(err, failed)
 			if revive = failed == nil && len(found.Stalled) == sweepBatch; revive {
-				more, ages.After = true, found.Stalled[sweepBatch-1].Mark()
+				before := ages.After.JobID
+				ages.After = found.Stalled[sweepBatch-1].Mark()
+				revive = ages.After.JobID != before // functions of the version before know no pages
 			}
+			more = more || revive
 		}
 	}
 	return due, err

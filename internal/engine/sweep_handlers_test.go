@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -42,6 +44,40 @@ func TestSweepAsksWhatTheTaskNeeds(t *testing.T) {
 		w.startWith(gated{handlerFunc: done})
 		w.settled(20 * time.Minute)
 		w.expectState("free", job.Succeeded, 2)
+	})
+}
+
+// pageless is a database whose functions know no pages of stalled jobs.
+type pageless struct {
+	*storememory.Jobs
+	sweeps atomic.Int64
+}
+
+func (s *pageless) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
+	if s.sweeps.Add(1) > 100 {
+		return store.SweepAnswer{}, errDown
+	}
+	o.After = store.Mark{}
+	return s.Jobs.Sweep(ctx, o, limit)
+}
+
+// A worker beside the functions of the version before goes on to the next round.
+func TestSweepWithoutPages(t *testing.T) {
+	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {
+		s := &pageless{Jobs: w.store}
+		w.jobs = s
+		for i := range 60 {
+			h := w.begun(message(fmt.Sprint("doc", i), ""), 3)
+			if _, err := w.store.Release(t.Context(), store.Release{Holder: h, Waits: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.send(w.queues.Normal, message("doc0", "")) // its probe finds that the gateway is down
+		w.startWith(gated{handlerFunc: done})
+		w.settled(20 * time.Minute)
+		if n := s.sweeps.Load(); n > 10 {
+			t.Errorf("%d sweeps in 20 minutes", n)
+		}
 	})
 }
 
