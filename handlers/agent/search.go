@@ -28,7 +28,7 @@ const searchParameters = `{"type":"object","properties":{
 type searchArguments struct {
 	Query       string         `json:"query"`
 	K           *int           `json:"k"`
-	Metadata    map[string]any `json:"metadata"`
+	Metadata    store.Metadata `json:"metadata"`
 	From        string         `json:"from"`
 	To          string         `json:"to"`
 	Language    string         `json:"language"`

@@ -27,7 +27,7 @@ type Payload struct {
 	// In place of one document: a job of its own for each new or changed blob whose name begins so. Empty: for all.
 	Prefix *string `json:"prefix" jsonschema:"maxLength=1024"`
 	// Kept with the document. A title in it is embedded with each chunk. Default: what the document has already.
-	Metadata map[string]any `json:"metadata"`
+	Metadata store.Metadata `json:"metadata"`
 	// Take the document out of the index, with what was made of its text.
 	Delete bool `json:"delete"`
 	// With delete: remove the blobs that were derived of it, too.

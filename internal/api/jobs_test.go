@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -96,7 +97,14 @@ func TestCancelAndRetry(t *testing.T) {
 // Counts, queues, webhooks, results that are not there, and paths that are not.
 func TestOthers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	var asked search.Query
+	b := newBench(t, func(d *api.Deps) {
+		find := d.Search
+		d.Search = func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
+			asked = q
+			return find(ctx, s, q)
+		}
+	})
 	b.submitted(strings.Replace(newFile(), "{", `{"webhookUrl":"https://example.org/secret",`, 1))
 	if r := b.ask("GET", "/v1/stats", ""); !strings.Contains(r.text, `{"type":"ingest","status":"pending","jobs":1}`) {
 		t.Errorf("stats: %s", r.text)
@@ -147,6 +155,10 @@ func TestOthers(t *testing.T) {
 		if r := b.want(b.ask("POST", "/v1/search", body), http.StatusBadRequest, "VALIDATION_ERROR"); !strings.Contains(r.text, says) {
 			t.Errorf("%.60s: %s; want %s", body, r.text, says)
 		}
+	}
+	b.want(b.ask("POST", "/v1/search", `{"query":"tide","metadata":{"n":9007199254740993}}`), http.StatusOK, "")
+	if n := fmt.Sprint(asked.Within.Metadata["n"]); n != "9007199254740993" {
+		t.Errorf("searched for the number %s", n)
 	}
 	if r := b.ask("POST", "/v1/search", `{"query":"tide"}`); r.status != http.StatusOK || r.text != `{"items":[]}`+"\n" {
 		t.Errorf("search: %+v", r)

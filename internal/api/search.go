@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 type Question struct {
 	Query       string         `json:"query" minLength:"1" maxLength:"2000"`
 	DocumentSet string         `json:"documentSet,omitempty" maxLength:"256"`
-	Metadata    map[string]any `json:"metadata,omitempty" maxProperties:"50" doc:"Only documents whose metadata has these keys and values; objects and lists may have more."`
+	Metadata    store.Metadata `json:"metadata,omitempty" maxProperties:"50" doc:"Only documents whose metadata has these keys and values; objects and lists may have more."`
 	From        *time.Time     `json:"from,omitempty" doc:"Only documents of this time or later: the date of the work, else of its file, else of its ingest."`
 	To          *time.Time     `json:"to,omitempty" doc:"Only documents of this time or earlier."`
 	Language    string         `json:"language,omitempty" maxLength:"35" doc:"Only documents in this language, ISO 639-1 or BCP 47; en is also en-GB."`

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -239,6 +240,10 @@ func TestSearchDays(t *testing.T) {
 	invoke(t, parts, testEnv(), "", "search", "x", "--from", "2024-03-01 00:00:00").want(t, exitOK)
 	if w := s.asked.Within; w == nil || !w.From.Equal(day.Add(5*time.Hour)) {
 		t.Errorf("a time without a zone is not of this place: %+v", w)
+	}
+	invoke(t, parts, testEnv(), "", "search", "x", "--metadata", `{"n": 9007199254740993}`).want(t, exitOK)
+	if n := fmt.Sprint(s.asked.Within.Metadata["n"]); n != "9007199254740993" {
+		t.Errorf("asked for the number %s", n)
 	}
 	invoke(t, parts, testEnv(), "", "search", "x", "--metadata", "null").want(t, exitUsage, "not a JSON object")
 }

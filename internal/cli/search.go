@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/search"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -121,7 +122,7 @@ func (s *searching) check() error {
 	if s.Expand < 0 || s.Expand > search.MaxExpand {
 		return badUsage(fmt.Sprintf("give 0 to %d", search.MaxExpand), "--expand %d is out of range", s.Expand)
 	}
-	var metadata map[string]any
+	var metadata store.Metadata
 	if s.metadata != "" {
 		if err := json.Unmarshal([]byte(s.metadata), &metadata); err != nil || metadata == nil {
 			return badUsage(`write an object such as {"year": 2024}`, "--metadata is not a JSON object")

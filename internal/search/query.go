@@ -52,7 +52,7 @@ func tooComplex(err error) error {
 }
 
 // Narrowed is a Query's Within; nil if nothing narrows it.
-func Narrowed(metadata map[string]any, from, to *time.Time, language string) *store.Within {
+func Narrowed(metadata store.Metadata, from, to *time.Time, language string) *store.Within {
 	w := store.Within{Metadata: metadata, Language: strings.TrimSpace(language)}
 	if from != nil {
 		w.From = written(*from)

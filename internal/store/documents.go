@@ -1,5 +1,21 @@
 package store
 
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Metadata is what the sender of a document says of it, or what a search asks for. Its numbers stay as they are written: a
+// double would round those of more than 53 bits.
+type Metadata map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Metadata) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(m)) //nolint:wrapcheck // encoding/json adds the field
+}
+
 // Staging opens a staged version.
 type Staging struct {
 	Holder
@@ -164,8 +180,8 @@ type Activation struct {
 	Blob       string `json:"blob"`
 	SourceETag string `json:"source_etag"`
 	// SourceModified is a web server's Last-Modified.
-	SourceModified string         `json:"source_modified,omitempty"`
-	Metadata       map[string]any `json:"metadata,omitzero"` // of the payload; nil: the document keeps what it has
+	SourceModified string   `json:"source_modified,omitempty"`
+	Metadata       Metadata `json:"metadata,omitzero"` // of the payload; nil: the document keeps what it has
 	// TermsStaged: this attempt has called StageTerms for all chunks. Otherwise the commit counts their words.
 	TermsStaged bool `json:"terms_staged,omitempty"`
 }
@@ -177,8 +193,8 @@ type Retention struct {
 	Blob       string `json:"blob"`
 	SourceETag string `json:"source_etag"`
 	// SourceModified is a web server's Last-Modified.
-	SourceModified string         `json:"source_modified,omitempty"`
-	Metadata       map[string]any `json:"metadata,omitzero"` // as in Activation
+	SourceModified string   `json:"source_modified,omitempty"`
+	Metadata       Metadata `json:"metadata,omitzero"` // as in Activation
 	// of other bytes with the same text; nil: the bytes are the same
 	Reading *Reading `json:"reading,omitempty"`
 	// of the same bytes, which were read again with less in them; nil: they were not

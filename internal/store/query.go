@@ -25,7 +25,7 @@ type Query struct {
 
 // Within is which documents a search looks in. Zero fields don't narrow it.
 type Within struct {
-	Metadata map[string]any `json:"metadata,omitempty"` // the sender's metadata has these keys and values
+	Metadata Metadata `json:"metadata,omitempty"` // the sender's metadata has these keys and values
 	// The date of a document is that of the work if it states one, else that of its file, else when it was ingested.
 	From     time.Time `json:"from,omitzero"`      // at or after
 	To       time.Time `json:"to,omitzero"`        // at or before, to the second
