@@ -13,6 +13,7 @@ type fake struct {
 	calls int
 	fail  func(ctx context.Context, call int, img ocr.Image) error
 	side  int
+	by    string // the engine that reads in its place
 }
 
 func (*fake) Name() string { return "fake" }
@@ -43,5 +44,5 @@ func (e *fake) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 		}
 	}
 	word := ocr.Word{Text: "read", Confidence: 0.9, Box: ocr.Box{Left: 0.1, Top: 0.1, Right: 0.9, Bottom: 0.2}}
-	return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}}, nil
+	return ocr.Page{Engine: e.by, Paragraphs: []ocr.Paragraph{{{word}}}}, nil
 }

@@ -35,11 +35,11 @@ func (w *work) recipeOf() string {
 }
 
 // made returns the recipe that the document was derived by. One that was read in another way than usual, as while docling
-// is down, or only in part, is not reused: the next task reads it as usual.
+// is down or where a model can't read a page, or only in part, is not reused: the next task reads it as usual.
 func (w *work) made() string {
 	switch {
-	case w.info.Fallback:
-		return w.recipe + " fallback=" + w.info.Extractor
+	case w.other != "":
+		return w.recipe + " fallback=" + w.other
 	case w.info.Incomplete:
 		return w.recipe + " incomplete"
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -108,6 +109,7 @@ type work struct {
 	source extract.Source
 	recipe string
 	info   extract.Info // of a document that was extracted
+	other  string       // read the document, or pages of it, in place of the usual engine or extractor; empty: none did
 }
 
 // Handle reads one document.
@@ -204,5 +206,6 @@ func (w *work) reuse(same store.DerivedContent) (handlers.Outcome, error) {
 		OCREngine:    same.Engine,
 		SourceFormat: w.source.Format, MeanConfidence: same.MeanConfidence, Filename: w.order.payload.Filename,
 		OutputFormat: w.order.format, Reused: true,
+		Warnings: append(w.adjusted(), slices.DeleteFunc(same.Warnings, ofTask)...),
 	}}, nil
 }

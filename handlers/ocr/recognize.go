@@ -1,6 +1,7 @@
 package ocr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,6 +174,7 @@ func (r *recognition) text(ctx context.Context, number int, p engines.Page) erro
 	a := r.order.engine.Abilities()
 	r.others.Count(p)
 	r.info.Incomplete = r.info.Incomplete || p.Partial
+	r.other = cmp.Or(p.Engine, r.other)
 	r.usage = r.usage.Add(p.Usage)
 	p = p.Clean()
 	letters := p.Letters()

@@ -1,12 +1,14 @@
 package ocr_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -48,6 +50,43 @@ func TestVersions(t *testing.T) {
 	b.putPDF("a.pdf", scanned(t, "Another page"))
 	if r := b.do(payload, task.Hints{}); r.Reused || r.Version != 7 {
 		t.Errorf("other bytes: %+v", r)
+	}
+}
+
+// What a reader should know of a document is said of it again when it is reused; what a task's own hints caused is not.
+func TestReusedWarnings(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &fake{})
+	b.putPDF("blank.pdf", ocrtest.Page{Image: ocrtest.Blank().Gray})
+	const none = "no text was found on 1 pages"
+	for i, asked := range []int{10, 20, 256} {
+		r := b.do(`{"filename":"blank.pdf"}`, task.Hints{Resolution: asked})
+		want := []string{fmt.Sprintf("hints.resolution of %d pixels was brought to 256, as fake reads images of that size", asked), none}
+		if asked == 256 {
+			want = want[1:]
+		}
+		if r.Reused != (i > 0) || !slices.Equal(r.Warnings, want) {
+			t.Errorf("resolution %d: reused %t, %q", asked, r.Reused, r.Warnings)
+		}
+	}
+}
+
+// A document of which another engine read pages is read again by the next task.
+func TestReadInPlaceIsNotReused(t *testing.T) {
+	t.Parallel()
+	e := &fake{by: "other"}
+	b := newBench(t, e)
+	b.putPDF("a.pdf", scanned(t, "A page"))
+	for calls := 1; calls <= 2; calls++ {
+		if r := b.do(`{"filename":"a.pdf"}`, task.Hints{}); r.Reused || len(r.Warnings) != 1 || e.calls != calls {
+			t.Errorf("%+v after %d calls", r, e.calls)
+		}
+	}
+	e.by = ""
+	for i := range 2 {
+		if r := b.do(`{"filename":"a.pdf"}`, task.Hints{}); r.Reused != (i == 1) || len(r.Warnings) > 0 || e.calls != 3 {
+			t.Errorf("%+v after %d calls", r, e.calls)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/derived"
@@ -82,6 +83,9 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 		return Result{}, err
 	}
 	w.info = info
+	if info.Fallback {
+		w.other = info.Extractor
+	}
 	switch last := w.order.pages.last(); {
 	case last > 0 && info.Pages == 0:
 		return Result{}, handlers.Invalid("payload.pages",
@@ -142,12 +146,7 @@ func (r *recognition) result() Result {
 	e := r.order.engine
 	result := Result{
 		PageCount: len(r.numbers), OCREngine: e.Name(), MeanConfidence: r.mean(), Languages: e.Languages(),
-		UnreadPages: r.unread,
-	}
-	if asked, got := r.call.Task.Hints.Resolution, e.Abilities().Side; asked > 0 && got != asked {
-		result.Warnings = append(result.Warnings,
-			fmt.Sprintf("hints.resolution of %d pixels was brought to %d, as %s reads images of that size", asked, got,
-				e.Name()))
+		UnreadPages: r.unread, Warnings: r.adjusted(),
 	}
 	if e.Abilities().Service != "" {
 		result.Model = e.Version()
@@ -165,6 +164,21 @@ func (r *recognition) result() Result {
 			len(r.numbers)-len(r.unread)))
 	}
 	return result
+}
+
+const aboutResolution = "hints.resolution "
+
+// ofTask reports whether a warning is about a task, and not about the document.
+func ofTask(warning string) bool { return strings.HasPrefix(warning, aboutResolution) }
+
+// adjusted returns the warnings about the task's own options.
+func (w *work) adjusted() []string {
+	e, asked := w.order.engine, w.call.Task.Hints.Resolution
+	if e == nil || asked == 0 || e.Abilities().Side == asked || !pageimage.Has(w.source.Format) {
+		return nil
+	}
+	return []string{fmt.Sprintf(aboutResolution+"of %d pixels was brought to %d, as %s reads images of that size", asked,
+		e.Abilities().Side, e.Name())}
 }
 
 // mean is the mean confidence over all letters; nil when the engine has none, or there are no letters.

@@ -24,6 +24,7 @@ type DerivedContent struct {
 	PageCount      int      `json:"page_count"`
 	MeanConfidence *float64 `json:"mean_confidence"` // 0-1; nil: the engine has none
 	UnreadPages    []int    `json:"unread_pages"`
+	Warnings       []string `json:"warnings"` // of the result of the job that made it; nil: it has none, or is gone
 }
 
 // EffectRecordDerived records a derived document as the next version of its kind; its args are a DerivedRecord.

@@ -1,6 +1,7 @@
 -- Documents derived from documents: their blobs are uploaded first, their rows are effects.
 
--- aw_derived returns the newest content that the same recipe made of the same bytes, and how many the job has already.
+-- aw_derived returns the newest content that the same recipe made of the same bytes, with the warnings of the job that
+-- made it, and how many the job has already.
 create or replace function {{ .schema }}.aw_derived(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -13,7 +14,9 @@ begin
       select count(*) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
     'same', (select jsonb_build_object('id', d.id, 'blob', d.blob, 'version', d.version, 'format', d.format,
                'engine', d.engine, 'page_count', d.page_count, 'mean_confidence', d.mean_confidence,
-               'unread_pages', d.unread_pages)
+               'unread_pages', d.unread_pages, 'warnings', (
+                 select j.result -> 'warnings' from {{ .schema }}.jobs j
+                 where j.client_id = v_client and j.id = d.job_id and j.result ->> 'derived_content_id' = d.id::text))
              from {{ .schema }}.derived_contents d
              where d.client_id = v_client and d.source_filename = v_filename
                and d.source_sha256 = p ->> 'source_sha256' and d.recipe = p ->> 'recipe'
