@@ -19,7 +19,10 @@ func openEvent(envelope *fields) (message, error) {
 			envelope.bad(name, "is missing or empty", remedy+" with id, source and type")
 		}
 	}
-	m := message{event: true, traceParent: validTraceParent(envelope.text("traceparent", maxAttribute))}
+	m := message{event: true, traceParent: envelope.traceParent()}
+	if _, malformed := envelope.members["traceparent"]; malformed {
+		m.ignored = []string{"traceparent"}
+	}
 
 	data, there := envelope.take("data")
 	encoded, thereToo := envelope.take("data_base64")

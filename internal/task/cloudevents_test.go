@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,22 @@ func TestDecodeCloudEventsFields(t *testing.T) {
 	} {
 		if _, err := task.Decode(text, ours); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A malformed trace context, on the envelope or in the data, is ignored, and named for the log.
+func TestMalformedTraceOfEvent(t *testing.T) {
+	t.Parallel()
+	for _, trace := range []string{`"00-xyz"`, `5`, `{}`, `"a\tb"`, `"` + strings.Repeat("x", 2000) + `"`} {
+		for text, name := range map[string]string{
+			`{"specversion":"1.0","id":"1","source":"/","type":"t","traceparent":` + trace + `,"data":{"job_id":"j","payload":{}}}`: "traceparent",
+			`{"specversion":"1.0","id":"1","source":"/","type":"t","data":{"job_id":"j","payload":{},"traceparent":` + trace + `}}`: "data.traceparent",
+		} {
+			d, err := task.Decode(text, ours)
+			if err != nil || d.Task.ID != "j" || d.Task.TraceParent != "" || !slices.Equal(d.Task.Ignored, []string{name}) {
+				t.Errorf("%.120s: %+v, %v", text, d.Task, err)
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ type Options struct {
 
 // Decoded is a valid message: a task, or a claim check for one.
 type Decoded struct {
-	Task Task // the zero value for a claim check
+	Task Task // of a claim check only Ignored
 	// ClaimCheck, unless empty, names the blob in the tenant's container that holds the message. Read it (at most
 	// MaxBytes) and decode it with Options.FromClaimCheck.
 	ClaimCheck string
@@ -44,19 +44,21 @@ func Decode(text string, opts Options) (Decoded, error) {
 		d.err.Known = d.known(t)
 		return Decoded{Known: d.err.Known}, d.err
 	}
+	decoded := Decoded{ClaimCheck: blob, Known: d.known(t), Priority: d.asked, Origin: m.origin}
+	t.Ignored = slices.Sorted(slices.Values(slices.Concat(d.rest(), d.ignored, m.ignored)))
 	if blob != "" {
-		return Decoded{ClaimCheck: blob, Known: d.known(t), Priority: d.asked, Origin: m.origin}, nil
+		t = Task{Ignored: t.Ignored}
 	}
-	t.Ignored = append(d.rest(), d.ignored...)
-	slices.Sort(t.Ignored)
-	return Decoded{Task: t, Known: d.known(t), Priority: d.asked, Origin: m.origin}, nil
+	decoded.Task = t
+	return decoded, nil
 }
 
 // message is a JSON object that is a task or a claim check, unwrapped.
 type message struct {
 	*fields
-	event       bool   // it came in a CloudEvents envelope
-	traceParent string // of the envelope
+	event       bool     // it came in a CloudEvents envelope
+	traceParent string   // of the envelope
+	ignored     []string // attributes of the envelope
 	origin      Origin
 }
 

@@ -26,9 +26,9 @@ func validTraceParent(s string) string {
 	return s
 }
 
-// traceParent reads the field; a malformed one counts as ignored.
-func (d *decoder) traceParent() string {
-	raw, there := d.take("traceparent")
+// traceParent reads the field; a malformed one counts as unknown.
+func (f *fields) traceParent() string {
+	raw, there := f.take("traceparent")
 	if !there {
 		return ""
 	}
@@ -37,8 +37,8 @@ func (d *decoder) traceParent() string {
 		s = ""
 	}
 	valid := validTraceParent(s)
-	if valid == "" && s != "" {
-		d.ignored = append(d.ignored, "traceparent")
+	if valid == "" && string(raw) != `""` {
+		f.members["traceparent"] = raw // for Ignored
 	}
 	return valid
 }
