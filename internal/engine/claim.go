@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -29,6 +28,10 @@ func (e *Engine) decode(ctx context.Context, text string) (task.Decoded, error) 
 	opts.FromClaimCheck = true
 	decoded, err = task.Decode(text, opts)
 	decoded.Origin = claim.Origin
+	decoded.Task.Ignored = append(claim.Task.Ignored, decoded.Task.Ignored...)
+	if err != nil {
+		decoded.Known = decoded.Known.Or(claim.Known)
+	}
 	if decoded.Priority == "" && claim.Priority != "" {
 		decoded.Priority, decoded.Task.Priority = claim.Priority, claim.Priority
 	}
@@ -73,7 +76,7 @@ func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 	text, err := e.fetch(ctx, name)
 	failure, failed := errors.AsType[*taskerr.Error](err)
 	switch {
-	case err == nil, failed && failure.Class == taskerr.ContentMissing:
+	case err == nil, failed && !taskerr.Classes[failure.Class].Retryable:
 		storage.succeeds(by, began)
 	case failed && failure.Dependency == taskerr.Storage:
 		storage.fails(ctx, by, failure, storage.downAfter(began))
@@ -85,15 +88,10 @@ func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 func (e *Engine) fetch(ctx context.Context, name string) (string, error) {
 	ctx, done := context.WithTimeout(ctx, claimTime)
 	defer done()
-	_, body, err := e.deps.Bucket.Open(ctx, name)
+	text, err := blob.Read(ctx, e.deps.Bucket, name, task.MaxBytes+1)
 	if errors.Is(err, blob.ErrNotFound) {
 		return "", taskerr.Errorf(taskerr.ContentMissing, "the claim check's blob is not in the tenant's container")
 	}
-	if err != nil {
-		return "", late(ctx, fmt.Errorf("open a claim check's blob: %w", err))
-	}
-	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(body, task.MaxBytes+1))
 	if err != nil {
 		return "", late(ctx, fmt.Errorf("read a claim check's blob: %w", err))
 	}

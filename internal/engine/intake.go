@@ -169,7 +169,7 @@ func (e *Engine) beginning(a *attempt) store.Begin {
 func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, err error) {
 	if invalid, ok := errors.AsType[*task.Invalid](err); ok {
 		failure := &taskerr.Error{Class: taskerr.ValidationError, Message: invalid.Error()}
-		e.reject(ctx, d, knownRejection(invalid.Known, string(invalid.Reason), failure))
+		e.reject(ctx, d, knownRejection(known, string(invalid.Reason), failure))
 		return
 	}
 	failure, ok := errors.AsType[*taskerr.Error](err)

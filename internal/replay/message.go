@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -109,12 +108,7 @@ func (r Replayer) read(ctx context.Context, text string) (task.Task, error) {
 			Remedy: err.Error(),
 		}
 	}
-	_, body, err := r.Bucket.Open(ctx, decoded.ClaimCheck)
-	if err != nil {
-		return task.Task{}, fmt.Errorf("open the claim check's blob: %w", err)
-	}
-	defer body.Close()
-	claimed, err := io.ReadAll(io.LimitReader(body, task.MaxBytes+1))
+	claimed, err := blob.Read(ctx, r.Bucket, decoded.ClaimCheck, task.MaxBytes+1)
 	if err != nil {
 		return task.Task{}, fmt.Errorf("read the claim check's blob: %w", err)
 	}

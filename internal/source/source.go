@@ -126,7 +126,7 @@ func (f Fetcher) openBlob(ctx context.Context, name, known string) (content, err
 	case err != nil:
 		return content{}, fmt.Errorf("open the blob: %w", err)
 	}
-	body, size, err := decodedBlob(props, body)
+	body, size, err := blob.Unpacked(props, body)
 	if err != nil {
 		return content{}, blobProblem(err)
 	}
@@ -137,9 +137,6 @@ func (f Fetcher) openBlob(ctx context.Context, name, known string) (content, err
 }
 
 func blobProblem(err error) error {
-	if _, damaged := errors.AsType[*encodingError](err); damaged {
-		return damagedBlob()
-	}
 	if errors.Is(err, blob.ErrChanged) {
 		return &taskerr.Error{
 			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v", err),

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -52,6 +53,20 @@ type Known struct {
 	// OtherClient says that the message names a client that is not ours, so that no job of ours may
 	// be recorded for its task id (I10).
 	OtherClient bool
+}
+
+// Or is what is known of a claim check's blob, with what the claim check knows in place of what is missing. A blob that is
+// another client's message stays alone.
+func (k Known) Or(claim Known) Known {
+	if k.OtherClient {
+		return k
+	}
+	if k.Payload == nil {
+		k.Payload = claim.Payload
+	}
+	k.TaskID, k.Type = cmp.Or(k.TaskID, claim.TaskID), cmp.Or(k.Type, claim.Type)
+	k.WebhookURL, k.RequestedBy = cmp.Or(k.WebhookURL, claim.WebhookURL), cmp.Or(k.RequestedBy, claim.RequestedBy)
+	return k
 }
 
 func malformed(format string, args ...any) *Invalid {
