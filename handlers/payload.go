@@ -84,6 +84,19 @@ func CheckSource(filename, name *string, uri string) (source.Place, error) {
 	return place, nil
 }
 
+// MaxIndexed is how many bytes of a document's name and its set the database can find a row by: a row of a B-tree has at most
+// 2704, and those of documents, summaries and derived contents hold a client and a version or time, too.
+const MaxIndexed = 2650
+
+// CheckIndexed refuses a name that the database can't find a row by, before anything is paid for; set may be empty.
+func CheckIndexed(filename, set string) error {
+	if n := len(filename) + len(set); n > MaxIndexed {
+		return Invalid("payload.filename", "is too long: in UTF-8 it has %d bytes, with its document_set, and may have %d; "+
+			"give the document a shorter filename, and name its blob in payload.blob", n, MaxIndexed)
+	}
+	return nil
+}
+
 // Locate is CheckSource's second step, when the task runs: the address of a blob in the tenant's own container becomes
 // the blob. Another container of the account is a validation_error.
 func Locate(f source.Fetcher, place source.Place, filename, name *string) (source.Place, error) {

@@ -68,6 +68,9 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 	if problem := nameProblem(p.DocumentSet); problem != "" {
 		return p, handlers.Invalid("payload.document_set", "%s", problem)
 	}
+	if err := handlers.CheckIndexed(p.Filename, p.DocumentSet); err != nil && !p.Delete {
+		return p, err
+	}
 	return p, p.checkRemoval()
 }
 

@@ -51,6 +51,9 @@ func (h *Handler) read(t task.Task) (order, error) {
 	if o.place, err = handlers.CheckSource(&p.Filename, &p.Blob, p.SourceURI); err != nil {
 		return o, err
 	}
+	if err = handlers.CheckIndexed(p.Filename, ""); err != nil {
+		return o, err
+	}
 	if o.pages, err = readSelection(o.payload.Pages); err != nil {
 		return o, err
 	}

@@ -54,6 +54,9 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 	if p.place, err = handlers.CheckSource(&p.Filename, &p.Blob, p.SourceURI); err != nil {
 		return p, err
 	}
+	if err := handlers.CheckIndexed(p.Filename, ""); err != nil {
+		return p, err
+	}
 	switch p.Style {
 	case "":
 		p.Style = Brief

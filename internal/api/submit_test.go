@@ -152,6 +152,7 @@ func TestSubmitRefuses(t *testing.T) {
 		`{"type":"ingest","payload":"` + secret + `"}`:                                                      "body.payload",
 		`{"type":"ingest","payload":{"document_set":"s"}}`:                                                  "body.payload.filename",
 		`{"type":"ingest","payload":{"filename":"../` + secret + `","document_set":"s"}}`:                   "body.payload.filename",
+		`{"type":"ingest","payload":{"filename":"` + strings.Repeat("字", 1000) + `","document_set":"s"}}`:   "body.payload.filename",
 		`{"type":"ingest"}`: "body",
 		`{"payload":{}}`:    "body",
 		`{"type":"ingest","payload":{"filename":"a","document_set":"s"},"priority":"` + secret + `"}`:         "body.priority",
