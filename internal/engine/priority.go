@@ -16,12 +16,15 @@ const (
 	oldAfter = 30 * time.Second
 	// highTrust is how long high counts as empty while there is a backlog of normal.
 	highTrust = 200 * time.Millisecond
+	// failedTrust is how long a queue must fail to count as empty.
+	failedTrust = 30 * time.Second
 )
 
 // fill receives into free slots, by priority, and starts what came. It returns how many slots it took.
 //
 // High is served before normal, normal before low. Low is polled only when the others are empty: under permanent load
-// it waits without a bound. High never starves normal. When high left it no slot for escapeAfter, normal is polled
+// it waits without a bound. A queue that does not answer counts as empty when it has failed for failedTrust, so that one
+// which is denied or deleted holds up low no longer than that. High never starves normal. When high left it no slot for escapeAfter, normal is polled
 // first, for one slot. While its messages are older than oldAfter it is polled first for as many slots as it lacks of
 // half of them (rounded down; with one slot, every second poll). So high keeps at least half of the slots. A message of
 // normal behind N others waits, with C slots and tasks that take at most L (with settlement and collectTime), at most
@@ -63,10 +66,16 @@ func (p *poller) fill(ctx context.Context, free int) (got int, err error) {
 	if late {
 		ask(high, free-got)
 	}
-	if got == 0 {
+	if got == 0 && p.holdsNothing(high) && p.holdsNothing(normal) {
 		ask(p.deps.Queues.Low, free)
 	}
 	return got, err
+}
+
+// holdsNothing reports whether a queue that gave no message counts as empty.
+func (p *poller) holdsNothing(q queue.Queue) bool {
+	failing := p.queueTroubles.trouble(q.Name())
+	return failing == nil || time.Since(failing.Since) >= failedTrust
 }
 
 // scheduler decides which queue is polled next: high or normal.

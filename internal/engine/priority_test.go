@@ -60,3 +60,51 @@ func TestConcurrencyIsTheLimit(t *testing.T) {
 		}
 	})
 }
+
+// failing is a queue that can't be received from until a time.
+type failing struct {
+	queue.Queue
+	until time.Time
+}
+
+func (q failing) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
+	if time.Now().Before(q.until) {
+		return nil, errDown
+	}
+	return q.Queue.Receive(ctx, n, visibility)
+}
+
+// Low waits for a higher queue that does not answer, which may have messages, but not for ever.
+func TestLowWaitsForQueuesThatFail(t *testing.T) {
+	for _, high := range []bool{true, false} {
+		for down, want := range map[time.Duration][2]time.Duration{
+			15 * time.Second: {15 * time.Second, 40 * time.Second}, 24 * time.Hour: {30 * time.Second, time.Minute},
+		} {
+			inWorld(t, func(w *world) {
+				began := time.Now()
+				of := &w.queues.Normal
+				if high {
+					of = &w.queues.High
+				}
+				w.send(*of, message("first", ""))
+				w.send(w.queues.Low, message("low", ""))
+				*of = failing{*of, began.Add(down)}
+				ran := map[string]time.Duration{}
+				var mu sync.Mutex
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					ran[c.Task.ID] = time.Since(began)
+					return done(ctx, c)
+				})
+				w.settled(10 * time.Minute)
+				mu.Lock()
+				defer mu.Unlock()
+				first, answered := ran["first"]
+				if at := ran["low"]; at < want[0] || at > want[1] || answered && first > at || answered != (down < time.Minute) {
+					t.Errorf("high %t, down for %v: %v", high, down, ran)
+				}
+			})
+		}
+	}
+}
