@@ -130,7 +130,8 @@ func TestPrefix(t *testing.T) {
 	const payload = `{"document_set":"docs","prefix":"in/","metadata":{"owner":"me","n":9007199254740993}}`
 	b.want(b.spread(payload, task.Hints{}), "listed 3 submitted 3 unchanged 0 deletions 0 skipped 0")
 	for _, sent := range l.sent {
-		if sent.Priority != task.PriorityLow || sent.RequestedBy != "user-17" || !strings.Contains(string(sent.Payload), `"metadata":{"n":9007199254740993,"owner":"me"}`) {
+		if sent.Priority != task.PriorityLow || sent.RequestedBy != "user-17" ||
+			!strings.Contains(string(sent.Payload), `"metadata":{"n":9007199254740993,"owner":"me"}`) {
 			t.Errorf("sent %+v", sent)
 		}
 	}

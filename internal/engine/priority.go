@@ -23,11 +23,12 @@ const (
 // fill receives into free slots, by priority, and starts what came. It returns how many slots it took.
 //
 // High is served before normal, normal before low. Low is polled only when the others are empty: under permanent load
-// it waits without a bound. A queue that does not answer counts as empty when it has failed for failedTrust, so that one
-// which is denied or deleted holds up low no longer than that. High never starves normal. When high left it no slot for escapeAfter, normal is polled
-// first, for one slot. While its messages are older than oldAfter it is polled first for as many slots as it lacks of
-// half of them (rounded down; with one slot, every second poll). So high keeps at least half of the slots. A message of
-// normal behind N others waits, with C slots and tasks that take at most L (with settlement and collectTime), at most
+// it waits without a bound. A queue that does not answer counts as empty when it has failed for failedTrust, so that
+// one which is denied or deleted holds up low no longer than that. High never starves normal. When high left it no
+// slot for escapeAfter, normal is polled first, for one slot. While its messages are older than oldAfter it is polled
+// first for as many slots as it lacks of half of them (rounded down; with one slot, every second poll). So high keeps
+// at least half of the slots. A message of normal behind N others waits, with C slots and tasks that take at most L
+// (with settlement and collectTime), at most
 //
 //	escapeAfter + 2·L                          when N = 0
 //	oldAfter + escapeAfter + 2·L + N·2·L       when C = 1

@@ -117,9 +117,10 @@ func TestDecodeCloudEventsFields(t *testing.T) {
 func TestMalformedTraceOfEvent(t *testing.T) {
 	t.Parallel()
 	for _, trace := range []string{`"00-xyz"`, `5`, `{}`, `"a\tb"`, `"` + strings.Repeat("x", 2000) + `"`} {
+		const event, data = `{"specversion":"1.0","id":"1","source":"/","type":"t",`, `"data":{"job_id":"j","payload":{}`
 		for text, name := range map[string]string{
-			`{"specversion":"1.0","id":"1","source":"/","type":"t","traceparent":` + trace + `,"data":{"job_id":"j","payload":{}}}`: "traceparent",
-			`{"specversion":"1.0","id":"1","source":"/","type":"t","data":{"job_id":"j","payload":{},"traceparent":` + trace + `}}`: "data.traceparent",
+			event + `"traceparent":` + trace + `,` + data + `}}`: "traceparent",
+			event + data + `,"traceparent":` + trace + `}}`:      "data.traceparent",
 		} {
 			d, err := task.Decode(text, ours)
 			if err != nil || d.Task.ID != "j" || d.Task.TraceParent != "" || !slices.Equal(d.Task.Ignored, []string{name}) {

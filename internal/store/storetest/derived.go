@@ -65,8 +65,18 @@ func testDerived(t *testing.T, b *bench) {
 	if v := b.derive(h, bare); v != 2 {
 		t.Errorf("the second is version %d", v)
 	}
-	if s := b.derived(q).Same; s == nil || s.Blob != "derived/2" || s.MeanConfidence != nil || len(s.UnreadPages) != 0 {
+	if s := b.derived(q).Same; s == nil || s.Blob != "derived/2" || s.MeanConfidence != nil || len(s.UnreadPages)+len(s.Warnings) != 0 {
 		t.Errorf("the newest: %+v", s)
+	}
+	_, h = b.run()
+	if _, err := b.Complete(b.ctx(), store.Completion{
+		Holder: h, Result: json.RawMessage(`{"warnings":["page 2 is empty"]}`),
+		Effects: []store.Effect{{Kind: store.EffectRecordDerived, Args: derivedRecord("derived/3")}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.derived(q).Same; s == nil || s.Blob != "derived/3" || !slices.Equal(s.Warnings, []string{"page 2 is empty"}) {
+		t.Errorf("with warnings: %+v", s)
 	}
 	for what, other := range map[string]store.DerivedQuery{
 		"another name":   {JobID: "x", SourceFilename: "other.pdf", SourceSHA256: "sha", Recipe: "tesseract"},
