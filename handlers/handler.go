@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -34,6 +35,8 @@ type Spec struct {
 	Policy job.Policy
 	// Needs are the services that tasks of the type need: none starts while the circuit breaker of one is open.
 	Needs []taskerr.Dependency
+	// Payload is a struct whose json tags name the members of a payload that are read, at its first level; nil: not told.
+	Payload reflect.Type
 	// Concurrency is how many tasks of the type run at a time in one worker; zero: as many as there are slots.
 	Concurrency int
 }

@@ -3,13 +3,16 @@ package handlers
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/source"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -40,6 +43,43 @@ func ReadPayload(raw json.RawMessage, into any, kinds string) error {
 		return Invalid("payload", "has a field of the wrong type (%s); %s", typeProblem(err), kinds)
 	}
 	return nil
+}
+
+// Unknown names the members of a payload that are not read, e.g. "payload.colour".
+func (s Spec) Unknown(payload json.RawMessage) []string {
+	if s.Payload == nil {
+		return nil
+	}
+	return task.Unknown(payload, "payload.", s.names())
+}
+
+// CheckNames returns a validation_error about a member that has the name of a missing field in another spelling, such as
+// documentSet: its sender means that field.
+func (s Spec) CheckNames(payload json.RawMessage) error {
+	var given map[string]json.RawMessage
+	if s.Payload == nil || json.Unmarshal(payload, &given) != nil {
+		return nil // Check says what is wrong
+	}
+	letters := func(name string) string { return strings.ReplaceAll(name, "_", "") }
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		for _, known := range s.names() {
+			if _, there := given[known]; !there && strings.EqualFold(letters(name), letters(known)) {
+				return Invalid("payload."+name, "is called %s", known)
+			}
+		}
+	}
+	return nil
+}
+
+// names are those of the fields, and of metadata, which the API shows of every job.
+func (s Spec) names() []string {
+	names := []string{"metadata"}
+	for field := range s.Payload.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // whole writes a JSON number that is a whole one as encoding/json takes it for an int; any other value stays as it is.

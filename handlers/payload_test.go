@@ -2,6 +2,8 @@ package handlers
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,5 +37,34 @@ func TestWholeNumbers(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
 		}
+	}
+}
+
+// A sender who writes a field in another spelling means that field; anything else is ignored, and named.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	type payload struct {
+		DocumentSet string `json:"document_set"`
+		SourceURI   string `json:"source_uri,omitempty"`
+	}
+	of := Spec{Payload: reflect.TypeFor[payload]()}
+	for text, want := range map[string]string{
+		`{"documentSet":"s","metadata":{}}`:             "payload.documentSet is called document_set",
+		`{"document_set":"s","sourceURI":"blob:a"}`:     "payload.sourceURI is called source_uri",
+		`{"document_set":"s","documentSet":"s","a":{}}`: "",
+		`{"read":true,"set":"s"}`:                       "",
+		`[]`:                                            "",
+	} {
+		err := of.CheckNames(json.RawMessage(text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	got := of.Unknown(json.RawMessage(`{"document_set":"s","metadata":{},"read":1,"colour":2}`))
+	if !slices.Equal(got, []string{"payload.colour", "payload.read"}) {
+		t.Errorf("unknown are %v", got)
+	}
+	if got := (Spec{}).Unknown(json.RawMessage(`{"a":1}`)); got != nil || (Spec{}).CheckNames(json.RawMessage(`{"a":1}`)) != nil {
+		t.Errorf("of a type that does not tell its fields, unknown are %v", got)
 	}
 }

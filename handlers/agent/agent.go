@@ -9,6 +9,7 @@ package agent
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -82,7 +83,8 @@ func (d Deps) defaults() Deps {
 func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{
 		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind],
-		Needs: []taskerr.Dependency{taskerr.Database, taskerr.Model, taskerr.Chat},
+		Needs:   []taskerr.Dependency{taskerr.Database, taskerr.Model, taskerr.Chat},
+		Payload: reflect.TypeFor[Payload](),
 	}
 }
 

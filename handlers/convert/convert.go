@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -82,6 +83,7 @@ func (h *Handler) Spec() handlers.Spec {
 	needs := append([]taskerr.Dependency{taskerr.Database, taskerr.Storage}, h.documentsNeed()...)
 	return handlers.Spec{
 		Type: task.Convert, Stages: job.Stages[task.Convert], Policy: job.Policies[task.Convert], Needs: needs,
+		Payload: reflect.TypeFor[Payload](),
 	}
 }
 

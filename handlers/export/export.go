@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -63,7 +64,8 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{
 		Type: task.Export, Stages: job.Stages[task.Export], Policy: job.Policies[task.Export],
-		Needs: []taskerr.Dependency{taskerr.Database, taskerr.Storage},
+		Needs:   []taskerr.Dependency{taskerr.Database, taskerr.Storage},
+		Payload: reflect.TypeFor[Payload](),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -105,6 +106,7 @@ func (h *Handler) Spec() handlers.Spec {
 	}
 	return handlers.Spec{
 		Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest], Needs: needs,
+		Payload: reflect.TypeFor[Payload](),
 	}
 }
 

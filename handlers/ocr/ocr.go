@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -65,7 +66,10 @@ func (h *Handler) Spec() handlers.Spec {
 	if e := h.deps.Reader.Engine; e != nil && e.Abilities().Service != "" {
 		needs = append(needs, e.Abilities().Service)
 	}
-	return handlers.Spec{Type: task.OCR, Stages: job.Stages[task.OCR], Policy: job.Policies[task.OCR], Needs: needs}
+	return handlers.Spec{
+		Type: task.OCR, Stages: job.Stages[task.OCR], Policy: job.Policies[task.OCR], Needs: needs,
+		Payload: reflect.TypeFor[Payload](),
+	}
 }
 
 // Check implements handlers.Handler.

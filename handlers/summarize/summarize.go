@@ -11,6 +11,7 @@ package summarize
 import (
 	"context"
 	"log/slog"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -100,6 +101,7 @@ func (h *Handler) Spec() handlers.Spec {
 	}
 	return handlers.Spec{
 		Type: task.Summarize, Stages: job.Stages[task.Summarize], Policy: job.Policies[task.Summarize], Needs: needs,
+		Payload: reflect.TypeFor[Payload](),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"reflect"
 	"slices"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -87,7 +88,8 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{
 		Type: task.XML, Stages: job.Stages[task.XML], Policy: job.Policies[task.XML], Concurrency: h.deps.Concurrency,
-		Needs: []taskerr.Dependency{taskerr.Database, taskerr.Storage, taskerr.Gateway},
+		Needs:   []taskerr.Dependency{taskerr.Database, taskerr.Storage, taskerr.Gateway},
+		Payload: reflect.TypeFor[Payload](),
 	}
 }
 

@@ -36,7 +36,10 @@ type Deps struct {
 	// DeadLetters is the queue with copies of the dead letters.
 	DeadLetters queue.Queue
 	// Check returns why a worker of this version refuses a task; nil: it does not.
-	Check       func(task.Task) error
+	Check func(task.Task) error
+	// CheckNames returns which member of a task's payload is a field in another spelling, as handlers.Spec has it; nil: it
+	// is ignored, as in messages.
+	CheckNames  func(task.Task) error
 	MaxAttempts func(task.Type) int
 	// Search finds chunks in the caller's store.
 	Search func(context.Context, search.Store, search.Query) (search.Found, error)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/convert"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/api"
@@ -142,7 +143,8 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	queueOf := func(p task.Priority) queue.Queue { return open[b.queues.For(p)] }
 	attempts := func(task.Type) int { return 3 }
 	b.deps = api.Deps{
-		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(t),
+		ClientID: tenant, Store: b.store, Feed: b.feed, Bucket: bucket, Queue: queueOf, Check: check(types(t)),
+		CheckNames:  checkNames(types(t)),
 		DeadLetters: b.dead, MaxAttempts: attempts, QueueWait: time.Minute, Log: log,
 		Search: func(ctx context.Context, s search.Store, q search.Query) (search.Found, error) {
 			embedder, err := offline.New(8)
@@ -181,18 +183,31 @@ func newBench(t *testing.T, edit ...func(*api.Deps)) *bench {
 	return b
 }
 
-// check is that of a worker with two types.
-func check(t *testing.T) func(task.Task) error {
-	registry, err := handlers.NewRegistry(ingest.New(ingest.Deps{}), ocr.New(ocr.Deps{}))
+// types are those of the worker.
+func types(t *testing.T) handlers.Registry {
+	registry, err := handlers.NewRegistry(ingest.New(ingest.Deps{}), ocr.New(ocr.Deps{}), convert.New(convert.Deps{}))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return registry
+}
+
+func check(all handlers.Registry) func(task.Task) error {
 	return func(what task.Task) error {
-		h, ok := registry[what.Type]
+		h, ok := all[what.Type]
 		if !ok {
 			return taskerr.Errorf(taskerr.ValidationError, "type is not one that this worker takes")
 		}
 		return h.Check(what)
+	}
+}
+
+func checkNames(all handlers.Registry) func(task.Task) error {
+	return func(what task.Task) error {
+		if h, ok := all[what.Type]; ok {
+			return h.Spec().CheckNames(what.Payload)
+		}
+		return nil
 	}
 }
 

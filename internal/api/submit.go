@@ -35,7 +35,7 @@ var mostActive = map[task.Type]int{task.Ingest: 1, task.Convert: 1, task.Export:
 // NewJob is a job to submit.
 type NewJob struct {
 	Type       string     `json:"type" enum:"ingest,summarize,agent,ai,ocr,xml,convert,export" doc:"What is to be done."`
-	Payload    Object     `json:"payload" doc:"What it is to be done with, by type."`
+	Payload    Object     `json:"payload" doc:"What it is to be done with, by type; its members are named as in a message, e.g. document_set."`
 	Priority   string     `json:"priority,omitempty" enum:"high,normal,low" doc:"Default: normal."`
 	Hints      *NewHints  `json:"hints,omitempty"`
 	WebhookURL string     `json:"webhookUrl,omitempty" maxLength:"2048" doc:"Who is told of the end: http or https."`
@@ -210,10 +210,17 @@ func (a *API) taskOf(in NewJob, by Principal) (task.Task, error) {
 	if err != nil {
 		return task.Task{}, err
 	}
-	if err := a.deps.Check(decoded.Task); err != nil {
-		return task.Task{}, err
+	return decoded.Task, a.check(decoded.Task)
+}
+
+// check returns what a new task is refused for.
+func (a *API) check(t task.Task) error {
+	if a.deps.CheckNames != nil {
+		if err := a.deps.CheckNames(t); err != nil {
+			return err
+		}
 	}
-	return decoded.Task, nil
+	return a.deps.Check(t)
 }
 
 func hintsOf(h NewHints) map[string]any {

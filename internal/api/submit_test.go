@@ -151,6 +151,8 @@ func TestSubmitRefuses(t *testing.T) {
 		`{"type":"summarize","payload":{}}`:                                                                 "body.payload",
 		`{"type":"ingest","payload":"` + secret + `"}`:                                                      "body.payload",
 		`{"type":"ingest","payload":{"document_set":"s"}}`:                                                  "body.payload.filename",
+		`{"type":"ingest","payload":{"filename":"a","documentSet":"s"}}`:                                    "body.payload.documentSet",
+		`{"type":"ocr","payload":{"sourceURI":"blob:a"}}`:                                                   "body.payload.sourceURI",
 		`{"type":"ingest","payload":{"filename":"../` + secret + `","document_set":"s"}}`:                   "body.payload.filename",
 		`{"type":"ingest","payload":{"filename":"` + strings.Repeat("字", 1000) + `","document_set":"s"}}`:   "body.payload.filename",
 		`{"type":"ingest"}`: "body",

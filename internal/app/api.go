@@ -30,7 +30,8 @@ func (w *Worker) openAPI() (err error) {
 	c := t.Config
 	w.api, err = api.New(api.Deps{
 		ClientID: c.ClientID, Store: t.Store, Feed: t.Feed, Bucket: t.Bucket, Queue: t.Queues.For,
-		Replayer: t.replayer(w.maxAttempts), DeadLetters: t.Queues.DeadLetter, Check: checkTask, MaxAttempts: w.maxAttempts, Search: w.find,
+		Replayer: t.replayer(w.maxAttempts), DeadLetters: t.Queues.DeadLetter, Check: checkTask,
+		CheckNames: checkNames, MaxAttempts: w.maxAttempts, Search: w.find,
 		Submitted: w.engine.Wake, StartsAt: w.engine.StartsAt, Scheduled: w.wakeSchedules,
 		Picture:       t.picture(w.temp.path),
 		HighWatermark: c.API.HighWatermark, MaxBlob: c.MaxBlobBytes, AllowOrigins: c.API.AllowOrigins, Log: t.log,
@@ -90,6 +91,15 @@ func checkTask(what task.Task) error {
 		return taskerr.Errorf(taskerr.ValidationError, "type is not one that this worker takes")
 	}
 	return h.Check(what)
+}
+
+// checkNames finds a member of a task's payload that is a field in another spelling.
+func checkNames(what task.Task) error {
+	all, err := unequipped()
+	if err != nil || all[what.Type] == nil {
+		return err
+	}
+	return all[what.Type].Spec().CheckNames(what.Payload)
 }
 
 // Find searches a store, which may be that of a caller. It needs config.Models.

@@ -33,3 +33,24 @@ func TestCheckTask(t *testing.T) {
 		}
 	}
 }
+
+// Each type tells the fields of its payload, so that the API refuses one in another spelling.
+func TestSpecsTellFields(t *testing.T) {
+	t.Parallel()
+	specs, err := app.Specs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range specs {
+		known := map[task.Type]string{
+			task.Agent: "documentSet", task.AI: "maxSteps", task.Summarize: "maxWords", task.Export: "deckId",
+			task.XML: "Pretty",
+		}[s.Type]
+		if known == "" {
+			known = "sourceUri"
+		}
+		if s.CheckNames(json.RawMessage(`{"`+known+`":1}`)) == nil {
+			t.Errorf("%s takes %s", s.Type, known)
+		}
+	}
+}

@@ -44,6 +44,9 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 			"task_type %q is not supported by this worker; it takes %s", t.Type, e.typeList())))
 		return
 	}
+	if unknown := h.Spec().Unknown(t.Payload); len(unknown) > 0 {
+		d.log.Warn("the payload has unknown fields; they are ignored", "fields", unknown)
+	}
 	if _, err := safely(d.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
 		e.refuse(bounded, d, t, taskerr.Classify(err))
 		return

@@ -109,6 +109,18 @@ func (f *fields) rest() []string {
 	return names
 }
 
+// Unknown names the members of a JSON object that are not among the known ones, after a prefix, as Task.Ignored has them.
+func Unknown(object json.RawMessage, prefix string, known []string) []string {
+	f := fields{place: prefix}
+	if json.Unmarshal(object, &f.members) != nil {
+		return nil
+	}
+	for _, name := range known {
+		delete(f.members, name)
+	}
+	return f.rest()
+}
+
 // scalar returns the text of a JSON string, number or boolean.
 func scalar(raw json.RawMessage) (string, bool) {
 	switch raw[0] {
