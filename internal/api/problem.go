@@ -201,7 +201,7 @@ func describe(err error) *Problem {
 // apiFields are the names of a message's fields in the API.
 var apiFields = map[string]string{
 	"task_id": "id", "task_type": "type", "webhook_url": "webhookUrl", "hints.timeout_seconds": "hints.timeoutSeconds",
-	"hints.output_format": "hints.outputFormat", "hints.max_wait_seconds": "hints.maxWaitSeconds",
+	"hints.output_format": "hints.outputFormat", "hints.max_wait_seconds": "hints.maxWaitSeconds", "run_at": "runAt",
 }
 
 func invalidTask(bad *task.Invalid) *Problem {

@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,7 +65,7 @@ type NewSchedule struct {
 	ID       string  `json:"id,omitempty" pattern:"^[A-Za-z0-9_-]{1,64}$" doc:"Default: a new one."`
 	Cron     string  `json:"cron" maxLength:"200" doc:"Five fields, or @hourly, @daily, @every 90m, …" example:"30 6 * * 1-5"`
 	TimeZone string  `json:"timeZone,omitempty" maxLength:"64" doc:"Default: UTC." example:"Europe/Berlin"`
-	Task     Object  `json:"task" doc:"A task message without task_id."`
+	Task     Object  `json:"task" doc:"A task message without task_id, or a job without id and runAt."`
 	Overlap  string  `json:"overlap,omitempty" enum:"skip,allow" doc:"While the last job is not over. Default: skip."`
 	CatchUp  int     `json:"catchUp,omitempty" minimum:"0" maximum:"1000" doc:"How many missed firings are made up."`
 	Jitter   float64 `json:"jitterSeconds,omitempty" minimum:"0" maximum:"3600" doc:"Each firing is delayed by up to this."`
@@ -144,8 +146,8 @@ func (a *API) getSchedule(ctx context.Context, in *ScheduleInput) (*bodyOf[Sched
 	return body(scheduleOf(ctx, s)), nil
 }
 
-func (a *API) schedules() schedule.Checker {
-	return schedule.Checker{ClientID: a.deps.ClientID, Check: a.deps.Check}
+func (a *API) schedules(check func(task.Task) error) schedule.Checker {
+	return schedule.Checker{ClientID: a.deps.ClientID, Check: check}
 }
 
 func (a *API) addSchedule(ctx context.Context, in *bodyOf[NewSchedule]) (*addedSchedule, error) {
@@ -153,7 +155,7 @@ func (a *API) addSchedule(ctx context.Context, in *bodyOf[NewSchedule]) (*addedS
 	if b.ID == "" {
 		b.ID = uuid.NewString()
 	}
-	s, err := a.schedules().Plan(store.Schedule{
+	s, err := a.schedules(a.checkScheduled).Plan(store.Schedule{
 		ID: b.ID, Cron: b.Cron, TimeZone: b.TimeZone, Task: asMessage(b.Task), Overlap: b.Overlap, CatchUp: b.CatchUp,
 		Jitter: seconds(b.Jitter), Paused: b.Paused,
 	}, time.Now())
@@ -177,13 +179,15 @@ func (a *API) changeSchedule(ctx context.Context, in *changeScheduleInput) (*bod
 	c := store.ScheduleChange{
 		ID: in.ID, Cron: b.Cron, TimeZone: b.TimeZone, Overlap: b.Overlap, CatchUp: b.CatchUp, Paused: b.Paused,
 	}
+	check := a.deps.Check // a task of before stays as it is
 	if b.Task != nil {
+		check = a.checkScheduled
 		c.Task = asMessage(*b.Task)
 	}
 	if b.Jitter != nil {
 		c.Jitter = new(seconds(*b.Jitter))
 	}
-	if c, err = a.schedules().Change(was, c, time.Now()); err != nil {
+	if c, err = a.schedules(check).Change(was, c, time.Now()); err != nil {
 		return nil, invalid("body", err.Error())
 	}
 	s, err := a.deps.Store.ChangeSchedule(ctx, c)
@@ -212,22 +216,34 @@ func (a *API) scheduled() {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// messageNames are members of a job of the API, and what they are called in a message.
-func messageNames() map[string]string {
-	return map[string]string{"type": "task_type", "webhookUrl": "webhook_url"}
-}
-
 // asMessage is a task as a message has it. Those who write it as a job of the API are understood, too.
 func asMessage(o Object) json.RawMessage {
-	var fields map[string]json.RawMessage
+	var fields, hints map[string]json.RawMessage
 	if json.Unmarshal(o, &fields) != nil {
 		return json.RawMessage(o)
 	}
-	for theirs, ours := range messageNames() {
-		if v, ok := fields[theirs]; ok && fields[ours] == nil {
-			fields[ours] = v
-			delete(fields, theirs)
+	hinted := json.Unmarshal(fields["hints"], &hints) == nil && hints != nil
+	for ours, theirs := range apiFields {
+		in := fields
+		if hint, ok := strings.CutPrefix(ours, "hints."); ok {
+			in, ours, theirs = hints, hint, strings.TrimPrefix(theirs, "hints.")
+		}
+		if v, ok := in[theirs]; ok && in[ours] == nil {
+			in[ours] = v
+			delete(in, theirs)
 		}
 	}
+	if hinted {
+		fields["hints"] = encode(hints)
+	}
 	return encode(fields)
+}
+
+// checkScheduled checks a new task of a schedule as strictly as that of a job: what a message may have, though it is
+// ignored, is refused.
+func (a *API) checkScheduled(t task.Task) error {
+	if len(t.Ignored) > 0 {
+		return fmt.Errorf("%s is not known, or has a value that can't be used", t.Ignored[0])
+	}
+	return a.check(t)
 }
