@@ -107,11 +107,12 @@ func (a *API) cancel(ctx context.Context, in *JobInput) (*accepted, error) {
 
 type retryInput struct {
 	JobInput
-	Force bool `query:"force" doc:"Begin the attempts anew, and ignore that its dead letter was replayed."`
+	Anew  bool `query:"anew" doc:"The attempts begin again: also of a job that used all of them."`
+	Force bool `query:"force" doc:"The attempts begin again, even if its dead letter was replayed as another job."`
 }
 
 func (a *API) retry(ctx context.Context, in *retryInput) (*accepted, error) {
-	return a.retryAs(ctx, in.ID, replay.Retrying{Force: in.Force})
+	return a.retryAs(ctx, in.ID, replay.Retrying{Anew: in.Anew, Force: in.Force})
 }
 
 func (a *API) retryAs(ctx context.Context, id string, how replay.Retrying) (*accepted, error) {

@@ -88,6 +88,25 @@ func TestCancelAndRetry(t *testing.T) {
 	if r := b.want(b.ask("POST", "/v1/jobs/"+id+"/retry", ""), http.StatusAccepted, ""); r.field("status") != "pending" {
 		t.Errorf("retry: %s", r.text)
 	}
+	retry := func(how string) reply { return b.ask("POST", "/v1/jobs/"+id+"/retry"+how, "") }
+	b.failJob(b.begun(id))
+	b.want(retry(""), http.StatusAccepted, "")
+	b.failJob(b.begun(id))
+	if r := b.want(retry(""), http.StatusConflict, "ATTEMPTS_EXHAUSTED"); !strings.Contains(r.text, "anew=true") {
+		t.Errorf("no attempt left: %s", r.text)
+	}
+	if r := b.want(retry("?anew=true"), http.StatusAccepted, ""); !strings.Contains(r.text, `"attempts":0`) {
+		t.Errorf("with new attempts: %s", r.text)
+	}
+	h = b.begun(id)
+	b.failJob(h)
+	var letters api.Page[api.DeadLetter]
+	if r := b.ask("GET", "/v1/dead-letters?jobId="+id+"&limit=1", ""); json.Unmarshal([]byte(r.text), &letters) != nil || len(letters.Items) != 1 {
+		t.Fatalf("dead letters: %s", r.text)
+	}
+	b.want(b.ask("POST", "/v1/dead-letters/"+letters.Items[0].ID+"/replay", ""), http.StatusAccepted, "")
+	b.want(retry("?anew=true"), http.StatusConflict, "ALREADY_REPLAYED") // another job does its task
+	b.want(retry("?force=true"), http.StatusAccepted, "")
 	b.complete(b.begun(id))
 	if r := b.ask("GET", "/v1/jobs/"+id, ""); r.field("resultRef") != "/v1/documents/d1" || r.field("status") != "succeeded" {
 		t.Errorf("completed: %s", r.text)

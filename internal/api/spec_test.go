@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -100,5 +101,34 @@ func TestDocs(t *testing.T) {
 	closed.api.SetTokens(nil)
 	for _, path := range []string{"/docs", "/openapi.json", "/v1/jobs"} {
 		closed.want(closed.ask("GET", path, ""), 401, "UNAUTHORIZED")
+	}
+}
+
+// Each code of a problem is in the documentation, with what to do.
+func TestCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, found := range regexp.MustCompile(`"([A-Z]+(_[A-Z]+)+)"`).FindAllSubmatch(source, -1) {
+			codes++
+			if !strings.Contains(string(docs), "`"+string(found[1])+"`") {
+				t.Errorf("docs/api.md does not have %s of %s", found[1], file)
+			}
+		}
+	}
+	if codes < 20 {
+		t.Errorf("%d codes were found", codes)
 	}
 }

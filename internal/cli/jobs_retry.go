@@ -15,13 +15,14 @@ import (
 
 func (p *program) newJobsRetryCommand() *cobra.Command {
 	var out format
-	var force, rowsOnly bool
+	var how replay.Retrying
+	var rowsOnly bool
 	cmd := &cobra.Command{
 		Use: "retry ID...", Short: "Queue failed jobs again, under the same ids",
 		Long: `retry queues failed jobs again, each under its own id. Earlier attempts count: a job that used all of
-them is refused, as is one whose dead letter was replayed as another job; --force resets the attempts and
-retries both. A refused job is an error, and the other jobs are still retried. To repeat the task as a new job,
-or with a fixed message, see async-worker dlq replay.`,
+them is refused, unless --anew resets them. So is one whose dead letter was replayed as another job, unless
+--force resets the attempts and retries it. A refused job is an error, and the other jobs are still retried. To
+repeat the task as a new job, or with a fixed message, see async-worker dlq replay.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {
@@ -29,7 +30,7 @@ or with a fixed message, see async-worker dlq replay.`,
 				var letters []string
 				var failed []error
 				for _, id := range ids {
-					j, letter, err := retryJob(ctx, t, id, force)
+					j, letter, err := retryJob(ctx, t, id, how)
 					if letter != "" {
 						letters = append(letters, letter)
 					}
@@ -49,8 +50,8 @@ or with a fixed message, see async-worker dlq replay.`,
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&force, "force", false,
-		"reset the attempts, and retry a job that was replayed")
+	cmd.Flags().BoolVar(&how.Anew, "anew", false, "reset the attempts")
+	cmd.Flags().BoolVar(&how.Force, "force", false, "reset the attempts, and retry a job that was replayed")
 	cmd.Flags().BoolVar(&rowsOnly, "rows-only", false, "leave the copies of its dead letter on the dead-letter queue")
 	addOutput(cmd, &out)
 	addSettings(cmd, replayNeeds)
@@ -69,13 +70,13 @@ func isRefused(err error) bool {
 }
 
 // retryJob finishes a started retry despite an interruption.
-func retryJob(ctx context.Context, t *app.Tenant, id string, force bool) (store.Job, string, error) {
+func retryJob(ctx context.Context, t *app.Tenant, id string, how replay.Retrying) (store.Job, string, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Job{}, "", err
 	}
 	bounded, done := context.WithTimeout(context.WithoutCancel(ctx), replayTimeout)
 	defer done()
-	return t.Replayer().Retry(bounded, id, whoami(), replay.Retrying{Force: force})
+	return t.Replayer().Retry(bounded, id, whoami(), how)
 }
 
 func (p *program) printRetried(out format, jobs []store.Job) error {
