@@ -32,19 +32,8 @@ func TestCognee(t *testing.T) {
 		t.Fatal(err)
 	}
 	const id = "0b9d6f3e-5a55-4d53-9f0c-0f3a0a6b7c11"
-	conn, err := pgx.Connect(t.Context(), b.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
-	if _, err := conn.Exec(t.Context(), `
-		insert into documents (client_id, id, document_set, filename, blob, active_version)
-			values ('`+tenant+`', '`+id+`', 'contracts', 'a.pdf', 'a.pdf', 1);
-		insert into document_versions (client_id, document_id, version, status, job_id)
-			values ('`+tenant+`', '`+id+`', 1, 'active', 'j');
-		select aw_cognee_changed('`+tenant+`', '`+id+`', 'contracts', 1)`); err != nil {
-		t.Fatal(err)
-	}
+	b.indexed(id, "contracts", "a.pdf")
+	b.exec(`select aw_cognee_changed('` + tenant + `', '` + id + `', 'contracts', 1)`)
 	work, err := b.store.ClaimCognee(t.Context(), store.CogneeClaim{Worker: "w", Max: 1, Lease: time.Hour})
 	if err != nil || len(work.Documents) != 1 {
 		t.Fatalf("claimed %+v, %v", work, err)
@@ -68,5 +57,26 @@ func TestCognee(t *testing.T) {
 	b.want(b.ask("POST", "/v1/cognee/retry", ""), http.StatusAccepted, "")
 	if s := ask(); s.Refused != 0 || s.Due != 1 {
 		t.Errorf("due again: %+v", s)
+	}
+}
+
+// indexed puts a document into the index.
+func (b *bench) indexed(id, set, filename string) {
+	b.Helper()
+	b.exec(`insert into documents (client_id, id, document_set, filename, blob, active_version)
+			values ('` + tenant + `', '` + id + `', '` + set + `', '` + filename + `', '` + filename + `', 1);
+		insert into document_versions (client_id, document_id, version, status, job_id)
+			values ('` + tenant + `', '` + id + `', 1, 'active', 'j')`)
+}
+
+func (b *bench) exec(sql string) {
+	b.Helper()
+	conn, err := pgx.Connect(b.Context(), b.url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(b.Context()))
+	if _, err := conn.Exec(b.Context(), sql); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/seed-7227ef26/async-worker/internal/api"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -259,11 +261,12 @@ func TestRunWaits(t *testing.T) {
 	b.want(ask(`,"hints":{"force":true}`), http.StatusOK, "")
 }
 
-// A document that is worked on is refused, with the job in the way.
+// A second conversion of a document is refused, with the job in the way. An ingest is not, nor a removal: they follow each
+// other.
 func TestDocumentBusy(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	request := newFile()
+	const request = `{"type":"convert","payload":{"filename":"a.pdf"}}`
 	id := b.submitted(request)
 	r := b.want(b.ask("POST", "/v1/jobs", request), http.StatusConflict, "DOCUMENT_BUSY")
 	if r.field("jobId") != id || r.header.Get("Retry-After") == "" {
@@ -271,4 +274,11 @@ func TestDocumentBusy(t *testing.T) {
 	}
 	b.complete(b.begun(id))
 	b.submitted(request)
+
+	document := uuid.NewString()
+	b.indexed(document, "s", "guide.pdf")
+	again := `{"type":"ingest","payload":{"filename":"guide.pdf","document_set":"s"}}`
+	b.begun(b.submitted(again))
+	b.submitted(again)
+	b.want(b.ask("DELETE", "/v1/documents/"+document, ""), http.StatusAccepted, "")
 }
