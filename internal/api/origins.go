@@ -15,8 +15,11 @@ func (a *API) allowOrigins(next http.Handler) http.Handler {
 	return cors.New(cors.Options{
 		AllowedOrigins: a.deps.AllowOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"},
-		ExposedHeaders: []string{"Location", "Idempotent-Replayed", "Retry-After"},
+		AllowedHeaders: []string{
+			"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID",
+			"Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", // of an assistant in a page
+		},
+		ExposedHeaders: []string{"ETag", "Idempotent-Replayed", "Location", "Mcp-Session-Id", "Retry-After", "WWW-Authenticate"},
 		MaxAge:         600, // seconds
 	}).Handler(next)
 }

@@ -2,10 +2,12 @@ package api_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/apitoken"
 )
 
 // Pages of listed origins may call, others not; no cookie counts.
@@ -52,5 +54,31 @@ func TestOriginsOfEveryCall(t *testing.T) {
 				t.Errorf("%s %s: %v", method, path, r.header)
 			}
 		}
+	}
+}
+
+// A page may send the headers that the calls, or the MCP's clients, have, and reads those of the answers.
+func TestOriginsHeaders(t *testing.T) {
+	t.Parallel()
+	const origin = "https://app.example"
+	b := newBench(t, func(d *api.Deps) { d.AllowOrigins = []string{origin} })
+	b.api.Mount("/mcp", apitoken.Read, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	for path, sends := range map[string]string{
+		"/v1/jobs": "authorization,content-type,idempotency-key", "/v1/events": "authorization,last-event-id",
+		"/v1/documents/" + noID + "/pages/1/picture": "authorization,if-none-match",
+		"/mcp": "authorization,content-type,last-event-id,mcp-method,mcp-name,mcp-protocol-version,mcp-session-id",
+	} {
+		r := b.ask("OPTIONS", path, "", "Origin", origin, "Authorization", "", "Access-Control-Request-Method", "POST",
+			"Access-Control-Request-Headers", sends)
+		if r.header.Get("Access-Control-Allow-Origin") != origin || r.header.Get("Access-Control-Allow-Headers") != sends {
+			t.Errorf("%s: %v", path, r.header)
+		}
+	}
+	r := b.ask("POST", "/mcp", "{}", "Origin", origin)
+	want := "Etag, Idempotent-Replayed, Location, Mcp-Session-Id, Retry-After, Www-Authenticate"
+	if got := r.header.Get("Access-Control-Expose-Headers"); got != want {
+		t.Errorf("a page reads %s, want %s", got, want)
 	}
 }
