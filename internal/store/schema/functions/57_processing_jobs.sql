@@ -18,6 +18,13 @@ begin atomic
          case when j.status = 'failed' then j.completed_at end;
 end;
 
+-- aw_ended_attempt is about when the last attempt of an ended job began, by its row: the events are removed some days after
+-- the end; null if it had no attempt.
+create or replace function {{ .schema }}.aw_ended_attempt(j {{ .schema }}.jobs) returns timestamptz
+language sql stable
+return case when j.started_at is not null
+  then greatest(j.started_at, j.completed_at - j.processing_time_ms * interval '1 millisecond') end;
+
 create or replace function {{ .schema }}.aw_own_processing_jobs()
 returns table (client_id text, id text, type text, source_uri text, payload jsonb, hints jsonb, priority text,
   status text, progress integer, retry_count integer, max_retries integer, error_code text, error_message text,
@@ -25,8 +32,9 @@ returns table (client_id text, id text, type text, source_uri text, payload json
   updated_at timestamptz, started_at timestamptz, completed_at timestamptz, failed_at timestamptz,
   last_attempt_at timestamptz)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
-  select x.*, (select max(e.at) from {{ .schema }}.job_events e
-               where e.job_id = j.id and e.client_id = j.client_id and e.stage = 'started')
+  select x.*, coalesce((select max(e.at) from {{ .schema }}.job_events e
+                        where e.job_id = j.id and e.client_id = j.client_id and e.stage = 'started'),
+                       {{ .schema }}.aw_ended_attempt(j))
   from {{ .schema }}.jobs j, {{ .schema }}.aw_processing_job(j) x
   where j.client_id = (select {{ .schema }}.aw_bound())
 $$;
@@ -46,8 +54,9 @@ begin
   if exists (select from pg_roles r where r.rolname = current_user and (r.rolsuper or r.rolbypassrls)) then
     if {{ .schema }}.aw_unbound() then
       return query
-        select x.*, (select max(e.at) from {{ .schema }}.job_events e
-                     where e.job_id = j.id and e.client_id = j.client_id and e.stage = 'started')
+        select x.*, coalesce((select max(e.at) from {{ .schema }}.job_events e
+                              where e.job_id = j.id and e.client_id = j.client_id and e.stage = 'started'),
+                             {{ .schema }}.aw_ended_attempt(j))
         from {{ .schema }}.jobs j, {{ .schema }}.aw_processing_job(j) x;
       return;
     end if;
