@@ -53,8 +53,8 @@ func (s Spec) Unknown(payload json.RawMessage) []string {
 	return task.Unknown(payload, "payload.", s.names())
 }
 
-// CheckNames returns a validation_error about a member that has the name of a missing field in another spelling, such as
-// documentSet: its sender means that field.
+// CheckNames returns a validation_error about a member that is a missing field in camelCase, such as documentSet: its
+// sender means that field.
 func (s Spec) CheckNames(payload json.RawMessage) error {
 	var given map[string]json.RawMessage
 	if s.Payload != nil {
@@ -62,6 +62,9 @@ func (s Spec) CheckNames(payload json.RawMessage) error {
 	}
 	letters := func(name string) string { return strings.ReplaceAll(name, "_", "") }
 	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !camelCase(name) {
+			continue
+		}
 		for _, known := range s.names() {
 			if _, there := given[known]; !there && strings.EqualFold(letters(name), letters(known)) {
 				return Invalid("payload."+name, "is called %s", known)
@@ -69,6 +72,11 @@ func (s Spec) CheckNames(payload json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// camelCase reports whether a name begins with a small letter and has a capital one.
+func camelCase(name string) bool {
+	return name != "" && name[0] >= 'a' && name[0] <= 'z' && strings.ToLower(name) != name
 }
 
 // names are those of the fields, and of metadata, which the API shows of every job.

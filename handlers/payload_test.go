@@ -40,7 +40,7 @@ func TestWholeNumbers(t *testing.T) {
 	}
 }
 
-// A sender who writes a field in another spelling means that field; anything else is ignored, and named.
+// A sender who writes a field in camelCase means that field; anything else is ignored, and named.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	type payload struct {
@@ -52,6 +52,7 @@ func TestNames(t *testing.T) {
 		`{"documentSet":"s","metadata":{}}`:             "payload.documentSet is called document_set",
 		`{"document_set":"s","sourceURI":"blob:a"}`:     "payload.sourceURI is called source_uri",
 		`{"document_set":"s","documentSet":"s","a":{}}`: "",
+		`{"DocumentSet":"s","documentset":"s","":1}`:    "",
 		`{"read":true,"set":"s"}`:                       "",
 		`[]`:                                            "",
 	} {

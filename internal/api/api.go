@@ -37,8 +37,8 @@ type Deps struct {
 	DeadLetters queue.Queue
 	// Check returns why a worker of this version refuses a task; nil: it does not.
 	Check func(task.Task) error
-	// CheckNames returns which member of a task's payload is a field in another spelling, as handlers.Spec has it; nil: it
-	// is ignored, as in messages.
+	// CheckNames returns which member of a task's payload is a field in camelCase, as handlers.Spec has it; nil: it is
+	// ignored, as in messages.
 	CheckNames  func(task.Task) error
 	MaxAttempts func(task.Type) int
 	// Search finds chunks in the caller's store.

@@ -89,12 +89,12 @@ func TestScheduleAsAJob(t *testing.T) {
 		t.Errorf("its task is %s, %v", s.Task, err)
 	}
 	if _, err := b.store.ChangeSchedule(t.Context(), store.ScheduleChange{
-		ID: "a", Seen: s.UpdatedAt, Task: json.RawMessage(`{"task_type":"ocr","payload":{"filename":"a.pdf","Pages":"1"},"colour":1}`),
+		ID: "a", Seen: s.UpdatedAt, Task: json.RawMessage(`{"task_type":"ocr","payload":{"filename":"a.pdf","sourceUri":"blob:b"},"colour":1}`),
 	}); err != nil {
 		t.Fatal(err)
 	}
 	b.want(b.ask("PATCH", "/v1/schedules/a", `{"paused":true}`), http.StatusOK, "")
-	b.want(b.ask("PATCH", "/v1/schedules/a", `{"task":{"type":"ocr","payload":{"filename":"a.pdf","Pages":"1"}}}`),
+	b.want(b.ask("PATCH", "/v1/schedules/a", `{"task":{"type":"ocr","payload":{"filename":"a.pdf","sourceUri":"blob:b"}}}`),
 		http.StatusBadRequest, "VALIDATION_ERROR")
 }
 

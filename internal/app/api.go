@@ -93,7 +93,7 @@ func checkTask(what task.Task) error {
 	return h.Check(what)
 }
 
-// checkNames finds a member of a task's payload that is a field in another spelling.
+// checkNames finds a member of a task's payload that is a field in camelCase.
 func checkNames(what task.Task) error {
 	all, err := unequipped()
 	if err != nil || all[what.Type] == nil {
