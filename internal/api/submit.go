@@ -29,9 +29,8 @@ const (
 	maxSends  = 32                   // at a time
 )
 
-// mostActive is how many active jobs a document may have, by type. Any number of ingests and removals: the engine does them
-// in the order in which they were submitted.
-var mostActive = map[task.Type]int{task.Convert: 1, task.Export: 2}
+// mostActive is how many active jobs a document may have, by type. The engine makes one more wait.
+var mostActive = map[task.Type]int{task.Ingest: 1, task.Convert: 1, task.Export: 2}
 
 // NewJob is a job to submit.
 type NewJob struct {

@@ -261,12 +261,11 @@ func TestRunWaits(t *testing.T) {
 	b.want(ask(`,"hints":{"force":true}`), http.StatusOK, "")
 }
 
-// A second conversion of a document is refused, with the job in the way. An ingest is not, nor a removal: they follow each
-// other.
+// A document that is worked on is refused, with the job in the way. Its removal is not: it follows.
 func TestDocumentBusy(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	const request = `{"type":"convert","payload":{"filename":"a.pdf"}}`
+	request := newFile()
 	id := b.submitted(request)
 	r := b.want(b.ask("POST", "/v1/jobs", request), http.StatusConflict, "DOCUMENT_BUSY")
 	if r.field("jobId") != id || r.header.Get("Retry-After") == "" {
@@ -277,8 +276,6 @@ func TestDocumentBusy(t *testing.T) {
 
 	document := uuid.NewString()
 	b.indexed(document, "s", "guide.pdf")
-	again := `{"type":"ingest","payload":{"filename":"guide.pdf","document_set":"s"}}`
-	b.begun(b.submitted(again))
-	b.submitted(again)
+	b.begun(b.submitted(`{"type":"ingest","payload":{"filename":"guide.pdf","document_set":"s"}}`))
 	b.want(b.ask("DELETE", "/v1/documents/"+document, ""), http.StatusAccepted, "")
 }
