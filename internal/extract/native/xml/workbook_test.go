@@ -19,12 +19,13 @@ func sheet(rows ...string) []byte {
 
 // cells is a row: each cell has its attributes before a bar, and its text after it.
 func cells(attributes string, all ...string) string {
-	row := `<Row ` + attributes + `>`
+	var row strings.Builder
+	row.WriteString(`<Row ` + attributes + `>`)
 	for _, cell := range all {
 		attributes, text, _ := strings.Cut(cell, "|")
-		row += `<Cell ` + attributes + `><Data>` + text + `</Data></Cell>`
+		row.WriteString(`<Cell ` + attributes + `><Data>` + text + `</Data></Cell>`)
 	}
-	return row + `</Row>`
+	return row.String() + `</Row>`
 }
 
 // TestIndex: a cell that states its column is below the header of that column.
