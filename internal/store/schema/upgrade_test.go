@@ -79,6 +79,7 @@ func TestUpgrade(t *testing.T) {
 				alter table documents drop column terms_version cascade, drop column chunks_left cascade, drop column terms_renewed cascade;
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
 				create index jobs_unsent on jobs (created_at);
+				update pg_index set indisvalid = false where indexrelid = 'jobs_newest'::regclass; -- its build was cut off
 				update aw_schema_version set version = 5`); err != nil {
 				t.Fatal(err)
 			}
@@ -86,13 +87,15 @@ func TestUpgrade(t *testing.T) {
 				t.Fatalf("from version 5: %v", err)
 			}
 			var version, replay, newest int
+			var valid bool
 			if err := conn.QueryRow(t.Context(),
-				`select version, (select replay from jobs), (select max(version) from derived_contents where client_id = 'a')
-				from aw_schema_version`).Scan(&version, &replay, &newest); err != nil {
+				`select version, (select replay from jobs), (select max(version) from derived_contents where client_id = 'a'),
+				  (select indisvalid from pg_index where indexrelid = 'jobs_newest'::regclass)
+				from aw_schema_version`).Scan(&version, &replay, &newest, &valid); err != nil {
 				t.Fatal(err)
 			}
-			if version != schema.Version() || replay != 0 || newest != 2 {
-				t.Errorf("version %d, replay %d, derived content %d after the upgrade", version, replay, newest)
+			if version != schema.Version() || replay != 0 || newest != 2 || !valid {
+				t.Errorf("version %d, replay %d, derived content %d, a valid index %v after the upgrade", version, replay, newest, valid)
 			}
 			if _, err := schema.Migrate(t.Context(), url, o); err != nil { // the functions are all there
 				t.Error(err)

@@ -5,6 +5,22 @@
 -- "if not exists": in a large database they are built before, without a lock (docs/database.md).
 set local search_path = pg_catalog, pg_temp; -- see 05_session.sql: nothing that others made is found without its schema
 
+-- One whose build was cut off is there, but no query uses it.
+do $$
+declare
+  v_index regclass;
+begin
+  for v_index in
+    select x.indexrelid from pg_index x join pg_class c on c.oid = x.indexrelid
+    where not x.indisvalid and c.relname in ('jobs_newest', 'jobs_ended', 'agent_runs_citing', 'cognee_documents_next',
+      'cognee_documents_waiting', 'cognee_documents_left')
+      and x.indrelid in ('{{ .schema }}.jobs'::regclass, '{{ .schema }}.agent_runs'::regclass,
+        '{{ .schema }}.cognee_documents'::regclass)
+  loop
+    execute format('drop index %s', v_index);
+  end loop;
+end $$;
+
 -- That progress is 0 or more is always true.
 create index if not exists jobs_newest on {{ .schema }}.jobs (client_id, created_at desc) where progress >= 0;
 create index if not exists jobs_ended on {{ .schema }}.jobs (client_id, completed_at) include (status, series_started_at)
