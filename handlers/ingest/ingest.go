@@ -222,7 +222,7 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 		reading := w.reading()
 		return w.keep(file.Version, store.Retention{Reading: &reading})
 	}
-	if err := w.spoils(); err != nil {
+	if err := w.spoils(ctx); err != nil {
 		return handlers.Outcome{}, err
 	}
 	if w.worse() {

@@ -1,12 +1,14 @@
 package ingest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -145,10 +147,10 @@ func (w *work) again() *store.Again {
 }
 
 // spoils returns an error if a part of the document would replace a complete version that has more. Another attempt may read
-// all of it; the last one indexes what there is.
-func (w *work) spoils() error {
+// all of it; the last one indexes what there is, as does one that may use no more tokens to read pages: so it is with the next.
+func (w *work) spoils(ctx context.Context) error {
 	a := w.staged.Active
-	if !w.info.Incomplete || w.call.Last || a == nil || a.Characters <= w.info.Characters || !complete(a) {
+	if !w.info.Incomplete || w.call.Last || ocr.Spent(ctx) || a == nil || a.Characters <= w.info.Characters || !complete(a) {
 		return nil
 	}
 	w.notes.Note(noteExtractor).Save(struct{}{}) // of a service: it would have the same part again

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/gateway"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -141,7 +142,7 @@ func (w *work) text(ctx context.Context) (document, error) {
 	if err != nil {
 		return d, fmt.Errorf("read the document to check it: %w", err)
 	}
-	if err := w.part(info); err != nil {
+	if err := w.part(ctx, info); err != nil {
 		return d, err
 	}
 	if need := w.deps.ExtractorNeeds; need != "" && info.Service == need {
@@ -154,8 +155,8 @@ func (w *work) text(ctx context.Context) (document, error) {
 }
 
 // part looks whether the document was read as it should be. If it lacks something, another attempt may read all of it; the
-// last one checks what there is. A check of a part, or of what another extractor read as a service was down, is not kept.
-func (w *work) part(info extract.Info) error {
+// last one checks what there is, as does one that may use no more tokens to read pages. A check of a part, or of what another extractor read as a service was down, is not kept.
+func (w *work) part(ctx context.Context, info extract.Info) error {
 	if !info.Incomplete && !info.Fallback {
 		return nil
 	}
@@ -165,7 +166,7 @@ func (w *work) part(info extract.Info) error {
 		lacks = append(lacks, fmt.Sprintf("%s of %d pages could not be read by OCR to check them (%s): page %s", p["unread_pages"],
 			info.Pages, p["unread_reason"], p["unread_list"]))
 	}
-	if info.Incomplete && !w.call.Last {
+	if info.Incomplete && !w.call.Last && !ocr.Spent(ctx) {
 		w.memory.Note(noteExtractor).Save(struct{}{}) // of a service: it would have the same part again
 		failure := taskerr.Errorf(taskerr.TransientStorage, "only a part of the document could be read to check it (%s)",
 			strings.Join(lacks, "; "))

@@ -242,7 +242,6 @@ func (a *API) deleteDocument(ctx context.Context, in *DocumentInput) (*accepted,
 		return nil, err
 	}
 	s := a.record(t)
-	s.MostActive = 0 // it waits for its turn, and is not refused
 	if s.Message, err = message.Write(ctx, a.deps.Bucket, t); err != nil {
 		return nil, err
 	}

@@ -149,8 +149,8 @@ func (a *API) newUpload(ctx context.Context, in *bodyOf[NewUpload]) (*bodyOf[Upl
 		return nil, blob.ErrUnsigned
 	}
 	u, err := signer.SignUpload(ctx, name, kind, uploadLife)
-	if errors.Is(err, blob.ErrUnsigned) { // the answer does not say which right is missing
-		a.deps.Log.Warn("an upload address can't be signed", "error", err)
+	if denied, ok := errors.AsType[*taskerr.Error](err); ok && errors.Is(err, blob.ErrUnsigned) { // the answer does not name the right
+		a.deps.Log.Warn("an upload address can't be signed", "error", denied)
 	}
 	if err != nil {
 		return nil, err

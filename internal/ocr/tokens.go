@@ -21,8 +21,8 @@ func WithTokens(ctx context.Context, most int) context.Context {
 	return context.WithValue(ctx, tokensKey{}, left)
 }
 
-// Spend counts what a page cost. One that an earlier attempt paid for, and a cache kept, counts again: a document of which
-// every attempt reads a part costs no more than one attempt may.
+// Spend counts what a page cost. One that an earlier attempt paid for, and a cache kept, counts again: else every
+// attempt could read another part of a document for as much.
 func Spend(ctx context.Context, u Usage) {
 	if left, ok := ctx.Value(tokensKey{}).(*atomic.Int64); ok {
 		left.Add(-int64(u.PromptTokens + u.CompletionTokens))
