@@ -3,7 +3,8 @@ package upkeep_test
 import (
 	"context"
 	"errors"
-	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,31 +53,14 @@ func (h *held) Remove(context.Context, string) error {
 	return errors.New("a policy keeps the blob")
 }
 
-// aged is a container whose blobs are older than keepMessages, but the message of "young".
-type aged struct{ blob.Bucket }
-
-func (a aged) List(ctx context.Context, prefix string) iter.Seq2[blob.Properties, error] {
-	return func(yield func(blob.Properties, error) bool) {
-		for b, err := range a.Bucket.List(ctx, prefix) {
-			age := keepMessages + time.Hour
-			if id, _ := message.JobOf(b.Name); id == "young" {
-				age = keepMessages - time.Hour
-			}
-			b.ModifiedAt = time.Now().Add(-age)
-			if !yield(b, err) {
-				return
-			}
-		}
-	}
-}
-
 const keepMessages = 90 * 24 * time.Hour
 
 // messages returns a container with the blobs of large messages of the jobs, and some of a sender, each older than
 // keepMessages but that of "young".
 func messages(t *testing.T, jobs ...string) blob.Bucket {
 	t.Helper()
-	bucket := dir.New(t.TempDir())
+	folder := t.TempDir()
+	bucket := dir.New(folder)
 	for _, id := range jobs {
 		if _, err := message.Fit(t.Context(), bucket, task.Task{ID: id}, strings.Repeat(id, 48<<10)); err != nil {
 			t.Fatal(err)
@@ -87,7 +71,16 @@ func messages(t *testing.T, jobs ...string) blob.Bucket {
 			t.Fatal(err)
 		}
 	}
-	return aged{bucket}
+	for _, name := range blobsOf(t, bucket) {
+		age := keepMessages + time.Hour
+		if id, _ := message.JobOf(name); id == "young" {
+			age = keepMessages - time.Hour
+		}
+		if err := os.Chtimes(filepath.Join(folder, name), time.Time{}, time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bucket
 }
 
 func blobsOf(t *testing.T, bucket blob.Bucket) (names []string) {

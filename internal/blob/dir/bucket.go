@@ -16,7 +16,6 @@ import (
 	"path"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/disk"
@@ -234,20 +233,9 @@ func properties(name string, file *os.File) (blob.Properties, error) {
 		return blob.Properties{}, fs.ErrNotExist
 	}
 	return blob.Properties{
-		Name: name, Size: info.Size(), ModifiedAt: modified(info), ContentType: mime.TypeByExtension(path.Ext(name)),
+		Name: name, Size: info.Size(), ModifiedAt: info.ModTime(), ContentType: mime.TypeByExtension(path.Ext(name)),
 		ETag: etag(info),
 	}, nil
-}
-
-// modified is when the file got its content, or its name: cp -p, rsync -a and mv keep the time of the content that they bring.
-func modified(info fs.FileInfo) time.Time {
-	at := info.ModTime()
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		if changed := time.Unix(s.Ctim.Unix()); changed.After(at) {
-			return changed
-		}
-	}
-	return at
 }
 
 // etag changes with every Put, which creates a new file, and when somebody else writes to the file.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/blobtest"
@@ -71,29 +70,6 @@ func TestAFileThatIsWrittenIntoHasChanged(t *testing.T) {
 	}
 	if _, err := io.ReadAll(r); !errors.Is(err, blob.ErrChanged) {
 		t.Errorf("got %v, want ErrChanged", err)
-	}
-}
-
-// TestAFileOfBeforeIsNew: a file that replaces another one and has kept its own time, as of rsync -a, is modified now.
-func TestAFileOfBeforeIsNew(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	began := time.Now()
-	brought := filepath.Join(folder, "brought")
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, "a.txt"), []byte("first"), 0o600),
-		os.WriteFile(brought, []byte("of before"), 0o600), os.Chtimes(brought, time.Time{}, began.Add(-time.Hour)),
-		os.Rename(brought, filepath.Join(folder, "a.txt"))); err != nil {
-		t.Fatal(err)
-	}
-	b := dir.New(folder)
-	p, err := b.Stat(t.Context(), "a.txt")
-	if err != nil || p.ModifiedAt.Before(began.Add(-time.Minute)) {
-		t.Errorf("modified at %v, %v; it came at %v", p.ModifiedAt, err, began)
-	}
-	for listed, err := range b.List(t.Context(), "") {
-		if err != nil || !listed.ModifiedAt.Equal(p.ModifiedAt) {
-			t.Errorf("listed with %v, %v; want %v", listed.ModifiedAt, err, p.ModifiedAt)
-		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Propert
 			if err != nil {
 				return err
 			}
-			p := blob.Properties{Name: name, Size: info.Size(), ModifiedAt: modified(info), ETag: etag(info)}
+			p := blob.Properties{Name: name, Size: info.Size(), ModifiedAt: info.ModTime(), ETag: etag(info)}
 			if !yield(p, nil) {
 				return fs.SkipAll
 			}
