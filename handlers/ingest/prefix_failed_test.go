@@ -1,7 +1,10 @@
 package ingest_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -41,6 +44,9 @@ func TestPrefixFailed(t *testing.T) {
 	}
 	began(0) // before this change
 	b.Put("in/bad.md", "# Better")
+	if err := os.Chtimes(filepath.Join(b.Blobs, "in/bad.md"), time.Time{}, time.Now().Add(-time.Hour)); err != nil { // as rsync -a
+		t.Fatal(err)
+	}
 	b.want(b.spread(payload, task.Hints{}), "listed 1 submitted 1 unchanged 0 deletions 0 skipped 0")
 }
 

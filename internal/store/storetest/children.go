@@ -170,6 +170,14 @@ func testFailedBlobs(t *testing.T, b *bench) {
 	want("after they failed", true, true, false, false, false)
 	b.replay(replaying(letter, b.plan(letter, "")))
 	want("after a replay", false, true, false, false, false)
+	child := b.child(h, store.NamedBlob{Name: "in/child.pdf", ETag: `"a"`, Modified: old})
+	m := message(func(m *store.Begin) { m.Task = child.Task })
+	b.fail(holder(m, b.begin(m, store.Run)), m)
+	for etag, failed := range map[string]bool{`"a"`: true, `"b"`: false} {
+		if c := b.compare(h, store.NamedBlob{Name: "in/child.pdf", ETag: etag, Modified: old}); c[0].Failed != failed {
+			t.Errorf("a child's blob with the ETag %s: failed %v", etag, c[0].Failed)
+		}
+	}
 	for _, reason := range []string{"timeout", "worker_lost", "exhausted"} {
 		name := "in/" + reason + ".pdf"
 		m, failed := b.run(of(`{"filename":"` + name + `","document_set":"docs"}`))
@@ -184,6 +192,17 @@ func testFailedBlobs(t *testing.T, b *bench) {
 	}
 }
 
+// child submits the holder's child for a blob.
+func (b *bench) child(h store.Holder, blob store.NamedBlob) store.Submission {
+	b.t.Helper()
+	child := childOf(b.compare(h, blob)[0].Child)
+	child.Payload = json.RawMessage(`{"filename":"` + blob.Name + `","blob":"` + blob.Name + `","document_set":"docs"}`)
+	if err := b.SubmitChildren(b.ctx(), h, []store.Submission{child}); err != nil {
+		b.t.Fatal(err)
+	}
+	return child
+}
+
 // testPendingChildren: what another job has submitted for a thing as it is, and has not ended, is told; else each firing
 // of a schedule would submit all that is not done yet once more.
 func testPendingChildren(t *testing.T, b *bench) {
@@ -196,11 +215,7 @@ func testPendingChildren(t *testing.T, b *bench) {
 			t.Errorf("%s: pending %v", when, c.Pending)
 		}
 	}
-	child := childOf(b.compare(first, one)[0].Child)
-	child.Payload = json.RawMessage(`{"filename":"in/1.pdf","blob":"in/1.pdf","document_set":"docs"}`)
-	if err := b.SubmitChildren(b.ctx(), first, []store.Submission{child}); err != nil {
-		t.Fatal(err)
-	}
+	child := b.child(first, one)
 	pending("recorded", second, one, true)
 	pending("another blob", second, two, false)
 	pending("changed since", second, store.NamedBlob{Name: one.Name, ETag: `"b"`}, false)

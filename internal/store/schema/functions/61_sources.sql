@@ -78,7 +78,8 @@ return exists (
 -- aw_compare_blobs says of each of p.blobs (name, etag, modified_at), for the job that the caller holds: the child that
 -- the job submits for it; the document that p.document_set has of it, with the ETag that it was made of, how often in a
 -- row its bytes were read provisionally, and how long ago it was ingested; pending: see aw_child_pending; and failed: an
--- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. One whose
+-- ingest of it into the set, begun after it was changed, failed for good, and its dead letter was not replayed. What a child
+-- failed with was of its version: a file may come with an older time, by rsync or mv. One whose
 -- attempts, time, workers or wait are used up may succeed another time: it is failed for 1 hour, then 6 hours, 1 day, and
 -- 4 days each time. A minute is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
@@ -97,6 +98,8 @@ begin
       from {{ .schema }}.dead_letters l
       join {{ .schema }}.jobs f on f.client_id = l.client_id and f.id = l.job_id
       join given x on x.name = {{ .schema }}.aw_payload_blob(f.payload) and x.modified_at + interval '1 minute' < f.created_at
+        and coalesce((select f.id = {{ .schema }}.aw_child_id(o, x.name, x.etag) from {{ .schema }}.jobs o
+          where o.client_id = f.client_id and o.id = f.parent_job_id), true)
       where l.client_id = j.client_id and l.reason in ('permanent', 'timeout', 'worker_lost', 'exhausted')
         and l.series is not null and l.replayed_at is null
         and f.type = 'ingest' and f.payload ->> 'document_set' = v_set and not f.payload ? 'delete'
