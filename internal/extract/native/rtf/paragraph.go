@@ -40,6 +40,14 @@ type story struct {
 	tables  []*table        // open tables, outermost first
 	main    bool            // it is the document's
 	look    flow.Look       // of the paragraph
+	joined  *unended        // the paragraph has the text of this one
+}
+
+// unended is a paragraph outside of tables whose end is deleted. Its text begins the next one, unless that is in a table.
+type unended struct {
+	properties
+	label   string
+	labeled bool
 }
 
 // endParagraph emits the paragraph to its table cell or to the story.
@@ -48,7 +56,7 @@ func (r *reader) endParagraph() error {
 	blocks := append(r.paragraph(), s.boxes...)
 	look := s.look
 	look.Title = r.styles[r.par.style].name == "title"
-	s.boxes, s.label, s.labeled, s.look = nil, "", false, flow.Look{}
+	s.boxes, s.label, s.labeled, s.look, s.joined = nil, "", false, flow.Look{}, nil
 	s.text.Reset()
 	if len(blocks) == 0 && r.par.depth == 0 {
 		return s.closeTables(0)
@@ -65,6 +73,27 @@ func (r *reader) endParagraph() error {
 		}
 	}
 	return nil
+}
+
+// leaveUnended passes over the deleted end of a paragraph: what is left of it begins the next one.
+func (s *story) leaveUnended(par properties) {
+	if par.depth == 0 && strings.TrimSpace(s.text.String()) != "" {
+		s.joined = &unended{par, s.label, s.labeled}
+	}
+	s.label, s.labeled = "", false
+}
+
+// endBeforeTable ends an unended paragraph because a table follows.
+func (r *reader) endBeforeTable() error {
+	s := r.story
+	if r.to != body || s.joined == nil {
+		return nil
+	}
+	next := unended{r.par, s.label, s.labeled}
+	r.par, s.label, s.labeled = s.joined.properties, s.joined.label, s.joined.labeled
+	err := r.endParagraph()
+	r.par, s.label, s.labeled = next.properties, next.label, next.labeled
+	return err
 }
 
 // paragraph returns the paragraph's block, or nothing if it has no text.

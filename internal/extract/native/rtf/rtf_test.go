@@ -58,6 +58,16 @@ func TestExtract(t *testing.T) {
 			"deleted items of a list", `\pard{\listtext 1.\tab}\ls1 a\par{\listtext 2.\tab}{\deleted gone\par}{\listtext 2.\tab}b{\deleted\par}\pard c\par`,
 			"1. a\n\nbc\n",
 		},
+		{
+			"a deleted end of a paragraph before a table",
+			`\pard\ls1{\listtext 7.\tab}Some text {\deleted rest\par}\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row\pard c\par`,
+			"7. Some text\n\n| a | b |\n| - | - |\n\nc\n",
+		},
+		{
+			"one before a table whose rows are defined at their end",
+			`\pard Some text {\deleted\par}{\listtext 7.\tab}\pard\intbl\ls1 a\cell\pard\intbl b\cell\trowd\cellx1000\cellx2000\row`,
+			"Some text\n\n| 7. a | b |\n| - | - |\n",
+		},
 		{"a star within a group", `a {\b bold\*\unknown  text} and {\i\*\unknown{\*\gone x} more}`, "a bold text and  more\n"},
 		{"two versions of a text", `{\upr{no}{\*\ud yes {x}}}!`, "yes x!\n"},
 		{"labels of lists", `\pard\ls1{\listtext\pard\plain\f1\'b7\tab}\ls1 a\par{\listtext\tab 1.)\tab}\pard\ls1\ilvl1 b\par{\pntext\f0 2.\tab}c\par\pard d\par`, "- a\n    - 1.) b\n    2. c\n\nd\n"},

@@ -106,7 +106,10 @@ func (r *reader) tableWord(t token) error {
 			return err
 		}
 		return r.story.table(depth).endRow()
-	case "trowd", "cellx", "clmrg", "clvmgf", "clvmrg", "trhdr", "trleft":
+	case "trowd":
+		r.story.table(depth).def.word(t)
+		return r.endBeforeTable()
+	case "cellx", "clmrg", "clvmgf", "clvmrg", "trhdr", "trleft":
 		r.story.table(depth).def.word(t)
 	}
 	return nil

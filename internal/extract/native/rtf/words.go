@@ -174,11 +174,15 @@ func (r *reader) format(t token) error {
 		r.par.level = min(max(t.number, 0), maxLevel)
 	case "intbl":
 		r.par.depth = max(r.par.depth, 1)
+		return r.endBeforeTable()
 	case "itap":
 		r.par.depth = min(max(t.number, 0), maxNesting)
+		if r.par.depth > 0 {
+			return r.endBeforeTable()
+		}
 	case "par", "sect", "page", "column":
-		if r.to == body && r.gone { // what is left of the paragraph begins the next one
-			r.story.label, r.story.labeled = "", false
+		if r.to == body && r.gone {
+			r.story.leaveUnended(r.par)
 			return nil
 		}
 		if r.to == body {
