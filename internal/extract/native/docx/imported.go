@@ -30,7 +30,7 @@ type imports struct {
 
 // imported reads a w:altChunk.
 func (r *reader) imported(start xml.StartElement, emit extract.Emit) error {
-	if err := r.d.Skip(); err != nil {
+	if err := errors.Join(r.d.Skip(), r.rest(emit)); err != nil {
 		return err
 	}
 	part := r.once(ooxml.RelationID(start, "id"))

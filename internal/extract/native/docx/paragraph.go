@@ -60,6 +60,9 @@ func (r *reader) blocks(emit extract.Emit) error {
 			if err := r.formula(p, start); err != nil || p.text.Len() == 0 {
 				return err
 			}
+			if err := r.rest(emit); err != nil {
+				return err
+			}
 			return emit(extract.Block{Kind: extract.Paragraph, Text: p.text.String()})
 		}
 		return r.blocks(emit) // sdt, sdtContent, customXml, ins, moveTo …

@@ -161,6 +161,13 @@ func TestImportsAreLimited(t *testing.T) {
 	warns("a bomb", withParts(t, chunk0+x, "aFChunk", "part.docx",
 		string(document(t, "<w:p><w:r><w:t>"+strings.Repeat("a", 8<<20)+"</w:t></w:r></w:p>"))), reader(), "x", "bomb")
 
+	// A paragraph whose mark is deleted ends before what is imported.
+	begun := `<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>begun</w:t></w:r></w:p>`
+	joined := withParts(t, begun+chunk0+x, "aFChunk", "part.htm", "<p>t</p>")
+	if got := nativetest.Markdown(t, reader(), extract.DOCX, joined); got != "begun\n\nt\n\nx\n" {
+		t.Errorf("got %q", got)
+	}
+
 	// The same part counts once, however often the body refers to it.
 	page := withParts(t, strings.Repeat(chunk0, 1000), "aFChunk", "part.htm", "<p>t</p>")
 	if got := nativetest.Markdown(t, reader(), extract.DOCX, page); got != "t\n" {

@@ -50,6 +50,7 @@ func TestJoined(t *testing.T) {
 		{"with a link", joined("a ") + link, "a [link](#x)\n"},
 		{"at the end", p("", "a") + joined("b"), "a\n\n## b\n"},
 		{"before a table", joined("a") + `<w:tbl><w:tr>` + tc("", p("", "b")) + tc("", p("", "c")) + `</w:tr></w:tbl>`, "## a\n\n| b | c |\n| - | - |\n"},
+		{"before a formula", joined("a") + `<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>` + p("", "b"), "## a\n\nx\n\nb\n"},
 		{
 			"at the end of a cell", `<w:tbl><w:tr>` + tc("", p("", "a")+joined("b")) + tc("", p("", "c")) + `</w:tr></w:tbl>`,
 			"| a b | c |\n| - | - |\n",
