@@ -2,35 +2,8 @@ package extract
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
-
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
-
-// signedData is the start of the object identifiers of PKCS #7 (RFC 5652: 1.2.840.113549.1.7) in DER.
-const signedData = "\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07"
-
-// errSealed is the error of a file in an envelope of PKCS #7.
-var errSealed = taskerr.Errorf(taskerr.UnsupportedFormat,
-	"the file is signed or encrypted as a whole (PKCS #7, such as .p7m): open the envelope and upload what is in it")
-
-// sealed recognizes such a file, also in base64 or PEM.
-func sealed(head []byte) bool {
-	const near = 64
-	if bytes.Contains(head[:min(len(head), near)], []byte(signedData)) {
-		return true
-	}
-	text := bytes.TrimSpace(head[:min(len(head), 4*near)])
-	if bytes.HasPrefix(text, []byte("-----BEGIN ")) {
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
-	text = bytes.Join(bytes.Fields(text), nil)
-	text = text[:min(len(text), 2*near)/4*4]
-	der := make([]byte, len(text))
-	n, err := base64.StdEncoding.Decode(der, text)
-	return err == nil && bytes.Contains(der[:n], []byte(signedData))
-}
 
 // isCBOR recognizes CBOR (RFC 8949), whose texts are readable between a few other bytes: data that begins with a map,
 // an array or the tag for CBOR, and is well-formed to its end, or to that of head if head is full.

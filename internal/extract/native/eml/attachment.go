@@ -2,7 +2,6 @@ package eml
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -22,15 +21,12 @@ func (w *walker) attachment(content io.Reader, name string, depth int) error {
 	return w.files.Attached(path, name, depth+2)
 }
 
-// signedData is the content type of signed data in PKCS #7 (RFC 5652), as DER writes it.
-const signedData = "\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x02"
-
 // envelope handles a part that is an envelope of PKCS #7 (RFC 8551, section 3.2). kind is empty if the part doesn't state
 // it. What is not encrypted is an attachment, though none that can be read.
 func (w *walker) envelope(h header, kind string, r io.Reader, name string, depth int) error {
 	content := bufio.NewReader(transferred(h, r))
-	head, _ := content.Peek(32) // less of a shorter one
-	if strings.HasSuffix(strings.ToLower(kind), "enveloped-data") || kind == "" && !bytes.Contains(head, []byte(signedData)) {
+	head, _ := content.Peek(256) // less of a shorter one
+	if strings.HasSuffix(strings.ToLower(kind), "enveloped-data") || kind == "" && extract.Encrypted(head) {
 		return w.sealed(depth)
 	}
 	return w.attachment(content, name, depth)

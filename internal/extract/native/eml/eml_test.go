@@ -157,6 +157,22 @@ func TestAttachments(t *testing.T) {
 			strings.Replace(attach("smime.p7m", []byte("\x30\x80"+pkcs7+"\x03\xA0\x80")), "application/octet-stream", "application/pkcs7-mime", 1),
 			"", "it is encrypted",
 		},
+		"an envelope in base64 that states nothing": {
+			"Content-Type: application/pkcs7-mime; name=smime.p7m\n\n" + base64.StdEncoding.EncodeToString([]byte("\x30\x80"+pkcs7+"\x03\xA0\x80")),
+			"", "it is encrypted",
+		},
+		"a signed one in base64 that states nothing": {
+			"Content-Type: application/pkcs7-mime; name=smime.p7m\n\n" + base64.StdEncoding.EncodeToString([]byte("\x30\x80"+pkcs7+"\x02\xA0\x80")),
+			"Attachment: smime.p7m\n", "signed or encrypted as a whole",
+		},
+		"an envelope of another kind": {
+			strings.Replace(attach("smime.p7m", []byte("\x30\x80"+pkcs7+"\x05\xA0\x80")), "application/octet-stream", "application/pkcs7-mime", 1),
+			"Attachment: smime.p7m\n", "signed or encrypted as a whole",
+		},
+		"an attached envelope that is encrypted with authentication": {
+			attach("smime.p7m", []byte("\x30\x80\x06\x0B\x2A\x86\x48\x86\xF7\x0D\x01\x09\x10\x01\x17\xA0\x80")),
+			"Attachment: smime.p7m\n", "signed or encrypted as a whole",
+		},
 		"an envelope that is signed": {
 			strings.Replace(attach("smime.p7m", []byte("\x30\x80"+pkcs7+"\x02\xA0\x80")), "application/octet-stream", "application/pkcs7-mime", 1),
 			"Attachment: smime.p7m\n", "signed or encrypted as a whole",

@@ -12,12 +12,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Content types of encrypted data in PKCS #7 (RFC 5652, RFC 5083), as DER writes them.
-const (
-	envelopedData     = "\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x07\x03"
-	authEnvelopedData = "\x06\x0B\x2A\x86\x48\x86\xF7\x0D\x01\x09\x10\x01\x17"
-)
-
 // secured returns what was sent of a message of S/MIME ([MS-OXOSMIME]) with a clear signature: a MIME entity, which is its
 // only attachment; what else the message has of its text is a copy. It returns nil for a message that is read like others:
 // also one whose text is within its signature, which is no attachment that can be read.
@@ -27,11 +21,11 @@ func (r *reader) secured(m object) (entity io.Reader, name string, err error) {
 		return nil, "", nil
 	}
 	content := bufio.NewReader(r.file.Stream(o.stream(pidContent, typeBinary)))
-	head, _ := content.Peek(32) // less of a shorter one
+	head, _ := content.Peek(256) // less of a shorter one
 	switch start := bytes.ToLower(head); {
 	case bytes.HasPrefix(start, []byte("content-")), bytes.HasPrefix(start, []byte("mime-version:")):
 		return content, o.fileName(), nil
-	case bytes.Contains(head, []byte(envelopedData)), bytes.Contains(head, []byte(authEnvelopedData)):
+	case extract.Encrypted(head):
 		return nil, "", taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
 	}
 	return nil, "", nil
