@@ -44,10 +44,12 @@ func undoubted(delimiter rune, even float64, columns, rows int) bool {
 }
 
 // columnCounts counts the columns of each complete row. Blank lines are not rows. decimal reports that the commas in the
-// columns are those of numbers, one in each, but for commas before a blank, as in a name.
+// columns are those of numbers, one in each, but for commas before a blank, as in a name. They are not where all columns
+// after the first are empty: a delimiter may end each row of another one's.
 func columnCounts(text string, delimiter rune) (counts []int, decimal bool) {
 	columns, quoted, blank, fieldStart := 1, false, true, true
 	numbers, texts, others, number := 0, 0, 0, false // commas; the column has one in a number
+	filled := false                                  // a column after the first
 	for i, r := range text {
 		switch {
 		case r == '"':
@@ -55,7 +57,7 @@ func columnCounts(text string, delimiter rune) (counts []int, decimal bool) {
 			if quoted || fieldStart {
 				quoted = !quoted
 			}
-			fieldStart, blank = false, false
+			fieldStart, blank, filled = false, false, filled || columns > 1
 		case quoted:
 		case r == '\n':
 			if !blank {
@@ -76,7 +78,7 @@ func columnCounts(text string, delimiter rune) (counts []int, decimal bool) {
 			default:
 				others++
 			}
-			blank, fieldStart = false, false
+			fieldStart, blank, filled = false, false, filled || columns > 1
 		}
 		if len(counts) >= sniffRows {
 			break
@@ -85,7 +87,7 @@ func columnCounts(text string, delimiter rune) (counts []int, decimal bool) {
 			counts = append(counts, columns)
 		}
 	}
-	return counts, others == 0 && (numbers > 0 || texts == 0)
+	return counts, filled && others == 0 && (numbers > 0 || texts == 0)
 }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
