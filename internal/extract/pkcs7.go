@@ -14,6 +14,9 @@ const (
 	authEnvelopedData = "\x06\x0B\x2A\x86\x48\x86\xF7\x0D\x01\x09\x10\x01\x17" // RFC 5083
 )
 
+// ErrEncrypted is the error of a message that is encrypted.
+var ErrEncrypted = taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
+
 // errSealed is the error of a file in an envelope of PKCS #7.
 var errSealed = taskerr.Errorf(taskerr.UnsupportedFormat,
 	"the file is signed or encrypted as a whole (PKCS #7, such as .p7m): open the envelope and upload what is in it")

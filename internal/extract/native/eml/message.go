@@ -128,7 +128,7 @@ func isCode(kind string) bool { return kind == "text/css" || kind == "text/javas
 // sealed handles an encrypted message or part.
 func (w *walker) sealed(depth int) error {
 	if depth == 0 && w.nest == 0 {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
+		return extract.ErrEncrypted
 	}
 	w.files.Missed("a part of the message", "it is encrypted")
 	return nil

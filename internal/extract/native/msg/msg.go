@@ -124,7 +124,7 @@ func (r *reader) message(m object, depth int) error {
 		}
 	}
 	if entity != nil {
-		return r.entity(entity, name, depth)
+		return r.entity(m, entity, name, depth)
 	}
 	if err := r.body(m, depth); err != nil {
 		return err

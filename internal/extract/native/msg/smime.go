@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nested"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // secured returns what was sent of a message of S/MIME ([MS-OXOSMIME]) with a clear signature: a MIME entity, which is its
@@ -26,24 +26,33 @@ func (r *reader) secured(m object) (entity io.Reader, name string, err error) {
 	case bytes.HasPrefix(start, []byte("content-")), bytes.HasPrefix(start, []byte("mime-version:")):
 		return content, o.fileName(), nil
 	case extract.Encrypted(head):
-		return nil, "", taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
+		return nil, "", extract.ErrEncrypted
 	}
 	return nil, "", nil
 }
 
-// entity reads what was sent: an e-mail without the header of one.
-func (r *reader) entity(content io.Reader, name string, depth int) error {
+// entity reads what was sent: an e-mail without the header of one. If that can't be read, or nothing is in it, the message's
+// copy of its text is read.
+func (r *reader) entity(m object, content io.Reader, name string, depth int) error {
 	path, err := r.files.Save(content)
 	if err != nil {
 		return err
 	}
 	src := extract.Source{Path: path, Name: cmp.Or(name, "smime.p7m"), Format: extract.EML}
+	empty := true
 	info, err := r.files.Read(src, 0, func(b extract.Block) error {
+		empty = false
 		b.Level = nested.Below(b, depth)
 		return r.files.Put(b)
 	})
 	if depth == 0 {
 		r.attachments = info.Properties["attachments"]
 	}
-	return err
+	if err == nil && !empty || errors.Is(err, extract.ErrEncrypted) {
+		return err
+	}
+	if err := r.files.Refused(src.Name, err); err != nil {
+		return err
+	}
+	return r.body(m, depth)
 }

@@ -64,3 +64,29 @@ func TestSigned(t *testing.T) {
 		t.Errorf("not of S/MIME: got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestSignedUnread: of a message whose signed entity can't be read, or is empty, the copy of its text is read.
+func TestSignedUnread(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ what, entity, warning string }{
+		{"one that fails", "Content-Type: text/plain\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\nA", "smime.p7m (the header of the message"},
+		{"an empty one", "Content-Type: multipart/signed; boundary=s\r\n\r\n--s--\r\n", "smime.p7m (no text was found"},
+		{
+			"one with an encrypted part", "Content-Type: multipart/signed; boundary=s\r\n\r\n--s\r\n" +
+				"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\r\n\r\nMIAG\r\n--s--\r\n", "it is encrypted",
+		},
+	} {
+		const class, body = "IPM.Note.SMIME.MultipartSigned", head + "Date: 2026-03-03T10:00:00Z\n\nText of S.\n"
+		within := compoundtest.File(join(message("", 32, "Outer"), streams{}.fixed(firstAttachment, 8, nil),
+			sentAt(firstAttachment+"__substg1.0_3701000D/", 24, class, tt.entity)))
+		for _, content := range [][]byte{sent(class, tt.entity), within} {
+			if got := nativetest.Markdown(t, reader(), extract.MSG, content); !strings.HasSuffix(got, "# S\n\n"+body) {
+				t.Errorf("%s: got\n%s", tt.what, got)
+			}
+			doc, err := nativetest.Extract(t, reader(), extract.MSG, content, extract.Limits{})
+			if got := strings.Join(doc.Warnings, "\n"); err != nil || !strings.Contains(got, tt.warning) {
+				t.Errorf("%s: %v, %q", tt.what, err, got)
+			}
+		}
+	}
+}
