@@ -98,6 +98,8 @@ type Within struct {
 	Bytes, Unpacked int64 // of saved files; of zip-based ones, unpacked
 	// Missed records for the outermost document what was not read of a file, and the reason.
 	Missed func(name, reason string)
+	// Warned records for the outermost document a warning about a file that was read.
+	Warned func(name, warning string)
 }
 
 // DefaultLimits suit a worker of 512 MB.

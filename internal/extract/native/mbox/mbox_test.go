@@ -64,6 +64,7 @@ func TestMailboxesOfAnArchive(t *testing.T) {
 	within := &extract.Within{
 		Files: 10, Pages: 10, Messages: 7, Bytes: 1 << 20, Unpacked: 1 << 20,
 		Missed: func(name, reason string) { missed = append(missed, name+": "+reason) },
+		Warned: func(name, warning string) { t.Errorf("%s: %s", name, warning) },
 	}
 	doc, err := nativetest.Extract(t, native.Extractors(nil, nil)[extract.Zip], extract.Zip, content,
 		extract.Limits{Within: within})

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -153,7 +153,7 @@ func (r *Reader) file(path, name string, level int, emit extract.Emit) (isMail b
 
 // Read extracts a saved file with the extractor of its format, within what is left of the limits. At least one is
 // left of each, because a limit of zero means the default. heading is the number of characters of the heading
-// to be emitted before it. What was not read of the file is missed under its name.
+// to be emitted before it. Its pages that were not read are missed under its name, and its warnings are passed on.
 func (r *Reader) Read(src extract.Source, heading int, emit extract.Emit) (extract.Info, error) {
 	name := src.Name
 	dir, err := r.folder()
@@ -182,8 +182,10 @@ func (r *Reader) Read(src extract.Source, heading int, emit extract.Emit) (extra
 		r.Missed(name, fmt.Sprintf("%s of %d pages could not be read by OCR: %s", n, max(info.Pages, 1),
 			info.Properties["unread_reason"]))
 	}
-	if len(info.Warnings) > 0 && err == nil {
-		r.Missed(name, strings.Join(info.Warnings, ", "))
+	if slices.Equal(info.Warnings, []string{extract.NoText}) && err == nil {
+		r.Missed(name, extract.NoText)
+	} else if err == nil {
+		r.warned(name, info.Warnings)
 	}
 	return info, err
 }

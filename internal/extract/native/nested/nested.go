@@ -22,6 +22,7 @@ import (
 const (
 	maxList = 2000 // bytes of the list of unread files
 	maxName = 200  // bytes of a name in it
+	maxWarn = 50   // warnings about files that were read
 )
 
 // MaxMessages is how many messages of mailboxes are read. They don't count as files within the document; what is attached
@@ -52,6 +53,8 @@ type Reader struct {
 	first  string
 	missed int // how many could not be read, or not in full, at any depth; of the outermost document
 	list   strings.Builder
+	warn   []string // about files that were read, at any depth; of the outermost document
+	unsaid int      // more of them
 
 	incomplete bool // Info.Incomplete of a file within the document
 }
@@ -65,7 +68,7 @@ func New(
 	if r.within == nil {
 		r.within = &extract.Within{
 			Files: limits.Files, Pages: limits.Pages, Messages: MaxMessages, Bytes: limits.Bytes, Unpacked: limits.ZipBytes,
-			Missed: r.add,
+			Missed: r.add, Warned: r.addWarning,
 		}
 	} else {
 		r.path = src.Name + "/"
@@ -205,7 +208,25 @@ func (r *Reader) add(name, reason string) {
 	r.list.WriteString(Shorten(name, maxName) + " (" + reason + ")")
 }
 
-// FirstMissed is the first file that was not read, with its reason, or "".
+// warned passes on the warnings about a file that was read.
+func (r *Reader) warned(name string, warnings []string) {
+	name = cmp.Or(extract.CleanName(name), "a message")
+	for _, warning := range warnings {
+		r.first = cmp.Or(r.first, name+" ("+warning+")")
+		r.within.Warned(r.path+name, warning)
+	}
+}
+
+// addWarning records a warning about a file at any depth.
+func (r *Reader) addWarning(name, warning string) {
+	if len(r.warn) >= maxWarn {
+		r.unsaid++
+		return
+	}
+	r.warn = append(r.warn, Shorten(name, maxName)+": "+Shorten(warning, maxList))
+}
+
+// FirstMissed is the first file that was not read, or has a warning, with the reason, or "".
 func (r *Reader) FirstMissed() string { return r.first }
 
 // Succeeded is how many files have text.
@@ -222,7 +243,7 @@ func Shorten(text string, limit int) string {
 	return text[:limit] + "…"
 }
 
-// Finish adds to info what was read, and a warning that names what was not:
+// Finish adds to info what was read, the warnings about it, and one that names what was not:
 //
 //	attachments   how many files are within the document
 func (r *Reader) Finish(info *extract.Info) {
@@ -236,5 +257,9 @@ func (r *Reader) Finish(info *extract.Info) {
 	if r.missed > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d attachments or parts could not be read: %s", r.missed,
 			Shorten(r.list.String(), maxList)))
+	}
+	info.Warnings = append(info.Warnings, r.warn...)
+	if r.unsaid > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d more warnings about files within the document", r.unsaid))
 	}
 }
