@@ -50,7 +50,7 @@ type PDF interface {
 //	ocr_confidence  the engine's mean confidence over their letters, 0-1, e.g. "0.94"
 //	unread_pages    how many pages have no text and could not be read, though there is something on them
 //	unread_list     which, e.g. "3-7,12"; a long list is truncated with "…"
-//	unread_reason   the first reason
+//	unread_reason   the first reason, or that the task had no tokens left, which also names what to do
 //
 // Info.Incomplete reports that a page took too long, the machine was short of memory for it, a service read a part of it, or
 // the task had no tokens left. Info.Warnings counts the pages that another engine read than the configured one.
