@@ -24,7 +24,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"one", []string{"book.xlsx", book}, []string{"book.xlsx: " + warning}},
 		{
-			"one in another archive", []string{"a.zip", string(nativetest.Zip(t, "b/book.xlsx", book)), "x.bin", "\x00\x01\x02", "empty.txt", " "},
+			"one in another archive",
+			[]string{"a.zip", string(nativetest.Zip(t, "b/book.xlsx", book)), "x.bin", "\x00\x01\x02", "empty.txt", " "},
 			[]string{
 				"2 attachments or parts could not be read: x.bin (this kind of file can't be read); empty.txt (" + extract.NoText + ")",
 				"a.zip/b/book.xlsx: " + warning,
