@@ -20,7 +20,8 @@ type deferral struct {
 // deferral. release has to be called when the attempt has ended.
 func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferred *deferral) {
 	t := a.task.Type
-	if wait := e.limits.enter(t, a.spec.Concurrency); wait > 0 {
+	if wait := e.limits.enter(t, a.spec.Concurrency, e.backlogPause(a)); wait > 0 {
+		e.deferred.put(a.task.ID, false, wait)
 		e.throttle.reject()
 		return nil, &deferral{reason: "its type is at its limit of running tasks", wait: wait}
 	}
@@ -33,6 +34,7 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 	return func() {
 		e.breakers.leave(a)
 		e.limits.leave(t)
+		e.deferred.ended(a)
 	}, nil
 }
 

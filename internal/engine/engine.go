@@ -93,6 +93,7 @@ type Engine struct {
 	slots           *slots
 	breakers        *breakers
 	limits          *limits
+	deferred        deferred
 	throttle        *throttle
 	outages         outages
 	begins          *begins
@@ -133,6 +134,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, deps: deps, obs: seen, tally: seen, log: deps.Log,
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log),
+		deferred:      deferred{by: map[string]putBack{}},
 		throttle:      newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
 		queueTroubles: newQueueTroubles(deps.Log), begins: newBegins(), uncommittedJobs: newUncommittedJobs(),
 		watchdog: newWatchdog(), crew: newCrew(), ids: newIDs(), turns: newTurns(), wake: make(chan struct{}, 1),

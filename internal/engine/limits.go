@@ -88,9 +88,9 @@ func (l *limits) of(t task.Type) *limit {
 // enter takes one of the places of a type. When all are taken it returns how long to hide the message: until the
 // messages deferred before it have started. So a long backlog of one type comes back at the rate at which it can be
 // processed, and leaves the queue to other types meanwhile. What would wait for longer than limitLongest comes back earlier,
-// but one after the other: some queues return what was hidden before what is new, so half of what the other slots can receive
-// is left to that. own is the type's own limit; zero: it has none.
-func (l *limits) enter(t task.Type, own int) (wait time.Duration) {
+// but one after the other, within longest: some queues return what was hidden before what is new, so half of what the other
+// slots can receive is left to that. own is the type's own limit; zero: it has none.
+func (l *limits) enter(t task.Type, own int, longest time.Duration) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := l.of(t)
@@ -112,12 +112,17 @@ func (l *limits) enter(t task.Type, own int) (wait time.Duration) {
 		return jittered(max(limit.nextStart.Sub(now), limitShortest))
 	}
 	limit.nextStart = latest
+	if longest <= limitLongest {
+		return jittered(limitLongest)
+	}
 	step := 2 * rejectedMost / time.Duration(max(1, l.most-most))
 	if limit.took > 0 { // short tasks need more: several for each place that becomes free
 		step = min(step, limit.took/time.Duration(4*most))
 	}
-	wait = min(max(limit.lastBack.Sub(now), limitLongest)+step, crowdMost)
-	limit.lastBack = now.Add(wait)
+	wait = min(max(limit.lastBack.Sub(now), limitLongest)+step, longest)
+	if back := now.Add(wait); back.After(limit.lastBack) {
+		limit.lastBack = back
+	}
 	return jittered(wait)
 }
 
