@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -141,32 +140,49 @@ func TestMaxWait(t *testing.T) {
 	})
 }
 
-// TestMaxWaitInABacklog: what a task waits for a slot while the service is up is not the service's: a moment in which it
-// is down fails no task of a long backlog.
+// TestMaxWaitInABacklog: what a task waits for a slot while the service is up is not the service's: moments in which it
+// is down fail no task of a long backlog.
 func TestMaxWaitInABacklog(t *testing.T) {
 	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {
 		up.Store(true)
-		var moment sync.Once
-		began, refused := time.Now(), false
-		w.probes[taskerr.Gateway] = func(context.Context) (err error) {
-			if time.Since(began) > 2*time.Minute {
-				moment.Do(func() { err, refused = errors.New("down"), true })
+		began, refused := time.Now(), 0
+		w.probes[taskerr.Gateway] = func(context.Context) error {
+			if refused < 2 && time.Since(began) > time.Duration(refused+1)*2*time.Minute { // engines run one probe at a time
+				refused++
+				return errors.New("down")
 			}
-			return err
+			return nil
 		}
 		w.startWith(gated{handlerFunc: func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			time.Sleep(11 * time.Second) // virtual; longer than ProbeFirst
 			return done(ctx, c)
 		}})
-		for i := range 60 {
+		for i := range 120 {
 			w.send(w.queues.Normal, fmt.Sprintf(`{"task_id":"t%d","task_type":"test","payload":{},"hints":{"max_wait_seconds":60}}`, i))
 		}
 		w.settled(10 * time.Minute)
-		if !refused {
-			t.Fatal("no probe failed")
+		if refused != 2 {
+			t.Fatalf("%d probes failed, want 2", refused)
 		}
-		for i := range 60 {
+		for i := range 120 {
 			w.expectState(fmt.Sprint("t", i), job.Succeeded, 1)
+		}
+	})
+}
+
+// TestMaxWaitOfRestartedWorkers: the wait of a task ends although no worker lives for that long, as WAIT_MAX_HOURS says.
+func TestMaxWaitOfRestartedWorkers(t *testing.T) {
+	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {
+		w.cfg.WaitMax = 20 * time.Minute
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{},"hints":{"max_wait_seconds":60}}`)
+		for range 60 {
+			w.startWith(gated{handlerFunc: done})
+			w.settled(30 * time.Second)
+			w.shutdown()
+			w.stop = nil
+		}
+		if r := w.row("t1"); r.State != job.Failed || r.Error.Class != string(taskerr.WaitExceeded) {
+			t.Errorf("it is %s: %+v", r.State, r.Error)
 		}
 	})
 }

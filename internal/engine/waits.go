@@ -97,9 +97,11 @@ func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tr
 		wait += rand.N(wait / 2)
 	}
 	waited, most := a.begun.Waited, e.longestWait(a.task)
-	if !tried && a.task.Hints.MaxWait > 0 && a.begun.Attempt == 1 && a.begun.Releases == 0 { // it never ran
-		// It may have waited for a slot before the service went down.
-		waited = max(waited, min(a.onQueue(), e.breakers.of(d).downFor()))
+	neverRan := !tried && a.begun.Attempt == 1 && a.begun.Releases == 0
+	if neverRan && a.task.Hints.MaxWait > 0 && waited < max(most, e.tuning().WaitMax) {
+		// It may have waited for a slot before this outage, and between it and earlier ones. A worker knows of an outage only
+		// since its own start, so all counts once the first wait was that long ago: it ends although workers restart (I11).
+		waited = min(max(waited, a.onQueue()), e.breakers.of(d).downFor())
 	}
 	wait = min(wait, max(most-waited, time.Second))
 	return e.giveBackAtMost(ctx, a, wait, bound{
