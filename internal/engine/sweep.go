@@ -24,6 +24,7 @@ const (
 	DefaultSweepEvery = 5 * time.Minute // Config.SweepEvery
 
 	sweepBatch = 50 // a message may have 1 MiB
+	sweepPages = 20 // of stalled jobs of which none is sent, in a round: each costs a query
 
 	// sweepAgain is the first pause after a sweep that failed; it doubles up to that of the rounds.
 	sweepAgain = 10 * time.Second
@@ -43,11 +44,12 @@ var overdue = store.SweepAges{
 func (e *Engine) sweepLoop(ctx context.Context) {
 	// At the start the messages of many jobs are still on the queue: process those first.
 	revive, ages := false, overdue
+	var from store.Mark // where the next round goes on among the stalled jobs
 	every := cmp.Or(e.cfg.SweepEvery, DefaultSweepEvery)
 	round := time.Now().Add(jittered(every))
 	pauses := retry.Backoff{First: sweepAgain, Max: every, Jitter: 0.1}.Waits()
 	for {
-		due, err := e.sweep(ctx, ages, revive)
+		due, err := e.sweep(ctx, ages, revive, &from)
 		e.StartsAt(due)
 		if ages = overdue; err == nil {
 			pauses.Reset()
@@ -120,9 +122,17 @@ func (e *Engine) awaitSweep(ctx context.Context, round time.Time) error {
 
 // sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others, nor
 // does a queue that takes no message: the next batch has none of its. Nor do jobs that wait for a service, as the next batch
-// has what comes after them. It returns when the next job is due that waits for its time; zero: none is known.
-func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (due time.Time, err error) {
+// has what comes after them; after sweepPages the next round goes on there, at from. It returns when the next job is due that
+// waits for its time; zero: none is known.
+func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool, from *store.Mark) (due time.Time, err error) {
+	pages := 0
+	if revive {
+		pages = sweepPages
+	}
 	for more := true; more; {
+		if pages > 0 {
+			ages.After = *from
+		}
 		found, failed := e.lost(ctx, ages)
 		if failed != nil {
 			return due, errors.Join(err, failed)
@@ -135,15 +145,15 @@ func (e *Engine) sweep(ctx context.Context, ages store.SweepAges, revive bool) (
 		skip := slices.Compact(slices.Sorted(slices.Values(append(refusing, ages.SkipQueues...))))
 		progress := failed == nil && len(refusing) == 0 || len(skip) > len(ages.SkipQueues)
 		ages.SkipQueues, more = skip, progress && len(found.Unsent) == sweepBatch
-		if revive {
-			failed = e.reviveAll(ctx, found.Stalled)
+		if pages > 0 {
+			sent, next, failed := e.revivePage(ctx, found.Stalled, from)
 			err = errors.Join(err, failed)
-			if revive = failed == nil && len(found.Stalled) == sweepBatch; revive {
-				before := ages.After.JobID
-				ages.After = found.Stalled[sweepBatch-1].Mark()
-				revive = ages.After.JobID != before // functions of the version before know no pages
+			if !next {
+				pages = 0
+			} else if !sent {
+				pages--
 			}
-			more = more || revive
+			more = more || pages > 0
 		}
 	}
 	return due, err
@@ -179,13 +189,6 @@ func (e *Engine) sendAllUnsent(ctx context.Context, all []store.Unsent) (refusin
 	return refusing, err
 }
 
-func (e *Engine) reviveAll(ctx context.Context, stalled []store.Stalled) (err error) {
-	for _, s := range stalled {
-		err = errors.Join(err, e.revive(ctx, s))
-	}
-	return err
-}
-
 // sendUnsent reports whether the queue took the message.
 func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, err error) {
 	q, ok := e.queueNamed(u.Queue)
@@ -207,60 +210,6 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, er
 	}
 	e.log.Info("sent the message of a job that was recorded but never sent", "task_id", u.JobID)
 	return true, nil
-}
-
-// revive sends a stalled job's message again, made from its row.
-func (e *Engine) revive(ctx context.Context, s store.Stalled) error {
-	log := e.log.With("task_id", s.Job.ID, "task_type", s.Job.Type, "waits_since", s.Since)
-	if s.WorkerLost {
-		log = log.With("error_class", taskerr.WorkerLost)
-	}
-	again := store.Resend{JobID: s.Job.ID, Fence: s.Fence, Ages: overdue}
-	t, needs, refusal := e.recorded(s)
-	if refusal != nil {
-		log.Error("a job's message is lost and can't be rebuilt; cancel the job, or start a worker that takes it",
-			"error", refusal.Message)
-		_, err := e.deps.Store.Resend(ctx, again) // without a message: postponed
-		return err
-	}
-	if e.breakers.anyDown(t.ID, needs) {
-		return nil // its message waits for the same
-	}
-	text, err := message.Write(ctx, e.deps.Bucket, t)
-	if err != nil {
-		return err
-	}
-	q := e.deps.Queues.For(t.Priority)
-	again.Queue, again.Message = q.Name(), text
-	if recorded, err := e.deps.Store.Resend(ctx, again); err != nil || !recorded {
-		return err // the job moved on, or another worker's sweep was first
-	}
-	if err := e.sendRecorded(ctx, q, s.Job.ID, text, text); err != nil {
-		return err
-	}
-	log.Warn("resent the message of a job that no worker had picked up", "attempts", s.Job.Attempts)
-	return nil
-}
-
-// recorded makes the task of a stalled job, and lists what it needs. The error is why its message would be rejected.
-func (e *Engine) recorded(s store.Stalled) (task.Task, []taskerr.Dependency, *taskerr.Error) {
-	t, err := message.Task(s.Recorded, e.cfg.ClientID)
-	if err != nil {
-		return t, nil, taskerr.Errorf(taskerr.ValidationError, "a message can't be made from its row: %v", err)
-	}
-	t.Hints.Force = false // it would begin another series if the job ended before the message comes
-	h, ok := e.tuning().Handlers[t.Type]
-	if !ok {
-		return t, nil, taskerr.Errorf(taskerr.ValidationError, "this worker does not take tasks of that type")
-	}
-	if s.Fingerprint != "" && task.Fingerprint(t) != s.Fingerprint { // aw_enqueue leaves it to begin
-		return t, nil, taskerr.Errorf(taskerr.ValidationError,
-			"the payload has characters that the database can't store, such as U+0000; send it without them")
-	}
-	if _, err := safely(e.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
-		return t, nil, taskerr.Classify(err)
-	}
-	return t, specOf(h, t).Needs, nil
 }
 
 // errNotTaken reports that a message could not be put on its queue.

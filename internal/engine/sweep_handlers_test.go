@@ -103,3 +103,72 @@ func TestWaitingJobsHoldUpNoLostOne(t *testing.T) {
 		}
 	})
 }
+
+// stubborn is a database that can't record the message of one job.
+type stubborn struct {
+	*storememory.Jobs
+	id        string
+	now, most int // sweeps of a round
+	last      time.Time
+}
+
+func (s *stubborn) Sweep(ctx context.Context, o store.SweepAges, limit int) (store.SweepAnswer, error) {
+	if time.Since(s.last) > time.Minute {
+		s.now = 0
+	}
+	s.now, s.last = s.now+1, time.Now()
+	s.most = max(s.most, s.now)
+	return s.Jobs.Sweep(ctx, o, limit)
+}
+
+func (s *stubborn) Resend(ctx context.Context, r store.Resend) (bool, error) {
+	if r.JobID == s.id {
+		return false, errDown
+	}
+	return s.Jobs.Resend(ctx, r)
+}
+
+// waits records a job that waits for a service, whose message is lost.
+func (w *world) waits(id string) {
+	w.Helper()
+	if _, err := w.store.Release(w.Context(), store.Release{Holder: w.begun(message(id, ""), 3), Waits: true}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// A job whose message can't be sent again does not end a sweep: others may be on later pages.
+func TestFailedRevivalHoldsUpNoOther(t *testing.T) {
+	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {
+		w.jobs = &stubborn{Jobs: w.store, id: "free-stubborn"}
+		w.waits("free-stubborn")
+		time.Sleep(time.Second) // virtual: the others come after it
+		for i := range 60 {
+			w.waits(fmt.Sprint("doc", i))
+		}
+		w.waits("free")
+		w.send(w.queues.Normal, message("doc0", ""))
+		w.startWith(gated{handlerFunc: done})
+		w.settled(20 * time.Minute)
+		w.expectState("free", job.Succeeded, 1)
+	})
+}
+
+// A round looks at a bounded number of jobs that wait for a service, and the next one goes on after them.
+func TestSweepOfManyWaitingJobs(t *testing.T) {
+	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {
+		s := &stubborn{Jobs: w.store}
+		w.jobs = s
+		for i := range 1300 {
+			w.waits(fmt.Sprint("doc", i))
+		}
+		time.Sleep(time.Minute) // virtual
+		w.waits("free")         // behind all of them
+		w.send(w.queues.Normal, message("doc0", ""))
+		w.startWith(gated{handlerFunc: done})
+		w.settled(30 * time.Minute)
+		w.expectState("free", job.Succeeded, 1)
+		if s.most > 22 {
+			t.Errorf("%d sweeps in one round", s.most)
+		}
+	})
+}
