@@ -23,8 +23,10 @@ const (
 	// lookAtLeast keeps a schedule of every second from looking all the time.
 	lookAtLeast = 200 * time.Millisecond
 	batch       = 50 // schedules at a time
-	// leaveFor is for how long a firing that this worker can't do is left to workers that can, of a newer version.
-	leaveFor = 15 * time.Minute
+	// leaveFor is for how long a firing that this worker can't do is left to workers that can, of a newer version. It counts
+	// from when it was due, since workers may live for less; a worker waits leaveAtLeast itself, as maybe none was running.
+	leaveFor     = 15 * time.Minute
+	leaveAtLeast = time.Minute
 )
 
 // errLeft says that a firing is left to other workers.
@@ -96,7 +98,7 @@ func (r *Runner) Run(ctx context.Context) {
 // Look fires what is due, and returns when to look again. A schedule that can't fire does not hold up the others.
 func (r *Runner) Look(ctx context.Context) (wait time.Duration, err error) {
 	asked := time.Now()
-	due, err := r.Store.DueSchedules(ctx, batch)
+	due, err := r.Store.DueSchedules(ctx, batch+len(r.left)) // those that are left stay due, before the others
 	if err != nil {
 		return 0, err
 	}
@@ -180,7 +182,7 @@ func (r *Runner) unfit(ctx context.Context, s store.Schedule, now time.Time, pro
 				"schedule", s.ID, "error", problem, "paused_in", leaveFor)
 		}
 		return errLeft
-	case now.Sub(f.since) < leaveFor:
+	case now.Sub(due) < leaveFor || now.Sub(f.since) < leaveAtLeast:
 		return errLeft
 	}
 	delete(r.left, s.ID)

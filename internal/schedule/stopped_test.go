@@ -3,6 +3,7 @@ package schedule
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -51,7 +52,7 @@ func TestStoppedIsTold(t *testing.T) {
 		Checker: refusing, Store: w, Submit: w, Log: slog.New(slog.DiscardHandler),
 		Observe: func(o Outcome, n int, _ time.Duration) { told[o] += n },
 	}
-	for _, late := range []time.Duration{time.Hour, time.Hour + leaveFor - time.Second, time.Hour + leaveFor} { // it starts late
+	for _, late := range []time.Duration{0, time.Minute, leaveFor - time.Second, leaveFor} {
 		if len(told) > 0 {
 			t.Errorf("told of %v after less than %v", told, leaveFor)
 		}
@@ -63,6 +64,61 @@ func TestStoppedIsTold(t *testing.T) {
 	s, err := w.Schedule(t.Context(), planned.ID)
 	if err != nil || !s.Paused || s.Problem == "" || len(told) != 1 || told[Stopped] != 1 {
 		t.Errorf("%+v, %v, told of %v", s, err, told)
+	}
+}
+
+// TestStoppedByShortLivedWorkers: it is paused although no worker lives for that long, but not by one that has just started.
+func TestStoppedByShortLivedWorkers(t *testing.T) {
+	t.Parallel()
+	w, planned := unfit(t)
+	looks := func(late ...time.Duration) (paused bool) {
+		r := Runner{Checker: refusing, Store: w, Submit: w, Log: slog.New(slog.DiscardHandler)}
+		for _, l := range late {
+			w.now = planned.FiresAt.Add(l)
+			if _, err := r.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := w.Schedule(t.Context(), planned.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Paused
+	}
+	if looks(0, 5*time.Minute) || looks(10*time.Minute, 14*time.Minute) || looks(20*time.Minute, 21*time.Minute-time.Second) {
+		t.Error("it was paused too early")
+	}
+	if !looks(25*time.Minute, 26*time.Minute) {
+		t.Error("it is not paused")
+	}
+}
+
+// TestManyUnfit: more schedules than a look takes, all of which this worker can't fire, hold up none that it can.
+func TestManyUnfit(t *testing.T) {
+	t.Parallel()
+	w, planned := unfit(t)
+	for i := range batch + 10 {
+		s := planned
+		s.ID = fmt.Sprintf("a%02d", i) // before the other
+		if _, err := w.AddSchedule(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	some := Checker{ClientID: unfitClient, Check: func(t task.Task) error {
+		if strings.HasPrefix(t.ID, JobPrefix+"a") {
+			return errors.New("the payload has a member that is not known")
+		}
+		return nil
+	}}
+	r := Runner{Checker: some, Store: w, Submit: w, Log: slog.New(slog.DiscardHandler)}
+	w.now = *planned.FiresAt
+	for range 3 {
+		if _, err := r.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := w.Schedule(t.Context(), planned.ID); err != nil || s.Fired != 1 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

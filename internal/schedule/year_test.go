@@ -66,7 +66,7 @@ func (w *world) dies() error {
 	return errKilled
 }
 
-func (w *world) DueSchedules(ctx context.Context, _ int) (store.DueSchedules, error) {
+func (w *world) DueSchedules(ctx context.Context, limit int) (store.DueSchedules, error) {
 	due := store.DueSchedules{Now: w.now}
 	w.mu.Lock()
 	idle := w.now.Before(w.next)
@@ -92,6 +92,7 @@ func (w *world) DueSchedules(ctx context.Context, _ int) (store.DueSchedules, er
 		w.next = next
 		w.mu.Unlock()
 	}
+	due.Due = due.Due[:min(limit, len(due.Due))]
 	return due, nil
 }
 
