@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,6 +18,8 @@ const (
 	killLease   = 5 * time.Second
 	// maxRecovery bounds the 99th percentile of the time from the last kill of a held task to its end.
 	maxRecovery = killLease + 15*time.Second
+	// killIdle is for how long all tasks have been done when no worker will hold one any more.
+	killIdle = 3 * time.Second
 )
 
 // death is one kill -9 and what the worker held at that moment.
@@ -34,6 +37,7 @@ type killLoop struct {
 	slots  []*slot
 	deaths []death
 	sent   int             // messages
+	fed    atomic.Bool     // all of them, and expected changes no more
 	poison map[string]bool // tasks at which the model fails each time
 }
 
@@ -138,7 +142,7 @@ func (k *killLoop) stopWorkers() {
 }
 
 // killAtRandom kills a worker at random every 0.2-2 s. On a machine where a worker takes longer to start, none of a
-// short period may ever hold a task; then one that does is killed at the end.
+// short period may ever hold a task; then one that does is killed at the end, unless all are done: judge says so.
 func (k *killLoop) killAtRandom(ctx context.Context) error {
 	rnd := seeded(k.o.seed, "kill")
 	for end := time.Now().Add(k.o.duration); time.Now().Before(end); {
@@ -149,9 +153,13 @@ func (k *killLoop) killAtRandom(ctx context.Context) error {
 			return err
 		}
 	}
-	for end := time.Now().Add(k.o.patience(time.Minute)); !k.hit() && time.Now().Before(end); {
+	busy := time.Now()
+	for end := busy.Add(k.o.patience(time.Minute)); !k.hit() && time.Now().Before(end) && time.Since(busy) < killIdle; {
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err
+		}
+		if !k.allDone(ctx) {
+			busy = time.Now()
 		}
 		for _, s := range k.slots {
 			if held, err := k.heldBy(ctx, s.pid()); err != nil || len(held) == 0 {
@@ -163,6 +171,18 @@ func (k *killLoop) killAtRandom(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// allDone reports whether all tasks were sent and are done, but for webhooks.
+func (k *killLoop) allDone(ctx context.Context) bool {
+	if !k.fed.Load() {
+		return false
+	}
+	if left, err := k.undrained(ctx); err == nil && left == "" {
+		return true
+	}
+	only, err := k.onlyWebhooksLeft(ctx)
+	return err == nil && only
 }
 
 // hit reports whether a worker has been killed while it held a task.
@@ -218,6 +238,7 @@ func (k *killLoop) feed(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	k.fed.Store(true)
 	return nil
 }
 
