@@ -27,6 +27,7 @@ const (
 	limitRound    = 5                      // successes in a row that raise it, or as many as the limit
 	limitQuiet    = time.Minute            // without a failure also raises it
 	limitShortest = 2 * time.Second        // for which a message is hidden when its type is at its limit
+	urgentMost    = 5 * time.Minute        // for which a message is hidden that is urgent or has begun
 	limitLongest  = time.Minute            // unless more are deferred than can be received meanwhile
 	limitStep     = 500 * time.Millisecond // per message deferred before it, unless attempts take longer
 )
@@ -50,7 +51,9 @@ type limit struct {
 	took      time.Duration // an attempt, as a moving average
 	nextStart time.Time     // when the last deferred message may begin, by that average
 	lastBack  time.Time     // when the last of those comes back that are hidden for limitLongest and more
-	trouble   *Trouble      // why the last attempt failed; nil: it succeeded
+	// urgentBack is the same for those that are urgent or have begun.
+	urgentBack time.Time
+	trouble    *Trouble // why the last attempt failed; nil: it succeeded
 }
 
 type attemptEnd struct {
@@ -88,7 +91,7 @@ func (l *limits) of(t task.Type) *limit {
 // enter takes one of the places of a type. When all are taken it returns how long to hide the message: until the
 // messages deferred before it have started. So a long backlog of one type comes back at the rate at which it can be
 // processed, and leaves the queue to other types meanwhile. What would wait for longer than limitLongest comes back earlier,
-// but one after the other, within longest: some queues return what was hidden before what is new, so half of what the other
+// but one after the other, within longest, and what is not to wait for more than that within urgentMost: some queues return what was hidden before what is new, so half of what the other
 // slots can receive is left to that. own is the type's own limit; zero: it has none.
 func (l *limits) enter(t task.Type, own int, longest time.Duration) (wait time.Duration) {
 	l.mu.Lock()
@@ -112,16 +115,17 @@ func (l *limits) enter(t task.Type, own int, longest time.Duration) (wait time.D
 		return jittered(max(limit.nextStart.Sub(now), limitShortest))
 	}
 	limit.nextStart = latest
+	back := &limit.lastBack
 	if longest <= limitLongest {
-		return jittered(limitLongest)
+		back, longest = &limit.urgentBack, urgentMost
 	}
 	step := 2 * rejectedMost / time.Duration(max(1, l.most-most))
 	if limit.took > 0 { // short tasks need more: several for each place that becomes free
 		step = min(step, limit.took/time.Duration(4*most))
 	}
-	wait = min(max(limit.lastBack.Sub(now), limitLongest)+step, longest)
-	if back := now.Add(wait); back.After(limit.lastBack) {
-		limit.lastBack = back
+	wait = min(max(back.Sub(now), limitLongest)+step, longest)
+	if at := now.Add(wait); at.After(*back) {
+		*back = at
 	}
 	return jittered(wait)
 }
