@@ -26,7 +26,7 @@ const (
 	// leaveFor is for how long a firing that this worker can't do is left to workers that can, of a newer version. It counts
 	// from when it was due, since workers may live for less; a worker waits leaveAtLeast itself, as maybe none was running.
 	leaveFor     = 15 * time.Minute
-	leaveAtLeast = time.Minute
+	leaveAtLeast = 5 * time.Minute
 )
 
 // errLeft says that a firing is left to other workers.
@@ -179,7 +179,7 @@ func (r *Runner) unfit(ctx context.Context, s store.Schedule, now time.Time, pro
 		r.left[s.ID] = leftFiring{updated: s.UpdatedAt, due: due, since: now}
 		if !known {
 			r.Log.Warn("this worker can't fire a schedule, and leaves it to workers of a newer version; if none fires it, it is paused",
-				"schedule", s.ID, "error", problem, "paused_in", leaveFor)
+				"schedule", s.ID, "error", problem, "paused_in", max(leaveFor-now.Sub(due), leaveAtLeast))
 		}
 		return errLeft
 	case now.Sub(due) < leaveFor || now.Sub(f.since) < leaveAtLeast:

@@ -85,10 +85,10 @@ func TestStoppedByShortLivedWorkers(t *testing.T) {
 		}
 		return s.Paused
 	}
-	if looks(0, 5*time.Minute) || looks(10*time.Minute, 14*time.Minute) || looks(20*time.Minute, 21*time.Minute-time.Second) {
+	if looks(0, 5*time.Minute) || looks(10*time.Minute, 14*time.Minute) || looks(20*time.Minute, 20*time.Minute+leaveAtLeast-time.Second) {
 		t.Error("it was paused too early")
 	}
-	if !looks(25*time.Minute, 26*time.Minute) {
+	if !looks(30*time.Minute, 30*time.Minute+leaveAtLeast) {
 		t.Error("it is not paused")
 	}
 }
