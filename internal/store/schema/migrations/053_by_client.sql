@@ -17,6 +17,9 @@ begin
       and x.indrelid in ('{{ .schema }}.jobs'::regclass, '{{ .schema }}.agent_runs'::regclass,
         '{{ .schema }}.cognee_documents'::regclass)
   loop
+    if exists (select from pg_stat_progress_create_index b where b.index_relid = v_index) then
+      raise exception 'the index % is being built: run migrate again when it is done', v_index;
+    end if;
     execute format('drop index %s', v_index);
   end loop;
 end $$;
