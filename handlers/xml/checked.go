@@ -155,7 +155,8 @@ func (w *work) text(ctx context.Context) (document, error) {
 }
 
 // part looks whether the document was read as it should be. If it lacks something, another attempt may read all of it; the
-// last one checks what there is, as does one that may use no more tokens to read pages. A check of a part, or of what another extractor read as a service was down, is not kept.
+// last one checks what there is, as does one that may use no more tokens to read pages. A check of a part, or of what
+// another extractor read as a service was down, is not kept.
 func (w *work) part(ctx context.Context, info extract.Info) error {
 	if !info.Incomplete && !info.Fallback {
 		return nil
