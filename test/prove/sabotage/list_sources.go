@@ -35,7 +35,7 @@ func ofTheSources() []Sabotage {
 		},
 		{
 			Name: "forced-jobs-submit-nothing", Breaks: []string{"I1"}, Dir: functions, Func: "aw_child_id",
-			Old: "jsonb_build_array(j.id, j.series, thing, version)", New: "jsonb_build_array(j.id, thing, version)",
+			Old: "jsonb_build_array(id, series, thing, version)", New: "jsonb_build_array(id, thing, version)",
 			Suites: onPostgres, Tests: cases("children of a job"),
 		},
 		{
