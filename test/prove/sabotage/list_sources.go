@@ -34,7 +34,7 @@ func ofTheSources() []Sabotage {
 			Suites: onPostgres, Tests: cases("children of a job"),
 		},
 		{
-			Name: "forced-jobs-submit-nothing", Breaks: []string{"I1"}, Dir: functions, Func: "aw_child_id",
+			Name: "forced-jobs-submit-nothing", Breaks: []string{"I1"}, Dir: functions, Func: "aw_child_id_in",
 			Old: "jsonb_build_array(id, series, thing, version)", New: "jsonb_build_array(id, thing, version)",
 			Suites: onPostgres, Tests: cases("children of a job"),
 		},

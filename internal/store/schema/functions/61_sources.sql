@@ -44,15 +44,15 @@ begin
     order by d.updated_at desc limit 1));
 end $$;
 
--- aw_child_id is the id of the job that a job submits for a thing at a version: the same in each of its attempts, and
--- another one in its next series.
-create or replace function {{ .schema }}.aw_child_id(id text, series integer, thing text, version text) returns text
+-- aw_child_id_in is the id of the job that a job submits for a thing at a version: the same in each of its attempts, and
+-- another one in its next series. aw_child_id is that of its series now.
+create or replace function {{ .schema }}.aw_child_id_in(id text, series integer, thing text, version text) returns text
 language sql immutable
 return left(id, 90) || '.' || md5(jsonb_build_array(id, series, thing, version)::text);
 
 create or replace function {{ .schema }}.aw_child_id(j {{ .schema }}.jobs, thing text, version text) returns text
 language sql immutable
-return {{ .schema }}.aw_child_id(j.id, j.series, thing, version);
+return {{ .schema }}.aw_child_id_in(j.id, j.series, thing, version);
 
 -- aw_child is what is known of the job that j submits for a thing: its id; whether it is submitted; and its queue and
 -- message, if that was not sent.
@@ -103,7 +103,7 @@ begin
       join {{ .schema }}.jobs f on f.client_id = l.client_id and f.id = l.job_id
       join given x on x.name = {{ .schema }}.aw_payload_blob(f.payload) and x.modified_at + interval '1 minute' < f.created_at
         and coalesce((select exists (select from generate_series(0, o.series) n
-            where f.id = {{ .schema }}.aw_child_id(o.id, n, x.name, x.etag)) from {{ .schema }}.jobs o
+            where f.id = {{ .schema }}.aw_child_id_in(o.id, n, x.name, x.etag)) from {{ .schema }}.jobs o
           where o.client_id = f.client_id and o.id = f.parent_job_id), true)
       where l.client_id = j.client_id and l.reason in ('permanent', 'timeout', 'worker_lost', 'exhausted')
         and l.series is not null and l.replayed_at is null
