@@ -108,7 +108,7 @@ func (c *Caller) Cancel(ctx context.Context, id string) (Job, error) {
 // Retry queues a failed job again, with all its attempts. It refuses one whose dead letter was replayed.
 func (c *Caller) Retry(ctx context.Context, id string) (Job, error) {
 	return jobIn(within(ctx, c, "retry-job", &JobInput{id}, func(ctx context.Context, in *JobInput) (*accepted, error) {
-		return c.api.retryAs(ctx, in.ID, replay.Retrying{Anew: true})
+		return c.api.retryAs(ctx, in.ID, replay.Retrying{ResetAttempts: true})
 	}))
 }
 

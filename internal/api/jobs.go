@@ -107,12 +107,12 @@ func (a *API) cancel(ctx context.Context, in *JobInput) (*accepted, error) {
 
 type retryInput struct {
 	JobInput
-	Anew  bool `query:"anew" doc:"The attempts begin again: also of a job that used all of them."`
-	Force bool `query:"force" doc:"The attempts begin again, even if its dead letter was replayed as another job."`
+	ResetAttempts bool `query:"resetAttempts" doc:"Reset the attempts, also of a job that has used all of them."`
+	Force         bool `query:"force" doc:"Reset the attempts, even if its dead letter was replayed as another job."`
 }
 
 func (a *API) retry(ctx context.Context, in *retryInput) (*accepted, error) {
-	return a.retryAs(ctx, in.ID, replay.Retrying{Anew: in.Anew, Force: in.Force})
+	return a.retryAs(ctx, in.ID, replay.Retrying{ResetAttempts: in.ResetAttempts, Force: in.Force})
 }
 
 func (a *API) retryAs(ctx context.Context, id string, how replay.Retrying) (*accepted, error) {
@@ -127,6 +127,6 @@ func (a *API) retryAs(ctx context.Context, id string, how replay.Retrying) (*acc
 		a.removeCopies(ctx, letter)
 	}
 	a.startsAt(j.RunAt)
-	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "anew", how.Anew, "force", how.Force)
+	a.audit(ctx, "queued a failed job again", "task_id", j.ID, "reset_attempts", how.ResetAttempts, "force", how.Force)
 	return &accepted{"/v1/jobs/" + j.ID, jobOf(j)}, nil
 }

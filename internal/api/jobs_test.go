@@ -92,10 +92,10 @@ func TestCancelAndRetry(t *testing.T) {
 	b.failJob(b.begun(id))
 	b.want(retry(""), http.StatusAccepted, "")
 	b.failJob(b.begun(id))
-	if r := b.want(retry(""), http.StatusConflict, "ATTEMPTS_EXHAUSTED"); !strings.Contains(r.text, "anew=true") {
+	if r := b.want(retry(""), http.StatusConflict, "ATTEMPTS_EXHAUSTED"); !strings.Contains(r.text, "resetAttempts=true") {
 		t.Errorf("no attempt left: %s", r.text)
 	}
-	if r := b.want(retry("?anew=true"), http.StatusAccepted, ""); !strings.Contains(r.text, `"attempts":0`) {
+	if r := b.want(retry("?resetAttempts=true"), http.StatusAccepted, ""); !strings.Contains(r.text, `"attempts":0`) {
 		t.Errorf("with new attempts: %s", r.text)
 	}
 	h = b.begun(id)
@@ -105,7 +105,7 @@ func TestCancelAndRetry(t *testing.T) {
 		t.Fatalf("dead letters: %s", r.text)
 	}
 	b.want(b.ask("POST", "/v1/dead-letters/"+letters.Items[0].ID+"/replay", ""), http.StatusAccepted, "")
-	b.want(retry("?anew=true"), http.StatusConflict, "ALREADY_REPLAYED") // another job does its task
+	b.want(retry("?resetAttempts=true"), http.StatusConflict, "ALREADY_REPLAYED") // another job does its task
 	b.want(retry("?force=true"), http.StatusAccepted, "")
 	b.complete(b.begun(id))
 	if r := b.ask("GET", "/v1/jobs/"+id, ""); r.field("resultRef") != "/v1/documents/d1" || r.field("status") != "succeeded" {

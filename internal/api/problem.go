@@ -158,7 +158,7 @@ var refusals = []struct {
 		"wait for it, or cancel the job: that also stops the run that is under way"},
 	{store.ErrTerminal, http.StatusConflict, "ALREADY_TERMINAL", "the job has ended"},
 	{store.ErrNotFailed, http.StatusConflict, "NOT_FAILED", "only a failed job can be retried"},
-	{store.ErrExhausted, http.StatusConflict, "ATTEMPTS_EXHAUSTED", "the job has no attempt left; anew=true resets them"},
+	{store.ErrExhausted, http.StatusConflict, "ATTEMPTS_EXHAUSTED", "the job has no attempt left; resetAttempts=true resets them"},
 	{store.ErrReplayed, http.StatusConflict, "ALREADY_REPLAYED", "it was replayed before; force=true replays it again"},
 	{store.ErrDelivered, http.StatusConflict, "ALREADY_DELIVERED", "the webhook was delivered; force=true sends it again"},
 	{store.ErrScheduleExists, http.StatusConflict, "SCHEDULE_EXISTS", "there is a schedule with this id; change it, or choose another id"},

@@ -198,18 +198,18 @@ func TestJobsRetry(t *testing.T) {
 	d.command("dlq", "replay", "--job", "a", "--replayed", "yes").want(t, exitFailed, "was replayed at",
 		"as job a, which is pending")
 
-	// Every attempt used: only with --anew. The dead letter is gone by then: the row makes the message.
+	// Every attempt used: only with --reset-attempts. The dead letter is gone by then: the row makes the message.
 	d.fail("a", report)
 	d.command("jobs", "retry", "a").want(t, exitOK, "2 of 3")
 	id := d.fail("a", report)
-	d.command("jobs", "retry", "a").want(t, exitFailed, "has used 3 of 3 attempts", "jobs retry --anew")
+	d.command("jobs", "retry", "a").want(t, exitFailed, "has used 3 of 3 attempts", "jobs retry --reset-attempts")
 	d.messages(d.Queues.Normal)
 	d.command("dlq", "purge", id, "--yes").want(t, exitOK, "1 of 1 removed")
 	var jobs []store.Job
-	anew := d.command("jobs", "retry", "a", "--anew", "-o", "json")
-	if err := json.Unmarshal([]byte(anew.out), &jobs); err != nil || len(jobs) != 1 || jobs[0].Attempts != 0 ||
+	reset := d.command("jobs", "retry", "a", "--reset-attempts", "-o", "json")
+	if err := json.Unmarshal([]byte(reset.out), &jobs); err != nil || len(jobs) != 1 || jobs[0].Attempts != 0 ||
 		jobs[0].Status != "pending" {
-		t.Errorf("%v: %+v", err, anew)
+		t.Errorf("%v: %+v", err, reset)
 	}
 	if sent := d.messages(d.Queues.Normal); len(sent) != 1 || sent[0].ID != "a" ||
 		sent[0].WebhookURL != "https://hook.example/a" {

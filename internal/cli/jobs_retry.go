@@ -20,9 +20,9 @@ func (p *program) newJobsRetryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry ID...", Short: "Queue failed jobs again, under the same ids",
 		Long: `retry queues failed jobs again, each under its own id. Earlier attempts count: a job that used all of
-them is refused, unless --anew resets them. So is one whose dead letter was replayed as another job, unless
---force resets the attempts and retries it. A refused job is an error, and the other jobs are still retried. To
-repeat the task as a new job, or with a fixed message, see async-worker dlq replay.`,
+them is refused, unless --reset-attempts is given. So is one whose dead letter was replayed as another job,
+unless --force resets the attempts and retries it. A refused job is an error, and the other jobs are still
+retried. To repeat the task as a new job, or with a fixed message, see async-worker dlq replay.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {
@@ -50,7 +50,7 @@ repeat the task as a new job, or with a fixed message, see async-worker dlq repl
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&how.Anew, "anew", false, "reset the attempts")
+	cmd.Flags().BoolVar(&how.ResetAttempts, "reset-attempts", false, "reset the attempts")
 	cmd.Flags().BoolVar(&how.Force, "force", false, "reset the attempts, and retry a job that was replayed")
 	cmd.Flags().BoolVar(&rowsOnly, "rows-only", false, "leave the copies of its dead letter on the dead-letter queue")
 	addOutput(cmd, &out)

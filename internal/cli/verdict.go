@@ -159,7 +159,7 @@ func knownErrors() []knownError {
 		}},
 		{store.ErrReplayed, verdict{exitFailed, "look at that job with async-worker jobs get; to repeat the task " +
 			"anyway: dlq replay --again, or jobs retry --force"}},
-		{store.ErrExhausted, verdict{exitFailed, "to reset its attempts: async-worker jobs retry --anew"}},
+		{store.ErrExhausted, verdict{exitFailed, "to reset its attempts: async-worker jobs retry --reset-attempts"}},
 		{store.ErrNotFailed, verdict{
 			exitFailed,
 			"async-worker jobs get shows its state; to repeat a finished task, enqueue it with --force",

@@ -15,7 +15,8 @@ const (
 	deferredFor = time.Hour
 )
 
-// deferred are the messages that this worker has put back, by the ids of their jobs.
+// deferred are the messages that this worker has put back at the limit of their type, or after an attempt, by the ids of their
+// jobs.
 type deferred struct {
 	mu    sync.Mutex
 	by    map[string]putBack
@@ -67,11 +68,11 @@ func (d *deferred) ended(a *attempt) {
 // and what expires needs its row before (I1).
 func (e *Engine) backlogPause(a *attempt) time.Duration {
 	if e.priorityOf(a.queue.Name()) == task.PriorityHigh || e.deferred.begun(a) {
-		return limitLongest
+		return urgentMost
 	}
 	most := backlogMost
 	if expires := a.msg.ExpiresAt; !expires.IsZero() {
 		most = min(most, time.Until(expires)-expiryMargin)
 	}
-	return max(most, limitLongest)
+	return max(most, urgentMost)
 }

@@ -91,7 +91,7 @@ func (l *limits) of(t task.Type) *limit {
 // enter takes one of the places of a type. When all are taken it returns how long to hide the message: until the
 // messages deferred before it have started. So a long backlog of one type comes back at the rate at which it can be
 // processed, and leaves the queue to other types meanwhile. What would wait for longer than limitLongest comes back earlier,
-// but one after the other, within longest, and what is not to wait for more than that within urgentMost: some queues return what was hidden before what is new, so half of what the other
+// but one after the other, within longest: some queues return what was hidden before what is new, so half of what the other
 // slots can receive is left to that. own is the type's own limit; zero: it has none.
 func (l *limits) enter(t task.Type, own int, longest time.Duration) (wait time.Duration) {
 	l.mu.Lock()
@@ -116,8 +116,8 @@ func (l *limits) enter(t task.Type, own int, longest time.Duration) (wait time.D
 	}
 	limit.nextStart = latest
 	back := &limit.lastBack
-	if longest <= limitLongest {
-		back, longest = &limit.urgentBack, urgentMost
+	if longest <= urgentMost {
+		back = &limit.urgentBack
 	}
 	step := 2 * rejectedMost / time.Duration(max(1, l.most-most))
 	if limit.took > 0 { // short tasks need more: several for each place that becomes free

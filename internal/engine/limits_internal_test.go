@@ -22,10 +22,10 @@ func TestUrgentBacklogIsSpread(t *testing.T) {
 		for range 3000 {
 			longest = max(longest, l.enter(task.Ingest, 1, backlogMost))
 		}
-		first := l.enter(task.Ingest, 1, limitLongest)
+		first := l.enter(task.Ingest, 1, urgentMost)
 		last := first
 		for range 3000 {
-			last = max(last, l.enter(task.Ingest, 1, limitLongest))
+			last = max(last, l.enter(task.Ingest, 1, urgentMost))
 		}
 		if longest <= urgentMost || first > 2*limitLongest || last < urgentMost/2 || last > 2*urgentMost {
 			t.Errorf("the backlog is hidden for up to %v, the first urgent one for %v, the last for %v", longest, first, last)

@@ -118,10 +118,10 @@ func (r Replayer) Replay(ctx context.Context, id string, o Options) (Outcome, er
 	}
 }
 
-// Retrying says how a job is retried. The attempts count on from where they were, unless Anew or Force is set.
+// Retrying says how a job is retried. The attempts count on from where they were, unless ResetAttempts or Force is set.
 type Retrying struct {
-	Anew  bool // the attempts begin again
-	Force bool // they do, even if the job's dead letter was replayed as another job
+	ResetAttempts bool // the attempts begin again
+	Force         bool // they do, even if the job's dead letter was replayed as another job
 }
 
 // Retry queues a failed job again, under its own id. A message whose run_at is still to come is sent then. The answer
@@ -136,7 +136,7 @@ func (r Replayer) Retry(ctx context.Context, jobID, by string, how Retrying) (j 
 		return plan.Job, "", err
 	}
 	s := r.submissionOf(t, text)
-	j, err = r.Store.Requeue(ctx, store.Requeue{Submission: s, Anew: how.Anew, Force: how.Force, By: by})
+	j, err = r.Store.Requeue(ctx, store.Requeue{Submission: s, ResetAttempts: how.ResetAttempts, Force: how.Force, By: by})
 	if err != nil {
 		return plan.Job, "", fmt.Errorf("queue job %s again: %w", jobID, err)
 	}

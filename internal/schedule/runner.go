@@ -117,6 +117,8 @@ func (r *Runner) Look(ctx context.Context) (wait time.Duration, err error) {
 		}
 	}
 	switch {
+	case wait > 0 && due.Next > 0:
+		return max(lookAtLeast, min(wait, due.Next)), nil
 	case wait > 0:
 		return wait, nil
 	case len(due.Due) > 0:
@@ -162,12 +164,12 @@ func (r *Runner) fire(ctx context.Context, s store.Schedule, now time.Time) erro
 // unfit leaves a firing that this worker can't do, because the schedule was written by a newer version or without us, to
 // workers that can. Once none of them has done it for leaveFor, the schedule is paused.
 func (r *Runner) unfit(ctx context.Context, s store.Schedule, now time.Time, problem error) error {
-	due := s.UpdatedAt
+	due := s.UpdatedAt // it is to be planned
 	switch {
-	case len(s.Owed) > 0:
-		due = s.Owed[0]
-	case s.NextAt != nil:
+	case s.NextAt != nil && !s.NextAt.After(now):
 		due = *s.NextAt
+	case s.NextAt != nil && len(s.Owed) > 0: // others fire what is due, and it owes this for as long as its last job runs
+		due = s.Owed[0]
 	}
 	f, known := r.left[s.ID]
 	known = known && f.updated.Equal(s.UpdatedAt)
@@ -185,10 +187,13 @@ func (r *Runner) unfit(ctx context.Context, s store.Schedule, now time.Time, pro
 	case now.Sub(due) < leaveFor || now.Sub(f.since) < leaveAtLeast:
 		return errLeft
 	}
+	if err := r.Store.StopSchedule(ctx, s, problem.Error()); err != nil {
+		return err
+	}
 	delete(r.left, s.ID)
 	r.Log.Error("a schedule is paused, because it can't fire; mend it, and resume it", "schedule", s.ID, "error", problem)
 	r.tell(Stopped, 1, 0)
-	return r.Store.StopSchedule(ctx, s, problem.Error())
+	return nil
 }
 
 // makeUp fires what a schedule owes, as long as its last job lets it.

@@ -93,6 +93,22 @@ func TestStoppedByShortLivedWorkers(t *testing.T) {
 	}
 }
 
+// TestUnfitWithADebt: a schedule that owes a firing for as long as its last job runs, while newer workers fire what is due, is
+// not paused by an older one.
+func TestUnfitWithADebt(t *testing.T) {
+	t.Parallel()
+	w, s := unfit(t)
+	r := Runner{Checker: refusing, Store: w, Submit: w, Log: slog.New(slog.DiscardHandler)}
+	s.Owed = []time.Time{w.now.Add(-time.Hour)}
+	for range 3 {
+		s.NextAt = new(w.now)
+		if err := r.unfit(t.Context(), s, w.now, errors.New("the payload has a member that is not known")); !errors.Is(err, errLeft) {
+			t.Errorf("it is not left: %v", err)
+		}
+		w.now = w.now.Add(2 * leaveAtLeast)
+	}
+}
+
 // TestManyUnfit: more schedules than a look takes, all of which this worker can't fire, hold up none that it can.
 func TestManyUnfit(t *testing.T) {
 	t.Parallel()

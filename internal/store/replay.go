@@ -75,9 +75,9 @@ type RequeuePlan struct {
 // Requeue is a failed job to be queued again. Submission.JobID is its id.
 type Requeue struct {
 	Submission
-	Anew  bool   `json:"anew,omitempty"`  // reset the attempts
-	Force bool   `json:"force,omitempty"` // reset the attempts, and ignore that the dead letter was replayed
-	By    string `json:"by"`
+	ResetAttempts bool   `json:"anew,omitempty"`
+	Force         bool   `json:"force,omitempty"` // reset the attempts, and ignore that the dead letter was replayed
+	By            string `json:"by"`
 }
 
 // DeadLetterCursor is a place in a listing.

@@ -147,8 +147,8 @@ func testRequeue(t *testing.T, b *bench) {
 		}
 	}
 	n := message(func(n *store.Begin) { n.JobID = m.JobID })
-	if j, err = b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Anew = true })); err != nil || j.Attempts != 0 {
-		t.Errorf("anew: %+v, %v", j, err)
+	if j, err = b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.ResetAttempts = true })); err != nil || j.Attempts != 0 {
+		t.Errorf("with its attempts reset: %+v, %v", j, err)
 	}
 	b.fail(holder(n, b.begin(n, store.Run)), n)
 	if j, err = b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); err != nil ||

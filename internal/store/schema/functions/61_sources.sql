@@ -102,9 +102,8 @@ begin
       from {{ .schema }}.dead_letters l
       join {{ .schema }}.jobs f on f.client_id = l.client_id and f.id = l.job_id
       join given x on x.name = {{ .schema }}.aw_payload_blob(f.payload) and x.modified_at + interval '1 minute' < f.created_at
-        and coalesce((select exists (select from generate_series(0, o.series) n
-            where f.id = {{ .schema }}.aw_child_id_in(o.id, n, x.name, x.etag)) from {{ .schema }}.jobs o
-          where o.client_id = f.client_id and o.id = f.parent_job_id), true)
+        and not exists (select from {{ .schema }}.jobs o where o.client_id = f.client_id and o.id = f.parent_job_id
+          and f.id <> all (array(select {{ .schema }}.aw_child_id_in(o.id, n, x.name, x.etag) from generate_series(0, o.series) n)))
       where l.client_id = j.client_id and l.reason in ('permanent', 'timeout', 'worker_lost', 'exhausted')
         and l.series is not null and l.replayed_at is null
         and f.type = 'ingest' and f.payload ->> 'document_set' = v_set and not f.payload ? 'delete'

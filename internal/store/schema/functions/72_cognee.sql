@@ -165,8 +165,8 @@ begin
       and greatest(s.next_attempt_at, s.lease_expires_at,
                    case when s.state = 'idle' then s.changed_at + v_quiet end) > v_now) x;
   if t.down_since is not null and v_next is null and v_documents = '[]' and v_datasets = '[]' then
-    update {{ .schema }}.cognee_targets x set failing = '{}', down_since = null, probe_at = null, last_error = null
-    where x.client_id = v_client returning x.* into t;
+    perform {{ .schema }}.aw_cognee_health(v_client, '', '{"health": "up"}');
+    t.down_since := null;
   end if;
   return jsonb_build_object('documents', v_documents, 'datasets', v_datasets, 'down', t.down_since is not null,
     'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms_until(v_next) end);
