@@ -35,7 +35,7 @@ type Spec struct {
 	Policy job.Policy
 	// Needs are the services that tasks of the type need: none starts while the circuit breaker of one is open.
 	Needs []taskerr.Dependency
-	// Payload is a struct whose json tags name the members of a payload that are read, at its first level; nil: not told.
+	// Payload is a struct whose json tags name the members of a payload that are read, at its first level; nil: unknown, and none is checked.
 	Payload reflect.Type
 	// Concurrency is how many tasks of the type run at a time in one worker; zero: as many as there are slots.
 	Concurrency int

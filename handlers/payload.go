@@ -132,15 +132,19 @@ func CheckSource(filename, name *string, uri string) (source.Place, error) {
 	return place, nil
 }
 
-// MaxIndexed is how many bytes of a document's name and its set the database can find a row by: a row of a B-tree has at most
-// 2704, and those of documents, summaries and derived contents hold a client and a version or time, too.
+// MaxIndexed is the most bytes of a filename and a document_set together that fit into an entry of the database's indexes: one
+// of a B-tree has at most 2704, and a client and a version or time are in it, too.
 const MaxIndexed = 2650
 
-// CheckIndexed refuses a name that the database can't find a row by, before anything is paid for; set may be empty.
+// CheckIndexed refuses a filename that doesn't fit into an index, before anything is paid for; set may be empty.
 func CheckIndexed(filename, set string) error {
 	if n := len(filename) + len(set); n > MaxIndexed {
-		return Invalid("payload.filename", "is too long: in UTF-8 it has %d bytes, with its document_set, and may have %d; "+
-			"give the document a shorter filename, and name its blob in payload.blob", n, MaxIndexed)
+		with := ""
+		if set != "" {
+			with = ", with its document_set"
+		}
+		return Invalid("payload.filename", "is too long: in UTF-8 it has %d bytes%s, and may have %d; "+
+			"give the document a shorter filename, and name its blob in payload.blob", n, with, MaxIndexed)
 	}
 	return nil
 }

@@ -66,7 +66,8 @@ type Deps struct {
 	Log          *slog.Logger
 }
 
-// DefaultHighWatermark is the depth of the queues, in messages, above which no job is accepted.
+// DefaultHighWatermark is the depth of the queues, in messages, above which no job is accepted, and how many jobs may wait for
+// their runAt.
 const DefaultHighWatermark = 10_000
 
 // DefaultMaxBlob is the largest document, in bytes.

@@ -72,7 +72,9 @@ func (d *opening) container(cfg config.Config) {
 		}
 		return b, nil
 	}
-	if worker, err := d.o.Load(config.Tenant | config.Blob | config.Worker); err == nil {
+	if worker, err := d.o.Load(config.Tenant | config.Blob | config.Worker); err != nil {
+		d.worker.NoSign = "the settings for it are wrong"
+	} else {
 		d.worker.Sign = worker.ExportURL
 	}
 	if cfg.BlobBackend == config.BlobDir && d.o.CacheDir != "" {

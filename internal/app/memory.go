@@ -29,7 +29,7 @@ func groupLimit(self, mount string) (least doctor.MemoryLimit) {
 			for _, file := range []string{"memory.high", "memory.max"} {
 				path := filepath.Join(mount, group, file)
 				value, _ := os.ReadFile(path) // the root has none
-				least = least.Or(strings.TrimSpace(string(value)), path)
+				least = least.Lower(strings.TrimSpace(string(value)), path)
 			}
 			if group == "/" {
 				return least
@@ -43,7 +43,7 @@ func groupLimit(self, mount string) (least doctor.MemoryLimit) {
 func unitLimit(shown, unit string) (least doctor.MemoryLimit) {
 	for line := range strings.Lines(shown) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		least = least.Or(value, name+"= of "+unit)
+		least = least.Lower(value, name+"= of "+unit)
 	}
 	return least
 }

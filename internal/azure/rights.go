@@ -53,7 +53,7 @@ var (
 	}
 	BlobDelete = Right{
 		Blob, "delete derived documents, when a task asks to purge them, and old messages that were too large for a queue",
-		"blobServices/containers/blobs/delete", true, "d", "everything but tasks that purge works without it",
+		"blobServices/containers/blobs/delete", true, "d", "everything but tasks that purge and the removal of old messages works without it",
 	}
 	BlobSign = Right{
 		Blob, "sign addresses of exported files, and to upload to", "blobServices/generateUserDelegationKey/action", false, "",

@@ -39,8 +39,7 @@ type Config struct {
 	// ModelConcurrency (MODEL_CONCURRENCY) is how many requests to an account of a model service are in flight at a
 	// time, 2-256. Default 8.
 	ModelConcurrency int
-	// MaxTaskTokens (MAX_TASK_TOKENS) is the most tokens of the chat model that one task may use. Default
-	// 500000.
+	// MaxTaskTokens (MAX_TASK_TOKENS) is the most tokens of the chat model that one task may use. Default 500000.
 	MaxTaskTokens int
 	// SummarizeConcurrency (SUMMARIZE_CONCURRENCY) is how many calls of the chat model one summary makes at a time,
 	// 1-64. Default 4.

@@ -84,7 +84,7 @@ func Checks() []Check {
 		},
 		{"blob read", Container, "Get Blob, of what was written", nothing, "1 operation"},
 		{
-			"blob delete", Container, "Delete Blob, of what was written; the worker does so only for a task that purges",
+			"blob delete", Container, "Delete Blob, of what was written; the worker does so only for a task that purges, and for old messages",
 			nothing, "1 operation",
 		},
 		{

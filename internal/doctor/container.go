@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -149,7 +150,7 @@ func (w *Worker) signs(ctx context.Context, b Bucket) Result {
 	const check = "blob sign"
 	signer, can := b.(blob.Signer)
 	if w.Sign == 0 || !can {
-		return Result{Check: check, State: Skipped, Seen: "exported files get no address: EXPORT_URL_HOURS is 0"}
+		return Result{Check: check, State: Skipped, Seen: cmp.Or(w.NoSign, "exported files get no address: EXPORT_URL_HOURS is 0")}
 	}
 	err := w.within(ctx, func(ctx context.Context) error {
 		_, err := signer.SignDownload(ctx, ProbeBlob, w.Sign)

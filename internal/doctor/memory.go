@@ -12,8 +12,8 @@ type MemoryLimit struct {
 	Where string // what sets it, e.g. "MemoryHigh= of async-worker@acme.service"; empty: there is no limit
 }
 
-// Or returns the lesser limit of two. value is in bytes; anything but a number is no limit.
-func (l MemoryLimit) Or(value, where string) MemoryLimit {
+// Lower returns the lesser limit of two. value is in bytes; anything but a number is no limit.
+func (l MemoryLimit) Lower(value, where string) MemoryLimit {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil && (l.Where == "" || n < l.Bytes) {
 		return MemoryLimit{n, where}
 	}

@@ -37,6 +37,7 @@ type Worker struct {
 	// Nil: the documents are in Azure, or the worker is this user's.
 	Folder  func(context.Context) (string, error)
 	Sign    time.Duration                         // how long addresses of exported files hold; zero: they have none
+	NoSign  string                                // why Sign is not known
 	Grant   func(r azure.Right, on string) string // how to grant a right of the storage account
 	Store   func(context.Context) (store.Examiner, error)
 	Vectors int    // EMBEDDING_DIMENSIONS

@@ -195,7 +195,7 @@ func (p *Postgres) CreateDatabase(ctx context.Context, name, template string) er
 	if version := conn.PgConn().ParameterStatus("server_version"); strings.HasPrefix(version, "14.") {
 		how = "" // it knows only this one
 	}
-	return onceUnused(func() error {
+	return whenUnused(func() error {
 		_, err := conn.Exec(ctx, fmt.Sprintf("create database %s template %s%s",
 			pgx.Identifier{name}.Sanitize(), pgx.Identifier{template}.Sanitize(), how))
 		return err
@@ -204,14 +204,14 @@ func (p *Postgres) CreateDatabase(ctx context.Context, name, template string) er
 
 // DropDatabase removes a database and throws out whoever is connected to it.
 func (p *Postgres) DropDatabase(ctx context.Context, name string) error {
-	return onceUnused(func() error {
+	return whenUnused(func() error {
 		return p.exec(ctx, fmt.Sprintf("drop database if exists %s with (force)", pgx.Identifier{name}.Sanitize()))
 	})
 }
 
-// onceUnused repeats a statement for up to a minute while somebody is connected to its database. Postgres itself waits 5
+// whenUnused repeats a statement for up to a minute while somebody is connected to its database. Postgres itself waits 5
 // seconds for those that have hung up, or that it throws out.
-func onceUnused(statement func() error) error {
+func whenUnused(statement func() error) error {
 	const objectInUse = "55006"
 	for end := time.Now().Add(time.Minute); ; {
 		err := statement()

@@ -199,7 +199,7 @@ func TestPostgresCrash(t *testing.T) {
 func TestDatabaseInUse(t *testing.T) {
 	t.Parallel()
 	tries := 0
-	if err := onceUnused(func() error {
+	if err := whenUnused(func() error {
 		if tries++; tries < 3 {
 			return fmt.Errorf("create: %w", &pgconn.PgError{Code: "55006"})
 		}
@@ -207,7 +207,7 @@ func TestDatabaseInUse(t *testing.T) {
 	}); err != nil || tries != 3 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
-	if err := onceUnused(func() error { tries++; return &pgconn.PgError{Code: "42P04"} }); err == nil || tries != 4 {
+	if err := whenUnused(func() error { tries++; return &pgconn.PgError{Code: "42P04"} }); err == nil || tries != 4 {
 		t.Errorf("another error: %v after %d tries", err, tries)
 	}
 }
