@@ -3,11 +3,29 @@ package agent_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/search"
 )
+
+// A filter that the database can't hold is the model's mistake, of which it is told.
+func TestSearchForHugeNumber(t *testing.T) {
+	t.Parallel()
+	told := false
+	b := newBench(t, func(n int, q llm.Question) llm.Answer {
+		if n == 1 {
+			return call("search", `{"query":"wind","metadata":{"n":1e999999}}`)
+		}
+		told = told || strings.Contains(fmt.Sprintf("%+v", q.Turns), "can't be searched for")
+		return finish("Nothing.")
+	})
+	b.ask(`{"prompt":"x","document_set":"harbour"}`)
+	if !told {
+		t.Error("the model was not told of its mistake")
+	}
+}
 
 // A model's filter asks for the number that it wrote, and not for the nearest double.
 func TestSearchForNumber(t *testing.T) {
