@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -96,6 +97,9 @@ func (s *Jobs) ReleaseUnanswered(_ context.Context, begins []store.UnansweredBeg
 
 // keyOf is the identity of a message, see aw_message_key.
 func keyOf(s store.Source) string {
+	if strings.HasPrefix(s.MessageID, "outbox:") {
+		return fmt.Sprint(s.MessageID, "@", s.Queue, "@")
+	}
 	return fmt.Sprint(s.MessageID, "@", s.Queue, "@", s.InsertedAt.Unix())
 }
 

@@ -284,6 +284,14 @@ func testSameNumber(t *testing.T, b *bench) {
 		b.begin(forced, store.Done) // a copy of it, which was moved
 	}
 
+	recorded, h := b.run(func(m *store.Begin) {
+		m.Source = store.Source{Queue: "q", MessageID: "outbox:j:1", InsertedAt: time.Now().Add(hour)}
+	})
+	b.complete(h)
+	recorded.Force, recorded.ID = true, uuid.NewString()
+	recorded.Source.InsertedAt = recorded.Source.InsertedAt.Add(time.Second)
+	b.begin(recorded, store.Done) // a copy that a queue took with another clock
+
 	m, _ := b.failed(first)
 	b.duplicate("of another queue", sentAgain(m, func(n *store.Begin) { n.Source.Queue, n.Source.MessageID = "p", "1" }), true, 0)
 }

@@ -13,11 +13,12 @@ return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.a
 
 -- aw_message_key is the identity of a message in the rows of jobs. Its id is not enough: some services number the messages
 -- of each queue from 1, and from 1 again when the queue is made again. The time is of the second, as a moved message has
--- it in milliseconds.
+-- it in milliseconds. The id of a recorded message, of which there may be copies, says when it was recorded; a copy's time may
+-- be that of the queue's clock.
 create or replace function {{ .schema }}.aw_message_key(source jsonb) returns text
 language sql stable
 return nullif(source ->> 'message_id', '') || concat('@', source ->> 'queue', '@',
-  floor(extract(epoch from (source ->> 'inserted_at')::timestamptz)));
+  case when source ->> 'message_id' not like 'outbox:%' then floor(extract(epoch from (source ->> 'inserted_at')::timestamptz)) end);
 
 -- aw_had_message reports whether a message has started a run of a job, or was reported as its duplicate. In the rows of
 -- the version before, ids stand alone.
