@@ -39,10 +39,14 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 }
 
 // putOff hides the message of a deferred attempt. One that waits for a service that is down is looked at again when it
-// has waited for as long as it may, or before its message expires.
+// has waited for as long as it may, or before its message expires. One that waits for a place gets its row before that, too.
 func (e *Engine) putOff(ctx, bounded context.Context, a *attempt, d *deferral) {
 	a.log.Debug("not started", "because", d.reason, "wait", d.wait)
 	if d.down == "" {
+		if a.expiresSoon() && e.deferred.record(a.task.ID) {
+			e.withRow(ctx, a, func() (string, taskerr.Class) { return e.release(ctx, a, d.wait, d.reason) })
+			return
+		}
 		a.putBack(bounded, d.wait)
 		return
 	}

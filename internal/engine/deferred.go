@@ -26,6 +26,7 @@ type deferred struct {
 // putBack is what is known of a message that was put back.
 type putBack struct {
 	begun bool // its task ran, here or on another worker
+	row   bool // this worker has made its job's row, as it expires soon
 	until time.Time
 }
 
@@ -49,7 +50,21 @@ func (d *deferred) put(id string, begun bool, wait time.Duration) {
 		maps.DeleteFunc(d.by, func(_ string, p putBack) bool { return now.After(p.until) })
 		d.swept = now
 	}
-	d.by[id] = putBack{begun: begun || d.by[id].begun, until: now.Add(wait + deferredFor)}
+	last := d.by[id]
+	d.by[id] = putBack{begun: begun || last.begun, row: last.row, until: now.Add(wait + deferredFor)}
+}
+
+// record notes that the row of a deferred message's job is made; false: it is already.
+func (d *deferred) record(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last := d.by[id]
+	if last.row {
+		return false
+	}
+	last.row = true
+	d.by[id] = last
+	return true
 }
 
 // ended is called when an admitted message was settled.

@@ -161,6 +161,12 @@ func (e *Engine) mayWait(a *attempt) time.Duration {
 	return left
 }
 
+// expiresSoon reports whether the message may expire before it is received again. Its job needs a row then, of which a sweep
+// makes another message (I1).
+func (a *attempt) expiresSoon() bool {
+	return !a.msg.ExpiresAt.IsZero() && time.Until(a.msg.ExpiresAt) <= expiryMargin
+}
+
 // onQueue is for how long the message has been on its queue, not counting the time before its task may start.
 func (a *attempt) onQueue() time.Duration {
 	since := a.msg.InsertedAt
@@ -173,13 +179,18 @@ func (a *attempt) onQueue() time.Duration {
 // waitOn handles an outdated message that can't be started: from now on its job's row records how long it waits, so
 // that a job which was never begun also ends (I11).
 func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
+	e.withRow(ctx, a, func() (string, taskerr.Class) { return e.await(ctx, a, d, false) })
+}
+
+// withRow begins the job of a message that can't be started, which makes its row, and gives it back.
+func (e *Engine) withRow(ctx context.Context, a *attempt, giveBack func() (string, taskerr.Class)) {
 	if !e.begin(ctx, a) {
 		return
 	}
 	a.started = time.Now()
 	a.journal = e.newJournal(ctx, a)
 	a.journal.close()
-	outcome, class := e.await(ctx, a, d, false)
+	outcome, class := giveBack()
 	if job.State(outcome).Terminal() {
 		e.obs.Finished(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, JobTook: a.took})
 	}
