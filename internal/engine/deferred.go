@@ -13,6 +13,8 @@ const (
 	backlogMost = 15 * time.Minute
 	// deferredFor is how long after its return a message that did not come is remembered.
 	deferredFor = time.Hour
+	// mostDeferred is how many messages that have not begun are remembered. Of more, those received before count as begun.
+	mostDeferred = 100_000
 )
 
 // deferred are the messages that this worker has put back at the limit of their type, or after an attempt, by the ids of their
@@ -50,7 +52,10 @@ func (d *deferred) put(id string, begun bool, wait time.Duration) {
 		maps.DeleteFunc(d.by, func(_ string, p putBack) bool { return now.After(p.until) })
 		d.swept = now
 	}
-	last := d.by[id]
+	last, known := d.by[id]
+	if !known && !begun && len(d.by) >= mostDeferred {
+		return
+	}
 	d.by[id] = putBack{begun: begun || last.begun, row: last.row, until: now.Add(wait + deferredFor)}
 }
 
@@ -58,12 +63,14 @@ func (d *deferred) put(id string, begun bool, wait time.Duration) {
 func (d *deferred) record(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	last := d.by[id]
+	last, known := d.by[id]
 	if last.row {
 		return false
 	}
-	last.row = true
-	d.by[id] = last
+	if known {
+		last.row = true
+		d.by[id] = last
+	}
 	return true
 }
 

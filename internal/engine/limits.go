@@ -101,11 +101,14 @@ func (l *limits) enter(t task.Type, own int, longest time.Duration) (wait time.D
 	if own > 0 {
 		most = min(most, own)
 	}
+	now := time.Now()
 	if limit.running < most {
 		limit.running++
+		if limit.nextStart.Before(now) { // none was deferred lately: the backlog is gone
+			limit.lastBack, limit.urgentBack = time.Time{}, time.Time{}
+		}
 		return 0
 	}
-	now := time.Now()
 	if limit.nextStart.Before(now) {
 		limit.nextStart = now
 	}
@@ -118,6 +121,9 @@ func (l *limits) enter(t task.Type, own int, longest time.Duration) (wait time.D
 	back := &limit.lastBack
 	if longest <= urgentMost {
 		back = &limit.urgentBack
+	}
+	if limit.now < l.most { // it recovers within minutes, and places must not stay empty for longer
+		longest = min(longest, urgentMost)
 	}
 	step := 2 * rejectedMost / time.Duration(max(1, l.most-most))
 	if limit.took > 0 { // short tasks need more: several for each place that becomes free
