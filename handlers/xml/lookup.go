@@ -52,7 +52,8 @@ func (p page) has(l leaf) bool {
 		return true
 	}
 	if n, err := strconv.ParseFloat(value, 64); err == nil && n > 0 && n < 1 { // 0.19 of a rate is printed as 19 %
-		if bears(numbers, strconv.FormatFloat(n*100, 'f', -1, 64)) {
+		_, fraction, _ := strings.Cut(value, ".")
+		if bears(numbers, strconv.FormatFloat(n*100, 'f', max(len(fraction)-2, 0), 64)) { // 0.07 times 100 is more than 7
 			return true
 		}
 	}

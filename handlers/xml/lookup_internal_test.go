@@ -21,6 +21,11 @@ func TestLookup(t *testing.T) {
 		{"Total 1000.00", "1e3", true, true},
 		{"Row 9, 3 pieces", "9e3", true, false},
 		{"VAT 19 %", "0.19", true, true},
+		{"VAT 7 %", "0.07", true, true}, // times 100, in binary, it is more than 7
+		{"VAT 14 %", "0.14", true, true},
+		{"VAT 5.5 %", "0.055", true, true},
+		{"VAT 50 %", "0.5", true, true},
+		{"VAT 17 %", "0.07", true, false},
 		// The digits of an amount within others.
 		{"IBAN DE89 3704 0044 0532 0130 00", "4405.32", true, false},
 		{"IBAN DE89 3704 0044 0532 0130 00", "4405.32", false, false},
