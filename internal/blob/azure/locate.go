@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 
+	"golang.org/x/net/idna"
+
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -46,7 +48,11 @@ func (b *Bucket) Locate(address *url.URL) (name string, found bool, err error) {
 
 // host identifies the account: its host with the port, as that of its blob service in the first region.
 func host(u *url.URL) string {
-	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	name, err := idna.Lookup.ToASCII(u.Hostname()) // net/http calls this one: full width letters, "。" for a dot
+	if err != nil {
+		name = u.Hostname()
+	}
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	account, domain, _ := strings.Cut(name, ".")
 	if service, rest, _ := strings.Cut(domain, "."); service == "dfs" {
 		domain = "blob." + rest
