@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
 	"github.com/seed-7227ef26/async-worker/internal/deck/typeset"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/numfmt"
 )
 
 const labelSize = 11.0 // points of the texts of charts
@@ -56,7 +57,8 @@ func (w *writer) chart(c *deck.Chart, at area) {
 		return
 	}
 	flat := *c
-	flat.Categories = c.Labels(min(max(allLabels/max(len(c.Categories), 1), leastLabel), mostLabel))
+	flat.Categories = formatted(c)
+	flat.Categories = flat.Labels(min(max(allLabels/max(len(c.Categories), 1), leastLabel), mostLabel))
 	c = &flat
 	g := &graph{writer: w, chart: c, at: at, sideways: c.Kind == deck.BarChart, totals: map[deck.Plot][]float64{}}
 	if c.Title != "" {
@@ -79,6 +81,18 @@ func (w *writer) chart(c *deck.Chart, at area) {
 	default:
 		g.plot()
 	}
+}
+
+// formatted are the categories as they are read: numbers of days, which is how dates are stored, as dates.
+func formatted(c *deck.Chart) []string {
+	if c.CategoryFormat == "" {
+		return c.Categories
+	}
+	kind, out := numfmt.Parse(c.CategoryFormat), make([]string, len(c.Categories))
+	for i, text := range c.Categories {
+		out[i] = numfmt.Format(text, kind, false)
+	}
+	return out
 }
 
 // label writes a text whose place is at the part of its width: 0 left, 0.5 middle, 1 right.

@@ -140,3 +140,22 @@ func TestBottomUp(t *testing.T) {
 		t.Errorf("upwards:\n%s\ndown:\n%s", up, down)
 	}
 }
+
+// TestDates: categories that are dates are dates on the axis, upright and sideways, and behind the names of groups. Other
+// numbers stay what they are.
+func TestDates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []deck.Chart{
+		{Kind: deck.ColumnChart, CategoryFormat: "mmm yy"},
+		{Kind: deck.BarChart, CategoryFormat: "d.m.yyyy"},
+		{Kind: deck.PieChart, CategoryFormat: "m/d", Legend: deck.LegendRight},
+		{Kind: deck.LineChart, CategoryFormat: "General"},
+	} {
+		c.Categories, c.Series = []string{"45292", "45323"}, []deck.Series{{Values: values(1, 2)}}
+		text := run(t, "poppler-utils", write(t, chart(c)), "pdftotext", "-layout")
+		dates := strings.Contains(text, "2024-01-01") && strings.Contains(text, "2024-02-01")
+		if dates == (c.CategoryFormat == "General") || dates == strings.Contains(text, "45292") {
+			t.Errorf("%s of %q:\n%s", c.Kind, c.CategoryFormat, text)
+		}
+	}
+}

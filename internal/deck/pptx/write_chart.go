@@ -139,12 +139,12 @@ func axisIDs(second bool) (across, up string) {
 // and that of values is at the other side.
 func (c *plotter) axes(second bool) {
 	m, ch := c.m, c.chart
-	first, position, other := "c:catAx", "b", "l"
+	first, position, other, format := "c:catAx", "b", "l", cmp.Or(ch.CategoryFormat, general)
 	if ch.Kind == deck.BarChart {
 		position, other = "l", "b"
 	}
 	if ch.Kind.Pointed() {
-		first = "c:valAx"
+		first, format = "c:valAx", general
 	}
 	across, up := axisIDs(second)
 	down := ch.Kind == deck.BarChart && !ch.BottomUp // categories run down
@@ -154,7 +154,7 @@ func (c *plotter) axes(second bool) {
 		x, y = "", ch.Y2Title
 	}
 	m.begin(first)
-	c.axis(axis{id: across, position: position, title: x, format: general, reversed: down, hidden: second})
+	c.axis(axis{id: across, position: position, title: x, format: format, reversed: down, hidden: second})
 	m.empty("c:crossAx", "val", up)
 	m.empty("c:crosses", "val", "autoZero")
 	if first == "c:catAx" {
