@@ -27,10 +27,17 @@ type Highlight struct {
 
 // Marker marks a query's words in texts, in whatever form the text has them.
 type Marker struct {
-	exact map[string]bool     // by formOf; nil: the words alone decide
-	both  bool                // mark words beside those of exact, too
-	words map[string][]string // by formOf, those that begin alike together: see beginning
-	pairs map[string]bool     // of neighbouring characters, of scripts that don't separate words
+	exact  map[string]bool       // by formOf; nil: the words alone decide
+	joined map[string][]sequence // words with signs in them that are as exact, by their first part
+	beside map[string][]string   // words that are marked beside those of exact, too
+	words  map[string][]string   // by formOf, those that begin alike together: see beginning
+	pairs  map[string]bool       // of neighbouring characters, of scripts that don't separate words
+}
+
+// sequence is a word with signs in it, such as an address or 1.5: its parts alone are other words.
+type sequence struct {
+	lead string   // the sign that it begins with
+	runs []string // parts and the signs between them and after them, by formOf
 }
 
 // NewMarker returns the Marker of a query without what it excludes (store.PositiveTerms). It knows no stop words, and
@@ -44,7 +51,7 @@ func NewMarker(query string) Marker {
 				m.pairs[norm.NFKC.String(word[pair[0]:pair[1]])] = true
 			}
 		case spaced:
-			m.add(word)
+			add(m.words, word)
 		}
 	}
 	return m
@@ -56,24 +63,62 @@ func (m Marker) For(marks *store.Marks) Marker {
 	if marks == nil {
 		return m
 	}
-	m.exact, m.both, m.words = map[string]bool{}, !marks.Stemmed, map[string][]string{}
-	for word, kind := range wordsOf(strings.Join(marks.Words, " ")) {
-		if kind == spaced {
-			m.exact[formOf(word)] = true
-		}
+	m.exact, m.joined = map[string]bool{}, map[string][]sequence{}
+	m.beside, m.words = map[string][]string{}, map[string][]string{}
+	for _, word := range marks.Words {
+		m.addExact(word)
 	}
-	for word, kind := range wordsOf(strings.Join(marks.Alike, " ")) {
-		if kind == spaced {
-			m.add(word)
+	for _, word := range marks.Alike {
+		if _, is, rest := cutWord(word); !marks.Stemmed && is == spaced && rest == "" {
+			add(m.beside, word)
+		}
+		for part, kind := range wordsOf(word) {
+			if kind == spaced {
+				add(m.words, part)
+			}
 		}
 	}
 	return m
 }
 
+// addExact adds a word to those that are found as they are.
+func (m Marker) addExact(word string) {
+	var s sequence
+	for run, kind := range wordsOf(strings.TrimLeft(word, "-")) { // the minus of -12 may be a dash
+		if len(s.runs) == 0 && kind == between {
+			s.lead = run
+			continue
+		}
+		s.runs = append(s.runs, formOf(run))
+	}
+	switch {
+	case len(s.runs) == 1 && s.lead == "":
+		m.exact[s.runs[0]] = true
+	case len(s.runs) > 0:
+		m.joined[s.runs[0]] = append(m.joined[s.runs[0]], s)
+	}
+}
+
+// end is where the sequence ends, in bytes, if its first part is at a place in the text; 0: it isn't.
+func (s sequence) end(text string, at int) int {
+	if !strings.HasSuffix(text[:at], s.lead) {
+		return 0
+	}
+	for i, want := range s.runs {
+		run, is, _ := cutWord(text[at:])
+		form := formOf(run)
+		if last := i == len(s.runs)-1; form != want && !(last && is == between && strings.HasPrefix(form, want)) {
+			return 0
+		}
+		at += len(run)
+	}
+	return at
+}
+
 // add adds a word to those that are found by their beginning.
-func (m Marker) add(word string) {
+func add(words map[string][]string, word string) {
 	if form := formOf(word); utf8.RuneCountInString(form) > 2 || strings.ContainsFunc(form, unicode.IsDigit) {
-		m.words[beginning(form)] = append(m.words[beginning(form)], form)
+		words[beginning(form)] = append(words[beginning(form)], form)
 	}
 }
 
@@ -147,9 +192,12 @@ func back(text string, at, n int) int {
 // a hit may be near by its vector alone.
 func (m Marker) spans(text string) [][2]int {
 	if m.exact != nil {
-		found := false
-		all := m.spansOf(text, func(word string) bool {
-			has := m.exact[word] || m.both && m.has(word)
+		found, end := false, 0 // of the sequence that was found
+		all := m.spansOf(text, func(word string, at int) bool {
+			for _, s := range m.joined[word] {
+				end = max(end, s.end(text, at))
+			}
+			has := at < end || m.exact[word] || like(m.beside, word)
 			found = found || has
 			return has
 		})
@@ -157,11 +205,11 @@ func (m Marker) spans(text string) [][2]int {
 			return all
 		}
 	}
-	return m.spansOf(text, m.has)
+	return m.spansOf(text, func(word string, _ int) bool { return like(m.words, word) })
 }
 
-// spansOf are where the pairs are, and the words that have reports, by their formOf.
-func (m Marker) spansOf(text string, has func(string) bool) (all [][2]int) {
+// spansOf are where the pairs are, and the words that has reports, by their formOf and place.
+func (m Marker) spansOf(text string, has func(word string, at int) bool) (all [][2]int) {
 	add := func(from, to int) {
 		if n := len(all); n > 0 && from <= all[n-1][1] {
 			all[n-1][1] = to
@@ -172,7 +220,7 @@ func (m Marker) spansOf(text string, has func(string) bool) (all [][2]int) {
 	at := 0
 	for word, kind := range wordsOf(text) {
 		switch {
-		case kind == spaced && has(formOf(word)):
+		case kind == spaced && has(formOf(word), at):
 			add(at, at+len(word))
 		case kind == unspaced:
 			for pair := range pairsOf(word) {
@@ -186,9 +234,9 @@ func (m Marker) spansOf(text string, has func(string) bool) (all [][2]int) {
 	return all
 }
 
-// has reports whether a word is one of the query's, or begins like one and ends otherwise, like crane and cranes.
-func (m Marker) has(word string) bool {
-	return slices.ContainsFunc(m.words[beginning(word)], func(term string) bool {
+// like reports whether a word is one of some words, or begins like one and ends otherwise, like crane and cranes.
+func like(words map[string][]string, word string) bool {
+	return slices.ContainsFunc(words[beginning(word)], func(term string) bool {
 		short, long := word, term
 		if len(short) > len(long) {
 			short, long = long, short

@@ -75,6 +75,11 @@ func TestMarksOfSearch(t *testing.T) {
 		"no stemmer":        {"do portu", &store.Marks{Words: []string{"portu"}, Alike: []string{"portu"}}, "do portu i portuje", "do <mark>portu</mark> i <mark>portuje</mark>"},
 		"not migrated":      {"the crane", nil, "the cranes", "<mark>the</mark> <mark>cranes</mark>"},
 		"parts":             {"example.com", &store.Marks{Words: []string{"example.com", "-12", "o'brien"}, Stemmed: true}, "example.com 12 O'Brien", "<mark>example</mark>.<mark>com</mark> <mark>12</mark> <mark>O</mark>&#39;<mark>Brien</mark>"},
+		"an address":        {"info@firma.de", &store.Marks{Words: []string{"info@firma.de"}, Alike: []string{"info@firma.de"}, Stemmed: true}, "el puerto de Vigo: Info＠firma.de, firma", "el puerto de Vigo: <mark>Info</mark>＠<mark>firma</mark>.<mark>de</mark>, firma"},
+		"a number":          {"1.5", &store.Marks{Words: []string{"1.5"}, Alike: []string{"1.5"}}, "Table 1, version 1.5, 5 rows", "Table 1, version <mark>1</mark>.<mark>5</mark>, 5 rows"},
+		"a path":            {"firma.de/de/", &store.Marks{Words: []string{"/de/", "firma.de", "firma.de/de/"}, Stemmed: true}, "de firma.de/de/, de/", "de <mark>firma</mark>.<mark>de</mark>/<mark>de</mark>/, de/"},
+		"a repeated part":   {"1.1.2", &store.Marks{Words: []string{"1.1.2"}, Stemmed: true}, "1.1.1.2 1.1. 2", "1.<mark>1</mark>.<mark>1</mark>.<mark>2</mark> 1.1. 2"},
+		"only its parts":    {"firma.de", &store.Marks{Words: []string{}, Alike: []string{"firma.de"}}, "die Firma", "die <mark>Firma</mark>"},
 		"short":             {"EU x", &store.Marks{Words: []string{"eu", "x"}, Stemmed: true}, "EU x y", "<mark>EU</mark> <mark>x</mark> y"},
 		"vowel signs":       {"كتاب", &store.Marks{Words: []string{"الكتاب"}, Stemmed: true}, "هذا الكِتَاب.", "هذا <mark>الكِتَاب</mark>."},
 		"without spaces":    {"東京 tower", &store.Marks{Words: []string{"towers"}, Stemmed: true}, "東京 towers tower", "<mark>東京</mark> <mark>towers</mark> tower"},
@@ -89,6 +94,11 @@ func TestMarksOfSearch(t *testing.T) {
 	marks := &store.Marks{Words: []string{"runs"}, Alike: []string{"run"}, Stemmed: true}
 	if got := search.NewMarker("the run").For(marks).Highlight(text); !strings.Contains(got.Excerpt, "<mark>runs</mark>") || len(got.Marks) != 1 {
 		t.Errorf("the excerpt begins at a stop word: %+v", got)
+	}
+	text = strings.Repeat("el puerto de Vigo. ", 100) + "info@firma.de"
+	marks = &store.Marks{Words: []string{"info@firma.de"}, Alike: []string{"info@firma.de"}}
+	if got := search.NewMarker("info@firma.de").For(marks).Highlight(text); !strings.Contains(got.Excerpt, "<mark>info</mark>@") {
+		t.Errorf("the excerpt doesn't show the address: %+v", got)
 	}
 }
 
