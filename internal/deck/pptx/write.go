@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
@@ -30,7 +31,7 @@ func Write(ctx context.Context, to io.Writer, d *deck.Deck, o WriteOptions) (war
 	buffered := bufio.NewWriterSize(to, 64<<10)
 	w := &writer{
 		ctx: ctx, zip: zip.NewWriter(buffered), deck: d, options: o, warned: map[string]bool{},
-		media: map[string]string{}, layouts: map[string]string{},
+		media: map[string]string{}, layouts: map[string]string{}, taken: map[string]bool{},
 	}
 	if err := w.write(); err != nil {
 		return nil, err
@@ -53,7 +54,9 @@ type writer struct {
 	base    base
 	layouts map[string]string // by id: the part
 	media   map[string]string // by key: the part; "": it can't be shown
-	charts  int               // that were written
+	taken   map[string]bool   // names of the template's parts, in lower case
+	charts  []int             // the numbers of the charts
+	written int               // how many of them are written
 
 	warnings []string
 	warned   map[string]bool
@@ -109,9 +112,10 @@ func (w *writer) put(name string, content []byte) error {
 func slidePart(n int) string { return fmt.Sprintf("ppt/slides/slide%d.xml", n) }
 func notesPart(n int) string { return fmt.Sprintf("ppt/notesSlides/notesSlide%d.xml", n) }
 func chartPart(n int) string { return fmt.Sprintf("ppt/charts/deckChart%d.xml", n) }
+func chartBook(n int) string { return fmt.Sprintf("ppt/embeddings/deckChart%d.xlsx", n) }
 
 func (w *writer) write() error {
-	w.nameMedia()
+	w.nameParts()
 	if err := w.chooseBase(); err != nil {
 		return err
 	}
@@ -147,13 +151,24 @@ func (w *writer) chooseBase() error {
 	return nil
 }
 
-// nameMedia names the parts of the pictures that the slides and layouts show, in the order of their keys.
-func (w *writer) nameMedia() {
+// nameParts names the parts of the pictures and charts that the slides and layouts show. An export that is a template has
+// parts with such names already.
+func (w *writer) nameParts() {
 	shown := *w.deck
-	if w.options.Template != nil {
-		shown.Layouts = nil // their pictures are parts of the template
+	if t := w.options.Template; t != nil {
+		shown.Layouts = nil // their pictures and charts are parts of the template
+		for _, name := range t.parts {
+			w.taken[strings.ToLower(name)] = true
+		}
 	}
-	for i, key := range shown.Shown() {
+	w.nameMedia(&shown)
+	w.nameCharts(&shown)
+}
+
+// nameMedia names the parts of the pictures in the order of their keys.
+func (w *writer) nameMedia(shown *deck.Deck) {
+	n := 0
+	for _, key := range shown.Shown() {
 		extension := extensions[w.deck.Media[key].Type]
 		if extension == "" {
 			w.warn("pictures of the type %s can't be in a presentation: their places are left as boxes with their descriptions",
@@ -161,8 +176,38 @@ func (w *writer) nameMedia() {
 			w.media[key] = ""
 			continue
 		}
-		w.media[key] = fmt.Sprintf("ppt/media/deckImage%d.%s", i+1, extension)
+		part := func(n int) string { return fmt.Sprintf("ppt/media/deckImage%d.%s", n, extension) }
+		n = w.next(n, part)
+		w.media[key] = part(n)
 	}
+}
+
+// nameCharts numbers the charts.
+func (w *writer) nameCharts(shown *deck.Deck) {
+	n := 0
+	number := func(elements []deck.Element) {
+		for _, e := range elements {
+			if e.Kind == deck.ChartElement {
+				n = w.next(n, chartPart, chartBook)
+				w.charts = append(w.charts, n)
+			}
+		}
+	}
+	for _, l := range shown.Layouts {
+		number(l.Elements)
+	}
+	for _, s := range shown.Slides {
+		number(s.Elements)
+	}
+}
+
+// next is the first number after n that no part of the template has in its name. Names don't differ by case alone.
+func (w *writer) next(n int, parts ...func(n int) string) int {
+	n++
+	for slices.ContainsFunc(parts, func(part func(int) string) bool { return w.taken[strings.ToLower(part(n))] }) {
+		n++
+	}
+	return n
 }
 
 // extensions are those of the types of pictures that PowerPoint shows.

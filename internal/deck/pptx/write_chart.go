@@ -11,8 +11,8 @@ import (
 
 // chart writes a chart that can be edited: its part, and the workbook with its data.
 func (d *drawing) chart(e *deck.Element) error {
-	d.charts++
-	n := d.charts
+	n := d.charts[d.written]
+	d.written++
 	id := d.relate("chart", "/"+chartPart(n), false)
 	d.beginFrame(e, "Chart")
 	d.m.begin("a:graphicData", "uri", nsChart)
@@ -23,7 +23,7 @@ func (d *drawing) chart(e *deck.Element) error {
 	if err := d.put(chartPart(n), c.part()); err != nil {
 		return err
 	}
-	book := fmt.Sprintf("ppt/embeddings/deckChart%d.xlsx", n)
+	book := chartBook(n)
 	if err := d.put(relationsPart(chartPart(n)), relations([]relation{{id: "rId1", kind: "package", target: "/" + book}})); err != nil {
 		return err
 	}

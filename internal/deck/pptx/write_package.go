@@ -83,18 +83,14 @@ func (w *writer) contentTypes() []byte {
 		{"docProps/core.xml", "application/vnd.openxmlformats-package.core-properties+xml"},
 		{"docProps/app.xml", typeBase + "extended-properties+xml"},
 	}, w.base.types...)
-	charts := 0
 	for i, s := range w.deck.Slides {
 		all = append(all, contentType{slidePart(i + 1), typeSlide})
 		if s.Notes != "" {
 			all = append(all, contentType{notesPart(i + 1), typeNotes})
 		}
-		for _, e := range s.Elements {
-			if e.Chart != nil {
-				charts++
-				all = append(all, contentType{chartPart(charts), typeChart})
-			}
-		}
+	}
+	for _, n := range w.charts {
+		all = append(all, contentType{chartPart(n), typeChart})
 	}
 	for _, t := range all {
 		m.empty("Override", "PartName", "/"+t.part, "ContentType", t.kind)

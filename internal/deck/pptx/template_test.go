@@ -1,0 +1,103 @@
+package pptx_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/decktest"
+	"github.com/seed-7227ef26/async-worker/internal/deck/pptx"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// within writes a deck with a template.
+func within(t *testing.T, template []byte, d *deck.Deck) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "t.pptx")
+	if err := os.WriteFile(file, template, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tpl, err := pptx.OpenTemplate(t.Context(), file, extract.Limits{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tpl.Close() }() // read-only
+	var out bytes.Buffer
+	if _, err := pptx.Write(t.Context(), &out, deck.Restyle(d, tpl.Look()), pptx.WriteOptions{Template: tpl, Media: decktest.Media(t)}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// decorated is Sample with a picture and a chart in a layout, and without the slide that has a picture.
+func decorated(t *testing.T, picture []byte) []byte {
+	t.Helper()
+	d := decktest.Sample(t)
+	d.Slides = slices.Delete(d.Slides, 2, 3)
+	key := hash(picture)
+	d.Media = map[string]deck.Media{key: {Type: "image/png", Bytes: int64(len(picture))}}
+	l := d.Layout("title_only")
+	l.Elements = append(l.Elements,
+		deck.Element{Kind: deck.PictureElement, Box: &deck.Box{W: 1e6, H: 1e6}, Picture: &deck.Picture{Media: key}},
+		deck.Element{Kind: deck.ChartElement, Box: &deck.Box{Y: 3e6, W: 3e6, H: 3e6}, Chart: decktest.Chart(deck.PieChart)})
+	var out bytes.Buffer
+	if _, err := pptx.Write(t.Context(), &out, d, pptx.WriteOptions{Media: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(picture)), nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// TestExportAsTemplate: an export that is a template keeps its pictures and charts beside those of the deck. Each chart has
+// its type.
+func TestExportAsTemplate(t *testing.T) {
+	t.Parallel()
+	logo := []byte("a logo")
+	template := decorated(t, logo)
+	typed(t, template, 2)
+	out := within(t, template, decktest.Sample(t))
+	typed(t, out, 2)
+	names, sums := map[string]bool{}, map[string]bool{}
+	for _, name := range parts(t, out) {
+		if names[strings.ToLower(name)] {
+			t.Errorf("two parts have the name %s", name)
+		}
+		names[strings.ToLower(name)] = true
+		sums[hash([]byte(content(t, out, name)))] = true
+	}
+	if _, key := decktest.Picture(t); !sums[key] || !sums[hash(logo)] {
+		t.Errorf("a picture of the deck or of the template is not among %q", parts(t, out))
+	}
+}
+
+// typed checks that a presentation has so many charts, and that each has a content type.
+func typed(t *testing.T, file []byte, want int) {
+	t.Helper()
+	types := content(t, file, "[Content_Types].xml")
+	for _, name := range parts(t, file) {
+		if path.Dir(name) != "ppt/charts" {
+			continue
+		}
+		want--
+		if !strings.Contains(types, `<Override PartName="/`+name+`" ContentType="application/vnd.openxmlformats-officedocument.drawingml.chart+xml"`) {
+			t.Errorf("%s has no content type", name)
+		}
+	}
+	if want != 0 {
+		t.Errorf("%d charts too few in %q", want, parts(t, file))
+	}
+}
