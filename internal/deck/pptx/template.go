@@ -30,6 +30,8 @@ type Template struct {
 	defaults   map[string]string // content types by extension
 	relations  []relation        // of the main part, without slides
 	notes      string            // the master of notes; "": there is none
+	view       string            // how its windows were, which names its slides; "": it does not say
+	jumps      map[string]bool   // the parts that refer to its slides, other than the main one
 	layouts    map[string]string // parts by the ids of the look's layouts
 	holders    map[string][]holder
 	tableStyle string
@@ -53,7 +55,9 @@ func OpenTemplate(ctx context.Context, file string, limits extract.Limits, folde
 			_ = pkg.Close() // read-only
 		}
 	}()
-	t = &Template{pkg: pkg, layouts: map[string]string{}, holders: map[string][]holder{}, tableStyle: mediumStyle}
+	t = &Template{
+		pkg: pkg, layouts: map[string]string{}, holders: map[string][]holder{}, jumps: map[string]bool{}, tableStyle: mediumStyle,
+	}
 	if t.main, err = pkg.Main(ctx, partMain); err != nil {
 		return nil, err
 	}
@@ -111,10 +115,13 @@ func (t *Template) reach(ctx context.Context) error {
 		if r.External {
 			return outside(r.Type)
 		}
-		t.relations = append(t.relations, relation{id: id, kind: kindOf(r.Type), target: "/" + r.Target})
+		t.relations = append(t.relations, relation{id: id, kind: r.URI, target: "/" + r.Target})
 		queue = append(queue, r.Target)
-		if r.Type == "notesMaster" {
+		switch r.Type {
+		case "notesMaster":
 			t.notes = r.Target
+		case "viewProps":
+			t.view = r.Target
 		}
 	}
 	slices.SortFunc(t.relations, func(a, b relation) int { return cmp.Compare(a.id, b.id) })
@@ -137,7 +144,10 @@ func (t *Template) reach(ctx context.Context) error {
 			if r.External && (r.Type != "hyperlink" || extract.Target(r.Target) == "") {
 				return outside(r.Type)
 			}
-			if r.Type != "slide" && t.has(r.Target) {
+			switch {
+			case r.Type == "slide":
+				t.jumps[name] = true
+			case t.has(r.Target):
 				queue = append(queue, r.Target)
 			}
 		}
@@ -153,19 +163,6 @@ func outside(kind string) error {
 	return taskerr.Errorf(taskerr.ValidationError,
 		"the template refers to a file or an address outside of it (%s): embed linked pictures and objects, remove links to files, and save it again",
 		clip(kind, 40))
-}
-
-// kindOf is the type of a relation as it is written: those of PowerPoint's own are full addresses.
-func kindOf(kind string) string {
-	if full := extended[kind]; full != "" {
-		return full
-	}
-	return kind
-}
-
-var extended = map[string]string{
-	"changesInfo":  "http://schemas.microsoft.com/office/2016/11/relationships/changesInfo",
-	"revisionInfo": "http://schemas.microsoft.com/office/2015/10/relationships/revisionInfo",
 }
 
 func (t *Template) has(name string) bool {

@@ -1,9 +1,13 @@
 package pptx_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"html"
 	"io"
 	"os"
 	"path"
@@ -16,16 +20,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/deck/decktest"
 	"github.com/seed-7227ef26/async-worker/internal/deck/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
+
+// file is a presentation in a file.
+func file(t *testing.T, content []byte) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "t.pptx")
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
 
 // within writes a deck with a template.
 func within(t *testing.T, template []byte, d *deck.Deck) []byte {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "t.pptx")
-	if err := os.WriteFile(file, template, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tpl, err := pptx.OpenTemplate(t.Context(), file, extract.Limits{}, "")
+	tpl, err := pptx.OpenTemplate(t.Context(), file(t, template), extract.Limits{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,4 +111,70 @@ func typed(t *testing.T, file []byte, want int) {
 	if want != 0 {
 		t.Errorf("%d charts too few in %q", want, parts(t, file))
 	}
+}
+
+// TestTemplateNamesItsSlides: what of a template leads to its own slides leads to one of the deck, or is left out. No
+// relation leads to a part that is not there; others stay as they are.
+func TestTemplateNamesItsSlides(t *testing.T) {
+	t.Parallel()
+	const rels, web = "ppt/slideMasters/_rels/slideMaster1.xml.rels", "https://example.org/?a=1&b=2"
+	toSlide := fmt.Sprintf(relationTag, "slide", "../slides/slide4.xml", "")
+	template := edit(t, decktest.PPTX(t, decktest.Sample(t)), replaced(rels, "</Relationships>", toSlide))
+	template = edit(t, template, replaced(rels, "</Relationships>",
+		strings.Replace(fmt.Sprintf(relationTag, "hyperlink", html.EscapeString(web), external), "rIdEvil", "rIdWeb", 1)))
+	template = edit(t, template, replaced("ppt/viewProps.xml", "/>",
+		`><p:outlineViewPr><p:cViewPr/><p:sldLst><p:sld r:id="rIdEvil"/></p:sldLst></p:outlineViewPr></p:viewPr>`))
+	template = added(t, template, "ppt/_rels/viewProps.xml.rels",
+		`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`+strings.Replace(toSlide, "../", "", 1))
+	d := decktest.Sample(t)
+	d.Slides = d.Slides[:3]
+	out := within(t, template, d)
+	if got := content(t, out, "ppt/viewProps.xml"); strings.Contains(got, "rId") {
+		t.Errorf("the windows name slides: %s", got)
+	}
+	pkg, err := ooxml.Open(file(t, out), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pkg.Close() }() // read-only
+	names := parts(t, out)
+	for _, name := range names {
+		relations, err := pkg.Relations(t.Context(), name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for id, r := range relations {
+			if !r.External && !slices.Contains(names, r.Target) {
+				t.Errorf("%s of %s leads to %s, which is not there", id, name, r.Target)
+			}
+		}
+		if path.Base(name) == "slideMaster1.xml" && (relations["rIdEvil"].Target != "ppt/slides/slide1.xml" ||
+			relations["rIdWeb"].Target != web || relations["rId1"].URI == "" || len(relations) != len(d.Layouts)+3) {
+			t.Errorf("the relations of the master are %+v", relations)
+		}
+	}
+}
+
+// added is a presentation with another part.
+func added(t *testing.T, whole []byte, name, part string) []byte {
+	t.Helper()
+	in, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, f := range in.File {
+		if err := z.Copy(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := z.Create(name)
+	if err == nil {
+		_, err = io.WriteString(w, part)
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

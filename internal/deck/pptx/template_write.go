@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -36,14 +38,21 @@ func (w *writer) templateBase() error {
 
 const partDeckNotesTheme = "ppt/theme/deckNotesTheme.xml"
 
-// templateParts copies the template's parts as they are, with their relations.
+// templateParts copies the template's parts as they are, with their relations. That of its windows is empty: it names
+// slides that are left out.
 func (w *writer) templateParts() error {
 	t := w.options.Template
 	for _, name := range t.parts {
+		if name == t.view {
+			if err := w.put(name, nothing("p:viewPr")); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := w.copyPart(name); err != nil {
 			return err
 		}
-		if err := w.copyPart(relationsPart(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := w.copyRelations(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -57,6 +66,31 @@ func (w *writer) templateParts() error {
 		return err
 	}
 	return w.put(relationsPart(w.base.notes), relations([]relation{{id: "rId1", kind: "theme", target: "/" + partDeckNotesTheme}}))
+}
+
+// copyRelations copies the relations of a part. What leads to a slide of the template, as a button of a layout does, leads
+// to the first one of the deck.
+func (w *writer) copyRelations(part string) error {
+	t := w.options.Template
+	if !t.jumps[part] || len(w.deck.Slides) == 0 {
+		return w.copyPart(relationsPart(part))
+	}
+	found, err := t.pkg.Relations(w.ctx, part)
+	if err != nil {
+		return err
+	}
+	var all []relation
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		r := relation{id: id, kind: found[id].URI, target: found[id].Target, external: found[id].External}
+		switch {
+		case found[id].Type == "slide":
+			r.target = "/" + slidePart(1)
+		case !r.external:
+			r.target = "/" + r.target
+		}
+		all = append(all, r)
+	}
+	return w.put(relationsPart(part), relations(all))
 }
 
 func (w *writer) copyPart(name string) error {

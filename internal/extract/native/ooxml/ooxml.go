@@ -90,7 +90,8 @@ func Optional(err error) error {
 
 // Relation is the target of a relation.
 type Relation struct {
-	Type   string // the last segment of its URI, for example "styles"
+	URI    string // its type
+	Type   string // the last segment of the type, for example "styles"
 	Target string // the part's name without a leading slash; for an external target, its URI
 
 	External bool // Target is not in the package
@@ -110,7 +111,8 @@ func (p *Package) Relations(ctx context.Context, part string) (map[string]Relati
 			if !external {
 				target = resolve(dir, target)
 			}
-			relations[Attr(start, "Id")] = Relation{Type: path.Base(Attr(start, "Type")), Target: target, External: external}
+			uri := Attr(start, "Type")
+			relations[Attr(start, "Id")] = Relation{URI: uri, Type: path.Base(uri), Target: target, External: external}
 			return nil
 		})
 	})
