@@ -128,7 +128,7 @@ func (w *work) text(ctx context.Context) (document, error) {
 	if err != nil {
 		return d, err
 	}
-	src.TempDir, src.SHA256 = w.file.Dir, w.file.SHA256
+	src.TempDir, src.SHA256, src.Whole = w.file.Dir, w.file.SHA256, true // letterheads have tax ids and accounts
 	src.Memory = w.memory.Note(noteExtractor)
 	var pages []*strings.Builder
 	info, err := w.deps.Extractor.Extract(ctx, src, w.deps.Limits, func(b extract.Block) error {

@@ -50,6 +50,7 @@ type Source struct {
 	SHA256 string // of the file, hex; empty: unknown
 	Memory Memory // of the task of this attempt; nil: nothing is kept
 	Fresh  bool   // don't use results that were kept for an earlier task with the same bytes
+	Whole  bool   // emit the headers and footers of a PDF's pages, too, to look values up; default: they are omitted
 
 	Pages func(total int) // called once if their number is known before the end; nil: not called
 }

@@ -17,16 +17,20 @@ const maxDepth = 200
 // dangling reference is ignored. Errors are emit's, and corruption_detected for a document that is nested too
 // deep or a table that is too large.
 func Blocks(doc *docling.Document, emit extract.Emit) error {
-	w := &walk{doc: doc, emit: emit, seen: map[string]bool{}}
-	return w.children(&doc.Body, scope{})
+	return newWalk(doc, emit).children(&doc.Body, scope{})
 }
 
 // walk is one pass over a document.
 type walk struct {
 	doc   *docling.Document
 	emit  extract.Emit
+	whole bool            // page headers and footers are emitted, too
 	seen  map[string]bool // by reference
 	depth int
+}
+
+func newWalk(doc *docling.Document, emit extract.Emit) *walk {
+	return &walk{doc: doc, emit: emit, seen: map[string]bool{}}
 }
 
 // scope is what an item inherits from the items around it.
@@ -68,7 +72,7 @@ func (w *walk) children(of *docling.Item, s scope) error {
 	defer func() { w.depth-- }()
 	for i, ref := range of.Children {
 		array, item := w.find(ref)
-		if item == nil || !visible(item) {
+		if item == nil || !w.visible(item) {
 			continue
 		}
 		if err := w.item(array, item, of, i, s); err != nil {
@@ -79,12 +83,11 @@ func (w *walk) children(of *docling.Item, s scope) error {
 }
 
 // visible reports whether an item belongs to the document itself, which includes speaker notes and comments.
-func visible(item *docling.Item) bool {
-	switch item.Label {
-	case "page_header", "page_footer":
+func (w *walk) visible(item *docling.Item) bool {
+	if !w.whole && (item.Label == "page_header" || item.Label == "page_footer") {
 		return false
 	}
-	return item.Layer == "" || item.Layer == "body" || item.Layer == "notes"
+	return item.Layer == "" || item.Layer == "body" || item.Layer == "notes" || w.whole && item.Layer == "furniture"
 }
 
 // item emits an item, the number-th child of parent, and its content.
@@ -142,7 +145,7 @@ func (w *walk) first(item *docling.Item) []docling.Place {
 func (w *walk) inline(item *docling.Item) (extract.Cell, error) {
 	var text strings.Builder
 	var links []extract.Link
-	collect := &walk{doc: w.doc, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
+	collect := &walk{doc: w.doc, whole: w.whole, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
 		part := extract.CellOf([]extract.Block{b})
 		if part.Text == "" {
 			return nil
@@ -172,7 +175,7 @@ func (w *walk) block(b extract.Block, at []docling.Place, s scope) error {
 func (w *walk) captions(refs []docling.Ref, s scope) error {
 	for _, ref := range refs {
 		_, item := w.find(ref)
-		if item == nil || !visible(item) {
+		if item == nil || !w.visible(item) {
 			continue
 		}
 		if err := w.text(item, nil, 0, s); err != nil {

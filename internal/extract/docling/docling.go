@@ -89,7 +89,9 @@ func (x *Extractor) Extract(
 	if !result.Kept {
 		info.Service = taskerr.Docling
 	}
-	if err := Blocks(doc, emit); err != nil {
+	w := newWalk(doc, emit)
+	w.whole = src.Whole
+	if err := w.children(&doc.Body, scope{}); err != nil {
 		return extract.Info{}, err
 	}
 	return info, nil

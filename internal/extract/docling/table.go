@@ -160,7 +160,7 @@ func (w *walk) rich(cells []cell) error {
 			continue
 		}
 		var blocks []extract.Block
-		inner := &walk{doc: w.doc, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
+		inner := &walk{doc: w.doc, whole: w.whole, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
 			blocks = append(blocks, b)
 			return nil
 		}}

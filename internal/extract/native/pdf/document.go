@@ -13,6 +13,7 @@ type document struct {
 	textPages int
 	effort    int   // per page
 	dense     []int // pages that exceeded the effort to find their columns
+	whole     bool  // running headers and footers are emitted, too
 	stats     *stats
 	splitter  splitter
 	composer  composer
@@ -89,7 +90,7 @@ func (d *document) compose(ctx context.Context, s *sheet, others []*sheet) error
 		}
 	}
 	body := s.segments
-	if !s.answer.Whole {
+	if !d.whole && !s.answer.Whole {
 		body = s.body(others, d.pages, d.stats)
 	}
 	e := &effort{d.effort}

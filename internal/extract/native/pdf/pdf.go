@@ -79,6 +79,7 @@ func (Extractor) ExtractRouted(
 	}
 	src.HasPages(info.Pages)
 	d := newDocument(info.Pages, counted(&info, limits.Characters, emit))
+	d.whole = src.Whole
 	if !program.drawn.noOutline(ctx) {
 		items, err := program.readOutline(ctx)
 		if err != nil {
