@@ -100,6 +100,7 @@ type work struct {
 	dir     string // private to the task
 	deck    *deck.Deck
 	printed printer.Result
+	earlier bool // an earlier run of the task has handed out a file of the same name
 }
 
 // Handle exports one deck.
@@ -232,6 +233,9 @@ func (w *work) finish(ctx context.Context) (out handlers.Outcome, err error) {
 		return out, taskerr.Errorf(taskerr.TransientStorage, "the worker can't read its temporary file: %w", err)
 	}
 	defer func() { _ = file.Close() }() // read-only
+	if w.earlier, err = w.overwrites(ctx); err != nil {
+		return out, err
+	}
 	about, err := w.deps.Bucket.Put(ctx, w.name(), file, w.payload.Format.contentType())
 	if err != nil {
 		err = fmt.Errorf("upload the file: %w", err)
@@ -258,12 +262,28 @@ func (w *work) finish(ctx context.Context) (out handlers.Outcome, err error) {
 	return handlers.Outcome{Result: r}, nil
 }
 
-// undo removes the file of a task that is canceled during or after the upload, unless another attempt has the job: its
-// file has the same name.
+// overwrites reports whether there is a file of an earlier run. Without force, one that is there is of an attempt that
+// has not ended the task.
+func (w *work) overwrites(ctx context.Context) (bool, error) {
+	if !w.call.Task.Hints.Force {
+		return false, nil
+	}
+	_, err := w.deps.Bucket.Stat(ctx, w.name())
+	if errors.Is(err, blob.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the file of an earlier run: %w", err)
+	}
+	return true, nil
+}
+
+// undo removes the file of a task that is canceled during or after the upload, unless an earlier run has handed it out, or
+// another attempt has the job: its file has the same name.
 func (w *work) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	if !store.Holds(ctx, w.deps.Store, w.call.Holder, mostActive) {
+	if w.earlier || !store.Holds(ctx, w.deps.Store, w.call.Holder, mostActive) {
 		return nil
 	}
 	if err := w.deps.Bucket.Remove(ctx, w.name()); err != nil && !errors.Is(err, blob.ErrNotFound) {

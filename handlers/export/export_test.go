@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/export"
 	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -245,73 +244,4 @@ func TestTwoAtATime(t *testing.T) {
 			t.Errorf("export %d: %v", n+1, err)
 		}
 	}
-}
-
-// TestCanceledAfterUpload: a cancel between the last stages leaves no file.
-func TestCanceledAfterUpload(t *testing.T) {
-	t.Parallel()
-	b := handlertest.New(t, task.Export, 8)
-	putDeck(b, "decks/x.json", nil)
-	canceled := errors.New("canceled")
-	call := b.Begin(`{"blob":"decks/x.json"}`, task.Hints{})
-	call.Progress = &stopping{call.Progress, canceled}
-	if _, err := export.New(deps(b)).Handle(t.Context(), call); !errors.Is(err, canceled) {
-		t.Error(err)
-	}
-	if _, err := b.Bucket.Stat(t.Context(), "exports/"+call.Task.ID+".pptx"); !errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("the file is left: %v", err)
-	}
-}
-
-// TestCanceledInUpload: a cancel that interrupts the upload leaves no file; an attempt that has lost its job to another
-// one leaves the other's.
-func TestCanceledInUpload(t *testing.T) {
-	t.Parallel()
-	for _, lost := range []bool{false, true} {
-		b := handlertest.New(t, task.Export, 8)
-		putDeck(b, "decks/x.json", nil)
-		d := deps(b)
-		call := b.BeginAs("job", task.Export, `{"blob":"decks/x.json"}`, task.Hints{})
-		canceled := errors.New("canceled")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		d.Bucket = &canceling{signing: signing{Bucket: b.Bucket}, stop: func() {
-			if lost {
-				handlertest.Query[bool](b, "with u as (update jobs set lease_expires_at = now() - interval '1 minute' where id = 'job' returning 1) select true from u")
-				b.BeginAs("job", task.Export, `{"blob":"decks/x.json"}`, task.Hints{})
-			}
-			cancel(canceled)
-		}}
-		if _, err := export.New(d).Handle(ctx, call); !errors.Is(err, canceled) {
-			t.Error(err)
-		}
-		if _, err := b.Bucket.Stat(t.Context(), "exports/"+call.Task.ID+".pptx"); errors.Is(err, blob.ErrNotFound) == lost {
-			t.Errorf("the job is lost: %v; the file: %v", lost, err)
-		}
-	}
-}
-
-// canceling is a bucket that takes a file, and whose answer does not come before the task is canceled.
-type canceling struct {
-	signing
-	stop func()
-}
-
-func (c *canceling) Put(ctx context.Context, name string, body io.Reader, kind string) (blob.Properties, error) {
-	if _, err := c.signing.Put(ctx, name, body, kind); err != nil {
-		return blob.Properties{}, err
-	}
-	c.stop()
-	return blob.Properties{}, ctx.Err()
-}
-
-type stopping struct {
-	handlers.Progress
-	err error
-}
-
-func (s *stopping) Stage(name string) error {
-	if name == "finalizing" {
-		return s.err
-	}
-	return s.Progress.Stage(name)
 }
