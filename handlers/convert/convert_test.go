@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"image"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -100,6 +102,51 @@ func TestPresentation(t *testing.T) {
 	if err != nil || row.Title != r.Title || row.Slides != r.Slides || row.SourceFilename != "talk.pptx" ||
 		row.PreviewBlob != r.PreviewPath || len(row.SourceSHA256) != 64 {
 		t.Errorf("%+v, %v", row, err)
+	}
+}
+
+// TestPreviewOfDividedSlide: a slide that is divided where it is drawn has one picture, and those behind it have their own
+// numbers.
+func TestPreviewOfDividedSlide(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Convert, 8)
+	preview := func(name string, d *deck.Deck) (pictures []string, sheet string) {
+		b.Put(name, string(decktest.PPTX(t, d)))
+		before := len(names(b))
+		r, _ := converted(b, deps(b), `{"filename":"`+name+`"}`)
+		for i := range r.Slides {
+			pictures = append(pictures, b.Get(fmt.Sprintf("decks/%s/preview/%03d.png", r.DeckID, i+1)))
+		}
+		if got := names(b); len(got) != before+1+1+r.Pictures+r.Slides || len(r.Warnings) > 0 {
+			t.Errorf("%s: blobs %v, warnings %q", name, got, r.Warnings)
+		}
+		return pictures, b.Get(r.PreviewPath)
+	}
+	plain, plainSheet := preview("plain.pptx", decktest.Sample(t))
+	long := decktest.Sample(t)
+	rows := make([]deck.Row, 80)
+	for i := range rows {
+		rows[i] = deck.Row{Height: 370000, Cells: []deck.Cell{{Text: *deck.Lines(fmt.Sprint("row ", i))}}}
+	}
+	long.Slides[1].Elements = append(long.Slides[1].Elements[:1], deck.Element{
+		Kind: deck.TableElement, Box: &deck.Box{X: 548640, Y: 1600000, W: 6000000, H: 1500000},
+		Table: &deck.Table{Columns: []int64{6000000}, Rows: rows},
+	})
+	divided, dividedSheet := preview("long.pptx", long)
+	for i := range plain {
+		if same := divided[i] == plain[i]; same == (i == 1) {
+			t.Errorf("picture %d is the same with the table on slide 2: %t", i+1, same)
+		}
+	}
+	size := func(sheet string) image.Rectangle {
+		img, err := png.Decode(strings.NewReader(sheet))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return img.Bounds()
+	}
+	if size(plainSheet) != size(dividedSheet) {
+		t.Errorf("the sheet is %v, and %v with a divided slide", size(plainSheet), size(dividedSheet))
 	}
 }
 

@@ -48,20 +48,24 @@ func (w *work) preview(ctx context.Context, d *deck.Deck) (p pictures, err error
 	return pictures{}, nil
 }
 
-// draw draws the pages of a PDF, and the picture of all of them.
+// draw draws the page of a PDF that each slide begins at, and the picture of all of them.
 func (w *work) draw(ctx context.Context, pdf printer.Result, folder, sheetPath string) (p pictures, err error) {
-	sheet := preview.NewSheet(pdf.Slides)
+	sheet := preview.NewSheet(len(pdf.Pages))
 	p.slides, err = preview.Render(ctx, pdf.Path, folder, preview.Options{
-		Time: w.deps.Limits.WithDefaults().Time, Pool: w.deps.Limits.Pool,
+		Pages: pdf.Pages, Time: w.deps.Limits.WithDefaults().Time, Pool: w.deps.Limits.Pool,
 		Each: func(slide int, picture image.Image) error {
-			w.call.Progress.Report(0.5+float64(slide)/float64(2*max(pdf.Slides, 1)), "")
+			w.call.Progress.Report(0.5+float64(slide)/float64(2*max(len(pdf.Pages), 1)), "")
 			return sheet.Add(slide, picture)
 		},
 	})
-	if err == nil {
-		p.sheet, err = sheetPath, sheet.Save(sheetPath)
+	if err != nil {
+		return p, err
 	}
-	return p, err
+	if n := len(p.slides); n < len(pdf.Pages) {
+		w.warnings = append(w.warnings, fmt.Sprintf("only the first %d of %d slides have a preview", n, len(pdf.Pages)))
+	}
+	p.sheet = sheetPath
+	return p, sheet.Save(sheetPath)
 }
 
 // print makes a PDF of the deck. If LibreOffice can't, our own drawing does.

@@ -72,7 +72,7 @@ func (d *Drawer) Page(ctx context.Context, name, sum string, page int) ([]byte, 
 	if err := d.fetch(ctx, name, sum, pdf); err != nil {
 		return nil, err
 	}
-	files, err := preview.Render(ctx, pdf, pictures, preview.Options{Page: page, Width: width, Time: limit, Pool: d.pool})
+	files, err := preview.Render(ctx, pdf, pictures, preview.Options{Pages: []int{page}, Width: width, Time: limit, Pool: d.pool})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

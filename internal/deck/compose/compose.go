@@ -190,10 +190,11 @@ func (c *composer) from(page int, box *extract.Box) *deck.Provenance {
 
 // finish makes all content fit, numbers the elements, and writes the notes.
 func (c *composer) finish(ctx context.Context) (*deck.Deck, error) {
-	d, err := fit.Fit(ctx, c.deck, typeset.Typical{})
+	fitted, err := fit.Fit(ctx, c.deck, typeset.Typical{})
 	if err != nil {
 		return nil, err
 	}
+	d := fitted.Deck
 	for i := range d.Slides {
 		number(&d.Slides[i])
 		for k := range d.Slides[i].Elements {

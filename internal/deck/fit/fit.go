@@ -24,23 +24,24 @@ const (
 	maxSlides  = 20_000 // slides that a deck may become; those that it has are not counted
 )
 
-// Fit returns the deck with all its content fitting. d is not changed. Its only error is the context's cause.
-func Fit(ctx context.Context, d *deck.Deck, face typeset.Face) (*deck.Deck, error) {
-	out, _, err := Warned(ctx, d, face)
-	return out, err
+// Result is a deck whose content fits.
+type Result struct {
+	Deck     *deck.Deck
+	First    []int    // of each slide that was given: the first slide that it has become, from 1
+	Warnings []string // of what does not fit even so
 }
 
-// Warned is Fit with warnings of what does not fit even so.
-func Warned(ctx context.Context, d *deck.Deck, face typeset.Face) (*deck.Deck, []string, error) {
+// Fit returns the deck with all its content fitting. d is not changed. Its only error is the context's cause.
+func Fit(ctx context.Context, d *deck.Deck, face typeset.Face) (Result, error) {
 	out := *d
 	f := &fitter{deck: &out, set: typeset.Setter{Face: face, Deck: &out}, laid: d.Source != nil && d.Source.Method == "slides"}
 	out.Slides = nil
-	first := make([]int, len(d.Slides)) // where each slide went
+	first := make([]int, len(d.Slides))
 	for i := range d.Slides {
 		first[i] = len(out.Slides) + 1
 		parts, err := f.slide(ctx, d.Slides[i])
 		if err != nil {
-			return nil, nil, err
+			return Result{}, err
 		}
 		out.Slides = append(out.Slides, parts...)
 		f.added = len(out.Slides) - i - 1
@@ -48,7 +49,7 @@ func Warned(ctx context.Context, d *deck.Deck, face typeset.Face) (*deck.Deck, [
 	if len(out.Slides) != len(d.Slides) {
 		relink(out.Slides, first)
 	}
-	return &out, f.warnings, nil
+	return Result{Deck: &out, First: first, Warnings: f.warnings}, nil
 }
 
 type fitter struct {

@@ -36,11 +36,11 @@ func fitted(t testing.TB, d *deck.Deck) *deck.Deck {
 
 func warned(t testing.TB, d *deck.Deck) (*deck.Deck, []string) {
 	t.Helper()
-	out, warnings, err := fit.Warned(t.Context(), d, typeset.Typical{})
+	r, err := fit.Fit(t.Context(), d, typeset.Typical{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out, warnings
+	return r.Deck, r.Warnings
 }
 
 // overfull finds what does not fit, by the measure that the writers use.

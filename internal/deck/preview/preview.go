@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,32 +22,35 @@ import (
 
 // Options qualify Render.
 type Options struct {
-	Page  int           // only this one, from 1; 0: all
+	Pages []int         // only these, from 1, in ascending order; empty: all
 	Width int           // of a slide's picture in pixels; 0: 960
 	Bytes int64         // of all pictures; 0: 2 GiB
 	Time  time.Duration // for all of it; 0: child.DefaultLimits
 	Pool  *child.Pool   // of memory; nil: unlimited
-	// Each is called with the picture of each slide, and its number from 0; more than once if poppler begins again with
-	// more memory. The picture is the next one's afterwards. Nil: not called.
-	Each func(slide int, picture image.Image) error
+	// Each is called with each picture, and its place among those that are made, from 0; more than once if poppler begins
+	// again with more memory. The picture is the next one's afterwards. Nil: not called.
+	Each func(place int, picture image.Image) error
 }
 
 const (
 	defaultWidth = 960
 	maxPixels    = 12 << 20 // of a slide's picture: 48 MB
 	baseMemory   = 96 << 20 // of pdftoppm
-	maxSlides    = 2000
+	maxPages     = 2000     // that are drawn, with those between the ones of Options.Pages
 	defaultBytes = 2 << 30
 )
 
-// Render draws the pages of a PDF into a folder, which has nothing else, and returns their files in order. Poppler draws
-// and we encode: its own PNG takes seven times as long as all its drawing. Errors are *taskerr.Error,
-// *child.NotInstalledError, or the context's cause.
+// Render draws the pages of a PDF into a folder, which has nothing else, and returns their files in order, which are fewer
+// than asked for if the file has fewer pages, or they span more than 2000. Poppler draws and we encode: its own PNG takes
+// seven times as long as all its drawing. Errors are *taskerr.Error, *child.NotInstalledError, or the context's cause.
 func Render(ctx context.Context, pdf, folder string, o Options) (files []string, err error) {
 	if o.Width == 0 {
 		o.Width = defaultWidth
 	}
-	first, last := max(o.Page, 1), cmp.Or(o.Page, maxSlides)
+	first, last := 1, maxPages
+	if len(o.Pages) > 0 {
+		first, last = o.Pages[0], min(o.Pages[len(o.Pages)-1], o.Pages[0]+maxPages-1)
+	}
 	result, err := o.Pool.Run(ctx, func() child.Command {
 		return child.Command{
 			Program: "pdftoppm", Package: "poppler-utils", Files: []string{pdf}, Dir: folder,
@@ -54,11 +58,11 @@ func Render(ctx context.Context, pdf, folder string, o Options) (files []string,
 				"-scale-to-x", strconv.Itoa(o.Width), "-scale-to-y", "-1", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), pdf,
 			},
 			Stdout: func(out io.Reader) (err error) {
-				files, err = encode(ctx, out, folder, o)
+				files, err = encode(ctx, out, first, folder, o)
 				return err
 			},
 			Limits: child.Limits{
-				Wait: o.Time, CPU: o.Time, Memory: baseMemory + int64(o.Width*o.Width)*12, Output: maxSlides * 3 * maxPixels,
+				Wait: o.Time, CPU: o.Time, Memory: baseMemory + int64(o.Width*o.Width)*12, Output: maxPages * 3 * maxPixels,
 			},
 		}
 	})
@@ -74,12 +78,13 @@ func Render(ctx context.Context, pdf, folder string, o Options) (files []string,
 	return files, nil
 }
 
-// encode writes the pictures that a program writes to its output, one behind the other, as PNG files.
-func encode(ctx context.Context, out io.Reader, folder string, o Options) (files []string, err error) {
+// encode writes the pictures that a program writes to its output, one behind the other from the first page on, as PNG
+// files.
+func encode(ctx context.Context, out io.Reader, first int, folder string, o Options) (files []string, err error) {
 	in := bufio.NewReaderSize(out, 256<<10)
 	room := cmp.Or(o.Bytes, defaultBytes)
 	picture := &image.NRGBA{}
-	for {
+	for page := first; ; page++ {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -90,6 +95,9 @@ func encode(ctx context.Context, out io.Reader, folder string, o Options) (files
 			return files, nil // the program's result has the reason
 		} else if err != nil {
 			return nil, err
+		}
+		if _, wanted := slices.BinarySearch(o.Pages, page); len(o.Pages) > 0 && !wanted {
+			continue
 		}
 		path := filepath.Join(folder, fmt.Sprintf("slide-%04d.png", len(files)+1))
 		size, err := save(picture, path)

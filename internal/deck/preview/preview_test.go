@@ -95,15 +95,35 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestRenderSome: pages between those that are asked for have no picture, and pages that the file doesn't have, neither.
+func TestRenderSome(t *testing.T) {
+	t.Parallel()
+	var places []int
+	files, err := preview.Render(t.Context(), file(t, 400, 400, 400, 400), t.TempDir(), preview.Options{
+		Pages: []int{2, 4, 5}, Width: 40, Each: func(place int, _ image.Image) error {
+			places = append(places, place)
+			return nil
+		},
+	})
+	if err != nil || len(files) != 2 || !slices.Equal(places, []int{0, 1}) {
+		t.Fatalf("%v, places %v, %v", files, places, err)
+	}
+	for i, want := range []color.RGBA{{0, 255, 0, 255}, {255, 0, 0, 255}} {
+		if got := load(t, files[i]).At(20, 10); got != want {
+			t.Errorf("picture %d is %v", i+1, got)
+		}
+	}
+}
+
 // TestRenderOne: one page, and one that there is not.
 func TestRenderOne(t *testing.T) {
 	t.Parallel()
 	path := file(t, 400, 400)
-	files, err := preview.Render(t.Context(), path, t.TempDir(), preview.Options{Page: 2, Width: 40})
+	files, err := preview.Render(t.Context(), path, t.TempDir(), preview.Options{Pages: []int{2}, Width: 40})
 	if err != nil || len(files) != 1 || load(t, files[0]).At(20, 10) != (color.RGBA{0, 255, 0, 255}) {
 		t.Errorf("%v, %v", files, err)
 	}
-	if files, err := preview.Render(t.Context(), path, t.TempDir(), preview.Options{Page: 3}); err == nil {
+	if files, err := preview.Render(t.Context(), path, t.TempDir(), preview.Options{Pages: []int{3}}); err == nil {
 		t.Errorf("a page that is not there: %v", files)
 	}
 }

@@ -33,7 +33,8 @@ type Job struct {
 // Result is what was printed.
 type Result struct {
 	Path     string
-	Slides   int
+	Slides   int   // in the file: those of the deck that don't fit are several
+	Pages    []int // of a PDF: the page, from 1, where each slide of the deck begins; 0: it is hidden
 	Warnings []string
 }
 
@@ -47,13 +48,13 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 	}
 	r := Result{Path: path}
 	err = write(path, func(w io.Writer) error {
-		fitted, unfit, err := fit.Warned(ctx, j.Deck, faces)
+		fitted, err := fit.Fit(ctx, j.Deck, faces)
 		if err != nil {
 			return err
 		}
-		r.Slides = shown(fitted)
-		warnings, err := pdf.Write(ctx, w, fitted, pdf.Options{Faces: faces, Media: j.Media, Progress: j.Progress})
-		r.Warnings = append(unfit, warnings...)
+		r.Pages, r.Slides = pages(fitted)
+		warnings, err := pdf.Write(ctx, w, fitted.Deck, pdf.Options{Faces: faces, Media: j.Media, Progress: j.Progress})
+		r.Warnings = append(fitted.Warnings, warnings...)
 		return err
 	})
 	return r, err
@@ -63,13 +64,13 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 func PPTX(ctx context.Context, j Job, path string) (Result, error) {
 	r := Result{Path: path}
 	err := write(path, func(w io.Writer) error {
-		fitted, unfit, err := fit.Warned(ctx, j.Deck, typeset.Typical{})
+		fitted, err := fit.Fit(ctx, j.Deck, typeset.Typical{})
 		if err != nil {
 			return err
 		}
-		r.Slides = len(fitted.Slides)
-		warnings, err := pptx.Write(ctx, w, fitted, pptx.WriteOptions{Template: j.Template, Media: j.Media, Progress: j.Progress})
-		r.Warnings = append(unfit, warnings...)
+		r.Slides = len(fitted.Deck.Slides)
+		warnings, err := pptx.Write(ctx, w, fitted.Deck, pptx.WriteOptions{Template: j.Template, Media: j.Media, Progress: j.Progress})
+		r.Warnings = append(fitted.Warnings, warnings...)
 		return err
 	})
 	return r, err
@@ -89,7 +90,7 @@ func Soffice(ctx context.Context, j Job, limits extract.Limits, path string) (r 
 	if err != nil {
 		return r, err
 	}
-	r.Slides = shown(fitted)
+	r.Pages, r.Slides = pages(fitted)
 	printed, err := soffice.Print(ctx, r.Path, about.Size(), limits, j.Folder)
 	if err != nil {
 		return r, err
@@ -101,14 +102,19 @@ func Soffice(ctx context.Context, j Job, limits extract.Limits, path string) (r 
 	return r, nil
 }
 
-// shown is how many slides are pages of a PDF.
-func shown(d *deck.Deck) (n int) {
-	for _, s := range d.Slides {
+// pages are the pages of a PDF that the slides begin at, and how many pages there are. A hidden slide has none: 0.
+func pages(r fit.Result) (first []int, count int) {
+	page := make([]int, len(r.Deck.Slides))
+	for i, s := range r.Deck.Slides {
 		if !s.Hidden {
-			n++
+			count++
+			page[i] = count
 		}
 	}
-	return n
+	for _, n := range r.First {
+		first = append(first, page[n-1])
+	}
+	return first, count
 }
 
 // write makes a file.

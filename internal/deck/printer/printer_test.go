@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/deck"
+	"github.com/seed-7227ef26/async-worker/internal/deck/decktest"
+	"github.com/seed-7227ef26/async-worker/internal/deck/fonts"
 	"github.com/seed-7227ef26/async-worker/internal/deck/printer"
 )
 
@@ -26,5 +28,21 @@ func TestUnfit(t *testing.T) {
 		if got := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "higher than a slide") }); got != want {
 			t.Errorf("a text of %d bytes has the warnings %q", len(text), r.Warnings)
 		}
+	}
+}
+
+// TestPages: a PDF says where each slide begins, behind one that was divided, too. A hidden one has no page.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	d := decktest.Sample(t)
+	d.Slides[1].Elements = []deck.Element{{
+		Kind: deck.TextElement, Role: deck.BodyRole, Index: 1, Text: deck.Lines(slices.Repeat([]string{"a line"}, 60)...),
+	}}
+	r, err := printer.Native(t.Context(), printer.Job{Deck: d, Media: decktest.Media(t)}, fonts.New(), filepath.Join(t.TempDir(), "d.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{1, 2, 0, r.Slides}; r.Slides < 4 || !slices.Equal(r.Pages, want) {
+		t.Errorf("%d pages, the slides begin at %v", r.Slides, r.Pages)
 	}
 }
