@@ -42,7 +42,8 @@ func within(t *testing.T, template []byte, d *deck.Deck) []byte {
 	}
 	defer func() { _ = tpl.Close() }() // read-only
 	var out bytes.Buffer
-	if _, err := pptx.Write(t.Context(), &out, deck.Restyle(d, tpl.Look()), pptx.WriteOptions{Template: tpl, Media: decktest.Media(t)}); err != nil {
+	options := pptx.WriteOptions{Template: tpl, Media: decktest.Media(t)}
+	if _, err := pptx.Write(t.Context(), &out, deck.Restyle(d, tpl.Look()), options); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -104,7 +105,8 @@ func typed(t *testing.T, file []byte, want int) {
 			continue
 		}
 		want--
-		if !strings.Contains(types, `<Override PartName="/`+name+`" ContentType="application/vnd.openxmlformats-officedocument.drawingml.chart+xml"`) {
+		const chart = "application/vnd.openxmlformats-officedocument.drawingml.chart+xml"
+		if !strings.Contains(types, `<Override PartName="/`+name+`" ContentType="`+chart+`"`) {
 			t.Errorf("%s has no content type", name)
 		}
 	}
