@@ -80,7 +80,8 @@ func TestCanceledInUpload(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		d.Bucket = &canceling{signing: signing{Bucket: b.Bucket}, stop: func() {
 			if lost {
-				handlertest.Query[bool](b, "with u as (update jobs set lease_expires_at = now() - interval '1 minute' where id = 'job' returning 1) select true from u")
+				handlertest.Query[bool](b,
+					"with u as (update jobs set lease_expires_at = now() - interval '1 minute' where id = 'job' returning 1) select true from u")
 				b.BeginAs("job", task.Export, `{"blob":"decks/x.json"}`, task.Hints{})
 			}
 			cancel(canceled)
