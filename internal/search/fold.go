@@ -32,8 +32,7 @@ func wordingOf(h Hit) wording {
 	before, at := ' ', 0
 	for at < len(w.text) {
 		r, size := utf8.DecodeRuneInString(w.text[at:])
-		after, _ := utf8.DecodeRuneInString(w.text[at+size:])
-		w.take(before, r, after, at)
+		w.take(before, r, w.text[at+size:], at)
 		if !unicode.Is(unicode.Cf, r) { // it doesn't show
 			before = r
 		}
@@ -48,18 +47,26 @@ type writer struct {
 	text string
 	from int // of the current word
 	in   bool
+	cell int // of a table: where the current one begins, after a bar in this line; 0: there was none
+	had  int // bytes of out at the beginning of the cell
 	out  strings.Builder
 }
 
 // take takes the character r at a place.
-func (w *writer) take(before, r, after rune, at int) {
+func (w *writer) take(before, r rune, rest string, at int) {
 	switch {
 	case unicode.Is(unicode.Cf, r): // a soft hyphen, a joiner: within a word
 	case !counts(r):
 		w.end(at)
-		if sign := signOf(before, r, after); sign != 0 {
+		if sign := signOf(before, r, rest); sign != 0 {
 			w.out.WriteRune(sign)
 			w.out.WriteByte(' ')
+		}
+		switch r {
+		case '|':
+			w.bar(at)
+		case '\n', '\r':
+			w.cell = 0
 		}
 	case kindOf(r) == unspaced && !unicode.Is(unicode.Hangul, r): // a line break between them says nothing
 		w.end(at)
@@ -68,6 +75,17 @@ func (w *writer) take(before, r, after rune, at int) {
 	case !w.in:
 		w.from, w.in = at, true
 	}
+}
+
+// bar ends the current cell. One without words is written, unless it is of the line below a header: the words before and
+// after it are of columns that are apart.
+func (w *writer) bar(at int) {
+	if w.cell > 0 && w.out.Len() == w.had {
+		if cell := strings.TrimSpace(w.text[w.cell:at]); !strings.Contains(cell, "---") {
+			w.out.WriteString(cell + "| ")
+		}
+	}
+	w.cell, w.had = at+1, w.out.Len()
 }
 
 // end ends the current word.
@@ -93,17 +111,22 @@ func (w *writer) end(at int) {
 // counts reports whether a character is part of words. All numbers are: m² is not m, nor 6½ 6.
 func counts(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
 
-// signOf is one form of a sign between two characters that says something; 0: it doesn't.
-func signOf(before, r, after rune) rune {
-	if unicode.In(r, unicode.Pd) || r == '−' {
-		if r != '—' {
-			r = '-'
-		}
+// signOf is one form of a sign, between a character and the rest of the text, that says something; 0: it doesn't.
+func signOf(before, r rune, rest string) rune {
+	first := r != before
+	if isDash(r) && r != '—' {
+		r = '-'
 	}
+	if mark := quoteOf(r); mark != 0 && (unicode.IsDigit(before) || quoteOf(before) == mark) { // 5' is not 5", nor 5''
+		return mark
+	}
+	after, _ := utf8.DecodeRuneInString(rest)
 	switch {
 	case unicode.IsDigit(before) && unicode.IsDigit(after) && !unicode.IsSpace(r) && r != '|': // 1.5, 1/5, 10:30, 5-10
 		return r
-	case r == '-' && unicode.IsDigit(after) && !counts(before): // -5 °C is not 5 °C
+	case strings.ContainsRune("-.(", r) && first && !counts(before) && startsNumber(rest): // -5 °C, .5, a loss of (5)
+		return r
+	case r == '-' && unicode.IsDigit(before) && !counts(after): // a loss of 5-
 		return r
 	case r == '?', r == '؟':
 		return '?'
@@ -117,6 +140,41 @@ func signOf(before, r, after rune) rune {
 		return r
 	}
 	return 0
+}
+
+// isDash reports whether a character is a dash, a hyphen or a minus.
+func isDash(r rune) bool { return r == '−' || unicode.Is(unicode.Pd, r) }
+
+// quoteOf is one form of a quotation mark that may be a foot, an inch, a minute or a second; 0: it is none.
+func quoteOf(r rune) rune {
+	switch r {
+	case '\'', '‘', '’', '′', '´':
+		return '\''
+	case '"', '“', '”', '″':
+		return '"'
+	}
+	return 0
+}
+
+// startsNumber reports whether a text begins with a number, perhaps after a minus, a currency and a point.
+func startsNumber(text string) bool {
+	r, size := utf8.DecodeRuneInString(text)
+	next := func() {
+		text = text[size:]
+		r, size = utf8.DecodeRuneInString(text)
+	}
+	if isDash(r) {
+		next()
+	}
+	if unicode.Is(unicode.Sc, r) {
+		if next(); unicode.IsSpace(r) {
+			next()
+		}
+	}
+	if r == '.' {
+		next()
+	}
+	return unicode.IsDigit(r)
 }
 
 // digitOf is a decimal digit of any script as one of ASCII; other characters stay.
