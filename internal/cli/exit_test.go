@@ -66,6 +66,7 @@ func TestExitCodes(t *testing.T) {
 		{taken, exitConfig},
 		{notHere, exitUnavailable},
 		{&schema.LockedError{}, exitTemporary},
+		{&schema.InUseError{}, exitTemporary},
 		{&unknownTenantError{}, exitConfig},
 	} {
 		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w",

@@ -67,6 +67,12 @@ func verdictOfType(err error, next string) (verdict, bool) {
 			"wait for the other migration and repeat the command; if no migration runs, end that session",
 		}, true
 	}
+	if _, ok := errors.AsType[*schema.InUseError](err); ok {
+		return verdict{
+			exitTemporary,
+			"wait for the end of that session's transaction, which may be a backup's, or end the session; then repeat the command",
+		}, true
+	}
 	if _, ok := errors.AsType[*schema.UnansweredError](err); ok {
 		return verdict{exitTemporary, next}, true
 	}

@@ -39,20 +39,10 @@ func TestMigrateBesideWorkers(t *testing.T) {
 	}
 	migrated := make(chan error, 1)
 	go func() {
-		_, err := schema.Migrate(t.Context(), url+"&options=-c%20deadlock_timeout%3D3s", o)
+		_, err := schema.Migrate(t.Context(), url+"&options=-c%20deadlock_timeout%3D2s", o)
 		migrated <- err
 	}()
-	for waits := false; !waits; {
-		select {
-		case err := <-migrated:
-			t.Fatalf("it did not wait: %v", err)
-		default:
-		}
-		if err := watcher.QueryRow(t.Context(), `select exists (select from pg_locks
-			where not granted and relation = 'chunk_terms'::regclass and mode = 'AccessExclusiveLock')`).Scan(&waits); err != nil {
-			t.Fatal(err)
-		}
-	}
+	awaitWaiting(t, watcher, migrated, "chunk_terms")
 	if _, err := tx.Exec(t.Context(), "lock table document_versions in access share mode"); err != nil {
 		t.Logf("the worker was ended instead: %v", err)
 	}
@@ -93,17 +83,7 @@ func TestMigrateBesideSenders(t *testing.T) {
 		_, err := schema.Migrate(t.Context(), url+"&options=-c%20deadlock_timeout%3D1min", o)
 		migrated <- err
 	}()
-	for waits := false; !waits; {
-		select {
-		case err := <-migrated:
-			t.Fatalf("it did not wait: %v", err)
-		default:
-		}
-		if err := watcher.QueryRow(t.Context(), `select exists (select from pg_locks where not granted
-			and relation = 'aw_queue_messages'::regclass and mode = 'AccessExclusiveLock')`).Scan(&waits); err != nil {
-			t.Fatal(err)
-		}
-	}
+	awaitWaiting(t, watcher, migrated, "aw_queue_messages")
 	_, err = tx.Exec(t.Context(), `insert into aw_queue_messages (client_id, queue, part, visible_at, body)
 		values ('a', 'a-tasks', 0, now(), 'x')`)
 	if err == nil {

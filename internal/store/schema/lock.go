@@ -64,7 +64,7 @@ func tryLock(ctx context.Context, conn *pgx.Conn, wait time.Duration) (bool, err
 		_, err := tx.Exec(ctx, "select pg_advisory_lock($1)", lockNumber)
 		return err
 	})
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "55P03" { // lock_not_available
+	if inUse(err) {
 		return false, nil
 	}
 	return err == nil, err

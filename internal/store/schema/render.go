@@ -14,10 +14,10 @@ type script struct{ name, sql string }
 const vectorSchema = `select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_extension e
 	join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'`
 
-// functions are the rendered scripts of functions/, in order: the setting of the search path first, so that built-in
+// functions are the rendered scripts of functions/, in order: the settings of their transaction first, with a search path so that built-in
 // names in their heads, and in bodies that are parsed when they are made, are found nowhere else.
 func functions(o Options, vector string) ([]script, error) {
-	return render([]script{{"search path", "set local search_path = " + path}}, sub("functions"), o.data(vector))
+	return render([]script{{"settings", limitLocks + "set local search_path = " + path}}, sub("functions"), o.data(vector))
 }
 
 func render(scripts []script, dir fs.FS, data map[string]any) ([]script, error) {

@@ -39,9 +39,10 @@ type Options struct {
 	Realtime   bool   // events are broadcast by Supabase Realtime; false: as before
 
 	LockWait    time.Duration // for another migration; zero: DefaultLockWait
+	TableWait   time.Duration // for others who use the tables, in all; zero: DefaultTableWait
 	ConnectWait time.Duration // for the server's first answer; zero: DefaultConnectWait
 
-	Log *slog.Logger // gets a warning when the server or another migration takes longer than answerGrace; nil: it does not
+	Log *slog.Logger // gets a warning when a migration waits: for the server, another migration, or users of a table; may be nil
 }
 
 // Report is what a migration did.
@@ -171,46 +172,61 @@ func Migrate(ctx context.Context, url string, o Options) (Report, error) {
 	}
 	// Closing the connection gives the lock back. It holds in this database; roles are the whole cluster's,
 	// and a migration of another database may be at them at this moment. What failed was rolled back.
+	r := Report{Schema: o.Schema, From: -1}
+	var waited time.Duration
 	for attempt := 1; ; attempt++ {
-		r, err := migrateLocked(ctx, conn, o)
-		if err == nil || attempt == 10 || !transient(err) {
+		err := migrateLocked(ctx, conn, o, &r)
+		switch {
+		case inUse(err):
+			attempt = 0 // it is no failure, and has its own limit
+			if waited, err = waitForTables(ctx, conn, o, waited, err); err != nil {
+				return r, err
+			}
+		case err == nil || attempt == 10 || !transient(err):
 			return r, err
 		}
 	}
 }
 
-func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options) (Report, error) {
-	r := Report{Schema: o.Schema}
+func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options, r *Report) error {
 	if err := ensureSchema(ctx, conn, o.Schema); err != nil {
-		return r, err
+		return err
 	}
 	m, err := migrate.NewMigrator(ctx, conn, o.versionTable())
 	if err != nil {
-		return r, fmt.Errorf("prepare the version table: %w", err)
+		return fmt.Errorf("prepare the version table: %w", err)
 	}
 	m.Data = o.data("")
 	if err := m.LoadMigrations(sub("migrations")); err != nil {
-		return r, fmt.Errorf("load migrations: %w", err)
+		return fmt.Errorf("load migrations: %w", err)
 	}
 	from, err := m.GetCurrentVersion(ctx)
 	if err != nil {
-		return r, fmt.Errorf("read the schema's version: %w", err)
+		return fmt.Errorf("read the schema's version: %w", err)
 	}
-	r.From, r.To = int(from), int(from)
-	if r.From > len(m.Migrations) {
-		return r, fmt.Errorf("schema %s is at version %d, newer than this program's %d: use the newer program",
-			o.Schema, r.From, len(m.Migrations))
+	if r.From < 0 { // of the first attempt
+		r.From = int(from)
 	}
-	m.OnStart = func(_ int32, name, _, _ string) { r.Applied = append(r.Applied, name) }
+	r.To = int(from)
+	if r.To > len(m.Migrations) {
+		return fmt.Errorf("schema %s is at version %d, newer than this program's %d: use the newer program",
+			o.Schema, r.To, len(m.Migrations))
+	}
+	for _, step := range m.Migrations {
+		step.UpSQL = limitLocks + step.UpSQL // tern resets what a session has set
+	}
 	if err := m.Migrate(ctx); err != nil {
-		return r, fmt.Errorf("migrate: %w", explain(err))
+		return fmt.Errorf("migrate: %w", explain(err))
 	}
-	r.To = len(m.Migrations)
+	r.To, r.Applied = len(m.Migrations), nil
+	for _, step := range m.Migrations[r.From:] {
+		r.Applied = append(r.Applied, step.Name)
+	}
 	if err := replaceFunctions(ctx, conn, o); err != nil {
-		return r, err
+		return err
 	}
 	r.Dimensions, err = dimensions(ctx, conn, o)
-	return r, err
+	return err
 }
 
 // ensureSchema looks before it creates: create schema needs a right on the whole database, even when the
