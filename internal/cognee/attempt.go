@@ -20,14 +20,16 @@ func (r *round) document(f *flight) {
 		CogneeLease: store.CogneeLease{DocumentID: d.DocumentID, Fence: d.Fence}, Version: d.Version,
 	}
 	began := time.Now()
-	var err error
-	if d.Version == 0 {
+	err := r.answers(f, d.Attempts)
+	switch {
+	case err != nil: // nothing was sent
+	case d.Version == 0:
 		var listed bool
 		if listed, err = r.forget(f.ctx, d); !listed {
 			o.Unlisted = r.Unlisted
 		}
 		o.Outcome = store.CogneeForgotten
-	} else {
+	default:
 		var placed Placed
 		placed, err = r.put(f.ctx, d)
 		o.Outcome, o.DataID, o.DatasetID = store.CogneeSent, placed.DataID, placed.DatasetID
@@ -61,6 +63,15 @@ func (r *round) document(f *flight) {
 	}
 	r.observeDocument(d, o, s, took, err)
 	r.breaker(f, s, o.Error)
+}
+
+// answers asks Cognee, before a request that may be the last of its attempts, or is a probe, whether it answers. So an attempt
+// counts only if Cognee did just before: what fails while nothing is answered is an outage, however long it lasts.
+func (r *round) answers(f *flight, attempts int) error {
+	if attempts == 0 && !f.probe {
+		return nil
+	}
+	return outage(r.Client.Probe(f.ctx))
 }
 
 // put sends a version. Its text is read from the store while it is being sent.

@@ -16,11 +16,8 @@ func (r *round) cognify(f *flight) {
 	var err error
 	if d.Running {
 		o.Outcome, err = r.progress(f.ctx, d)
-	} else {
-		o.Outcome, err = store.CognifyAsked, r.Client.Cognify(f.ctx, d.DatasetID)
-	}
-	if err != nil && r.Client.gone(f.ctx, err, d.DatasetID) {
-		o.Outcome, err = store.CognifyFailed, &Error{kind: refused, what: "Cognee no longer has the dataset"}
+	} else if o.Outcome, err = store.CognifyAsked, r.answers(f, d.Attempts); err == nil {
+		err = r.Client.Cognify(f.ctx, d.DatasetID)
 	}
 	if errors.Is(err, errStopping) {
 		r.release(f)
@@ -36,7 +33,9 @@ func (r *round) cognify(f *flight) {
 				o.Health = ""
 			}
 		}
-		o.NextAfter = doubled(6*r.FirstRetry, d.Attempts, maxCognify)
+		if !is(err, down) { // the breaker says when to ask again
+			o.NextAfter = doubled(6*r.FirstRetry, d.Attempts, maxRetry)
+		}
 		if o.Outcome == store.CognifyAsked {
 			o.Outcome = store.CognifyFailed
 		}
@@ -55,11 +54,13 @@ func (r *round) cognify(f *flight) {
 	r.breaker(f, s, o.Error)
 }
 
-// progress asks how far Cognee is. A question without an answer is asked again; a run that failed, or that Cognee does
-// not know of, is an error.
+// progress asks how far Cognee is. A question without an answer is asked again, for as long as a run may take if Cognee
+// answers others; a run that failed, or that Cognee does not know of, is an error.
 func (r *round) progress(ctx context.Context, d *store.CogneeDataset) (string, error) {
 	state, err := r.Client.status(ctx, d.DatasetID)
 	switch {
+	case is(err, missing), err != nil && !is(err, down) && d.RunningFor >= maxRun:
+		return store.CognifyFailed, err
 	case err != nil:
 		return store.CognifyRunning, err
 	case state == finished:

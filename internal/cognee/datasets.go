@@ -2,6 +2,7 @@ package cognee
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -131,16 +132,35 @@ const (
 
 // Cognify asks Cognee to work what was added to a dataset into its graph, in the background.
 func (c *Client) Cognify(ctx context.Context, datasetID string) error {
-	return c.post(ctx, quickTimeout, c.at(nil, "cognify"), map[string]any{
+	err := c.post(ctx, quickTimeout, c.at(nil, "cognify"), map[string]any{
 		"datasetIds": []string{datasetID}, "runInBackground": true,
 	}, nil)
+	return c.why(ctx, datasetID, err)
+}
+
+// why finds out whether a request about a dataset failed because the dataset is not there (missing), because none is
+// answered (down), or by itself. Cognee answers 401, 403 or 404 for a dataset that is not there, as others do for anything.
+func (c *Client) why(ctx context.Context, datasetID string, err error) error {
+	if _, ok := errors.AsType[*Error](err); !ok || is(err, failing) {
+		return err
+	}
+	switch listed, listing := c.lists(ctx, datasetID); {
+	case listing != nil:
+		return outage(listing)
+	case !listed:
+		return &Error{kind: missing, what: "Cognee no longer has the dataset"}
+	case is(err, missing):
+		return &Error{Status: http.StatusNotFound, kind: inconsistent, what: "Cognee lists the dataset, and a request about it is " +
+			"answered with HTTP 404; does something between change the addresses of requests?"}
+	}
+	return c.blame(ctx, err)
 }
 
 // status is how far Cognee is with a dataset.
 func (c *Client) status(ctx context.Context, datasetID string) (string, error) {
 	var states map[string]string
 	if err := c.get(ctx, c.at(url.Values{"dataset": {datasetID}}, "datasets", "status"), &states); err != nil {
-		return "", err
+		return "", c.why(ctx, datasetID, err)
 	}
 	switch state := strings.ToLower(strings.TrimPrefix(states[datasetID], "DATASET_PROCESSING_")); state {
 	case "completed":

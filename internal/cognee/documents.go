@@ -58,22 +58,25 @@ func (c *Client) put(ctx context.Context, doc Document) (Placed, error) {
 	return c.update(ctx, doc, at)
 }
 
-// blame tells a document that Cognee, or a firewall before it, answers as if it were the key or the address that is wrong
-// from a key or address that is: with those the datasets can't be listed either.
+// blame tells a request that Cognee, or a firewall before it, refuses, or answers as if it were the key or the address that
+// is wrong, from an outage: in one the datasets can't be listed either.
 func (c *Client) blame(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.kind != down {
+	if !ok || e.kind != down && e.kind != refused {
 		return err
 	}
 	switch e.Status {
 	case 0, http.StatusPaymentRequired, http.StatusTooManyRequests:
 		return err
 	}
-	if c.Probe(ctx) != nil {
+	if listing := c.Probe(ctx); listing != nil {
+		return outage(listing)
+	}
+	if e.kind == refused {
 		return err
 	}
 	return &Error{Status: e.Status, RetryAfter: e.RetryAfter, kind: failing, what: fmt.Sprintf(
-		"Cognee lists its datasets, and does not take the document (HTTP %d); does something between, such as a firewall, refuse it? "+
+		"Cognee lists its datasets, and does not take the request (HTTP %d); does something between, such as a firewall, refuse it? "+
 			"Or may the key only read?", e.Status)}
 }
 
@@ -179,11 +182,11 @@ func (c *Client) Forget(ctx context.Context, datasetID, dataID string) error {
 	err := c.post(ctx, c.o.Timeout, c.at(nil, "forget"), map[string]string{"datasetId": datasetID, "dataId": dataID}, nil)
 	switch {
 	case is(err, missing):
-		return c.unlisted(ctx, place{dataID, datasetID})
+		err = c.unlisted(ctx, place{dataID, datasetID})
 	case err == nil || c.gone(ctx, err, datasetID):
 		return nil
 	}
-	return err
+	return c.blame(ctx, err)
 }
 
 // unlisted is an error unless Cognee shows that it doesn't have a document.
@@ -204,7 +207,7 @@ func (c *Client) unlisted(ctx context.Context, at place) error {
 func (c *Client) ForgetDocument(ctx context.Context, dataset, documentID string) (listed bool, err error) {
 	at, err := c.find(ctx, dataset, documentID)
 	if err != nil || at == (place{}) {
-		return false, err
+		return false, c.blame(ctx, err)
 	}
 	return true, c.Forget(ctx, at.dataset, at.data)
 }

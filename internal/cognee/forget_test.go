@@ -52,7 +52,7 @@ func TestForgetProxied(t *testing.T) {
 		"404 for forget":             {cogneetest.Fault{Status: 404, Body: page}, []string{forget}, "lists the document"},
 		"404 for forget and rows":    {cogneetest.Fault{Status: 404, Body: page}, []string{forget, items}, "page by page"},
 		"a page for everything":      {cogneetest.Fault{Status: 200, Body: page}, []string{forget, list, items}, "COGNEE_URL"},
-		"a page for forget":          {cogneetest.Fault{Status: 200, Body: page}, []string{forget}, "COGNEE_URL"},
+		"a page for forget":          {cogneetest.Fault{Status: 200, Body: page}, []string{forget}, "does not take the request"},
 		"404 for what is not there":  {cogneetest.Fault{Status: 404, After: true}, []string{forget}, ""},
 		"null":                       {cogneetest.Fault{Status: 200, Body: "null", After: true}, []string{forget}, ""},
 		"an object of another shape": {cogneetest.Fault{Status: 202, Body: `{"ok":[1]}`, After: true}, []string{forget}, ""},

@@ -43,8 +43,7 @@ type Observation struct {
 
 const (
 	storeCall   = 30 * time.Second
-	maxRetry    = 6 * time.Hour
-	maxCognify  = time.Hour        // between two requests for a run that failed
+	maxRetry    = 6 * time.Hour    // between two attempts at a document, or at a run of cognify
 	maxRun      = 6 * time.Hour    // of a run of cognify; then Cognee is presumed to have lost it
 	betweenWake = time.Second      // between two looks at the outbox, unless it has more
 	maxPoll     = 60 * time.Second // between two questions for a run's status

@@ -79,19 +79,22 @@ func TestLoopOutage(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	denied, inFlight, most := 0, 0, 0
-	var first sync.WaitGroup // of the requests of the first claim
-	first.Add(4)
-	b := newBed(t, cogneetest.Options{Fault: func(endpoint string, _ *http.Request) *cogneetest.Fault {
+	var sent, listed sync.WaitGroup // of the requests of the first claim: each is sent, and then lists the datasets
+	sent.Add(4)
+	listed.Add(4)
+	together := func(all *sync.WaitGroup) *cogneetest.Fault { // one that ended late would overlap with a probe
+		return &cogneetest.Fault{Status: 401, Wait: func() { all.Done(); all.Wait() }}
+	}
+	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
 		mu.Lock()
 		defer mu.Unlock()
-		if endpoint == cogneetest.List && denied <= 12 { // of the requests that were refused
-			return &cogneetest.Fault{Status: 401}
-		}
-		if denied++; denied > 12 {
+		switch denied++; {
+		case denied <= 4:
+			return together(&sent)
+		case denied <= 8:
+			return together(&listed)
+		case denied > 20:
 			return nil
-		}
-		if denied <= 4 { // they end together: one that ended late would overlap with a probe
-			return &cogneetest.Fault{Status: 401, Wait: func() { first.Done(); first.Wait() }}
 		}
 		inFlight++
 		most = max(most, inFlight)

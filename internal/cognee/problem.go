@@ -57,6 +57,15 @@ func is(err error, k kind) bool {
 	return ok && e.kind == k
 }
 
+// outage is an error as one that every request would get.
+func outage(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	return &Error{Status: e.Status, RetryAfter: e.RetryAfter, kind: down, what: e.what, cause: e.cause}
+}
+
 // health is what an error shows of Cognee itself.
 func health(err error) string {
 	e, ok := errors.AsType[*Error](err)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/cognee/cogneetest"
@@ -91,5 +92,61 @@ func TestLoopGivesUpAll(t *testing.T) {
 	})
 	if s := b.state(); s.Failed != 4 || s.DownSince != nil || s.LastError != "" {
 		t.Errorf("after %d more attempts: %+v", b.count(store.CogneeRetry), s)
+	}
+}
+
+// TestForgetRefusedByFirewall: a deletion that a firewall refuses is given up in the end, and holds up no other set.
+func TestForgetRefusedByFirewall(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, cogneetest.Options{Fault: func(endpoint string, _ *http.Request) *cogneetest.Fault {
+		if endpoint == cogneetest.Forget {
+			return &cogneetest.Fault{Status: http.StatusForbidden, Body: page}
+		}
+		return nil
+	}})
+	b.ingest("a", "a.pdf", "one")
+	b.run(b.config(), b.settled)
+	b.delete("a", "a.pdf")
+	b.exec(`update cognee_documents set attempts = 23`) // the next failure is its last
+	b.ingest("b", "b.pdf", "two")
+	b.run(b.config(), func() bool { return b.settled() || b.count(store.CogneeRetry) > 10 })
+	s := b.state()
+	if s.Failed != 1 || s.DownSince != nil || b.server.Cognified()["southhaven_b"] != 1 {
+		t.Fatalf("runs of cognify: %v, state %+v", b.server.Cognified(), s)
+	}
+	if e := s.Troubled[0].LastError; !strings.Contains(e, "does not take the request (HTTP 403)") {
+		t.Errorf("error %s", e)
+	}
+}
+
+// TestCognifyRefusedByFirewall: a request about a dataset that something answers for Cognee, which lists the dataset, is
+// counted and given up in the end, and makes no outage.
+func TestCognifyRefusedByFirewall(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		endpoint, change string
+		fault            cogneetest.Fault
+	}{
+		"403":             {cogneetest.Cognify, `changes = changes + 1`, cogneetest.Fault{Status: 403, Body: page}},
+		"a page":          {cogneetest.Cognify, `changes = changes + 1`, cogneetest.Fault{Status: 200, Body: page}},
+		"404":             {cogneetest.Cognify, `changes = changes + 1`, cogneetest.Fault{Status: 404, Body: page}},
+		"403 for its end": {cogneetest.Status, `state = 'running', asked_at = now() - interval '7 hours'`, cogneetest.Fault{Status: 403}},
+	} {
+		var on atomic.Bool
+		b := newBed(t, cogneetest.Options{Fault: func(endpoint string, _ *http.Request) *cogneetest.Fault {
+			if endpoint == c.endpoint && on.Load() {
+				return &c.fault
+			}
+			return nil
+		}})
+		b.ingest("s", "a.pdf", "one")
+		b.run(b.config(), b.settled)
+		on.Store(true)
+		b.exec(`update cognee_datasets set attempts = 23, ` + c.change) // the next failure is its last
+		b.run(b.config(), func() bool { return b.settled() || b.state().DownSince != nil })
+		s := b.state()
+		if d := s.Datasets[0]; d.State != "failed" || s.DownSince != nil || d.LastError == "Cognee no longer has the dataset" {
+			t.Errorf("%s: state %+v", name, s)
+		}
 	}
 }

@@ -1,9 +1,10 @@
 -- What became of a request to Cognee: the circuit breaker, documents, datasets. See 72_cognee.sql.
 
--- aw_cognee_max_attempts is after how many failed attempts a document, or a run of cognify, is left for a person.
+-- aw_cognee_max_attempts is after how many failed attempts a document, or a run of cognify, is left for a person. With the
+-- worker's waits between them it is after about three days: a model that is down over a weekend costs nothing.
 create or replace function {{ .schema }}.aw_cognee_max_attempts(of_what text) returns integer
 language sql immutable
-return case of_what when 'document' then 24 else 10 end;
+return 24;
 
 -- aw_cognee_health moves the circuit breaker. p.health is
 --   up: Cognee answered. down: it did not answer, or refuses every request.

@@ -1,0 +1,137 @@
+package cognee_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/cognee"
+	"github.com/seed-7227ef26/async-worker/internal/cognee/cogneetest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// quick is a loop whose waits are short also after twenty failures.
+func (b *bed) quick() cognee.Config {
+	cfg := b.config()
+	cfg.FirstRetry = time.Nanosecond
+	return cfg
+}
+
+// TestLoopOutageBehindProxy: what a proxy answers while Cognee is down counts for no document, no deletion and no dataset,
+// however long it lasts.
+func TestLoopOutageBehindProxy(t *testing.T) {
+	t.Parallel()
+	var off atomic.Bool
+	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
+		if off.Load() {
+			return &cogneetest.Fault{Status: http.StatusServiceUnavailable, Body: page}
+		}
+		return nil
+	}})
+	b.ingest("s", "a.pdf", "one")
+	b.ingest("s", "b.pdf", "two")
+	b.ingest("other", "c.pdf", "three")
+	b.run(b.config(), b.settled)
+	off.Store(true)
+	b.ingest("s", "a.pdf", "one, changed")
+	b.delete("s", "b.pdf")
+	b.exec(`update cognee_documents set attempts = 22`)
+	b.exec(`update cognee_datasets set attempts = 22, changes = changes + 1 where document_set = 'other'`)
+	b.run(b.quick(), func() bool { return b.count(store.CogneeRetry) >= 12 || b.state().Failed > 0 })
+	s := b.state()
+	if s.DownSince == nil || s.Failed > 0 {
+		t.Errorf("state %+v", s)
+	}
+	off.Store(false)
+	b.run(b.quick(), func() bool { return b.settled() || b.state().Failed > 0 })
+	b.equal()
+	if s := b.state(); s.Failed > 0 || s.DownSince != nil || s.Datasets[0].State != "idle" || s.Datasets[1].State != "idle" {
+		t.Errorf("state %+v", s)
+	}
+}
+
+// TestLoopKiller: a document with which Cognee dies is uploaded as often as any other that fails, and the requests that
+// fail while Cognee starts again cost neither it nor the others an attempt.
+func TestLoopKiller(t *testing.T) {
+	t.Parallel()
+	uploads, starting := 0, 0
+	b := newBed(t, cogneetest.Options{Fault: func(endpoint string, r *http.Request) *cogneetest.Fault {
+		if starting > 0 {
+			starting--
+			return &cogneetest.Fault{Status: http.StatusBadGateway, Body: page}
+		}
+		if endpoint == cogneetest.Add && r.ParseMultipartForm(1<<20) == nil &&
+			strings.Contains(r.MultipartForm.Value["external_metadata"][0], "bad.pdf") {
+			uploads++
+			starting = 5
+			return &cogneetest.Fault{Drop: true}
+		}
+		return nil
+	}})
+	bad := b.ingest("s", "bad.pdf", "the killer")
+	b.exec(`update cognee_documents set attempts = 20`)
+	for _, name := range []string{"1.pdf", "2.pdf", "3.pdf", "4.pdf", "5.pdf"} {
+		b.ingest("s", name, "text of "+name)
+	}
+	b.run(b.quick(), func() bool { return b.settled() && b.state().DownSince == nil })
+	s := b.state()
+	if s.Failed != 1 || s.Troubled[0].DocumentID != bad || len(b.server.Rows()) != 5 || uploads != 4 {
+		t.Errorf("%d uploads, %d rows, state %+v", uploads, len(b.server.Rows()), s)
+	}
+}
+
+// TestLoopRefusesEverything: an answer that every request gets is an outage, and refuses no document.
+func TestLoopRefusesEverything(t *testing.T) {
+	t.Parallel()
+	requests := 0
+	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
+		if requests++; requests <= 12 {
+			return &cogneetest.Fault{Status: http.StatusBadRequest, Body: "The plain HTTP request was sent to HTTPS port"}
+		}
+		return nil
+	}})
+	b.ingest("s", "a.pdf", "one")
+	b.run(b.config(), b.settled)
+	b.equal()
+	if s := b.state(); s.Refused > 0 {
+		t.Errorf("state %+v", s)
+	}
+}
+
+// TestCognifyOutage: a 404 for every request is no answer about a dataset, and a dataset that waits for the end of an outage
+// waits for nothing else.
+func TestCognifyOutage(t *testing.T) {
+	t.Parallel()
+	var off atomic.Bool
+	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
+		if off.Load() {
+			return &cogneetest.Fault{Status: http.StatusNotFound, Body: page}
+		}
+		return nil
+	}})
+	b.ingest("s", "a.pdf", "one")
+	b.run(b.config(), b.settled)
+	off.Store(true)
+	for _, state := range []string{"idle", "running"} {
+		b.exec(`update cognee_datasets set changes = done + 1, asked_at = now(), next_attempt_at = now(), state = '` + state + `'`)
+		b.exec(`update cognee_targets set down_since = null, probe_at = null`)
+		cfg := b.config()
+		cfg.FirstRetry = time.Hour
+		done := b.count(store.CognifyFailed)
+		b.run(cfg, func() bool {
+			s := b.state()
+			return s.DownSince != nil || s.Datasets[0].State != state || b.count(store.CognifyFailed) > done
+		})
+		if s := b.state(); s.DownSince == nil || s.Datasets[0].State != state {
+			t.Errorf("%s: state %+v", state, s)
+		}
+		b.exec(`update cognee_targets set probe_at = now()`)
+		work, err := b.store.ClaimCognee(t.Context(), store.CogneeClaim{Worker: "w2", Max: 1, Lease: time.Millisecond, Gather: time.Hour})
+		if err != nil || !work.Down || len(work.Datasets) != 1 {
+			t.Errorf("%s: claimed %+v, %v", state, work, err)
+		}
+		b.exec(`update cognee_datasets set lease_expires_at = null`)
+	}
+}
