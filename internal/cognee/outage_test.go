@@ -1,8 +1,10 @@
 package cognee_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -134,4 +136,43 @@ func TestCognifyOutage(t *testing.T) {
 		}
 		b.exec(`update cognee_datasets set lease_expires_at = null`)
 	}
+}
+
+// renewals is a store that tells when the claim of a probe is renewed.
+type renewals struct {
+	store.Cognee
+	ofProbe func()
+}
+
+func (s renewals) ExtendCognee(ctx context.Context, held store.CogneeHeld, lease time.Duration) (store.CogneeKept, error) {
+	if held.Probe {
+		s.ofProbe()
+	}
+	return s.Cognee.ExtendCognee(ctx, held, lease)
+}
+
+// TestLoopHangingProbe: the database learns that a probe goes on, so that it has the next one wait.
+func TestLoopHangingProbe(t *testing.T) {
+	t.Parallel()
+	renewed, requests := make(chan struct{}), 0
+	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
+		switch requests++; {
+		case requests <= 2: // a document, and whether it is the document
+			return &cogneetest.Fault{Status: http.StatusUnauthorized}
+		case requests == 3:
+			return &cogneetest.Fault{Status: http.StatusUnauthorized, Wait: func() {
+				select {
+				case <-renewed:
+				case <-time.After(30 * time.Second): // else it would wait for ever
+					t.Error("the claim was not renewed as a probe's")
+				}
+			}}
+		}
+		return nil
+	}})
+	b.ingest("s", "a.pdf", "one")
+	cfg := b.config()
+	cfg.Store, cfg.Renew = renewals{b.store, sync.OnceFunc(func() { close(renewed) })}, 10*time.Millisecond
+	b.run(cfg, b.settled)
+	b.equal()
 }

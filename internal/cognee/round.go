@@ -132,6 +132,7 @@ func (r *round) extend() {
 	asked := renewal{at: time.Now()}
 	for f := range r.flying {
 		asked.asked = append(asked.asked, f)
+		held.Probe = held.Probe || f.probe
 		if f.document != nil {
 			held.Documents = append(held.Documents, store.CogneeLease{
 				DocumentID: f.document.DocumentID, Fence: f.document.Fence,

@@ -92,6 +92,7 @@ type CogneeDataset struct {
 type CogneeHeld struct {
 	Documents []CogneeLease   `json:"documents"`
 	Datasets  []CognifyHolder `json:"datasets"`
+	Probe     bool            `json:"probe"` // one of them probes an outage: the next probe waits for it
 }
 
 // CogneeLease names the claim of a document.

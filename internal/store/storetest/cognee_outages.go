@@ -66,6 +66,7 @@ func testCogneeOutage(t *testing.T, b *bench) {
 	if got := b.work(); len(got.Documents) > 0 {
 		t.Fatalf("two probes at once: %+v", got)
 	}
+	b.probeGoesOn(probe.Documents[0])
 	if s := b.cognee(); s.DownSince == nil || s.Pending != 5 {
 		t.Errorf("state %+v", s)
 	}
@@ -77,6 +78,20 @@ func testCogneeOutage(t *testing.T, b *bench) {
 	}
 	if got := b.work(); got.Down || len(got.Documents) != 1 { // three wait for their next attempt, as before
 		t.Errorf("claimed %+v", got)
+	}
+}
+
+// probeGoesOn: the next probe waits for one that goes on, and not for another request.
+func (b *bench) probeGoesOn(d store.CogneeDocument) {
+	b.t.Helper()
+	held := store.CogneeHeld{Documents: []store.CogneeLease{{DocumentID: d.DocumentID, Fence: d.Fence}}}
+	for _, held.Probe = range []bool{false, true} {
+		if _, err := b.ExtendCognee(b.ctx(), held, 3*hour); err != nil {
+			b.t.Fatal(err)
+		}
+		if got := b.work(); !got.Down || (got.Next > 2*hour) != held.Probe {
+			b.t.Errorf("with the claim of a probe %t: %+v", held.Probe, got)
+		}
 	}
 }
 

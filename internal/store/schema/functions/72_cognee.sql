@@ -213,7 +213,7 @@ begin
 end $$;
 
 -- aw_extend_cognee renews the leases of claims that the caller still has, and returns them. A lease of zero gives them
--- back.
+-- back. p.probe: one of them is the probe of an outage; the next one waits for it.
 create or replace function {{ .schema }}.aw_extend_cognee(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -239,6 +239,10 @@ begin
     returning s.document_set
   )
   select coalesce(jsonb_agg(kept.document_set), '[]') into v_datasets from kept;
+  if (p ->> 'probe')::boolean and (v_documents <> '[]' or v_datasets <> '[]') then
+    update {{ .schema }}.cognee_targets x set probe_at = greatest(x.probe_at, v_until)
+    where x.client_id = v_client and x.down_since is not null;
+  end if;
   return jsonb_build_object('documents', v_documents, 'datasets', v_datasets);
 end $$;
 
