@@ -51,6 +51,16 @@ func ofCognee() []Sabotage {
 			Suites: onPostgres, Tests: cases("Cognee gives up"),
 		},
 		{
+			Name: "cognee-is-not-asked-first", Breaks: []string{"cognee"}, Dir: "internal/cognee", Func: "round.answers",
+			Old: "attempts == 0 && !f.probe", New: "true",
+			Suites: onCognee, Tests: tests("internal/cognee", "TestLoopOutageBehindProxy"),
+		},
+		{
+			Name: "outage-behind-a-proxy-counts", Breaks: []string{"cognee"}, Dir: "internal/cognee", Func: "round.answers",
+			Old: "outage(r.Client.Probe(f.ctx))", New: "r.Client.Probe(f.ctx)",
+			Suites: onCognee, Tests: tests("internal/cognee", "TestLoopOutageBehindProxy"),
+		},
+		{
 			Name: "replaced-text-is-sent", Breaks: []string{"cognee"}, Dir: "internal/cognee", Func: "round.text",
 			Old: "case !page.Active:", New: "case false:",
 			Suites: onCognee, Tests: tests("internal/cognee", "TestLoopReplaced"),
