@@ -87,6 +87,7 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_find_jobs('{"client_id":"a","limit":10,"most":100,"parent":"x"}')`:                                       "jobs_children",
 		`aw_job_counts('{"client_id":"a","most":100}')`:                                                              "jobs_by_status",
 		`aw_dead_letters('{"client_id":"a","limit":1,"job_id":"x"}')`:                                                "dead_letters_by_job",
+		`aw_job_counts('{"client_id":"a","most":101}')`:                                                              "jobs_ended",
 		`aw_letter_groups('{"client_id":"a","most":100}')`:                                                           "dead_letters_open",
 		`aw_document_sets('{"client_id":"a","most":100}')`:                                                           "documents_filename_document_set_client_id_key",
 		`aw_feed('{"client_id":"a","after":{"tx":"1","job_id":"x","seq":1,"at":"2026-01-01T00:00:00Z"},"jobs":[]}')`: `ROW(tx, (job_id)::text, seq) > `,

@@ -178,6 +178,21 @@ func testFindJobs(t *testing.T, b *bench) {
 		counts[2] != (store.StatusCount{Status: "failed", Jobs: 1}) {
 		t.Errorf("counts: %+v, %v", counts, err)
 	}
+	for range 2 {
+		_, h := b.run()
+		b.complete(h)
+	}
+	for most, succeeded := range map[int]store.StatusCount{ // the ends together are 3
+		1: {Status: "succeeded", Jobs: 1, More: true},
+		2: {Status: "succeeded", Jobs: 2},
+		3: {Status: "succeeded", Jobs: 2},
+	} {
+		counts, err := b.JobCounts(b.ctx(), most)
+		if err != nil || len(counts) != 5 || counts[2] != (store.StatusCount{Status: "failed", Jobs: 1}) ||
+			counts[3] != succeeded || counts[4] != (store.StatusCount{Status: "canceled"}) {
+			t.Errorf("counts of at most %d: %+v, %v", most, counts, err)
+		}
+	}
 }
 
 // testJobContext: a job's message and trace, and the jobs that replay it; a tenant sees its own alone.
