@@ -65,8 +65,8 @@ func (r *round) document(f *flight) {
 	r.breaker(f, s, o.Error)
 }
 
-// answers asks Cognee, before a request that may be the last of its attempts, or is a probe, whether it answers. So an attempt
-// counts only if Cognee did just before: what fails while nothing is answered is an outage, however long it lasts.
+// answers is an error if Cognee answers nothing. Before a first attempt it is not asked. So a further attempt, or a probe,
+// counts only if Cognee answered just before: what fails while it answers nothing is an outage, however long it lasts.
 func (r *round) answers(f *flight, attempts int) error {
 	if attempts == 0 && !f.probe {
 		return nil
