@@ -126,7 +126,8 @@ func (s *Stream) Pause(wait time.Duration) error {
 	}
 }
 
-// Event writes an event; id and name may be empty.
+// Event writes an event; id and name may be empty. A carriage return ends a line in a stream, too: in the data it becomes
+// a line feed, so that no text ends its event, or begins another one.
 func (s *Stream) Event(id, name string, data []byte) {
 	if id != "" {
 		s.buf.WriteString("id: " + id + "\n")
@@ -134,9 +135,10 @@ func (s *Stream) Event(id, name string, data []byte) {
 	if name != "" {
 		s.buf.WriteString("event: " + name + "\n")
 	}
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	for line := range bytes.Lines(data) {
 		s.buf.WriteString("data: ")
-		s.buf.Write(bytes.TrimRight(line, "\r\n"))
+		s.buf.Write(bytes.TrimRight(line, "\n"))
 		s.buf.WriteByte('\n')
 	}
 	s.buf.WriteByte('\n')

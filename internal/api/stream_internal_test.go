@@ -99,3 +99,14 @@ func TestStreamLimit(t *testing.T) {
 		t.Error("a caller without streams is remembered")
 	}
 }
+
+// A carriage return ends a line of a stream, too: a text with one must not end its event and begin another.
+func TestEventOfLines(t *testing.T) {
+	t.Parallel()
+	var s Stream
+	s.Event("7", "", []byte("a\r\revent: ended\rdata: x\r\n\r\nb\n"))
+	const want = "id: 7\ndata: a\ndata: \ndata: event: ended\ndata: data: x\ndata: \ndata: b\n\n"
+	if got := s.buf.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
