@@ -229,8 +229,10 @@ func pages(list []int) string {
 
 // detail is what an event says beside its message, in short.
 func detail(e store.JobEvent) string {
-	if text := delta(e); text != "" {
-		return clip(text, 160)
+	if d, ok := deltaOf(e); ok && d.Restart {
+		return clip("(restarted) "+d.Piece, 160)
+	} else if ok {
+		return clip(d.Piece, 160)
 	}
 	if len(e.Metadata) == 0 || string(e.Metadata) == "{}" || string(e.Metadata) == "null" {
 		return ""

@@ -162,7 +162,7 @@ func (p *page) liveOf(j store.Job, events []store.JobEvent) jobLive {
 	}
 	shown := make([]store.JobEvent, 0, len(events))
 	for _, e := range events {
-		if delta(e) == "" {
+		if _, ok := deltaOf(e); !ok {
 			shown = append(shown, e)
 		}
 	}
@@ -175,14 +175,27 @@ func (p *page) liveOf(j store.Job, events []store.JobEvent) jobLive {
 }
 
 // delta is the piece of an answer that an event brings.
-func delta(e store.JobEvent) string { return member(e.Metadata, "delta") }
+type delta struct {
+	Piece   string `json:"delta"`
+	Restart bool   `json:"restart"` // what came before is void
+}
 
-// written is the answer that the last attempt has written so far.
+// deltaOf reports whether an event is of the text that is being written.
+func deltaOf(e store.JobEvent) (delta, bool) {
+	var d delta
+	if json.Unmarshal(e.Metadata, &d) != nil {
+		return delta{}, false
+	}
+	return d, d.Piece != "" || d.Restart
+}
+
+// written is the answer that the last attempt has written so far, without what it has taken back.
 func written(events []store.JobEvent) string {
 	var text strings.Builder
 	attempt := 0
 	for i, e := range events {
-		if e.Attempt != attempt {
+		piece, _ := deltaOf(e)
+		if e.Attempt != attempt || piece.Restart {
 			attempt = e.Attempt
 			text.Reset()
 		}
@@ -190,7 +203,7 @@ func written(events []store.JobEvent) string {
 			text.WriteString(" […] ") // events that were not read
 		}
 		if text.Len() < mostAnswer {
-			text.WriteString(delta(e))
+			text.WriteString(piece.Piece)
 		}
 	}
 	return text.String()

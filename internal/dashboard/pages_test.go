@@ -1,9 +1,12 @@
 package dashboard_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
@@ -20,7 +23,7 @@ func TestPages(t *testing.T) {
 		"search?q=x": "Nothing was found", "ask": "Question", "webhooks": "There is none", "settings": "CLIENT_ID",
 		"schedules": "There is none", "new-schedule": "Add a schedule",
 		"settings?all=1": "WORKER_CONCURRENCY", "doctor": "Try everything", "jobs/job-1/cancel": "Cancel this job?",
-		"jobs/job-2/retry": "Retry this job?", "jobs/bulk?action=cancel": "Cancel 1 job?", "dead-letters/replay": "Replay 1 dead",
+		"jobs/job-2/retry": "Retry this job?", "change-jobs?action=cancel&all=yes": "Cancel 1 job?", "dead-letters/replay": "Replay 1 dead",
 		"dead-letters/" + id + "/replay": "Replay this", "dead-letters/" + id + "/delete": "Remove this",
 	} {
 		v.want(v.get(path), http.StatusOK, text)
@@ -35,4 +38,37 @@ func TestResent(t *testing.T) {
 	v := b.visit("operate")
 	v.want(v.post("webhooks/"+w.delivery+"/resend"), http.StatusOK, "until it was sent again", "failed, answered 410")
 	v.want(v.get("webhooks?status=pending"), http.StatusOK, "until it was sent again", "failed, answered 410")
+}
+
+// A job may have the name of a part of the pages.
+func TestJobNamedLikeAPage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	v := b.visit("operate")
+	for _, id := range []string{"live", "bulk", "new"} {
+		b.begin(id, "ingest", `{"filename":"`+id+`.pdf","document_set":"s"}`)
+		v.want(v.get("jobs/"+id), http.StatusOK, id+".pdf", "Cancel…")
+	}
+}
+
+// What the model has taken back is not shown as a part of the answer, while it is written and after a failure.
+func TestAnswerTakenBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	v := b.visit("operate")
+	h := b.begin("asked", "agent", `{"prompt":"How fast?"}`)
+	for _, piece := range []string{
+		`{"delta":"Let me read."}`, `{"delta":"At 22","restart":true}`, `{"delta":" m/s"}`,
+	} {
+		b.report(h, store.Event{Stage: "streaming_response", Progress: 30, Metadata: json.RawMessage(piece)})
+	}
+	want := func() {
+		t.Helper()
+		if a := v.want(v.get("jobs/asked"), http.StatusOK, "At 22 m/s"); strings.Contains(a.text, "Let me read.") {
+			t.Errorf("the page shows what was taken back: %s", plainOf(a.text))
+		}
+	}
+	want()
+	b.fail(h, taskerr.NetworkTimeout, "no answer")
+	want()
 }
