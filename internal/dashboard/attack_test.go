@@ -53,7 +53,7 @@ func TestMarkup(t *testing.T) {
 	v := b.visit("operate")
 	for _, path := range []string{
 		"", "jobs", "jobs" + q, "jobs/running", "jobs/failed", "jobs/answered", "jobs/odd", "jobs/failed/retry", "jobs/running/cancel",
-		"jobs/bulk?action=cancel", "jobs/bulk" + q + "&action=retry", "dead-letters", "dead-letters/" + letter,
+		"change-jobs?action=cancel&all=yes", "change-jobs" + q + "&action=retry&all=yes", "dead-letters", "dead-letters/" + letter,
 		"dead-letters/" + odd, "dead-letters?class=" + q[3:], "dead-letters/replay", "documents", "documents" + q,
 		"documents/" + document, "documents/" + document + "?view=text", "documents/upload?set=" + q[3:], "search" + q,
 		"search?q=quay&set=" + q[3:], "ask", "webhooks", "webhooks?status=" + q[3:], "jobs/" + q[3:],
@@ -200,10 +200,10 @@ func TestNonsense(t *testing.T) {
 	b := newBench(t)
 	v := b.visit("operate")
 	for path, want := range map[string]int{
-		"jobs/none": 404, "jobs/none/cancel": 404, "jobs/none/explode": 404, "jobs/none/live": 406, "live": 406, "jobs/live": 406, "dead-letters/none": 404,
+		"jobs/none": 404, "jobs/none/cancel": 404, "jobs/none/explode": 404, "jobs/none/live": 406, "live": 406, "live/jobs": 406, "dead-letters/none": 404,
 		"dead-letters/none/replay": 404, "documents/none": 404, "documents/" + noID: 404, "documents/none/delete": 404,
 		"webhooks?after=x": 400, "jobs?after=x": 400, "jobs?after=bnVsbA": 400, "documents?after=!": 400, "dead-letters?after=e30x": 400,
-		"jobs/bulk?action=explode": 404, "nowhere": 404, "jobs/bulk?action=cancel&id=none": 200, "?of=century": 200,
+		"change-jobs?action=explode": 404, "nowhere": 404, "change-jobs?action=cancel&id=none": 200, "?of=century": 200,
 		"jobs?q=" + strings.Repeat("x", 5000): 200, "jobs?q=status:odd+since:never+priority:x": 200, "documents?q=%ff%00": 200,
 		"search?q=" + strings.Repeat("x", 3000): 400, "dead-letters/replay?limit=99999": 200, "dead-letters/replay?limit=-1": 200,
 	} {

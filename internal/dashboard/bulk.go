@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
@@ -79,7 +80,14 @@ func (p *page) bulkPreview() error {
 	}
 	b := bulk{Change: c, Filter: values.Get("q")}
 	var found []store.Job
-	if ids := values["id"]; len(ids) > 0 {
+	switch ids := values["id"]; {
+	case values.Get("all") != "":
+		if found, b.More, err = p.matching(b.Filter, c); err != nil {
+			return err
+		}
+	case len(ids) == 0: // a live list may have lost what was chosen: that is no wish to change all
+		return bad("No job is chosen. Choose some, or all that the filter lists.")
+	default:
 		for _, id := range ids[:min(len(ids), mostBulk)] {
 			j, err := p.by.Reader(ctx).Job(ctx, id)
 			if errors.Is(err, store.ErrNotFound) {
@@ -90,8 +98,6 @@ func (p *page) bulkPreview() error {
 			}
 			found = append(found, j)
 		}
-	} else if found, b.More, err = p.matching(b.Filter, c); err != nil {
-		return err
 	}
 	for _, j := range found {
 		if c.possible(j) {
@@ -103,11 +109,16 @@ func (p *page) bulkPreview() error {
 	return p.show("bulk", c.Title+" jobs", "jobs", b)
 }
 
-// matching finds the jobs of a filter that a change can be made to.
+// matching finds the jobs of a filter that a change can be made to. A filter of which a part was not understood would find
+// more than was meant.
 func (p *page) matching(text string, c change) (found []store.Job, more bool, err error) {
 	ctx, cancel := p.ctx()
 	defer cancel()
-	q := parseFilter(text, time.Now()).Query
+	f := parseFilter(text, time.Now())
+	if len(f.Problems) > 0 {
+		return nil, false, bad("The filter is not understood: " + strings.Join(f.Problems, "; ") + ".")
+	}
+	q := f.Query
 	q.Limit, q.Most = mostBulk, mostLooked
 	from := c.From
 	if q.Status != "" {

@@ -67,7 +67,7 @@ func (s *tired) Replay(ctx context.Context, r store.Replay) (store.ReplayAnswer,
 func TestBulkTakesItsTime(t *testing.T) {
 	t.Parallel()
 	for path, c := range map[string]struct{ form, want string }{
-		"jobs/bulk":           {"action=cancel&id=job-1&id=job-2&id=job-3", "Cancel: done for 1 of 3"},
+		"change-jobs":         {"action=cancel&id=job-1&id=job-2&id=job-3", "Cancel: done for 1 of 3"},
 		"dead-letters/replay": {"limit=3", "matched=3"},
 	} {
 		s := &tired{}
@@ -84,7 +84,7 @@ func TestBulkTakesItsTime(t *testing.T) {
 		if w.Code >= http.StatusBadRequest || !strings.Contains(text+w.Header().Get("Location"), c.want) {
 			t.Errorf("%s: %d, to %q: %s", path, w.Code, w.Header().Get("Location"), text)
 		}
-		if path == "jobs/bulk" && (strings.Count(text, "was not answered") != 1 || strings.Count(text, "was not tried") != 1) {
+		if path == "change-jobs" && (strings.Count(text, "was not answered") != 1 || strings.Count(text, "was not tried") != 1) {
 			t.Errorf("%s: %s", path, text)
 		}
 		if len(s.within) != 1 || s.within[0] < 30*time.Second || s.within[0] >= w.within || w.within >= front.AnswerLimit {
@@ -155,10 +155,22 @@ func TestBulkRetrySearchesOnce(t *testing.T) {
 		}
 	}
 	v := b.visit("operate")
-	v.want(v.post("jobs/bulk", "action", "retry", "id", "one", "id", "two", "id", "three", "id", "four"),
+	v.want(v.post("change-jobs", "action", "retry", "id", "one", "id", "two", "id", "three", "id", "four"),
 		http.StatusOK, "done for 4 of 4")
 	left, err := dead.Depth(t.Context())
 	if n := dead.receives.Load(); err != nil || left != 0 || n != 1 {
 		t.Errorf("%d copies are left, %v; the queue was asked %d times, want once", left, err, n)
 	}
+}
+
+// All jobs are changed only if that is asked for: not because the chosen ones have left the list, and not by a filter of
+// which a part was not understood.
+func TestBulkOfNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.submit("one", "one.pdf")
+	v := b.visit("operate")
+	v.want(v.get("change-jobs?action=cancel&q="), http.StatusBadRequest, "No job is chosen")
+	v.want(v.get("change-jobs?action=cancel&all=yes&q=status:runing"), http.StatusBadRequest, "status is one of")
+	v.want(v.get("change-jobs?action=cancel&all=yes&q=status:pending"), http.StatusOK, "Cancel 1 job?", "one.pdf")
 }

@@ -96,9 +96,9 @@ func (d *Dashboard) routes() []route {
 		{"GET /{$}", read, (*page).overview},
 		{"GET /live", read, (*page).overviewLive},
 		{"GET /jobs", read, (*page).jobs},
-		{"GET /jobs/live", read, (*page).jobsLive},
-		{"GET /jobs/bulk", submit, (*page).bulkPreview},
-		{"POST /jobs/bulk", submit, (*page).bulk},
+		{"GET /live/jobs", read, (*page).jobsLive}, // not below /jobs: any word there can be the id of a job
+		{"GET /change-jobs", submit, (*page).bulkPreview},
+		{"POST /change-jobs", submit, (*page).bulk},
 		{"GET /jobs/{id}", read, (*page).job},
 		{"GET /jobs/{id}/live", read, (*page).jobLive},
 		{"GET /jobs/{id}/events", read, (*page).events},

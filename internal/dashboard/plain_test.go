@@ -104,6 +104,7 @@ func TestWithoutScripts(t *testing.T) {
 		{"dead-letters/replay", [][2]string{{"#rate", "6"}}, ".bar-form button", "The first starts at once"},
 		{"", nil, confirmed, "have ended"},
 		{"jobs", [][2]string{{"#q", "status:failed"}}, "form[role=search] button", "safety-manual.pdf"},
+		{"", nil, `input[name="all"]`, "safety-manual.pdf"},
 		{"", nil, `button[value="retry"]`, "What it will touch"},
 		{"", nil, confirmed, "Retry: done for"},
 		{"jobs/" + pages.running + "/cancel", nil, confirmed, "The cancel was requested."},

@@ -10,11 +10,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// replayed is what became of a replay by filter. Its jobs are those replays that were made between its first and its last
-// one: so the page needs no memory of its own, and whoever opens its address sees the same.
+// replayed is what became of a replay by filter. Its jobs are those replays of the filter's type that were made between its
+// first and its last one: so the page needs no memory of its own, and whoever opens its address sees the same. Others that
+// were made meanwhile may be among them, but are not counted.
 type replayed struct {
 	Since, Before time.Time // zero: no job was made
-	Matched       int
+	Matched, Done int
 	Filter        letterFilter
 	Batch         batch
 }
@@ -23,6 +24,7 @@ type replayed struct {
 func replayedOf(b letterBulk, done api.BulkReplayed) string {
 	pairs := []string{
 		"type", b.Filter.Type, "class", b.Filter.Class, "reason", b.Filter.Reason, "matched", strconv.Itoa(done.Matched),
+		"replayed", strconv.Itoa(done.Replayed),
 	}
 	if n := len(done.Jobs); n > 0 {
 		last := done.Jobs[n-1].CreatedAt.Add(time.Microsecond) // the exactness of the database
@@ -33,7 +35,7 @@ func replayedOf(b letterBulk, done api.BulkReplayed) string {
 
 // of is the query of the same page.
 func (r replayed) of() string {
-	return query("since", r.Since.Format(time.RFC3339Nano), "before", r.Before.Format(time.RFC3339Nano))
+	return query("type", r.Filter.Type, "since", r.Since.Format(time.RFC3339Nano), "before", r.Before.Format(time.RFC3339Nano))
 }
 
 // Live is the address of the live part.
@@ -44,6 +46,7 @@ func (p *page) replayedIn() (r replayed, err error) {
 	values := p.r.URL.Query()
 	r.Filter = letterFilterOf(values.Get)
 	r.Matched, _ = strconv.Atoi(values.Get("matched")) // of a wrong number: as many as there are
+	r.Done, _ = strconv.Atoi(values.Get("replayed"))
 	if values.Get("since") == "" {
 		return r, nil
 	}
@@ -66,7 +69,7 @@ func (p *page) read(ctx context.Context, r replayed) (batch, error) {
 		return batch{}, nil
 	}
 	found, err := p.by.Reader(ctx).FindJobs(ctx, store.JobQuery{
-		Replays: true, Since: r.Since, Before: r.Before, Limit: mostReplayed, Most: mostLooked,
+		Replays: true, Type: r.Filter.Type, Since: r.Since, Before: r.Before, Limit: mostReplayed, Most: mostLooked,
 	})
 	slices.Reverse(found.Jobs)
 	return batchOf(found.Jobs), err
@@ -82,7 +85,10 @@ func (p *page) replayed() error {
 	if r.Batch, err = p.read(ctx, r); err != nil {
 		return err
 	}
-	r.Matched = max(r.Matched, len(r.Batch.Jobs))
+	if r.Done <= 0 {
+		r.Done = len(r.Batch.Jobs)
+	}
+	r.Matched = max(r.Matched, r.Done)
 	return p.show("replayed", "Replayed dead letters", "letters", r)
 }
 

@@ -80,7 +80,7 @@ func TestRetryDoesNothingTwice(t *testing.T) {
 			v.post("dead-letters/" + l.ID + "/replay")
 		}
 	}
-	v.want(v.post("jobs/bulk", "action", "retry", "id", "replayed", "id", "open"), http.StatusOK, "replayed as another job")
+	v.want(v.post("change-jobs", "action", "retry", "id", "replayed", "id", "open"), http.StatusOK, "replayed as another job")
 	for id, want := range map[string]string{"replayed": "failed", "open": "pending", "replayed.r1": "pending"} {
 		if j, err := b.store.Job(t.Context(), id); err != nil || j.Status != want {
 			t.Errorf("%s is %s, %v; want %s", id, j.Status, err, want)
@@ -109,4 +109,24 @@ func TestReplayLive(t *testing.T) {
 	w.shows("still no answer")
 	w.shows("2 of 2 have ended")
 	w.quiet()
+}
+
+// The page of a replay counts only what it did itself, also where another one was made at the same time.
+func TestReplaysAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.letters("one", "two")
+	b.fail(b.begin("asked", "agent", `{"prompt":"Why?"}`), taskerr.NetworkTimeout, "no answer")
+	v := b.visit("operate")
+	begin := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339Nano)
+	v.want(v.post("dead-letters/replay", "type", "agent"), http.StatusOK, "Replayed 1 of 1")
+	v.want(v.post("dead-letters/replay", "type", "ingest", "limit", "1"), http.StatusOK, "one.pdf")
+	end := time.Now().Add(time.Minute).UTC().Format(time.RFC3339Nano)
+	for _, kind := range []string{"ingest", ""} {
+		a := v.want(v.get("dead-letters/replayed?type="+kind+"&matched=2&replayed=1&since="+begin+"&before="+end), http.StatusOK,
+			"Replayed 1 of 2", "What was not replayed", "one.pdf")
+		if kind != "" && strings.Contains(a.text, "asked.r1") {
+			t.Errorf("it shows a job of another type: %s", plainOf(a.text))
+		}
+	}
 }

@@ -94,7 +94,7 @@ func TestCrossSite(t *testing.T) {
 		{"Origin", "null"},
 		{"Origin", "https://evil.example", "X-Forwarded-Host", "app.example"},
 	} {
-		for _, path := range []string{"jobs/job-1/cancel", "login", "logout", "jobs/bulk"} {
+		for _, path := range []string{"jobs/job-1/cancel", "login", "logout", "change-jobs"} {
 			v.want(v.do(http.MethodPost, path, strings.NewReader("id=job-1&action=cancel"), append(header,
 				"Content-Type", "application/x-www-form-urlencoded")...), http.StatusForbidden)
 		}
@@ -144,7 +144,7 @@ func TestScopes(t *testing.T) {
 	}
 	for path, needs := range map[string]apitoken.Scope{
 		"jobs/wait-0/cancel": apitoken.Submit, "ask": apitoken.Submit, "documents/upload": apitoken.Submit,
-		"jobs/bulk": apitoken.Submit, "jobs/" + w.failed + "/retry": apitoken.Operate,
+		"change-jobs": apitoken.Submit, "jobs/" + w.failed + "/retry": apitoken.Operate,
 		"dead-letters/" + w.letter + "/replay": apitoken.Operate, "dead-letters/" + w.letter + "/delete": apitoken.Operate,
 		"dead-letters/replay": apitoken.Operate, "documents/" + w.document + "/delete": apitoken.Operate,
 		"webhooks/" + w.delivery + "/resend": apitoken.Operate, "doctor": apitoken.Operate,
@@ -158,7 +158,7 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	v := b.visit("submit")
-	v.want(v.post("jobs/bulk", "action", "retry", "id", w.failed), http.StatusForbidden)
+	v.want(v.post("change-jobs", "action", "retry", "id", w.failed), http.StatusForbidden)
 }
 
 // A link signs in once; who has no token gets none.

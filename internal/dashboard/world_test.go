@@ -372,7 +372,7 @@ func (w world) addresses() map[string]string {
 		"overview": "", "overview-week": "?of=week", "jobs": "jobs", "events": "jobs/" + w.running + "/events", "children": "jobs/" + w.running + "/children",
 		"replayed": w.replayed, "jobs-failed": "jobs?q=status:failed+since:1d",
 		"job-running": "jobs/" + w.running, "job-streaming": "jobs/" + w.streaming, "job-failed": "jobs/" + w.failed,
-		"job-answered": "jobs/" + w.answered, "cancel": "jobs/" + w.running + "/cancel", "bulk": "jobs/bulk?action=retry&q=status:failed",
+		"job-answered": "jobs/" + w.answered, "cancel": "jobs/" + w.running + "/cancel", "bulk": "change-jobs?action=retry&all=yes&q=status:failed",
 		"dead-letters": "dead-letters", "dead-letter": "dead-letters/" + w.letter, "replay": "dead-letters/" + w.letter + "/replay",
 		"replay-all": "dead-letters/replay?rate=30", "documents": "documents", "document": "documents/" + w.document,
 		"sheet": "documents/" + w.document + "/pages/1?chunk=1", "upload": "documents/upload",

@@ -28,6 +28,18 @@
   });
   document.addEventListener("htmx:sse:after:connection", () => live(true));
   document.addEventListener("htmx:sse:error", () => live(false));
+  // A stream that could not be opened at all is opened later: hx-sse does so only after it was open.
+  const waits = new WeakMap();
+  const again = (e) => {
+    const place = e.target, url = place.getAttribute && place.getAttribute("hx-sse:connect");
+    if (!url) return;
+    live(false);
+    const wait = Math.min((waits.get(place) || 1000) * 2, 60000);
+    waits.set(place, wait);
+    setTimeout(() => { if (place.isConnected) htmx.ajax("GET", url, { source: place }); }, wait * (0.7 + 0.6 * Math.random()));
+  };
+  document.addEventListener("htmx:response:error", again);
+  document.addEventListener("htmx:error", again);
   document.addEventListener("htmx:sse:close", () => document.querySelectorAll(".live").forEach((e) => e.classList.remove("on", "off")));
 
   // A job that has ended: what is around the live part shows its end, too.
