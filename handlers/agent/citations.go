@@ -30,8 +30,8 @@ func (r *run) verify(ctx context.Context, a *answer, all []cited) (wrong []strin
 		quote, found := locate(p.Content, c.Quote)
 		if !found {
 			wrong = append(wrong, fmt.Sprintf(
-				"citation %d: its quote does not occur in the chunk: copy a part of it word for word, without "+
-					"leaving anything out", i+1))
+				"citation %d: its quote does not occur in the chunk: copy a part of it word for word, with "+
+					"whole words and numbers, without leaving anything out", i+1))
 			continue
 		}
 		a.citations = append(a.citations, citation(p, quote))

@@ -51,6 +51,11 @@ func TestCitations(t *testing.T) {
 			second: func() llm.Answer { return finish("A [1]", other[0], "The secret") },
 			answer: "A", dropped: 1, steps: 2, sent: "was not read in this run",
 		},
+		"a part of a number": {
+			first:  func() llm.Answer { return finish("2 [1]", harbour[0], "2 m/s") },
+			second: func() llm.Answer { return finish("22 [1]", harbour[0], "22 m/s") },
+			answer: "22 [1]", citations: 1, steps: 2, sent: "whole words and numbers",
+		},
 		"an empty quote": {
 			first:  func() llm.Answer { return finish("A [1]", harbour[0], " . ") },
 			second: func() llm.Answer { return finish("A") },

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -12,23 +13,73 @@ import (
 )
 
 // locate finds a quote in a text, regardless of white space, Unicode form (NFKC), kinds of quotation marks and dashes,
-// and invisible characters. It returns the quote as the text spells it.
+// and invisible characters. It returns the quote as the text spells it. A quote has whole words and numbers: "lawful" is
+// not in "unlawful", nor "5 %" in "15 %".
 func locate(text, quote string) (string, bool) {
 	hay, places := plain(text)
+	places = append(places, len(text))
 	needle, _ := plain(quote)
 	needle = strings.TrimSpace(needle)
 	if strings.IndexFunc(needle, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0 {
 		return "", false // an empty quote
 	}
-	at := strings.Index(hay, needle)
-	if at < 0 {
-		return "", false
+	for from := 0; ; {
+		at := strings.Index(hay[from:], needle)
+		if at < 0 {
+			return "", false
+		}
+		at += from
+		end := at + len(needle)
+		if !splitsWord(text, places, at) && !splitsWord(text, places, end) && !splitsNumber(hay, at) &&
+			!splitsNumber(hay, end) {
+			return strings.TrimSpace(text[places[at]:places[end]]), true
+		}
+		from = at + 1
 	}
-	end := len(text)
-	if at+len(needle) < len(places) {
-		end = places[at+len(needle)]
+}
+
+// splitsWord reports whether a place of a normalized text is inside a word, by the characters of the original: a
+// footnote's ¹ is not part of the word before it.
+func splitsWord(text string, places []int, at int) bool {
+	if at == 0 || at == len(places)-1 {
+		return false
 	}
-	return strings.TrimSpace(text[places[at]:end]), true
+	a, _ := utf8.DecodeRuneInString(text[places[at-1]:])
+	b, _ := utf8.DecodeRuneInString(text[places[at]:])
+	switch {
+	case !inWord(a) || !inWord(b):
+		return false
+	case unicode.IsMark(b), unicode.IsNumber(a) && unicode.IsNumber(b):
+		return true
+	}
+	return !unspaced(a) && !unspaced(b)
+}
+
+func inWord(c rune) bool {
+	return unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsNumber(c) && !strings.ContainsRune("⁰¹²³⁴⁵⁶⁷⁸⁹", c)
+}
+
+// unspaced reports whether the script of a letter has words without white space between them or, as Hangul, between a
+// word and its particle.
+func unspaced(c rune) bool {
+	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
+}
+
+// splitsNumber reports whether a place is beside a decimal or thousands separator within a number.
+func splitsNumber(text string, at int) bool {
+	const separators = ".,'"
+	before, after := text[:at], text[at:]
+	if before != "" && strings.IndexByte(separators, before[len(before)-1]) >= 0 {
+		before = before[:len(before)-1]
+	} else if after != "" && strings.IndexByte(separators, after[0]) >= 0 {
+		after = after[1:]
+	} else {
+		return false
+	}
+	a, _ := utf8.DecodeLastRuneInString(before)
+	b, _ := utf8.DecodeRuneInString(after)
+	return unicode.IsDigit(a) && unicode.IsDigit(b)
 }
 
 // plain is a text normalized for comparing quotes, with the position in the original of each of its bytes.

@@ -94,6 +94,37 @@ func TestLocate(t *testing.T) {
 			t.Errorf("%q is found as %q", quote, got)
 		}
 	}
+	for _, c := range []struct{ text, quote, want string }{ // want is empty: a part of a word or number is no quote
+		{"A discount of 15 % applies from 100 tons.", "5 % applies from 100 tons", ""},
+		{"A discount of 15 % applies from 100 tons.", "15 % applies from 10", ""},
+		{"15 % or 5 %", "5 %", "5 %"},
+		{"at 22 m/s, not 2 m/s", "2 m/s", "2 m/s"},
+		{"It is unlawful.", "lawful", ""},
+		{"It is un\u00adlawful.", "lawful", ""},
+		{"unlawful or lawful", "lawful", "lawful"},
+		{"the lawfulness", "lawful", ""},
+		{"e\u0301tude", "tude", ""},
+		{"3.15 %, 1,5 t and 1’500 t", "15 %", ""},
+		{"3.15 %, 1,5 t and 1’500 t", "1", ""},
+		{"3.15 %, 1,5 t and 1’500 t", "5 t", ""},
+		{"3.15 %, 1,5 t and 1’500 t", "500 t", ""},
+		{"3.15 %, 1,5 t and 1’500 t", ".15 %", ""},
+		{"2½ t", "½ t", ""},
+		{"½ t", "1", ""},
+		{"The ﬁnd", "nd", ""},
+		{"22 m/s¹, and 5", "22 m/s", "22 m/s"}, // a footnote
+		{"In 2022.", "2022", "2022"},
+		{"风速为15米", "风速", "风速"},
+		{"风速为15米", "15米", "15米"},
+		{"风速为15米", "5米", ""},
+		{"풍속은 22 m/s에서", "풍속", "풍속"},
+		{"ความเร็วลม", "ลม", "ลม"},
+		{"ที่", "ท", ""},
+	} {
+		if got, ok := locate(c.text, c.quote); got != c.want || ok != (c.want != "") {
+			t.Errorf("%q in %q: %q %v, want %q", c.quote, c.text, got, ok, c.want)
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) { // what is found is a part of the text, and any part is found
 		text := rapid.String().Draw(t, "text")
 		runes := []rune(text)
