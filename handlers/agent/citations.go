@@ -7,6 +7,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
+// maxCitations is how many citations of an answer are taken.
+const maxCitations = 100
+
 type cited struct {
 	ChunkID string `json:"chunk_id"`
 	Quote   string `json:"quote"`
@@ -15,12 +18,13 @@ type cited struct {
 // verify keeps the citations that hold: their chunks were read in this run and still exist, and contain the quotes.
 // It reports what is wrong with the others.
 func (r *run) verify(ctx context.Context, a *answer, all []cited) (wrong []string, err error) {
-	chunks, err := r.citable(ctx, all)
+	taken := all[:min(len(all), maxCitations)]
+	chunks, err := r.citable(ctx, taken)
 	if err != nil {
 		return nil, err
 	}
 	kept := map[int]int{} // the model's number of a citation, from 1, to its new number
-	for i, c := range all {
+	for i, c := range taken {
 		p, there := chunks[c.ChunkID]
 		if !there {
 			wrong = append(wrong, fmt.Sprintf("citation %d: the chunk %q was not read in this run: cite what you read",
@@ -37,15 +41,36 @@ func (r *run) verify(ctx context.Context, a *answer, all []cited) (wrong []strin
 		a.citations = append(a.citations, citation(p, quote))
 		kept[i+1] = len(a.citations)
 	}
-	if a.dropped = len(all) - len(a.citations); a.dropped > 0 {
-		a.value = renumber(a.value, kept, len(all))
-		a.warnings = append(a.warnings, plural(a.dropped, "citation")+
+	if len(all) > maxCitations {
+		wrong = append(wrong, fmt.Sprintf("it has %d citations: give at most %d", len(all), maxCitations))
+		a.warnings = append(a.warnings, fmt.Sprintf("%s left out: there are more than %d",
+			plural(len(all)-maxCitations, "citation"), maxCitations))
+	}
+	if n := len(taken) - len(a.citations); n > 0 {
+		a.warnings = append(a.warnings, plural(n, "citation")+
 			" could not be verified, and left out: what the answer says there rests on nothing that was read")
+	}
+	if a.dropped = len(all) - len(a.citations); a.dropped > 0 {
+		r.renumber(a, kept, len(all))
 	} else if len(all) == 0 {
 		a.warnings = append(a.warnings, "the answer cites nothing")
 	}
 	a.warnings = append(a.warnings, r.foreignLinks(a.text())...)
 	return wrong, nil
+}
+
+// renumber makes the references in an answer those to its kept citations. An answer that would then not conform to
+// response_schema keeps them.
+func (r *run) renumber(a *answer, kept map[int]int, all int) {
+	value := renumber(a.value, kept, all)
+	if r.payload.shape != nil {
+		if wrong, err := r.payload.shape.check(value); len(wrong) > 0 || err != nil {
+			a.warnings = append(a.warnings, "the numbers in the answer are those of before citations were left out: with "+
+				"others it would not conform to response_schema")
+			return
+		}
+	}
+	a.value = value
 }
 
 // citable returns the cited chunks that were read, by id.

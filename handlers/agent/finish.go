@@ -12,10 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-const (
-	finishName   = "finish"
-	maxCitations = 100
-)
+const finishName = "finish"
 
 // modelAnswer is the model's answer before any check.
 type modelAnswer struct {
@@ -77,9 +74,6 @@ func (r *run) finishing(call llm.ToolCall) modelAnswer {
 		s.problem = err.Error()
 	}
 	s.answer, s.citations = args.Answer, args.Citations
-	if len(s.citations) > maxCitations {
-		s.citations = s.citations[:maxCitations]
-	}
 	return s
 }
 

@@ -104,6 +104,60 @@ func TestCitations(t *testing.T) {
 	}
 }
 
+// The references in an object follow its citations, unless it would no longer conform to response_schema.
+func TestCitationsOfObject(t *testing.T) {
+	t.Parallel()
+	bed := newBench(t, nil)
+	chunks := bed.document("harbour", "handbook.pdf", wind)
+	for name, c := range map[string]struct {
+		schema, answer string
+		kept           bool // the numbers of before
+	}{
+		"any text":    {`{"type":"string"}`, `{"text": "A, B [1]"}`, false},
+		"a fixed one": {`{"pattern":"B .2.$"}`, `{"text": "A [1], B [2]"}`, true},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			b := bed.with(t, func(n int, _ llm.Question) llm.Answer {
+				if n == 1 {
+					return call("search", object{"query": "wind speed"})
+				}
+				return finish(object{"text": "A [1], B [2]"}, chunks[0], "23 m/s", chunks[0], "22 m/s")
+			})
+			r := b.ask(fmt.Sprintf(
+				`{"prompt":"x","response_schema":{"type":"object","properties":{"text":%s}}}`, c.schema))
+			if string(r.Answer) != c.answer || len(r.Citations) != 1 || r.DroppedCitations != 1 {
+				t.Errorf("%s, %+v", r.Answer, r)
+			}
+			if c.kept != slices.ContainsFunc(r.Warnings,
+				func(w string) bool { return strings.Contains(w, "would not conform") }) {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+		})
+	}
+}
+
+// More citations than are kept are dropped like others.
+func TestManyCitations(t *testing.T) {
+	t.Parallel()
+	var chunks []string
+	b := newBench(t, func(n int, _ llm.Question) llm.Answer {
+		if n == 1 {
+			return call("search", object{"query": "wind speed"})
+		}
+		return finish("A [100], B [101].", slices.Repeat([]string{chunks[0], "22 m/s"}, 101)...)
+	})
+	chunks = b.document("harbour", "handbook.pdf", wind)
+	r := b.ask(`{"prompt":"x"}`)
+	if r.Text != "A [100], B." || len(r.Citations) != 100 || r.DroppedCitations != 1 || len(r.Warnings) != 1 ||
+		!strings.Contains(r.Warnings[0], "more than 100") {
+		t.Errorf("%q, %d citations, %d dropped, %q", r.Text, len(r.Citations), r.DroppedCitations, r.Warnings)
+	}
+	q := b.model.questions[2]
+	if last := q.Turns[len(q.Turns)-1]; !strings.Contains(last.Text, "101 citations") {
+		t.Errorf("told %q", last.Text)
+	}
+}
+
 // A chunk that was replaced after it was read can't be cited.
 func TestCitationOfReplacedChunk(t *testing.T) {
 	t.Parallel()

@@ -1,15 +1,11 @@
 package agent
 
 import (
-	"encoding/json"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/seed-7227ef26/async-worker/internal/pattern"
 )
 
 // locate finds a quote in a text, regardless of white space, Unicode form (NFKC), kinds of quotation marks and dashes,
@@ -118,32 +114,3 @@ func plain(text string) (string, []int) {
 }
 
 func utf8Len(c rune) int { return len(string(c)) }
-
-// marker is a reference to a citation in the text of an answer.
-var marker = pattern.New(` ?\[(\d{1,3}(?:, ?\d{1,3})*)\]`)
-
-// renumber updates the references in an answer to the citations that were kept, and removes references to others. It
-// doesn't change an answer that is not a string.
-func renumber(value json.RawMessage, kept map[int]int, all int) json.RawMessage {
-	var text string
-	if json.Unmarshal(value, &text) != nil {
-		return value
-	}
-	return quoted(marker.ReplaceAllStringFunc(text, func(m string) string {
-		var to []string
-		for n := range strings.SplitSeq(strings.Trim(m, " []"), ",") {
-			number, err := strconv.Atoi(strings.TrimSpace(n))
-			if err != nil || number < 1 || number > all {
-				return m // not a reference
-			}
-			if now, ok := kept[number]; ok {
-				to = append(to, strconv.Itoa(now))
-			}
-		}
-		if len(to) == 0 {
-			return ""
-		}
-		space := m[:strings.IndexByte(m, '[')]
-		return space + "[" + strings.Join(to, ", ") + "]"
-	}))
-}

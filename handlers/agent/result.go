@@ -25,7 +25,7 @@ type Result struct {
 	RetrievalOnly bool   `json:"retrieval_only,omitempty"` // passages that were found, without a model
 	Ended         string `json:"ended"`                    // why: see the ends
 	Refused       bool   `json:"refused,omitempty"`        // the model says that it will not
-	// that named what was not read, or quoted what it doesn't say
+	// that named what was not read, or quoted what it doesn't say, or were too many
 	DroppedCitations int      `json:"dropped_citations"`
 	Warnings         []string `json:"warnings,omitempty"` // what a reader of the answer should know
 }

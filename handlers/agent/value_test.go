@@ -142,12 +142,16 @@ func TestRenumber(t *testing.T) {
 	for text, want := range map[string]string{
 		"A [1] B [2] C [3].": "A B [1] C [2].", "A[1, 2,3]": "A[1, 2]",
 		"In [2024] and [0], [x]": "In [2024] and [0], [x]", "": "",
+		"A [1-3] B [1–2] C [2; 3] D [1;2]": "A [1-2] B [1] C [1, 2] D [1]",
+		"[3-1], [2-4], [1-], [2 - 3]":      "[3-1], [2-4], [1-], [1-2]",
 	} {
 		if got := renumber(quoted(text), kept, 3); string(got) != string(quoted(want)) {
 			t.Errorf("%q: %s, want %q", text, got, want)
 		}
 	}
-	if got := renumber(json.RawMessage(`{"a":"[1]"}`), kept, 3); string(got) != `{"a":"[1]"}` {
+	const object = `{"b": ["A [1] \"B\" [2]", 1.50, "[3]"],  "[1]": {"a": "x\u00e9 [1]"}, "c": 2}`
+	if got := renumber(json.RawMessage(object), kept, 3); string(got) !=
+		`{"b": ["A \"B\" [1]", 1.50, "[2]"],  "[1]": {"a": "xé"}, "c": 2}` {
 		t.Errorf("an object became %s", got)
 	}
 }
