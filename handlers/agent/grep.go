@@ -95,19 +95,12 @@ func (r *run) matches(out *result, p store.Passage, expression *regexp.Regexp, m
 	if len(lines) == 0 {
 		return 0, false
 	}
-	p.Content = strings.Join(lines, "\n")
-	before := r.state.Read[p.ChunkID]
-	_, whole := r.state.Read[p.ChunkID]
-	delete(r.state.Read, p.ChunkID) // show a line even if its passage was shown
-	if !r.show(out, p, out.turn) {
-		full = true
-	}
-	if whole {
-		r.state.Read[p.ChunkID] = before
-	} else if !full {
+	text := r.data(strings.Join(lines, "\n"))
+	shown, ok := r.enclose(out, r.head(p), text)
+	if _, known := r.state.Read[p.ChunkID]; ok && !known {
 		r.state.Read[p.ChunkID] = source{Turn: -1} // lines only: read_chunks shows the rest
 	}
-	return len(lines), full
+	return len(lines), shown < len(text)
 }
 
 // excerpt returns a line; of a long one, the surroundings of a place.

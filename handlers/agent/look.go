@@ -12,6 +12,7 @@ func (r *run) readChunks(ctx context.Context, raw string, out *result) error {
 	args := struct {
 		IDs        []string `json:"ids"`
 		Neighbours int      `json:"neighbours"`
+		From       int      `json:"from"`
 	}{}
 	if err := arguments(raw, &args, `{"ids": ["7f0c…"], "neighbours": 1}`); err != nil {
 		return err
@@ -21,6 +22,8 @@ func (r *run) readChunks(ctx context.Context, raw string, out *result) error {
 		return mistaken("ids has %d entries: give 1 to 20 chunk ids", len(args.IDs))
 	case args.Neighbours < 0 || args.Neighbours > 3:
 		return mistaken("neighbours is %d: it is 0 to 3", args.Neighbours)
+	case args.From < 0 || args.From > 0 && (len(args.IDs) > 1 || args.Neighbours > 0):
+		return mistaken("from is %d: it goes on in one passage, without neighbours, where a result was cut", args.From)
 	}
 	passages, err := r.deps.Store.Passages(ctx, store.PassageQuery{
 		DocumentSet: r.payload.DocumentSet, IDs: args.IDs, Around: args.Neighbours, Limit: 200,
@@ -33,7 +36,7 @@ func (r *run) readChunks(ctx context.Context, raw string, out *result) error {
 		there[p.ChunkID] = true
 	}
 	for i, p := range passages {
-		if !r.show(out, p, out.turn) {
+		if !r.show(out, p, args.From) {
 			out.note("%s left out for room: read them with another call: %s", plural(len(passages)-i, "passage"),
 				strings.Join(ids(passages[i:]), " "))
 			break

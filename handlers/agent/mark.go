@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -12,8 +13,38 @@ import (
 // Passages are enclosed in tags with the run's mark. Documents can't know the mark, so their text can't end the tag.
 // Attributes are JSON strings with < and > escaped, so a file's name or a heading can't end it either.
 
-// show adds a passage to a tool's result; one that is still in the conversation is only named.
-func (r *run) show(out *result, p store.Passage, turn int) bool {
+// show adds a passage to a tool's result, from a byte of its text on; one that is still in the conversation is only
+// named. It returns false if there is no room for the passage.
+func (r *run) show(out *result, p store.Passage, from int) bool {
+	head := r.head(p)
+	at, known := r.state.Read[p.ChunkID]
+	if from == 0 && known && at.Turn >= 0 && at.Turn < min(out.turn, len(r.state.Turns)) && !r.state.Turns[at.Turn].Short {
+		return out.add(head + "/> (shown above)\n")
+	}
+	text := r.data(p.Content)
+	from = min(from, len(text))
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	shown, ok := r.enclose(out, head, text[from:])
+	if !ok {
+		return false
+	}
+	if end := from + shown; end < len(text) {
+		out.note(`cut here: %d of its %d bytes are left. Call read_chunks with this id alone and "from": %d for more.`,
+			len(text)-end, len(text), end)
+	} else if from == 0 {
+		r.state.Read[p.ChunkID] = source{Turn: out.turn}
+		return true
+	}
+	if !known {
+		r.state.Read[p.ChunkID] = source{Turn: -1}
+	}
+	return true
+}
+
+// head returns the start of a passage's tag.
+func (r *run) head(p store.Passage) string {
 	head := fmt.Sprintf("<document-text-%s chunk_id=%s file=%s", r.state.Mark, attribute(p.ChunkID),
 		attribute(p.Filename))
 	if r.payload.DocumentSet == "" {
@@ -25,16 +56,24 @@ func (r *run) show(out *result, p store.Passage, turn int) bool {
 	if len(p.HeadingPath) > 0 {
 		head += " headings=" + attribute(strings.Join(p.HeadingPath, " > "))
 	}
-	if at, shown := r.state.Read[p.ChunkID]; shown && at.Turn >= 0 && at.Turn < min(turn, len(r.state.Turns)) &&
-		!r.state.Turns[at.Turn].Short {
-		return out.add(head + "/> (shown above)\n")
+	return head
+}
+
+// leastShown is how many bytes of a text are shown at least, whatever room its tags leave.
+const leastShown = 400
+
+// enclose adds data between tags and returns how many bytes of it. What is too long is cut if it comes first in the
+// result; later, there is no room for it (not ok).
+func (r *run) enclose(out *result, head, data string) (shown int, ok bool) {
+	end := "\n</document-text-" + r.state.Mark + ">\n"
+	if room := out.room() - len(head) - len(">\n") - len(end); len(data) > room {
+		if out.text.Len() > 0 {
+			return 0, false
+		}
+		data = strings.ToValidUTF8(data[:min(len(data), max(room, leastShown))], "")
 	}
-	text := r.data(p.Content)
-	if !out.add(fmt.Sprintf("%s>\n%s\n</document-text-%s>\n", head, text, r.state.Mark)) {
-		return false
-	}
-	r.state.Read[p.ChunkID] = source{Turn: turn}
-	return true
+	out.text.WriteString(head + ">\n" + data + end)
+	return len(data), true
 }
 
 // data returns text of a document without anything that looks like its end tag, and without invisible characters.

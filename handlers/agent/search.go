@@ -119,7 +119,7 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 	}
 	for i, h := range found.Hits {
 		for _, p := range slices.Concat(h.Before, []store.Passage{passageOf(h)}, h.After) {
-			if !r.show(out, p, out.turn) {
+			if !r.show(out, p, 0) {
 				rest := passagesOf(found.Hits[i:])
 				out.note("%s more found, left out for room: ask for fewer, or read them with read_chunks: %s",
 					plural(len(rest), "passage"), strings.Join(ids(rest), " "))

@@ -45,7 +45,7 @@ type turn struct {
 
 // source is where the conversation shows a chunk.
 type source struct {
-	Turn int `json:"turn"` // with the whole chunk; -1: only lines were shown
+	Turn int `json:"turn"` // with the whole chunk; -1: only lines or parts were shown
 }
 
 // step is one answer of the model.

@@ -43,7 +43,7 @@ type result struct {
 
 // add adds a part, or returns false if it has no room for it. The first part is truncated instead.
 func (o *result) add(part string) bool {
-	room := o.most - noteRoom - o.text.Len()
+	room := o.room()
 	if len(part) <= room {
 		o.text.WriteString(part)
 		return true
@@ -54,6 +54,9 @@ func (o *result) add(part string) bool {
 	o.text.WriteString(strings.ToValidUTF8(part[:max(room, 0)], "") + "\n(cut here: it is too long for one result)\n")
 	return true
 }
+
+// room is how many bytes a part may have.
+func (o *result) room() int { return o.most - noteRoom - o.text.Len() }
 
 // note adds a remark to the model.
 func (o *result) note(format string, args ...any) {
@@ -83,7 +86,8 @@ func (r *run) toolbox() []tool {
 		define("read_chunks", "Read passages by their chunk ids, and on request those before and after each.",
 			`{"type":"object","properties":{
 			"ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20,"description":"chunk ids from other results"},
-			"neighbours":{"type":"integer","minimum":0,"maximum":3,"description":"how many passages before and after each to read as well (0)"}},
+			"neighbours":{"type":"integer","minimum":0,"maximum":3,"description":"how many passages before and after each to read as well (0)"},
+			"from":{"type":"integer","minimum":0,"description":"where to go on in one passage that was cut, as the cut says (0)"}},
 			"required":["ids"],"additionalProperties":false}`, r.readChunks),
 		define("outline", "The headings of a document, with the chunk that each begins in.",
 			`{"type":"object","properties":{
