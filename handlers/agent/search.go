@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/search"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // searchParameters is the JSON schema of the arguments of the tool search.
@@ -104,7 +103,7 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 		return err
 	}
 	found, err := r.find(ctx, q)
-	if bad, ok := errors.AsType[*taskerr.Error](err); ok && bad.Class == taskerr.ValidationError && len(args.Metadata) > 0 {
+	if errors.Is(err, store.ErrValue) && len(args.Metadata) > 0 {
 		return mistaken("metadata has a value that can't be searched for, such as a number of too many digits")
 	}
 	if err != nil {

@@ -39,6 +39,9 @@ var (
 	// ErrNotServing means that the database takes no connections (it has none left, or starts up) or no writes (it is
 	// read-only), which no task can cause. A *taskerr.Error wraps it.
 	ErrNotServing = errors.New("the database takes no connections or no writes")
+	// ErrValue means that the call has a value which its type in the database can't hold or read, such as a number of
+	// too many digits. A *taskerr.Error wraps it.
+	ErrValue = errors.New("the database can't hold a value")
 )
 
 // BusyError means that another job holds the document, or is ahead of this one; without a JobID that many messages wait on

@@ -55,6 +55,11 @@ type notServing struct{ error }
 
 func (e notServing) Unwrap() []error { return []error{store.ErrNotServing, e.error} }
 
+// badValue is an error of one value.
+type badValue struct{ error }
+
+func (e badValue) Unwrap() []error { return []error{store.ErrValue, e.error} }
+
 // busy is the message of AW007.
 type busy struct {
 	JobID      string `json:"job_id"`
@@ -166,7 +171,11 @@ func classifyState(fn string, e *SQLError) error {
 		if vectorWidth.MatchString(e.Message) {
 			message = "the embedding does not fit the schema: " + e.Message
 		}
-		return &taskerr.Error{Class: taskerr.ValidationError, Message: message, Cause: e}
+		var cause error = e
+		if has("22003", "22P02", "22P05") {
+			cause = badValue{e}
+		}
+		return &taskerr.Error{Class: taskerr.ValidationError, Message: message, Cause: cause}
 	case has("42P05"): // no fault of the task's
 	case has("42", "23", "P0", "21", "AW"):
 		return &taskerr.Error{

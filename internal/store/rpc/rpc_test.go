@@ -117,6 +117,19 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// TestErrValue: a value that the database can't hold is told from what else it refuses of the data.
+func TestErrValue(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]bool{
+		"22003": true, "22P02": true, "22P05": true, "22000": false, "54001": false, "23505": false,
+	} {
+		_, err := rpc.New(&recorder{err: &rpc.SQLError{State: state}}, "a", rpc.Options{}).Job(t.Context(), "x")
+		if err == nil || errors.Is(err, store.ErrValue) != want {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+}
+
 func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	r := &recorder{err: errors.New("connection reset; password=SECRET")}
