@@ -52,9 +52,9 @@ func renumbered(m string, kept map[int]int, all int) string {
 				}
 			}
 		}
-		switch {
-		case low == 0:
-		case low == high:
+		switch low {
+		case 0: // none of them was kept
+		case high:
 			to = append(to, strconv.Itoa(low))
 		default:
 			to = append(to, strconv.Itoa(low)+part[2]+strconv.Itoa(high))
