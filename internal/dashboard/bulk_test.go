@@ -171,6 +171,6 @@ func TestBulkOfNone(t *testing.T) {
 	b.submit("one", "one.pdf")
 	v := b.visit("operate")
 	v.want(v.get("change-jobs?action=cancel&q="), http.StatusBadRequest, "No job is chosen")
-	v.want(v.get("change-jobs?action=cancel&all=yes&q=status:runing"), http.StatusBadRequest, "status is one of")
+	v.want(v.get("change-jobs?action=cancel&all=yes&q=status:unknown"), http.StatusBadRequest, "status is one of")
 	v.want(v.get("change-jobs?action=cancel&all=yes&q=status:pending"), http.StatusOK, "Cancel 1 job?", "one.pdf")
 }
