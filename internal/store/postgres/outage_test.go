@@ -75,8 +75,8 @@ func TestDeliveriesEndInAnOutage(t *testing.T) {
 	}
 }
 
-// TestOutagesOfManyWorkers: workers that begin and end outages at the same time don't block each other, and leave no
-// delivery that waits for an outage that has ended.
+// TestOutagesOfManyWorkers: workers that begin and end outages at the same time don't block each other, and the next
+// claim leaves no delivery that waits for an outage that has ended.
 func TestOutagesOfManyWorkers(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -116,10 +116,61 @@ func TestOutagesOfManyWorkers(t *testing.T) {
 		})
 	}
 	workers.Wait()
+	s := open(t, url, "acme")
+	t.Cleanup(s.Close)
+	if _, err := s.ClaimDeliveries(t.Context(), store.Claim{Worker: "w", Max: 1, Lease: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
 	var lost int
 	if err := conn.QueryRow(t.Context(),
 		`select count(*) from webhook_deliveries d where d.status = 'pending' and d.waits_for is not null
 		and not exists (select from webhook_outages o where o.client_id = d.client_id and o.receiver = d.waits_for)`).Scan(&lost); err != nil || lost > 0 {
 		t.Errorf("%d deliveries wait for an outage that has ended, %v", lost, err)
+	}
+}
+
+// TestEndOfAnOutageOfMany: whatever the number of deliveries that wait, the end of their outage and each claim after it
+// change at most about a thousand of them, and the claims get all.
+func TestEndOfAnOutageOfMany(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	if _, err := connect(t, url).Exec(t.Context(), `
+		insert into webhook_deliveries (client_id, id, event, url, body, next_attempt_at, waits_for)
+		select 'acme', 'd' || n, 'task.failed', 'https://a.example/', '{}', now() + interval '75 h', 'a.example' from generate_series(1, 5000) n;
+		insert into webhook_outages (client_id, receiver, since, probe_at) values ('acme', 'a.example', now(), now());
+		analyze webhook_deliveries`); err != nil {
+		t.Fatal(err)
+	}
+	call := func(sql string, args ...any) (answer []string) {
+		t.Helper()
+		conn := connect(t, url) // the statistics are of one session
+		var updated int
+		if err := conn.QueryRow(t.Context(), `select `+sql+`, (select sum(n_tup_upd) from pg_stat_xact_all_tables
+			where relname = 'webhook_deliveries')`, args...).Scan(&answer, &updated); err != nil {
+			t.Fatal(err)
+		}
+		if updated > 1200 {
+			t.Errorf("%s changed %d rows", sql, updated)
+		}
+		return answer
+	}
+	const claim = `array(select d ->> 'id' from jsonb_array_elements(aw_claim_deliveries(
+		'{"client_id":"acme","worker":"w","max":100,"lease_ms":600000}') -> 'deliveries') d)`
+	probe := call(claim)
+	if len(probe) != 1 {
+		t.Fatalf("claimed %v, want one probe", probe)
+	}
+	if is := call(`array[aw_settle_delivery(jsonb_build_object('client_id', 'acme', 'id', $1::text, 'fence', 1, 'status', 'delivered',
+		'response_status', 200)) ->> 'waiting']`, probe[0]); is[0] != "4999" {
+		t.Errorf("%v are reported to wait, want 4999", is)
+	}
+	claimed := map[string]bool{}
+	for range 50 {
+		for _, id := range call(claim) {
+			claimed[id] = true
+		}
+	}
+	if len(claimed) != 4999 {
+		t.Errorf("claimed %d after the outage, want all of 4999", len(claimed))
 	}
 }

@@ -40,7 +40,8 @@ func TestUpgrade(t *testing.T) {
 				  drop column processing_time_ms cascade, drop column worker_id cascade;
 				drop table page_results, page_result_jobs, partials, webhook_outages, webhook_locks,
 				  aw_queues, aw_queue_messages;
-				alter table webhook_deliveries drop column waits_for cascade, drop column host cascade;
+				alter table webhook_deliveries drop column waits_for cascade, drop column host cascade,
+				  drop column scheduled_at cascade;
 				drop function aw_set_delivery_host cascade;
 				alter table job_events drop column tx cascade;
 				alter table jobs drop column run_at cascade, drop column document cascade;

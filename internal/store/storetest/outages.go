@@ -33,7 +33,7 @@ func (b *bench) attempt(d store.Delivery, edit func(*store.DeliveryOutcome)) sto
 	return is
 }
 
-func hostDown(o *store.DeliveryOutcome) { o.Down, o.Error = store.HostDown, "connection refused" }
+func hostDown(o *store.DeliveryOutcome) { o.Down, o.Error, o.NextAfter = store.HostDown, "connection refused", 0 }
 
 func answered(o *store.DeliveryOutcome) {
 	o.Status, o.ResponseStatus = store.DeliveryDelivered, http.StatusOK
@@ -81,7 +81,7 @@ func (b *bench) probeOf(claimed []store.Delivery, is store.Receiver) store.Deliv
 }
 
 // testOutages: while a host is down its deliveries wait, whatever their schedules, for all workers. One of them probes
-// the host, which costs no attempt. When it answers, all are due.
+// the host, which costs no attempt. When it answers, all are due, except one that failed before and is to be tried later.
 func testOutages(t *testing.T, b *bench) {
 	b.hooks("https://Down.example/a", "https://down.example/b?x=1", "https://down.example/a", "https://up.example/")
 	claimed := b.claimAll(hour)
@@ -94,7 +94,11 @@ func testOutages(t *testing.T, b *bench) {
 	if !first.Began || !first.Down || first.Ended || first.Waiting != 3 || first.Status != store.DeliveryPending {
 		t.Errorf("the first failure: %+v", first)
 	}
-	if is := b.attempt(down[1], hostDown); is.Began || !is.Down {
+	later := down[1]
+	if is := b.attempt(later, func(o *store.DeliveryOutcome) {
+		hostDown(o)
+		o.NextAfter = hour
+	}); is.Began || !is.Down {
 		t.Errorf("one that was in flight: %+v", is)
 	}
 	if kept, err := b.ExtendDeliveries(b.ctx(), []store.DeliveryClaim{{ID: down[2].ID, Fence: down[2].Fence}},
@@ -134,8 +138,12 @@ func testOutages(t *testing.T, b *bench) {
 		t.Errorf("the end: %+v", is)
 	}
 	rest := b.claimAll(hour)
-	if len(rest) != 3 || slices.ContainsFunc(rest, func(d store.Delivery) bool { return d.Waiting || d.Attempts > 1 }) {
+	if len(rest) != 2 || slices.ContainsFunc(rest, func(d store.Delivery) bool { return d.Waiting || d.Attempts > 1 }) {
 		t.Errorf("due at the end: %+v", rest)
+	}
+	if rows, err := b.JobDeliveries(b.ctx(), later.JobID); err != nil || len(rows) != 1 || rows[0].NextAttemptAt == nil ||
+		time.Until(*rows[0].NextAttemptAt).Abs() > hour || time.Until(*rows[0].NextAttemptAt) < hour/2 {
+		t.Errorf("one that is to be tried an hour later: %+v, %v", rows, err)
 	}
 	if is := b.attempt(rest[0], answered); is.Ended || is.Waiting != 0 {
 		t.Errorf("afterwards: %+v", is)

@@ -327,14 +327,20 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "outage-holds-nothing", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_claim_deliveries",
-			Old:    "v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);",
-			New:    "v_down := false;",
+			Old:    "v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client)",
+			New:    "v_down := false",
 			Suites: onPostgres, Tests: cases("receivers that are down", "paths that are down"),
 		},
 		{
 			Name: "outage-ends-and-nothing-goes-out", Breaks: []string{"webhooks"},
-			Dir: functions, Func: "aw_settle_delivery",
-			Old: "set waits_for = null, next_attempt_at = v_now", New: "set waits_for = null",
+			Dir: functions, Func: "aw_release_deliveries",
+			Old: "next_attempt_at = greatest(now_at, d.scheduled_at)", New: "next_attempt_at = d.next_attempt_at",
+			Suites: onPostgres, Tests: cases("receivers that are down"),
+		},
+		{
+			Name: "end-of-an-outage-costs-attempts", Breaks: []string{"webhooks"},
+			Dir: functions, Func: "aw_release_deliveries",
+			Old: "next_attempt_at = greatest(now_at, d.scheduled_at)", New: "next_attempt_at = now_at",
 			Suites: onPostgres, Tests: cases("receivers that are down"),
 		},
 		{

@@ -36,6 +36,56 @@ begin
   return v_probes;
 end $$;
 
+-- aw_ended_outages returns the receivers that deliveries wait for although they are not down any more. It looks at one
+-- delivery of each receiver.
+create or replace function {{ .schema }}.aw_ended_outages(client text) returns setof text
+language plpgsql stable set search_path = {{ .path }}
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
+  with recursive waiting as (
+    select (select w.waits_for from {{ .schema }}.webhook_deliveries w
+            where w.client_id = client and w.status = 'pending' and w.waits_for is not null
+            order by w.waits_for limit 1) as receiver
+    union all
+    select (select w.waits_for from {{ .schema }}.webhook_deliveries w
+            where w.client_id = client and w.status = 'pending' and w.waits_for > r.receiver
+            order by w.waits_for limit 1)
+    from waiting r where r.receiver is not null
+  )
+  select r.receiver from waiting r
+  where r.receiver is not null and not exists (
+    select from {{ .schema }}.webhook_outages o where o.client_id = client and o.receiver = r.receiver);
+end $$;
+
+-- aw_release_deliveries makes those that wait for an outage that has ended follow their schedules again, at most 1000. It
+-- returns whether others may be left. The caller has locked the tenant's outages, so that none begins meanwhile.
+create or replace function {{ .schema }}.aw_release_deliveries(client text, now_at timestamptz) returns boolean
+language plpgsql set search_path = {{ .path }}
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan as $$
+declare
+  c_most constant integer := 1000;
+  v_left integer := c_most;
+  v_released integer;
+  v_receiver text;
+begin
+  for v_receiver in select e from {{ .schema }}.aw_ended_outages(client) e loop
+    update {{ .schema }}.webhook_deliveries d set
+      waits_for = null, scheduled_at = null, next_attempt_at = greatest(now_at, d.scheduled_at)
+    where d.client_id = client and d.id in (
+      select w.id from {{ .schema }}.webhook_deliveries w
+      where w.client_id = client and w.waits_for = v_receiver and w.status = 'pending'
+      order by w.fence, w.created_at, w.id limit v_left
+      for update skip locked);
+    get diagnostics v_released = row_count;
+    v_left := v_left - v_released;
+    exit when v_left <= 0;
+  end loop;
+  return v_left <= 0;
+end $$;
+
 -- aw_set_delivery_host fills in the host of a delivery, as aw_receivers has it.
 create or replace function {{ .schema }}.aw_set_delivery_host() returns trigger
 language plpgsql set search_path = {{ .path }} as $$
@@ -186,16 +236,18 @@ declare
   v_probes text[] := '{}';
   v_ids text[];
   v_more boolean;
+  v_left boolean := false;
   v_claimed jsonb;
   v_next timestamptz;
   v_due int := 0;
 begin
-  v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);
+  v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client)
+    or exists (select from {{ .schema }}.aw_ended_outages(v_client));
   if v_down then
-    -- The end of an outage waits for this lock, so that nothing is left waiting for an outage that has ended.
     perform {{ .schema }}.aw_lock_outages(v_client);
     v_now := clock_timestamp();
     v_probes := {{ .schema }}.aw_claim_probes(p, v_client, v_now);
+    v_left := {{ .schema }}.aw_release_deliveries(v_client, v_now);
   end if;
   select d.ids, d.more into v_ids, v_more
   from {{ .schema }}.aw_due_deliveries(v_client, v_now, (p ->> 'max')::int - cardinality(v_probes), v_skip, v_down) d;
@@ -212,7 +264,7 @@ begin
                                       'waiting', c.waits_for is not null, 'once', coalesce(c.once, false))
                    order by c.next_attempt_at)
   into v_claimed from claimed c left join {{ .schema }}.jobs j on j.client_id = v_client and j.id = c.job_id;
-  v_next := case when v_more then v_now else {{ .schema }}.aw_next_delivery(v_client, v_now, v_down) end;
+  v_next := case when v_more or v_left then v_now else {{ .schema }}.aw_next_delivery(v_client, v_now, v_down) end;
 
   -- What is left, counted up to 1001: enough to see a backlog. Usually nothing is left, and nothing is counted.
   if (p ->> 'count_due')::boolean

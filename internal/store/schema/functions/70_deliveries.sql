@@ -2,8 +2,9 @@
 --
 -- A receiver that is down is a row of webhook_outages: a host, or one path of a host. Its deliveries wait for it
 -- (waits_for) instead of following their own schedules; one at a time is sent, as a probe. A probe is not an attempt.
--- A waiting delivery comes due when the receiver answers, or when its schedule would have ended: then it is tried
--- once more.
+-- When the receiver answers, claims release what waits for it, some at a time (aw_release_deliveries): those that never
+-- failed are due, others when their own schedule has them (scheduled_at). A delivery also comes due when its schedule
+-- would have ended: then it is tried once more.
 
 -- aw_receivers are the receivers of a URL: its host, and its path there. The path may contain a token, so it is
 -- hashed.
@@ -84,9 +85,10 @@ begin
   end if;
   if v_status = 'pending' and not v_answers then
     perform {{ .schema }}.aw_lock_outages(v_client);
-    v_down := case when p ->> 'down' = 'host' then v_receivers[1] else coalesce(w.waits_for,
-      (select min(e.receiver) from {{ .schema }}.webhook_outages e -- found while this one was being sent
-       where e.client_id = v_client and e.receiver = any (v_receivers)),
+    v_down := case when p ->> 'down' = 'host' then v_receivers[1] else coalesce(
+      (select e.receiver from {{ .schema }}.webhook_outages e -- also one that was found while this was being sent
+       where e.client_id = v_client and e.receiver = any (v_receivers)
+       order by e.receiver is distinct from w.waits_for, e.receiver limit 1),
       case when p ->> 'down' = 'url' then v_receivers[2] end) end;
   end if;
   if v_down is not null and w.created_at + {{ .schema }}.aw_webhook_max_wait() <= v_now then
@@ -110,6 +112,8 @@ begin
     next_attempt_at = case when v_status <> 'pending' then null
                            when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_max_wait()
                            else v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms') end,
+    scheduled_at = case when v_down is null then null when w.waits_for is not null then w.scheduled_at
+                        else v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms') end,
     delivered_at = case when v_status = 'delivered' then v_now end,
     response_status = nullif((p ->> 'response_status')::int, 0), response = nullif(p ->> 'response', ''),
     latency_ms = (p ->> 'latency_ms')::bigint, last_error = v_error
@@ -124,12 +128,10 @@ begin
         where e.client_id = v_client and e.receiver = any (v_receivers) returning e.since
       )
       select min(e.since) into v_since from ended e;
-      update {{ .schema }}.webhook_deliveries d set waits_for = null, next_attempt_at = v_now
-      where d.client_id = v_client and d.id in (
-        select x.id from {{ .schema }}.webhook_deliveries x
-        where x.client_id = v_client and x.waits_for = any (v_receivers) and x.status = 'pending'
-        for update skip locked);
-      get diagnostics v_waiting = row_count;
+      select count(*) into v_waiting from ( -- the next claims release them
+        select from {{ .schema }}.webhook_deliveries d
+        where d.client_id = v_client and d.waits_for = any (v_receivers) and d.status = 'pending'
+        limit 10001) d;
     end if;
   elsif v_status = 'refused' and w.waits_for is not null then -- it was never sent: the next one is the probe
     perform {{ .schema }}.aw_lock_outages(v_client);
@@ -219,7 +221,8 @@ begin
       to_char(w.delivered_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"') using errcode = 'AW016';
   end if;
   update {{ .schema }}.webhook_deliveries set
-    status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts_before = w.attempts,
+    status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, scheduled_at = null,
+    attempts_before = w.attempts,
     host = coalesce(({{ .schema }}.aw_receivers(w.url))[1], ''), -- a row of version 44 has none
     next_attempt_at = v_now, created_at = v_now, delivered_at = null, response_status = null, last_error = null,
     earlier = (jsonb_build_array(jsonb_build_object(
