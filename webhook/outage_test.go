@@ -143,6 +143,37 @@ func TestLoopBadURLDelaysNoOther(t *testing.T) {
 	}
 }
 
+// Deliveries that fail for a reason of their own are tried by their schedule, however often others at their path end an
+// outage.
+func TestLoopEndOfAnOutageCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		box := &outbox{outages: map[string]outage{}}
+		var rows []*row
+		for i := range 8 {
+			rows = append(rows, box.add(fmt.Sprint("bad-", i), "https://a.example/"))
+		}
+		to := &receivers{answer: func(_ context.Context, d store.Delivery) webhook.Attempt {
+			time.Sleep(50 * time.Millisecond)
+			if strings.HasPrefix(d.ID, "bad") {
+				return webhook.Attempt{Status: 500}
+			}
+			return webhook.Attempt{Status: 200}
+		}}
+		loop, _ := run(t, webhook.Config{Deliveries: box, Sender: to})
+		for i := range 35 {
+			box.add(fmt.Sprint("good-", i), "https://a.example/")
+			loop.Wake()
+			advance(8 * time.Second)
+		}
+		for _, r := range rows { // at once, and after 5 s and 5 min
+			if got := box.state(r); got.status != store.DeliveryPending || got.Attempts > 3 {
+				t.Errorf("%s is %s after %d attempts in five minutes", r.ID, got.status, got.Attempts)
+			}
+		}
+	})
+}
+
 // An idle worker sends what a killed one had claimed within the lease and 15 s.
 func TestLoopAfterAKill(t *testing.T) {
 	t.Parallel()

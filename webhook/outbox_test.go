@@ -31,6 +31,7 @@ type row struct {
 	due     time.Time
 	leased  time.Time // until
 	waits   string    // the outage that it waits for; empty: none
+	own     time.Time // when its schedule has it, while it waits
 	history []store.DeliveryOutcome
 	ended   time.Time
 }
@@ -147,6 +148,7 @@ func (o *outbox) SettleDelivery(ctx context.Context, outcome store.DeliveryOutco
 		r.status, r.leased = outcome.Status, time.Time{}
 		if !is.Down || !r.Waiting {
 			r.Attempts++
+			r.own = time.Now().Add(outcome.NextAfter)
 		}
 		r.Waiting = false
 		r.history = append(r.history, outcome)
@@ -192,6 +194,9 @@ func (o *outbox) receiver(r *row, outcome store.DeliveryOutcome) (is store.Recei
 			for _, other := range o.rows {
 				if other.waits == name {
 					other.waits, other.due = "", time.Now()
+					if other.own.After(other.due) {
+						other.due = other.own
+					}
 					is.Waiting++
 				}
 			}
@@ -231,7 +236,7 @@ func (o *outbox) hold(r *row, now time.Time) (held, probe bool) {
 			name = of
 		}
 	}
-	if name == "" || r.leased.After(now) {
+	if name == "" || r.leased.After(now) || r.waits == "" && r.due.After(now) {
 		return false, false
 	}
 	r.waits = name
