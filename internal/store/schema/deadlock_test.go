@@ -25,6 +25,7 @@ func TestMigrateBesideWorkers(t *testing.T) {
 		drop index jobs_unsent_now, jobs_unsent_later;
 		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
 		alter table document_versions drop column warnings cascade;
+		alter table webhook_deliveries drop column scheduled_at cascade;
 		update aw_schema_version set version = 42`); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +68,7 @@ func TestMigrateBesideSenders(t *testing.T) {
 		drop index jobs_unsent_now, jobs_unsent_later;
 		alter table jobs drop column lost_worker cascade, drop column lost_before cascade, drop column lost_fence cascade;
 		alter table document_versions drop column warnings cascade;
+		alter table webhook_deliveries drop column scheduled_at cascade;
 		update aw_schema_version set version = 46`); err != nil {
 		t.Fatal(err)
 	}
