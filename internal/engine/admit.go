@@ -39,15 +39,11 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 }
 
 // putOff hides the message of a deferred attempt. One that waits for a service that is down is looked at again when it
-// has waited for as long as it may, or before its message expires. One that waits for a place gets its row before that, too.
+// has waited for as long as it may, or before its message expires.
 func (e *Engine) putOff(ctx, bounded context.Context, a *attempt, d *deferral) {
 	a.log.Debug("not started", "because", d.reason, "wait", d.wait)
 	if d.down == "" {
-		if a.expiresSoon() && e.deferred.record(a.task.ID) {
-			e.withRow(ctx, a, func() (string, taskerr.Class) { return e.release(ctx, a, d.wait, d.reason) })
-			return
-		}
-		a.putBack(bounded, d.wait)
+		e.awaitPlace(bounded, a, d.wait)
 		return
 	}
 	left := e.mayWait(a)
@@ -56,6 +52,18 @@ func (e *Engine) putOff(ctx, bounded context.Context, a *attempt, d *deferral) {
 		return
 	}
 	a.putBack(bounded, min(d.wait, max(left, time.Second)))
+}
+
+// awaitPlace hides a message whose type is at its limit. One that expires soon is replaced: it has no row of which a sweep could
+// make another (I1).
+func (e *Engine) awaitPlace(ctx context.Context, a *attempt, wait time.Duration) {
+	if a.expiresSoon() {
+		if e.replace(ctx, a.delivery, a.task, a.msg.Text, wait) {
+			return
+		}
+		wait = max(min(wait, time.Until(a.msg.ExpiresAt)/2), time.Second) // to try it again
+	}
+	a.putBack(ctx, wait)
 }
 
 // specOf is the description of a handler's type, with what this task needs.

@@ -28,7 +28,6 @@ type deferred struct {
 // putBack is what is known of a message that was put back.
 type putBack struct {
 	begun bool // its task ran, here or on another worker
-	row   bool // this worker has made its job's row, as it expires soon
 	until time.Time
 }
 
@@ -56,22 +55,7 @@ func (d *deferred) put(id string, begun bool, wait time.Duration) {
 	if !known && !begun && len(d.by) >= mostDeferred {
 		return
 	}
-	d.by[id] = putBack{begun: begun || last.begun, row: last.row, until: now.Add(wait + deferredFor)}
-}
-
-// record notes that the row of a deferred message's job is made; false: it is already.
-func (d *deferred) record(id string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	last, known := d.by[id]
-	if last.row {
-		return false
-	}
-	if known {
-		last.row = true
-		d.by[id] = last
-	}
-	return true
+	d.by[id] = putBack{begun: begun || last.begun, until: now.Add(wait + deferredFor)}
 }
 
 // ended is called when an admitted message was settled.
@@ -87,7 +71,7 @@ func (d *deferred) ended(a *attempt) {
 
 // backlogPause is the longest pause of a message whose type is at its limit. Only those that wait in a backlog of normal and
 // low for their first attempt leave the queue to others for longer: what is urgent or has begun must not go behind all of them,
-// and what expires needs its row before (I1).
+// and what expires must be replaced before (I1).
 func (e *Engine) backlogPause(a *attempt) time.Duration {
 	if e.priorityOf(a.queue.Name()) == task.PriorityHigh || e.deferred.begun(a) {
 		return urgentMost

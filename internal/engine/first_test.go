@@ -224,30 +224,6 @@ func TestMessageExpiresInAnOutage(t *testing.T) {
 	})
 }
 
-// TestMessageExpiresAtTheLimit: a task whose message expires while its type is at its limit is done afterwards (I1).
-func TestMessageExpiresAtTheLimit(t *testing.T) {
-	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {
-		up.Store(true)
-		w.startWith(gated{most: 1, handlerFunc: func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			if c.Task.ID == "long" {
-				return work(25*time.Minute, done)(ctx, c)
-			}
-			return handlers.Outcome{}, nil
-		}})
-		w.send(w.queues.Normal, message("long", ""))
-		w.settled(time.Minute)
-		for _, ttl := range []time.Duration{3 * time.Minute, 20 * time.Minute} {
-			if _, err := w.queues.Normal.Send(t.Context(), message(ttl.String(), ""), queue.SendOptions{TTL: ttl}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.settled(4 * time.Hour)
-		for _, id := range []string{"long", "3m0s", "20m0s"} {
-			w.expectState(id, job.Succeeded, 1)
-		}
-	})
-}
-
 // TestMaxWaitFromTheStart: the wait of a task that starts later counts from then, not from its message.
 func TestMaxWaitFromTheStart(t *testing.T) {
 	gatedWorld(t, func(w *world, _ *atomic.Bool, _ *atomic.Int64) {

@@ -65,18 +65,26 @@ func (e *Engine) later(ctx context.Context, d *delivery, t task.Task) bool {
 	return true
 }
 
-// prolong replaces a message that expires before its task is to start by a copy of it that does not. It reports whether it did.
+// prolong replaces a message that expires before its task is to start. It reports whether it did.
 func (e *Engine) prolong(ctx context.Context, d *delivery, t task.Task, text string) bool {
 	if expires := d.msg.ExpiresAt; expires.IsZero() || expires.After(t.RunAt) {
 		return false
 	}
-	kept, err := task.Moved(text, task.Origin(d.source())) // whichever comes is the original message (I2)
+	return e.replace(ctx, d, t, text, min(time.Until(t.RunAt), longPause))
+}
+
+// replace replaces a message by a copy of its text that does not expire and is hidden for wait. It reports whether it did.
+func (e *Engine) replace(ctx context.Context, d *delivery, t task.Task, text string, wait time.Duration) bool {
+	kept, err := message.Fit(ctx, e.deps.Bucket, t, text)
 	if err == nil {
-		err = sendEnsured(ctx, d.queue, kept, queue.SendOptions{Delay: min(time.Until(t.RunAt), longPause), TTL: queue.Never})
+		kept, err = task.Moved(kept, task.Origin(d.source())) // whichever comes is the original message (I2)
+	}
+	if err == nil {
+		err = sendEnsured(ctx, d.queue, kept, queue.SendOptions{Delay: wait, TTL: queue.Never})
 	}
 	if err != nil {
-		d.log.Warn("can't replace a message that expires before its task is to start; trying again when it comes back",
-			"expires_at", d.msg.ExpiresAt, "run_at", t.RunAt, "error", err)
+		d.log.Warn("can't replace a message that may expire before its task starts; trying again when it comes back",
+			"expires_at", d.msg.ExpiresAt, "error", err)
 		return false
 	}
 	d.acknowledge(ctx)

@@ -31,7 +31,8 @@ const (
 // costs a query of its job's row.
 const longPause = 10 * time.Minute
 
-// expiryMargin is how long before its message expires a job that waits gets its row: a busy queue returns a message late.
+// expiryMargin is how long before its message expires a job that waits gets its row, or the message a copy: a busy queue returns
+// a message late.
 const expiryMargin = time.Hour
 
 // turnedMost is the longest pause, without its jitter, of a task whose database turns all callers away.
@@ -161,8 +162,7 @@ func (e *Engine) mayWait(a *attempt) time.Duration {
 	return left
 }
 
-// expiresSoon reports whether the message may expire before it is received again. Its job needs a row then, of which a sweep
-// makes another message (I1).
+// expiresSoon reports whether the message may expire before it is received again.
 func (a *attempt) expiresSoon() bool {
 	return !a.msg.ExpiresAt.IsZero() && time.Until(a.msg.ExpiresAt) <= expiryMargin
 }
@@ -179,18 +179,13 @@ func (a *attempt) onQueue() time.Duration {
 // waitOn handles an outdated message that can't be started: from now on its job's row records how long it waits, so
 // that a job which was never begun also ends (I11).
 func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
-	e.withRow(ctx, a, func() (string, taskerr.Class) { return e.await(ctx, a, d, false) })
-}
-
-// withRow begins the job of a message that can't be started, which makes its row, and gives it back.
-func (e *Engine) withRow(ctx context.Context, a *attempt, giveBack func() (string, taskerr.Class)) {
 	if !e.begin(ctx, a) {
 		return
 	}
 	a.started = time.Now()
 	a.journal = e.newJournal(ctx, a)
 	a.journal.close()
-	outcome, class := giveBack()
+	outcome, class := e.await(ctx, a, d, false)
 	if job.State(outcome).Terminal() {
 		e.obs.Finished(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, JobTook: a.took})
 	}
