@@ -208,7 +208,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	loops.Go(func() { w.tenant.listenForTasks(ctx, w.engine.Wake) })
 	loops.Go(func() { w.publish(delivering) })
-	loops.Go(func() { w.fireSchedules(ctx) })
+	loops.Go(func() { w.fireSchedules(delivering) })
 	loops.Go(func() { w.sendToCognee(delivering) })
 	loops.Go(func() { w.showStatus(delivering) })
 	loops.Go(func() { w.feedWatchdog(delivering) })
