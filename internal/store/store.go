@@ -170,7 +170,8 @@ type Pages interface {
 	PageResults(ctx context.Context, s PageSource, first, count int) ([]PageResult, error)
 	// KeepPageResults keeps results and replaces those of the same pages.
 	KeepPageResults(ctx context.Context, s PageSource, pages []PageResult) error
-	// ExpirePageResults removes older results, the oldest first and at most limit (10,000). It returns how many.
+	// ExpirePageResults removes older results, the oldest first and at most limit (10,000), and as many records of which job used
+	// results that are gone. It returns how many, the greater number: call it again if that is limit.
 	ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error)
 }
 

@@ -72,6 +72,15 @@ func testPageResults(t *testing.T, b *bench) {
 	if found := get(stranger, of, 1, 64); len(found) != 1 {
 		t.Error("I10: another client's pages expired")
 	}
+	for range 5 { // jobs with the same scan, whose file names the links have
+		m, _ := b.run()
+		of.JobID = m.JobID
+		keep(b, one)
+	}
+	expire(0, 2) // one result, and two links
+	expire(0, 2)
+	expire(0, 1)
+	expire(0, 0)
 }
 
 // testCanceledReadings: a cancel removes the page results of the job, also while its worker is dead. They stay if

@@ -87,7 +87,8 @@ begin
   return jsonb_build_object('written', v_written);
 end $$;
 
--- aw_expire_page_results removes page results older than older_than_ms, the oldest first, at most limit of them.
+-- aw_expire_page_results removes page results older than older_than_ms, the oldest first, at most limit of them, and as many
+-- links of jobs to sources without page results. removed is the greater number: below limit, no more are left.
 create or replace function {{ .schema }}.aw_expire_page_results(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -95,6 +96,7 @@ declare
   v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_interval(p -> 'older_than_ms');
   v_limit integer := least((p ->> 'limit')::int, 10000);
   v_removed integer;
+  v_links integer;
 begin
   -- materialized: a join may run a subquery for each row, and each run would take as many.
   with old as materialized (
@@ -111,5 +113,6 @@ begin
     order by o.created_at limit v_limit for update skip locked)
   delete from {{ .schema }}.page_result_jobs r using old
   where r.client_id = v_client and r.job_id = old.job_id and r.source = old.source;
-  return jsonb_build_object('removed', v_removed);
+  get diagnostics v_links = row_count;
+  return jsonb_build_object('removed', greatest(v_removed, v_links));
 end $$;
