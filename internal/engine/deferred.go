@@ -28,6 +28,7 @@ type deferred struct {
 // putBack is what is known of a message that was put back.
 type putBack struct {
 	begun bool // its task ran, here or on another worker
+	place bool // it waits for a place of its type
 	until time.Time
 }
 
@@ -55,7 +56,15 @@ func (d *deferred) put(id string, begun bool, wait time.Duration) {
 	if !known && !begun && len(d.by) >= mostDeferred {
 		return
 	}
-	d.by[id] = putBack{begun: begun || last.begun, until: now.Add(wait + deferredFor)}
+	d.by[id] = putBack{begun: begun || last.begun, place: !begun, until: now.Add(wait + deferredFor)}
+}
+
+// waits reports whether a job's message waits for a place of its type, and is not overdue.
+func (d *deferred) waits(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last := d.by[id]
+	return last.place && time.Until(last.until) > deferredFor-overdue.StalledFor
 }
 
 // ended is called when an admitted message was settled.

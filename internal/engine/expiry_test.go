@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -135,4 +136,49 @@ func TestMessageExpiresAtTheLimit(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRetriedAtTheLimit: a sweep sends no message of a job whose own waits at the limit of its type, and one of a job whose
+// message is lost there.
+func TestRetriedAtTheLimit(t *testing.T) {
+	gatedWorld(t, func(w *world, up *atomic.Bool, _ *atomic.Int64) {
+		up.Store(true)
+		w.cfg.TaskTimeout = 5 * time.Hour
+		normal := w.queues.Normal
+		texts := w.watchSends()
+		w.startWith(gated{most: 1, handlerFunc: func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if c.Task.ID == "long" {
+				return work(3*time.Hour, done)(ctx, c)
+			}
+			if c.Attempt == 1 {
+				return handlers.Outcome{}, &taskerr.Error{Class: taskerr.AIRateLimit, RetryAfter: time.Minute}
+			}
+			return done(ctx, c)
+		}})
+		w.send(normal, message("retried", ""))
+		w.settled(30 * time.Second)
+		w.send(normal, message("long", ""))
+		w.settled(2 * time.Hour)
+		if len(*texts) != 0 {
+			t.Errorf("%d messages were sent again while it waited", len(*texts))
+		}
+		for range 600 { // until it is not hidden
+			if got, err := normal.Receive(t.Context(), 1, time.Minute); err != nil {
+				t.Fatal(err)
+			} else if len(got) > 0 && strings.Contains(got[0].Text, "retried") {
+				if err := got[0].Lease.Delete(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			w.settled(time.Second)
+		}
+		w.settled(45 * time.Minute)
+		if len(*texts) != 1 {
+			t.Errorf("%d messages were sent of the lost one, want 1", len(*texts))
+		}
+		w.settled(time.Hour)
+		w.expectState("retried", job.Succeeded, 2)
+		w.expectDepth(normal, 0)
+	})
 }

@@ -45,7 +45,7 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (sent bool, err er
 		_, err = e.deps.Store.Resend(ctx, again) // without a message: postponed
 		return false, err
 	}
-	if e.breakers.anyDown(t.ID, needs) {
+	if e.breakers.anyDown(t.ID, needs) || e.deferred.waits(t.ID) {
 		return false, nil // its message waits for the same
 	}
 	text, err := message.Write(ctx, e.deps.Bucket, t)
