@@ -162,6 +162,7 @@ func TestMoved(t *testing.T) {
 		"event": `{"specversion":"1.0","id":"1","source":"s","type":"t","traceparent":"` + trace +
 			`","data":{"job_id":"t-1","payload":{"a":"<&>"},"colour":1}}`,
 		"claim check": `{"claim_check":{"blob":"tasks/4b1c.json"},"task_id":"t-9","priority":"high"}`,
+		"markup":      `{"task_id":"t-1","task_type":"ocr","payload":{"a":"` + strings.Repeat("<&>", 200) + `"}}`,
 	} {
 		before, err := task.Decode(text, ours)
 		if err != nil {
@@ -177,6 +178,9 @@ func TestMoved(t *testing.T) {
 		}
 		if task.Fingerprint(before.Task) != task.Fingerprint(after.Task) {
 			t.Errorf("%s: another task", name)
+		}
+		if grown := len(moved) - len(text); grown > 200 {
+			t.Errorf("%s: %d bytes more than before", name, grown)
 		}
 		after.Origin, after.Task.Payload, after.Known.Payload = task.Origin{}, before.Task.Payload, before.Known.Payload
 		if !reflect.DeepEqual(before, after) {

@@ -33,11 +33,20 @@ func Moved(text string, from Origin) (string, error) {
 		from.InsertedAt.UnixMilli())); err != nil {
 		return "", fmt.Errorf("move a message: %w", err)
 	}
-	moved, err := json.Marshal(f.members)
+	moved, err := write(f.members)
 	if err != nil {
 		return "", fmt.Errorf("move a message: %w", err)
 	}
-	return string(moved), nil
+	return moved, nil
+}
+
+// write writes members without escapes for HTML: with them, a text with many < and & might no longer fit into a queue.
+func write(members map[string]json.RawMessage) (string, error) {
+	var b strings.Builder
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	err := to.Encode(members)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // Unmoved is a message's text without the origin that Moved wrote, for a message that is a new one: to whoever asks
@@ -50,11 +59,11 @@ func Unmoved(text string) (string, error) {
 	if f.origin() == (Origin{}) {
 		return text, nil
 	}
-	unmoved, err := json.Marshal(f.members)
+	unmoved, err := write(f.members)
 	if err != nil {
 		return "", fmt.Errorf("take a message's origin off: %w", err)
 	}
-	return string(unmoved), nil
+	return unmoved, nil
 }
 
 // origin reads what Moved wrote. Anything else is an unknown field.
