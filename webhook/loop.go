@@ -124,8 +124,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	attempts, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	r := &round{
-		Config: l.cfg, attempts: attempts, busy: map[string]int{}, slow: map[string]bool{},
-		throttled: map[string]throttle{}, due: &l.due,
+		Config: l.cfg, attempts: attempts, busy: map[string]int{}, slow: map[string]bool{}, due: &l.due,
 		done: make(chan finished, l.cfg.Concurrency), flying: map[string]store.DeliveryClaim{},
 		kept:   make(chan renewal, 1),
 		health: &health{},

@@ -88,7 +88,7 @@ func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Clai
 			continue
 		}
 		if len(claimed.Deliveries) == c.Max || !o.ignoreSkip && slices.Contains(c.SkipHosts, hostOf(r.URL)) {
-			if c.CountDue && !slices.Contains(c.Throttled, hostOf(r.URL)) {
+			if c.CountDue {
 				claimed.Due = min(claimed.Due+1, 1001)
 			}
 			continue

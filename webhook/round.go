@@ -3,8 +3,6 @@ package webhook
 import (
 	"context"
 	"errors"
-	"iter"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -19,11 +17,10 @@ type round struct {
 	attempts context.Context // of requests and notes; outlives Run's by the grace
 	done     chan finished   // holds as many as can run, so that no attempt waits to report
 
-	running   int
-	busy      map[string]int      // attempts running, by host
-	slow      map[string]bool     // hosts whose last attempt took long
-	throttled map[string]throttle // hosts that answered 429 lately
-	held      []held              // claimed, waiting for a free place at their host
+	running int
+	busy    map[string]int  // attempts running, by host
+	slow    map[string]bool // hosts whose last attempt took long
+	held    []held          // claimed, waiting for a free place at their host
 
 	flying    map[string]store.DeliveryClaim // under way, by id
 	extending bool                           // leases are being renewed; kept gets the answer
@@ -50,7 +47,6 @@ type finished struct {
 	delivery store.Delivery
 	lacked   error         // what this machine lacked, so that there was no attempt; nil: nothing
 	took     time.Duration // by the attempt
-	hold     time.Duration // that nothing is to be sent to the host; zero: something may be
 	again    time.Duration // until the next attempt at this delivery or its receiver; zero: none
 	down     string        // what of the receiver is down; empty: nothing
 	look     bool          // others may be due now
@@ -87,13 +83,12 @@ func (r *round) room() int {
 func (r *round) claim(ctx context.Context) {
 	room := r.room()
 	skip := r.full()
-	throttled, free := r.heldBack()
 	start := time.Now()
 	count := start.Sub(r.counted) >= countEvery
 	// A claim that is cut off may have been executed, and would hide its deliveries for a whole lease.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	claimed, err := r.Deliveries.ClaimDeliveries(bounded, store.Claim{
-		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip, Throttled: throttled, CountDue: count,
+		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip, CountDue: count,
 	})
 	cancel()
 	r.look, r.skipped = false, skip
@@ -106,9 +101,6 @@ func (r *round) claim(ctx context.Context) {
 	r.next = time.Now().Add(retry.Jitter(r.Poll, 0.25))
 	if claimed.Next > 0 {
 		r.sooner(claimed.Next)
-	}
-	if !free.IsZero() {
-		r.sooner(time.Until(free))
 	}
 	if count {
 		r.counted = start
@@ -131,10 +123,6 @@ const (
 // so that a few slow receivers can't take all, and for hosts that aren't slow, so that many can't either.
 func (r *round) takes(host string) bool {
 	free, n, last := r.Concurrency-r.running, r.busy[host], r.Concurrency/4
-	now, t := time.Now(), r.throttled[host]
-	if now.Before(t.until) || n > 0 && now.Before(t.calm) {
-		return false
-	}
 	if r.slow[host] && r.crawling() >= r.Concurrency-last {
 		return false
 	}
@@ -163,18 +151,21 @@ func (r *round) remember(host string, took time.Duration) {
 	r.slow[host] = true
 }
 
-// full lists the hosts that take no more: of those with attempts under way, the slow ones and the throttled ones.
+// full lists the hosts that take no more: of those with attempts under way, and of the slow ones.
 func (r *round) full() []string {
 	var hosts []string
-	for _, names := range []iter.Seq[string]{maps.Keys(r.busy), maps.Keys(r.slow), maps.Keys(r.throttled)} {
-		for name := range names {
-			if !r.takes(name) {
-				hosts = append(hosts, name)
-			}
+	for name := range r.busy {
+		if !r.takes(name) {
+			hosts = append(hosts, name)
+		}
+	}
+	for name := range r.slow {
+		if r.busy[name] == 0 && !r.takes(name) {
+			hosts = append(hosts, name)
 		}
 	}
 	slices.Sort(hosts)
-	return slices.Compact(hosts)
+	return hosts
 }
 
 // stumble delays the next claim, by claimWaits.
@@ -223,9 +214,6 @@ func (r *round) finish(f finished) {
 		return
 	}
 	r.remember(name, f.took)
-	if f.hold > 0 {
-		r.throttle(name, f.hold)
-	}
 	if f.again > 0 {
 		r.sooner(f.again)
 	}
@@ -242,7 +230,6 @@ func (r *round) attempt(d store.Delivery) finished {
 	if a.short() {
 		return finished{delivery: d, lacked: a.Err}
 	}
-	f := finished{delivery: d, took: a.Latency, hold: a.hold()}
 	o := outcome(d, a)
 	o.Down = r.health.judge(d, a)
 	// The note outlives even the grace, each try within its own bound.
@@ -251,12 +238,11 @@ func (r *round) attempt(d store.Delivery) finished {
 	case errors.Is(err, store.ErrFenced):
 		r.Log.Warn("a webhook's claim ran out before its outcome was noted; it may be sent twice", "delivery", d.ID,
 			"host", host(d.URL))
-		return f
+		return finished{delivery: d, took: a.Latency}
 	case err != nil:
 		r.Log.Error("can't note a webhook's outcome; it will be sent again", "delivery", d.ID, "host", host(d.URL),
 			"error", err)
-		f.again = r.Lease
-		return f
+		return finished{delivery: d, took: a.Latency, again: r.Lease}
 	}
 	if is.Status != "" { // a store of the version before says nothing
 		o.Status = is.Status
@@ -269,7 +255,7 @@ func (r *round) attempt(d store.Delivery) finished {
 		}
 		r.Observe(Observation{Status: status, ResponseStatus: a.Status, Attempt: d.Attempts + 1, Latency: a.Latency})
 	}
-	f.look = is.Ended
+	f := finished{delivery: d, took: a.Latency, look: is.Ended}
 	switch {
 	case is.Down:
 		f.down, f.again = o.Down, is.Probe

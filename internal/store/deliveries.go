@@ -21,8 +21,6 @@ type Claim struct {
 	// SkipHosts are hosts (lower case, with the port if the URL has one) whose deliveries are not claimed: their
 	// receivers are slow, and others must not wait for them.
 	SkipHosts []string `json:"skip_hosts,omitempty"`
-	// Throttled are those of SkipHosts that asked to get nothing for now. ClaimedDeliveries.Due omits theirs.
-	Throttled []string `json:"throttled,omitempty"`
 	// CountDue requests ClaimedDeliveries.Due, which costs as much as the claim under a backlog.
 	CountDue bool `json:"count_due,omitempty"`
 }
@@ -32,8 +30,8 @@ type ClaimedDeliveries struct {
 	Deliveries []Delivery
 	// Next is the time until the next delivery becomes due, or its claim runs out. Zero: none is pending.
 	Next time.Duration
-	// Due is the number of other due and unclaimed deliveries, including those of SkipHosts unless they are Throttled,
-	// up to 1001. Zero without CountDue.
+	// Due is the number of other due and unclaimed deliveries, including those of SkipHosts, up to 1001. Zero without
+	// CountDue.
 	Due int
 }
 
@@ -89,8 +87,8 @@ type Receiver struct {
 	Status  string        // of the delivery: DeliveryFailed also if it waited for as long as its schedule
 	Down    bool          // the delivery waits for the receiver
 	Began   bool          // this attempt began the outage
-	Ended   bool          // this attempt ended the outage: the next claims release the waiting deliveries
-	Waiting int           // with Began and Ended: the waiting deliveries, up to 10001
+	Ended   bool          // this attempt ended the outage: all waiting deliveries are due
+	Waiting int           // with Began and Ended: the waiting deliveries
 	DownFor time.Duration // with Ended
 	Probe   time.Duration // with Down: until the next attempt
 }

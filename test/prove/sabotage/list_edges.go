@@ -42,11 +42,6 @@ func atTheEdges() []Sabotage {
 			Suites: onHooks, Tests: tests("webhook", "TestLoopBadURLDelaysNoOther"),
 		},
 		{
-			Name: "throttled-host-gets-all", Breaks: []string{"webhooks"}, Dir: "webhook", Func: "Attempt.hold",
-			Old: "return min(max(a.RetryAfter, minHold), maxHold)", New: "return 0",
-			Suites: onHooks, Tests: tests("webhook", "TestLoopThrottledReceiver", "TestLoopThrottledProbe"),
-		},
-		{
 			Name: "row-tells-addresses", Breaks: []string{"webhooks"}, Dir: "webhook", Func: "ReachError.Error",
 			Old:    "return \"the receiver can't be reached: \" + e.sort",
 			New:    "return \"the receiver can't be reached: \" + e.cause.Error()",

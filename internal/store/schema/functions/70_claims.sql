@@ -225,7 +225,7 @@ begin
 end $$;
 
 -- aw_claim_deliveries claims due deliveries, at most p.max. p.skip_hosts: hosts that the worker doesn't want any for
--- now. p.throttled: those of them whose deliveries don't count as due.
+-- now.
 create or replace function {{ .schema }}.aw_claim_deliveries(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -266,16 +266,14 @@ begin
   into v_claimed from claimed c left join {{ .schema }}.jobs j on j.client_id = v_client and j.id = c.job_id;
   v_next := case when v_more or v_left then v_now else {{ .schema }}.aw_next_delivery(v_client, v_now, v_down) end;
 
-  -- What is left, counted up to 1001: enough to see a backlog. Usually nothing is left, and nothing is counted. Behind
-  -- many of throttled hosts others are not seen.
+  -- What is left, counted up to 1001: enough to see a backlog. Usually nothing is left, and nothing is counted.
   if (p ->> 'count_due')::boolean
      and (jsonb_array_length(v_claimed) >= (p ->> 'max')::int or jsonb_array_length(p -> 'skip_hosts') > 0) then
-    select least(count(*), 1001) into v_due from (
-      select w.host from {{ .schema }}.webhook_deliveries w
+    select count(*) into v_due from (
+      select from {{ .schema }}.webhook_deliveries w
       where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
         and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
-      limit case when p ? 'throttled' then 10001 else 1001 end) due
-    where not coalesce(p -> 'throttled' ? due.host, false);
+      limit 1001) due;
   end if;
   return jsonb_build_object('deliveries', coalesce(v_claimed, '[]'), 'due', v_due,
                             'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms_until(v_next) end);
