@@ -58,7 +58,7 @@ func inWord(c rune) bool {
 // unspaced reports whether the script of a letter has words without white space between them or, as Hangul, between a
 // word and its particle.
 func unspaced(c rune) bool {
-	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+	return c == 'ー' || c == 'ｰ' || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
 		unicode.Khmer, unicode.Myanmar)
 }
 

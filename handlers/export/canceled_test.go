@@ -67,6 +67,45 @@ func TestForcedIsCanceled(t *testing.T) {
 	}
 }
 
+// TestEarlierFile: a file is known as an earlier run's also where the message no longer says force, as one that is sent again;
+// and one of an attempt before is not.
+func TestEarlierFile(t *testing.T) {
+	t.Parallel()
+	b := handlertest.New(t, task.Export, 8)
+	putDeck(b, "decks/x.json", nil)
+	const payload = `{"blob":"decks/x.json"}`
+	canceled := errors.New("canceled")
+	call := b.BeginAs("forced", task.Export, payload, task.Hints{})
+	out, err := export.New(deps(b)).Handle(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Complete(call, out, &export.Result{})
+	call = b.BeginAs("forced", task.Export, payload, task.Hints{Force: true})
+	call.Task.Hints.Force = false
+	call.Progress = &stopping{call.Progress, canceled}
+	if _, err := export.New(deps(b)).Handle(t.Context(), call); !errors.Is(err, canceled) {
+		t.Error(err)
+	}
+	if _, err := b.Bucket.Stat(t.Context(), "exports/forced.pptx"); err != nil {
+		t.Errorf("the file of the first run: %v", err)
+	}
+
+	call = b.BeginAs("again", task.Export, payload, task.Hints{})
+	first := &handlertest.Progress{}
+	call.Progress = first
+	if _, err := export.New(deps(b)).Handle(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	call.Checkpoint, call.Progress = first.Saved, &stopping{first, canceled}
+	if _, err := export.New(deps(b)).Handle(t.Context(), call); !errors.Is(err, canceled) {
+		t.Error(err)
+	}
+	if _, err := b.Bucket.Stat(t.Context(), "exports/again.pptx"); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("the file of the attempt before is left: %v", err)
+	}
+}
+
 // TestCanceledInUpload: a cancel that interrupts the upload leaves no file; an attempt that has lost its job to another
 // one leaves the other's.
 func TestCanceledInUpload(t *testing.T) {

@@ -4,6 +4,7 @@ package export
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -100,7 +101,7 @@ type work struct {
 	dir     string // private to the task
 	deck    *deck.Deck
 	printed printer.Result
-	earlier bool // an earlier run of the task has handed out a file of the same name
+	earlier bool // before this run uploaded anything there was a file of the same name: an earlier run has handed it out
 }
 
 // Handle exports one deck.
@@ -262,20 +263,26 @@ func (w *work) finish(ctx context.Context) (out handlers.Outcome, err error) {
 	return handlers.Outcome{Result: r}, nil
 }
 
-// overwrites reports whether there is a file of an earlier run. Without force, one that is there is of an attempt that
-// has not ended the task.
+// found is the checkpoint of the first attempt of a run that was about to upload its file.
+type found struct {
+	Earlier *bool `json:"earlier"`
+}
+
+// overwrites reports whether there is a file of an earlier run. The first attempt that uploads looks, and later ones know it
+// from its checkpoint: a file that is there then may be that attempt's. Hints don't tell: a message that is sent again
+// has none of force.
 func (w *work) overwrites(ctx context.Context) (bool, error) {
-	if !w.call.Task.Hints.Force {
-		return false, nil
+	var known found
+	if json.Unmarshal(w.call.Checkpoint, &known) == nil && known.Earlier != nil {
+		return *known.Earlier, nil
 	}
 	_, err := w.deps.Bucket.Stat(ctx, w.name())
-	if errors.Is(err, blob.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
+	there := err == nil
+	if err != nil && !errors.Is(err, blob.ErrNotFound) {
 		return false, fmt.Errorf("look for the file of an earlier run: %w", err)
 	}
-	return true, nil
+	w.call.Progress.Checkpoint(found{&there})
+	return there, w.call.Progress.Save(ctx)
 }
 
 // undo removes the file of a task that is canceled during or after the upload, unless an earlier run has handed it out, or

@@ -59,7 +59,12 @@ func (r *round) cognify(f *flight) {
 func (r *round) progress(ctx context.Context, d *store.CogneeDataset) (string, error) {
 	state, err := r.Client.status(ctx, d.DatasetID)
 	switch {
-	case is(err, missing), err != nil && !is(err, down) && d.RunningFor >= maxRun:
+	case err != nil && !is(err, missing) && !is(err, down) && d.RunningFor >= maxRun:
+		if listing := r.Client.Probe(ctx); listing != nil {
+			return store.CognifyRunning, outage(listing)
+		}
+		return store.CognifyFailed, err
+	case is(err, missing):
 		return store.CognifyFailed, err
 	case err != nil:
 		return store.CognifyRunning, err

@@ -41,10 +41,19 @@ func (c *Client) lists(ctx context.Context, datasetID string) (bool, error) {
 	return slices.ContainsFunc(all, func(d Dataset) bool { return d.ID == datasetID }), err
 }
 
-// Probe checks that Cognee answers and accepts the key.
+// Probe checks that Cognee answers and accepts the key. A list that is too long to be read is an answer, too.
 func (c *Client) Probe(ctx context.Context) error {
 	_, err := c.Datasets(ctx)
+	if answered(err) {
+		return nil
+	}
 	return err
+}
+
+// answered reports whether an error is of an answer of Cognee that says that all is well, but that can't be used.
+func answered(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.kind == failing && e.Status/100 == 2
 }
 
 // maxRows is how many rows a dataset may have: who lists more has no end.
@@ -145,6 +154,8 @@ func (c *Client) why(ctx context.Context, datasetID string, err error) error {
 		return err
 	}
 	switch listed, listing := c.lists(ctx, datasetID); {
+	case answered(listing): // nothing is known of the dataset
+		return c.blame(ctx, err)
 	case listing != nil:
 		return outage(listing)
 	case !listed:

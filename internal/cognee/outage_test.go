@@ -55,7 +55,7 @@ func TestLoopOutageBehindProxy(t *testing.T) {
 }
 
 // TestLoopKiller: a document with which Cognee dies is uploaded as often as any other that fails, and the requests that
-// fail while Cognee starts again cost neither it nor the others an attempt.
+// fail while Cognee starts again cost it no further attempt.
 func TestLoopKiller(t *testing.T) {
 	t.Parallel()
 	uploads, starting := 0, 0

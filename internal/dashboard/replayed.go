@@ -12,7 +12,7 @@ import (
 
 // replayed is what became of a replay by filter. Its jobs are those replays of the filter's type that were made between its
 // first and its last one: so the page needs no memory of its own, and whoever opens its address sees the same. Others that
-// were made meanwhile may be among them, but are not counted.
+// were made meanwhile may be among them, but are not counted in its heading.
 type replayed struct {
 	Since, Before time.Time // zero: no job was made
 	Matched, Done int

@@ -111,7 +111,7 @@ func TestReplayLive(t *testing.T) {
 	w.quiet()
 }
 
-// The page of a replay counts only what it did itself, also where another one was made at the same time.
+// The heading of a replay counts only what it did itself, also where another one was made at the same time.
 func TestReplaysAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -59,7 +59,8 @@ func (d *deferred) put(id string, begun bool, wait time.Duration) {
 	d.by[id] = putBack{begun: begun || last.begun, place: !begun, until: now.Add(wait + deferredFor)}
 }
 
-// waits reports whether a job's message waits for a place of its type, and is not overdue.
+// waits reports whether this worker knows that a job's message waits for a place of its type, and is not overdue. Another one
+// may have received it since.
 func (d *deferred) waits(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

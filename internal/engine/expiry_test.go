@@ -148,7 +148,7 @@ func TestRetriedAtTheLimit(t *testing.T) {
 		texts := w.watchSends()
 		w.startWith(gated{most: 1, handlerFunc: func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if c.Task.ID == "long" {
-				return work(3*time.Hour, done)(ctx, c)
+				return work(4*time.Hour, done)(ctx, c)
 			}
 			if c.Attempt == 1 {
 				return handlers.Outcome{}, &taskerr.Error{Class: taskerr.AIRateLimit, RetryAfter: time.Minute}
@@ -162,16 +162,21 @@ func TestRetriedAtTheLimit(t *testing.T) {
 		if len(*texts) != 0 {
 			t.Errorf("%d messages were sent again while it waited", len(*texts))
 		}
-		for range 600 { // until it is not hidden
+		found := false
+		for range 3000 { // until it is not hidden, and the worker was not faster
 			if got, err := normal.Receive(t.Context(), 1, time.Minute); err != nil {
 				t.Fatal(err)
 			} else if len(got) > 0 && strings.Contains(got[0].Text, "retried") {
 				if err := got[0].Lease.Delete(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				found = true
 				break
 			}
 			w.settled(time.Second)
+		}
+		if !found {
+			t.Fatal("its message was never seen")
 		}
 		w.settled(45 * time.Minute)
 		if len(*texts) != 1 {

@@ -75,12 +75,15 @@ func (e *Engine) prolong(ctx context.Context, d *delivery, t task.Task, text str
 
 // replace replaces a message by a copy of its text that does not expire and is hidden for wait. It reports whether it did.
 func (e *Engine) replace(ctx context.Context, d *delivery, t task.Task, text string, wait time.Duration) bool {
-	kept, err := message.Fit(ctx, e.deps.Bucket, t, text)
+	o := queue.SendOptions{Delay: wait, TTL: queue.Never}
+	kept, err := task.Moved(text, task.Origin(d.source())) // whichever comes is the original message (I2)
 	if err == nil {
-		kept, err = task.Moved(kept, task.Origin(d.source())) // whichever comes is the original message (I2)
+		err = sendEnsured(ctx, d.queue, kept, o)
 	}
-	if err == nil {
-		err = sendEnsured(ctx, d.queue, kept, queue.SendOptions{Delay: wait, TTL: queue.Never})
+	if errors.Is(err, queue.ErrTooLarge) { // with its origin: the storage is needed only for that
+		if kept, err = message.Fit(ctx, e.deps.Bucket, t, kept); err == nil {
+			err = sendEnsured(ctx, d.queue, kept, o)
+		}
 	}
 	if err != nil {
 		d.log.Warn("can't replace a message that may expire before its task starts; trying again when it comes back",

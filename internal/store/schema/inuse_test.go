@@ -55,8 +55,14 @@ func TestMigrateBesideABackup(t *testing.T) {
 	}()
 	awaitWaiting(t, connect(t, url), migrated, "jobs")
 	oldWorker{conn, "a"}.do(t, "beside", oldCalls[0])
-	if line := <-said; !strings.Contains(line, named) {
-		t.Errorf("while it waits it says %q", line)
+	for line := range said {
+		if !strings.Contains(line, "others use a table") {
+			continue // on a slow machine it tells that it connects
+		}
+		if !strings.Contains(line, named) {
+			t.Errorf("while it waits it says %q", line)
+		}
+		break
 	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,9 @@ func (b *bench) attempt(d store.Delivery, edit func(*store.DeliveryOutcome)) sto
 	return is
 }
 
-func hostDown(o *store.DeliveryOutcome) { o.Down, o.Error, o.NextAfter = store.HostDown, "connection refused", 0 }
+func hostDown(o *store.DeliveryOutcome) {
+	o.Down, o.Error, o.NextAfter = store.HostDown, "connection refused", 0
+}
 
 func answered(o *store.DeliveryOutcome) {
 	o.Status, o.ResponseStatus = store.DeliveryDelivered, http.StatusOK

@@ -72,13 +72,15 @@ declare
   v_receiver text;
 begin
   for v_receiver in select e from {{ .schema }}.aw_ended_outages(client) e loop
-    update {{ .schema }}.webhook_deliveries d set
-      waits_for = null, scheduled_at = null, next_attempt_at = greatest(now_at, d.scheduled_at)
-    where d.client_id = client and d.id in (
+    with waiting as materialized ( -- a join may run a subquery for each row, and each run would take as many
       select w.id from {{ .schema }}.webhook_deliveries w
       where w.client_id = client and w.waits_for = v_receiver and w.status = 'pending'
       order by w.fence, w.created_at, w.id limit v_left
-      for update skip locked);
+      for update skip locked
+    )
+    update {{ .schema }}.webhook_deliveries d set
+      waits_for = null, scheduled_at = null, next_attempt_at = greatest(now_at, d.scheduled_at)
+    from waiting w where d.client_id = client and d.id = w.id;
     get diagnostics v_released = row_count;
     v_left := v_left - v_released;
     exit when v_left <= 0;
