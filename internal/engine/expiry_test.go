@@ -182,7 +182,7 @@ func TestRetriedAtTheLimit(t *testing.T) {
 		if len(*texts) != 1 {
 			t.Errorf("%d messages were sent of the lost one, want 1", len(*texts))
 		}
-		w.settled(time.Hour)
+		w.settled(2 * time.Hour)
 		w.expectState("retried", job.Succeeded, 2)
 		w.expectDepth(normal, 0)
 	})
