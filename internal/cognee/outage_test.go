@@ -138,6 +138,45 @@ func TestCognifyOutage(t *testing.T) {
 	}
 }
 
+// TestLoopLongList: a list of datasets that is too long to be read is an answer, and no outage.
+func TestLoopLongList(t *testing.T) {
+	t.Parallel()
+	long := "[" + strings.Repeat(" ", 9<<20) + "]"
+	b := newBed(t, cogneetest.Options{Fault: func(_ string, r *http.Request) *cogneetest.Fault {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/datasets") {
+			return &cogneetest.Fault{Status: http.StatusOK, Body: long}
+		}
+		return nil
+	}})
+	b.ingest("s", "a.pdf", "one")
+	b.exec(`update cognee_documents set attempts = 3`)
+	b.run(b.config(), func() bool { return b.settled() || b.state().DownSince != nil })
+	if s := b.state(); s.DownSince != nil {
+		t.Errorf("state %+v", s)
+	}
+}
+
+// TestRunningInAnOutage: a question about a run that takes too long costs nothing while Cognee answers none.
+func TestRunningInAnOutage(t *testing.T) {
+	t.Parallel()
+	var off atomic.Bool
+	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
+		if off.Load() {
+			return &cogneetest.Fault{Status: http.StatusServiceUnavailable, Body: page}
+		}
+		return nil
+	}})
+	b.ingest("s", "a.pdf", "one")
+	b.run(b.config(), b.settled)
+	off.Store(true)
+	b.exec(`update cognee_datasets set changes = done + 1, asked_at = now() - interval '7 hours', next_attempt_at = now(), state = 'running'`)
+	failed := b.count(store.CognifyFailed)
+	b.run(b.config(), func() bool { return b.state().DownSince != nil || b.count(store.CognifyFailed) > failed })
+	if s := b.state(); s.DownSince == nil || s.Datasets[0].State != "running" {
+		t.Errorf("state %+v", s)
+	}
+}
+
 // renewals is a store that tells when the claim of a probe is renewed.
 type renewals struct {
 	store.Cognee
