@@ -102,20 +102,27 @@ func TestLoopRefusesEverything(t *testing.T) {
 	}
 }
 
-// TestCognifyOutage: a 404 for every request is no answer about a dataset, and a dataset that waits for the end of an outage
-// waits for nothing else.
-func TestCognifyOutage(t *testing.T) {
-	t.Parallel()
+// newStoppedBed has a document in Cognee, which answers everything by a page with a status from then on.
+func newStoppedBed(t *testing.T, status int) *bed {
+	t.Helper()
 	var off atomic.Bool
 	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
 		if off.Load() {
-			return &cogneetest.Fault{Status: http.StatusNotFound, Body: page}
+			return &cogneetest.Fault{Status: status, Body: page}
 		}
 		return nil
 	}})
 	b.ingest("s", "a.pdf", "one")
 	b.run(b.config(), b.settled)
 	off.Store(true)
+	return b
+}
+
+// TestCognifyOutage: a 404 for every request is no answer about a dataset, and a dataset that waits for the end of an outage
+// waits for nothing else.
+func TestCognifyOutage(t *testing.T) {
+	t.Parallel()
+	b := newStoppedBed(t, http.StatusNotFound)
 	for _, state := range []string{"idle", "running"} {
 		b.exec(`update cognee_datasets set changes = done + 1, asked_at = now(), next_attempt_at = now(), state = '` + state + `'`)
 		b.exec(`update cognee_targets set down_since = null, probe_at = null`)
@@ -159,16 +166,7 @@ func TestLoopLongList(t *testing.T) {
 // TestRunningInAnOutage: a question about a run that takes too long costs nothing while Cognee answers none.
 func TestRunningInAnOutage(t *testing.T) {
 	t.Parallel()
-	var off atomic.Bool
-	b := newBed(t, cogneetest.Options{Fault: func(string, *http.Request) *cogneetest.Fault {
-		if off.Load() {
-			return &cogneetest.Fault{Status: http.StatusServiceUnavailable, Body: page}
-		}
-		return nil
-	}})
-	b.ingest("s", "a.pdf", "one")
-	b.run(b.config(), b.settled)
-	off.Store(true)
+	b := newStoppedBed(t, http.StatusServiceUnavailable)
 	b.exec(`update cognee_datasets set changes = done + 1, asked_at = now() - interval '7 hours', next_attempt_at = now(), state = 'running'`)
 	failed := b.count(store.CognifyFailed)
 	b.run(b.config(), func() bool { return b.state().DownSince != nil || b.count(store.CognifyFailed) > failed })
