@@ -65,8 +65,8 @@ func (r *round) document(f *flight) {
 	r.breaker(f, s, o.Error)
 }
 
-// answers is an error if Cognee answers nothing. Before a first attempt it is not asked. So a further attempt, or a probe,
-// counts only if Cognee answered just before: what fails while it answers nothing is an outage, however long it lasts.
+// answers returns the error of an outage if Cognee does not list its datasets now. It does not ask before a first attempt that
+// is no probe. So a further attempt, or a probe, counts only if Cognee answered just before.
 func (r *round) answers(f *flight, attempts int) error {
 	if attempts == 0 && !f.probe {
 		return nil

@@ -50,7 +50,7 @@ func (c *Client) Probe(ctx context.Context) error {
 	return err
 }
 
-// answered reports whether an error is of an answer of Cognee that says that all is well, but that can't be used.
+// answered reports whether err is about a successful answer (2xx) that can't be used, such as one that is too long.
 func answered(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.kind == failing && e.Status/100 == 2

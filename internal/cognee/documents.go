@@ -58,8 +58,8 @@ func (c *Client) put(ctx context.Context, doc Document) (Placed, error) {
 	return c.update(ctx, doc, at)
 }
 
-// blame tells a request that Cognee, or a firewall before it, refuses, or answers as if it were the key or the address that
-// is wrong, from an outage: in one the datasets can't be listed either.
+// blame decides whether a request failed alone or in an outage, when its answer is one that a wrong key or address would get
+// as well: in an outage the datasets can't be listed either.
 func (c *Client) blame(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.kind != down && e.kind != refused {

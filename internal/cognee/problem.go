@@ -57,7 +57,7 @@ func is(err error, k kind) bool {
 	return ok && e.kind == k
 }
 
-// outage is an error as one that every request would get.
+// outage returns err as the error of an outage: one that every request would get.
 func outage(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -54,8 +54,8 @@ func (e *Engine) putOff(ctx, bounded context.Context, a *attempt, d *deferral) {
 	a.putBack(bounded, min(d.wait, max(left, time.Second)))
 }
 
-// awaitPlace hides a message whose type is at its limit. One that expires soon is replaced: it has no row of which a sweep could
-// make another (I1).
+// awaitPlace hides a message whose type is at its limit. One that expires soon is replaced: its task may have no row of which a
+// sweep could make another (I1).
 func (e *Engine) awaitPlace(ctx context.Context, a *attempt, wait time.Duration) {
 	if a.expiresSoon() {
 		if e.replace(ctx, a.delivery, a.task, a.msg.Text, wait) {

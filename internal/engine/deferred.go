@@ -27,9 +27,9 @@ type deferred struct {
 
 // putBack is what is known of a message that was put back.
 type putBack struct {
-	begun bool // its task ran, here or on another worker
-	place bool // it waits for a place of its type
-	until time.Time
+	begun bool      // its task ran, here or on another worker
+	place bool      // it waits for a place of its type
+	back  time.Time // when it comes back
 }
 
 // begun reports whether a message's task may have begun: it did here, or the message was received before and this worker does
@@ -49,23 +49,23 @@ func (d *deferred) put(id string, begun bool, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now.Sub(d.swept) > time.Minute {
-		maps.DeleteFunc(d.by, func(_ string, p putBack) bool { return now.After(p.until) })
+		maps.DeleteFunc(d.by, func(_ string, p putBack) bool { return now.Sub(p.back) > deferredFor })
 		d.swept = now
 	}
 	last, known := d.by[id]
 	if !known && !begun && len(d.by) >= mostDeferred {
 		return
 	}
-	d.by[id] = putBack{begun: begun || last.begun, place: !begun, until: now.Add(wait + deferredFor)}
+	d.by[id] = putBack{begun: begun || last.begun, place: !begun, back: now.Add(wait)}
 }
 
-// waits reports whether this worker knows that a job's message waits for a place of its type, and is not overdue. Another one
-// may have received it since.
+// waits reports whether this worker knows that a job's message waits for a place of its type, and is not overdue. Another
+// worker may have received it since.
 func (d *deferred) waits(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	last := d.by[id]
-	return last.place && time.Until(last.until) > deferredFor-overdue.StalledFor
+	return last.place && time.Since(last.back) < overdue.StalledFor
 }
 
 // ended is called when an admitted message was settled.

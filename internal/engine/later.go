@@ -80,7 +80,7 @@ func (e *Engine) replace(ctx context.Context, d *delivery, t task.Task, text str
 	if err == nil {
 		err = sendEnsured(ctx, d.queue, kept, o)
 	}
-	if errors.Is(err, queue.ErrTooLarge) { // with its origin: the storage is needed only for that
+	if errors.Is(err, queue.ErrTooLarge) { // the origin made it too large: a blob takes it
 		if kept, err = message.Fit(ctx, e.deps.Bucket, t, kept); err == nil {
 			err = sendEnsured(ctx, d.queue, kept, o)
 		}

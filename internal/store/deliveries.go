@@ -87,8 +87,8 @@ type Receiver struct {
 	Status  string        // of the delivery: DeliveryFailed also if it waited for as long as its schedule
 	Down    bool          // the delivery waits for the receiver
 	Began   bool          // this attempt began the outage
-	Ended   bool          // this attempt ended the outage: all waiting deliveries are due
-	Waiting int           // with Began and Ended: the waiting deliveries
+	Ended   bool          // this attempt ended the outage: the next claims release the waiting deliveries
+	Waiting int           // with Began and Ended: the waiting deliveries, up to 10001
 	DownFor time.Duration // with Ended
 	Probe   time.Duration // with Down: until the next attempt
 }

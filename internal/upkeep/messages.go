@@ -12,9 +12,9 @@ import (
 )
 
 // Messages removes the blobs with messages that were too large for a queue, when they are older than keep and neither
-// the job nor a dead letter of it is left. The job's row is there before its message is on a queue, and stays while it may
-// be sent; keep is longer than a message may stay on its queue that was sent twice, or that waits at the limit of its type and
-// has no row. Blobs that senders wrote are left.
+// the job nor a dead letter of it is left. The job's row is there before its message is on a queue, but for one that was
+// replaced while its type was at its limit, and stays while it may be sent; keep is longer than such a message, or one that
+// was sent twice, stays on its queue. Blobs that senders wrote are left.
 func Messages(s store.Reader, bucket blob.Bucket, keep time.Duration) Chore {
 	return Chore{Name: "messages in blobs", Every: daily, Do: func(ctx context.Context) (removed int, _ bool, failed error) {
 		failures := 0

@@ -164,6 +164,17 @@ func TestEndOfAnOutageOfMany(t *testing.T) {
 		'response_status', 200)) ->> 'waiting']`, probe[0]); is[0] != "4999" {
 		t.Errorf("%v are reported to wait, want 4999", is)
 	}
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := connect(t, url).Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`insert into webhook_outages (client_id, receiver, since, probe_at) values ('acme', 'a.example', now(), now() + interval '1 h')`)
+	if got := call(claim); len(got) != 0 {
+		t.Errorf("claimed %v in the next outage", got)
+	}
+	exec(`delete from webhook_outages`)
 	claimed := map[string]bool{}
 	for range 50 {
 		for _, id := range call(claim) {

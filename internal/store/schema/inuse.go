@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // DefaultTableWait is how long a migration waits, in all, for others who use a table that it changes.
@@ -32,7 +34,7 @@ type InUseError struct {
 }
 
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("tables are still in use after %v, longest by %s: %v", e.Waited, e.session, e.err)
+	return fmt.Sprintf("tables are still in use after %v; the oldest transaction is that of %s: %v", e.Waited, e.session, e.err)
 }
 
 func (e *InUseError) Unwrap() error { return e.err }
@@ -43,11 +45,11 @@ func inUse(err error) bool {
 	return ok && refused.Code == "55P03" // lock_not_available
 }
 
-// waitForTables pauses after refused, an error that is inUse. Having waited so long before, it returns how long it has now,
-// or an InUseError when that is too long.
+// waitForTables pauses after refused, an error that is inUse. waited is the time before; it returns the time including this
+// pause, or an InUseError if that is too long.
 func waitForTables(ctx context.Context, conn *pgx.Conn, o Options, waited time.Duration, refused error) (time.Duration, error) {
 	waited += lockTimeout
-	session := user(ctx, conn, o.Schema)
+	session := oldestSession(ctx, conn, o.Schema)
 	if waited >= cmp.Or(o.TableWait, DefaultTableWait) {
 		return waited, &InUseError{waited, session, refused}
 	}
@@ -55,16 +57,14 @@ func waitForTables(ctx context.Context, conn *pgx.Conn, o Options, waited time.D
 	if o.Log != nil {
 		o.Log.Warn("others use a table that this migration changes; trying again", "in", pause, "session", session, "error", refused)
 	}
-	select {
-	case <-ctx.Done():
-		return waited, ctx.Err()
-	case <-time.After(pause):
-		return waited + pause, nil
+	if err := retry.Sleep(ctx, pause); err != nil {
+		return waited, err
 	}
+	return waited + pause, nil
 }
 
-// user says which session has used the tables for the longest time.
-func user(ctx context.Context, conn *pgx.Conn, schema string) string {
+// oldestSession describes the session with the oldest transaction of those that use the tables.
+func oldestSession(ctx context.Context, conn *pgx.Conn, schema string) string {
 	var session string
 	if err := conn.QueryRow(ctx, `select format('the session with pid %s (login "%s", program "%s")', a.pid, a.usename, a.application_name)
 			|| coalesce(to_char(a.xact_start at time zone 'utc', '", in a transaction since "YYYY-MM-DD HH24:MI:SS" UTC"'), '')

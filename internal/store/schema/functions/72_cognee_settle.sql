@@ -1,7 +1,8 @@
 -- What became of a request to Cognee: the circuit breaker, documents, datasets. See 72_cognee.sql.
 
 -- aw_cognee_max_attempts is after how many failed attempts a document, or a run of cognify, is left for a person. With the
--- worker's waits between them it is after about three days: a model that is down over a weekend costs nothing.
+-- worker's waits between them it is after about three days: a model that is down over a weekend costs nothing. Both have
+-- as many: of_what stays, as a function keeps its signature.
 create or replace function {{ .schema }}.aw_cognee_max_attempts(of_what text) returns integer
 language sql immutable
 return 24;
