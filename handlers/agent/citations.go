@@ -42,7 +42,7 @@ func (r *run) verify(ctx context.Context, a *answer, all []cited) (wrong []strin
 		kept[i+1] = len(a.citations)
 	}
 	if len(all) > maxCitations {
-		wrong = append(wrong, fmt.Sprintf("it has %d citations: give at most %d", len(all), maxCitations))
+		wrong = append(wrong, fmt.Sprintf("there are %d citations: give at most %d", len(all), maxCitations))
 		a.warnings = append(a.warnings, fmt.Sprintf("%s left out: there are more than %d",
 			plural(len(all)-maxCitations, "citation"), maxCitations))
 	}

@@ -43,7 +43,7 @@ func (r *run) wrapped() json.RawMessage {
 	properties, required := map[string]any{"answer": of}, []string{"answer"}
 	if r.kind == task.Agent {
 		required = append(required, "citations")
-		properties["citations"] = map[string]any{"type": "array", "items": map[string]any{
+		properties["citations"] = map[string]any{"type": "array", "description": fmt.Sprintf("at most %d", maxCitations), "items": map[string]any{
 			"type": "object", "required": []string{"chunk_id", "quote"}, "additionalProperties": false,
 			"properties": map[string]any{
 				"chunk_id": map[string]any{"type": "string"},

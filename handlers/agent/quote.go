@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/seed-7227ef26/async-worker/internal/search"
 )
 
 // locate finds a quote in a text, regardless of white space, Unicode form (NFKC), kinds of quotation marks and dashes,
@@ -48,22 +50,22 @@ func splitsWord(text string, places []int, at int) bool {
 	case unicode.IsMark(b), unicode.IsNumber(a) && unicode.IsNumber(b):
 		return true
 	}
-	return !unspaced(a) && !unspaced(b)
+	return !search.Unspaced(a) && !search.Unspaced(b)
 }
 
 func inWord(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsNumber(c) && !strings.ContainsRune("⁰¹²³⁴⁵⁶⁷⁸⁹", c)
 }
 
-// unspaced reports whether the script of a letter has words without white space between them or, as Hangul, between a
-// word and its particle.
-func unspaced(c rune) bool {
-	return c == 'ー' || c == 'ｰ' || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar)
-}
-
-// splitsNumber reports whether a place is beside a decimal or thousands separator within a number.
+// splitsNumber reports whether a place is behind the minus of a number, or beside a decimal or thousands separator within it.
 func splitsNumber(text string, at int) bool {
+	if sign, ok := strings.CutSuffix(text[:at], "-"); ok {
+		a, _ := utf8.DecodeLastRuneInString(sign)
+		b, _ := utf8.DecodeRuneInString(text[at:])
+		if unicode.IsDigit(b) && !inWord(a) { // -5, not 4-5 or B-5
+			return true
+		}
+	}
 	const separators = ".,'"
 	before, after := text[:at], text[at:]
 	if before != "" && strings.IndexByte(separators, before[len(before)-1]) >= 0 {

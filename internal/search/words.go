@@ -50,6 +50,10 @@ func kindOf(r rune) kind {
 	return between
 }
 
+// Unspaced reports whether a character is of a script without white space between words or, as Hangul, between a word and
+// its particle.
+func Unspaced(r rune) bool { return kindOf(r) == unspaced }
+
 // wordsOf yields the runs of one kind that a text consists of.
 func wordsOf(text string) iter.Seq2[string, kind] {
 	return func(yield func(string, kind) bool) {
