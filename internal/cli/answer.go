@@ -12,22 +12,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// delta is a piece of streamed text in an event's metadata.
-type delta struct {
-	Piece   string `json:"delta"`
-	Restart bool   `json:"restart"` // discard the text before it
-}
-
-func deltaOf(e store.JobEvent) (d delta, ok bool) {
-	if len(e.Metadata) == 0 || json.Unmarshal(e.Metadata, &d) != nil {
-		return delta{}, false
-	}
-	return d, d.Piece != "" || d.Restart
-}
-
 // eventText is an event's message and its piece of streamed text.
 func eventText(e store.JobEvent) string {
-	d, ok := deltaOf(e)
+	d, ok := e.Delta()
 	if !ok {
 		return e.Message
 	}
@@ -45,7 +32,7 @@ func eventText(e store.JobEvent) string {
 func (b *bar) update(e store.JobEvent) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d, ok := deltaOf(e); ok {
+	if d, ok := e.Delta(); ok {
 		if d.Restart {
 			b.streamed = ""
 		}

@@ -137,7 +137,7 @@ func printHistory(w io.Writer, s jobHistory) error {
 		var items []item
 		for _, e := range s.Events {
 			text, note := eventText(e), ""
-			if _, piece := deltaOf(e); !piece && runewidth.StringWidth(printable(text)) > eventColumn {
+			if _, piece := e.Delta(); !piece && runewidth.StringWidth(printable(text)) > eventColumn {
 				text, note = "", text // it may end with what to do
 			}
 			items = append(items, item{[]string{

@@ -229,7 +229,7 @@ func pages(list []int) string {
 
 // detail is what an event says beside its message, in short.
 func detail(e store.JobEvent) string {
-	if d, ok := deltaOf(e); ok && d.Restart {
+	if d, ok := e.Delta(); ok && d.Restart {
 		return clip("(restarted) "+d.Piece, 160)
 	} else if ok {
 		return clip(d.Piece, 160)

@@ -162,7 +162,7 @@ func (p *page) liveOf(j store.Job, events []store.JobEvent) jobLive {
 	}
 	shown := make([]store.JobEvent, 0, len(events))
 	for _, e := range events {
-		if _, ok := deltaOf(e); !ok {
+		if _, ok := e.Delta(); !ok {
 			shown = append(shown, e)
 		}
 	}
@@ -174,28 +174,13 @@ func (p *page) liveOf(j store.Job, events []store.JobEvent) jobLive {
 	return l
 }
 
-// delta is the piece of an answer that an event brings.
-type delta struct {
-	Piece   string `json:"delta"`
-	Restart bool   `json:"restart"` // what came before is void
-}
-
-// deltaOf reports whether an event is of the text that is being written.
-func deltaOf(e store.JobEvent) (delta, bool) {
-	var d delta
-	if json.Unmarshal(e.Metadata, &d) != nil {
-		return delta{}, false
-	}
-	return d, d.Piece != "" || d.Restart
-}
-
 // written is the answer that the last attempt has written so far, without what it has taken back.
 func written(events []store.JobEvent) string {
 	var text strings.Builder
 	attempt := 0
 	for i, e := range events {
-		piece, _ := deltaOf(e)
-		if e.Attempt != attempt || piece.Restart {
+		d, _ := e.Delta()
+		if e.Attempt != attempt || d.Restart {
 			attempt = e.Attempt
 			text.Reset()
 		}
@@ -203,7 +188,7 @@ func written(events []store.JobEvent) string {
 			text.WriteString(" […] ") // events that were not read
 		}
 		if text.Len() < mostAnswer {
-			text.WriteString(piece.Piece)
+			text.WriteString(d.Piece)
 		}
 	}
 	return text.String()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // streamEvery bounds how often pieces of a text are written, except the first.
@@ -18,12 +20,6 @@ type text struct {
 	pieces  []byte
 	restart bool // it replaces what was written before
 	begun   bool // its first piece was reported
-}
-
-// delta is the metadata of the event of a piece.
-type delta struct {
-	Delta   string `json:"delta"`
-	Restart bool   `json:"restart,omitempty"`
 }
 
 // Delta adds a piece of the text that the handler generates.
@@ -60,7 +56,7 @@ func (j *journal) seal() {
 		e = *j.within
 		j.within = nil
 	}
-	raw, err := json.Marshal(delta{string(j.text.pieces), j.text.restart})
+	raw, err := json.Marshal(store.Delta{Piece: string(j.text.pieces), Restart: j.text.restart})
 	if err != nil {
 		panic("a text can't be encoded as JSON: " + err.Error()) // any string can
 	}

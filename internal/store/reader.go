@@ -50,6 +50,20 @@ type JobEvent struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
+// Delta is a piece of streamed text in an event's metadata.
+type Delta struct {
+	Piece   string `json:"delta"`
+	Restart bool   `json:"restart,omitempty"` // discard the text before it
+}
+
+// Delta returns the event's piece of streamed text, if it has one.
+func (e JobEvent) Delta() (d Delta, ok bool) {
+	if len(e.Metadata) == 0 || json.Unmarshal(e.Metadata, &d) != nil {
+		return Delta{}, false
+	}
+	return d, d.Piece != "" || d.Restart
+}
+
 // JobFilter narrows a listing, newest first. Zero fields don't narrow.
 type JobFilter struct {
 	Status string    `json:"status,omitempty"`
