@@ -101,7 +101,8 @@ type work struct {
 	dir     string // private to the task
 	deck    *deck.Deck
 	printed printer.Result
-	earlier bool // before this run uploaded anything there was a file of the same name: an earlier run has handed it out
+
+	overwrites bool // a file of an earlier run was there before this run's first upload; it may have been handed out
 }
 
 // Handle exports one deck.
@@ -234,7 +235,7 @@ func (w *work) finish(ctx context.Context) (out handlers.Outcome, err error) {
 		return out, taskerr.Errorf(taskerr.TransientStorage, "the worker can't read its temporary file: %w", err)
 	}
 	defer func() { _ = file.Close() }() // read-only
-	if w.earlier, err = w.overwrites(ctx); err != nil {
+	if w.overwrites, err = w.earlier(ctx); err != nil {
 		return out, err
 	}
 	about, err := w.deps.Bucket.Put(ctx, w.name(), file, w.payload.Format.contentType())
@@ -263,34 +264,34 @@ func (w *work) finish(ctx context.Context) (out handlers.Outcome, err error) {
 	return handlers.Outcome{Result: r}, nil
 }
 
-// found is the checkpoint of the first attempt of a run that was about to upload its file.
-type found struct {
-	Earlier *bool `json:"earlier"`
+// checkpoint is saved before the first upload of a run.
+type checkpoint struct {
+	Overwrites *bool `json:"overwrites"`
 }
 
-// overwrites reports whether there is a file of an earlier run. The first attempt that uploads looks, and later ones know it
+// earlier reports whether there is a file of an earlier run. The first attempt that uploads looks, and later ones know it
 // from its checkpoint: a file that is there then may be that attempt's. Hints don't tell: a message that is sent again
 // has none of force.
-func (w *work) overwrites(ctx context.Context) (bool, error) {
-	var known found
-	if json.Unmarshal(w.call.Checkpoint, &known) == nil && known.Earlier != nil {
-		return *known.Earlier, nil
+func (w *work) earlier(ctx context.Context) (bool, error) {
+	var known checkpoint
+	if json.Unmarshal(w.call.Checkpoint, &known) == nil && known.Overwrites != nil {
+		return *known.Overwrites, nil
 	}
 	_, err := w.deps.Bucket.Stat(ctx, w.name())
 	there := err == nil
 	if err != nil && !errors.Is(err, blob.ErrNotFound) {
 		return false, fmt.Errorf("look for the file of an earlier run: %w", err)
 	}
-	w.call.Progress.Checkpoint(found{&there})
+	w.call.Progress.Checkpoint(checkpoint{&there})
 	return there, w.call.Progress.Save(ctx)
 }
 
-// undo removes the file of a task that is canceled during or after the upload, unless an earlier run has handed it out, or
-// another attempt has the job: its file has the same name.
+// undo removes the file of a task that is canceled during or after the upload, unless it overwrites the file of an earlier
+// run, which may have been handed out, or another attempt has the job: its file has the same name.
 func (w *work) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	if w.earlier || !store.Holds(ctx, w.deps.Store, w.call.Holder, mostActive) {
+	if w.overwrites || !store.Holds(ctx, w.deps.Store, w.call.Holder, mostActive) {
 		return nil
 	}
 	if err := w.deps.Bucket.Remove(ctx, w.name()); err != nil && !errors.Is(err, blob.ErrNotFound) {

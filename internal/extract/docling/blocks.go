@@ -33,6 +33,13 @@ func newWalk(doc *docling.Document, emit extract.Emit) *walk {
 	return &walk{doc: doc, emit: emit, seen: map[string]bool{}}
 }
 
+// with returns the walk with another place for its blocks.
+func (w *walk) with(emit extract.Emit) *walk {
+	inner := *w
+	inner.emit = emit
+	return &inner
+}
+
 // scope is what an item inherits from the items around it.
 type scope struct {
 	list  int  // number of enclosing lists
@@ -145,7 +152,7 @@ func (w *walk) first(item *docling.Item) []docling.Place {
 func (w *walk) inline(item *docling.Item) (extract.Cell, error) {
 	var text strings.Builder
 	var links []extract.Link
-	collect := &walk{doc: w.doc, whole: w.whole, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
+	collect := w.with(func(b extract.Block) error {
 		part := extract.CellOf([]extract.Block{b})
 		if part.Text == "" {
 			return nil
@@ -156,7 +163,7 @@ func (w *walk) inline(item *docling.Item) (extract.Cell, error) {
 		links = append(links, extract.Shift(part.Links, text.Len())...)
 		text.WriteString(part.Text)
 		return nil
-	}}
+	})
 	if err := collect.children(item, scope{place: true}); err != nil {
 		return extract.Cell{}, err
 	}

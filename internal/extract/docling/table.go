@@ -160,10 +160,10 @@ func (w *walk) rich(cells []cell) error {
 			continue
 		}
 		var blocks []extract.Block
-		inner := &walk{doc: w.doc, whole: w.whole, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
+		inner := w.with(func(b extract.Block) error {
 			blocks = append(blocks, b)
 			return nil
-		}}
+		})
 		if err := inner.item(array, item, nil, 0, scope{place: true}); err != nil {
 			return err
 		}
