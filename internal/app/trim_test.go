@@ -84,6 +84,10 @@ Anonymous:             0 kB
 // touch loads the program's code and constants into memory: an earlier test may have dropped them.
 func touch(t *testing.T) {
 	t.Helper()
+	exe, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +98,7 @@ func touch(t *testing.T) {
 	}
 	for line := range strings.Lines(string(maps)) {
 		var first, end int64
-		if !strings.Contains(line, " r-xp ") && !strings.Contains(line, " r--p ") || !strings.Contains(line, ".test") {
+		if !strings.Contains(line, " r-xp ") && !strings.Contains(line, " r--p ") || !strings.Contains(line, exe) {
 			continue
 		}
 		if _, err := fmt.Sscanf(line, "%x-%x", &first, &end); err != nil {

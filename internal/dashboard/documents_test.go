@@ -1,10 +1,15 @@
 package dashboard_test
 
 import (
+	"context"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/api"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A document says what each version changed, marks what is new, and says of each page how it was read and why.
@@ -24,6 +29,34 @@ func TestVersions(t *testing.T) {
 	v.want(v.get("documents/"+id+"/pages/2"), http.StatusOK, "By OCR, 93 % sure: unreadable characters")
 	v.want(v.get("documents/"+id+"/pages/1"), http.StatusOK, "From the file</span>")
 	v.want(v.get(""), http.StatusOK, "<dt>Saved by reuse</dt><dd>3 chunks, 90 tokens", "<dt>Embedded</dt><dd>5 chunks, 150 tokens")
+}
+
+// downSets is a store whose database is down when it is asked for the sets of documents.
+type downSets struct{ store.Store }
+
+func (downSets) DocumentSets(context.Context, int) ([]store.DocumentSet, error) {
+	return nil, taskerr.Errorf(taskerr.DependencyUnavailable, "the database is down")
+}
+
+// A search that fails says why where its hits would be: the page of an upload shows no other part of the answer.
+func TestSearchFails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, question, want string
+		edit                 func(*api.Deps)
+	}{
+		{"a long question", strings.Repeat("x", 2001), "The question has 2001 bytes, and may have 2000", func(*api.Deps) {}},
+		{"no database", "quay", "does not answer; try again", func(d *api.Deps) { d.Store = downSets{d.Store} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			v := newBench(t, c.edit).visit("read")
+			a := v.want(v.get("search?q="+c.question), http.StatusOK, "The search did not work: ")
+			if _, hits, _ := strings.Cut(a.text, `<div id="hits">`); !strings.Contains(hits, c.want) {
+				t.Errorf("not among the hits: %q in %s", c.want, plainOf(a.text))
+			}
+		})
+	}
 }
 
 // A hit has its place and score in each half of the search; what one half does not find among its best says so.

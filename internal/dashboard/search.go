@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -62,35 +63,42 @@ func rankedBy(h store.Hit, legs api.Legs) hit {
 	}
 }
 
+// search shows what was found. An error is a part of the page: another one may show only the hits of it.
 func (p *page) search() error {
 	ctx, cancel := p.ctx()
 	defer cancel()
 	values := p.r.URL.Query()
 	v := searchPage{Text: strings.TrimSpace(values.Get("q")), Set: values.Get("set")}
 	var err error
-	if v.Sets, err = p.by.Reader(ctx).DocumentSets(ctx, mostDocuments); err != nil {
-		return err
+	if v.Sets, err = p.by.Reader(ctx).DocumentSets(ctx, mostDocuments); err == nil && v.Text != "" {
+		err = p.find(ctx, &v)
 	}
-	if v.Text != "" {
-		v.Asked = true
-		if len(v.Text) > mostQuery {
-			return bad("The question is too long.")
-		}
-		found, legs, err := p.by.SearchLegs(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
-		v.Notice = found.Notice
-		for _, h := range found.Hits {
-			shown := rankedBy(h.Hit, legs)
-			shown.Marked = template.HTML(h.Excerpt(hitExcerpt, hitBefore)) //nolint:gosec // each word is escaped
-			for _, c := range h.AlsoIn {
-				shown.AlsoIn = append(shown.AlsoIn, c.Filename)
-			}
-			v.Hits = append(v.Hits, shown)
-		}
-		if err != nil {
-			v.Error = p.by.Describe(ctx, "search", err).Detail
-		}
+	if err != nil {
+		v.Error = p.by.Describe(ctx, "search", err).Detail
 	}
 	return p.show("search", "Search", "search", v)
+}
+
+// find searches for what a page asks, and gives the page what was found.
+func (p *page) find(ctx context.Context, v *searchPage) error {
+	v.Asked = true
+	if len(v.Text) > mostQuery {
+		return bad(fmt.Sprintf("The question has %d bytes, and may have %d: ask with fewer words.", len(v.Text), mostQuery))
+	}
+	found, legs, err := p.by.SearchLegs(ctx, api.Question{Query: v.Text, DocumentSet: v.Set, Limit: mostHits})
+	if err != nil {
+		return err
+	}
+	v.Notice = found.Notice
+	for _, h := range found.Hits {
+		shown := rankedBy(h.Hit, legs)
+		shown.Marked = template.HTML(h.Excerpt(hitExcerpt, hitBefore)) //nolint:gosec // each word is escaped
+		for _, c := range h.AlsoIn {
+			shown.AlsoIn = append(shown.AlsoIn, c.Filename)
+		}
+		v.Hits = append(v.Hits, shown)
+	}
+	return nil
 }
 
 // askPage is what the form for a question shows.
