@@ -186,6 +186,14 @@ func (r *Row) failedBy(j store.Rejection) bool {
 		reflect.DeepEqual(r.Payload, j.Payload)
 }
 
+// isOwnMessage reports whether a rejected message is the one that the job was recorded with, see aw_is_own_message.
+func (r *Row) isOwnMessage(j store.Rejection) bool {
+	return r.State == job.Pending && r.Submitted != nil && r.Fence == 0 && r.Type == j.Type &&
+		reflect.DeepEqual(r.Payload, j.Payload) && !r.later(time.Now()) &&
+		(!r.unsent() || r.Submitted.Message == j.Original) &&
+		r.WebhookURL == j.WebhookURL && r.RequestedBy == j.RequestedBy
+}
+
 // refuse adds a failed row for a rejected message, or fails the row that was recorded before this message was sent. It
 // does not change any other row of that id.
 func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
@@ -198,8 +206,7 @@ func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
 				MaxAttempts: 1,
 			},
 		})
-	case r.State != job.Pending || r.Submitted == nil || r.Fence > 0 || r.Type != j.Type ||
-		!reflect.DeepEqual(r.Payload, j.Payload):
+	case !r.isOwnMessage(j):
 		return
 	}
 	r.move(job.Permanent)

@@ -34,6 +34,7 @@ var jobTests = []suiteTest{
 	{"checkpoint", testCheckpoint},
 	{"reject", testReject},
 	{"reject a submitted job", testRejectSubmitted},
+	{"reject before its time", testRejectBeforeItsTime},
 	{"submit", testSubmit},
 	{"sweep", testSweep},
 	{"sweep of unstarted jobs", testSweepUnstarted},

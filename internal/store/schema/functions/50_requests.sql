@@ -141,8 +141,21 @@ begin
            from {{ .schema }}.jobs j where j.id = a.job_id and j.client_id = v_client limit 1)), '[]');
 end $$;
 
--- aw_record_rejected_job records the job of a rejected message as failed: in a new row, or in the row that aw_submit
--- recorded before it sent this very message. Any other row of that id stays as it is. It returns the series that it
+-- aw_is_own_message reports whether a rejected message is the one that the job was recorded with, before it was sent. No
+-- message comes before its time; one that the row still has is known by its text, one that was sent by what it says. Only
+-- aw_enqueue (no fingerprint) records what the worker may be unable to read, such as an address.
+create or replace function {{ .schema }}.aw_is_own_message(j {{ .schema }}.jobs, p jsonb) returns boolean
+language sql
+return j.status = 'pending' and j.queue is not null and j.series_started_at is null
+  and j.type is not distinct from p ->> 'type' and j.payload is not distinct from p -> 'payload'
+  and coalesce(j.run_at <= clock_timestamp(), true)
+  and (j.fingerprint = ''
+    or (j.message is null or j.sent_at is not null or j.message = p ->> 'original_message')
+      and (j.webhook_url, j.requested_by)
+        is not distinct from (nullif(p ->> 'webhook_url', ''), nullif(p ->> 'requested_by', '')));
+
+-- aw_record_rejected_job records the job of a rejected message as failed: in a new row, or in the row that was
+-- recorded before this very message was sent. Any other row of that id stays as it is. It returns the series that it
 -- ended, null if it ended none.
 create or replace function {{ .schema }}.aw_record_rejected_job(v_client text, p jsonb) returns integer
 language plpgsql set search_path = {{ .path }} as $$
@@ -158,8 +171,7 @@ begin
   returning * into j;
   if not found then
     select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for update;
-    if j.status <> 'pending' or j.queue is null or j.series_started_at is not null
-       or j.type is distinct from p ->> 'type' or j.payload is distinct from p -> 'payload' then
+    if not {{ .schema }}.aw_is_own_message(j, p) then
       return null;
     end if;
   end if;
