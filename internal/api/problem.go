@@ -164,8 +164,8 @@ var refusals = []struct {
 	{store.ErrScheduleExists, http.StatusConflict, "SCHEDULE_EXISTS", "there is a schedule with this id; change it, or choose another id"},
 	{store.ErrNotResendable, http.StatusConflict, "NOT_RESENDABLE", "the webhook is still pending, or can't be signed"},
 	{blob.ErrExists, http.StatusConflict, "BLOB_EXISTS", "there is a blob with this name, and it was not changed; use a new name"},
-	{blob.ErrUnsigned, http.StatusConflict, "NO_UPLOAD_ADDRESS", "the worker's key for the storage can't sign addresses; " +
-		"use PUT /v1/blobs"},
+	{blob.ErrUnsigned, http.StatusConflict, "NO_UPLOAD_ADDRESS", "the worker's storage can't sign addresses; " +
+		"use PUT /v1/blobs for up to 32 MiB, or async-worker enqueue --upload on the worker's machine"},
 	{store.ErrForbidden, http.StatusForbidden, "FORBIDDEN", "the database does not allow it"},
 }
 

@@ -165,7 +165,7 @@ func (a *API) putBlob(ctx context.Context, in *blobInput) (*bodyOf[Blob], error)
 		if err := checkName("path.name", in.Name); err != nil {
 			return nil, err
 		}
-		return nil, tooLarge(most)
+		return nil, a.tooLarge()
 	}
 	if err := errors.Join(checkEncoding(in.r.Header), checkWhole(in.r.Header)); err != nil {
 		return nil, err
@@ -211,11 +211,11 @@ func (a *API) put(ctx context.Context, in newBlob) (*bodyOf[Blob], error) {
 	content := &incoming{r: http.MaxBytesReader(in.w, in.content, most)}
 	buffered := bufio.NewReader(content)
 	if _, err := buffered.Peek(1); err != nil {
-		return nil, content.problem(most)
+		return nil, content.problem(a)
 	}
 	p, err := a.deps.Bucket.PutNew(ctx, in.name, buffered, kind)
 	if content.err != nil && !errors.Is(content.err, io.EOF) {
-		return nil, content.problem(most)
+		return nil, content.problem(a)
 	}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class == taskerr.ValidationError { // the name, on this disk
 		return nil, invalid(in.field, quoted.ReplaceAllString(e.Message, "…"))
@@ -233,9 +233,17 @@ func tooManyUploads() *Problem {
 	return p
 }
 
-func tooLarge(most int64) *Problem {
-	return problem(http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE", "the file is larger than "+
-		strconv.FormatInt(most, 10)+" bytes; get an address with POST /v1/uploads")
+// tooLarge says how a larger file gets into the container, if it may be there at all.
+func (a *API) tooLarge() *Problem {
+	most, way := int64(MaxPut), "; put it into the documents on the worker's machine: async-worker enqueue --upload"
+	if _, ok := a.deps.Bucket.(blob.Signer); ok {
+		way = "; get an address with POST /v1/uploads"
+	}
+	if largest := a.maxBlob.Load(); largest <= most {
+		most, way = largest, ", the largest document of this worker (MAX_BLOB_MB)"
+	}
+	return problem(http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE",
+		"the file is larger than "+strconv.FormatInt(most, 10)+" bytes"+way)
 }
 
 // incoming is a request's content; err is the first error of reading it.
@@ -254,10 +262,10 @@ func (in *incoming) Read(p []byte) (int, error) {
 }
 
 // problem says why the content could not be read.
-func (in *incoming) problem(most int64) *Problem {
+func (in *incoming) problem(a *API) *Problem {
 	switch _, large := errors.AsType[*http.MaxBytesError](in.err); {
 	case large:
-		return tooLarge(most)
+		return a.tooLarge()
 	case errors.Is(in.err, io.EOF):
 		return invalid("body", "is empty")
 	case errors.Is(in.err, os.ErrDeadlineExceeded):

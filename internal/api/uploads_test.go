@@ -80,6 +80,28 @@ func TestPutBlob(t *testing.T) {
 	b.want(b.ask("PUT", "/v1/blobs/type", "x", "Content-Type", "nonsense"), http.StatusBadRequest, "VALIDATION_ERROR")
 }
 
+// Who sends too large a file is told the way that there is for it, if there is one.
+func TestTooLargeSaysTheWay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit func(*api.Deps)
+		want string
+	}{
+		"a folder":  {func(*api.Deps) {}, "than 33554432 bytes; put it into the documents on the worker's machine: async-worker enqueue --upload"},
+		"a service": {func(d *api.Deps) { d.Bucket = unsigning{d.Bucket} }, "than 33554432 bytes; get an address with POST /v1/uploads"},
+		"no way":    {func(d *api.Deps) { d.MaxBlob = 1 << 20 }, "than 1048576 bytes, the largest document of this worker (MAX_BLOB_MB)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, c.edit)
+			r := b.want(b.ask("PUT", "/v1/blobs/large", strings.Repeat("x", 32<<20+1)), http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE")
+			if !strings.Contains(r.text, c.want) {
+				t.Errorf("got %s, want %q", r.text, c.want)
+			}
+		})
+	}
+}
+
 // What is too large, is cut off, or comes in pieces.
 func TestPutBlobSizes(t *testing.T) {
 	t.Parallel()
