@@ -8,7 +8,7 @@ import (
 // Markdown returns the table of all settings for the documents.
 func Markdown() string {
 	var b strings.Builder
-	b.WriteString("| setting | default | what it is |\n|---|---|---|\n")
+	b.WriteString("| setting | default | a reload applies it | what it is |\n|---|---|---|---|\n")
 	for _, s := range Settings() {
 		def := s.DefaultText()
 		if s.Unit != "" {
@@ -17,7 +17,11 @@ func Markdown() string {
 		if s.Default != "" || strings.HasPrefix(def, "<") {
 			def = "`" + def + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, def, strings.ReplaceAll(s.Help, "|", `\|`))
+		live := ""
+		if s.Live {
+			live = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Name, def, live, strings.ReplaceAll(s.Help, "|", `\|`))
 	}
 	return b.String()
 }
