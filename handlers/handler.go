@@ -52,7 +52,7 @@ type Selective interface {
 type Call struct {
 	Task       task.Task
 	Holder     store.Holder    // the right to stage work under this attempt's fence
-	Attempt    int             // 1 is the first
+	Attempt    int             // from 1; it repeats after an attempt that is not counted, and in another series
 	Last       bool            // no attempt follows if this one fails, and counts
 	Checkpoint json.RawMessage // the earlier attempts' last Progress.Checkpoint; nil: none
 	Progress   Progress
@@ -72,7 +72,8 @@ type Progress interface {
 	Checkpoint(value any)
 	// Delta streams a piece of a text, e.g. of a model's answer, to readers: an event with metadata {"delta": piece}.
 	// The first piece of a text is written at once, the others a few times a second. restart: the text starts over and
-	// earlier pieces are void; the event also has "restart": true.
+	// earlier pieces are void; the event also has "restart": true. Under a fence above 1 the first piece restarts: an
+	// earlier attempt may have streamed.
 	Delta(piece string, restart bool)
 	// Save writes all reports so far under the attempt's fence and returns when they are stored: the handler may then
 	// rely on the checkpoint. While the store is unreachable it retries, for at most one lease. It returns

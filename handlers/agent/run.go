@@ -34,8 +34,8 @@ func newRun(ctx context.Context, h *Handler, c handlers.Call, p Payload) *run {
 	r.end, _ = ctx.Deadline()
 	r.tools = r.toolbox()
 	r.stream = &answerStream{progress: c.Progress, state: r.state}
-	if c.Attempt > 1 {
-		r.state.Streamed = true // the earlier attempt may have streamed without saving
+	if c.Holder.Fence > 1 { // Attempt repeats: after one that was not counted (I9), and in another series
+		r.state.Streamed = true // an earlier attempt may have streamed without saving
 	}
 	return r
 }

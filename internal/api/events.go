@@ -27,7 +27,7 @@ type JobEvent struct {
 	Progress  int       `json:"progress" minimum:"0" maximum:"100"`
 	Message   string    `json:"message,omitempty"`
 	Attempt   int       `json:"attempt"`
-	Metadata  *Object   `json:"metadata,omitempty" doc:"pagesCompleted and totalPages; delta: a piece of an answer."`
+	Metadata  *Object   `json:"metadata,omitempty" doc:"pagesCompleted and totalPages; delta: a piece of an answer; restart: it starts over."`
 }
 
 func eventOf(e store.JobEvent) JobEvent {

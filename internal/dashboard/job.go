@@ -174,13 +174,14 @@ func (p *page) liveOf(j store.Job, events []store.JobEvent) jobLive {
 	return l
 }
 
-// written is the answer that the last attempt has written so far, without what it has taken back.
+// written is the answer that the last attempt has written so far, without what it has taken back. Its number doesn't tell
+// it from others: it repeats after an attempt that was not counted, and in another series.
 func written(events []store.JobEvent) string {
 	var text strings.Builder
 	attempt := 0
 	for i, e := range events {
 		d, _ := e.Delta()
-		if e.Attempt != attempt || d.Restart {
+		if e.Attempt != attempt || d.Restart || e.Stage == "started" || e.Stage == "restarted" {
 			attempt = e.Attempt
 			text.Reset()
 		}

@@ -72,3 +72,41 @@ func TestAnswerTakenBack(t *testing.T) {
 	b.fail(h, taskerr.NetworkTimeout, "no answer")
 	want()
 }
+
+// The answer of an earlier attempt is not a part of the new one, also when the number of the attempt is 1 again and it has
+// not written anything yet.
+func TestAnswerOfAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	v := b.visit("operate")
+	const payload = `{"prompt":"How fast?"}`
+	write := func(h store.Holder, text string) {
+		t.Helper()
+		b.report(h, store.Event{Stage: "streaming_response", Progress: 30, Metadata: delta(text)})
+	}
+	want := func(text string, gone ...string) {
+		t.Helper()
+		a := v.want(v.get("jobs/asked"), http.StatusOK, text)
+		for _, g := range gone {
+			if strings.Contains(a.text, g) {
+				t.Errorf("the page shows %q of an earlier attempt: %s", g, plainOf(a.text))
+			}
+		}
+	}
+	h := b.begin("asked", "ai", payload)
+	write(h, "At twenty")
+	if _, err := b.store.Release(t.Context(), store.Release{Holder: h}); err != nil {
+		t.Fatal(err)
+	}
+	want("At twenty")
+	h = b.begin("asked", "ai", payload)
+	want("attempt 1 of 3", "At twenty")
+	write(h, "At 22 m/s.")
+	want("At 22 m/s.", "At twenty")
+	b.complete(h, `{}`)
+	h = b.begin("asked", "ai", payload, func(m *store.Begin) { m.Force = true })
+	want("attempt 1 of 3", "At 22")
+	write(h, "At 25")
+	write(h, " m/s.")
+	want("At 25 m/s.", "At 22")
+}

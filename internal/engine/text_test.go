@@ -30,7 +30,7 @@ func saving() handlerFunc {
 		if err := c.Progress.Stage("first"); err != nil {
 			return handlers.Outcome{}, err
 		}
-		c.Progress.Delta("step", c.Attempt > 1)
+		c.Progress.Delta("step", startsOver(c))
 		for ; done < 4; done++ {
 			select {
 			case <-time.After(time.Second):
@@ -46,6 +46,9 @@ func saving() handlerFunc {
 		return handlers.Outcome{Result: map[string]int{"done": done}}, nil
 	}
 }
+
+// startsOver reports whether an earlier attempt may have streamed a text. The number doesn't tell: it repeats.
+func startsOver(c handlers.Call) bool { return c.Holder.Fence > 1 }
 
 // read is what somebody has who reads a job's text along.
 func read(events []store.JobEvent) (text string) {
@@ -117,6 +120,52 @@ func TestTextIsWrittenAsItComes(t *testing.T) {
 		}
 		if n := len(events); n < 8 || n > 20 { // 3 s of text
 			t.Errorf("%d events", n)
+		}
+	})
+}
+
+// Who reads along has the text of the last attempt alone, also when its number is 1 again: after an attempt that was not
+// counted (I9), and in another series.
+func TestTextOfAnEarlierAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.DrainMax = time.Second
+		runs, fence := 0, int64(0)
+		work := func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			runs++
+			if c.Attempt != 1 || c.Holder.Fence <= fence {
+				t.Errorf("run %d is attempt %d under fence %d, after %d", runs, c.Attempt, c.Holder.Fence, fence)
+			}
+			fence = c.Holder.Fence
+			if err := c.Progress.Stage("first"); err != nil {
+				return handlers.Outcome{}, err
+			}
+			c.Progress.Delta(fmt.Sprint("run ", runs), startsOver(c))
+			select {
+			case <-time.After(10 * time.Second):
+			case <-ctx.Done():
+				return handlers.Outcome{}, context.Cause(ctx)
+			}
+			c.Progress.Delta(" to its end", false)
+			return done(ctx, c)
+		}
+		w.start(work)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Second)
+		w.shutdown() // in the middle of the text
+		w.expectState("t1", job.Pending, 0)
+		if got := read(w.row("t1").Events); got != "run 1" {
+			t.Errorf("after the first run %q", got)
+		}
+		w.start(work)
+		for run := 2; run <= 3; run++ {
+			w.settled(time.Minute)
+			w.expectState("t1", job.Succeeded, 1)
+			if got, want := read(w.row("t1").Events), fmt.Sprintf("run %d to its end", run); got != want {
+				t.Errorf("read %q, want %q", got, want)
+			}
+			if run == 2 {
+				w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
+			}
 		}
 	})
 }
