@@ -16,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/logging"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // newDisplay returns JSON lines for -o json, bars on a terminal, plain lines otherwise.
@@ -216,9 +217,5 @@ func documentOf(j store.Job) string {
 	if json.Unmarshal(j.Payload, &payload) != nil {
 		return ""
 	}
-	source := payload.Source
-	if !strings.HasPrefix(source, "blob:") { // the query of an address may be a secret
-		source, _, _ = strings.Cut(source, "?")
-	}
-	return cmp.Or(payload.Filename, payload.Blob, source, payload.Prefix)
+	return cmp.Or(payload.Filename, payload.Blob, task.RedactSource(payload.Source), payload.Prefix)
 }

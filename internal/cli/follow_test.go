@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"regexp"
 	"strings"
@@ -21,6 +22,23 @@ func watched(ids ...string) *rows {
 		r.jobs = append(r.jobs, store.Job{ID: id, Type: "ingest", Status: "pending"})
 	}
 	return r
+}
+
+// A job is named after its document. The login and the query of an address may be secrets, and are left out.
+func TestLabel(t *testing.T) {
+	t.Parallel()
+	for payload, want := range map[string]string{
+		`{"source_uri":"https://me:SECRET@files.example/a.pdf?token=SECRET#SECRET"}`: "https://files.example/a.pdf",
+		`{"source_uri":"https://me:SEC/RET@files.example/a.pdf"}`:                    "job-1",
+		`{"source_uri":"blob:in/a?b.pdf"}`:                                           "blob:in/a?b.pdf",
+		`{"filename":"a.pdf","source_uri":"https://files.example/b.pdf"}`:            "a.pdf",
+		`{"prefix":"in/"}`: "in/",
+		`{}`:               "job-1",
+	} {
+		if got := label(store.Job{ID: "job-1", Payload: json.RawMessage(payload)}); got != want {
+			t.Errorf("%s: got %q, want %q", payload, got, want)
+		}
+	}
 }
 
 // start follows ids in a goroutine of the bubble; the returned function waits for its end.

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // exactTime is how a time reads in full.
@@ -189,12 +191,16 @@ func member(raw json.RawMessage, names ...string) string {
 	return ""
 }
 
-// subject is what a job is about: its file, or its question.
+// subject is what a job is about: its file, or its question. The login and the query of an address may be secrets.
 func subject(j store.Job) string {
-	if text := member(j.Payload, "filename", "prompt", "source_uri", "blob", "deck_id"); text != "" {
-		return clip(text, 90)
+	text := member(j.Payload, "filename", "prompt")
+	if text == "" {
+		text = task.RedactSource(member(j.Payload, "source_uri"))
 	}
-	return j.ID
+	if text == "" {
+		text = member(j.Payload, "blob", "deck_id")
+	}
+	return cmp.Or(clip(text, 90), j.ID)
 }
 
 // lasted is how long a job has worked so far, or did until its end, in milliseconds; nil: it has not begun.
