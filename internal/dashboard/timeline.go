@@ -53,7 +53,8 @@ func timelineOf(j store.Job, events []store.JobEvent) timeline {
 		if e.Stage == "" || e.Attempt == 0 {
 			continue
 		}
-		if current == nil || e.Attempt != current.Number || e.Stage == "restarted" {
+		again := e.Stage == "restarted" || e.Stage == "started" && current != nil && current.End != "" // a number repeats
+		if current == nil || e.Attempt != current.Number || again {
 			if open {
 				closeSpan(e.At)
 			}
