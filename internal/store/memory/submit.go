@@ -191,7 +191,7 @@ func (r *Row) isOwnMessage(j store.Rejection) bool {
 	return r.State == job.Pending && r.Submitted != nil && r.Fence == 0 && r.Type == j.Type &&
 		reflect.DeepEqual(r.Payload, j.Payload) && !r.later(time.Now()) &&
 		(!r.unsent() || r.Submitted.Message == j.Original) &&
-		r.WebhookURL == j.WebhookURL && r.RequestedBy == j.RequestedBy
+		(r.Series > 1 || r.WebhookURL == j.WebhookURL && r.RequestedBy == j.RequestedBy)
 }
 
 // refuse adds a failed row for a rejected message, or fails the row that was recorded before this message was sent. It

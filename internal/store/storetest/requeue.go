@@ -199,19 +199,23 @@ func testRequeueAfter(t *testing.T, b *bench) {
 	if err != nil || j.Attempts != 0 || j.MaxAttempts != 3 || !strings.Contains(string(j.Payload), "b.pdf") {
 		t.Fatalf("retry of a refused job: %+v, %v", j, err)
 	}
-	b.reject(rejection(func(n *store.Rejection) { n.JobID, n.Payload = refused.JobID, r.Payload }))
+	b.reject(rejection(func(n *store.Rejection) { n.JobID, n.Payload, n.Original = refused.JobID, r.Payload, r.Message }))
 	if j := b.job(refused.JobID); j.Status != "failed" {
 		t.Errorf("refused again: %+v", j)
 	}
 	b.wantLetters(refused.JobID, 2)
 	b.history(refused.JobID)
 
-	// A job that ran, was queued again and then refused does not wait for ever.
+	// A job that ran, was queued again and then refused does not wait for ever, whatever else its new message says.
 	m, _ = b.letter()
-	if _, err := b.Requeue(b.ctx(), requeuing(m)); err != nil {
+	r = requeuing(m)
+	if _, err := b.Requeue(b.ctx(), r); err != nil {
 		t.Fatal(err)
 	}
-	b.reject(rejection(func(n *store.Rejection) { n.JobID, n.Payload = m.JobID, m.Payload }))
+	if err := b.MarkSent(b.ctx(), m.JobID, r.Message); err != nil {
+		t.Fatal(err)
+	}
+	b.reject(rejection(func(n *store.Rejection) { n.JobID, n.Payload, n.RequestedBy = m.JobID, m.Payload, "anna" }))
 	if j := b.job(m.JobID); j.Status != "failed" {
 		t.Errorf("refused after it ran: %+v", j)
 	}
