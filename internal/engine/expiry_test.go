@@ -16,6 +16,7 @@ import (
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
+	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
 // failsOnce are the calls that fail, each once.
@@ -79,7 +80,7 @@ func TestMessageExpiresAtTheLimit(t *testing.T) {
 				up.Store(true)
 				var fails failsOnce
 				var mu sync.Mutex
-				runs, long, size := map[string]int{}, 30*time.Minute, 50<<10
+				runs, long, size := map[string]int{}, 30*time.Minute, memory.MaxText-len(message("large", `,"text":""`))
 				if name == "for long" {
 					long, size = 3*time.Hour, 0
 				}
@@ -103,11 +104,16 @@ func TestMessageExpiresAtTheLimit(t *testing.T) {
 				fail(&fails).Store(true)
 				large := message("large", fmt.Sprintf(`,"text":%q`, strings.Repeat("x", size)))
 				again := `{"task_id":"again","task_type":"test","payload":{"n":1},"hints":{"force":true}}`
+				sent, original := time.Now(), ""
 				for text, ttl := range map[string]time.Duration{
 					message("t1", ""): 3 * time.Minute, message("t2", ""): long - 10*time.Minute, again: 20 * time.Minute, large: 20 * time.Minute,
 				} {
-					if _, err := senders.Normal.Send(t.Context(), text, queue.SendOptions{TTL: ttl}); err != nil {
+					id, err := senders.Normal.Send(t.Context(), text, queue.SendOptions{TTL: ttl})
+					if err != nil {
 						t.Fatal(err)
+					}
+					if text == large {
+						original = id
 					}
 				}
 				urgent := `{"task_id":"urgent","task_type":"test","payload":{"n":1},"priority":"high"}`
@@ -122,13 +128,17 @@ func TestMessageExpiresAtTheLimit(t *testing.T) {
 						t.Errorf("%s ran %d times, want %d", id, runs[id], want)
 					}
 				}
+				if s := w.row("large").Begin.Source; s.MessageID != original || s.InsertedAt.After(sent) {
+					t.Errorf("the large task began by the message %s of %v, want %s of %v", s.MessageID, s.InsertedAt, original, sent)
+				}
 				if n := strings.Count(w.logs.String(), `msg="resent the message`); n != 0 {
 					t.Errorf("%d messages were lost", n)
 				}
 				if r := w.row("urgent"); r.Priority != "high" {
 					t.Errorf("the job has priority %s", r.Priority)
 				}
-				if most := 5 + 1; len(*texts) > most { // one more of that which could not be sent, or acknowledged
+				// One more of the large one, which the queue refuses, and of that which could not be sent, or acknowledged.
+				if most := 5 + 2; len(*texts) > most {
 					t.Errorf("%d messages were sent, want at most %d", len(*texts), most)
 				}
 				w.expectDepth(w.queues.Normal, 0)

@@ -76,12 +76,16 @@ func (e *Engine) prolong(ctx context.Context, d *delivery, t task.Task, text str
 // replace replaces a message by a copy of its text that does not expire and is hidden for wait. It reports whether it did.
 func (e *Engine) replace(ctx context.Context, d *delivery, t task.Task, text string, wait time.Duration) bool {
 	o := queue.SendOptions{Delay: wait, TTL: queue.Never}
-	kept, err := task.Moved(text, task.Origin(d.source())) // whichever comes is the original message (I2)
+	original := task.Origin(d.source()) // whichever comes is the original message (I2)
+	kept, err := task.Moved(text, original)
 	if err == nil {
 		err = sendEnsured(ctx, d.queue, kept, o)
 	}
-	if errors.Is(err, queue.ErrTooLarge) { // the origin made it too large: a blob takes it
+	if errors.Is(err, queue.ErrTooLarge) { // the origin made it too large: a blob takes it, and the claim check has the origin
 		if kept, err = message.Fit(ctx, e.deps.Bucket, t, kept); err == nil {
+			kept, err = task.Moved(kept, original)
+		}
+		if err == nil {
 			err = sendEnsured(ctx, d.queue, kept, o)
 		}
 	}
