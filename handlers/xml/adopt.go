@@ -43,7 +43,7 @@ func (w *work) candidates(q question, claim store.AnswerClaim) (claims []int64) 
 		slices.Reverse(claims)
 		return slices.DeleteFunc(claims, func(n int64) bool { return n >= claim.Claim })
 	}
-	for n := claim.Claim - 1; n >= max(1, claim.Claim-adoptable); n-- {
+	for n := claim.Claim - 1; n >= max(gateway.FirstClaim(claim.Claim), claim.Claim-adoptable); n-- {
 		claims = append(claims, n)
 	}
 	return claims

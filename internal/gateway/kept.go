@@ -15,8 +15,15 @@ func KeptBlob(key string, claim int64) string { return Kept + key + "." + strcon
 func KeptBlobs(key string, claim int64) []string {
 	const last = 8
 	var all []string
-	for n := max(1, claim-last+1); n <= claim; n++ {
+	for n := max(FirstClaim(claim), claim-last+1); n <= claim; n++ {
 		all = append(all, KeptBlob(key, n))
 	}
 	return all
+}
+
+// FirstClaim is the first claim on a question since its row was made. The numbers of a row follow a multiple of 1000 (see
+// aw_gateway_claim); in the rare row with more claims it is a later one.
+func FirstClaim(claim int64) int64 {
+	const numbers = 1000
+	return claim - claim%numbers + 1
 }

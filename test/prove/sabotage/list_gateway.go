@@ -13,6 +13,11 @@ func ofTheGateway() []Sabotage {
 			Suites: onPostgres, Tests: cases("answers of the gateway", "answers of the gateway at once"),
 		},
 		{
+			Name: "claims-start-again", Breaks: []string{"gateway"}, Dir: functions, Func: "aw_gateway_claim",
+			Old: "floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000", New: "0",
+			Suites: onPostgres, Tests: cases("answers that are not used any more"),
+		},
+		{
 			Name: "answer-of-a-lost-claim", Breaks: []string{"gateway", "I4"}, Dir: functions, Func: "aw_gateway_keep",
 			Old: "g.fence is distinct from (p ->> 'claim')::bigint or g.job_id is distinct from j.id",
 			New: "false", Suites: onPostgres, Tests: cases("answers of the lost"),
@@ -24,7 +29,7 @@ func ofTheGateway() []Sabotage {
 		},
 		{
 			Name: "stored-answer-is-paid-again", Breaks: []string{"gateway"}, Dir: "handlers/xml", Func: "work.candidates",
-			Old: "n >= max(1, claim.Claim-adoptable)", New: "n > claim.Claim",
+			Old: "n >= max(gateway.FirstClaim(claim.Claim), claim.Claim-adoptable)", New: "n > claim.Claim",
 			Suites: onGateway, Tests: tests("handlers/xml", "TestKilledAtEachStep"),
 		},
 		{

@@ -18,7 +18,9 @@ end $$;
 -- job asks. p.fresh: only an answer that this job paid for in its current series counts (hints.force). p.missing: a blob
 -- that was not found; the answer in it doesn't count. p.source_sha256 is the document that the question is about, whose
 -- deletion ends the answer: two documents may have one question, and the last that asked it counts. first: no answer was
--- kept before, so that the blob of an earlier claim is one that its worker could not record.
+-- kept before, so that the blob of an earlier claim is one that its worker could not record. claim: no claim on a question
+-- has the number of another one, also when the upkeep has removed the row in between: a slow upkeep may still remove the
+-- blobs of the claims before. The numbers of a row follow a multiple of 1000, see gateway.FirstClaim.
 create or replace function {{ .schema }}.aw_gateway_claim(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -27,8 +29,9 @@ declare
   h {{ .schema }}.jobs;
 begin
   loop -- until the row is there: the upkeep may remove it
-    insert into {{ .schema }}.gateway_answers (client_id, key, source_sha256, mapping, mode)
-    values (j.client_id, p ->> 'key', p ->> 'source_sha256', p ->> 'mapping', p ->> 'mode')
+    insert into {{ .schema }}.gateway_answers (client_id, key, source_sha256, mapping, mode, fence)
+    values (j.client_id, p ->> 'key', p ->> 'source_sha256', p ->> 'mapping', p ->> 'mode',
+            floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000)
     on conflict (key, client_id) do nothing;
     select * into g from {{ .schema }}.gateway_answers x
       where x.client_id = j.client_id and x.key = p ->> 'key' for update;
