@@ -47,7 +47,7 @@ func (l *line) Submit(ctx context.Context, h store.Holder, tasks []task.Task) er
 		}, Queue: "acme-tasks-low", Message: string(text)}
 		unsent[i] = store.Child{ID: t.ID, Message: string(text)}
 	}
-	if err := l.store.SubmitChildren(ctx, h, all); err != nil {
+	if _, err := l.store.SubmitChildren(ctx, h, all); err != nil {
 		return err
 	}
 	return l.Send(ctx, unsent)

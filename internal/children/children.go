@@ -4,6 +4,7 @@ package children
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 
 // Store is what a Submitter needs of the store.
 type Store interface {
-	SubmitChildren(ctx context.Context, h store.Holder, children []store.Submission) error
+	SubmitChildren(ctx context.Context, h store.Holder, children []store.Submission) (since map[string]time.Time, err error)
 	MarkSent(ctx context.Context, jobID, message string) error
 }
 
@@ -67,12 +68,15 @@ func (s Submitter) Submit(ctx context.Context, h store.Holder, tasks []task.Task
 				Task: message.Record(t, s.MaxAttempts(t.Type)), Queue: s.Queue(t.Priority).Name(), Message: text,
 			})
 		}
-		if err := s.Store.SubmitChildren(ctx, h, some); err != nil {
+		since, err := s.Store.SubmitChildren(ctx, h, some)
+		if err != nil {
 			return fmt.Errorf("record them: %w", err)
 		}
-		unsent := make([]store.Child, len(some))
-		for i, one := range some {
-			unsent[i] = store.Child{ID: one.JobID, Queue: one.Queue, Message: one.Message}
+		var unsent []store.Child
+		for _, one := range some {
+			if at, waits := since[one.JobID]; waits {
+				unsent = append(unsent, store.Child{ID: one.JobID, Queue: one.Queue, Message: one.Message, Since: at})
+			}
 		}
 		if err := s.Send(ctx, unsent); err != nil {
 			return err
@@ -82,7 +86,8 @@ func (s Submitter) Submit(ctx context.Context, h store.Holder, tasks []task.Task
 }
 
 // Send sends the messages of children that are recorded and not sent. Each is marked at once: a crash repeats those few
-// that are on their way, and begin answers the second message of a job that it is done.
+// that are on their way. All copies of a message have one identity, so begin answers the second that the job is done, also
+// if it has hints.force.
 func (s Submitter) Send(ctx context.Context, unsent []store.Child) error {
 	queues := map[string]queue.Queue{}
 	for _, p := range []task.Priority{task.PriorityHigh, task.PriorityNormal, task.PriorityLow} {
@@ -99,7 +104,7 @@ func (s Submitter) Send(ctx context.Context, unsent []store.Child) error {
 			if within.Err() != nil {
 				return context.Cause(within)
 			}
-			if _, err := q.Send(within, c.Message, queue.SendOptions{}); err != nil {
+			if err := s.send(within, q, c); err != nil {
 				return fmt.Errorf("send the message of job %s: %w", c.ID, err)
 			}
 			if err := s.Store.MarkSent(context.WithoutCancel(within), c.ID, c.Message); err != nil {
@@ -109,4 +114,17 @@ func (s Submitter) Send(ctx context.Context, unsent []store.Child) error {
 		})
 	}
 	return group.Wait()
+}
+
+func (s Submitter) send(ctx context.Context, q queue.Queue, c store.Child) error {
+	u := store.Unsent{JobID: c.ID, Queue: c.Queue, Message: c.Message, Since: c.Since}
+	_, err := q.Send(ctx, message.Identified(u, u.Message), queue.SendOptions{})
+	if !errors.Is(err, queue.ErrTooLarge) {
+		return err
+	}
+	claim, err := message.IdentifiedClaim(ctx, s.Bucket, u) // its identity made it too large
+	if err == nil {
+		_, err = q.Send(ctx, claim, queue.SendOptions{})
+	}
+	return err
 }

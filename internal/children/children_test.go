@@ -18,32 +18,39 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
+// recordedAt is when children are recorded in a book, in milliseconds.
+const recordedAt = 1_790_000_000_000
+
 // book is a store that notes what it gets.
 type book struct {
 	mu       sync.Mutex
 	calls    []int // children of each call
 	recorded map[string]store.Submission
 	sent     []string
+	marked   string // the message that was marked last
 	err      error
 }
 
-func (b *book) SubmitChildren(_ context.Context, h store.Holder, all []store.Submission) error {
+func (b *book) SubmitChildren(_ context.Context, h store.Holder, all []store.Submission) (map[string]time.Time, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h.JobID != "parent" {
-		return fmt.Errorf("holder %+v", h)
+		return nil, fmt.Errorf("holder %+v", h)
 	}
 	b.calls = append(b.calls, len(all))
+	since := map[string]time.Time{}
 	for _, s := range all {
-		b.recorded[s.JobID] = s
+		if _, there := b.recorded[s.JobID]; !there {
+			b.recorded[s.JobID], since[s.JobID] = s, time.UnixMilli(recordedAt)
+		}
 	}
-	return b.err
+	return since, b.err
 }
 
-func (b *book) MarkSent(_ context.Context, id, _ string) error {
+func (b *book) MarkSent(_ context.Context, id, text string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sent = append(b.sent, id)
+	b.sent, b.marked = append(b.sent, id), text
 	return nil
 }
 
@@ -110,6 +117,53 @@ func TestSubmit(t *testing.T) {
 	}
 	if d, err := task.Decode(got[0].Text, task.Options{ClientID: "acme"}); err != nil || !strings.HasPrefix(d.Task.ID, "parent.") {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// Whenever a child's message is sent, it is the same message, also as a claim check that its identity makes it; what is
+// marked is what was recorded.
+func TestSendAgain(t *testing.T) {
+	t.Parallel()
+	s, b, queues := newSubmitter(t)
+	for what, payload := range map[string]string{
+		"as it is": `{"filename":"a"}`, "a claim check": `{"note":"` + strings.Repeat("x", memory.MaxText-100) + `"}`,
+	} {
+		text, err := task.Encode(tasks(1, payload)[0])
+		if err != nil || len(text) > memory.MaxText {
+			t.Fatal(len(text), err)
+		}
+		child := store.Child{ID: "parent.0", Queue: "acme-tasks-low", Message: text, Since: time.UnixMilli(recordedAt)}
+		if err := s.Send(t.Context(), []store.Child{child, child}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := queues[task.PriorityLow].Receive(t.Context(), 2, time.Minute)
+		if err != nil || len(got) != 2 {
+			t.Fatal(len(got), err)
+		}
+		for _, m := range got {
+			d, err := task.Decode(m.Text, task.Options{ClientID: "acme"})
+			if want := (task.Origin{
+				Queue: "acme-tasks-low", MessageID: fmt.Sprint("outbox:parent.0:", recordedAt), InsertedAt: time.UnixMilli(recordedAt),
+			}); err != nil || d.Origin != want || (d.ClaimCheck != "") != (what == "a claim check") || !strings.Contains(m.Text, `"parent.0"`) {
+				t.Errorf("%s: %+v, %v", what, d, err)
+			}
+		}
+		if b.marked != text {
+			t.Errorf("%s: marked %.100s", what, b.marked)
+		}
+	}
+}
+
+// Of children that are recorded already only those are sent that were not sent.
+func TestSubmitRecorded(t *testing.T) {
+	t.Parallel()
+	s, b, queues := newSubmitter(t)
+	b.recorded["parent.0"] = store.Submission{}
+	if err := s.Submit(t.Context(), store.Holder{JobID: "parent"}, tasks(2, `{"filename":"a"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if n := depth(t, queues[task.PriorityLow]); n != 1 || fmt.Sprint(b.sent) != "[parent.1]" {
+		t.Errorf("%d messages, marked %q", n, b.sent)
 	}
 }
 

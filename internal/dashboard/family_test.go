@@ -34,7 +34,7 @@ func TestFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := found[0].ID
-	if err := b.store.SubmitChildren(t.Context(), h, []store.Submission{{Task: store.Task{
+	if _, err := b.store.SubmitChildren(t.Context(), h, []store.Submission{{Task: store.Task{
 		JobID: id, Type: "ingest", Priority: "low", MaxAttempts: 3, Fingerprint: "f",
 		Payload: json.RawMessage(`{"filename":"1.pdf"}`), Hints: json.RawMessage(`{}`),
 	}, Queue: "q", Message: "{}"}}); err != nil {

@@ -3,9 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -45,22 +43,6 @@ func sendEnsured(ctx context.Context, q queue.Queue, text string, o queue.SendOp
 		}
 	}
 	return err
-}
-
-// identified is a recorded message's text with an identity that all copies of it share (I2). The sweeps of two workers may
-// send it at once, and one that can't note that it sent it sends it again; but a message with hints.force is to start one
-// series, and not one for each copy.
-func identified(q queue.Queue, u store.Unsent, text string) string {
-	if u.Since.IsZero() { // the schema is older than this program
-		return text
-	}
-	named, err := task.Moved(text, task.Origin{
-		Queue: q.Name(), MessageID: fmt.Sprintf("outbox:%s:%d", u.JobID, u.Since.UnixMilli()), InsertedAt: u.Since,
-	})
-	if err != nil {
-		return text // it is not a task: who receives it says why
-	}
-	return named
 }
 
 // from records where a message was moved from. A sender may forge that, so only queues of this tenant and times in the

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -196,14 +195,13 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) (taken bool, er
 		e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
 		return false, nil
 	}
-	text := identified(q, u, u.Message)
-	err = e.sendRecorded(ctx, q, u.JobID, text, u.Message)
-	if errors.Is(err, queue.ErrTooLarge) { // an older version recorded it as it came
-		claim, failed := message.Fit(ctx, e.deps.Bucket, task.Task{ID: u.JobID}, text)
+	err = e.sendRecorded(ctx, q, u.JobID, message.Identified(u, u.Message), u.Message)
+	if errors.Is(err, queue.ErrTooLarge) { // its identity makes it so, or an older version recorded it as it came
+		claim, failed := message.IdentifiedClaim(ctx, e.deps.Bucket, u)
 		if failed != nil {
 			return false, failed
 		}
-		err = e.sendRecorded(ctx, q, u.JobID, identified(q, u, claim), u.Message)
+		err = e.sendRecorded(ctx, q, u.JobID, claim, u.Message)
 	}
 	if err != nil {
 		return !errors.Is(err, errNotTaken), err

@@ -74,6 +74,31 @@ func Write(ctx context.Context, bucket blob.Bucket, t task.Task) (string, error)
 	return Fit(ctx, bucket, t, text)
 }
 
+// Identified is a recorded message's text, or the claim check of it, with an identity that all copies of it share (I2).
+// The sweeps of two workers may send it at once, and who can't note that it was sent sends it again; but a message with
+// hints.force is to start one series, and not one for each copy.
+func Identified(u store.Unsent, text string) string {
+	if u.Since.IsZero() { // the schema is older than this program
+		return text
+	}
+	named, err := task.Moved(text, task.Origin{
+		Queue: u.Queue, MessageID: fmt.Sprintf("outbox:%s:%d", u.JobID, u.Since.UnixMilli()), InsertedAt: u.Since,
+	})
+	if err != nil {
+		return text // it is not a task: who receives it says why
+	}
+	return named
+}
+
+// IdentifiedClaim is Identified for a message that it makes too large for its queue: a claim check.
+func IdentifiedClaim(ctx context.Context, bucket blob.Bucket, u store.Unsent) (string, error) {
+	claim, err := Fit(ctx, bucket, task.Task{ID: u.JobID}, Identified(u, u.Message))
+	if err != nil {
+		return "", err
+	}
+	return Identified(u, claim), nil
+}
+
 // Fit makes a message with the text of another one, as it is if it is not too large for a queue. Some queues deliver
 // larger messages than they take from here: a sender wrote to the server itself. Of a larger one the blob of a claim
 // check holds the text. Only the id and the type of the task are used. The blob's name has the hash of the text: a

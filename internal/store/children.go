@@ -16,8 +16,8 @@ type Children interface {
 	// DocumentsUnder lists documents of a set by their blobs. ErrFenced.
 	DocumentsUnder(ctx context.Context, q UnderQuery) (UnderPage, error)
 	// SubmitChildren records at most MaxChildren children of the holder's job before their messages are sent. Those that
-	// are recorded already stay as they are. ErrFenced.
-	SubmitChildren(ctx context.Context, h Holder, children []Submission) error
+	// are recorded already stay as they are. It returns Unsent.Since of those whose messages were not sent, by id. ErrFenced.
+	SubmitChildren(ctx context.Context, h Holder, children []Submission) (since map[string]time.Time, err error)
 }
 
 // MaxChildren is how many blobs or children a call of Children takes.
@@ -41,9 +41,11 @@ type BlobComparison struct {
 type Child struct {
 	ID        string `json:"id"`
 	Submitted bool   `json:"submitted"`
-	// Queue and Message are those of a child whose message was not sent; empty: it was, or the child is not submitted.
-	Queue   string `json:"queue"`
-	Message string `json:"message"`
+	// Queue, Message and Since, see Unsent, are those of a child whose message was not sent; empty: it was, or the child is not
+	// submitted.
+	Queue   string    `json:"queue"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"`
 	// Pending: a job that this one or another has submitted for the same thing, as it is now, has not ended and is not being
 	// canceled.
 	Pending bool `json:"pending"`

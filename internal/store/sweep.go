@@ -33,7 +33,7 @@ type SweepAnswer struct {
 	DueIn time.Duration `json:"-"`
 }
 
-// Unsent is a message that a sweep sends again.
+// Unsent is a message that was recorded and not sent, as far as the store knows.
 type Unsent struct {
 	JobID   string    `json:"job_id"`
 	Queue   string    `json:"queue"`

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -24,9 +25,12 @@ func (c *client) DocumentsUnder(ctx context.Context, q store.UnderQuery) (store.
 	return call[store.UnderPage](ctx, c, "aw_documents_under", q)
 }
 
-func (c *client) SubmitChildren(ctx context.Context, h store.Holder, children []store.Submission) error {
-	return c.run(ctx, "aw_submit_children", struct {
+func (c *client) SubmitChildren(ctx context.Context, h store.Holder, children []store.Submission) (map[string]time.Time, error) {
+	answer, err := call[struct {
+		Since map[string]time.Time `json:"since"`
+	}](ctx, c, "aw_submit_children", struct {
 		store.Holder
 		Jobs []store.Submission `json:"jobs"`
 	}{h, children})
+	return answer.Since, err
 }

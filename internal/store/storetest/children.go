@@ -38,8 +38,12 @@ func testChildren(t *testing.T, b *bench) {
 		t.Error("another version has the same child")
 	}
 	for range 2 {
-		if err := b.SubmitChildren(b.ctx(), h, []store.Submission{childOf(found[0].Child)}); err != nil {
-			t.Fatal(err)
+		since, err := b.SubmitChildren(b.ctx(), h, []store.Submission{childOf(found[0].Child)})
+		if listed := b.compare(h, one)[0].Since; err != nil || len(since) != 1 || listed.IsZero() || !since[found[0].ID].Equal(listed) {
+			t.Fatalf("to be sent since %v, listed with %v, %v", since, listed, err)
+		}
+		if unsent := b.unsent(0); len(unsent) != 1 || !unsent[0].Since.Equal(since[found[0].ID]) {
+			t.Errorf("a sweep finds %+v, want %v", unsent, since)
 		}
 	}
 	if j := b.job(found[0].ID); j.ParentJobID != m.JobID || j.Status != "pending" {
@@ -60,13 +64,16 @@ func testChildren(t *testing.T, b *bench) {
 	if err := b.MarkSent(b.ctx(), found[0].ID, again[0].Message); err != nil {
 		t.Fatal(err)
 	}
+	if since, err := b.SubmitChildren(b.ctx(), h, []store.Submission{childOf(found[0].Child)}); err != nil || len(since) != 0 {
+		t.Errorf("it is sent, and to be sent since %v, %v", since, err)
+	}
 	// The next attempt finds the same children.
 	b.loseWorker(h)
 	next := holder(m, b.begin(m, store.Run))
 	if again := b.compare(next, one); again[0].ID != found[0].ID || !again[0].Submitted || again[0].Message != "" {
 		t.Errorf("of the next attempt: %+v", again)
 	}
-	if err := b.SubmitChildren(b.ctx(), h, []store.Submission{childOf(found[1].Child)}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.SubmitChildren(b.ctx(), h, []store.Submission{childOf(found[1].Child)}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("I4: submitted by an attempt that lost the job: %v", err)
 	}
 	if _, err := b.CompareBlobs(b.ctx(), store.BlobComparison{Holder: h}); !errors.Is(err, store.ErrFenced) {
@@ -80,7 +87,7 @@ func testChildren(t *testing.T, b *bench) {
 	}
 	other := newBench(t, b.open)
 	_, foreign := other.run()
-	if err := other.SubmitChildren(b.ctx(), foreign, []store.Submission{childOf(found[0].Child)}); err != nil {
+	if _, err := other.SubmitChildren(b.ctx(), foreign, []store.Submission{childOf(found[0].Child)}); err != nil {
 		t.Errorf("I10: the same id in another tenant: %v", err)
 	}
 }
@@ -197,7 +204,7 @@ func (b *bench) child(h store.Holder, blob store.NamedBlob) store.Submission {
 	b.t.Helper()
 	child := childOf(b.compare(h, blob)[0].Child)
 	child.Payload = json.RawMessage(`{"filename":"` + blob.Name + `","blob":"` + blob.Name + `","document_set":"docs"}`)
-	if err := b.SubmitChildren(b.ctx(), h, []store.Submission{child}); err != nil {
+	if _, err := b.SubmitChildren(b.ctx(), h, []store.Submission{child}); err != nil {
 		b.t.Fatal(err)
 	}
 	return child
@@ -245,7 +252,7 @@ func testPendingChildren(t *testing.T, b *bench) {
 	}
 	child = childOf(under(first).Child)
 	child.Payload = json.RawMessage(`{"filename":"in/3.pdf","blob":"in/3.pdf","document_set":"docs","delete":true,"only_missing":true}`)
-	if err := b.SubmitChildren(b.ctx(), first, []store.Submission{child}); err != nil {
+	if _, err := b.SubmitChildren(b.ctx(), first, []store.Submission{child}); err != nil {
 		t.Fatal(err)
 	}
 	if d := under(second); !d.Pending || d.Submitted {

@@ -117,7 +117,7 @@ func testNeededJobs(t *testing.T, b *bench) {
 	child := store.Submission{Task: store.Task{
 		JobID: "child-of-" + parent.JobID, Type: "ingest", Priority: "normal", MaxAttempts: 3, Fingerprint: "f",
 	}, Queue: "q", Message: "m"}
-	if err := b.SubmitChildren(b.ctx(), h, []store.Submission{child}); err != nil {
+	if _, err := b.SubmitChildren(b.ctx(), h, []store.Submission{child}); err != nil {
 		t.Fatal(err)
 	}
 	b.complete(h)

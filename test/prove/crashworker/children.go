@@ -21,8 +21,10 @@ func (w countedStore) DocumentsUnder(ctx context.Context, q store.UnderQuery) (s
 	return call(w.c, "store.DocumentsUnder", func() (store.UnderPage, error) { return w.s.DocumentsUnder(ctx, q) })
 }
 
-func (w countedStore) SubmitChildren(ctx context.Context, h store.Holder, children []store.Submission) error {
-	return call0(w.c, "store.SubmitChildren", func() error { return w.s.SubmitChildren(ctx, h, children) })
+func (w countedStore) SubmitChildren(
+	ctx context.Context, h store.Holder, children []store.Submission,
+) (map[string]time.Time, error) {
+	return call(w.c, "store.SubmitChildren", func() (map[string]time.Time, error) { return w.s.SubmitChildren(ctx, h, children) })
 }
 
 func (w countedBucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Properties, error] {

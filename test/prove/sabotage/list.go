@@ -23,6 +23,7 @@ var (
 	onBlobs         = []Suite{{Package: "internal/blob"}}
 	onHooks         = []Suite{{Package: "webhook"}}
 	onChild         = []Suite{{Package: "internal/child", Run: "^Test(Thief|WorkerStaysFree|Protect)$"}}
+	onChildren      = []Suite{{Package: "internal/children"}}
 	onPool          = []Suite{{Package: "internal/child", Run: "^TestPool", Flags: []string{"-rapid.nofailfile"}}}
 	onPictures      = []Suite{{Package: "internal/extract/pageimage"}}
 	onLayout        = []Suite{{Package: "internal/extract/native/pdf"}}

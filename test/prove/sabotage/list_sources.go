@@ -39,6 +39,11 @@ func ofTheSources() []Sabotage {
 			Suites: onPostgres, Tests: cases("children of a job"),
 		},
 		{
+			Name: "copies-of-a-child-are-other-messages", Breaks: []string{"I2"}, Dir: "internal/children", Func: "Submitter.send",
+			Old: "message.Identified(u, u.Message)", New: "u.Message",
+			Suites: onChildren, Tests: tests("internal/children", "TestSendAgain"),
+		},
+		{
 			Name: "needed-jobs-are-removed", Breaks: []string{"I1", "webhooks"}, Dir: functions, Func: "aw_job_needed",
 			Old: "d.client_id = j.client_id and d.job_id = j.id and d.status = 'pending'", New: "false",
 			Suites: onPostgres, Tests: cases("jobs that are needed"),

@@ -54,14 +54,15 @@ create or replace function {{ .schema }}.aw_child_id(j {{ .schema }}.jobs, thing
 language sql immutable
 return {{ .schema }}.aw_child_id_in(j.id, j.series, thing, version);
 
--- aw_child is what is known of the job that j submits for a thing: its id; whether it is submitted; and its queue and
--- message, if that was not sent.
+-- aw_child is what is known of the job that j submits for a thing: its id; whether it is submitted; and its queue, its
+-- message and since, as in aw_sweep, if that was not sent.
 create or replace function {{ .schema }}.aw_child(j {{ .schema }}.jobs, thing text, version text) returns jsonb
 language sql stable
 return (
   select jsonb_build_object('id', i.id, 'submitted', c.id is not null)
     || case when c.message is not null and c.sent_at is null
-            then jsonb_build_object('queue', c.queue, 'message', c.message) else '{}' end
+            then jsonb_build_object('queue', c.queue, 'message', c.message, 'since', coalesce(c.run_at, c.updated_at))
+            else '{}' end
   from (select {{ .schema }}.aw_child_id(j, thing, version) as id) i
   left join {{ .schema }}.jobs c on c.client_id = j.client_id and c.id = i.id);
 
@@ -87,7 +88,7 @@ return exists (
 -- attempts, time, workers or wait are used up may succeed another time: it is failed for 1 hour, then 6 hours, 1 day, and
 -- 4 days each time. A minute is for the storage's clock.
 create or replace function {{ .schema }}.aw_compare_blobs(p jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   v_set text := p ->> 'document_set';
@@ -129,7 +130,7 @@ end $$;
 -- p.after on: at most p.limit rows are read. It returns them, each with the child that the job submits to delete it and
 -- pending, see aw_child_pending; and next: the last id that was read; null: there are no more.
 create or replace function {{ .schema }}.aw_documents_under(p jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   v_set text := p ->> 'document_set';
@@ -150,12 +151,14 @@ begin
 end $$;
 
 -- aw_submit_children records p.jobs, each as aw_submit does, as children of the job that the caller holds: a job that
--- lost its right submits nothing (I4). Those that are recorded already stay as they are.
+-- lost its right submits nothing (I4). Those that are recorded already stay as they are. since has those of them whose
+-- messages were not sent, by id, as aw_child has it.
 create or replace function {{ .schema }}.aw_submit_children(p jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   v_one jsonb;
+  v_all text[] := array(select x ->> 'job_id' from jsonb_array_elements(p -> 'jobs') x);
   v_new text[] := '{}';
 begin
   for v_one in select x from jsonb_array_elements(p -> 'jobs') x order by x ->> 'job_id' loop
@@ -166,5 +169,7 @@ begin
     end if;
   end loop;
   update {{ .schema }}.jobs c set parent_job_id = j.id where c.client_id = j.client_id and c.id = any (v_new);
-  return jsonb_build_object('created', to_jsonb(v_new));
+  return jsonb_build_object('created', to_jsonb(v_new), 'since', coalesce((
+    select jsonb_object_agg(c.id, coalesce(c.run_at, c.updated_at)) from {{ .schema }}.jobs c
+    where c.client_id = j.client_id and c.id = any (v_all) and c.message is not null and c.sent_at is null), '{}'));
 end $$;
