@@ -10,7 +10,7 @@ import (
 
 // Schedules checks the tenant's schedules.
 func (t *Tenant) Schedules() schedule.Checker {
-	return schedule.Checker{ClientID: t.Config.ClientID, Check: checkTask}
+	return schedule.Checker{ClientID: t.Config.ClientID, Check: CheckTask}
 }
 
 // submitter records tasks and sends them.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -62,5 +64,23 @@ func TestCompletion(t *testing.T) {
 	r := invoke(t, app.Tenant{Store: someRows()}, nil, "", "__complete", "jobs", "get", "")
 	if strings.Contains(r.out, "good") || strings.Contains(r.errOut, "SUPABASE_URL") {
 		t.Errorf("without settings: %s%s", r.out, r.errOut)
+	}
+}
+
+// TestCompletionThatCantBeWritten is not a wrong command line.
+func TestCompletionThatCantBeWritten(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("needs /dev/full: ", err)
+	}
+	defer full.Close()
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		var said bytes.Buffer
+		p := &program{stdout: full, stderr: &said, stdin: strings.NewReader("")}
+		code := p.run(t.Context(), []string{"completion", shell})
+		if code != exitFailed || !strings.Contains(said.String(), "no space left") || !strings.Contains(said.String(), nextFull) {
+			t.Errorf("%s: exit %d: %s", shell, code, said.String())
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -69,7 +70,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root := p.newRootCommand(p.named(args))
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if _, known := errors.AsType[*usageError](err); err != nil && !p.acting && !known {
+	_, known := errors.AsType[*usageError](err)
+	_, unwritten := errors.AsType[*fs.PathError](err) // the output of completion
+	if err != nil && !p.acting && !known && !unwritten {
 		err = &usageError{err, "async-worker --help lists the commands"}
 	}
 	if _, reported := errors.AsType[*reportedError](err); err != nil && !reported && !p.daemon && ctx.Err() != nil &&

@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
 )
 
 // TestSchedules: what an operator does with schedules, on a real database.
@@ -41,4 +43,11 @@ func TestSchedules(t *testing.T) {
 	d.command("schedules", "pause", "none").want(t, exitFailed, "schedules list")
 	d.command("schedules", "remove", "nightly").want(t, exitOK, "nightly is removed")
 	d.command("schedules", "remove", "nightly").want(t, exitFailed, "schedules list")
+}
+
+// TestScheduleOfAnUnknownType is refused with the types that there are, as a task is.
+func TestScheduleOfAnUnknownType(t *testing.T) {
+	t.Parallel()
+	invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", "schedules", "add", "other", "--cron", "@daily", "--type", "translate").
+		want(t, exitUsage, `unknown task_type "translate"; use one of agent, ai, convert`)
 }
