@@ -104,11 +104,14 @@ func (p *program) takeInput(ctx context.Context, most int64) (path string, remov
 		return "", nil, ctx.Err()
 	}
 	err = errors.Join(err, f.Close())
+	const next = "pipe a document into it, or name a file"
 	switch {
+	case errors.Is(err, syscall.EISDIR):
+		err = badUsage(next, "the standard input is a directory")
 	case err != nil:
 		err = fmt.Errorf("read the standard input: %w", err)
 	case n == 0:
-		err = badUsage("pipe a document into it, or name a file", "the standard input is empty")
+		err = badUsage(next, "the standard input is empty")
 	case n > most:
 		err = &failure{"read the standard input", "raise MAX_BLOB_MB", fmt.Errorf("it is longer than %d MiB", most>>20)}
 	default:

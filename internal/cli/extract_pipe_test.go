@@ -33,3 +33,23 @@ func TestExtractIntoAClosedPipe(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+// TestExtractADirectory: extract - <folder says what is wrong, without a system call or a temporary file.
+func TestExtractADirectory(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	cmd := exec.CommandContext(t.Context(), self, "extract", "-")
+	cmd.Env, cmd.Stdin = []string{asProgram + "=1", "TMPDIR=" + t.TempDir()}, folder
+	const want = "async-worker: the standard input is a directory\n  what to do: pipe a document into it, or name a file\n"
+	if said, err := cmd.CombinedOutput(); string(said) != want || cmd.ProcessState.ExitCode() != exitUsage {
+		t.Errorf("%v: %s", err, said)
+	}
+}

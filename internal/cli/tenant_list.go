@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ list then fails.`,
 				if err != nil {
 					return err
 				}
-				return errors.Join(p.printTenants(out, rows), unreadable(rows))
+				return errors.Join(p.printTenants(out, rows), unreadable(rows, root))
 			})
 		}),
 	}
@@ -46,18 +47,23 @@ list then fails.`,
 }
 
 // unreadable is the error of the tenants whose files could not be read; nil: all were.
-func unreadable(rows []tenantRow) error {
+func unreadable(rows []tenantRow, root string) error {
 	var all []error
 	for _, r := range rows {
-		err := r.Err
-		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			err = fileError("read", r.EnvFile, err)
+		err, next := r.Err, "correct "+r.EnvFile
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			path := e.Path
+			if !strings.HasPrefix(path, strings.TrimRight(root, "/")+"/") { // that of a call that names it below the root
+				path = filepath.Join(root, path)
+			}
+			_, next = pathProblem(err)
+			err = fileError("read", path, err)
 		}
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			all = append(all, &failure{"tenant " + r.Name, nextOperator, &deniedError{err}})
 		case err != nil:
-			all = append(all, &failure{"tenant " + r.Name, "correct " + r.EnvFile, err})
+			all = append(all, &failure{"tenant " + r.Name, next, err})
 		}
 	}
 	return errors.Join(all...)
