@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,8 +41,8 @@ func addTenant(cmd *cobra.Command) {
 }
 
 // resolveTenant uses the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, if the
-// command needs one and the environment has no settings, of the machine's only tenant. The daemon gets its settings
-// from its unit.
+// command needs one and the environment names no service, of the one that --client-id or CLIENT_ID names, or of the
+// machine's only tenant. The daemon gets its settings from its unit.
 func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	flag := cmd.Flags().Lookup("tenant")
 	if flag == nil || p.tenantResolved {
@@ -56,13 +57,23 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	if flag.Changed {
 		return p.useNamedTenant(cmd, root, name)
 	}
-	if cmd.Flags().Changed("client-id") || p.hasServices() || !needsTenant(cmd, groups) {
+	client, named := p.client(cmd)
+	if p.namesServices() || !needsTenant(cmd, groups) || named && (namesService(cmd) || needsOnlyClient(cmd)) {
 		return nil
 	}
 	names, err := tenantNames(root)
 	switch {
 	case err != nil:
 		return err
+	case named && slices.Contains(names, client):
+		return p.useTenantFiles(cmd, root, client)
+	case named && len(names) > 0:
+		return &failure{
+			"read the settings of tenant " + client, "choose one with --tenant: " + strings.Join(names, ", ") +
+				"; or set its database and queue in the environment", &unknownTenantError{client, filepath.Join(root, tenantsDir)},
+		}
+	case named:
+		return nil
 	case len(names) == 1:
 		return p.useTenantFiles(cmd, root, names[0])
 	case len(names) > 1:
@@ -80,26 +91,50 @@ func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 	switch cmd.Name() {
 	case "run", "reload":
 		return false
-	case "token":
-		return true
 	case "status":
 		return !cmd.Flags().Changed("addr") && !cmd.Flags().Changed("socket")
 	}
 	return groups&(config.Store|config.Queue|config.Blob) != 0
 }
 
-// hasServices reports whether the environment names a tenant or its services.
-func (p *program) hasServices() bool {
-	for _, name := range []string{
-		"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
-		"AZURE_STORAGE_ACCOUNT", "NATS_URL",
-	} {
+// needsOnlyClient reports whether the name of a client is enough for a command: it needs no service.
+func needsOnlyClient(cmd *cobra.Command) bool { return cmd.Name() == "sign" || cmd.Name() == "status" }
+
+// client is the client that the command line or the environment names.
+func (p *program) client(cmd *cobra.Command) (name string, named bool) {
+	name = p.getenv("CLIENT_ID")
+	if flag := cmd.Flags().Lookup("client-id"); flag != nil && flag.Changed {
+		name = flag.Value.String()
+	}
+	return name, name != ""
+}
+
+// serviceSettings name a tenant's services.
+func serviceSettings() []string {
+	return []string{
+		"DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT", "NATS_URL",
+	}
+}
+
+// namesService reports whether the command line names a service.
+func namesService(cmd *cobra.Command) bool {
+	return slices.ContainsFunc(serviceSettings(), func(name string) bool {
+		return cmd.Flags().Changed(strings.ReplaceAll(strings.ToLower(name), "_", "-"))
+	})
+}
+
+// namesServices reports whether the environment names services, or has credentials.
+func (p *program) namesServices() bool {
+	for _, name := range serviceSettings() {
 		if p.getenv(name) != "" || p.getenv(name+"_FILE") != "" {
 			return true
 		}
 	}
-	return p.getenv("CREDENTIALS_DIRECTORY") != ""
+	return p.getenv("CLIENT_ID_FILE") != "" || p.getenv("CREDENTIALS_DIRECTORY") != ""
 }
+
+// hasServices reports whether the environment names a tenant or its services.
+func (p *program) hasServices() bool { return p.getenv("CLIENT_ID") != "" || p.namesServices() }
 
 // tenantNames are the tenants of the machine with this root folder.
 func tenantNames(root string) (names []string, err error) {
