@@ -58,7 +58,7 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 		return p.useNamedTenant(cmd, root, name)
 	}
 	client, named := p.client(cmd)
-	if p.namesServices() || !needsTenant(cmd, groups) || named && (namesService(cmd) || needsOnlyClient(cmd)) {
+	if p.namesServices() || !p.needsTenant(cmd, groups) || named && (namesService(cmd) || needsOnlyClient(cmd)) {
 		return nil
 	}
 	names, err := tenantNames(root)
@@ -74,6 +74,8 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 		}
 	case named:
 		return nil
+	case len(names) == 1 && cmd.Name() == "sign":
+		return setClient(cmd, names[0]) // the key to sign with is kept elsewhere
 	case len(names) == 1:
 		return p.useTenantFiles(cmd, root, names[0])
 	case len(names) > 1:
@@ -87,10 +89,14 @@ func severalTenants(names []string) error {
 }
 
 // needsTenant reports whether a command needs the settings of a tenant.
-func needsTenant(cmd *cobra.Command, groups config.Group) bool {
+func (p *program) needsTenant(cmd *cobra.Command, groups config.Group) bool {
 	switch cmd.Name() {
 	case "run", "reload":
 		return false
+	case "sign":
+		return true
+	case "listen":
+		return p.getenv("WEBHOOK_SECRET")+p.getenv("WEBHOOK_SECRET_FILE") == ""
 	case "status":
 		return !cmd.Flags().Changed("addr") && !cmd.Flags().Changed("socket")
 	}

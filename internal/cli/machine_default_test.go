@@ -1,8 +1,16 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -65,5 +73,92 @@ func TestClientOfTheMachine(t *testing.T) {
 				t.Errorf("the settings at %q, want %q", got, tt.url)
 			}
 		})
+	}
+}
+
+// tenantCommands are all commands with --tenant, with what they need to do something.
+func tenantCommands() []string {
+	return []string{
+		"enqueue --filename a.pdf --document-set s", "ask why", "summarize a.pdf", "search cranes", "mcp", "documents list",
+		"documents delete a.pdf --set s --yes", "jobs list", "jobs get t1", "jobs watch t1", "jobs cancel t1", "jobs retry t1", "dlq list",
+		"dlq show d1", "dlq replay d1", "dlq purge d1 --yes", "queue", "webhooks list", "webhooks resend w1", "webhooks listen",
+		"cognee status", "cognee reconcile", "cognee retry", "cognee off", "schedules list",
+		"schedules add nightly --cron @daily --type ingest", "schedules pause nightly", "schedules resume nightly",
+		"schedules remove nightly", "check-config", "doctor --skip " + strings.Join(groupNames(), ","), "status",
+		"token sign --role reader", "token add frontend --scope read", "token list", "token remove frontend",
+	}
+}
+
+// TestOnlyTenantIsTheDefault: every command with --tenant takes the machine's only tenant, and asks which of two.
+func TestOnlyTenantIsTheDefault(t *testing.T) {
+	t.Parallel()
+	var missing []string
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+		name := nameOf(cmd)
+		switch name {
+		case "run", "reload": // their settings are those of the unit
+			return
+		case "extract": // needs no tenant
+			return
+		}
+		if cmd.Flags().Lookup("tenant") != nil && !slices.ContainsFunc(tenantCommands(), func(line string) bool {
+			return strings.HasPrefix(line+" ", name+" ")
+		}) {
+			missing = append(missing, name)
+		}
+	}
+	look(Root())
+	if len(missing) > 0 {
+		t.Errorf("commands with --tenant that are not in tenantCommands: %q", missing)
+	}
+
+	one, two := machineWith(t, "southhaven"), machineWith(t, "southhaven", "east-bay")
+	ended, end := context.WithCancel(t.Context())
+	end() // a command that waits or asks gives up
+	for _, line := range tenantCommands() {
+		ctx, tokens := ended, strings.HasPrefix(line, "token ") // they wait for nothing, and take only the name
+		if tokens {
+			ctx = t.Context()
+		}
+		p, r := runOn(ctx, line, one)
+		if p.tenant != "southhaven" && !tokens || tokens && r.code == exitUsage {
+			t.Errorf("%s with one tenant: exit %d, %q: %s", line, r.code, p.tenant, r.errOut)
+		}
+		waits, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		if _, r = runOn(waits, line, two); r.code != exitUsage || !strings.Contains(r.errOut, "choose one with --tenant: east-bay, southhaven") {
+			t.Errorf("%s with two tenants: exit %d: %s", line, r.code, r.errOut)
+		}
+		stop()
+	}
+}
+
+// runOn runs a command line on a machine, up to where it opens the tenant's services.
+func runOn(ctx context.Context, line, root string) (*program, result) {
+	var out, errOut bytes.Buffer
+	p := &program{
+		env: []string{config.SigningName + "=" + strings.Repeat("s", 64)}, stdin: strings.NewReader(""), stdout: &out, stderr: &errOut,
+		open: func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error) {
+			return nil, errors.New("opened")
+		},
+	}
+	code := p.run(ctx, append(strings.Fields(line), "--root", root))
+	return p, result{code, out.String(), errOut.String()}
+}
+
+// TestListenOnTheMachine: webhooks listen verifies with the tenant's secret, unless the shell has one.
+func TestListenOnTheMachine(t *testing.T) {
+	t.Parallel()
+	root := machineWith(t, "southhaven")
+	p := &program{env: []string{"WEBHOOK_SECRET=" + testSigning}}
+	cmd := p.newWebhooksListenCommand()
+	if err := cmd.ParseFlags([]string{"--root", root}); err != nil {
+		t.Fatal(err)
+	}
+	if cfg, err := p.load(cmd, config.Webhooks); err != nil || p.tenant != "" || cfg.Webhook.Secret.Reveal() != testSigning {
+		t.Errorf("%q, %v", p.tenant, err)
 	}
 }
