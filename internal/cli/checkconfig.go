@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -55,11 +56,7 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 	if len(problems) > 0 {
 		p.printProblems(p.stdout, problems)
 	} else {
-		var rows [][]string
-		for _, r := range cfg.Effective() {
-			rows = append(rows, []string{r.Name, r.Value, r.Origin})
-		}
-		if err := table(p.stdout, []string{"SETTING", "VALUE", "FROM"}, rows); err != nil {
+		if err := printSettings(p.stdout, cfg.Effective()); err != nil {
 			return err
 		}
 	}
@@ -73,6 +70,30 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 		return err
 	}
 	return nil
+}
+
+// printSettings prints settings in columns, within maxLineWidth: what is too long for that is below its row.
+func printSettings(w io.Writer, rows []config.Row) error {
+	const longOrigin = 60
+	var name, origin int
+	for _, r := range rows {
+		name = max(name, len(r.Name))
+		if len(r.Origin) <= longOrigin {
+			origin = max(origin, len(r.Origin))
+		}
+	}
+	items := make([]item, len(rows))
+	for i, r := range rows {
+		var value, from string
+		if runewidth.StringWidth(r.Value) > maxLineWidth-name-origin-4 {
+			r.Value, value = "", r.Value
+		}
+		if len(r.Origin) > longOrigin {
+			r.Origin, from = "", "from "+r.Origin
+		}
+		items[i] = item{[]string{r.Name, r.Value, r.Origin}, joinNonEmpty(value, from)}
+	}
+	return listing(w, []string{"SETTING", "VALUE", "FROM"}, items)
 }
 
 func (p *program) printProblems(w io.Writer, problems []config.Problem) {

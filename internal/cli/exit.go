@@ -129,9 +129,9 @@ func (p *program) report(err error) int {
 	return v.code
 }
 
-// printMessage wraps a text to lines, except for the daemon: each line is a record of its journal.
+// printMessage wraps a text to lines, except for the daemon's journal, of which each line is a record.
 func (p *program) printMessage(w io.Writer, mark, text string) {
-	if p.daemon {
+	if p.daemon && !p.terminal(w) {
 		fmt.Fprintln(w, mark+text)
 		return
 	}

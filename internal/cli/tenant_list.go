@@ -101,7 +101,8 @@ func (p *program) printTenants(out format, rows []tenantRow) error {
 		_, err := fmt.Fprintln(p.stdout, "There is no tenant yet; sudo async-worker tenant add NAME adds one.")
 		return err
 	}
-	var cells [][]string
+	const longSecrets = 60
+	items := make([]item, 0, len(rows))
 	for _, r := range rows {
 		enabled := "no"
 		if r.Enabled {
@@ -115,7 +116,11 @@ func (p *program) printTenants(out format, rows []tenantRow) error {
 		if r.Err != nil {
 			settings = "unreadable"
 		}
-		cells = append(cells, []string{r.Name, enabled, active, settings, strings.Join(r.Secrets, " ")})
+		secrets, note := strings.Join(r.Secrets, " "), ""
+		if len(secrets) > longSecrets {
+			secrets, note = "", secrets
+		}
+		items = append(items, item{[]string{r.Name, enabled, active, settings, secrets}, note})
 	}
-	return table(p.stdout, []string{"TENANT", "ENABLED", "ACTIVE", "SETTINGS", "SECRETS"}, cells)
+	return listing(p.stdout, []string{"TENANT", "ENABLED", "ACTIVE", "SETTINGS", "SECRETS"}, items)
 }
