@@ -35,30 +35,37 @@ func TestClientOfTheMachine(t *testing.T) {
 		},
 		"by the environment": {
 			[]string{"southhaven", "east-bay"},
-			[]string{"CLIENT_ID=east-bay"}, "jobs list", exitOK, "", "https://east-bay.example",
+			[]string{"CLIENT_ID=east-bay"},
+			"jobs list", exitOK, "", "https://east-bay.example",
 		},
 		"of no tenant": {
-			[]string{"southhaven"}, nil, "jobs list --client-id nowhere", exitConfig,
+			[]string{"southhaven"},
+			nil, "jobs list --client-id nowhere", exitConfig,
 			"there is no tenant nowhere in ROOT/etc/async-worker what to do: choose one with --tenant: southhaven; or set its", "",
 		},
 		"of no tenant, by the environment": {
-			[]string{"southhaven", "east-bay"}, []string{"CLIENT_ID=nowhere"}, "jobs list", exitConfig,
+			[]string{"southhaven", "east-bay"},
+			[]string{"CLIENT_ID=nowhere"},
+			"jobs list", exitConfig,
 			"choose one with --tenant: east-bay, southhaven", "",
 		},
 		"on a machine without tenants": {nil, nil, "jobs list --client-id southhaven", exitConfig, "no database is set", ""},
 		"the shell has services": {
-			[]string{"southhaven"}, []string{"SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey},
+			[]string{"southhaven"},
+			[]string{"SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey},
 			"jobs list --client-id southhaven", exitOK, "", "https://west.example",
 		},
 		"a flag names a service": {
-			[]string{"southhaven"}, []string{"SUPABASE_KEY=" + testKey},
+			[]string{"southhaven"},
+			[]string{"SUPABASE_KEY=" + testKey},
 			"jobs list --client-id west --supabase-url https://west.example", exitOK, "", "https://west.example",
 		},
 		"run has the settings of its unit": {
 			[]string{"southhaven"}, nil, "run --client-id southhaven", exitConfig, "no database is set", "",
 		},
 		"a key of another tenant": {
-			[]string{"southhaven"}, []string{config.SigningName + "=" + strings.Repeat("s", 64)},
+			[]string{"southhaven"},
+			[]string{config.SigningName + "=" + strings.Repeat("s", 64)},
 			"token sign --role reader --client-id nowhere", exitOK, "", "",
 		},
 	} {
