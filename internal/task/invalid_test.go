@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/test/contract/published"
+	"github.com/seed-7227ef26/async-worker/test/errorlist"
 )
 
 func TestDecodeInvalid(t *testing.T) {
@@ -20,6 +21,7 @@ func TestDecodeInvalid(t *testing.T) {
 	}
 	deep := strings.Repeat("[", 70) + strings.Repeat("]", 70)
 	schema := published.Message(t)
+	list := errorlist.Read(t, "../../docs/errors.md")
 	// Rules that JSON Schema can't express.
 	unsaid := []string{
 		"too deep", "NUL in payload", "NUL in key", "number out of range", "number too small", "number too long",
@@ -163,6 +165,9 @@ func TestDecodeInvalid(t *testing.T) {
 			}
 			if invalid.Reason != c.reason || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %s %q, want %s with %q", invalid.Reason, err, c.reason, c.want)
+			}
+			if !list.Has(err.Error()) {
+				t.Errorf("docs/errors.md lacks %q", err)
 			}
 			if strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error contains a secret: %q", err)

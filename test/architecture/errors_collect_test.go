@@ -1,175 +1,160 @@
 package architecture_test
 
 import (
+	"cmp"
 	"go/ast"
-	"go/token"
+	"path"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
+	"testing"
 )
 
-// readConstants reads a package's constants outside of functions.
-func readConstants(tree *ast.File, into map[string]string) {
-	for _, decl := range tree.Decls {
-		if general, ok := decl.(*ast.GenDecl); ok {
-			readDeclared(general, into)
+// sentence is an error of the program, as in the code; … stands for variable parts. class is that of a task's error, the
+// code of an answer, or the name of a setting.
+type sentence struct{ class, text, remedy, where string }
+
+// collector has the sentences, by who reads them.
+type collector struct {
+	tasks     []sentence        // taskerr.Error
+	messages  []sentence        // task.Invalid
+	settings  []sentence        // problems of the settings
+	usage     []sentence        // of command lines
+	answers   []sentence        // of the API, the dashboard and the proxy
+	commands  []sentence        // of what a command or the start of the worker was doing
+	causes    []sentence        // errors that end a sentence of others
+	byClass   map[string]string // the engine's hints
+	knownNext map[string]string // what to do about a declared error, by its name
+}
+
+// collect finds the sentences of the program.
+func collect(t *testing.T) *collector {
+	t.Helper()
+	r := &raiser{reader: reader{code: program(t), used: map[*ast.CallExpr]bool{}, texts: map[ast.Expr][]string{}}}
+	c := &collector{byClass: r.hints(), knownNext: r.verdicts()}
+	raises := r.all()
+	for _, e := range slices.Concat(raises, r.ofTypes()) {
+		c.add(e)
+	}
+	for u := range r.packages {
+		c.declared(r, r.packages[u])
+	}
+	c.sql(t)
+	c.flags(t)
+	c.dropParts(r.parts())
+	return c
+}
+
+// add sorts an error by its type.
+func (c *collector) add(e raised) {
+	f := e.fields
+	s := sentence{where: e.path}
+	into := &c.causes
+	if folder := path.Dir(e.path); folder == "internal/cli" || folder == "internal/app" || folder == "internal/tenants" {
+		into = &c.commands
+	}
+	switch e.of {
+	case "internal/taskerr.Error":
+		into, s.class, s.text, s.remedy = &c.tasks, f["Class"], f["Message"], f["Hint"]
+	case "internal/task.Invalid":
+		into, s.text, s.remedy = &c.messages, cmp.Or(f["Field"], "the message")+" "+f["Problem"], f["Remedy"]
+		if strings.Trim(f["Problem"], "… ") == "" {
+			return
 		}
+	case "internal/api.Problem", "internal/front.problem":
+		into, s.class, s.text = &c.answers, f["Code"], f["Detail"]
+	case answered:
+		into, s.text = &c.answers, f[whole]
+	case "internal/config.Problem":
+		into, s.class, s.text, s.remedy = &c.settings, f["Name"], f["Problem"], f["Remedy"]
+	case "internal/config.fault":
+		into, s.text, s.remedy = &c.settings, f["problem"], f["remedy"]
+	case "internal/cli.usageError":
+		into, s.text, s.remedy = &c.usage, f["err"], f["next"]
+	case "internal/cli.failure", "internal/app.ServiceError":
+		into, s.text, s.remedy = &c.commands, f["doing"]+": "+f["err"], f["next"]
+	default:
+		s.text, s.remedy = f[whole], f["Remedy"]
+		if !worded.MatchString(s.text) {
+			return
+		}
+	}
+	s = s.split()
+	if into != &c.settings && into != &c.usage && strings.Trim(s.remedy, "… ") == "" {
+		s.remedy = "" // the class, the cause or the action has it
+	}
+	if !c.empty(s, into) {
+		*into = append(*into, s)
 	}
 }
 
-func readDeclared(general *ast.GenDecl, into map[string]string) {
-	for _, spec := range general.Specs {
-		value, ok := spec.(*ast.ValueSpec)
-		if !ok || general.Tok != token.CONST || len(value.Values) != len(value.Names) {
-			continue
-		}
-		for i, name := range value.Names {
-			if text := (&collector{constants: into}).text(value.Values[i]); text != "…" {
-				into[name.Name] = text
+var (
+	// action is what failed, without why: "open the blob: …".
+	action = regexp.MustCompile(`^[^:;]*(: …)+$`)
+	// onService is an action on a queue, a container or a folder, which precedes the errors of all classes.
+	onService = regexp.MustCompile(`^(create|delete|extend|get|list|look|open|peek|read|receive|release|remove|send|write)[ :]`)
+)
+
+// empty reports whether a text says nothing by itself.
+func (c *collector) empty(s sentence, into *[]sentence) bool {
+	if strings.Trim(s.text, "… :;()\"-") == "" || strings.Contains(s.text+" ", "  ") { // a part of it is empty
+		return true
+	}
+	if s.remedy != "" || !action.MatchString(s.text) {
+		return false
+	}
+	return into == &c.commands || into == &c.causes || into == &c.tasks && onService.MatchString(s.text)
+}
+
+// split parts what to do from a text that says it.
+func (s sentence) split() sentence {
+	text, remedy, ok := strings.Cut(s.text, "; ")
+	whole := strings.Count(text, "(") == strings.Count(text, ")")
+	if ok && whole && strings.Trim(s.remedy, "… ") == "" && worded.MatchString(text) {
+		s.text, s.remedy = text, remedy
+	}
+	return s
+}
+
+// declared adds what to do about the errors that a package declares.
+func (c *collector) declared(r *raiser, u *unit) {
+	for name := range u.variables {
+		next := c.knownNext[path.Base(u.folder)+"."+name]
+		text := bare(r.declared(u, name)[0])
+		for i, s := range c.causes {
+			if next != "" && s.text == text && path.Dir(s.where) == u.folder {
+				c.causes[i].remedy = next
 			}
 		}
 	}
 }
 
-func (c *collector) visit(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.CallExpr:
-		c.call(n)
-	case *ast.CompositeLit:
-		c.literal(n)
-		c.failure(n)
-		c.known(n)
-	case *ast.FuncDecl:
-		c.locals = map[string]string{}
-		ast.Inspect(n, func(inner ast.Node) bool {
-			if general, ok := inner.(*ast.GenDecl); ok {
-				readDeclared(general, c.locals)
-			}
-			return true
+// dropParts removes errors that are only a part of other sentences, which show them.
+func (c *collector) dropParts(parts map[string]bool) {
+	shown := slices.Concat(c.tasks, c.messages, c.settings, c.usage, c.answers, c.commands, c.causes)
+	part := func(s sentence) bool {
+		return parts[s.text] && slices.ContainsFunc(shown, func(other sentence) bool {
+			return other.text+other.remedy != s.text+s.remedy && path.Dir(other.where) == path.Dir(s.where) && strings.Contains(other.text, s.text)
 		})
-		c.ofType(n)
-		if n.Name.Name == "hint" && n.Recv == nil {
-			ast.Inspect(n, c.remedies)
-		}
 	}
-	return true
+	c.commands, c.causes = slices.DeleteFunc(c.commands, part), slices.DeleteFunc(c.causes, part)
 }
 
-func (c *collector) call(n *ast.CallExpr) {
-	name, args := called(n), n.Args
-	switch {
-	case (name == "taskerr.Errorf" || name == "Errorf" && strings.HasPrefix(c.where, "internal/taskerr/")) && len(args) > 1:
-		c.tasks = append(c.tasks, sentence{class(args[0]), c.text(args[1]), "", c.where})
-	case name == "badUsage" && len(args) > 1:
-		c.usage = append(c.usage, sentence{"", c.text(args[1]), c.text(args[0]), c.where})
-	case (name == "l.problem" || name == "l.warn") && len(args) == 3:
-		c.settings = append(c.settings, sentence{c.text(args[0]), c.text(args[1]), c.text(args[2]), c.where})
-	}
-}
-
-func called(n *ast.CallExpr) string {
-	switch f := n.Fun.(type) {
-	case *ast.Ident:
-		return f.Name
-	case *ast.SelectorExpr:
-		if x, ok := f.X.(*ast.Ident); ok {
-			return x.Name + "." + f.Sel.Name
+// parts are the texts of errors that others have in them.
+func (r *raiser) parts() map[string]bool {
+	texts := map[string]bool{}
+	for _, f := range r.functions {
+		for _, node := range f.body {
+			ast.Inspect(node, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok && r.used[call] {
+					for _, text := range r.made(call, f) {
+						texts[sentence{text: bare(text)}.split().text] = true
+					}
+				}
+				_, literal := n.(*ast.FuncLit)
+				return !literal
+			})
 		}
 	}
-	return ""
-}
-
-// class is the name of an error class, or … if the code computes it.
-func class(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.SelectorExpr:
-		return e.Sel.Name
-	case *ast.Ident:
-		if ast.IsExported(e.Name) {
-			return e.Name
-		}
-	}
-	return "…"
-}
-
-func (c *collector) literal(n *ast.CompositeLit) {
-	switch name := typeName(n.Type); {
-	case name == "taskerr.Error":
-		s := sentence{class: "…", where: c.where}
-		for _, e := range n.Elts {
-			pair, ok := e.(*ast.KeyValueExpr)
-			if !ok {
-				continue
-			}
-			switch pair.Key.(*ast.Ident).Name {
-			case "Class":
-				s.class = class(pair.Value)
-			case "Message":
-				s.text = c.text(pair.Value)
-			case "Hint":
-				s.remedy = c.text(pair.Value)
-			}
-		}
-		if strings.Trim(s.text, "… ") != "" {
-			c.tasks = append(c.tasks, s)
-		}
-	case name == "fault" && len(n.Elts) == 2: // of a setting's value
-		c.settings = append(c.settings, sentence{"", c.text(n.Elts[0]), c.text(n.Elts[1]), c.where})
-	}
-}
-
-func typeName(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.SelectorExpr:
-		if x, ok := e.X.(*ast.Ident); ok {
-			return x.Name + "." + e.Sel.Name
-		}
-	}
-	return ""
-}
-
-// remedies reads the cases of the engine's hint: what to do by class.
-func (c *collector) remedies(n ast.Node) bool {
-	branch, ok := n.(*ast.CaseClause)
-	if !ok || len(branch.Body) != 1 {
-		return true
-	}
-	answer, ok := branch.Body[0].(*ast.ReturnStmt)
-	if !ok || len(answer.Results) != 1 {
-		return true
-	}
-	for _, e := range branch.List {
-		c.byClass[class(e)] = c.text(answer.Results[0])
-	}
-	return true
-}
-
-var verb = regexp.MustCompile(`%[-+# 0]*[0-9.*]*[a-zA-Z]`)
-
-// text is the constant part of a string.
-func (c *collector) text(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		if s, err := strconv.Unquote(e.Value); err == nil {
-			return strings.ReplaceAll(verb.ReplaceAllString(strings.ReplaceAll(s, "%%", "\x00"), "…"), "\x00", "%")
-		}
-	case *ast.BinaryExpr:
-		return c.text(e.X) + c.text(e.Y)
-	case *ast.ParenExpr:
-		return c.text(e.X)
-	case *ast.Ident:
-		if value, ok := c.locals[e.Name]; ok {
-			return value
-		}
-		if value, ok := c.constants[e.Name]; ok {
-			return value
-		}
-	case *ast.CallExpr:
-		if name := called(e); name == "fmt.Sprintf" && len(e.Args) > 0 {
-			return c.text(e.Args[0])
-		}
-	}
-	return "…"
+	return texts
 }

@@ -1,11 +1,9 @@
 package architecture_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"testing"
 )
 
@@ -24,10 +22,6 @@ func (c *collector) sql(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%v: %v", paths, err)
 	}
-	byValue := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(c.classes)) {
-		byValue[c.classes[name]] = name
-	}
 	found := 0
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -37,8 +31,8 @@ func (c *collector) sql(t *testing.T) {
 		for _, m := range inSQL.FindAllStringSubmatch(string(text), -1) {
 			text := joined.ReplaceAllString(m[2], "")
 			c.tasks = append(c.tasks, sentence{
-				byValue[m[1]], verb.ReplaceAllString(text[1:len(text)-1], "…"), "", folder,
-			})
+				m[1], verb.ReplaceAllString(text[1:len(text)-1], "…"), "", folder + "/*.sql",
+			}.split())
 			found++
 		}
 	}

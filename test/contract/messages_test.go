@@ -2,13 +2,16 @@ package contract_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/test/contract/published"
+	"github.com/seed-7227ef26/async-worker/test/errorlist"
 )
 
 // refused returns why a worker of the tenant southhaven refuses a message; nil: it accepts it.
@@ -20,10 +23,19 @@ func refused(text string) error {
 	return app.CheckTask(d.Task)
 }
 
+// sentenceOf is an error as a sender reads it: without its class.
+func sentenceOf(err error) string {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
 // TestMessages: the worker accepts what conforms to the schema, and refuses what doesn't.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	schema := published.Message(t)
+	list := errorlist.Read(t, "../../docs/errors.md")
 	for text, taken := range map[string]bool{
 		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": "s"}}`: true,
 		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": "s", "blob": "in/a.pdf", "metadata": {"title": "A"}},
@@ -93,6 +105,9 @@ func TestMessages(t *testing.T) {
 		err := refused(text)
 		if (err == nil) != taken {
 			t.Errorf("%s: the worker returns %v", text, err)
+		}
+		if err != nil && !list.Has(sentenceOf(err)) {
+			t.Errorf("docs/errors.md lacks %q", sentenceOf(err))
 		}
 		if problem := published.Problem(schema, text); (problem == "") != taken {
 			t.Errorf("%s: the schema reports %s", text, problem)

@@ -1,0 +1,169 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	verb = regexp.MustCompile(`%([-+# 0]*)(\[\d+\])?[0-9.*]*([a-zA-Z%])`)
+	// marked is a mark; with an f, its text is a format.
+	marked = regexp.MustCompile(`\x01(\d+)\.(\w+)(!?)\x02`)
+	// worded is a text with at least two words of its own.
+	worded = regexp.MustCompile(`[A-Za-z']{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z']{2,}`)
+)
+
+// join combines the texts of two parts. Of a part that may be one of several words, none says what went wrong.
+func join(left, right []string) []string {
+	left, right = plain(left), plain(right)
+	if len(left)*len(right) > most {
+		left, right = first(left), first(right)
+	}
+	var all []string
+	for _, l := range left {
+		for _, r := range right {
+			all = append(all, l+r)
+		}
+	}
+	return all
+}
+
+func plain(texts []string) []string {
+	if len(texts) > 2 && !slices.ContainsFunc(texts, tells) {
+		return variable()
+	}
+	return texts
+}
+
+// tells reports whether a text is more than a name or a thing, such as "an object".
+func tells(text string) bool {
+	thing := strings.HasPrefix(text, "a ") || strings.HasPrefix(text, "an ") ||
+		strings.HasPrefix(text, "the ") && strings.Count(text, " ") < 3
+	return worded.MatchString(text) && !thing
+}
+
+// first is a text, or … where there are several.
+func first(texts []string) []string {
+	if len(texts) > 1 {
+		return variable()
+	}
+	return texts
+}
+
+// reason reports whether a text that a call gives may say what went wrong.
+func reason(text string) bool {
+	return tells(text) || worded.MatchString(text) && strings.Count(text, " ") > 2
+}
+
+// format is the text of a call whose arguments from one on are a format and its values.
+func (r *reader) format(n *ast.CallExpr, first int, f *callable) (all []string) {
+	for _, format := range r.text(n.Args[first], f) {
+		one, from, next := []string{""}, 0, first+1
+		for _, at := range verb.FindAllStringSubmatchIndex(format, -1) {
+			one = join(one, []string{formatMark(format[from:at[0]])})
+			from = at[1]
+			if format[at[6]:at[7]] == "%" {
+				one = join(one, []string{"%"})
+				continue
+			}
+			if at[4] >= 0 { // %[2]s
+				next, _ = strconv.Atoi(format[at[4]+1 : at[5]-1]) // the expression matches numbers only
+				next += first
+			}
+			arg := variable()
+			if next < len(n.Args) && !n.Ellipsis.IsValid() {
+				arg = r.text(n.Args[next], f)
+			}
+			one = join(one, arg)
+			next++
+		}
+		all = append(all, join(one, []string{formatMark(format[from:])})...)
+	}
+	if len(all) > most {
+		return variable()
+	}
+	return all
+}
+
+func formatMark(s string) string { return marked.ReplaceAllString(s, "\x01$1.$2!\x02") }
+
+// formatted is a format whose values are not known.
+func formatted(s string) string {
+	return formatMark(verb.ReplaceAllStringFunc(s, func(v string) string {
+		if strings.HasSuffix(v, "%") {
+			return "%"
+		}
+		return "…"
+	}))
+}
+
+// fill replaces the marks of a function's parameters by what a call gives.
+func (r *reader) fill(text string, n *ast.CallExpr, g, f *callable) []string {
+	if m := marked.FindStringSubmatch(text); m != nil && m[0] == text && m[1] == strconv.Itoa(g.number) && m[3] == "" {
+		return r.argument(m[2], false, n, g, f)
+	}
+	all := []string{""}
+	from := 0
+	for _, at := range marked.FindAllStringSubmatchIndex(text, -1) {
+		all = join(all, []string{text[from:at[0]]})
+		from = at[1]
+		part := []string{text[at[0]:at[1]]}
+		if text[at[2]:at[3]] == strconv.Itoa(g.number) {
+			part = r.argument(text[at[4]:at[5]], text[at[6]:at[7]] != "", n, g, f)
+		}
+		all = join(all, part)
+	}
+	return join(all, []string{text[from:]})
+}
+
+// argument are the texts that a call gives to a parameter, which may be a format.
+func (r *reader) argument(param string, format bool, n *ast.CallExpr, g, f *callable) []string {
+	i, err := strconv.Atoi(param)
+	if err != nil || i >= len(n.Args) || g.variadic && i == len(g.params)-1 {
+		return variable() // a field of the receiver, or one of many
+	}
+	if format && g.variadic && i == len(g.params)-2 {
+		return r.format(n, i, f)
+	}
+	texts := slices.Clone(r.text(n.Args[i], f))
+	for i := range texts {
+		if format {
+			texts[i] = formatted(texts[i])
+		}
+	}
+	return texts
+}
+
+// common is what all of the texts begin and end with, if that tells something.
+func common(texts []string) []string {
+	before, after := texts[0], texts[0]
+	for _, text := range texts[1:] {
+		for !strings.HasPrefix(text, before) {
+			before = before[:len(before)-1]
+		}
+		for !strings.HasSuffix(text, after) {
+			after = after[1:]
+		}
+	}
+	switch {
+	case before == texts[0] || after == texts[0]:
+		return texts[:1]
+	case tells(after):
+		return []string{"…" + after}
+	case tells(before):
+		return []string{before + "…"}
+	}
+	return variable()
+}
+
+// bare shows … for what isn't known.
+func bare(text string) string {
+	text = strings.ReplaceAll(marked.ReplaceAllString(text, "…"), `"…"…`, `"…"`)
+	for strings.Contains(text, "……") {
+		text = strings.ReplaceAll(text, "……", "…")
+	}
+	return text
+}

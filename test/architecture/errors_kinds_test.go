@@ -1,0 +1,67 @@
+package architecture_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/test/errorlist"
+)
+
+// TestEachKindOfErrorIsListed looks for a sentence of each way to make one, so that none of them gets lost.
+func TestEachKindOfErrorIsListed(t *testing.T) {
+	t.Parallel()
+	list := errorlist.Read(t, filepath.Join(root, "docs", "errors.md"))
+	for how, sentence := range map[string]string{
+		"taskerr.Errorf":             "the PDF has a word that is too long to read: abc",
+		"taskerr.Error":              "a call to another service took too long",
+		"taskerr.PasswordProtected":  "the PDF is protected by a password: remove it and upload it again",
+		"handlers.Invalid":           "payload.prompt is missing; ask something",
+		"… with a list":              "payload.style is none of brief, detailed, bullets",
+		"… with an example":          "payload.language is not a BCP 47 tag such as en, de or pt-BR",
+		"… of a field":               "payload.deck_id is not a UUID",
+		"handlers.ReadPayload":       "payload has a field of the wrong type (blob has a value of the type number)",
+		"deck.invalid":               "deck.slides[3].elements[0].picture is missing",
+		"source.problem":             "source_uri: https://a.example can't be followed: it has no host",
+		"gateway.down":               "the gateway failed (HTTP 502)",
+		"gateway.badAnswer":          "the gateway's answer can't be used: it has no Content-Type",
+		"gateway.refused":            "the gateway does not let this worker in (HTTP 401)",
+		"docling.down":               "there is no docling-serve at DOCLING_URL (HTTP 404)",
+		"openai.fail":                "the model service's rate limit is spent for the next 3s",
+		"a function of the database": "the task with this id has failed before (ocr, INTERNAL), and this message was dropped",
+		"task.fields.bad":            `client_id is "x", but this queue belongs to "y"; send the message to the queue of its own client`,
+		"… with a constant remedy":   `hints.priority is "urgent"; send high, normal or low, or leave it out`,
+		"… with a number":            "hints.timeout_seconds is -3; send a number of seconds from 0.001 to 86400, or leave it out",
+		"task.malformed":             "the message is empty; send a task as a JSON object",
+		"task.Invalid.withRemedy": "the message is not valid JSON: it breaks off or goes wrong at byte 3 of 9; check that it was " +
+			"not cut short and that its quotes are escaped",
+		"config.problem":    "neither it nor AZURE_STORAGE_ACCOUNT is set",
+		"config.warn":       "it is not set: webhooks are sent unsigned",
+		"config.fault":      "it is not a Postgres connection string",
+		"cli.badUsage":      "--scope all is not a scope; give --scope read, submit or operate",
+		"cli.usageError":    `--limit "x": it is not a whole number`,
+		"… for one reason":  `--limit "99999999999999999999": the number is too large`,
+		"flags":             "unknown flag: --tenat",
+		"cli.failure":       "read the standard input: it is longer than 64 MiB; raise MAX_BLOB_MB",
+		"app.ServiceError":  "open the container a: not there; is the storage account reachable? check AZURE_STORAGE_ACCOUNT",
+		"a sentinel":        "only a failed job can be queued again",
+		"a method Error":    "the receiver can't be reached: timeout",
+		"guard.refuse":      "the receiver has a loopback address; an operator can allow its network in WEBHOOK_ALLOW_CIDRS",
+		"schedule":          "cron 0 0 30 2 * never fires: there is no such day",
+		"… with bounds":     "catch_up 7000: 0 to 1000",
+		"httpd":             "listen on /run/a: another worker listens there; stop it, or give this one a RUNTIME_DIRECTORY of its own",
+		"apitoken":          "entry 3 has no scope read, submit or operate",
+		"api.problem":       "send a valid token as: Authorization: Bearer TOKEN",
+		"api.invalid":       "the request is not valid: body.query has no word",
+		"a row of a table":  "the webhook was delivered; force=true sends it again",
+		"dashboard.bad":     "There is no file in the form. Choose one.",
+		"front.problem":     "too many requests to this tenant at a time; try again",
+		"http.Error":        "you are signed out; sign in and try again",
+		"queue/nats.Denied": "receive from queue a: NATS denies the credentials a subject",
+		"tenants":           "the closing quote is missing",
+		"wellformed.broken": "its elements are nested more than 500 levels deep (at byte 7)",
+	} {
+		if !list.Has(sentence) {
+			t.Errorf("%s: docs/errors.md lacks %q", how, sentence)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"go/token"
+)
+
+// scan reads what a body assigns and returns. A function literal with a name is a function of its own.
+func (c *code) scan(f *callable, body ast.Node) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			g := c.add(&callable{unit: f.unit, path: f.path, imports: f.imports, outer: f})
+			g.signature(n.Type)
+			g.body = []ast.Node{n.Body}
+			f.literals[n] = g
+			c.scan(g, n.Body)
+			return false
+		case *ast.AssignStmt:
+			f.assign(n)
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				if i < len(n.Values) {
+					f.locals[name.Name] = append(f.locals[name.Name], value{expr: n.Values[i], in: f})
+				}
+			}
+		case *ast.ReturnStmt:
+			f.returns = append(f.returns, n.Results)
+		case *ast.CompositeLit:
+			f.table(n)
+		}
+		return true
+	})
+}
+
+func (f *callable) assign(n *ast.AssignStmt) {
+	for i, to := range n.Lhs {
+		v := value{expr: n.Rhs[0], result: i, in: f}
+		if len(n.Lhs) == len(n.Rhs) {
+			v = value{expr: n.Rhs[i], in: f}
+		}
+		switch to := to.(type) {
+		case *ast.Ident:
+			if n.Tok == token.ADD_ASSIGN {
+				v.expr = &ast.BinaryExpr{X: to, Op: token.ADD, Y: v.expr}
+			}
+			f.locals[to.Name] = append(f.locals[to.Name], v)
+		case *ast.SelectorExpr:
+			x, ok := to.X.(*ast.Ident)
+			if !ok || len(n.Lhs) != len(n.Rhs) {
+				continue
+			}
+			if f.fields[x.Name] == nil {
+				f.fields[x.Name] = map[string]ast.Expr{}
+			}
+			if _, set := f.fields[x.Name][to.Sel.Name]; !set {
+				f.fields[x.Name][to.Sel.Name] = v.expr
+			}
+		}
+	}
+}
+
+// table reads the rows of a slice, an array or a map of structs: what a field may hold.
+func (f *callable) table(n *ast.CompositeLit) {
+	of := element(n.Type)
+	if of == nil {
+		return
+	}
+	names := f.fieldsOf(of)
+	for _, e := range n.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			e = pair.Value
+		}
+		row, ok := e.(*ast.CompositeLit)
+		if !ok || row.Type != nil {
+			continue
+		}
+		for name, cell := range cells(row, names) {
+			f.unit.cells[name] = append(f.unit.cells[name], value{expr: cell, in: f})
+		}
+	}
+}
+
+// element is the type of the elements of a slice, an array or a map.
+func element(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.ArrayType:
+		return e.Elt
+	case *ast.MapType:
+		return e.Value
+	}
+	return nil
+}
+
+// fieldsOf are the names of the fields of a struct, declared in this package or where it is used.
+func (f *callable) fieldsOf(e ast.Expr) []string {
+	switch e := e.(type) {
+	case *ast.StructType:
+		return fieldNames(e.Fields)
+	case *ast.Ident:
+		return f.unit.structs[e.Name]
+	}
+	return nil
+}
+
+// cells are the values of a struct's literal by field.
+func cells(n *ast.CompositeLit, names []string) map[string]ast.Expr {
+	by := map[string]ast.Expr{}
+	for i, e := range n.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); ok {
+				by[key.Name] = pair.Value
+			}
+		} else if i < len(names) {
+			by[names[i]] = e
+		}
+	}
+	return by
+}

@@ -1,0 +1,243 @@
+package architecture_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// most is how many texts an expression may have; one with more counts as variable.
+const most = 24
+
+// variable is the text of what the code doesn't fix.
+func variable() []string { return []string{"…"} }
+
+// reader finds out which texts an expression may have. A parameter's is a mark until a call fills it in.
+type reader struct {
+	*code
+	used  map[*ast.CallExpr]bool // errors that are a part of another one
+	texts map[ast.Expr][]string
+}
+
+func (r *reader) text(e ast.Expr, f *callable) []string {
+	if known, ok := r.texts[e]; ok {
+		return known
+	}
+	r.texts[e] = variable() // if it depends on itself
+	r.texts[e] = r.find(e, f)
+	return r.texts[e]
+}
+
+func (r *reader) find(e ast.Expr, f *callable) []string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if s, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+			return []string{s}
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.ADD {
+			return join(r.text(e.X, f), r.text(e.Y, f))
+		}
+	case *ast.ParenExpr:
+		return r.text(e.X, f)
+	case *ast.UnaryExpr:
+		return r.text(e.X, f)
+	case *ast.Ident:
+		return r.name(e.Name, f)
+	case *ast.SelectorExpr:
+		return r.selector(e, f)
+	case *ast.CallExpr:
+		return r.call(e, 0, f)
+	}
+	return variable()
+}
+
+func (r *reader) name(name string, f *callable) []string {
+	for g := f; g != nil; g = g.outer {
+		if i := slices.Index(g.params, name); i >= 0 {
+			return []string{mark(g, strconv.Itoa(i))}
+		}
+		if all := g.locals[name]; all != nil {
+			return r.any(all)
+		}
+	}
+	if v, ok := f.unit.constants[name]; ok {
+		return r.any([]value{v})
+	}
+	return r.declared(f.unit, name)
+}
+
+// declared is the text of an error that a package declares.
+func (r *reader) declared(u *unit, name string) []string {
+	v, ok := u.variables[name]
+	if !ok || !strings.HasPrefix(strings.ToLower(name), "err") {
+		return variable()
+	}
+	texts := r.any([]value{v})
+	if call, ok := v.expr.(*ast.CallExpr); ok {
+		delete(r.used, call) // it has a row of its own
+	}
+	return texts
+}
+
+// any are the texts of the values that a variable may have.
+func (r *reader) any(all []value) (texts []string) {
+	for _, v := range all {
+		one := variable()
+		if call, ok := v.expr.(*ast.CallExpr); ok && v.result > 0 {
+			one = r.call(call, v.result, v.in)
+		} else if v.result == 0 {
+			one = r.text(v.expr, v.in)
+		}
+		texts = append(texts, one...)
+	}
+	if len(texts) == 0 || len(texts) > most {
+		return variable()
+	}
+	if same := slices.Compact(slices.Clone(texts)); len(same) == 1 {
+		return same
+	}
+	return texts
+}
+
+// selector is a constant or an error of another package, a field of the receiver, or a cell of a table.
+func (r *reader) selector(e *ast.SelectorExpr, f *callable) []string {
+	x, ok := e.X.(*ast.Ident)
+	if !ok {
+		return variable()
+	}
+	if u := r.imported(x.Name, f); u != nil {
+		if v, ok := u.constants[e.Sel.Name]; ok {
+			return r.any([]value{v})
+		}
+		return r.declared(u, e.Sel.Name)
+	}
+	if x.Name == f.receiver {
+		return []string{mark(f, e.Sel.Name)}
+	}
+	if texts := r.any(f.unit.cells[e.Sel.Name]); !slices.ContainsFunc(texts, marked.MatchString) {
+		return texts
+	}
+	return variable()
+}
+
+// imported is the package of the program that a name stands for.
+func (r *reader) imported(name string, f *callable) *unit {
+	folder, _ := ours(f.imports[name])
+	return r.packages[folder]
+}
+
+// call is the text of a call's result: a string, or an error's.
+func (r *reader) call(n *ast.CallExpr, result int, f *callable) []string {
+	if method, ok := n.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "Error" && len(n.Args) == 0 {
+		return r.text(method.X, f)
+	}
+	switch name := called(n); {
+	case name == "fmt.Sprintf" && len(n.Args) > 0:
+		return r.format(n, 0, f)
+	case (name == "fmt.Errorf" || name == "errors.New") && len(n.Args) > 0:
+		r.used[n] = true
+		return r.made(n, f)
+	case name == "string" && len(n.Args) == 1:
+		return r.text(n.Args[0], f)
+	case name == "cmp.Or":
+		var all []string
+		for _, arg := range n.Args {
+			all = append(all, r.text(arg, f)...)
+		}
+		return all
+	}
+	for _, g := range r.callees(n, f) {
+		if texts := r.results(g, result); texts != nil {
+			var filled []string
+			for _, text := range texts {
+				filled = append(filled, r.fill(text, n, g, f)...)
+			}
+			return filled
+		}
+	}
+	return variable()
+}
+
+// made is the text of fmt.Errorf or errors.New.
+func (r *reader) made(n *ast.CallExpr, f *callable) []string {
+	if called(n) == "fmt.Errorf" {
+		return r.format(n, 0, f)
+	}
+	return r.text(n.Args[0], f)
+}
+
+// results are the strings that a function may return; nil: it returns nothing that the code fixes, or no string.
+func (r *reader) results(g *callable, result int) (texts []string) {
+	if result >= len(g.results) || g.results[result] != "string" {
+		return nil
+	}
+	for _, answers := range g.returns {
+		if len(answers) == len(g.results) {
+			texts = append(texts, r.text(answers[result], g)...)
+		}
+	}
+	if !slices.ContainsFunc(texts, func(s string) bool { return strings.Trim(s, "… ") != "" }) || len(texts) > most {
+		return nil
+	}
+	return texts
+}
+
+// callees are the functions that a call may mean.
+func (r *reader) callees(n *ast.CallExpr, f *callable) []*callable {
+	switch to := n.Fun.(type) {
+	case *ast.Ident:
+		for g := f; g != nil; g = g.outer {
+			for _, v := range g.locals[to.Name] {
+				if lit, ok := v.expr.(*ast.FuncLit); ok {
+					return []*callable{g.literals[lit]}
+				}
+			}
+		}
+		if g := f.unit.functions[to.Name]; g != nil {
+			return []*callable{g}
+		}
+	case *ast.SelectorExpr:
+		if x, ok := to.X.(*ast.Ident); ok {
+			if f.imports[x.Name] != "" {
+				if u := r.imported(x.Name, f); u != nil && u.functions[to.Sel.Name] != nil {
+					return []*callable{u.functions[to.Sel.Name]}
+				}
+				return nil
+			}
+		}
+		return r.named(to.Sel.Name, f.unit)
+	}
+	return nil
+}
+
+// named are the methods of a name: those of the package, or the only one of the program.
+func (r *reader) named(name string, u *unit) (own []*callable) {
+	for _, m := range r.methods[name] {
+		if m.unit == u {
+			own = append(own, m)
+		}
+	}
+	if own == nil && len(r.methods[name]) == 1 {
+		return r.methods[name]
+	}
+	return own
+}
+
+func called(n *ast.CallExpr) string {
+	switch f := n.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name + "." + f.Sel.Name
+		}
+	}
+	return ""
+}
+
+// mark stands for a parameter, by its number, or for a field of the receiver, by its name.
+func mark(f *callable, what string) string { return fmt.Sprintf("\x01%d.%s\x02", f.number, what) }
