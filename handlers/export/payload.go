@@ -52,7 +52,7 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 	if p.DeckID != "" {
 		id, err := uuid.Parse(p.DeckID)
 		if err != nil || len(p.DeckID) != len(id.String()) {
-			return p, handlers.Invalid("payload.deck_id", "is not a UUID")
+			return p, handlers.Invalid("payload.deck_id", "is not a UUID; the result of a convert task has it")
 		}
 		p.DeckID = id.String()
 	}

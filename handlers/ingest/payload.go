@@ -103,13 +103,14 @@ func (p *Payload) checkRemoval() error {
 	switch {
 	case p.Purge && !p.Delete:
 		return handlers.Invalid("payload.purge",
-			"is true, and delete is not: it removes what was derived of a document that is deleted")
+			"is true, and delete is not: it removes what was derived of a document that is deleted; send delete, too, or leave it out")
 	case p.OnlyMissing && !p.Delete:
-		return handlers.Invalid("payload.only_missing", "is true, and delete is not")
+		return handlers.Invalid("payload.only_missing", "is true, and delete is not; send delete, too, or leave it out")
 	case p.OnlyMissing && p.place.Address != nil:
-		return handlers.Invalid("payload.only_missing", "is true, and the document is not a blob")
+		return handlers.Invalid("payload.only_missing",
+			"is true, and the document is not a blob; leave it out to delete the document in any case")
 	case p.DeleteMissing && p.Prefix == nil:
-		return handlers.Invalid("payload.delete_missing", "is true, and there is no prefix")
+		return handlers.Invalid("payload.delete_missing", "is true, and there is no prefix; name one in payload.prefix")
 	case p.Delete && p.Filename == "" && p.place.Address != nil:
 		return handlers.Invalid("payload.filename", "is missing; name the document that is to be deleted")
 	}

@@ -31,9 +31,9 @@ func TestPayloadProblems(t *testing.T) {
 		`{"document_set":"s","prefix":"a/","delete":true}`:                                                 "payload.delete is given with payload.prefix; delete_missing deletes documents whose blobs are gone",
 		`{"document_set":"s","prefix":"../a"}`:                                                             `payload.prefix can't begin the name of a blob: it has a control character, a backslash or ".." in it, or begins with "/"`,
 		`{"prefix":"a/"}`:                                                                                  "payload.document_set is missing; name the set that the document belongs to",
-		`{"document_set":"s","filename":"a","delete_missing":true}`:                                        "payload.delete_missing is true, and there is no prefix",
-		`{"document_set":"s","filename":"a","only_missing":true}`:                                          "payload.only_missing is true, and delete is not",
-		`{"document_set":"s","filename":"a","source_uri":"https://h/a","delete":true,"only_missing":true}`: "payload.only_missing is true, and the document is not a blob",
+		`{"document_set":"s","filename":"a","delete_missing":true}`:                                        "payload.delete_missing is true, and there is no prefix; name one in payload.prefix",
+		`{"document_set":"s","filename":"a","only_missing":true}`:                                          "payload.only_missing is true, and delete is not; send delete, too, or leave it out",
+		`{"document_set":"s","filename":"a","source_uri":"https://h/a","delete":true,"only_missing":true}`: "payload.only_missing is true, and the document is not a blob; leave it out to delete the document in any case",
 	} {
 		_, err := readPayload(json.RawMessage(raw))
 		if got := taskerr.Classify(err); got.Class != taskerr.ValidationError || got.Message != want {

@@ -175,7 +175,7 @@ func (a *API) mayCall(r *http.Request, need apitoken.Scope) (Principal, *Problem
 
 // take counts a request; a Problem: there are too many.
 func (a *API) take(p Principal) *Problem {
-	return limited(a.limits.requests.take(p.identity()), "too many requests with this token")
+	return limited(a.limits.requests.take(p.identity()), "too many requests with this token; wait as long as Retry-After says")
 }
 
 // limited is the Problem of a caller who has to wait; nil: he does not.

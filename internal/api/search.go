@@ -155,7 +155,7 @@ func (a *API) findIn(ctx context.Context, s search.Store, in Question) (search.F
 		Expand: in.Expand, Explain: in.Explain, Within: search.Narrowed(in.Metadata, in.From, in.To, in.Language),
 	}
 	if q.Text == "" {
-		return search.Found{}, invalid("body.query", "has no word")
+		return search.Found{}, invalid("body.query", "has no word; say what to look for")
 	}
 	if q.Limit == 0 {
 		q.Limit = 10
@@ -173,7 +173,8 @@ func (a *API) Finder(ctx context.Context) func(context.Context, search.Store, se
 
 // findFor finds for a caller when his limit allows it, and there is room.
 func (a *API) findFor(ctx context.Context, by Principal, s search.Store, q search.Query) (search.Found, error) {
-	if refused := limited(a.limits.searches.take(by.identity()), "too many searches with this token"); refused != nil {
+	refused := limited(a.limits.searches.take(by.identity()), "too many searches with this token; wait as long as Retry-After says")
+	if refused != nil {
 		return search.Found{}, refused
 	}
 	room := time.NewTimer(searchWait)

@@ -95,7 +95,7 @@ func checkName(field, name string) error {
 	}
 	for _, folder := range blob.WorkerFolders() {
 		if strings.HasPrefix(name, folder) {
-			return invalid(field, "is in "+folder+", which is the worker's own")
+			return invalid(field, "is in "+folder+", which is the worker's own; use another folder")
 		}
 	}
 	return nil
