@@ -31,7 +31,7 @@ func shapes() map[task.Type]shape {
 		task.Agent:     {"agent", agent.Payload{}, []any{Answered{}}, answersByASchema},
 		task.AI:        {"ai", agent.Payload{}, []any{Answered{}}, answersByASchema},
 		task.OCR:       {"ocr", ocr.Payload{}, []any{Read{}}, hasADocument},
-		task.XML:       {"xml", xml.Payload{}, []any{InXML{}}, nil},
+		task.XML:       {"xml", xml.Payload{}, []any{InXML{}}, embeddedIsDirect},
 		task.Convert:   {"convert", convert.Payload{}, []any{Converted{}}, hasADocument},
 		task.Export:    {"export", export.Payload{}, []any{Exported{}}, deckOrBlob},
 	}
@@ -69,6 +69,16 @@ func answersByASchema(payload *jsonschema.Schema) {
 	if s, there := payload.Properties.Get("response_schema"); there {
 		*s = jsonschema.Schema{Type: "object", Description: s.Description}
 	}
+}
+
+// embeddedIsDirect: what is taken from the PDF as it is, is not checked.
+func embeddedIsDirect(payload *jsonschema.Schema) {
+	payload.AllOf = append(payload.AllOf, &jsonschema.Schema{
+		If: having("mapping", &jsonschema.Schema{Const: xml.MappingEmbedded}),
+		Then: &jsonschema.Schema{
+			Properties: having("mode", &jsonschema.Schema{Const: xml.Direct}).Properties,
+		},
+	})
 }
 
 // deckOrBlob: a deck is named by its id or by its blob.
