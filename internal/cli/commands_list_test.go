@@ -12,21 +12,25 @@ import (
 func commandList() string {
 	var b strings.Builder
 	b.WriteString("| command | does |\n|---|---|\n")
-	var walk func(*cobra.Command)
-	walk = func(cmd *cobra.Command) {
-		for _, c := range cmd.Commands() {
-			if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
-				continue
-			}
-			if c.Runnable() && !c.HasSubCommands() {
-				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "async-worker "),
-					" [flags]"), c.Short)
-			}
-			walk(c)
-		}
+	for _, c := range leaves((&program{}).newRootCommand("")) {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "async-worker "),
+			" [flags]"), c.Short)
 	}
-	walk((&program{}).newRootCommand(""))
 	return b.String()
+}
+
+// leaves are the commands below one that users see and that do something themselves.
+func leaves(cmd *cobra.Command) (found []*cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		if c.Runnable() && !c.HasSubCommands() {
+			found = append(found, c)
+		}
+		found = append(found, leaves(c)...)
+	}
+	return found
 }
 
 // A command is found by the name it is made under, and it is then the only one that is made, with the same help.

@@ -18,50 +18,82 @@ const asProgram = "ASYNC_WORKER_TEST_AS_PROGRAM"
 
 const nobody = 65534
 
-// tableCommands are the commands of the table, with what they need to do something.
-func tableCommands() []string {
-	return []string{
-		"enqueue --filename a.pdf --document-set s", "ask why", "summarize a.pdf", "search cranes", "documents list",
-		"jobs list", "jobs get t1", "jobs watch t1", "jobs cancel t1", "jobs retry t1",
-		"dlq list", "dlq show d1", "dlq replay d1", "dlq purge d1 --yes", "queue", "webhooks list",
-		"check-config", "doctor", "migrate", "token sign --role reader", "status", "tenant list", "version",
+// arguments are what the commands of the table get, to do something.
+func arguments() map[string]string {
+	return map[string]string{
+		"ask": "why", "check-config": "", "cognee off": "", "cognee reconcile": "", "cognee retry": "", "cognee status": "",
+		"dlq list": "", "dlq purge": "d1 --yes", "dlq replay": "d1", "dlq show": "d1", "doctor": "",
+		"documents delete": "a.pdf --set s --yes", "documents list": "",
+		"enqueue": "--filename a.pdf --document-set s", "extract": "a.pdf", "jobs cancel": "t1", "jobs get": "t1",
+		"jobs list": "", "jobs retry": "t1", "jobs watch": "t1", "mcp": "", "migrate": "", "queue": "", "reload": "",
+		"schedules add":  "nightly --cron @daily --type agent --payload '{\"prompt\":\"why\"}'",
+		"schedules list": "", "schedules pause": "nightly", "schedules remove": "nightly", "schedules resume": "nightly",
+		"search": "cranes", "status": "", "summarize": "a.pdf",
+		"tenant add": "harbour --llm-provider offline", "tenant edit": "southhaven", "tenant list": "",
+		"tenant remove": "southhaven --yes", "token add": "web --scope read", "token list": "", "token remove": "web",
+		"token sign": "--role reader", "version": "", "webhooks list": "", "webhooks resend": "m1",
 	}
+}
+
+// endless are commands that are not in the table.
+func endless() map[string]string {
+	return map[string]string{
+		"run":             "it ends when it is stopped",
+		"front":           "it ends when it is stopped",
+		"webhooks listen": "it ends when it is stopped",
+	}
+}
+
+// tableCommands are all commands with their arguments, in the order of help.
+func tableCommands(t *testing.T) (lines []string) {
+	t.Helper()
+	known, without := arguments(), endless()
+	for _, c := range leaves((&program{}).newRootCommand("")) {
+		name := nameOf(c)
+		more, ok := known[name]
+		switch {
+		case ok:
+			lines = append(lines, strings.TrimSpace(name+" "+more))
+		case without[name] == "":
+			t.Errorf("%s is not in the table: give its arguments, or say why it can't be there", name)
+		}
+		delete(known, name)
+		delete(without, name)
+	}
+	for name := range known {
+		t.Errorf("there is no command %s", name)
+	}
+	for name := range without {
+		t.Errorf("there is no command %s", name)
+	}
+	return lines
 }
 
 // circumstance is the state of a machine on which a command runs.
 type circumstance struct {
-	name  string
-	about string
-	make  func(t *testing.T, root string) // what is in /etc
-	user  uint32                          // 0: root
+	name    string
+	about   string
+	tenants []string
+	address func(t *testing.T) string // of the tenants' services
+	user    uint32                    // 0: root
 }
 
 func circumstances() []circumstance {
-	down := func(t *testing.T, root string) {
-		t.Helper()
-		putTenant(t, root, "southhaven", "127.0.0.1:1")
-	}
+	south := []string{"southhaven"}
 	return []circumstance{
-		{
-			"nothing set", "no tenant on the machine, and no setting in the environment", func(*testing.T, string) {}, 0,
-		},
-		{"services down", "one tenant, and nobody listens where its services should be", down, 0},
+		{"nothing set", "no tenant on the machine, and no setting in the environment", nil, nobodyListens, 0},
+		{"services down", "one tenant, and nobody listens where its services should be", south, nobodyListens, 0},
 		{
 			"services hang", "one tenant, and its services take connections and say nothing; most commands give up after " +
-				databasePatience.String(),
-			func(t *testing.T, root string) {
-				t.Helper()
-				putTenant(t, root, "southhaven", silent(t))
-			}, 0,
+				databasePatience.String(), south, silent, 0,
 		},
-		{"many tenants", "two tenants, and no `--tenant`", func(t *testing.T, root string) {
-			t.Helper()
-			down(t, root)
-			putTenant(t, root, "east-bay", "127.0.0.1:1")
-		}, 0},
-		{"not root", "one tenant, and a user who may not read its files", down, nobody},
+		{"many tenants", "two tenants, and no `--tenant`", []string{"southhaven", "east-bay"}, nobodyListens, 0},
+		{"not root", "one tenant, and a user who may not read its files", south, nobodyListens, nobody},
 	}
 }
+
+// nobodyListens is an address on which nobody listens.
+func nobodyListens(*testing.T) string { return "127.100.100.1:1" }
 
 // longConnect: on a busy machine the time for a connection, 10 s, may be over when databasePatience is noticed to be.
 const longConnect = "?connect_timeout=60"
@@ -106,33 +138,44 @@ func TestCommandTable(t *testing.T) {
 		t.Skip("needs root, to be a user who may not read a tenant's files")
 	}
 	folder, self := openFolder(t)
+	commands := tableCommands(t)
 	table := map[string][]outcome{} // by command, in the order of circumstances
-	for _, command := range tableCommands() {
+	for _, command := range commands {
 		table[command] = make([]outcome, len(circumstances()))
 	}
 	var all sync.WaitGroup
 	few := make(chan struct{}, 8) // most of the time they wait for what does not answer
 	for n, c := range circumstances() {
-		root := filepath.Join(folder, strings.ReplaceAll(c.name, " ", "-"))
-		if err := os.Mkdir(root, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		c.make(t, root)
-		for _, command := range tableCommands() {
+		addr := c.address(t)
+		for m, command := range commands {
+			// a machine of its own, as some change it; the paths have the same length
+			root := filepath.Join(folder, fmt.Sprintf("%d-%02d", n, m))
+			if err := os.Mkdir(root, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, tenant := range c.tenants {
+				putTenant(t, root, tenant, addr)
+			}
 			got := &table[command][n]
 			all.Go(func() {
 				few <- struct{}{}
 				defer func() { <-few }()
-				*got = outcomeOf(t, self, root, c, command)
+				*got = outcomeOf(t, self, root, addr, c, command)
 			})
 		}
 	}
 	all.Wait()
-	generated.File(t, filepath.Join("..", "..", "docs", "commands.md"), document(table))
+	text := document(commands, table)
+	for line := range strings.Lines(text) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > maxHelpWidth && !strings.HasPrefix(line, "|") {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+	generated.File(t, filepath.Join("..", "..", "docs", "commands.md"), text)
 }
 
 // document is a table of exit codes, and below it what was said, each once.
-func document(table map[string][]outcome) string {
+func document(commands []string, table map[string][]outcome) string {
 	var b, texts strings.Builder
 	b.WriteString("# Commands\n\n" +
 		"<!-- made by: make docs (TestCommandTable of internal/cli) -->\n\n" +
@@ -143,7 +186,9 @@ func document(table map[string][]outcome) string {
 		"Exit codes: 0 fine, 1 failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 " +
 		"configuration, 130\n" +
 		"interrupted. The number behind a code is that of what the command says, below; `check-config` and `doctor` " +
-		"say more.\n\n")
+		"say more.\n\n" +
+		"Not in the table are `run`, `front` and `webhooks listen`, which end when they are stopped. `migrate` has no " +
+		"tenant:\nit gets the services' DATABASE_URL from the environment.\n\n")
 	head, line := "| command |", "|---|"
 	for _, c := range circumstances() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", c.name, c.about)
@@ -152,7 +197,7 @@ func document(table map[string][]outcome) string {
 	}
 	b.WriteString("\n" + head + "\n" + line + "\n")
 	numbers := map[string]int{}
-	for _, command := range tableCommands() {
+	for _, command := range commands {
 		fmt.Fprintf(&b, "| `%s` |", command)
 		for _, o := range table[command] {
 			if o.text == "" {
