@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
 const (
@@ -32,6 +34,11 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 		if cmd.Flags().Lookup(name) != nil {
 			// none is registered yet
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	for _, name := range []string{"parent", "job"} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, p.completeJobs("")) // as above
 		}
 	}
 	for _, name := range []string{"set", "document-set"} {
@@ -56,6 +63,8 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = p.completeSchedules
 	case "async-worker documents delete":
 		cmd.ValidArgsFunction = p.completeDocuments
+	case "async-worker token remove":
+		cmd.ValidArgsFunction = p.completeTokens
 	}
 	for _, sub := range cmd.Commands() {
 		p.useCompletion(sub)
@@ -75,14 +84,30 @@ func flagValues() map[string][]string {
 	}
 	slices.Sort(classes)
 	return map[string][]string{
-		"status":     states(),
-		"state":      deliveryStates(),
-		"type":       types,
-		"class":      classes,
-		"priority":   {string(task.PriorityHigh), string(task.PriorityNormal), string(task.PriorityLow)},
-		"replayed":   {"yes", "no"},
-		"log-level":  {"debug", "info", "warn", "error"},
-		"log-format": {"auto", "journal", "text", "json", "syslog"},
+		"status":   states(),
+		"state":    deliveryStates(),
+		"type":     types,
+		"class":    classes,
+		"reason":   reasons(),
+		"priority": {string(task.PriorityHigh), string(task.PriorityNormal), string(task.PriorityLow)},
+		"replayed": {"yes", "no"},
+	}
+}
+
+// completeValues completes the flag of a setting whose values can be listed.
+func completeValues(cmd *cobra.Command, s config.Setting) {
+	if len(s.Values) > 0 {
+		// the flag exists
+		_ = cmd.RegisterFlagCompletionFunc(s.Flag(), cobra.FixedCompletions(s.Values, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// reasons say why there are dead letters: jobs that failed, then messages that became none. A claim check whose blob can't
+// be read has its error class instead.
+func reasons() []string {
+	return []string{
+		"permanent", "exhausted", "timeout", "worker_lost", string(task.Malformed), string(task.InvalidField),
+		string(task.InvalidPayload), string(task.WrongClient), "unknown_type", "conflict", string(taskerr.InternalBug),
 	}
 }
 
@@ -196,6 +221,29 @@ func (p *program) completeSets(cmd *cobra.Command, _ []string, _ string) (sets [
 		return err
 	})
 	return sets, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTokens offers the tokens of the tenant's HTTP API, to who may read them.
+func (p *program) completeTokens(
+	cmd *cobra.Command, args []string, _ string,
+) (names []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var o apiTokens
+	o.root, _ = cmd.Flags().GetString("root")
+	o.tenant, _ = cmd.Flags().GetString("tenant")
+	_ = onMachine(o.root, func(m *tenants.Machine) error { // without permission: no names
+		if err := p.chooseTenant(m, &o); err != nil {
+			return err
+		}
+		all, err := tokensOf(m, o)
+		for _, t := range all {
+			names = append(names, printable(t.Name)+"\t"+t.Scope.String())
+		}
+		return err
+	})
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completing asks a tenant's services for candidates. If they don't answer, there are none.

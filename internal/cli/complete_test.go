@@ -3,6 +3,9 @@ package cli
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +26,19 @@ func TestCompletion(t *testing.T) {
 		"jobs cancel busy ":     "",
 		"jobs retry ":           "bad",
 		"jobs list --frobnicat": "",
+
+		"jobs list --parent ":                 "good bad busy",
+		"dlq list --job ":                     "good bad busy",
+		"dlq list --reason ":                  strings.Join(reasons(), " "),
+		"dlq replay --reason ":                strings.Join(reasons(), " "),
+		"dlq purge --reason ":                 strings.Join(reasons(), " "),
+		"run --llm-provider ":                 "openai offline",
+		"check-config --queue-backend ":       "azure nats postgres pgmq",
+		"run --ocr-engine ":                   "tesseract openai docling",
+		"run --log-format ":                   "auto journal text json syslog",
+		"tenant add southhaven --pii-mode ":   "off tag redact",
+		"token remove --root /nonexistent ":   "",
+		"token remove --root /nonexistent a ": "",
 
 		"documents delete ":            "a.pdf b.pdf b.pdf",
 		"documents delete --set two b": "b.pdf",
@@ -61,6 +77,17 @@ func TestCompletion(t *testing.T) {
 			}
 		})
 	}
+	root := t.TempDir()
+	putTenant(t, root, "southhaven", "127.0.0.1:1")
+	if r := invoke(t, app.Tenant{}, nil, "", "token", "add", "web", "--scope", "read", "--root", root); r.code != 0 {
+		t.Fatal(r.errOut)
+	}
+	for _, tenant := range []string{"", "southhaven"} {
+		r := invoke(t, app.Tenant{}, nil, "", "__complete", "token", "remove", "--root", root, "--tenant", tenant, "")
+		if !strings.HasPrefix(r.out, "web\tread\n") {
+			t.Errorf("token remove of tenant %q: %s%s", tenant, r.out, r.errOut)
+		}
+	}
 	r := invoke(t, app.Tenant{Store: someRows()}, nil, "", "__complete", "jobs", "get", "")
 	if strings.Contains(r.out, "good") || strings.Contains(r.errOut, "SUPABASE_URL") {
 		t.Errorf("without settings: %s%s", r.out, r.errOut)
@@ -82,5 +109,30 @@ func TestCompletionThatCantBeWritten(t *testing.T) {
 		if code != exitFailed || !strings.Contains(said.String(), "no space left") || !strings.Contains(said.String(), nextFull) {
 			t.Errorf("%s: exit %d: %s", shell, code, said.String())
 		}
+	}
+}
+
+// Each reason that the engine gives is offered.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../engine/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := regexp.MustCompile(`(?:\.fail\(.*, |rejection\([a-z.]+, |reason := )"([a-z_]+)"`)
+	found := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range given.FindAllStringSubmatch(string(text), -1) {
+			if found[m[1]] = true; !slices.Contains(reasons(), m[1]) && !strings.HasSuffix(file, "_test.go") {
+				t.Errorf("%s: %s is not offered", file, m[1])
+			}
+		}
+	}
+	if len(found) < 6 {
+		t.Errorf("found only %v", found)
 	}
 }

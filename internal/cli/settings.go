@@ -37,6 +37,7 @@ func addSettingFlags(cmd *cobra.Command, groups config.Group) {
 		}
 		cmd.Flags().String(s.Flag(), "", fmt.Sprintf("%s (%s; default %s)", s.Help, s.Name, def))
 		_ = cmd.Flags().SetAnnotation(s.Flag(), subjectOf, []string{s.Subject()}) // the flag exists
+		completeValues(cmd, s)
 		if !all && !slices.Contains(common, s.Name) {
 			_ = cmd.Flags().MarkHidden(s.Flag())
 		}

@@ -61,6 +61,7 @@ standard input (-), or from the terminal. Secrets in an --env-file become creden
 	for _, s := range config.Settings() {
 		if s.Flag() != "" && s.Name != "CLIENT_ID" {
 			flags.String(s.Flag(), "", fmt.Sprintf("%s (%s; default %s)", s.Help, s.Name, s.DefaultText()))
+			completeValues(cmd, s)
 		}
 	}
 	secret := cobra.FixedCompletions(secretNames(), cobra.ShellCompDirectiveNoFileComp)

@@ -199,10 +199,11 @@ func prefixes(field func(*Config) *[]netip.Prefix) parser {
 	}
 }
 
+func levels() []string { return []string{"debug", "info", "warn", "error"} }
+
 func level(c *Config, s string) *fault {
-	choices := []string{"debug", "info", "warn", "error"}
-	if !slices.Contains(choices, strings.ToLower(s)) || c.LogLevel.UnmarshalText([]byte(s)) != nil {
-		return &fault{quoted(s) + " is not a level", "set it to " + alternatives(choices)}
+	if !slices.Contains(levels(), strings.ToLower(s)) || c.LogLevel.UnmarshalText([]byte(s)) != nil {
+		return &fault{quoted(s) + " is not a level", "set it to " + alternatives(levels())}
 	}
 	return nil
 }

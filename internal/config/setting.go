@@ -38,7 +38,11 @@ type Setting struct {
 	Live    bool   // a reload applies it; otherwise a change needs a restart
 	Groups  Group  // it is read when one of them is requested
 
-	parse parser
+	Values []string // all that it can be, in any case; empty: they can't be listed
+
+	choice func(c *Config) *string // the field, for one of Values
+	later  []string                // values that the documents announce for later versions
+	parse  parser                  // Settings makes that of a choice
 }
 
 // Flag returns the name of the command-line flag without its dashes; empty for a secret, which would be readable in
@@ -125,6 +129,11 @@ func Settings() []Setting {
 	var all []Setting
 	for _, part := range [][]Setting{services(), models(), documents(), gateways(), worker(), outside()} {
 		all = append(all, part...)
+	}
+	for i, s := range all {
+		if s.choice != nil {
+			all[i].parse = oneOf(s.choice, s.Values, s.later)
+		}
 	}
 	return all
 }

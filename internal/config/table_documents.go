@@ -20,16 +20,16 @@ func documents() []Setting {
 		},
 		{
 			Name: "EXTRACTOR", Shown: "docling when DOCLING_URL is set, else native", Groups: Extract, Live: true,
-			Help: "what reads documents: native, docling, or auto: docling, and native while it is down",
-			parse: oneOf(func(c *Config) *string { return &c.Extractor },
-				[]string{ExtractorNative, ExtractorDocling, ExtractorAuto}, nil),
+			Help:   "what reads documents: native, docling, or auto: docling, and native while it is down",
+			choice: func(c *Config) *string { return &c.Extractor },
+			Values: []string{ExtractorNative, ExtractorDocling, ExtractorAuto},
 		},
 		{
 			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract, Live: true,
 			Help: "what reads pictures of text: tesseract, openai (a vision model behind an OpenAI-compatible " +
 				"endpoint), or docling (DOCLING_URL)",
-			parse: oneOf(func(c *Config) *string { return &c.OCREngine },
-				[]string{OCRTesseract, OCROpenAI, OCRDocling}, nil),
+			choice: func(c *Config) *string { return &c.OCREngine },
+			Values: []string{OCRTesseract, OCROpenAI, OCRDocling},
 		},
 		{
 			Name: "OCR_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Extract, Live: true,
@@ -73,7 +73,8 @@ func documents() []Setting {
 			Name: "PII_MODE", Default: PIIOff, Groups: Worker, Live: true,
 			Help: "how personal data are treated before text goes to the model and into the index: off, tag (count " +
 				"them) or redact (replace them by their kind, e.g. [EMAIL])",
-			parse: oneOf(func(c *Config) *string { return &c.PII.Mode }, []string{PIIOff, PIITag, PIIRedact}, nil),
+			choice: func(c *Config) *string { return &c.PII.Mode },
+			Values: []string{PIIOff, PIITag, PIIRedact},
 		},
 		{
 			Name: "PII_KINDS", Shown: "all that identify a person", Groups: Worker, Live: true,
@@ -99,7 +100,8 @@ func documents() []Setting {
 			Name: "PDF_ENGINE", Default: PDFNative, Groups: Worker, Live: true,
 			Help: "what draws decks as PDF: native, or soffice (LibreOffice, which knows all scripts, fonts and effects, and " +
 				"takes some seconds more)",
-			parse: oneOf(func(c *Config) *string { return &c.PDFEngine }, []string{PDFNative, PDFSoffice}, nil),
+			choice: func(c *Config) *string { return &c.PDFEngine },
+			Values: []string{PDFNative, PDFSoffice},
 		},
 		{
 			Name: "EXPORT_URL_HOURS", Default: "24", Unit: "h", Groups: Worker, Live: true,

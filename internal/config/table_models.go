@@ -4,9 +4,9 @@ func models() []Setting {
 	return []Setting{
 		{
 			Name: "LLM_PROVIDER", Default: ProviderOpenAI, Groups: Models, Live: true,
-			Help: "openai, or offline: no network, lexical hashing embeddings, extractive summaries",
-			parse: oneOf(func(c *Config) *string { return &c.LLMProvider },
-				[]string{ProviderOpenAI, ProviderOffline}, nil),
+			Help:   "openai, or offline: no network, lexical hashing embeddings, extractive summaries",
+			choice: func(c *Config) *string { return &c.LLMProvider },
+			Values: []string{ProviderOpenAI, ProviderOffline},
 		},
 		{
 			Name: "OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
@@ -52,7 +52,8 @@ func models() []Setting {
 			Help: "off, or model: at ingest a model writes a sentence for each new chunk that says where in its document it " +
 				"belongs; search uses it and never shows it (docs/documents.md). That takes about 1.5 tokens for each token of " +
 				"a new document, and nothing for what was ingested before",
-			parse: oneOf(func(c *Config) *string { return &c.Contexts.Mode }, []string{ContextOff, ContextModel}, nil),
+			choice: func(c *Config) *string { return &c.Contexts.Mode },
+			Values: []string{ContextOff, ContextModel},
 		},
 		{
 			Name: "CONTEXT_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Models | Extract, Live: true,

@@ -95,15 +95,15 @@ func outside() []Setting {
 		},
 		{
 			Name: "LOG_LEVEL", Default: "info", Groups: Log, Live: true,
-			Help:  "the least severe level that is logged: debug, info, warn or error",
-			parse: level,
+			Help:   "the least severe level that is logged: debug, info, warn or error",
+			Values: levels(), parse: level,
 		},
 		{
 			Name: "LOG_FORMAT", Default: LogAuto, Groups: Log,
 			Help: "auto (the journal under systemd, text on a terminal, JSON elsewhere), journal, text, json or " +
 				"syslog",
-			parse: oneOf(func(c *Config) *string { return &c.LogFormat },
-				[]string{LogAuto, LogJournal, LogText, LogJSON, LogSyslog}, nil),
+			choice: func(c *Config) *string { return &c.LogFormat },
+			Values: []string{LogAuto, LogJournal, LogText, LogJSON, LogSyslog},
 		},
 	}
 }

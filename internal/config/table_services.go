@@ -22,15 +22,16 @@ func services() []Setting {
 		},
 		{
 			Name: "QUEUE_BACKEND", Default: QueueAzure, Groups: Queue,
-			Help: "the kind of queue: azure, nats, postgres (in the database with the jobs) or pgmq (Supabase Queues in it)",
-			parse: oneOf(func(c *Config) *string { return &c.QueueBackend },
-				[]string{QueueAzure, QueueNATS, QueuePostgres, QueuePGMQ}, nil),
+			Help:   "the kind of queue: azure, nats, postgres (in the database with the jobs) or pgmq (Supabase Queues in it)",
+			choice: func(c *Config) *string { return &c.QueueBackend },
+			Values: []string{QueueAzure, QueueNATS, QueuePostgres, QueuePGMQ},
 		},
 		{
 			Name: "BLOB_BACKEND", Default: BlobAzure, Groups: Blob,
-			Help: "where the documents are: azure (the container) or dir (a folder, BLOB_DIR)",
-			parse: oneOf(func(c *Config) *string { return &c.BlobBackend }, []string{BlobAzure, BlobDir},
-				[]string{"nats"}),
+			Help:   "where the documents are: azure (the container) or dir (a folder, BLOB_DIR)",
+			choice: func(c *Config) *string { return &c.BlobBackend },
+			Values: []string{BlobAzure, BlobDir},
+			later:  []string{"nats"},
 		},
 		{
 			Name: "BLOB_DIR", Groups: Blob,
