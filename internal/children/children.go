@@ -74,7 +74,7 @@ func (s Submitter) Submit(ctx context.Context, h store.Holder, tasks []task.Task
 		}
 		var unsent []store.Child
 		for _, one := range some {
-			if at, waits := since[one.JobID]; waits {
+			if at, waits := since[one.JobID]; waits || since == nil { // nil: the functions are older than this program
 				unsent = append(unsent, store.Child{ID: one.JobID, Queue: one.Queue, Message: one.Message, Since: at})
 			}
 		}

@@ -29,6 +29,7 @@ type book struct {
 	sent     []string
 	marked   string // the message that was marked last
 	err      error
+	older    bool // its functions are older than the program
 }
 
 func (b *book) SubmitChildren(_ context.Context, h store.Holder, all []store.Submission) (map[string]time.Time, error) {
@@ -43,6 +44,9 @@ func (b *book) SubmitChildren(_ context.Context, h store.Holder, all []store.Sub
 		if _, there := b.recorded[s.JobID]; !there {
 			b.recorded[s.JobID], since[s.JobID] = s, time.UnixMilli(recordedAt)
 		}
+	}
+	if b.older {
+		return nil, b.err
 	}
 	return since, b.err
 }
@@ -163,6 +167,19 @@ func TestSubmitRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := depth(t, queues[task.PriorityLow]); n != 1 || fmt.Sprint(b.sent) != "[parent.1]" {
+		t.Errorf("%d messages, marked %q", n, b.sent)
+	}
+}
+
+// Functions that don't say which messages were sent yet: all are sent.
+func TestSubmitToOlderFunctions(t *testing.T) {
+	t.Parallel()
+	s, b, queues := newSubmitter(t)
+	b.older = true
+	if err := s.Submit(t.Context(), store.Holder{JobID: "parent"}, tasks(2, `{"filename":"a"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if n := depth(t, queues[task.PriorityLow]); n != 2 || len(b.sent) != 2 {
 		t.Errorf("%d messages, marked %q", n, b.sent)
 	}
 }

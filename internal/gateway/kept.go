@@ -25,5 +25,5 @@ func KeptBlobs(key string, claim int64) []string {
 // aw_gateway_claim); in the rare row with more claims it is a later one.
 func FirstClaim(claim int64) int64 {
 	const numbers = 1000
-	return claim - claim%numbers + 1
+	return claim - (claim-1)%numbers
 }

@@ -19,7 +19,7 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	// words that follow the program's name in sentences
-	words := []string{"takes", "does", "project:", "queues"}
+	words := []string{"takes", "does", "project:", "queues", "and"}
 	count := map[string]int{}
 	for _, l := range lines {
 		if l.Prose && !l.Short && slices.Contains(words, l.Words[0]) {

@@ -190,7 +190,6 @@ func (r *Row) failedBy(j store.Rejection) bool {
 func (r *Row) isOwnMessage(j store.Rejection) bool {
 	return r.State == job.Pending && r.Submitted != nil && r.Fence == 0 && r.Type == j.Type &&
 		reflect.DeepEqual(r.Payload, j.Payload) && !r.later(time.Now()) &&
-		(!r.unsent() || r.Submitted.Message == j.Original) &&
 		(r.Series > 1 || r.WebhookURL == j.WebhookURL && r.RequestedBy == j.RequestedBy)
 }
 

@@ -117,15 +117,11 @@ func testRejectSubmitted(t *testing.T, b *bench) {
 				t.Fatal(err)
 			}
 		}
-		others := map[string]func(*store.Rejection){
+		for what, edit := range map[string]func(*store.Rejection){
 			"payload":      func(o *store.Rejection) { o.Payload = json.RawMessage(`{"other":1}`) },
 			"webhook":      func(o *store.Rejection) { o.WebhookURL = "" },
 			"requested_by": func(o *store.Rejection) { o.RequestedBy = "mallory" },
-		}
-		if !sent {
-			others["text"] = func(o *store.Rejection) { o.Original = `{"task_id":"…","priority":"urgent"}` }
-		}
-		for what, edit := range others {
+		} {
 			b.rejectAs(rejection(func(o *store.Rejection) { o.JobID, o.RequestedBy = r.JobID, r.RequestedBy }, edit), store.Rejected)
 			if j := b.job(r.JobID); j.Status != "pending" {
 				t.Errorf("sent %t: after a message with another %s was refused: %+v", sent, what, j)

@@ -199,7 +199,7 @@ func testRequeueAfter(t *testing.T, b *bench) {
 	if err != nil || j.Attempts != 0 || j.MaxAttempts != 3 || !strings.Contains(string(j.Payload), "b.pdf") {
 		t.Fatalf("retry of a refused job: %+v, %v", j, err)
 	}
-	b.reject(rejection(func(n *store.Rejection) { n.JobID, n.Payload, n.Original = refused.JobID, r.Payload, r.Message }))
+	b.reject(rejection(func(n *store.Rejection) { n.JobID, n.Payload = refused.JobID, r.Payload }))
 	if j := b.job(refused.JobID); j.Status != "failed" {
 		t.Errorf("refused again: %+v", j)
 	}

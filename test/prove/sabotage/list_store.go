@@ -10,6 +10,16 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("submit", "sweep", "retry by hand"),
 		},
 		{
+			Name: "another-message-ends-the-job", Breaks: []string{"I1"}, Dir: functions, Func: "aw_is_own_message",
+			Old: "and coalesce(j.run_at <= clock_timestamp(), true)", New: "",
+			Suites: onPostgres, Tests: cases("reject before its time"),
+		},
+		{
+			Name: "message-of-another-requester-ends-the-job", Breaks: []string{"I1"}, Dir: functions, Func: "aw_is_own_message",
+			Old: "or (j.webhook_url, j.requested_by)", New: "or true or (j.webhook_url, j.requested_by)",
+			Suites: onPostgres, Tests: cases("reject a submitted job"),
+		},
+		{
 			Name: "stalled-is-never-swept", Breaks: []string{"I1"}, Dir: functions, Func: "aw_sweep",
 			Old: "j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)", New: "false",
 			Suites: onPostgres, Tests: cases("sweep", "sweep of unstarted jobs"),

@@ -142,18 +142,17 @@ begin
 end $$;
 
 -- aw_is_own_message reports whether a rejected message is the one that the job was recorded with, before it was sent. No
--- message comes before its time; one that the row still has is known by its text, one that was sent by what it says: but
--- of a job that was queued again (series) the row may say another thing, and aw_enqueue (no fingerprint) records what
--- the worker may be unable to read, such as an address.
+-- message comes before its time, and its own one says what the row says. Of a job that was queued again (series) the row may
+-- say another thing, and aw_enqueue (no fingerprint) records what the worker may be unable to read, such as an address.
+-- Texts can't be compared: copies have an identity in theirs, see message.Identified.
 create or replace function {{ .schema }}.aw_is_own_message(j {{ .schema }}.jobs, p jsonb) returns boolean
 language sql
 return j.status = 'pending' and j.queue is not null and j.series_started_at is null
   and j.type is not distinct from p ->> 'type' and j.payload is not distinct from p -> 'payload'
   and coalesce(j.run_at <= clock_timestamp(), true)
-  and (j.fingerprint = ''
-    or (j.message is null or j.sent_at is not null or j.message = p ->> 'original_message')
-      and (j.series > 1 or (j.webhook_url, j.requested_by)
-        is not distinct from (nullif(p ->> 'webhook_url', ''), nullif(p ->> 'requested_by', ''))));
+  and (j.fingerprint = '' or j.series > 1
+    or (j.webhook_url, j.requested_by)
+      is not distinct from (nullif(p ->> 'webhook_url', ''), nullif(p ->> 'requested_by', '')));
 
 -- aw_record_rejected_job records the job of a rejected message as failed: in a new row, or in the row that was
 -- recorded before this very message was sent. Any other row of that id stays as it is. It returns the series that it
