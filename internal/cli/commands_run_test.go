@@ -94,8 +94,7 @@ func checkSaid(t *testing.T, c circumstance, command string, code int, text stri
 			t.Errorf("%s, %s: a line of %d columns: %s", c.name, command, n, line)
 		}
 	}
-	if code != 0 && !strings.Contains(text, "what to do:") && !strings.Contains(text, "remedy:") &&
-		!strings.Contains(text, "remedy:") {
+	if code != 0 && !strings.Contains(text, "what to do:") && !strings.Contains(text, "remedy:") {
 		t.Errorf("%s, %s: ends with %d and does not say what to do:\n%s", c.name, command, code, text)
 	}
 }

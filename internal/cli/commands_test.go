@@ -155,6 +155,10 @@ func TestCommandTable(t *testing.T) {
 			}
 			for _, tenant := range c.tenants {
 				putTenant(t, root, tenant, addr)
+				// as the package makes it, see packaging/debian/tmpfiles.conf
+				if err := os.Chmod(filepath.Join(root, tenantsDir), 0o750); err != nil {
+					t.Fatal(err)
+				}
 			}
 			got := &table[command][n]
 			all.Go(func() {

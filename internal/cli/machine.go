@@ -57,12 +57,18 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	if flag.Changed {
 		return p.useNamedTenant(cmd, root, name)
 	}
+	if f := cmd.Flags().Lookup("client-id"); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+		return nil // loading refuses it: it may stand for a variable that is not set, and no tenant is meant
+	}
 	client, named := p.client(cmd)
 	if p.namesServices() || !p.needsTenant(cmd, groups) || named && (namesService(cmd) || needsOnlyClient(cmd)) {
 		return nil
 	}
 	names, err := tenantNames(root)
+	optional := cmd.Name() == "listen" // without a secret it checks no signature
 	switch {
+	case optional && errors.Is(err, fs.ErrPermission), optional && named && !slices.Contains(names, client):
+		return nil
 	case err != nil:
 		return err
 	case named && slices.Contains(names, client):
@@ -144,14 +150,20 @@ func (p *program) hasServices() bool { return p.getenv("CLIENT_ID") != "" || p.n
 
 // tenantNames are the tenants of the machine with this root folder.
 func tenantNames(root string) (names []string, err error) {
+	var denied error // onMachine would say less of what to do
 	err = onMachine(root, func(m *tenants.Machine) (err error) {
-		names, err = m.Names()
+		if names, err = m.Names(); errors.Is(err, fs.ErrPermission) {
+			denied, err = err, nil
+		}
 		return err
 	})
-	if errors.Is(err, fs.ErrPermission) {
+	if denied == nil && errors.Is(err, fs.ErrPermission) {
+		denied = err
+	}
+	if denied != nil {
 		return nil, &failure{
 			"look at the tenants of this machine", nextOperator + ", or set the settings in the environment",
-			&deniedError{err},
+			&deniedError{denied},
 		}
 	}
 	return names, err

@@ -49,6 +49,14 @@ func TestClientOfTheMachine(t *testing.T) {
 			"jobs list", exitConfig,
 			"choose one with --tenant: east-bay, southhaven", "",
 		},
+		"an empty name means no tenant": {
+			[]string{"southhaven"}, nil, "jobs list --client-id=", exitConfig, "--client-id was given without a value", "",
+		},
+		"an empty name signs for no tenant": {
+			[]string{"southhaven"},
+			[]string{"CLIENT_ID=southhaven", config.SigningName + "=" + strings.Repeat("s", 64)},
+			"token sign --role reader --client-id=", exitConfig, "--client-id was given without a value", "",
+		},
 		"on a machine without tenants": {nil, nil, "jobs list --client-id southhaven", exitConfig, "no database is set", ""},
 		"the shell has services": {
 			[]string{"southhaven"},
@@ -156,7 +164,7 @@ func runOn(ctx context.Context, line, root string) (*program, result) {
 	return p, result{code, out.String(), errOut.String()}
 }
 
-// TestListenOnTheMachine: webhooks listen verifies with the tenant's secret, unless the shell has one.
+// TestListenOnTheMachine: webhooks listen verifies with the tenant's secret, unless the shell has one, or another client.
 func TestListenOnTheMachine(t *testing.T) {
 	t.Parallel()
 	root := machineWith(t, "southhaven")
@@ -167,5 +175,14 @@ func TestListenOnTheMachine(t *testing.T) {
 	}
 	if cfg, err := p.load(cmd, config.Webhooks); err != nil || p.tenant != "" || cfg.Webhook.Secret.Reveal() != testSigning {
 		t.Errorf("%q, %v", p.tenant, err)
+	}
+	// The machine's tenants are not those of a developer with another client.
+	p = &program{env: []string{"CLIENT_ID=dev"}}
+	cmd = p.newWebhooksListenCommand()
+	if err := cmd.ParseFlags([]string{"--root", root}); err != nil {
+		t.Fatal(err)
+	}
+	if cfg, err := p.load(cmd, config.Webhooks); err != nil || p.tenant != "" || cfg.Webhook.Secret.Reveal() != "" {
+		t.Errorf("of another client: %q, %v", p.tenant, err)
 	}
 }

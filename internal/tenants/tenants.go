@@ -89,8 +89,12 @@ func (m *Machine) Names() ([]string, error) {
 	entries, err := fs.ReadDir(m.root.FS(), settingsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("list the tenants: %w", err)
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // its path is below the root
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the tenants in %s: %w", m.shown(settingsFolder), err)
 	}
 	var out []string
 	for _, e := range entries {

@@ -24,11 +24,12 @@ const (
 
 // key tells errors apart. Marks that no call fills are …
 func (e raised) key() string {
-	k := e.of
+	var k strings.Builder
+	k.WriteString(e.of)
 	for _, name := range slices.Sorted(maps.Keys(e.fields)) {
-		k += "\x00" + name + "\x00" + bare(e.fields[name])
+		k.WriteString("\x00" + name + "\x00" + bare(e.fields[name]))
 	}
-	return k
+	return k.String()
 }
 
 // open reports whether a text still depends on a parameter, and on whose.

@@ -64,7 +64,19 @@ func (r Parser) Parse(l Line) (Parsed, error) {
 	return p, cmd.ValidateFlagGroups()
 }
 
-// prose reads the beginning of a sentence's rest: a command, its flags, and arguments that are no words.
+// isCommand reports whether words are meant as a command although there is none of that name: the name of the program is
+// also that of its user and of a group, and begins sentences.
+func (r Parser) isCommand(l Line) bool {
+	if l.Sudo || len(l.Words) < 2 {
+		return l.Sudo
+	}
+	return strings.HasPrefix(l.Words[1], "--") || slices.ContainsFunc(r.root.Commands(), func(group *cobra.Command) bool {
+		return slices.ContainsFunc(group.Commands(), func(c *cobra.Command) bool { return c.Name() == l.Words[1] })
+	})
+}
+
+// prose reads the beginning of a sentence's rest: a command, its flags, and arguments that are no words. Of a sentence
+// without a command it returns no words.
 func (r Parser) prose(l Line) (Parsed, error) {
 	p := Parsed{Command: r.root}
 	ended := false
@@ -104,7 +116,7 @@ func (r Parser) prose(l Line) (Parsed, error) {
 			}
 		case p.Command.HasSubCommands() && p.Command.HasParent() && word == strings.ToLower(word) && word != "…":
 			return p, fmt.Errorf("%s has no command %q", p.Command.CommandPath(), word)
-		case !p.Command.HasParent() && len(p.Flags) == 0:
+		case !p.Command.HasParent() && len(p.Flags) == 0 && r.isCommand(l):
 			return p, fmt.Errorf("there is no command %q", word)
 		case word != strings.ToUpper(word): // the sentence goes on
 			return p, nil
