@@ -122,7 +122,7 @@ func understand(given llm.Answer) (said reading, problem string) {
 	case llm.Refused:
 		return reading{Verdict: unsure, Problem: "the model refused the document"}, ""
 	case llm.CutOff:
-		return said, "it was cut off; be shorter"
+		return said, "it was cut off, so be shorter"
 	}
 	first, last := strings.IndexByte(given.Text, '{'), strings.LastIndexByte(given.Text, '}')
 	if first < 0 || last < first || json.Unmarshal([]byte(given.Text[first:last+1]), &said) != nil {

@@ -271,5 +271,5 @@ func (in *incoming) problem(a *API) *Problem {
 	case errors.Is(in.err, os.ErrDeadlineExceeded):
 		return problem(http.StatusRequestTimeout, "REQUEST_TIMEOUT", "the file did not come within "+putLimit.String())
 	}
-	return invalid("body", "ended early; nothing was written")
+	return invalid("body", "ended early, and nothing was written")
 }

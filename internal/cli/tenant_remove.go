@@ -152,7 +152,8 @@ func confirmRemoval(in io.Reader, out io.Writer, name, what string) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if strings.TrimSpace(line) != name {
-		return badUsage("--keep-files only disables it", "nothing was done: the answer was not %q", name)
+		return badUsage("repeat the command and type the tenant's name, or give --keep-files to disable it only",
+			"nothing was done: the answer was not %q", name)
 	}
 	return nil
 }

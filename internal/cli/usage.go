@@ -78,7 +78,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	next := cmd.CommandPath() + " --help lists the flags"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if near := nearFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 {
-			next = "did you mean --" + strings.Join(near, " or --") + "? " + next
+			return &usageError{err, "did you mean --" + strings.Join(near, " or --") + "? " + next}
 		}
 	}
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)

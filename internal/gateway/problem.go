@@ -81,7 +81,7 @@ func refused(status int) error {
 	case http.StatusNotAcceptable:
 		what = "the gateway can't answer in the requested format with this mapping"
 	case http.StatusRequestEntityTooLarge:
-		class, what = taskerr.QuotaExceeded, "the file is larger than the gateway, or a proxy before it, takes; split it"
+		class, what = taskerr.QuotaExceeded, "the file is larger than the gateway, or a proxy before it, takes: it has to be split"
 	case http.StatusUnsupportedMediaType:
 		class, what = taskerr.UnsupportedFormat, "the gateway does not take this format of file"
 	case http.StatusTooManyRequests, http.StatusRequestTimeout:

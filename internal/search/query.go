@@ -30,7 +30,7 @@ type InvalidError struct {
 	Problem, Remedy string // without a value of the query's
 }
 
-func (e *InvalidError) Error() string { return e.Field + " " + e.Problem + ": " + e.Remedy }
+func (e *InvalidError) Error() string { return e.Field + " " + e.Problem + "; " + e.Remedy }
 
 // Check returns an *InvalidError if nothing can be found.
 func (q Query) Check() error {

@@ -79,8 +79,8 @@ func TestInvalid(t *testing.T) {
 		from *time.Time
 		want string
 	}{
-		{deaf{t}, &late, "from is later than to: swap them, or leave one out"},
-		{strict{}, &early, "query has more than 64 exclusions, phrases and ORs: leave some out, or ask several questions"},
+		{deaf{t}, &late, "from is later than to; swap them, or leave one out"},
+		{strict{}, &early, "query has more than 64 exclusions, phrases and ORs; leave some out, or ask several questions"},
 	} {
 		q := search.Query{Text: "crane", Limit: 3, Within: search.Narrowed(nil, c.from, &early, "")}
 		_, err = search.Finder{Embedder: embedder}.Find(t.Context(), c.in, q)

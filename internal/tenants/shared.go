@@ -41,13 +41,11 @@ func (m *Machine) shared(p plan) (warnings []config.Problem, err error) {
 		if i < 0 || !value.IsSet() {
 			continue
 		}
-		remedy := s.remedy
+		shared := config.Problem{Name: s.name, Problem: "the tenant " + names[i] + " has the same", Remedy: s.remedy}
 		if origin == m.shown(sharedFile) {
-			remedy = "take it out of " + origin + ": " + remedy
+			shared.Remedy = "take it out of " + origin + ": " + s.remedy
 		}
-		warnings = append(warnings, config.Problem{
-			Name: s.name, Problem: "the tenant " + names[i] + " has the same", Remedy: remedy,
-		})
+		warnings = append(warnings, shared)
 	}
 	return warnings, nil
 }

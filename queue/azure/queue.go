@@ -81,7 +81,7 @@ func (q *azureQueue) Receive(ctx context.Context, n int, visibility time.Duratio
 	if isUnreadable(err) {
 		q.singly.Store(cautious)
 		return nil, taskerr.Errorf(taskerr.TransientStorage,
-			"receive from queue %q: the answer can't be read, its messages come back in %s; asking for one at a "+
+			"receive from queue %q: the answer can't be read, its messages come back in %s, asking for one at a "+
 				"time for a while", q.name, visibility)
 	}
 	if err != nil {

@@ -29,7 +29,6 @@ type unit struct {
 	functions map[string]*callable
 	structs   map[string][]string  // the names of the fields of a type
 	errors    map[string]*callable // the method Error of a type
-	cells     map[string][]value   // what the rows of tables have in a field
 }
 
 // callable is a function, a method, a named function literal, or what a file declares outside of functions.
@@ -84,7 +83,7 @@ func program(t *testing.T) *code {
 func (c *code) unit(folder string) *unit {
 	if c.packages[folder] == nil {
 		c.packages[folder] = &unit{
-			folder: folder, constants: map[string]value{}, variables: map[string]value{}, cells: map[string][]value{},
+			folder: folder, constants: map[string]value{}, variables: map[string]value{},
 			functions: map[string]*callable{}, structs: map[string][]string{}, errors: map[string]*callable{},
 		}
 	}

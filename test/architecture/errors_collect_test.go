@@ -30,7 +30,7 @@ type collector struct {
 // collect finds the sentences of the program.
 func collect(t *testing.T) *collector {
 	t.Helper()
-	r := &raiser{reader: reader{code: program(t), used: map[*ast.CallExpr]bool{}, texts: map[ast.Expr][]string{}}}
+	r := &raiser{t: t, reader: reader{code: program(t), used: map[*ast.CallExpr]bool{}, texts: map[ast.Expr][]string{}}}
 	c := &collector{byClass: r.hints(), knownNext: r.verdicts()}
 	raises := r.all()
 	for _, e := range slices.Concat(raises, r.ofTypes()) {
@@ -42,6 +42,7 @@ func collect(t *testing.T) *collector {
 	c.sql(t)
 	c.flags(t)
 	c.dropParts(r.parts())
+	c.settings, c.usage = dropOpen(c.settings), dropOpen(c.usage)
 	return c
 }
 
@@ -83,7 +84,7 @@ func (c *collector) add(e raised) {
 	if into != &c.settings && into != &c.usage && strings.Trim(s.remedy, "… ") == "" {
 		s.remedy = "" // the class, the cause or the action has it
 	}
-	if !c.empty(s, into) {
+	if !c.empty(s, into) && !s.again() {
 		*into = append(*into, s)
 	}
 }
@@ -91,6 +92,8 @@ func (c *collector) add(e raised) {
 var (
 	// action is what failed, without why: "open the blob: …".
 	action = regexp.MustCompile(`^[^:;]*(: …)+$`)
+	// cause follows what to do: "is it running?: dial: …".
+	cause = regexp.MustCompile(`(: [^:?]*)?: …$| \([^()]*…\)$`)
 	// onService is an action on a queue, a container or a folder, which precedes the errors of all classes.
 	onService = regexp.MustCompile(`^(create|delete|extend|get|list|look|open|peek|read|receive|release|remove|send|write)[ :]`)
 )
@@ -108,13 +111,32 @@ func (c *collector) empty(s sentence, into *[]sentence) bool {
 
 // split parts what to do from a text that says it.
 func (s sentence) split() sentence {
-	text, remedy, ok := strings.Cut(s.text, "; ")
-	whole := strings.Count(text, "(") == strings.Count(text, ")")
-	if ok && whole && strings.Trim(s.remedy, "… ") == "" && worded.MatchString(text) {
-		s.text, s.remedy = text, remedy
+	if strings.Trim(s.remedy, "… ") != "" {
+		return s
+	}
+	for i := range s.text {
+		text, remedy := s.text[:i], s.text[i:]
+		whole := strings.Count(text, "(") == strings.Count(text, ")")
+		if strings.HasPrefix(remedy, "; ") && whole && worded.MatchString(text) {
+			s.text, s.remedy = text, cause.ReplaceAllString(remedy[len("; "):], "")
+			break
+		}
 	}
 	return s
 }
+
+// again reports whether a sentence begins with the same action twice: a variable that has its own former text in it.
+func (s sentence) again() bool {
+	for i := range s.text {
+		if strings.HasPrefix(s.text[i:], ": "+s.text[:i]+": ") {
+			return i > 0 && s.text[:i] != "…"
+		}
+	}
+	return false
+}
+
+// lacks reports whether nothing says what to do.
+func (s sentence) lacks() bool { return strings.Trim(s.remedy, "… :") == "" }
 
 // declared adds what to do about the errors that a package declares.
 func (c *collector) declared(r *raiser, u *unit) {
@@ -138,6 +160,14 @@ func (c *collector) dropParts(parts map[string]bool) {
 		})
 	}
 	c.commands, c.causes = slices.DeleteFunc(c.commands, part), slices.DeleteFunc(c.causes, part)
+}
+
+// dropOpen removes sentences whose end and remedy come from elsewhere: other rows have them.
+func dropOpen(all []sentence) []sentence {
+	return slices.DeleteFunc(all, func(s sentence) bool {
+		return s.lacks() && s.remedy != "" && (strings.HasSuffix(s.text, "…") || strings.HasSuffix(s.text, "(from …)") ||
+			slices.ContainsFunc(all, func(other sentence) bool { return other.text == s.text && !other.lacks() }))
+	})
 }
 
 // parts are the texts of errors that others have in them.

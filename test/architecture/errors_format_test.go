@@ -53,6 +53,40 @@ func first(texts []string) []string {
 	return texts
 }
 
+// part is what a text has in one place. Where a name stands again, the same of its texts does.
+type part struct {
+	name  string
+	texts []string
+}
+
+func fixed(text string) part { return part{texts: []string{text}} }
+
+// compose are the texts that parts make.
+func compose(parts []part) (all []string) {
+	for i, p := range parts {
+		same := func(other part) bool { return p.name != "" && other.name == p.name }
+		texts := plain(p.texts)
+		if len(texts) == 1 || !slices.ContainsFunc(parts[i+1:], same) {
+			continue
+		}
+		for _, text := range texts {
+			chosen := slices.Clone(parts)
+			for j := range chosen {
+				if same(chosen[j]) {
+					chosen[j].texts = []string{text}
+				}
+			}
+			all = append(all, compose(chosen)...)
+		}
+		return all
+	}
+	all = []string{""}
+	for _, p := range parts {
+		all = join(all, p.texts)
+	}
+	return all
+}
+
 // reason reports whether a text that a call gives may say what went wrong.
 func reason(text string) bool {
 	return tells(text) || worded.MatchString(text) && strings.Count(text, " ") > 2
@@ -61,12 +95,13 @@ func reason(text string) bool {
 // format is the text of a call whose arguments from one on are a format and its values.
 func (r *reader) format(n *ast.CallExpr, first int, f *callable) (all []string) {
 	for _, format := range r.text(n.Args[first], f) {
-		one, from, next := []string{""}, 0, first+1
+		var parts []part
+		from, next := 0, first+1
 		for _, at := range verb.FindAllStringSubmatchIndex(format, -1) {
-			one = join(one, []string{formatMark(format[from:at[0]])})
+			parts = append(parts, fixed(formatMark(format[from:at[0]])))
 			from = at[1]
 			if format[at[6]:at[7]] == "%" {
-				one = join(one, []string{"%"})
+				parts = append(parts, fixed("%"))
 				continue
 			}
 			if at[4] >= 0 { // %[2]s
@@ -77,10 +112,10 @@ func (r *reader) format(n *ast.CallExpr, first int, f *callable) (all []string) 
 			if next < len(n.Args) && !n.Ellipsis.IsValid() {
 				arg = r.text(n.Args[next], f)
 			}
-			one = join(one, arg)
+			parts = append(parts, part{strconv.Itoa(next), arg})
 			next++
 		}
-		all = append(all, join(one, []string{formatMark(format[from:])})...)
+		all = append(all, compose(append(parts, fixed(formatMark(format[from:]))))...)
 	}
 	if len(all) > most {
 		return variable()
@@ -105,18 +140,17 @@ func (r *reader) fill(text string, n *ast.CallExpr, g, f *callable) []string {
 	if m := marked.FindStringSubmatch(text); m != nil && m[0] == text && m[1] == strconv.Itoa(g.number) && m[3] == "" {
 		return r.argument(m[2], false, n, g, f)
 	}
-	all := []string{""}
+	var parts []part
 	from := 0
 	for _, at := range marked.FindAllStringSubmatchIndex(text, -1) {
-		all = join(all, []string{text[from:at[0]]})
-		from = at[1]
-		part := []string{text[at[0]:at[1]]}
+		filled := part{text[at[0]:at[1]], []string{text[at[0]:at[1]]}}
 		if text[at[2]:at[3]] == strconv.Itoa(g.number) {
-			part = r.argument(text[at[4]:at[5]], text[at[6]:at[7]] != "", n, g, f)
+			filled.texts = r.argument(text[at[4]:at[5]], text[at[6]:at[7]] != "", n, g, f)
 		}
-		all = join(all, part)
+		parts = append(parts, fixed(text[from:at[0]]), filled)
+		from = at[1]
 	}
-	return join(all, []string{text[from:]})
+	return compose(append(parts, fixed(text[from:])))
 }
 
 // argument are the texts that a call gives to a parameter, which may be a format.

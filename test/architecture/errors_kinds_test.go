@@ -59,9 +59,23 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		"queue/nats.Denied": "receive from queue a: NATS denies the credentials a subject",
 		"tenants":           "the closing quote is missing",
 		"wellformed.broken": "its elements are nested more than 500 levels deep (at byte 7)",
+		"search.InvalidError": "query has more than 64 exclusions, phrases and ORs; leave some out, or ask several " +
+			"questions",
+		"a cause behind it": "the worker can't write its temporary file; is its disk full?: write a: no space left",
+		"a value twice": "lock /srv/etc/async-worker: another process has held it for 5s; find it with lslocks or fuser -v " +
+			"/srv/etc/async-worker, and repeat the command when it has ended",
 	} {
 		if !list.Has(sentence) {
 			t.Errorf("%s: docs/errors.md lacks %q", how, sentence)
+		}
+	}
+	for _, wrong := range [][2]string{
+		{"the query …", "check the disk"}, {"lock …/.", "fuser -v …/etc/async-worker"}, {"lock …/etc/async-worker", "fuser -v …/."},
+		{"another migration has not ended after …: it ended", "to end it"},
+		{"another migration has not ended after …: the session", "run migrate again"},
+	} {
+		if list.Pairs(wrong[0], wrong[1]) {
+			t.Errorf("docs/errors.md has %q with %q", wrong[0], wrong[1])
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // raised is an error that the code makes: the texts of its fields, by their names.
@@ -66,6 +67,7 @@ func with(all []raised, name string, texts []string) (out []raised) {
 
 // raiser finds the errors of a program. A function that makes one of its parameters' texts raises it where it is called.
 type raiser struct {
+	t testing.TB
 	reader
 	found  map[string]raised // by key and folder
 	filled map[string]bool   // by number and key: a call gave a part of the text
@@ -152,8 +154,10 @@ func (r *raiser) record(raises []raised, f *callable) {
 			continue
 		}
 		owner := r.functions[number]
-		if !slices.ContainsFunc(owner.raises, func(known raised) bool { return known.key() == e.key() }) &&
-			len(owner.raises) < 100 {
+		if !slices.ContainsFunc(owner.raises, func(known raised) bool { return known.key() == e.key() }) {
+			if len(owner.raises) == 100 {
+				r.t.Fatalf("%s: a function raises more than 100 errors for its callers: %q", owner.path, e.fields)
+			}
 			owner.raises = append(owner.raises, e)
 		}
 	}

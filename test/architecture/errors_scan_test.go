@@ -26,8 +26,10 @@ func (c *code) scan(f *callable, body ast.Node) {
 			}
 		case *ast.ReturnStmt:
 			f.returns = append(f.returns, n.Results)
-		case *ast.CompositeLit:
-			f.table(n)
+		case *ast.RangeStmt:
+			if row, ok := n.Value.(*ast.Ident); ok {
+				f.locals[row.Name] = append(f.locals[row.Name], value{expr: &ast.IndexExpr{X: n.X}, in: f})
+			}
 		}
 		return true
 	})
@@ -60,27 +62,6 @@ func (f *callable) assign(n *ast.AssignStmt) {
 	}
 }
 
-// table reads the rows of a slice, an array or a map of structs: what a field may hold.
-func (f *callable) table(n *ast.CompositeLit) {
-	of := element(n.Type)
-	if of == nil {
-		return
-	}
-	names := f.fieldsOf(of)
-	for _, e := range n.Elts {
-		if pair, ok := e.(*ast.KeyValueExpr); ok {
-			e = pair.Value
-		}
-		row, ok := e.(*ast.CompositeLit)
-		if !ok || row.Type != nil {
-			continue
-		}
-		for name, cell := range cells(row, names) {
-			f.unit.cells[name] = append(f.unit.cells[name], value{expr: cell, in: f})
-		}
-	}
-}
-
 // element is the type of the elements of a slice, an array or a map.
 func element(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
@@ -101,6 +82,27 @@ func (f *callable) fieldsOf(e ast.Expr) []string {
 		return f.unit.structs[e.Name]
 	}
 	return nil
+}
+
+// column are the values of a field in a literal of structs; nil: it is none.
+func (f *callable) column(n *ast.CompositeLit, field string) (all []value) {
+	of := element(n.Type)
+	names := f.fieldsOf(of)
+	for _, e := range n.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			e = pair.Value
+		}
+		row, ok := e.(*ast.CompositeLit)
+		if !ok || row.Type != nil || of == nil {
+			return nil
+		}
+		cell := cells(row, names)[field]
+		if cell == nil {
+			cell = &ast.BasicLit{Kind: token.STRING, Value: `""`}
+		}
+		all = append(all, value{expr: cell, in: f})
+	}
+	return all
 }
 
 // cells are the values of a struct's literal by field.

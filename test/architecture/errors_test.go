@@ -36,8 +36,16 @@ func TestErrorList(t *testing.T) {
 	t.Parallel()
 	c := collect(t)
 	for _, s := range slices.Concat(c.usage, c.settings) {
-		if s.remedy == "" {
+		if s.lacks() {
 			t.Errorf("%s: %q lacks what to do", s.where, s.text)
+		}
+	}
+	for _, s := range slices.Concat(c.tasks, c.messages, c.settings, c.usage, c.answers, c.commands, c.causes) {
+		if s.again() {
+			t.Errorf("%s: %q says it twice", s.where, s.text)
+		}
+		if strings.HasSuffix(s.remedy, ": …") && !strings.HasSuffix(s.remedy, "--tenant: …") { // the tenants to choose from
+			t.Errorf("%s: a cause follows what to do: %q", s.where, s.remedy)
 		}
 	}
 	generated.File(t, filepath.Join(root, "docs", "errors.md"), c.document())
@@ -95,8 +103,8 @@ func (c *collector) document() string {
 			"in their place. A refused payload has the sentence of its task's error.", c.answers},
 		{"Commands, and the start of the worker", "They begin with what was being done. The cause follows; a row without a " +
 			"remedy comes with that of the action that failed, or says it itself.", c.commands},
-		{"Causes", "What the sentences above, and lines of the log, end with. What to do is with the sentence that has the " +
-			"cause in it.", c.causes},
+		{"Causes", "What the sentences above, and lines of the log, end with. Unless it is here, what to do is with the " +
+			"sentence that has the cause in it.", c.causes},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n", part.title)
 		if part.about != "" {
@@ -128,5 +136,5 @@ func rows(b *strings.Builder, all []sentence) {
 }
 
 func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s)
+	return strings.TrimSpace(strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s))
 }

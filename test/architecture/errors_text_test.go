@@ -118,10 +118,63 @@ func (r *reader) selector(e *ast.SelectorExpr, f *callable) []string {
 	if x.Name == f.receiver {
 		return []string{mark(f, e.Sel.Name)}
 	}
-	if texts := r.any(f.unit.cells[e.Sel.Name]); !slices.ContainsFunc(texts, marked.MatchString) {
+	var all []value
+	for _, v := range r.values(x.Name, f) {
+		row, ok := v.expr.(*ast.IndexExpr)
+		if !ok || v.result > 0 {
+			return variable()
+		}
+		cells := r.cells(row.X, e.Sel.Name, v.in)
+		if cells == nil {
+			return variable()
+		}
+		all = append(all, cells...)
+	}
+	if texts := r.any(all); !slices.ContainsFunc(texts, marked.MatchString) {
 		return texts
 	}
 	return variable()
+}
+
+// values are what a name that is no parameter may stand for.
+func (r *reader) values(name string, f *callable) []value {
+	for g := f; g != nil; g = g.outer {
+		if slices.Contains(g.params, name) {
+			return nil
+		}
+		if all := g.locals[name]; all != nil {
+			return all
+		}
+	}
+	if v, ok := f.unit.variables[name]; ok {
+		return []value{v}
+	}
+	return nil
+}
+
+// cells are the values of a field in the rows of a table, in their order.
+func (r *reader) cells(table ast.Expr, field string, f *callable) (all []value) {
+	var tables []value
+	switch table := table.(type) {
+	case *ast.CompositeLit:
+		return f.column(table, field)
+	case *ast.Ident:
+		tables = r.values(table.Name, f)
+	case *ast.CallExpr:
+		for _, g := range r.callees(table, f) {
+			for _, answers := range g.returns {
+				tables = append(tables, value{expr: answers[0], in: g})
+			}
+		}
+	}
+	for _, v := range tables {
+		cells := r.cells(v.expr, field, v.in)
+		if cells == nil || v.result > 0 {
+			return nil
+		}
+		all = append(all, cells...)
+	}
+	return all
 }
 
 // imported is the package of the program that a name stands for.
@@ -141,7 +194,7 @@ func (r *reader) call(n *ast.CallExpr, result int, f *callable) []string {
 	case (name == "fmt.Errorf" || name == "errors.New") && len(n.Args) > 0:
 		r.used[n] = true
 		return r.made(n, f)
-	case name == "string" && len(n.Args) == 1:
+	case (name == "string" || name == "strings.TrimSpace") && len(n.Args) == 1:
 		return r.text(n.Args[0], f)
 	case name == "cmp.Or":
 		var all []string

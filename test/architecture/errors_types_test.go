@@ -111,19 +111,17 @@ func (r *raiser) described(method *callable, of string, given map[string]ast.Exp
 		if !marked.MatchString(text) {
 			continue // it stands at the type
 		}
-		texts := []string{""}
+		var parts []part
 		from := 0
 		for _, at := range marked.FindAllStringSubmatchIndex(text, -1) {
-			texts = join(texts, []string{text[from:at[0]]})
-			from = at[1]
-			part := variable()
-			if e := given[text[at[4]:at[5]]]; e != nil {
-				part = r.text(e, f)
+			filled := part{text[at[4]:at[5]], variable()}
+			if e := given[filled.name]; e != nil {
+				filled.texts = r.text(e, f)
 			}
-			texts = join(texts, part)
+			parts = append(parts, fixed(text[from:at[0]]), filled)
+			from = at[1]
 		}
-		texts = join(texts, []string{text[from:]})
-		one := with([]raised{{of, f.path, map[string]string{}}}, whole, texts)
+		one := with([]raised{{of, f.path, map[string]string{}}}, whole, compose(append(parts, fixed(text[from:]))))
 		for _, name := range remedies() {
 			if given[name] != nil && !strings.Contains(text, "."+name+"\x02") {
 				one = with(one, "Remedy", r.text(given[name], f))

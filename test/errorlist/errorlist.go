@@ -4,6 +4,7 @@ package errorlist
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,16 +41,18 @@ var code = regexp.MustCompile("^`[A-Z_…]+`: ")
 
 // row is an error with or without what to do. Each … stands for any text.
 type row struct {
-	whole *regexp.Regexp
-	open  int // how many … the error has
+	text, remedy string
+	whole        *regexp.Regexp
+	open         int // how many … the error has
 }
 
 func newRow(text, remedy string) row {
 	text = code.ReplaceAllString(text, "")
+	shown := remedy
 	if remedy != "" {
-		remedy = `(?:[;:] ` + pattern(remedy) + `)?`
+		remedy = `(?:[;:] ` + pattern(remedy) + `(: .*| \(.*\))?)?` // a cause may follow
 	}
-	return row{regexp.MustCompile(`(?s)^(` + pattern(text) + `)` + remedy + `$`), strings.Count(text, "…")}
+	return row{text, shown, regexp.MustCompile(`(?s)^(` + pattern(text) + `)` + remedy + `$`), strings.Count(text, "…")}
 }
 
 func pattern(cell string) string {
@@ -74,6 +77,13 @@ func (l List) Has(sentence string) bool {
 		}
 	}
 	return false
+}
+
+// Pairs reports whether an error that begins with a text has a remedy with another in it.
+func (l List) Pairs(text, remedy string) bool {
+	return slices.ContainsFunc(l.rows, func(r row) bool {
+		return strings.HasPrefix(r.text, text) && strings.Contains(r.remedy, remedy)
+	})
 }
 
 // told reports whether at least half of a text is not what is filled in. A name counts as a short one.

@@ -34,7 +34,7 @@ type InUseError struct {
 }
 
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("tables are still in use after %v; the oldest transaction is that of %s: %v", e.Waited, e.session, e.err)
+	return fmt.Sprintf("tables are still in use after %v: the oldest transaction is that of %s: %v", e.Waited, e.session, e.err)
 }
 
 func (e *InUseError) Unwrap() error { return e.err }

@@ -35,7 +35,7 @@ func lock(ctx context.Context, conn *pgx.Conn, o Options) error {
 	silent := min(answerGrace, wait/2)
 	taken, err := tryLock(ctx, conn, silent)
 	if err == nil && !taken && o.Log != nil {
-		session, _ := holder(ctx, conn)
+		session, _, _ := strings.Cut(holder(ctx, conn), "; ")
 		o.Log.Warn("another migration has not ended yet; still waiting", "at_most", wait, "session", session)
 	}
 	if err == nil && !taken {
@@ -45,8 +45,7 @@ func lock(ctx context.Context, conn *pgx.Conn, o Options) error {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
 	if !taken {
-		session, remedy := holder(ctx, conn)
-		return &LockedError{wait, session + "; " + remedy}
+		return &LockedError{wait, holder(ctx, conn)}
 	}
 	return nil
 }
@@ -77,8 +76,8 @@ func transient(err error) bool {
 	return strings.Contains(err.Error(), "tuple concurrently updated") || ok && pg.Code == "40P01" // deadlock_detected
 }
 
-// holder says which session has the lock, and how to take it away: a migration that is at work should not be ended.
-func holder(ctx context.Context, conn *pgx.Conn) (session, remedy string) {
+// holder says which session has the lock, and after "; " how to take it away: a migration that is at work should not be ended.
+func holder(ctx context.Context, conn *pgx.Conn) string {
 	var pid int
 	var login, program string
 	err := conn.QueryRow(ctx, `select a.pid, coalesce(a.usename, ''), coalesce(a.application_name, '')
@@ -86,8 +85,8 @@ func holder(ctx context.Context, conn *pgx.Conn) (session, remedy string) {
 		where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database())
 			and (l.classid::bigint << 32 | l.objid::bigint) = $1`, lockNumber).Scan(&pid, &login, &program)
 	if err != nil {
-		return "it ended just now, or this login may not see it", "run migrate again"
+		return "it ended just now, or this login may not see it; run migrate again"
 	}
-	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock", pid, login, program),
-		fmt.Sprintf("to end it: select pg_terminate_backend(%d)", pid)
+	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock; to end it: select pg_terminate_backend(%[1]d)",
+		pid, login, program)
 }

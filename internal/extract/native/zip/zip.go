@@ -53,7 +53,7 @@ func read(
 		return extract.Info{}, taskerr.Errorf(taskerr.CorruptionDetected, "the zip archive has no files with content")
 	case reason != "" && r.Succeeded() == 0:
 		return extract.Info{}, taskerr.Errorf(taskerr.UnsupportedFormat,
-			"none of the %d files in the zip archive can be read; the first: %s", members, reason)
+			"none of the %d files in the zip archive can be read, the first: %s", members, reason)
 	}
 	return extract.Info{}, nil
 }

@@ -156,7 +156,7 @@ func TestRefuses(t *testing.T) {
 		{What: "100,000 members", Content: many.Bytes(), Class: taskerr.QuotaExceeded, Message: "more than 10000 parts"},
 		{
 			What: "nothing readable", Content: nativetest.Zip(t, "x.bin", "\x00\x01"), Class: taskerr.UnsupportedFormat,
-			Message: "none of the 1 files in the zip archive can be read; the first: x.bin (this kind of file",
+			Message: "none of the 1 files in the zip archive can be read, the first: x.bin (this kind of file",
 		},
 		{What: "nothing", Content: nativetest.Zip(t), Class: taskerr.CorruptionDetected, Message: "no files"},
 	})
