@@ -70,7 +70,9 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		}
 	}
 	for _, wrong := range [][2]string{
-		{"the query …", "check the disk"}, {"lock …/.", "fuser -v …/etc/async-worker"}, {"lock …/etc/async-worker", "fuser -v …/."},
+		{"the query …", "check the disk"},
+		{"lock …/.", "fuser -v …/etc/async-worker"},
+		{"lock …/etc/async-worker", "fuser -v …/."},
 		{"another migration has not ended after …: it ended", "to end it"},
 		{"another migration has not ended after …: the session", "run migrate again"},
 	} {
