@@ -18,7 +18,7 @@ end $$;
 -- job asks. p.fresh: only an answer that this job paid for in its current series counts (hints.force). p.missing: a blob
 -- that was not found; the answer in it doesn't count. p.source_sha256 is the document that the question is about, whose
 -- deletion ends the answer: two documents may have one question, and the last that asked it counts. first: no answer was
--- kept before, so that the blob of an earlier claim is one that its worker could not record. claim: no claim on a question
+-- kept before, so that the blob of an earlier claim is one that its worker could not record, and no upkeep removes. claim: no claim on a question
 -- has the number of another one, also when the upkeep has removed the row in between: a slow upkeep may still remove the
 -- blobs of the claims before. The numbers of a row follow a multiple of 1000, see gateway.FirstClaim.
 create or replace function {{ .schema }}.aw_gateway_claim(p jsonb) returns jsonb
@@ -57,7 +57,7 @@ begin
     fence = x.fence + 1, job_id = j.id, job_fence = j.fence, used_at = clock_timestamp(),
     source_sha256 = p ->> 'source_sha256'
   where x.client_id = j.client_id and x.key = g.key returning * into g;
-  return jsonb_build_object('kept', false, 'claim', g.fence, 'first', g.blob is null);
+  return jsonb_build_object('kept', false, 'claim', g.fence, 'first', g.blob is null and not g.expiring);
 end $$;
 
 -- aw_gateway_keep keeps the answer to a claimed question: its blob is uploaded. It refuses a claim that another job has
