@@ -58,7 +58,7 @@ func outcomeOf(t *testing.T, self, root, addr string, c circumstance, command st
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GORACE=" + os.Getenv("GORACE")}
 	if command == "migrate" && len(c.tenants) > 0 {
-		cmd.Env = append(cmd.Env, "DATABASE_URL=postgres://owner:TopSecret@"+addr+"/db"+longConnect)
+		cmd.Env = append(cmd.Env, "DATABASE_URL=postgres://owner:TopSecret@"+addr+"/db")
 	}
 	cmd.Dir = root
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.user, Gid: c.user}}
