@@ -18,9 +18,9 @@ end $$;
 -- job asks. p.fresh: only an answer that this job paid for in its current series counts (hints.force). p.missing: a blob
 -- that was not found; the answer in it doesn't count. p.source_sha256 is the document that the question is about, whose
 -- deletion ends the answer: two documents may have one question, and the last that asked it counts. first: no answer was
--- kept before, so that the blob of an earlier claim is one that its worker could not record, and no upkeep removes. claim: no claim on a question
--- has the number of another one, also when the upkeep has removed the row in between: a slow upkeep may still remove the
--- blobs of the claims before. The numbers of a row follow a multiple of 1000, see gateway.FirstClaim.
+-- kept before, so that the blob of an earlier claim is one that its worker could not record, and no upkeep removes. claim: no
+-- claim on a question has the number of another one, also when the upkeep has removed the row in between: a slow upkeep may
+-- still remove the blobs of the claims before. The numbers of a row follow a multiple of 1000, see gateway.FirstClaim.
 create or replace function {{ .schema }}.aw_gateway_claim(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
