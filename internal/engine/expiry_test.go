@@ -80,7 +80,7 @@ func TestMessageExpiresAtTheLimit(t *testing.T) {
 				up.Store(true)
 				var fails failsOnce
 				var mu sync.Mutex
-				runs, long, size := map[string]int{}, 30*time.Minute, 0
+				runs, long, size := map[string]int{}, 12*time.Minute, 0
 				switch name {
 				case "for long":
 					long = 3 * time.Hour
@@ -109,7 +109,7 @@ func TestMessageExpiresAtTheLimit(t *testing.T) {
 				again := `{"task_id":"again","task_type":"test","payload":{"n":1},"hints":{"force":true}}`
 				sent, original := time.Now(), ""
 				for text, ttl := range map[string]time.Duration{
-					message("t1", ""): 3 * time.Minute, message("t2", ""): long - 10*time.Minute, again: 20 * time.Minute, large: 20 * time.Minute,
+					message("t1", ""): 3 * time.Minute, message("t2", ""): long - 4*time.Minute, again: 8 * time.Minute, large: 8 * time.Minute,
 				} {
 					id, err := senders.Normal.Send(t.Context(), text, queue.SendOptions{TTL: ttl})
 					if err != nil {
@@ -120,7 +120,7 @@ func TestMessageExpiresAtTheLimit(t *testing.T) {
 					}
 				}
 				urgent := `{"task_id":"urgent","task_type":"test","payload":{"n":1},"priority":"high"}`
-				if _, err := senders.High.Send(t.Context(), urgent, queue.SendOptions{TTL: 20 * time.Minute}); err != nil {
+				if _, err := senders.High.Send(t.Context(), urgent, queue.SendOptions{TTL: 8 * time.Minute}); err != nil {
 					t.Fatal(err)
 				}
 				w.settled(long + time.Hour)

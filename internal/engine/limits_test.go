@@ -229,7 +229,7 @@ func TestLimitStarvesNoOtherTypeInOrder(t *testing.T) {
 		for i := range 3000 {
 			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
 		}
-		for i := range 4 {
+		for i := range 3 {
 			w.settled(5 * time.Minute)
 			id := fmt.Sprint("o", i)
 			w.send(w.queues.Normal, typedMessage(id, "other"))
