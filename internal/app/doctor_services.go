@@ -22,7 +22,7 @@ import (
 )
 
 func (d *opening) queues(cfg config.Config) {
-	d.grants[storage.Queue] = grantOfQueues(cfg)
+	d.grants[storage.Queue] = backendOf(cfg.QueueBackend).grant(cfg)
 	d.worker.Queues = func(ctx context.Context) ([]queue.Probing, error) {
 		t, err := d.tenant(ctx, cfg, config.Queue)
 		if err != nil {
@@ -42,7 +42,7 @@ func (d *opening) queues(cfg config.Config) {
 
 func (d *opening) clock(cfg config.Config) {
 	service := storage.Queue
-	if cfg.QueueBackend != config.QueueAzure {
+	if !backendOf(cfg.QueueBackend).signed {
 		service = storage.Blob // the account may have no queues
 		if cfg.BlobBackend != config.BlobAzure {
 			d.worker.Skip[doctor.Clock] = "no request is signed with the time"

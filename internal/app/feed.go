@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/feed"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 )
@@ -17,13 +16,6 @@ func (t *Tenant) NewFeed() *feed.Feed {
 		}
 	}
 	return feed.New(cfg)
-}
-
-// tellsWorkers reports whether workers are told of new tasks through the database: NATS, and Postgres as the queue, tell
-// them themselves.
-func (t *Tenant) tellsWorkers() bool {
-	told := t.Config.QueueBackend == config.QueueAzure || t.Config.QueueBackend == config.QueuePGMQ
-	return told && t.Config.DatabaseURL.IsSet()
 }
 
 // announce makes the store announce the events that it writes, to the tenant's feed in this process, and to other

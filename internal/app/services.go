@@ -21,7 +21,7 @@ import (
 )
 
 func (t *Tenant) openQueues(ctx context.Context) error {
-	service, err := t.openQueueService(ctx)
+	service, err := t.backend().open(t, ctx)
 	if err != nil {
 		return &ServiceError{"open the queues", t.NextQueues(err), err}
 	}
@@ -34,19 +34,7 @@ func (t *Tenant) openQueues(ctx context.Context) error {
 	return nil
 }
 
-func (t *Tenant) openQueueService(ctx context.Context) (queue.Service, error) {
-	switch t.Config.QueueBackend {
-	case config.QueueNATS:
-		return t.natsQueues()
-	case config.QueuePostgres:
-		return t.postgresQueues(ctx)
-	case config.QueuePGMQ:
-		return queuepgmq.Open(t.Config.DatabaseURL.Reveal(), queuepgmq.Options{OnRequest: t.metrics.QueueRequest})
-	}
-	return t.azureQueues()
-}
-
-func (t *Tenant) azureQueues() (queue.Service, error) {
+func (t *Tenant) azureQueues(context.Context) (queue.Service, error) {
 	creds, err := t.credentials()
 	if err != nil {
 		return nil, err
@@ -57,7 +45,7 @@ func (t *Tenant) azureQueues() (queue.Service, error) {
 }
 
 // natsQueues are subjects of one stream: that of the normal tasks, and it with .high, .low and .deadletter.
-func (t *Tenant) natsQueues() (queue.Service, error) {
+func (t *Tenant) natsQueues(context.Context) (queue.Service, error) {
 	c, names := t.Config, task.QueueNames(t.Config.ClientID)
 	return queuenats.Open(queuenats.Login{
 		URL: c.NATS.URL.Reveal(), Credentials: c.NATS.Credentials.Reveal(),
@@ -112,6 +100,10 @@ func (t *Tenant) postgresQueues(ctx context.Context) (queue.Service, error) {
 	return queuepostgres.Open(caller, queuepostgres.Options{ClientID: c.ClientID, OnRequest: t.metrics.QueueRequest}), nil
 }
 
+func (t *Tenant) pgmqQueues(context.Context) (queue.Service, error) {
+	return queuepgmq.Open(t.Config.DatabaseURL.Reveal(), queuepgmq.Options{OnRequest: t.metrics.QueueRequest})
+}
+
 // wakeForTasks is called by the queues when there are new tasks.
 func (t *Tenant) wakeForTasks() {
 	if wake := t.wake.Load(); wake != nil {
@@ -124,16 +116,11 @@ func (t *Tenant) wakeForTasks() {
 // database only this process's own submissions and calls wake the worker; else it polls.
 func (t *Tenant) listenForTasks(ctx context.Context, wake func()) {
 	t.wake.Store(&wake)
-	var channel string
-	switch {
-	case t.tellsWorkers():
-		channel = postgres.TasksChannel(t.Config.ClientID)
-	case t.Config.QueueBackend == config.QueuePostgres && t.Config.DatabaseURL.IsSet():
-		channel = queuepostgres.Channel(t.Config.ClientID)
-	default:
+	channel := t.backend().channel
+	if channel == nil || !t.Config.DatabaseURL.IsSet() {
 		return
 	}
-	postgres.KeepListening(ctx, t.Config.DatabaseURL.Reveal(), channel, wake, func(err error) {
+	postgres.KeepListening(ctx, t.Config.DatabaseURL.Reveal(), channel(t.Config.ClientID), wake, func(err error) {
 		t.log.Warn("no notifications of new tasks; polling until they come again", "error", err)
 	})
 }

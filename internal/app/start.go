@@ -17,7 +17,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
-	queuenats "github.com/seed-7227ef26/async-worker/queue/nats"
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
@@ -190,17 +189,6 @@ func (t *Tenant) DatabaseAddress() string {
 		return u.Host
 	}
 	return "SUPABASE_URL"
-}
-
-// QueuesAddress returns where the queues are, without a login.
-func (t *Tenant) QueuesAddress() string {
-	if t.Config.QueueBackend == config.QueueNATS {
-		return queuenats.Login{URL: t.Config.NATS.URL.Reveal()}.Hosts()
-	}
-	if t.Config.QueueInDatabase() {
-		return t.DatabaseAddress()
-	}
-	return t.storageHost(azure.Queue)
 }
 
 // ContainerAddress returns where the documents are.

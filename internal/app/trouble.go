@@ -80,15 +80,14 @@ func (t *Tenant) NextDatabaseAfter(err error) string {
 
 // NextQueues says what to do when the queues fail with err; empty: the error says it.
 func (t *Tenant) NextQueues(err error) string {
-	switch {
-	case errors.Is(err, queue.ErrSetting):
+	if errors.Is(err, queue.ErrSetting) {
 		return ""
-	case t.Config.QueueBackend == config.QueueNATS:
-		return "is the NATS server up at " + t.QueuesAddress() + "? check NATS_URL"
-	case t.Config.QueueInDatabase():
-		return t.NextDatabaseAfter(err)
 	}
-	return t.nextStorage()
+	return t.backend().next(t, err)
+}
+
+func (t *Tenant) nextNATS(error) string {
+	return "is the NATS server up at " + t.QueuesAddress() + "? check NATS_URL"
 }
 
 // NextContainer says what to do when the container, or the folder in its place, fails.
@@ -98,6 +97,8 @@ func (t *Tenant) NextContainer() string {
 	}
 	return t.nextStorage()
 }
+
+func (t *Tenant) nextStorageAfter(error) string { return t.nextStorage() }
 
 func (t *Tenant) nextStorage() string {
 	setting := "AZURE_STORAGE_ACCOUNT"
