@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/event"
@@ -39,11 +40,13 @@ const maxEnvelopeError = 4 << 10
 
 // bury sends the queue copy of a dead letter, records that it was sent, and deletes the message. It stops at the first
 // step that fails: the message comes back, begin answers done with the dead letter still unsent, and bury resumes there
-// (I6). It reports whether the copy was sent.
-func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) bool {
+// (I6). It reports whether the copy was sent. One failure is one warning: told is that the end of its attempt is one.
+func (e *Engine) bury(
+	ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef, told bool,
+) bool {
 	ctx, done := settling(ctx)
 	defer done()
-	if ref != nil && !ref.Sent && !e.copyLetter(ctx, d, taskType, taskID, ref) {
+	if ref != nil && !ref.Sent && !e.copyLetter(ctx, d, taskType, taskID, ref, told) {
 		return false
 	}
 	d.acknowledge(ctx)
@@ -59,14 +62,16 @@ func (e *Engine) buryAgain(ctx context.Context, a *attempt, ref *store.DeadLette
 	}
 	ctx, done := settling(ctx)
 	defer done()
-	if e.copyLetter(ctx, a.delivery, string(a.task.Type), a.task.ID, ref) {
+	if e.copyLetter(ctx, a.delivery, string(a.task.Type), a.task.ID, ref, false) {
 		a.putBack(ctx, 0)
 	}
 }
 
 // copyLetter sends the queue copy of a dead letter and records that it was sent. When that fails it puts the message
 // back.
-func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) bool {
+func (e *Engine) copyLetter(
+	ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef, told bool,
+) bool {
 	env := Envelope{
 		ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,
 		Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: cut(ref.Message, maxEnvelopeError),
@@ -86,7 +91,11 @@ func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID s
 		d.putBack(ctx, e.tuning().PollMax)
 		return false
 	}
-	d.log.Warn("dead-lettered", event.Key, event.DeadLettered, "reason", ref.Reason, "error_class", ref.Class, "error",
+	level := slog.LevelWarn
+	if told {
+		level = slog.LevelInfo
+	}
+	d.log.Log(ctx, level, "dead-lettered", event.Key, event.DeadLettered, "reason", ref.Reason, "error_class", ref.Class, "error",
 		ref.Message, "dead_letter", ref.ID)
 	return true
 }

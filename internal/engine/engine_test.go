@@ -166,6 +166,9 @@ func TestErrorsBySort(t *testing.T) {
 				if env := w.expectBuried(c.reason); env.ErrorClass != string(c.class) || env.Attempts != c.attempts {
 					t.Errorf("the envelope is %+v", env)
 				}
+				if n := strings.Count(w.logs.String(), "level=WARN"); n != c.attempts { // the copy of its letter is no other failure
+					t.Errorf("%d warnings of %d attempts:\n%s", n, c.attempts, w.logs.String())
+				}
 			})
 		})
 	}

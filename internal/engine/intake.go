@@ -126,7 +126,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 			Outcome: string(job.Failed), Class: taskerr.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration,
 		})
 		e.deps.Outbox()
-		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
+		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter, false)
 	case store.Done, store.Dropped:
 		e.drop(a, b)
 		e.buryAgain(ctx, a, b.DeadLetter)
@@ -212,7 +212,7 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 	e.throttle.store.succeeded()
 	e.after(settled)
 	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // recorded and copied before
-	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again && settled.State == string(job.Failed) {
+	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter, false) && !again && settled.State == string(job.Failed) {
 		e.obs.Finished(task.Type(r.Type), Ending{Outcome: settled.State, Class: taskerr.Class(r.Error.Class)})
 	}
 }

@@ -144,7 +144,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *taskerr.Error, r
 		return e.uncommitted(ctx, a, err)
 	}
 	e.finishJob(a, settled)
-	e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, settled.DeadLetter)
+	e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, settled.DeadLetter, true)
 	return settled.State, failure.Class
 }
 
