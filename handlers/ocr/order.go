@@ -1,6 +1,7 @@
 package ocr
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +21,11 @@ type Payload struct {
 	// The blob in the tenant's container that holds its bytes. Default: filename.
 	Blob string `json:"blob" jsonschema:"maxLength=1024"`
 	// In place of blob: blob:NAME, or an https address.
-	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096,pattern=^(blob:[^/].*|https://[^/?#@]+([/?#].*)?)$"`
+	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096"`
 	// The languages of the text as the engine names them, e.g. deu and eng of tesseract. Default: the worker's.
 	Languages []string `json:"languages" jsonschema:"maxItems=16"`
 	// Pages and ranges, counted from 1, e.g. 1-3,7. Default: all.
-	Pages string `json:"pages" jsonschema:"pattern=^([1-9][0-9]*(-[1-9][0-9]*)?(\\,[1-9][0-9]*(-[1-9][0-9]*)?)*)?$"`
+	Pages string `json:"pages"`
 }
 
 // order is a decoded task.
@@ -103,17 +104,11 @@ func readSelection(text string) (selection, error) {
 	}
 	var all selection
 	for part := range strings.SplitSeq(text, ",") {
-		from, to, ranged := strings.Cut(part, "-")
-		if !ranged {
-			to = from
+		one, err := readSpan(part)
+		if err != nil {
+			return nil, err
 		}
-		first, err1 := strconv.Atoi(strings.TrimSpace(from))
-		last, err2 := strconv.Atoi(strings.TrimSpace(to))
-		if err1 != nil || err2 != nil || first < 1 || last < first || last > maxPage {
-			return nil, handlers.Invalid("payload.pages",
-				`is not a list of pages and ranges such as "1-3,7", counted from 1`)
-		}
-		all = append(all, span{first, last})
+		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b span) int { return a.first - b.first })
 	merged := all[:1]
@@ -125,6 +120,32 @@ func readSelection(text string) (selection, error) {
 		}
 	}
 	return merged, nil
+}
+
+// readSpan decodes e.g. "1-3" or "7".
+func readSpan(text string) (span, error) {
+	from, to, ranged := strings.Cut(text, "-")
+	if !ranged {
+		to = from
+	}
+	first, last := pageNumber(from), pageNumber(to)
+	switch {
+	case first < 1 || last < first:
+		return span{}, handlers.Invalid("payload.pages", `is not a list of pages and ranges such as "1-3,7", counted from 1`)
+	case last > maxPage:
+		return span{}, handlers.Invalid("payload.pages", "goes beyond page %d, the last that can be asked for; "+
+			"name pages that the document has", maxPage)
+	}
+	return span{first, last}, nil
+}
+
+// pageNumber is the number that a text says; 0: none. One that is too large for an int is the largest int.
+func pageNumber(text string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0
+	}
+	return n
 }
 
 func (s selection) has(page int) bool {
