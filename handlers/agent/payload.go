@@ -27,7 +27,7 @@ const (
 // Payload is what an agent or ai task says.
 type Payload struct {
 	// The question, or what is to be done; at most 64 KiB.
-	Prompt string `json:"prompt" jsonschema:"required,maxLength=65536,pattern=\\S"`
+	Prompt string `json:"prompt" jsonschema:"required,maxLength=65536"`
 	// The set to look in. Default: all of the tenant's documents.
 	DocumentSet string `json:"document_set" jsonschema:"maxLength=200"`
 	// The conversation before the prompt, oldest first; at most 256 KiB.
@@ -43,7 +43,7 @@ type Payload struct {
 // Message is a turn of the conversation.
 type Message struct {
 	Role    string `json:"role" jsonschema:"required,enum=user,enum=assistant"` // who said it
-	Content string `json:"content" jsonschema:"required,pattern=\\S"`           // what was said
+	Content string `json:"content" jsonschema:"required"`                       // what was said
 }
 
 func readPayload(raw json.RawMessage) (Payload, error) {

@@ -19,11 +19,11 @@ type Payload struct {
 	// its server gives it.
 	Filename string `json:"filename" jsonschema:"minLength=1,maxLength=1024"`
 	// The set that it belongs to. A set is made by naming it.
-	DocumentSet string `json:"document_set" jsonschema:"required,minLength=1,maxLength=200,pattern=^[^ ](.*[^ ])?$"`
+	DocumentSet string `json:"document_set" jsonschema:"required,minLength=1,maxLength=200"`
 	// The blob in the tenant's container that holds its bytes. Default: filename.
 	Blob string `json:"blob" jsonschema:"maxLength=1024"`
 	// In place of blob: blob:NAME, or an https address.
-	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096,pattern=^(blob:[^/].*|https://[^/?#@]+([/?#].*)?)$"`
+	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096"`
 	// In place of one document: a job of its own for each new or changed blob whose name begins so. Empty: for all.
 	Prefix *string `json:"prefix" jsonschema:"maxLength=1024"`
 	// Kept with the document. A title in it is embedded with each chunk. Default: what the document has already.

@@ -33,7 +33,7 @@ type Payload struct {
 	// The blob in the tenant's container that holds its bytes. Default: filename.
 	Blob string `json:"blob" jsonschema:"maxLength=1024"`
 	// In place of blob: blob:NAME, or an https address.
-	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096,pattern=^(blob:[^/].*|https://[^/?#@]+([/?#].*)?)$"`
+	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096"`
 	// One paragraph, several in the order of the document, or a list. Default: brief.
 	Style Style `json:"style" jsonschema:"enum=brief,enum=detailed,enum=bullets"`
 	// The language of the summary, a BCP 47 tag such as en, de or pt-BR. Default: the document's own.

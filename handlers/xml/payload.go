@@ -12,7 +12,7 @@ type Payload struct {
 	// The blob with the invoice, a PDF, in the tenant's container. Default: uploads/<task id>.pdf.
 	Filename string `json:"filename" jsonschema:"maxLength=1024"`
 	// In place of the blob filename: blob:NAME, or an https address.
-	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096,pattern=^(blob:[^/].*|https://[^/?#@]+([/?#].*)?)$"`
+	SourceURI string `json:"source_uri" jsonschema:"maxLength=4096"`
 	// What the gateway makes of it, by its name there; embedded: the XML that the PDF carries (Factur-X, ZUGFeRD), without
 	// a call of the gateway. Default: pt_simon_invoice_v1.
 	Mapping string `json:"mapping" jsonschema:"pattern=^([A-Za-z0-9][A-Za-z0-9_.-]{0\\,63})?$"`

@@ -19,13 +19,13 @@ type Message struct {
 	WebhookURL string `json:"webhook_url,omitempty" jsonschema:"maxLength=2048,pattern=^(https?://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:([1-9][0-9]{0\\,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?([/?#]([!-$&-~]|%[0-9A-Fa-f]{2})*)?)?$"`
 	// What else webhook_url is told of, by task.started and task.progress (at most one in two seconds). Each is tried
 	// once, and may come late: see its timestamp. Default: nothing.
-	WebhookEvents []string `json:"webhook_events,omitempty" jsonschema:"enum=started,enum=progress"`
+	WebhookEvents []string `json:"webhook_events,omitempty" jsonschema:"maxItems=16,enum=started,enum=progress"`
 	// The queue to be done from. Default: the one that the message is on.
 	Priority Priority `json:"priority,omitempty" jsonschema:"enum=high,enum=normal,enum=low"`
 	// How it is to be done.
 	Hints Hints `json:"hints,omitzero"`
 	// The tenant. If it is given, it has to be the one whose queue this is.
-	ClientID string `json:"client_id,omitempty"`
+	ClientID string `json:"client_id,omitempty" jsonschema:"pattern=^[a-z0-9-]{0\\,28}$"`
 	// Who asked for it, for the record.
 	RequestedBy string `json:"requested_by,omitempty" jsonschema:"maxLength=256,pattern=^[^\\x00-\\x1f\\x7f]*$"`
 	// The W3C trace context of the sender.

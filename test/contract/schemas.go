@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
 
@@ -36,9 +38,22 @@ func Schemas(root string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", name, err)
 		}
-		files[name] = append(text, '\n')
+		files[name] = append(visible(text), '\n')
 	}
 	return files, nil
+}
+
+// visible escapes white space that nobody sees in a pattern.
+func visible(text []byte) []byte {
+	var out []byte
+	for _, r := range string(text) {
+		if r > unicode.MaxASCII && unicode.IsSpace(r) {
+			out = fmt.Appendf(out, "\\u%04x", r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 // reader makes schemas of types.
@@ -90,10 +105,7 @@ func behindPointers(t reflect.Type, behind bool) (names []string) {
 
 func (r reader) message() (*jsonschema.Schema, error) {
 	s := r.of(task.Message{}, "A task")
-	s.Description = "What a frontend puts on a tenant's queue, raw or as base64. What conforms is accepted, but for " +
-		"what a schema " +
-		"can't say: names that no blob can have, lengths in bytes, pages that run backwards, U+0000. More spellings " +
-		"are accepted, too: see contract.md."
+	s.Description = aboutMessages
 	s.Definitions = jsonschema.Definitions{}
 	all := shapes()
 	types := slices.Sorted(maps.Keys(all))
@@ -102,6 +114,7 @@ func (r reader) message() (*jsonschema.Schema, error) {
 		kinds = append(kinds, t)
 		name := "payload." + string(t)
 		payload := r.of(all[t].payload, "The payload of "+string(t))
+		narrowTexts(payload)
 		if narrow := all[t].narrow; narrow != nil {
 			narrow(payload)
 		}
@@ -114,6 +127,9 @@ func (r reader) message() (*jsonschema.Schema, error) {
 		return nil, errors.New("the message has no task_type or payload")
 	}
 	kind.Enum = kinds
+	if at, there := s.Properties.Get("run_at"); there {
+		at.Pattern = moment
+	}
 	*payload = jsonschema.Schema{Type: "object", Description: payload.Description}
 	s.Version = jsonschema.Version
 	return s, nil

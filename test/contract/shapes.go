@@ -57,6 +57,21 @@ func ingestsOneOrMany(payload *jsonschema.Schema) {
 	payload.AllOf = append(payload.AllOf, &jsonschema.Schema{
 		If: having("delete_missing", yes), Then: &jsonschema.Schema{Required: []string{"prefix"}},
 	})
+	removesByName(payload, yes)
+}
+
+// removesByName: only a blob can be gone, and only that of a blob is a name without asking a server.
+func removesByName(payload *jsonschema.Schema, yes *jsonschema.Schema) {
+	blob := having("source_uri", &jsonschema.Schema{Pattern: "^blob:"}).Properties
+	payload.AllOf = append(payload.AllOf, &jsonschema.Schema{
+		If:   having("only_missing", yes),
+		Then: &jsonschema.Schema{Properties: blob},
+	}, &jsonschema.Schema{
+		If: having("delete", yes),
+		Then: &jsonschema.Schema{
+			AnyOf: []*jsonschema.Schema{{Properties: blob}, {Required: []string{"filename"}}},
+		},
+	})
 }
 
 // without: not both fields.
@@ -64,10 +79,17 @@ func without(one, other string) *jsonschema.Schema {
 	return &jsonschema.Schema{Not: &jsonschema.Schema{Required: []string{one, other}}}
 }
 
-// answersByASchema: response_schema is an object.
+// answersByASchema: response_schema is a JSON Schema, of the same draft unless it names another one. The set may be empty.
 func answersByASchema(payload *jsonschema.Schema) {
 	if s, there := payload.Properties.Get("response_schema"); there {
-		*s = jsonschema.Schema{Type: "object", Description: s.Description}
+		ours := having("$schema", &jsonschema.Schema{Const: jsonschema.Version})
+		ours.Required = nil
+		*s = jsonschema.Schema{
+			Type: "object", Description: s.Description, If: ours, Then: &jsonschema.Schema{Ref: jsonschema.Version},
+		}
+	}
+	if s, there := payload.Properties.Get("document_set"); there {
+		s.Pattern = "^(" + setName + ")?$"
 	}
 }
 
