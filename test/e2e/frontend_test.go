@@ -79,6 +79,15 @@ type frontend struct {
 	Secretless string            `json:"secretless"` // why a receiver without a secret to speak of takes nothing
 	Overwrite  string            `json:"overwrite"`  // why a second upload was refused
 	Unasked    string            `json:"unasked"`    // why a call that is not a reader's was refused
+	AtOnce     atOnce            `json:"at_once"`
+}
+
+// atOnce is what became of a task that was submitted with its row, twice, and of another one under its id.
+type atOnce struct {
+	First  map[string]any `json:"first"`
+	Second map[string]any `json:"second"`
+	Status string         `json:"status"` // of the row, right after that
+	Other  string         `json:"other"`  // why the other one was refused
 }
 
 const inJavaScript = `
@@ -91,6 +100,7 @@ import { ingest } from './ingest.mjs'
 import { call } from './follow.mjs'
 import { watch } from './watch.mjs'
 import { search } from './search.mjs'
+import { enqueue } from './enqueue.mjs'
 import { verify } from './verify.mjs'
 
 const why = (promise) => Promise.resolve().then(promise).then(() => '', (error) => error.message)
@@ -114,6 +124,10 @@ const id = await ingest('4b1c', document, 'http://127.0.0.1:' + server.address()
 found.job = await watch(id, (event) => found.stages.push(event.stage), { every: 50 })
 found.hits = await search('spring tide')
 found.unasked = await why(() => call('aw_request_cancel', { p: { client_id: process.env.TENANT, job_id: id } }))
+const task = { task_id: 'at-once', task_type: 'ingest', payload: { filename: 'in/at-once.md', document_set: 'sea', blob } }
+found.at_once = { first: await enqueue(task), second: await enqueue(task) }
+found.at_once.status = (await call('aw_job', { p: { client_id: process.env.TENANT, id: 'at-once' } })).status
+found.at_once.other = await why(() => enqueue({ ...task, payload: document }))
 await arrived.promise
 server.close()
 console.log(JSON.stringify(found))
@@ -204,7 +218,7 @@ func TestFrontend(t *testing.T) {
 		cmd.Env = []string{
 			"PATH=" + os.Getenv("PATH"), "TENANT=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure,
 			"QUEUE_ADDRESS=" + address,
-			"SUPABASE_URL=" + b.api, "READER_KEY=" + b.reader, "WEBHOOK_SECRET=" + receiver.Secret,
+			"SUPABASE_URL=" + b.api, "READER_KEY=" + b.reader, "WORKER_KEY=" + b.workerKey(), "WEBHOOK_SECRET=" + receiver.Secret,
 		}
 		var problems bytes.Buffer
 		cmd.Stderr = &problems
@@ -232,5 +246,32 @@ func TestFrontend(t *testing.T) {
 			!strings.Contains(got.Overwrite, "upload: 403") || !strings.Contains(got.Unasked, "permission denied")) {
 			t.Errorf("%s: stages %v; a second upload: %q; a cancel: %q", name, got.Stages, got.Overwrite, got.Unasked)
 		}
+		if name == "JavaScript" {
+			b.expectAtOnce(got.AtOnce)
+		}
 	}
+}
+
+// workerKey is the tenant's key, as its worker has it.
+func (b *bed) workerKey() string {
+	b.t.Helper()
+	for _, setting := range b.env {
+		if key, ok := strings.CutPrefix(setting, "SUPABASE_KEY="); ok {
+			return key
+		}
+	}
+	b.t.Fatal("the worker has no key")
+	return ""
+}
+
+// expectAtOnce checks a task of aw_enqueue: it has its row when the call returns, and with Azure's queue its message waits there
+// until a sweep sends it.
+func (b *bed) expectAtOnce(got atOnce) {
+	b.t.Helper()
+	if got.First["job_id"] != "at-once" || got.First["created"] != true || got.Second["created"] != false || got.Status != "pending" ||
+		!strings.Contains(got.Other, "has another type or payload") {
+		b.t.Errorf("submitted with its row: %+v", got)
+	}
+	expect(b, "the message waits for a sweep", true, `select case when sent_at is null then message is not null
+		else sent_at >= created_at + interval '2 minutes' end from jobs where client_id = $1 and id = 'at-once'`, b.client)
 }
