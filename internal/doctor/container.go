@@ -43,9 +43,13 @@ func container(ctx context.Context, w *Worker) []Result {
 	var results []Result
 	switch {
 	case absent && created != nil:
-		r := w.refused("container", azure.ContainerCreate, w.Container, created)
-		r.State, r.Class, r.Seen = Fail, classOf(created), "it does not exist, and can't be created: "+r.Seen
-		return append([]Result{r}, skipped(Container, "there is no container")[1:]...)
+		why := w.refused("container", azure.ContainerCreate, w.Container, created)
+		missing := Result{
+			Check: "container", State: Fail, Class: classOf(created),
+			Seen:   "it does not exist, and can't be created: " + why.Seen,
+			Remedy: "create it as the owner of the account, or: " + cmp.Or(why.Remedy, "ask the owner why"),
+		}
+		return append([]Result{missing}, skipped(Container, "there is no container")[1:]...)
 	case absent:
 		results = append(results, ok("container", "it was created"))
 	case exists != nil:
@@ -68,28 +72,32 @@ func container(ctx context.Context, w *Worker) []Result {
 // folder checks a folder of documents for a worker that is another user. It does not make the folder, which would be this
 // user's.
 func (w *Worker) folder(ctx context.Context, b Bucket) []Result {
-	first := Result{Check: "container"}
 	if os.Geteuid() != 0 {
 		return skipped(Container, "the folder is the worker's: only root sees what that user may do there")
 	}
-	denied := ""
+	var denied string
 	err := w.within(ctx, func(ctx context.Context) (err error) {
 		denied, err = w.Folder(ctx)
 		return err
 	})
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
-		first.State, first.Seen, first.Remedy = Warn, "it does not exist", "the worker makes it when it starts: start the worker"
-		return append([]Result{first}, skipped(Container, "there is no folder")[1:]...)
+		missing := Result{
+			Check: "container", State: Warn, Seen: "it does not exist",
+			Remedy: "the worker makes it when it starts: start the worker",
+		}
+		return append([]Result{missing}, skipped(Container, "there is no folder")[1:]...)
 	case err != nil:
 		return append([]Result{failed("container", err, "")}, skipped(Container, "the folder can't be looked at")[1:]...)
 	case denied != "": // nothing is written, which might be root's as well
-		first.State, first.Class, first.Seen = Fail, Permission, denied+": the worker can't use it"
-		first.Remedy = "the folder must belong to the worker's user or group (docs/postgres-queue.md), and what is in it to the " +
-			"folder's owner: chown --recursive --reference=BLOB_DIR BLOB_DIR"
-		return append([]Result{first}, skipped(Container, "the worker can't use all of the folder")[1:]...)
+		unusable := Result{
+			Check: "container", State: Fail, Class: Permission, Seen: denied + ": the worker can't use it",
+			Remedy: "the folder must belong to the worker's user or group (docs/postgres-queue.md), and what is in it to the " +
+				"folder's owner: chown --recursive --reference=BLOB_DIR BLOB_DIR",
+		}
+		return append([]Result{unusable}, skipped(Container, "the worker can't use all of the folder")[1:]...)
 	}
-	first = ok("container", "it exists, and its owner may use it")
+	first := ok("container", "it exists, and its owner may use it")
 	created := Result{Check: "container create", State: Skipped, Seen: "the worker makes the folder"}
 	return append([]Result{first, created}, w.writeAndRead(ctx, b)...)
 }
@@ -163,7 +171,7 @@ func (w *Worker) signs(ctx context.Context, b Bucket) Result {
 	case errors.Is(err, blob.ErrUnsigned) && !answered:
 		return Result{
 			Check: check, State: Warn, Seen: "the credentials can't sign: exports fail with EXPORT_CANNOT_SIGN",
-			Remedy: w.Grant(azure.BlobSign, w.Container) + "; " + azure.BlobSign.Without,
+			Remedy: "give the right to them: " + strings.Join([]string{w.Grant(azure.BlobSign, w.Container), azure.BlobSign.Without}, "; "),
 		}
 	}
 	return w.refused(check, azure.BlobSign, w.Container, err)

@@ -189,12 +189,12 @@ func TestFiles(t *testing.T) {
 	}{
 		"for root alone":           {0o640, 0o700, 0o600, "", OK, ""},
 		"as tenant add makes them": {0o640, 0o750, 0o640, own, OK, ""},
-		"environment for all":      {0o644, 0o700, 0o600, own, Fail, "chmod 0640 ETC/a.env"},
-		"folder for all":           {0o640, 0o755, 0o600, own, Fail, "chmod 0750 ETC/credentials/a"},
-		"secret for all":           {0o640, 0o750, 0o644, own, Fail, "chmod 0640 ETC/credentials/a/SUPABASE_KEY"},
+		"environment for all":      {0o644, 0o700, 0o600, own, Fail, "as root: chmod 0640 ETC/a.env"},
+		"folder for all":           {0o640, 0o755, 0o600, own, Fail, "as root: chmod 0750 ETC/credentials/a"},
+		"secret for all":           {0o640, 0o750, 0o644, own, Fail, "as root: chmod 0640 ETC/credentials/a/SUPABASE_KEY"},
 		"secret for another group": {
 			0o600, 0o750, 0o640, "4711", Fail,
-			"chmod 0700 ETC/credentials/a; chmod 0600 ETC/credentials/a/SUPABASE_KEY",
+			"as root: chmod 0700 ETC/credentials/a; chmod 0600 ETC/credentials/a/SUPABASE_KEY",
 		},
 	} {
 		etc := t.TempDir()

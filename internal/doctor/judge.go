@@ -13,6 +13,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
+// unanswered is the remedy for a service that is silent.
+const unanswered = "the service does not answer: check that it is up, that its address in the settings is right, and " +
+	"that no firewall is in the way"
+
 // failed returns the result of a check that failed with err, classified by classOf. An err without a hint of its own
 // gets the remedy.
 func failed(check string, err error, remedy string) Result {
@@ -28,8 +32,7 @@ func failed(check string, err error, remedy string) Result {
 		r.Class = Unavailable
 	}
 	if r.Remedy == "" && r.Class == Unavailable {
-		r.Remedy = "the service does not answer: check that it is up, that its address in the settings is right, and " +
-			"that no firewall is in the way"
+		r.Remedy = unanswered
 	}
 	return r
 }

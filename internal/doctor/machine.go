@@ -25,6 +25,7 @@ func (w *Worker) disk() Result {
 	if w.Machine.CacheDir != "" {
 		return w.room(nearest(w.Machine.CacheDir))
 	}
+	const remedy = "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory="
 	dir := w.Machine.TempDir
 	f, err := os.CreateTemp(dir, ".async-worker-doctor-")
 	if err != nil {
@@ -32,13 +33,10 @@ func (w *Worker) disk() Result {
 		if errors.Is(err, fs.ErrPermission) {
 			class = Permission
 		}
-		return Result{
-			Check: "disk", State: Fail, Class: class, Seen: err.Error(),
-			Remedy: "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory=",
-		}
+		return Result{Check: "disk", State: Fail, Class: class, Seen: err.Error(), Remedy: remedy}
 	}
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
-		return Result{Check: "disk", State: Fail, Class: Config, Seen: err.Error()}
+		return Result{Check: "disk", State: Fail, Class: Config, Seen: err.Error(), Remedy: remedy}
 	}
 	return w.room(dir)
 }
@@ -140,7 +138,11 @@ func (w *Worker) sandbox() Result {
 				"container call landlock_create_ruleset, landlock_add_rule and landlock_restrict_self",
 		}
 	case b.NoSeccomp != nil:
-		return Result{Check: check, State: Warn, Seen: b.NoSeccomp.Error() + "; poppler and tesseract can open sockets"}
+		return Result{
+			Check: check, State: Warn, Seen: b.NoSeccomp.Error() + "; poppler and tesseract can open sockets",
+			Remedy: "run a kernel with filters of system calls (CONFIG_SECCOMP_FILTER), and let the unit or container call " +
+				"seccomp and prctl",
+		}
 	}
 	return ok(check, "Landlock version %d and a filter of system calls", b.Landlock)
 }
@@ -181,7 +183,7 @@ func (w *Worker) files() Result {
 	case len(open) > 0:
 		return Result{
 			Check: check, State: Fail, Class: Permission, Seen: strings.Join(open, "; ") + ": others can read secrets",
-			Remedy: strings.Join(remedy, "; "),
+			Remedy: "as root: " + strings.Join(remedy, "; "),
 		}
 	case len(seen) == 0:
 		return Result{

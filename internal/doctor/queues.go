@@ -172,9 +172,10 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 			if check != "queue create" || !v.spared {
 				return r
 			}
-			r.State, r.Class = Warn, None
-			r.Remedy += "; a queue that exists needs no such right"
-			spared = &r
+			spared = &Result{
+				Check: "queue create", State: Warn, Seen: r.Seen,
+				Remedy: r.Remedy + "; a queue that exists needs no such right",
+			}
 		case tried:
 			fine = append(fine, v.name)
 		case v.skipped[check] != "":
@@ -184,7 +185,7 @@ func (w *Worker) sumUp(check string, right azure.Right, visits []visit) Result {
 	switch {
 	case len(absent) > 0 && check == "queue metadata":
 		return Result{
-			Check: check, State: Warn, Seen: strings.Join(absent, ", ") + " does not exist",
+			Check: "queue metadata", State: Warn, Seen: strings.Join(absent, ", ") + " does not exist",
 			Remedy: "the worker creates it at its start; or leave out --no-create",
 		}
 	case spared != nil:
@@ -211,13 +212,17 @@ func (w *Worker) refused(check string, right azure.Right, on string, err error) 
 	problem, is := errors.AsType[*azure.Problem](err)
 	switch {
 	case errors.Is(err, queue.ErrLogin):
-		r.Class, r.Remedy = Permission, "give the worker a login that the server knows, with its password, and reload the server "+
-			"if it is new"
-	case !is && denied(err):
-		r.Class, r.Remedy = Permission, "the worker can't "+right.Doing+": "+w.Grant(right, on)
+		return Result{
+			Check: check, State: Fail, Class: Permission, Seen: r.Seen,
+			Remedy: "give the worker a login that the server knows, with its password, and reload the server if it is new",
+		}
+	case denied(err):
+		r = Result{
+			Check: check, State: Fail, Class: Permission, Seen: r.Seen,
+			Remedy: "the worker can't " + right.Doing + ": " + w.Grant(right, on),
+		}
 	}
 	if is && problem.Kind == azure.Permission {
-		r.Remedy = "the worker can't " + right.Doing + ": " + w.Grant(right, on)
 		if problem.Hint != "" && problem.Code != "AuthorizationPermissionMismatch" {
 			r.Remedy = problem.Hint
 		}

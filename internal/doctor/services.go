@@ -26,11 +26,14 @@ func models(ctx context.Context, w *Worker) []Result {
 
 const nextModel = "is the model's service reachable? check OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT and the key"
 
+// nextSettings is about a model that can't be opened, which asks no service.
+const nextSettings = "mend the settings of the model; async-worker check-config shows them"
+
 func (w *Worker) embedding(ctx context.Context) Result {
 	const check = "embedding model"
 	e, err := w.Embedder(ctx)
 	if err != nil {
-		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
+		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error(), Remedy: nextSettings}
 	}
 	var made llm.Embeddings
 	if err := w.within(ctx, func(ctx context.Context) (err error) {
@@ -50,7 +53,7 @@ func (w *Worker) chat(ctx context.Context, check string, open func(context.Conte
 	}
 	c, err := open(ctx)
 	if err != nil {
-		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
+		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error(), Remedy: nextSettings}
 	}
 	var answer llm.Answer
 	if err := w.within(ctx, func(ctx context.Context) (err error) {
@@ -161,8 +164,10 @@ func webhooks(ctx context.Context, w *Worker) []Result {
 		Remedy: "does the name resolve here (getent hosts NAME), and does a firewall let connections out?",
 	}
 	if slices.ContainsFunc(errs, w.Refused) {
-		r.Class, r.Remedy = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give "+
-			"another webhook_url"
+		r = Result{
+			Check: check, State: Fail, Class: Config, Seen: strings.Join(bad, "; "),
+			Remedy: "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give another webhook_url",
+		}
 	}
 	if len(w.Receivers) == 0 { // a receiver of past jobs may be down
 		r.State, r.Class = Warn, None

@@ -57,18 +57,18 @@ func (w *Worker) examination(ctx context.Context) (e store.Examination, err erro
 
 // unexamined returns the results when the store could not be examined.
 func (w *Worker) unexamined(err error) []Result {
-	check, remedy := "store", cmp.Or(w.NextDatabase, "is the database up? check SUPABASE_URL or DATABASE_URL")
+	result := failed("store", err, cmp.Or(w.NextDatabase, "is the database up? check SUPABASE_URL or DATABASE_URL"))
 	switch {
 	case errors.Is(err, store.ErrSchema):
-		check, remedy = "store schema", migrate
+		result = failed("store schema", err, migrate)
 	case errors.Is(err, store.ErrForbidden):
-		remedy = "use a key whose claim client_id is " + w.ClientID +
-			" and whose role is async_worker (SUPABASE_KEY), or the service-role key"
+		result = failed("store", err, "use a key whose claim client_id is "+w.ClientID+
+			" and whose role is async_worker (SUPABASE_KEY), or the service-role key")
 	}
 	results := skipped(Store, "the database could not be examined")
 	for i, r := range results {
-		if r.Check == check {
-			results[i] = failed(check, err, remedy)
+		if r.Check == result.Check {
+			results[i] = result
 		}
 	}
 	return results
