@@ -244,7 +244,7 @@ func (a *API) recovered(w *begun, r *http.Request) {
 	if w.written {
 		panic(http.ErrAbortHandler) // the client sees that the response is not complete
 	}
-	problem(http.StatusInternalServerError, "INTERNAL_ERROR", "the request could not be done").write(w)
+	failure().write(w)
 }
 
 // begun is a response that knows whether it has begun.

@@ -73,7 +73,7 @@ func (c *Caller) Describe(ctx context.Context, doing string, err error) *Problem
 	if known, ok := errors.AsType[*Problem](c.api.answer(ctx, doing, err)); ok {
 		return known
 	}
-	return problem(http.StatusInternalServerError, "INTERNAL_ERROR", "the request could not be done")
+	return failure()
 }
 
 // within makes the call with an id.

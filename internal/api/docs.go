@@ -34,7 +34,7 @@ func (a *API) serveSpec(w http.ResponseWriter, _ *http.Request) {
 	spec, err := a.Spec()
 	if err != nil {
 		a.deps.Log.Error("can't write the OpenAPI document", "error", err)
-		http.Error(w, "the OpenAPI document can't be written", http.StatusInternalServerError)
+		http.Error(w, "the OpenAPI document can't be written; please report it", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/openapi+json")

@@ -55,7 +55,7 @@ func (a *API) registerPictures() {
 // noPicture is the answer of a page that can't be drawn.
 func noPicture() *Problem {
 	return problem(http.StatusNotFound, "NO_PICTURE", "the page can't be drawn: the document is not a PDF of at most "+
-		"64 MB in the tenant's container, it is damaged, or it has no such page")
+		"64 MB in the tenant's container, it is damaged, or it has no such page; show the page's text in its place")
 }
 
 func (a *API) pagePicture(ctx context.Context, in *pictureInput) (*Picture, error) {

@@ -77,6 +77,12 @@ func invalid(field, message string) *Problem {
 	return p
 }
 
+// failure is the Problem for what only the log describes.
+func failure() *Problem {
+	return problem(http.StatusInternalServerError, "INTERNAL_ERROR", "the request could not be done; try again later, or "+
+		"ask the operator: the worker's log says why")
+}
+
 const (
 	codeValidation = "VALIDATION_ERROR"
 	codeNotFound   = "NOT_FOUND"
@@ -100,7 +106,7 @@ var useProblems = sync.OnceFunc(func() { //nolint:gochecknoglobals // as its com
 		}
 		code := codes[status]
 		if status >= http.StatusInternalServerError || code == "" {
-			return problem(http.StatusInternalServerError, "INTERNAL_ERROR", "the request could not be done; try again later")
+			return failure()
 		}
 		p := problem(status, code, message)
 		for _, err := range errs {
@@ -132,7 +138,7 @@ func (a *API) answer(ctx context.Context, doing string, err error) error {
 	}
 	late := errors.Is(context.Cause(ctx), errPatience)
 	if ctx.Err() != nil && !late {
-		return problem(http.StatusServiceUnavailable, "UNAVAILABLE", "the request was given up")
+		return problem(http.StatusServiceUnavailable, "UNAVAILABLE", "the request was given up; repeat it")
 	}
 	a.deps.Log.Warn("a request failed", "doing", doing, "error", err)
 	if e, ok := errors.AsType[*taskerr.Error](err); late || ok && taskerr.Classes[e.Class].Retryable {
@@ -140,7 +146,7 @@ func (a *API) answer(ctx context.Context, doing string, err error) error {
 		p.retryAfter = 5 * time.Second
 		return p
 	}
-	return problem(http.StatusInternalServerError, "INTERNAL_ERROR", "the request could not be done")
+	return failure()
 }
 
 // refusals are the errors that say what a caller may know.
@@ -150,23 +156,28 @@ var refusals = []struct {
 	code   string
 	detail string
 }{
-	{store.ErrNotFound, http.StatusNotFound, codeNotFound, "there is no such thing"},
+	{store.ErrNotFound, http.StatusNotFound, codeNotFound, "there is no such thing, or this token may not see it; check the id and " +
+		"the token"},
 	{store.ErrKeyUsed, http.StatusConflict, "IDEMPOTENCY_CONFLICT", "the Idempotency-Key was used for another request; " +
 		"use a new one for a new job"},
-	{store.ErrConflict, http.StatusConflict, "IDEMPOTENCY_CONFLICT", "a job with another type or payload has this id"},
+	{store.ErrConflict, http.StatusConflict, "IDEMPOTENCY_CONFLICT", "a job with another type or payload has this id; " +
+		"choose another id"},
 	{store.ErrRunWaits, http.StatusConflict, "RUN_WAITS", "another run of this job waits, for its time or for the queue; " +
 		"wait for it, or cancel the job: that also stops the run that is under way"},
-	{store.ErrTerminal, http.StatusConflict, "ALREADY_TERMINAL", "the job has ended"},
-	{store.ErrNotFailed, http.StatusConflict, "NOT_FAILED", "only a failed job can be retried"},
+	{store.ErrTerminal, http.StatusConflict, "ALREADY_TERMINAL", "the job has ended; nothing is left to cancel"},
+	{store.ErrNotFailed, http.StatusConflict, "NOT_FAILED", "only a failed job can be retried; to do another one again, " +
+		"submit it with hints.force"},
 	{store.ErrExhausted, http.StatusConflict, "ATTEMPTS_EXHAUSTED", "the job has no attempt left; resetAttempts=true resets them"},
 	{store.ErrReplayed, http.StatusConflict, "ALREADY_REPLAYED", "it was replayed before; force=true replays it again"},
 	{store.ErrDelivered, http.StatusConflict, "ALREADY_DELIVERED", "the webhook was delivered; force=true sends it again"},
 	{store.ErrScheduleExists, http.StatusConflict, "SCHEDULE_EXISTS", "there is a schedule with this id; change it, or choose another id"},
-	{store.ErrNotResendable, http.StatusConflict, "NOT_RESENDABLE", "the webhook is still pending, or can't be signed"},
+	{store.ErrNotResendable, http.StatusConflict, "NOT_RESENDABLE", "the webhook is still pending, or can't be signed; " +
+		"a pending one is sent by itself"},
 	{blob.ErrExists, http.StatusConflict, "BLOB_EXISTS", "there is a blob with this name, and it was not changed; use a new name"},
 	{blob.ErrUnsigned, http.StatusConflict, "NO_UPLOAD_ADDRESS", "the worker's storage can't sign addresses; " +
 		"use PUT /v1/blobs for up to 32 MiB, or async-worker enqueue --upload on the worker's machine"},
-	{store.ErrForbidden, http.StatusForbidden, "FORBIDDEN", "the database does not allow it"},
+	{store.ErrForbidden, http.StatusForbidden, "FORBIDDEN", "the database does not allow it; use a token of its " +
+		"owner, or ask the operator: async-worker doctor shows which right the worker lacks"},
 }
 
 func describe(err error) *Problem {

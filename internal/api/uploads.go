@@ -240,7 +240,7 @@ func (a *API) tooLarge() *Problem {
 		way = "; get an address with POST /v1/uploads"
 	}
 	if largest := a.maxBlob.Load(); largest <= most {
-		most, way = largest, ", the largest document of this worker (MAX_BLOB_MB)"
+		most, way = largest, ", the largest document of this worker (MAX_BLOB_MB); split it, or let the operator raise that"
 	}
 	return problem(http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE",
 		"the file is larger than "+strconv.FormatInt(most, 10)+" bytes"+way)
@@ -269,7 +269,8 @@ func (in *incoming) problem(a *API) *Problem {
 	case errors.Is(in.err, io.EOF):
 		return invalid("body", "is empty")
 	case errors.Is(in.err, os.ErrDeadlineExceeded):
-		return problem(http.StatusRequestTimeout, "REQUEST_TIMEOUT", "the file did not come within "+putLimit.String())
+		return problem(http.StatusRequestTimeout, "REQUEST_TIMEOUT", "the file did not come within "+putLimit.String()+
+			"; send it over a faster connection")
 	}
-	return invalid("body", "ended early, and nothing was written")
+	return invalid("body", "ended early, and nothing was written; send the whole file again")
 }

@@ -62,7 +62,7 @@ func Files() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, err := loaded()
 		if err != nil {
-			http.Error(w, "the dashboard's files can't be loaded", http.StatusInternalServerError)
+			http.Error(w, "the dashboard's files can't be loaded; please report it", http.StatusInternalServerError)
 			return
 		}
 		a.ServeHTTP(w, r)

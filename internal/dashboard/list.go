@@ -21,7 +21,7 @@ func showList(w http.ResponseWriter, all []Listed) {
 	var text bytes.Buffer
 	v := view{Base: "/", Static: Root[1:] + "/", Title: "Tenants", Client: "This machine", Data: all}
 	if err := render(&text, "tenants", "layout", v); err != nil {
-		http.Error(w, "the page could not be rendered", http.StatusInternalServerError)
+		http.Error(w, "the page could not be rendered; please report it", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

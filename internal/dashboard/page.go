@@ -29,7 +29,7 @@ type page struct {
 const readLimit = 10 * time.Second
 
 // errNoPage reports a path without a page.
-var errNoPage = &api.Problem{Status: http.StatusNotFound, Code: "NOT_FOUND", Detail: "there is no such page"}
+var errNoPage = &api.Problem{Status: http.StatusNotFound, Code: "NOT_FOUND", Detail: "there is no such page; begin at the overview"}
 
 // prefixed is what a proxy may put before the paths of pages.
 var prefixed = regexp.MustCompile(`^(/[A-Za-z0-9][A-Za-z0-9._~-]*)+$`)
@@ -196,7 +196,7 @@ func (p *page) fail(err error) {
 	}
 	detail := known.Detail
 	if known.Code == "NOT_FOUND" && known != errNoPage {
-		detail = "It does not exist, or no longer, or it belongs to another tenant."
+		detail = "It does not exist, or no longer, or it belongs to another tenant. Look for it in its list."
 	}
 	title := map[int]string{
 		http.StatusNotFound: "Not found", http.StatusForbidden: "Not allowed", http.StatusConflict: "Not possible now",
@@ -211,6 +211,6 @@ func (p *page) fail(err error) {
 	}
 	if err := p.send(known.Status, "error", p.view(title, "", failure{known.Status, known.Code, detail})); err != nil {
 		p.d.deps.Log.Error("a page could not be rendered", "error", err)
-		http.Error(p.w, "the page could not be rendered", http.StatusInternalServerError)
+		http.Error(p.w, "the page could not be rendered; the worker's log says why", http.StatusInternalServerError)
 	}
 }

@@ -156,7 +156,7 @@ func (p *page) addWritten(ctx context.Context, f scheduleForm) (api.Schedule, er
 	catchUp, err := strconv.Atoi(f.CatchUp)
 	if err != nil || catchUp < 0 || catchUp > 1000 {
 		return api.Schedule{}, &api.Problem{
-			Status: http.StatusUnprocessableEntity, Detail: "The number of firings to make up is not one of 0 to 1000.",
+			Status: http.StatusUnprocessableEntity, Detail: "The number of firings to make up is not one of 0 to 1000. Choose one.",
 		}
 	}
 	return p.by.AddSchedule(ctx, api.NewSchedule{

@@ -33,14 +33,17 @@ var (
 	}
 	elsewhere = problem{
 		Status: http.StatusBadGateway, Code: "BAD_REDIRECT",
-		Detail: "the tenant's worker redirects to an address outside of its path, which is not followed",
+		Detail: "the tenant's worker redirects to an address outside of its path, which is not followed; report it to the operator, with the path",
 	}
 	stopping = problem{
 		Status: http.StatusServiceUnavailable, Code: "STOPPING", retryAfter: 2,
 		Detail: "the proxy is being stopped or restarted; the request may have been done: look before you repeat it",
 	}
-	tooSlow  = problem{Status: http.StatusRequestTimeout, Code: "REQUEST_TIMEOUT", Detail: "the body did not arrive"}
-	tooLarge = problem{Status: http.StatusRequestEntityTooLarge, Code: "BODY_TOO_LARGE", Detail: "the body has more than 32 MiB"}
+	tooSlow  = problem{Status: http.StatusRequestTimeout, Code: "REQUEST_TIMEOUT", Detail: "the body did not arrive; send it again"}
+	tooLarge = problem{
+		Status: http.StatusRequestEntityTooLarge, Code: "BODY_TOO_LARGE",
+		Detail: "the body has more than 32 MiB; get an address for a larger document with POST /v1/uploads",
+	}
 )
 
 func (p problem) write(w http.ResponseWriter) {

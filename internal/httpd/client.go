@@ -68,7 +68,7 @@ func (c Client) Get(ctx context.Context, path string, answer any) error {
 func WriteJSON(w http.ResponseWriter, v any) {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		http.Error(w, "the response can't be encoded as JSON", http.StatusInternalServerError)
+		http.Error(w, "the response can't be encoded as JSON; please report it", http.StatusInternalServerError)
 		return
 	}
 	plain(w)

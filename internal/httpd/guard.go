@@ -60,7 +60,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case g.free && !ownName(r.Host):
 		// A page in a local browser may reach loopback under its own host name (DNS rebinding).
 		g.refused(r, "its Host is not this machine")
-		http.Error(w, "without HTTP_TOKEN only requests to localhost or a loopback address are answered",
+		http.Error(w, "without HTTP_TOKEN only requests to localhost or a loopback address are answered; call it by such a name",
 			http.StatusMisdirectedRequest)
 	case g.free || known:
 		trust(g.next).ServeHTTP(w, r)

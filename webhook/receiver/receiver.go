@@ -102,7 +102,7 @@ const maxBody = 1 << 20
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
-		http.Error(w, "the body can't be read", http.StatusBadRequest) // the sender died: it will deliver again
+		http.Error(w, "the body can't be read; send it again", http.StatusBadRequest) // the sender died: it will deliver again
 		return
 	}
 	d, err := r.read(body, req.Header)
