@@ -32,7 +32,7 @@ func (d *opening) queues(cfg config.Config) {
 		for _, q := range []queue.Queue{t.Queues.High, t.Queues.Normal, t.Queues.Low, t.Queues.DeadLetter} {
 			p, ok := q.(queue.Probing)
 			if !ok {
-				return nil, fmt.Errorf("queue %q does not support probing of rights", q.Name())
+				return nil, fmt.Errorf("queue %q does not support probing of rights; please report it", q.Name())
 			}
 			all = append(all, p)
 		}
@@ -68,7 +68,7 @@ func (d *opening) container(cfg config.Config) {
 		}
 		b, ok := t.Bucket.(doctor.Bucket)
 		if !ok {
-			return nil, errors.New("this kind of container does not support probing of rights")
+			return nil, errors.New("this kind of container does not support probing of rights; please report it")
 		}
 		return b, nil
 	}

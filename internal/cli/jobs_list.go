@@ -79,7 +79,7 @@ func noJobs(f store.JobFilter, client string) string {
 	case f.Type != "" && !slices.Contains(types, f.Type):
 		return fmt.Sprintf("No job is of the type %s; the types are %s.", printable(f.Type), strings.Join(types, ", "))
 	case f.Status != "" || f.Type != "" || f.Parent != "" || !f.Before.IsZero():
-		return "No job matches; without its flags, jobs list shows all."
+		return "No job matches; without its flags, async-worker jobs list shows all."
 	}
 	return "There are no jobs of " + client + " yet; async-worker enqueue adds one."
 }

@@ -35,7 +35,7 @@ func pathProblem(err error) (problem, remedy string) {
 	case errors.Is(err, syscall.EISDIR):
 		return "it is a directory", "move it away: it has to be a file with settings"
 	case errors.Is(err, syscall.ENOTDIR):
-		return "a part of this path is a file", "move that file away: it has to be a folder, which tenant add makes"
+		return "a part of this path is a file", "move that file away: it has to be a folder, which async-worker tenant add makes"
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err

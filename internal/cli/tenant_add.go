@@ -188,7 +188,7 @@ func (p *program) readArgument(path string) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, maxArgument+1))
 	if len(raw) > maxArgument {
-		return nil, fmt.Errorf("it is larger than %d bytes", maxArgument)
+		return nil, fmt.Errorf("it is larger than %d bytes; is it the right file?", maxArgument)
 	}
 	return raw, err
 }

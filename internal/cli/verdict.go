@@ -164,7 +164,7 @@ func knownErrors() []knownError {
 			exitFailed, "async-worker jobs get shows it; async-worker jobs cancel gives it up, and the run that is under way",
 		}},
 		{store.ErrReplayed, verdict{exitFailed, "look at that job with async-worker jobs get; to repeat the task " +
-			"anyway: dlq replay --again, or jobs retry --force"}},
+			"anyway: async-worker dlq replay --again, or async-worker jobs retry --force"}},
 		{store.ErrExhausted, verdict{exitFailed, "to reset its attempts: async-worker jobs retry --reset-attempts"}},
 		{store.ErrNotFailed, verdict{
 			exitFailed,

@@ -106,7 +106,7 @@ func newListener(secrets string, answer int, w io.Writer, out format) (*listener
 	for _, secret := range signing.Split(secrets) {
 		verify, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
-			return nil, errors.New("WEBHOOK_SECRET can't be used") // err may quote it
+			return nil, errors.New("WEBHOOK_SECRET can't be used; give the worker's: async-worker check-config explains it") // err may quote it
 		}
 		l.secrets = append(l.secrets, verify)
 	}
@@ -131,7 +131,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: "unchecked",
 			Answer: http.StatusBadRequest, Text: "(the body is cut off, or longer than 1 MiB)",
 		})
-		http.Error(w, "the body is cut off, or longer than 1 MiB", http.StatusBadRequest)
+		http.Error(w, "the body is cut off, or longer than 1 MiB; send it whole", http.StatusBadRequest)
 		return
 	}
 	got := receivedWebhook{

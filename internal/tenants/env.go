@@ -50,7 +50,7 @@ func parseEnv(text string) (*envFile, error) {
 		name, raw, ok := strings.Cut(trimmed, "=")
 		name = strings.TrimSpace(name)
 		if !ok || !variable.MatchString(name) {
-			return nil, fmt.Errorf("line %d is not NAME=value", n+1)
+			return nil, fmt.Errorf("line %d is not NAME=value; make it so, or a comment with # in front", n+1)
 		}
 		value, err := unquote(strings.TrimSpace(raw))
 		if err != nil {
@@ -79,7 +79,7 @@ func unquote(raw string) (string, error) {
 		case c == quote && i == len(raw)-1:
 			return b.String(), nil
 		case c == quote:
-			return "", fmt.Errorf("text follows the closing quote")
+			return "", fmt.Errorf("text follows the closing quote; remove it, or quote it too")
 		case c == '\\' && quote == '"' && i+1 < len(raw) && strings.IndexByte("\"\\`$", raw[i+1]) >= 0:
 			i++
 			b.WriteByte(raw[i])
@@ -87,7 +87,7 @@ func unquote(raw string) (string, error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", fmt.Errorf("the closing quote is missing")
+	return "", fmt.Errorf("the closing quote is missing; add it at the end of the line")
 }
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]*$`)

@@ -222,10 +222,12 @@ func begins(before []string) bool {
 	return true
 }
 
-// source finds commands in the strings of a file in Go; what is not a constant is X.
+// source finds commands in the strings of a file in Go, and those with a flag also without the program's name; what is
+// not a constant is X.
 func (f *finder) source(root, path string) error {
 	f.open(root, path)
-	if !strings.Contains(f.text, "async-worker ") {
+	short := regexp.MustCompile(`(?:^|[^\w/.-])((?:` + strings.Join(f.groups, "|") + `) [a-z-]+ --[a-z].*)`)
+	if !strings.Contains(f.text, "async-worker ") && !short.MatchString(f.text) {
 		return nil
 	}
 	files := token.NewFileSet()
@@ -238,11 +240,17 @@ func (f *finder) source(root, path string) error {
 		case *ast.ImportSpec:
 			return false
 		case *ast.BasicLit, *ast.BinaryExpr:
-			if text := constant(n.(ast.Expr)); strings.Contains(text, "async-worker ") {
-				f.text, f.first = text, files.Position(n.Pos()).Line
-				f.prose()
-				return false
+			text := constant(n.(ast.Expr))
+			f.text, f.first = text, files.Position(n.Pos()).Line
+			for _, m := range short.FindAllStringSubmatch(text, -1) {
+				f.found = append(f.found, Line{
+					Where: fmt.Sprintf("%s:%d", f.name, f.first), Words: strings.Fields(m[1]), Short: true, Prose: true,
+				})
 			}
+			if strings.Contains(text, "async-worker ") {
+				f.prose()
+			}
+			return text == "X"
 		}
 		return true
 	})
