@@ -23,14 +23,17 @@ type collector struct {
 	answers   []sentence        // of the API, the dashboard and the proxy
 	commands  []sentence        // of what a command or the start of the worker was doing
 	causes    []sentence        // errors that end a sentence of others
+	database  []sentence        // of the database's functions, by SQLSTATE
+	doctor    []sentence        // what doctor fails or warns about
 	byClass   map[string]string // the engine's hints
 	knownNext map[string]string // what to do about a declared error, by its name
+	noAnswer  string            // what doctor says of a service that is silent
 }
 
 // collect finds the sentences of the program.
 func collect(t *testing.T) *collector {
 	t.Helper()
-	r := &raiser{t: t, reader: reader{code: program(t), used: map[*ast.CallExpr]bool{}, texts: map[ast.Expr][]string{}}}
+	r := &raiser{t: t, reader: reader{code: program(t), used: map[ast.Node]bool{}, texts: map[ast.Expr][]string{}}}
 	c := &collector{byClass: r.hints(), knownNext: r.verdicts()}
 	raises := r.all()
 	for _, e := range slices.Concat(raises, r.ofTypes()) {
@@ -39,9 +42,11 @@ func collect(t *testing.T) *collector {
 	for u := range r.packages {
 		c.declared(r, r.packages[u])
 	}
-	c.sql(t)
+	c.sql(t, r.constant("internal/doctor", "migrate"))
+	c.noAnswer = r.constant("internal/doctor", "unanswered")
 	c.flags(t)
 	c.dropParts(r.parts())
+	c.doctor = merged(c.doctor)
 	c.settings, c.usage = dropOpen(c.settings), dropOpen(c.usage)
 	return c
 }
@@ -72,6 +77,11 @@ func (c *collector) add(e raised) {
 		into, s.text, s.remedy = &c.settings, f["problem"], f["remedy"]
 	case "internal/cli.usageError":
 		into, s.text, s.remedy = &c.usage, f["err"], f["next"]
+	case "internal/doctor.Result":
+		if state := f["State"]; state != "fail" && state != "warn" {
+			return
+		}
+		into, s.text, s.remedy = &c.doctor, f["Check"]+": "+f["Seen"], f["Remedy"]
 	case "internal/cli.failure", "internal/app.ServiceError":
 		into, s.text, s.remedy = &c.commands, f["doing"]+": "+f["err"], f["next"]
 	default:
@@ -106,7 +116,7 @@ func (c *collector) empty(s sentence, into *[]sentence) bool {
 	if s.remedy != "" || !action.MatchString(s.text) {
 		return false
 	}
-	return into == &c.commands || into == &c.causes || into == &c.tasks && onService.MatchString(s.text)
+	return into == &c.commands || into == &c.causes || into == &c.doctor || into == &c.tasks && onService.MatchString(s.text)
 }
 
 // split parts what to do from a text that says it.
@@ -153,13 +163,31 @@ func (c *collector) declared(r *raiser, u *unit) {
 
 // dropParts removes errors that are only a part of other sentences, which show them.
 func (c *collector) dropParts(parts map[string]bool) {
+	whole := func(other, s sentence) bool { return !other.lacks() && strings.HasSuffix(other.text, ": "+s.text) }
 	shown := slices.Concat(c.tasks, c.messages, c.settings, c.usage, c.answers, c.commands, c.causes)
 	part := func(s sentence) bool {
-		return parts[s.text] && slices.ContainsFunc(shown, func(other sentence) bool {
-			return other.text+other.remedy != s.text+s.remedy && path.Dir(other.where) == path.Dir(s.where) && strings.Contains(other.text, s.text)
+		return (parts[s.text] || s.lacks()) && slices.ContainsFunc(shown, func(other sentence) bool {
+			return other.text+other.remedy != s.text+s.remedy && path.Dir(other.where) == path.Dir(s.where) &&
+				strings.Contains(other.text, s.text) && (parts[s.text] || whole(other, s))
 		})
 	}
 	c.commands, c.causes = slices.DeleteFunc(c.commands, part), slices.DeleteFunc(c.causes, part)
+}
+
+// merged has one sentence for those that differ only in the check, if there are many.
+func merged(all []sentence) []sentence {
+	const many = 4
+	checks := map[string]int{}
+	rest := func(s sentence) string { _, text, _ := strings.Cut(s.text, ": "); return text + "\x00" + s.remedy }
+	for _, s := range all {
+		checks[rest(s)]++
+	}
+	for i, s := range all {
+		if _, text, ok := strings.Cut(s.text, ": "); ok && checks[rest(s)] >= many {
+			all[i].text = "several checks: " + text
+		}
+	}
+	return all
 }
 
 // dropOpen removes sentences whose end and remedy come from elsewhere: other rows have them.

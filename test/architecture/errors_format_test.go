@@ -110,7 +110,12 @@ func (r *reader) format(n *ast.CallExpr, first int, f *callable) (all []string) 
 			}
 			arg := variable()
 			if next < len(n.Args) && !n.Ellipsis.IsValid() {
-				arg = r.text(n.Args[next], f)
+				arg = slices.Clone(r.text(n.Args[next], f))
+			}
+			for i, text := range arg {
+				if format[at[6]:at[7]] == "q" && !marked.MatchString(text) && !strings.Contains(text, "…") {
+					arg[i] = strconv.Quote(text)
+				}
 			}
 			parts = append(parts, part{strconv.Itoa(next), arg})
 			next++

@@ -61,7 +61,16 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		"wellformed.broken": "its elements are nested more than 500 levels deep (at byte 7)",
 		"search.InvalidError": "query has more than 64 exclusions, phrases and ORs; leave some out, or ask several " +
 			"questions",
-		"a cause behind it": "the worker can't write its temporary file; is its disk full?: write a: no space left",
+		"a cause behind it":       "the worker can't write its temporary file; is its disk full?: write a: no space left",
+		"raise exception":         `within has no field "form"; it has metadata, language, from, to, except and except_chunks`,
+		"… with a hint":           "pgvector 0.6 has no halfvec; install pgvector 0.7 or newer, then: alter extension vector update",
+		"… of another function":   "task_id must be 1 to 128 of A-Z a-z 0-9 . _ : -",
+		"… in a migration":        "job a can not go from failed to running",
+		"… in a printed script":   "the first part of this script has not succeeded in this session",
+		"a finding of aw_examine": "a finding of the database: jobs: row-level security is off: this key reaches every client's rows",
+		"doctor": "unit: async-worker@a.service is disabled: it does not start with the machine: systemctl enable --now " +
+			"async-worker@a.service",
+		"doctor.failed": "docling: it answered 502 to the status of a task: is docling-serve running, and DOCLING_URL its address?",
 		"a value twice": "lock /srv/etc/async-worker: another process has held it for 5s; find it with lslocks or fuser -v " +
 			"/srv/etc/async-worker, and repeat the command when it has ended",
 	} {

@@ -137,7 +137,7 @@ func (r *raiser) visit(n ast.Node, f *callable) bool {
 			raises = r.byCall(n, f)
 		}
 	case *ast.CompositeLit:
-		if !r.inner[n] {
+		if !r.inner[n] && !r.used[n] {
 			raises = r.byLiteral(n, f)
 		}
 	}

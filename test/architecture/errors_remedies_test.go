@@ -52,6 +52,15 @@ func (r *raiser) verdicts() map[string]string {
 	return by
 }
 
+// constant is the text of a constant, which must be there.
+func (r *raiser) constant(folder, name string) string {
+	v, ok := r.packages[folder].constants[name]
+	if !ok {
+		r.t.Fatalf("%s has no constant %s", folder, name)
+	}
+	return bare(r.any([]value{v})[0])
+}
+
 // flags adds what the library of flags says of a command line, as it is printed.
 func (c *collector) flags(t *testing.T) {
 	t.Helper()

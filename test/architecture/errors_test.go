@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,16 +36,21 @@ func meant() map[string]string {
 func TestErrorList(t *testing.T) {
 	t.Parallel()
 	c := collect(t)
-	for _, s := range slices.Concat(c.usage, c.settings) {
-		if s.lacks() {
-			t.Errorf("%s: %q lacks what to do", s.where, s.text)
+	for of, n := range map[string][2]int{"the database": {len(c.database), 90}, "doctor": {len(c.doctor), 300}} {
+		if n[0] < n[1] {
+			t.Errorf("found %d sentences of %s, want %d or more: the search is broken", n[0], of, n[1])
 		}
 	}
-	for _, s := range slices.Concat(c.tasks, c.messages, c.settings, c.usage, c.answers, c.commands, c.causes) {
+	for _, s := range slices.Concat(c.usage, c.settings, c.doctor, c.answers, c.commands) {
+		if s.lacks() && !saysIt(s) {
+			t.Errorf("%s: %s %q lacks what to do", s.where, s.class, s.text)
+		}
+	}
+	for _, s := range slices.Concat(c.tasks, c.messages, c.settings, c.usage, c.answers, c.commands, c.doctor, c.causes) {
 		if s.again() {
 			t.Errorf("%s: %q says it twice", s.where, s.text)
 		}
-		if strings.HasSuffix(s.remedy, ": …") && !strings.HasSuffix(s.remedy, "--tenant: …") { // the tenants to choose from
+		if strings.HasSuffix(s.remedy, ": …") && !listed.MatchString(s.remedy) {
 			t.Errorf("%s: a cause follows what to do: %q", s.where, s.remedy)
 		}
 	}
@@ -54,7 +60,35 @@ func TestErrorList(t *testing.T) {
 			t.Errorf("there is no remedy for %s", s.class)
 		}
 	}
+	for _, s := range c.database {
+		if states()[s.class] == "" {
+			t.Errorf("there is no remedy for %s: %q", s.class, s.text)
+		}
+	}
 }
+
+// saysIt reports whether nobody needs a remedy beside a sentence.
+func saysIt(s sentence) bool {
+	switch s.class {
+	case "VALIDATION_ERROR": // it names the field, and what that may have
+		return true
+	case "METHOD_NOT_ALLOWED": // it has the methods
+		return true
+	}
+	return said.MatchString(s.text)
+}
+
+// listed ends with the tenants to choose from, or with commands.
+var listed = regexp.MustCompile(`(--tenant|as root|or|to them): …$`)
+
+// said are sentences that say in their own words what to do, and those with which there is nothing to do.
+var said = regexp.MustCompile(strings.Join([]string{
+	`\. [A-Z][^.]+\.$`, `\b[Tt]ry again`, `\b[Ss]end `, `\bset HTTP_TOKEN`, ` needs? the scope `, ` must be `, `: edit `, `\(with --`, // to do
+	`^check the store: `, `^it did not answer within `, ` is also set by `, // causes of what has a remedy
+	`^failed to run \(`, `^this system was not started by systemd$`, // that doctor shows beside its own
+	`^not every job succeeded$`, `^some dead letters were not replayed$`, // the output has shown why
+	`^stopped by a third signal$`, // nothing is lost
+}, "|"))
 
 const head = `# What can go wrong, and what to do
 
@@ -76,21 +110,11 @@ func (c *collector) document() string {
 	b.WriteString(head)
 	b.WriteString("\n## Tasks, by error class\n\nThe contract has the classes and their codes. A row " +
 		"without a remedy has that of its class.\n")
-	by := map[string][]sentence{}
-	for _, s := range c.tasks {
-		by[s.class] = append(by[s.class], s)
-	}
-	for _, class := range slices.Sorted(maps.Keys(by)) {
-		title := "`" + class + "`"
-		if class == "…" {
-			title = "Of a class that follows from the cause"
-		}
-		fmt.Fprintf(&b, "\n### %s\n\n", title)
-		if r := cmp.Or(c.byClass[class], meant()[class]); r != "" {
-			fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(r[:1])+r[1:])
-		}
-		rows(&b, by[class])
-	}
+	grouped(&b, c.tasks, func(class string) string { return cmp.Or(c.byClass[class], meant()[class]) })
+	b.WriteString("\n## Functions of the database, by SQLSTATE\n\nA call of a function has the sentence as the message of " +
+		"its error, PostgREST as `message` beside `code`. Commands,\nthe log and tasks' errors end with it. A row without a " +
+		"remedy has that of its SQLSTATE. Those of PostgreSQL itself are in\nits own manual.\n")
+	grouped(&b, c.database, func(state string) string { return states()[state] })
 	for _, part := range []struct {
 		title, about string
 		all          []sentence
@@ -100,9 +124,11 @@ func (c *collector) document() string {
 		{"Settings", "", c.settings},
 		{"Command lines", "", c.usage},
 		{"Answers of the API, the dashboard and the proxy", "The API doesn't repeat values: it shows … or \"is not valid\" " +
-			"in their place. A refused payload has the sentence of its task's error.", c.answers},
+			"in their place. A refused payload has the sentence of its task's error. A row without a remedy says it itself.", c.answers},
 		{"Commands, and the start of the worker", "They begin with what was being done. The cause follows; a row without a " +
 			"remedy comes with that of the action that failed, or says it itself.", c.commands},
+		{"Doctor", "They begin with the check; [doctor.md](doctor.md) says what each tries. … in place of a sentence is the " +
+			"error of a\nservice, whose own remedy comes first. With no remedy at all, " + c.noAnswer + ".", c.doctor},
 		{"Causes", "What the sentences above, and lines of the log, end with. Unless it is here, what to do is with the " +
 			"sentence that has the cause in it.", c.causes},
 	} {
@@ -113,6 +139,27 @@ func (c *collector) document() string {
 		rows(&b, part.all)
 	}
 	return b.String()
+}
+
+// grouped writes a table for each class, below what to do about it.
+func grouped(b *strings.Builder, all []sentence, remedy func(class string) string) {
+	by := map[string][]sentence{}
+	for _, s := range all {
+		class := s.class
+		s.class = ""
+		by[class] = append(by[class], s)
+	}
+	for _, class := range slices.Sorted(maps.Keys(by)) {
+		title := "`" + class + "`"
+		if class == "…" {
+			title = "Of a class that follows from the cause"
+		}
+		fmt.Fprintf(b, "\n### %s\n\n", title)
+		if r := remedy(class); r != "" {
+			fmt.Fprintf(b, "%s.\n\n", strings.ToUpper(r[:1])+r[1:])
+		}
+		rows(b, by[class])
+	}
 }
 
 // rows writes each sentence once.

@@ -18,7 +18,7 @@ func variable() []string { return []string{"…"} }
 // reader finds out which texts an expression may have. A parameter's is a mark until a call fills it in.
 type reader struct {
 	*code
-	used  map[*ast.CallExpr]bool // errors that are a part of another one
+	used  map[ast.Node]bool // errors that are a part of another one
 	texts map[ast.Expr][]string
 }
 
@@ -51,8 +51,30 @@ func (r *reader) find(e ast.Expr, f *callable) []string {
 		return r.selector(e, f)
 	case *ast.CallExpr:
 		return r.call(e, 0, f)
+	case *ast.CompositeLit:
+		return r.wrapper(e, f)
 	}
 	return variable()
+}
+
+// wrapper is the text of an error of a type that is known by its method Error alone.
+func (r *reader) wrapper(e *ast.CompositeLit, f *callable) (texts []string) {
+	u, name := r.typeOf(e.Type, f)
+	if u != nil && slices.Equal(u.structs[name], []string{""}) && len(e.Elts) == 1 { // it embeds the error
+		r.used[e] = true
+		return r.text(e.Elts[0], f)
+	}
+	if u == nil || u.errors[name] == nil || known(u.folder+"."+name) != nil {
+		return variable()
+	}
+	for _, one := range r.described(u.errors[name], "", cells(e, u.structs[name]), f) {
+		texts = append(texts, one.fields[whole])
+	}
+	if texts == nil {
+		return variable()
+	}
+	r.used[e] = true
+	return texts
 }
 
 func (r *reader) name(name string, f *callable) []string {

@@ -22,6 +22,8 @@ func known(of string) []string {
 		return []string{"problem", "remedy"}
 	case "internal/cli.usageError":
 		return []string{"err", "next"}
+	case "internal/doctor.Result":
+		return []string{"Check", "State", "Seen", "Remedy"}
 	case "internal/cli.failure", "internal/app.ServiceError":
 		return []string{"doing", "err", "next"}
 	}
@@ -30,7 +32,7 @@ func known(of string) []string {
 
 // sentenceOf is the field with the sentence.
 func sentenceOf(of string) string {
-	for _, name := range []string{"Message", "Problem", "Detail", "problem", "err"} {
+	for _, name := range []string{"Message", "Problem", "Detail", "problem", "err", "Seen"} {
 		if slices.Contains(known(of), name) {
 			return name
 		}
@@ -46,7 +48,9 @@ func order(of string, names []string) []string {
 }
 
 // named reports whether a field has a name and no sentence.
-func named(field string) bool { return field == "Class" || field == "Code" || field == "Name" }
+func named(field string) bool {
+	return slices.Contains([]string{"Class", "Code", "Name", "Check"}, field)
+}
 
 // remedies are the names of fields that say what to do.
 func remedies() []string { return []string{"Remedy", "remedy", "Hint", "Next", "next"} }
@@ -89,7 +93,7 @@ func (r *raiser) literal(n *ast.CompositeLit, t ast.Expr, f *callable) []raised 
 }
 
 // typeOf finds the type of a literal.
-func (r *raiser) typeOf(e ast.Expr, f *callable) (*unit, string) {
+func (r *reader) typeOf(e ast.Expr, f *callable) (*unit, string) {
 	switch e := e.(type) {
 	case *ast.StarExpr:
 		return r.typeOf(e.X, f)
@@ -106,7 +110,7 @@ func (r *raiser) typeOf(e ast.Expr, f *callable) (*unit, string) {
 }
 
 // described are the texts of a type's method Error with the fields of a literal.
-func (r *raiser) described(method *callable, of string, given map[string]ast.Expr, f *callable) (all []raised) {
+func (r *reader) described(method *callable, of string, given map[string]ast.Expr, f *callable) (all []raised) {
 	for _, text := range r.results(method, 0) {
 		if !marked.MatchString(text) {
 			continue // it stands at the type
