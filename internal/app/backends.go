@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -15,8 +16,7 @@ import (
 // for QUEUE_BACKEND.
 type backend struct {
 	open    func(*Tenant, context.Context) (queue.Service, error)
-	address func(*Tenant) string         // where the queues are, without a login
-	next    func(*Tenant, error) string  // what to do when they fail, and the error does not say it
+	in      server                       // where the queues are
 	grant   func(config.Config) grant    // how to give a right on one
 	channel func(clientID string) string // the notifications in the database that tell of new tasks; nil: none do
 	told    bool                         // the store sends these; else the queues do
@@ -24,29 +24,35 @@ type backend struct {
 	signed  bool                         // requests are signed with the time
 }
 
+// server is what holds queues.
+type server int
+
+const (
+	inStorageAccount server = iota
+	inDatabase
+	inNATS
+)
+
 // backendOf returns the backend of a value of QUEUE_BACKEND. It is that of Azure if none is set: what doesn't need the
 // queues doesn't load the setting.
 func backendOf(name string) backend {
 	switch name {
 	case config.QueueNATS:
 		return backend{
-			open: (*Tenant).natsQueues, address: (*Tenant).natsAddress, next: (*Tenant).nextNATS,
-			grant: always(grantOfNATS), // it tells workers itself
+			open: (*Tenant).natsQueues, in: inNATS, grant: always(grantOfNATS), // it tells workers itself
 		}
 	case config.QueuePostgres:
 		return backend{
-			open: (*Tenant).postgresQueues, address: (*Tenant).DatabaseAddress, next: (*Tenant).NextDatabaseAfter,
-			grant: always(grantOfPostgres), channel: queuepostgres.Channel,
+			open: (*Tenant).postgresQueues, in: inDatabase, grant: always(grantOfPostgres), channel: queuepostgres.Channel,
 		}
 	case config.QueuePGMQ:
 		return backend{
-			open: (*Tenant).pgmqQueues, address: (*Tenant).DatabaseAddress, next: (*Tenant).NextDatabaseAfter,
-			grant: always(grantOfPGMQ), channel: postgres.TasksChannel, told: true,
+			open: (*Tenant).pgmqQueues, in: inDatabase, grant: always(grantOfPGMQ), channel: postgres.TasksChannel, told: true,
 		}
 	case config.QueueAzure, "":
 		return backend{
-			open: (*Tenant).azureQueues, address: (*Tenant).azureQueuesAddress, next: (*Tenant).nextStorageAfter,
-			grant: grantOfAzure, channel: postgres.TasksChannel, told: true, billed: true, signed: true,
+			open: (*Tenant).azureQueues, in: inStorageAccount, grant: grantOfAzure, channel: postgres.TasksChannel, told: true,
+			billed: true, signed: true,
 		}
 	}
 	panic("no backend for QUEUE_BACKEND=" + name) // its values are checked when it is loaded
@@ -55,13 +61,29 @@ func backendOf(name string) backend {
 func (t *Tenant) backend() backend { return backendOf(t.Config.QueueBackend) }
 
 // QueuesAddress returns where the queues are, without a login.
-func (t *Tenant) QueuesAddress() string { return t.backend().address(t) }
-
-func (t *Tenant) natsAddress() string {
-	return queuenats.Login{URL: t.Config.NATS.URL.Reveal()}.Hosts()
+func (t *Tenant) QueuesAddress() string {
+	switch t.backend().in {
+	case inNATS:
+		return queuenats.Login{URL: t.Config.NATS.URL.Reveal()}.Hosts()
+	case inDatabase:
+		return t.DatabaseAddress()
+	}
+	return t.storageHost(azure.Queue)
 }
 
-func (t *Tenant) azureQueuesAddress() string { return t.storageHost(azure.Queue) }
+// NextQueues says what to do when the queues fail with err; empty: the error says it.
+func (t *Tenant) NextQueues(err error) string {
+	if errors.Is(err, queue.ErrSetting) {
+		return ""
+	}
+	switch t.backend().in {
+	case inNATS:
+		return "is the NATS server up at " + t.QueuesAddress() + "? check NATS_URL"
+	case inDatabase:
+		return t.NextDatabaseAfter(err)
+	}
+	return t.nextStorage()
+}
 
 // tellsWorkers reports whether workers are told of new tasks by the store, through the database.
 func (t *Tenant) tellsWorkers() bool { return t.backend().told && t.Config.DatabaseURL.IsSet() }

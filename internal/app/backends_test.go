@@ -22,8 +22,8 @@ func TestBackends(t *testing.T) {
 			t.Parallel()
 			tenant := &Tenant{Config: config.Config{QueueBackend: name, ClientID: "acme"}}
 			b := tenant.backend()
-			said := b.next(tenant, errors.New("it is down")) + b.grant(tenant.Config)(storage.QueuePeek, "acme-tasks")
-			if b.open == nil || b.address == nil || said == "" {
+			said := tenant.NextQueues(errors.New("it is down")) + b.grant(tenant.Config)(storage.QueuePeek, "acme-tasks")
+			if b.open == nil || said == "" {
 				t.Fatalf("the row lacks something: %+v", b)
 			}
 			if strings.Contains(said, "AZURE_") != (name == config.QueueAzure) {

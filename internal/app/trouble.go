@@ -78,18 +78,6 @@ func (t *Tenant) NextDatabaseAfter(err error) string {
 	return cmp.Or(rpc.RemedyOf(err), t.NextDatabase())
 }
 
-// NextQueues says what to do when the queues fail with err; empty: the error says it.
-func (t *Tenant) NextQueues(err error) string {
-	if errors.Is(err, queue.ErrSetting) {
-		return ""
-	}
-	return t.backend().next(t, err)
-}
-
-func (t *Tenant) nextNATS(error) string {
-	return "is the NATS server up at " + t.QueuesAddress() + "? check NATS_URL"
-}
-
 // NextContainer says what to do when the container, or the folder in its place, fails.
 func (t *Tenant) NextContainer() string {
 	if t.Config.BlobBackend == config.BlobDir {
@@ -97,8 +85,6 @@ func (t *Tenant) NextContainer() string {
 	}
 	return t.nextStorage()
 }
-
-func (t *Tenant) nextStorageAfter(error) string { return t.nextStorage() }
 
 func (t *Tenant) nextStorage() string {
 	setting := "AZURE_STORAGE_ACCOUNT"
