@@ -42,7 +42,7 @@ var (
 	tooSlow  = problem{Status: http.StatusRequestTimeout, Code: "REQUEST_TIMEOUT", Detail: "the body did not arrive; send it again"}
 	tooLarge = problem{
 		Status: http.StatusRequestEntityTooLarge, Code: "BODY_TOO_LARGE",
-		Detail: "the body has more than 32 MiB; get an address for a larger document with POST /v1/uploads",
+		Detail: "the body has more than 32 MiB; upload a larger document with POST /v1/uploads, or async-worker enqueue --upload",
 	}
 )
 
