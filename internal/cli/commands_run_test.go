@@ -47,55 +47,78 @@ type outcome struct {
 	text string
 }
 
-func outcomeOf(t *testing.T, self, root, addr string, c circumstance, command string) outcome {
+// trial is a command in a circumstance, on a machine of its own.
+type trial struct {
+	bench
+	circumstance
+
+	at      services
+	root    string
+	command string
+}
+
+func (r trial) outcome(t *testing.T) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
+	args := strings.Fields(strings.ReplaceAll(r.command, "'", ""))
 	if !slices.Contains([]string{"version", "migrate"}, args[0]) {
-		args = append(args, "--root", root)
+		args = append(args, "--root", r.root)
 	}
-	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GORACE=" + os.Getenv("GORACE")}
-	if command == "migrate" && len(c.tenants) > 0 {
-		cmd.Env = append(cmd.Env, "DATABASE_URL=postgres://owner:TopSecret@"+addr+"/db")
+	cmd := exec.CommandContext(ctx, r.self, args...)
+	cmd.Env = append(r.environ(), asProgram+"=1", "PATH="+os.Getenv("PATH"), "HOME=/nonexistent", "GORACE="+os.Getenv("GORACE"))
+	if args[0] == "tenant" && args[1] == "edit" {
+		cmd.Stdin = r.terminal
 	}
-	cmd.Dir = root
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.user, Gid: c.user}}
+	cmd.Dir = r.root
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: r.user, Gid: r.user}}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		t.Errorf("%s, %s: does not end within ten minutes", c.name, command)
+		t.Errorf("%s, %s: does not end within ten minutes", r.name, r.command)
 	}
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
 	} else if err != nil {
-		t.Errorf("%s, %s: %v", c.name, command, err)
+		t.Errorf("%s, %s: %v", r.name, r.command, err)
 	}
-	text := strings.ReplaceAll(out.String(), root, "")
-	checkSaid(t, c, command, code, text)
-	if code == 0 || command == "doctor" || command == "check-config" {
+	text := strings.ReplaceAll(out.String(), r.root, "")
+	r.check(t, code, text)
+	if code == 0 || r.command == "doctor" || r.command == "check-config" {
 		text = ""
 	}
 	return outcome{code, plainly(text)}
 }
 
-func checkSaid(t *testing.T, c circumstance, command string, code int, text string) {
+// environ is what some commands get from who runs them.
+func (r trial) environ() []string {
+	switch {
+	case r.command == "migrate" && len(r.tenants) > 0:
+		return []string{"DATABASE_URL=" + r.at.owner}
+	case r.command == "reload":
+		return slices.Clone(r.at.reloads)
+	case strings.HasPrefix(r.command, "tenant edit "):
+		return []string{"EDITOR=true"}
+	}
+	return nil
+}
+
+func (r trial) check(t *testing.T, code int, text string) {
 	t.Helper()
-	for _, secret := range []string{"TopSecret", "VG9wU2VjcmV0"} {
+	for _, secret := range r.at.secrets {
 		if strings.Contains(text, secret) {
-			t.Errorf("%s, %s: a secret was printed", c.name, command)
+			t.Errorf("%s, %s: a secret was printed", r.name, r.command)
 		}
 	}
 	for line := range strings.Lines(text) {
 		if n := len([]rune(strings.TrimRight(line, "\n"))); n > maxHelpWidth {
-			t.Errorf("%s, %s: a line of %d columns: %s", c.name, command, n, line)
+			t.Errorf("%s, %s: a line of %d columns: %s", r.name, r.command, n, line)
 		}
 	}
 	if code != 0 && !strings.Contains(text, "what to do:") && !strings.Contains(text, "remedy:") {
-		t.Errorf("%s, %s: ends with %d and does not say what to do:\n%s", c.name, command, code, text)
+		t.Errorf("%s, %s: ends with %d and does not say what to do:\n%s", r.name, r.command, code, text)
 	}
 }
 

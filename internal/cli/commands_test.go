@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"net"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,12 +24,12 @@ func arguments() map[string]string {
 		"ask": "why", "check-config": "", "cognee off": "", "cognee reconcile": "", "cognee retry": "", "cognee status": "",
 		"dlq list": "", "dlq purge": "d1 --yes", "dlq replay": "d1", "dlq show": "d1", "doctor": "",
 		"documents delete": "a.pdf --set s --yes", "documents list": "",
-		"enqueue": "--filename a.pdf --document-set s", "extract": "a.pdf", "jobs cancel": "t1", "jobs get": "t1",
+		"enqueue": "--filename a.pdf --document-set s", "extract": "a.md", "jobs cancel": "t1", "jobs get": "t1",
 		"jobs list": "", "jobs retry": "t1", "jobs watch": "t1", "mcp": "", "migrate": "", "queue": "", "reload": "",
-		"schedules add":  "nightly --cron @daily --type agent --payload '{\"prompt\":\"why\"}'",
+		"schedules add":  "weekly --cron @weekly --type agent --payload '{\"prompt\":\"why\"}'",
 		"schedules list": "", "schedules pause": "nightly", "schedules remove": "nightly", "schedules resume": "nightly",
-		"search": "cranes", "status": "", "summarize": "a.pdf",
-		"tenant add": "harbour --llm-provider offline", "tenant edit": "southhaven", "tenant list": "",
+		"search": "cranes", "status": "", "summarize": "a.md",
+		"tenant add": "harbour --env-file harbour.env", "tenant edit": "southhaven", "tenant list": "",
 		"tenant remove": "southhaven --yes", "token add": "web --scope read", "token list": "", "token remove": "web",
 		"token sign": "--role reader", "version": "", "webhooks list": "", "webhooks resend": "m1",
 	}
@@ -41,6 +41,14 @@ func endless() map[string]string {
 		"run":             "it ends when it is stopped",
 		"front":           "it ends when it is stopped",
 		"webhooks listen": "it ends when it is stopped",
+	}
+}
+
+// indifferent are commands that do the same in all circumstances, with the reason.
+func indifferent() map[string]string {
+	return map[string]string{
+		"extract": "it reads a file of this machine, and needs no tenant and no service",
+		"version": "it needs nothing",
 	}
 }
 
@@ -69,67 +77,6 @@ func tableCommands(t *testing.T) (lines []string) {
 	return lines
 }
 
-// circumstance is the state of a machine on which a command runs.
-type circumstance struct {
-	name    string
-	about   string
-	tenants []string
-	address func(t *testing.T) string // of the tenants' services
-	user    uint32                    // 0: root
-}
-
-func circumstances() []circumstance {
-	south := []string{"southhaven"}
-	return []circumstance{
-		{"nothing set", "no tenant on the machine, and no setting in the environment", nil, nobodyListens, 0},
-		{"services down", "one tenant, and nobody listens where its services should be", south, nobodyListens, 0},
-		{
-			"services hang", "one tenant, and its services take connections and say nothing; most commands give up after " +
-				databasePatience.String(), south, silent, 0,
-		},
-		{"many tenants", "two tenants, and no `--tenant`", []string{"southhaven", "east-bay"}, nobodyListens, 0},
-		{"not root", "one tenant, and a user who may not read its files", south, nobodyListens, nobody},
-	}
-}
-
-// nobodyListens is an address on which nobody listens.
-func nobodyListens(*testing.T) string { return "127.100.100.1:1" }
-
-// longConnect: on a busy machine the time for a connection, 10 s, may be over when databasePatience is noticed to be.
-const longConnect = "?connect_timeout=60"
-
-// putTenant makes the files of a tenant, all of whose services are at one address.
-func putTenant(t *testing.T, root, name, addr string) {
-	t.Helper()
-	etc := filepath.Join(root, tenantsDir)
-	credentials := filepath.Join(etc, "credentials", name)
-	if err := errors.Join(os.MkdirAll(etc, 0o755), os.MkdirAll(credentials, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	for path, text := range map[string]string{
-		filepath.Join(etc, name+".env"):              "LLM_PROVIDER=offline\n",
-		filepath.Join(credentials, "DATABASE_URL"):   "postgres://worker:TopSecret@" + addr + "/db" + longConnect,
-		filepath.Join(credentials, "OPENAI_API_KEY"): "sk-TopSecret",
-		filepath.Join(credentials, "AZURE_STORAGE_CONNECTION_STRING"): "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=VG9wU2VjcmV0QWNjb3VudEtleQ==;" +
-			"BlobEndpoint=http://" + addr + "/devstoreaccount1;QueueEndpoint=http://" + addr + "/devstoreaccount1;",
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// silent is an address that accepts connections and never answers.
-func silent(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	return l.Addr().String()
-}
-
 // TestCommandTable: what each command says in each circumstance is in docs/commands.md. Each says what is wrong and
 // what to do about it, in lines that fit a page, and no secret.
 func TestCommandTable(t *testing.T) {
@@ -137,38 +84,36 @@ func TestCommandTable(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to be a user who may not read a tenant's files")
 	}
-	folder, self := openFolder(t)
+	here := openBench(t)
 	commands := tableCommands(t)
 	table := map[string][]outcome{} // by command, in the order of circumstances
 	for _, command := range commands {
 		table[command] = make([]outcome, len(circumstances()))
 	}
 	var all sync.WaitGroup
-	few := make(chan struct{}, 8) // most of the time they wait for what does not answer
+	// those of the first kind calculate; the others wait for what does not answer
+	working, waiting := make(chan struct{}, 6), make(chan struct{}, 12)
 	for n, c := range circumstances() {
-		addr := c.address(t)
+		at, few := c.services(t, here), working
+		if c.waits {
+			few = waiting
+		}
 		for m, command := range commands {
 			// a machine of its own, as some change it; the paths have the same length
-			root := filepath.Join(folder, fmt.Sprintf("%d-%02d", n, m))
-			if err := os.Mkdir(root, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			for _, tenant := range c.tenants {
-				putTenant(t, root, tenant, addr)
-				// as the package makes it, see packaging/debian/tmpfiles.conf
-				if err := os.Chmod(filepath.Join(root, tenantsDir), 0o750); err != nil {
-					t.Fatal(err)
-				}
-			}
+			r := trial{bench: here, circumstance: c, at: at, command: command}
+			r.root = putMachine(t, filepath.Join(here.folder, fmt.Sprintf("%d-%02d", n, m)), c.tenants, at)
 			got := &table[command][n]
 			all.Go(func() {
 				few <- struct{}{}
 				defer func() { <-few }()
-				*got = outcomeOf(t, self, root, addr, c, command)
+				*got = r.outcome(t)
 			})
 		}
 	}
 	all.Wait()
+	for _, problem := range unexplained(table) {
+		t.Error(problem)
+	}
 	text := document(commands, table)
 	for line := range strings.Lines(text) {
 		if n := len([]rune(strings.TrimRight(line, "\n"))); n > maxHelpWidth && !strings.HasPrefix(line, "|") {
@@ -176,6 +121,46 @@ func TestCommandTable(t *testing.T) {
 		}
 	}
 	generated.File(t, filepath.Join("..", "..", "docs", "commands.md"), text)
+}
+
+// sameEverywhere says which commands do the same in all circumstances, and why.
+func sameEverywhere() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(indifferent())) {
+		fmt.Fprintf(&b, "`%s` does the same everywhere: %s.\n", name, indifferent()[name])
+	}
+	return b.String()
+}
+
+// unexplained are the commands that do the same in all circumstances and should not, and the reverse.
+func unexplained(table map[string][]outcome) (problems []string) {
+	reasons := indifferent()
+	for command, outcomes := range table {
+		name, _, _ := strings.Cut(command, " ")
+		same := len(slices.Compact(slices.Clone(outcomes))) == 1
+		if same && reasons[name] == "" {
+			problems = append(problems, command+" does the same everywhere, and so shows nothing: give arguments that work, or a reason")
+		}
+		if !same && reasons[name] != "" {
+			problems = append(problems, command+" does not do the same everywhere: leave out the reason")
+		}
+	}
+	return problems
+}
+
+// TestUnexplained: a row that is equal in all columns needs a reason, and another must not have one.
+func TestUnexplained(t *testing.T) {
+	t.Parallel()
+	same, differs := []outcome{{2, "no"}, {2, "no"}}, []outcome{{2, "no"}, {2, "never"}}
+	for _, c := range []struct {
+		command  string
+		outcomes []outcome
+		problems int
+	}{{"jobs list", same, 1}, {"jobs list", differs, 0}, {"extract a.md", same, 0}, {"extract a.md", differs, 1}} {
+		if got := unexplained(map[string][]outcome{c.command: c.outcomes}); len(got) != c.problems {
+			t.Errorf("%s, %v: %q", c.command, c.outcomes, got)
+		}
+	}
 }
 
 // document is a table of exit codes, and below it what was said, each once.
@@ -192,7 +177,8 @@ func document(commands []string, table map[string][]outcome) string {
 		"interrupted. The number behind a code is that of what the command says, below; `check-config` and `doctor` " +
 		"say more.\n\n" +
 		"Not in the table are `run`, `front` and `webhooks listen`, which end when they are stopped. `migrate` has no " +
-		"tenant:\nit gets the services' DATABASE_URL from the environment.\n\n")
+		"tenant:\nit gets the services' DATABASE_URL from the environment. `reload` gets the worker's process\nfrom " +
+		"systemd, where one runs.\n\n" + sameEverywhere() + "\n")
 	head, line := "| command |", "|---|"
 	for _, c := range circumstances() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", c.name, c.about)
