@@ -103,6 +103,14 @@ func TestMainJob(t *testing.T) {
 	d.run("async-worker jobs get "+id).expect(0, "succeeded")
 	d.run("async-worker jobs watch "+id).expect(0, "succeeded")
 	d.run("async-worker queue").expect(0, "!does not exist yet")
+	d.run("async-worker __complete jobs get ''").expect(0, id, "broken", "failed ingest")
+	d.run("async-worker __complete jobs retry ''").expect(0, "broken", "!"+id)
+	d.index()
+	d.run("async-worker documents list").expect(0, "tides.md", "sea", "active")
+	d.run("async-worker documents delete tides.md --set sea").expect(2, "give --yes")
+	d.run("async-worker documents delete tides.md --set sea --yes --watch").expect(0, "succeeded")
+	d.run("async-worker documents list").expect(0, "!tides.md")
+	d.run("async-worker search 'spring tide'").expect(0, "!tides.md")
 	log := stop()
 	for line := range strings.Lines(log) {
 		if n := strings.Count(log, line); n > 3 {

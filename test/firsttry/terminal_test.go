@@ -97,26 +97,47 @@ var words = regexp.MustCompile(`'([^']*)'|(\S+)`)
 // record is a line of a log, written for the journal.
 var record = regexp.MustCompile(`^\d\d:\d\d:\d\d (INF|ERR) `)
 
-// run runs a command as typed, with changed settings.
-func (d *terminal) run(line string, settings ...string) *answer {
+// quoted is a line of JSON, whose texts can't be broken.
+var quoted = regexp.MustCompile(`^ +"`)
+
+// arguments are those of a command as typed.
+func (d *terminal) arguments(line string) (args []string) {
 	d.Helper()
-	var args []string
 	for _, m := range words.FindAllStringSubmatch(line, -1) {
 		args = append(args, m[1]+m[2])
 	}
 	if args[0] != "async-worker" {
 		d.Fatalf("%s is not our program", line)
 	}
-	cmd := exec.CommandContext(d.ctx, d.program, args[1:]...)
+	return args[1:]
+}
+
+// run runs a command as typed, with changed settings.
+func (d *terminal) run(line string, settings ...string) *answer {
+	d.Helper()
+	return d.pipe("", line, settings...)
+}
+
+// pipe is run with a text on standard input.
+func (d *terminal) pipe(text, line string, settings ...string) *answer {
+	d.Helper()
+	cmd := exec.CommandContext(d.ctx, d.program, d.arguments(line)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = d.folder, d.environ(settings), 10*time.Second
+	cmd.Stdin = strings.NewReader(text)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := cmd.CombinedOutput()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		d.Fatalf("%s: %v\n%s", line, err, out)
 	}
-	a := &answer{d, line, string(out), cmd.ProcessState.ExitCode()}
+	return d.read(line, string(out), cmd.ProcessState.ExitCode())
+}
+
+// read looks at what was printed, in words and lines for people.
+func (d *terminal) read(line, text string, code int) *answer {
+	d.Helper()
+	a := &answer{d, line, text, code}
 	for l := range strings.Lines(a.text) {
-		if strings.HasSuffix(line, "json") || record.MatchString(l) || args[1] == "run" && len(args) == 2 {
+		if strings.HasSuffix(line, "json") || record.MatchString(l) || quoted.MatchString(l) || line == "async-worker run" {
 			continue
 		}
 		if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > widest {

@@ -1,0 +1,140 @@
+package firsttry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+)
+
+// running is a command that has not ended.
+type running struct {
+	*terminal
+	typed   string
+	process *stack.Process
+
+	mu      sync.Mutex
+	printed bytes.Buffer
+	more    chan struct{} // something was printed
+}
+
+// Write implements io.Writer.
+func (r *running) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case r.more <- struct{}{}:
+	default:
+	}
+	return r.printed.Write(b)
+}
+
+func (r *running) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.printed.String()
+}
+
+// begin starts a command as typed.
+func (d *terminal) begin(line string, settings ...string) *running {
+	d.Helper()
+	r := &running{terminal: d, typed: line, more: make(chan struct{}, 1)}
+	var err error
+	r.process, err = stack.Start(d.ctx, stack.Command{
+		Name: line, Path: d.program, Args: d.arguments(line), Env: d.environ(settings), Dir: d.folder, Log: r,
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { _ = r.process.Stop(syscall.SIGKILL, time.Minute) })
+	return r
+}
+
+// await waits until the command has printed a text.
+func (r *running) await(text string) {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.ctx, time.Minute)
+	defer cancel()
+	for !strings.Contains(r.text(), text) {
+		select {
+		case <-r.more:
+		case <-r.process.Done():
+			r.Fatalf("$ %s\n%sended, and has not printed %q", r.typed, r.text(), text)
+		case <-ctx.Done():
+			r.Fatalf("$ %s\n%shas not printed %q", r.typed, r.text(), text)
+		}
+	}
+}
+
+// interrupt is Ctrl-C.
+func (r *running) interrupt() *answer {
+	r.Helper()
+	if err := r.process.Stop(syscall.SIGINT, time.Minute); err != nil {
+		r.Fatal(err)
+	}
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](r.process.Err()); ok {
+		code = exit.ExitCode()
+	}
+	return r.read(r.typed, r.text(), code)
+}
+
+// TestInterrupted: Ctrl-C ends the waiting, and the job goes on.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	d := sitDown(t)
+	d.file("tides.md", "# Tides\n")
+	r := d.begin("async-worker enqueue --id slow --upload tides.md --type ingest --document-set sea --watch")
+	r.await("slow\n")
+	r.interrupt().expect(130, "the jobs go on", "async-worker jobs watch slow", "async-worker jobs cancel slow")
+	d.run("async-worker jobs list --status pending").expect(0, "slow")
+	d.daemon()
+	d.run("async-worker jobs watch slow").expect(0, "succeeded")
+}
+
+// TestHungDatabase: a command says what it waits for.
+func TestHungDatabase(t *testing.T) {
+	t.Parallel()
+	d := sitDown(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r := d.begin("async-worker jobs list", "SUPABASE_URL=http://"+l.Addr().String())
+	r.await("has not answered yet")
+	r.interrupt().expect(130, "still waiting", l.Addr().String(), "SUPABASE_URL")
+}
+
+// index reads the page at the worker's address.
+func (d *terminal) index() {
+	d.Helper()
+	url := "http://" + d.env["HTTP_ADDR"] + "/"
+	ctx, cancel := context.WithTimeout(d.ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		d.Fatal(err)
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.read("curl "+url, string(page), resp.StatusCode).expect(http.StatusOK, "tenant "+d.env["CLIENT_ID"], "GET /livez",
+		"GET /readyz", "GET /status", "GET /metrics")
+}
