@@ -1,14 +1,8 @@
 package boot
 
-import (
-	"strconv"
-	"strings"
+import "strconv"
 
-	"github.com/seed-7227ef26/async-worker/internal/stack"
-	"github.com/seed-7227ef26/async-worker/test/shown"
-)
-
-// commands runs the commands of the runbooks and the journal's catalog on the installed package.
+// commands runs what documents print on the installed package.
 func commands(b *bed) {
 	const done = "succeeded"
 	for _, c := range []struct{ line, want string }{
@@ -42,47 +36,5 @@ func commands(b *bed) {
 		b.contains(c.line, output, c.want)
 		b.contains(c.line, output, "exit "+strconv.Itoa(c.code))
 	}
-	b.figure("%d commands of runbooks and catalog: all of them reach their tenant", printed(b))
-}
-
-// notRun are the commands of runbooks and catalog that don't work here as they are printed, with the reason.
-func notRun() map[string]string {
-	return map[string]string{
-		"async-worker migrate": "it needs the login of the database's owner, which no tenant has",
-		"async-worker enqueue": "the task's flags are left to the reader",
-	}
-}
-
-// printed runs the commands that the catalog and the runbooks print, with names of this machine. That there is no such
-// job or dead letter is an answer; a wrong command line (2), a denied file (77) and a wrong setting (78) are none.
-func printed(b *bed) int {
-	root, err := stack.Root()
-	if err != nil {
-		b.Fatal(err)
-	}
-	parser := shown.NewParser()
-	lines, err := parser.Find(root)
-	if err != nil {
-		b.Fatal(err)
-	}
-	names := strings.NewReplacer("@CLIENT_ID@", south, "TENANT", south, "@TASK_ID@", "first-"+south, "TASK_ID", "first-"+south)
-	ran := map[string]bool{}
-	for _, l := range lines {
-		p, err := parser.Parse(l)
-		if err != nil || l.Short || !l.In(shown.Catalog) && !l.In(shown.Runbooks) || notRun()[p.Command.CommandPath()] != "" {
-			continue
-		}
-		line := "async-worker '" + names.Replace(strings.Join(p.Words, "' '")) + "'"
-		if ran[line] {
-			continue
-		}
-		ran[line] = true
-		output := b.m.run("/bin/sh", "-c", line+` 2>&1; echo "exit $?"`)
-		for _, code := range []string{"2", "77", "78", "127"} {
-			if strings.HasSuffix(strings.TrimSpace(output), "exit "+code) {
-				b.Errorf("%s: %s\n%s", l, line, output)
-			}
-		}
-	}
-	return len(ran)
+	b.figure("%d commands of documents, manual pages and catalog: all of them reach their tenant", printed(b))
 }
