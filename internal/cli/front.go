@@ -95,9 +95,9 @@ func serveFront(ctx context.Context, o frontFlags, log *slog.Logger) error {
 	})
 	if err != nil {
 		if e, ok := errors.AsType[*httpd.AddrError](err); ok {
-			err = e.Unwrap()
+			err = e.Unwrap() // its sentence names the worker's setting
 		}
-		return &failure{"listen on " + o.addr, "choose another --addr (FRONT_ADDR under systemd)", err}
+		return &listenError{o.addr, err}
 	}
 	n := f.Look()
 	log.Info("ready", "address", server.Addrs()[0].String(), "tenants", n)

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/cognee"
 	"github.com/seed-7227ef26/async-worker/internal/config"
-	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -91,13 +90,8 @@ func verdictOfType(err error, next string) (verdict, bool) {
 		}
 		return verdict{exitUnavailable, next}, true
 	}
-	// other errors pass: the address may come late
-	if e, ok := errors.AsType[*httpd.AddrError](err); ok &&
-		(errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES)) {
-		return verdict{
-			exitConfig,
-			"choose another HTTP_ADDR; to find who uses this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'",
-		}, true
+	if v, ok := verdictOfListening(err); ok {
+		return v, true
 	}
 	if d, ok := errors.AsType[*diagnosis](err); ok {
 		return verdict{d.code(), ""}, true
@@ -176,11 +170,6 @@ func knownErrors() []knownError {
 		{fs.ErrPermission, verdict{exitPermission, "grant this user access, or run as another user"}},
 		{fs.ErrNotExist, verdict{exitFailed, "check the path"}},
 	}
-}
-
-func portOf(addr string) string {
-	_, port, _ := net.SplitHostPort(addr) // valid as a setting
-	return port
 }
 
 // codeOf is the exit code for an error of a service.
