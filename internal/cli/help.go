@@ -254,8 +254,9 @@ func entry(b *strings.Builder, column int, name, text string, width int) {
 	}
 }
 
-// commandPattern matches commands, which stay on one line so that they can be copied.
-var commandPattern = regexp.MustCompile("`[^`]*`|(?:sudo )?async-worker [^;,?()`]*")
+// commandPattern matches commands, which stay on one line so that they can be copied. After chgrp the name is that of the
+// group.
+var commandPattern = regexp.MustCompile("`[^`]*`|(?:sudo |chgrp )?async-worker [^;,?()`]*")
 
 const noBreak = "\x00" // stands for a space where no line is broken
 

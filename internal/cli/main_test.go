@@ -194,6 +194,26 @@ func TestWrappedCommands(t *testing.T) {
 	}
 }
 
+// A command that gives a file to the group of the program stays on one line, and within the width.
+func TestWrappedGroup(t *testing.T) {
+	t.Parallel()
+	const path = "/etc/async-worker/southhaven.env"
+	const command = "chgrp async-worker " + path + " && chmod 0640 " + path
+	for n := range 60 {
+		var b strings.Builder
+		printWrapped(&b, "  remedy:  ", strings.Repeat("x ", n)+"move it to each tenant's credentials (async-worker tenant add "+
+			"TENANT --force --secret SUPABASE_KEY), or: "+command)
+		if !strings.Contains(b.String(), command) {
+			t.Fatalf("a command is broken:\n%s", b.String())
+		}
+		for line := range strings.Lines(b.String()) {
+			if len(strings.TrimRight(line, "\n")) > maxLineWidth {
+				t.Fatalf("%d columns: %s", len(line), line)
+			}
+		}
+	}
+}
+
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	invoke(t, app.Tenant{}, nil, "", "version").want(t, exitOK, "async-worker "+app.Version)
