@@ -123,6 +123,9 @@ func refilled(text string, width int) string {
 
 // width is the terminal's, clamped to what is easy to read.
 func (p *program) width() int {
+	if p.columns > 0 {
+		return p.columns
+	}
 	if f, ok := p.stdout.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return min(max(width, minHelpWidth), maxHelpWidth)
@@ -205,12 +208,14 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command, width int) {
 			entry(b, helpColumn, flagName(f), flagText(f), width)
 		}
 	}
+	also := "This command also takes 1 setting as a flag; async-worker run --help lists it."
 	switch {
-	case hidden == 1:
-		b.WriteString("\nThis command also takes 1 setting as a flag; async-worker run --help lists it.\n")
+	case hidden == 0:
+		return
 	case hidden > 1:
-		fmt.Fprintf(b, "\nThis command also takes %d settings as flags; async-worker run --help lists them.\n", hidden)
+		also = fmt.Sprintf("This command also takes %d settings as flags; async-worker run --help lists them.", hidden)
 	}
+	fmt.Fprintf(b, "\n%s\n", strings.Join(wrapped(also, width), "\n"))
 }
 
 // flagName is a flag as it is typed.

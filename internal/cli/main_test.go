@@ -5,15 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -169,51 +166,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Help says in a whole sentence that further settings are flags.
-func TestHelpOfHiddenSettings(t *testing.T) {
-	t.Parallel()
-	r := invoke(t, app.Tenant{}, nil, "", "enqueue", "--help")
-	r.want(t, exitOK, "This command also takes ", " settings as flags; async-worker run --help lists them.")
-	if strings.Contains(r.out, "more settings are") {
-		t.Error(r.out)
-	}
-}
-
-// A command in a message is not broken between its words, and the line that it moves to stays within the width.
-func TestWrappedCommands(t *testing.T) {
-	t.Parallel()
-	for n := range 80 {
-		var b strings.Builder
-		printWrapped(&b, "  what to do: ", strings.Repeat("x ", n)+"use sudo async-worker tenant add NAME; then "+
-			"look at sudo async-worker tenant list, or async-worker jobs list, once more")
-		for line := range strings.Lines(b.String()) {
-			if len(strings.TrimRight(line, "\n")) > maxLineWidth {
-				t.Fatalf("%d columns: %s", len(line), line)
-			}
-		}
-	}
-}
-
-// A command that gives a file to the group of the program stays on one line, and within the width.
-func TestWrappedGroup(t *testing.T) {
-	t.Parallel()
-	const path = "/etc/async-worker/southhaven.env"
-	const command = "chgrp async-worker " + path + " && chmod 0640 " + path
-	for n := range 60 {
-		var b strings.Builder
-		printWrapped(&b, "  remedy:  ", strings.Repeat("x ", n)+"move it to each tenant's credentials (async-worker tenant add "+
-			"TENANT --force --secret SUPABASE_KEY), or: "+command)
-		if !strings.Contains(b.String(), command) {
-			t.Fatalf("a command is broken:\n%s", b.String())
-		}
-		for line := range strings.Lines(b.String()) {
-			if len(strings.TrimRight(line, "\n")) > maxLineWidth {
-				t.Fatalf("%d columns: %s", len(line), line)
-			}
-		}
-	}
-}
-
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	invoke(t, app.Tenant{}, nil, "", "version").want(t, exitOK, "async-worker "+app.Version)
@@ -235,40 +187,6 @@ func TestCompletionAndHelpNeedNothing(t *testing.T) {
 		if !strings.Contains(text, s.Name) || !strings.Contains(text, strings.Join(strings.Fields(s.Help), " ")) ||
 			!slices.Contains(config.Subjects(), s.Subject()) {
 			t.Errorf("run --help says nothing of %s", s.Name)
-		}
-	}
-}
-
-// The help of every command fits a page, and no flag or command is left without a word.
-func TestHelpFits(t *testing.T) {
-	t.Parallel()
-	p := &program{stdout: io.Discard, stderr: io.Discard, stdin: strings.NewReader("")}
-	var see func(c *cobra.Command)
-	see = func(c *cobra.Command) {
-		if c.IsAvailableCommand() {
-			r := invoke(t, app.Tenant{}, nil, "", append(strings.Fields(c.CommandPath())[1:], "--help")...)
-			r.want(t, exitOK, "Usage:")
-			for line := range strings.Lines(r.out) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n > maxHelpWidth {
-					t.Errorf("%s --help has a line of %d columns: %s", c.CommandPath(), n, line)
-				}
-			}
-		}
-		if !c.HasParent() || c.IsAvailableCommand() {
-			for _, sub := range c.Commands() {
-				if sub.Short == "" {
-					t.Errorf("%s has no description", sub.CommandPath())
-				}
-				see(sub)
-			}
-		}
-	}
-	root := p.newRootCommand("")
-	see(root)
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() && c.GroupID == "" && !slices.Contains([]string{"completion", "help", "version"},
-			c.Name()) {
-			t.Errorf("%s is in no group of help", c.Name())
 		}
 	}
 }

@@ -34,6 +34,7 @@ type program struct {
 	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
 
 	patience       time.Duration // with a database that has not answered anything; zero: databasePatience
+	columns        int           // of the terminal that shows help; zero: it is asked
 	level          slog.LevelVar // of the daemon's log; a reload changes it
 	daemon         bool          // it is run
 	tenant         string        // the machine's tenant whose settings are used; empty: none

@@ -30,7 +30,7 @@ queues now. SIGHUP reads the settings again; see reload.
 Each flag is also a setting, under the name in brackets: an environment variable, a systemd credential, or, with
 _FILE appended, the name of a file. Secrets have no flag, because others can read flags:
 
-` + secretSettings(),
+` + secretSettings(p.width()),
 		Example: `  async-worker run --client-id southhaven
   LLM_PROVIDER=offline async-worker run --worker-concurrency 2 --log-level debug`,
 		Args: noArgs,
@@ -48,11 +48,11 @@ _FILE appended, the name of a file. Secrets have no flag, because others can rea
 }
 
 // secretSettings lists the secret settings, which have no flag.
-func secretSettings() string {
+func secretSettings(width int) string {
 	var b strings.Builder
 	for _, s := range config.Settings() {
 		if s.Secret {
-			entry(&b, 35, s.Name, s.Help, helpWidth)
+			entry(&b, 35, s.Name, s.Help, width)
 		}
 	}
 	return b.String()
