@@ -121,7 +121,7 @@ for an index that has documents already, and after either side was restored. Oth
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
 				if t.Config.Cognee.URL == "" {
-					return badUsage("set it to the address of the Cognee server", "COGNEE_URL is not set")
+					return p.missingCognee()
 				}
 				done, err := t.ReconcileCognee(ctx, dry)
 				if err == nil {
@@ -139,6 +139,15 @@ for an index that has documents already, and after either side was restored. Oth
 	addOutput(cmd, &out)
 	addSettings(cmd, groups)
 	return cmd
+}
+
+// missingCognee is a wrong setting, as any other that a command needs and that isn't set.
+func (p *program) missingCognee() error {
+	remedy := "set it to the address of the Cognee server"
+	if p.tenant != "" {
+		remedy += ": sudo async-worker tenant edit " + p.tenant
+	}
+	return &config.Errors{Problems: []config.Problem{{Name: "COGNEE_URL", Problem: "it is not set", Remedy: remedy}}}
 }
 
 func (p *program) printReconciled(out format, r cognee.Reconciled) error {

@@ -34,7 +34,11 @@ func TestCogneeStatus(t *testing.T) {
 	ask("status", "-o", "json").want(t, exitOK, `"oldest_seconds": 60`)
 	ask("retry").want(t, exitOK, "1 documents and 2 document sets are due again")
 	ask("off").want(t, exitOK, "notes of 5 documents were removed")
-	ask("reconcile").want(t, exitUsage, "COGNEE_URL is not set")
+	ask("reconcile").want(t, exitConfig, "COGNEE_URL", "it is not set", "set it to the address of the Cognee server")
+	root := t.TempDir()
+	putTenant(t, root, "southhaven", "127.0.0.1:1")
+	invoke(t, app.Tenant{Store: s}, nil, "", "cognee", "reconcile", "--root", root).want(t, exitConfig, "COGNEE_URL",
+		"remedy:  set it to the address of the Cognee server: sudo async-worker tenant edit southhaven")
 	s.cognee = store.CogneeState{}
 	ask("status").want(t, exitOK, "no worker of this tenant has had COGNEE_URL")
 }

@@ -26,6 +26,9 @@ const (
 	nextOperator = nextRoot + ", or as a member of the groups " + tenants.Readers + " and " + tenants.Operators
 )
 
+// nextNoTenant is for a command that needs a tenant, on a machine that has none.
+const nextNoTenant = "this machine has no tenant: sudo async-worker tenant add NAME adds one"
+
 // addTenant adds the flag --tenant. A migration belongs to the database, not to a tenant.
 func addTenant(cmd *cobra.Command) {
 	if cmd.Name() == "migrate" {
@@ -76,7 +79,7 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	case named && len(names) > 0:
 		return &failure{
 			"read the settings of tenant " + client, "choose one with --tenant: " + strings.Join(names, ", ") +
-				"; or set its database and queue in the environment", &unknownTenantError{client, filepath.Join(root, tenantsDir)},
+				"; or set its database and queue in the environment; sudo async-worker tenant add NAME adds a tenant", &unknownTenantError{client, filepath.Join(root, tenantsDir)},
 		}
 	case named:
 		return nil

@@ -41,7 +41,8 @@ func TestClientOfTheMachine(t *testing.T) {
 		"of no tenant": {
 			[]string{"southhaven"},
 			nil, "jobs list --client-id nowhere", exitConfig,
-			"there is no tenant nowhere in ROOT/etc/async-worker what to do: choose one with --tenant: southhaven; or set its", "",
+			"there is no tenant nowhere in ROOT/etc/async-worker what to do: choose one with --tenant: southhaven; or set its " +
+				"database and queue in the environment; sudo async-worker tenant add NAME adds a tenant", "",
 		},
 		"of no tenant, by the environment": {
 			[]string{"southhaven", "east-bay"},

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // A reload takes two processes, because a daemon's environment never changes: systemd reads the unit's
@@ -58,7 +59,7 @@ daemon read again the files that NAME_FILE settings name.`,
 				pid, _ = strconv.Atoi(p.getenv("MAINPID"))
 			}
 			if dir == "" || pid <= 1 {
-				return badUsage("as root: systemctl reload async-worker@TENANT",
+				return badUsage("as root: systemctl reload "+p.unitNamed(cmd),
 					"systemd runs reload and sets $MAINPID and $RUNTIME_DIRECTORY, which are missing here")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTimeout)
@@ -79,6 +80,18 @@ daemon read again the files that NAME_FILE settings name.`,
 	addSettings(cmd, config.All)
 	cmd.Flags().IntVar(&pid, "pid", 0, "the daemon's process (default $MAINPID)")
 	return cmd
+}
+
+// unitNamed is the unit of the tenant that the command line or the environment names.
+func (p *program) unitNamed(cmd *cobra.Command) string {
+	name, _ := p.client(cmd)
+	if flag := cmd.Flags().Lookup("tenant"); flag != nil && flag.Changed {
+		name = flag.Value.String()
+	}
+	if name == "" || task.ValidClientID(name) != nil {
+		name = "TENANT"
+	}
+	return "async-worker@" + name
 }
 
 func (p *program) printReloaded(a reloadAnswer) error {

@@ -155,5 +155,10 @@ func TestReloadWithoutSettings(t *testing.T) {
 func TestReloadCommandRefuses(t *testing.T) {
 	t.Parallel()
 	r := invoke(t, app.Tenant{}, testEnv(), "", "reload")
-	r.want(t, exitUsage, "systemctl reload async-worker@")
+	r.want(t, exitUsage, "systemctl reload async-worker@southhaven")
+	invoke(t, app.Tenant{}, nil, "", "reload").want(t, exitUsage, "systemctl reload async-worker@TENANT")
+	for _, args := range []string{"--tenant northhaven", "--client-id northhaven"} {
+		invoke(t, app.Tenant{}, nil, "", append([]string{"reload"}, strings.Fields(args)...)...).want(t, exitUsage,
+			"systemctl reload async-worker@northhaven")
+	}
 }

@@ -87,8 +87,7 @@ func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration,
 		return err
 	}
 	if !cfg.Given("CLIENT_ID") {
-		return badUsage("give --client-id, or --tenant on the tenant's machine",
-			"the key's tenant is not set")
+		return p.unsetTenant(cmd)
 	}
 	secret, err := config.SigningSecret(p.sources(cmd), tenantkey.MinSecret)
 	if err != nil {
@@ -112,4 +111,15 @@ func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration,
 	}
 	_, err = fmt.Fprintln(p.stdout, m.Token)
 	return err
+}
+
+// unsetTenant is a key for no tenant: the settings in the environment name none, or the machine has none.
+func (p *program) unsetTenant(cmd *cobra.Command) error {
+	next := "give --client-id, or --tenant on the tenant's machine"
+	if root, err := cmd.Flags().GetString("root"); err == nil && !p.namesServices() {
+		if names, err := tenantNames(root); err == nil && len(names) == 0 {
+			next = "give --client-id; " + nextNoTenant
+		}
+	}
+	return badUsage(next, "the key's tenant is not set")
 }

@@ -175,17 +175,18 @@ func (p *program) chooseTenant(m *tenants.Machine, o *apiTokens) error {
 	if o.tenant != "" {
 		return nil
 	}
-	var names []string
-	if !p.hasServices() {
-		var err error
-		if names, err = m.Names(); err != nil {
-			return err
-		}
+	const unpackaged = "; a worker without a package has its tokens in API_TOKENS, and " +
+		"async-worker token add NAME --scope SCOPE --print makes an entry"
+	if p.hasServices() {
+		return badUsage("give --tenant NAME"+unpackaged, "the token's tenant is not set")
+	}
+	names, err := m.Names()
+	if err != nil {
+		return err
 	}
 	switch len(names) {
 	case 0:
-		return badUsage("give --tenant NAME; a worker without a package has its tokens in API_TOKENS, and "+
-			"async-worker token add NAME --scope SCOPE --print makes an entry", "the token's tenant is not set")
+		return badUsage(nextNoTenant+unpackaged, "the token's tenant is not set")
 	case 1:
 		o.tenant = names[0]
 		return nil

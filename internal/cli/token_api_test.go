@@ -75,7 +75,7 @@ func TestAPITokensRefused(t *testing.T) {
 	}
 	token("add", "x", "--scope", "all", "--print").want(t, exitUsage, "read, submit or operate")
 	token("add", "a:b", "--scope", "read", "--print").want(t, exitUsage, "name")
-	token("add", "x", "--scope", "read").want(t, exitUsage, "--tenant")
+	token("add", "x", "--scope", "read").want(t, exitUsage, "tenant add NAME")
 	if r := token("add", "x", "--scope", "read", "--tenant", "nobody"); r.code == exitOK {
 		t.Errorf("an unknown tenant: %+v", r)
 	}
@@ -87,6 +87,15 @@ func TestAPITokensRefused(t *testing.T) {
 	}
 	if found, err := os.ReadDir(root); err != nil || len(found) > 0 {
 		t.Errorf("--print wrote %v, %v", found, err)
+	}
+}
+
+// On a machine without tenants there is no name to give.
+func TestAPITokensOfNoTenant(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"token add web --scope read", "token list", "token remove web", "token sign --role reader"} {
+		onImage(t, t.TempDir(), "", strings.Fields(command)...).want(t, exitUsage, "tenant is not set",
+			"this machine has no tenant: sudo async-worker tenant add NAME adds one")
 	}
 }
 
