@@ -133,6 +133,8 @@ func reachable(addr string) string {
 const (
 	nextAddress = "without systemd give --addr or --socket, as in the worker's log (listening)"
 	nextStart   = "is the worker running? its log says at which address it listens (listening)"
+	nextHung    = "if it is the worker's, the worker runs, and is stuck or overloaded: its log says more; to restart it: " +
+		"sudo systemctl restart async-worker@TENANT"
 )
 
 // nextSilent is what to do when the worker of the settings does not answer.
@@ -151,7 +153,7 @@ func nextSilent(cmd *cobra.Command, cfg config.Config) string {
 	if names, err := tenantNames(root); err != nil || len(names) > 0 {
 		return "choose the worker with --tenant NAME; sudo async-worker tenant list shows the tenants; " + nextAddress
 	}
-	return "this machine has no tenant: sudo async-worker tenant add NAME adds one; a worker without systemd is found " +
+	return nextNoTenant + "; a worker without systemd is found " +
 		"with --addr or --socket, as in its log (listening)"
 }
 
@@ -173,6 +175,9 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 		return s, &failure{"ask " + where, nextOperator, &deniedError{err}}
 	case known && refused.Code == 401:
 		return s, &failure{"ask " + where, "set HTTP_TOKEN to the worker's token; if it has none, set one there", &deniedError{err}}
+	}
+	if _, hung := errors.AsType[*httpd.HungError](err); hung {
+		return s, &failure{"ask " + where, nextHung, &unansweredError{err}}
 	}
 	if transport, ok := errors.AsType[*url.Error](err); ok {
 		err = transport.Err // for a socket, the URL is a placeholder

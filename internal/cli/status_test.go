@@ -125,6 +125,23 @@ func TestStatusWithoutAnswer(t *testing.T) {
 	invoke(t, app.Tenant{}, nil, "", "status", "--socket", left).want(t, exitUnavailable, "connection refused")
 }
 
+// A worker that hangs runs: it is not to be started.
+func TestStatusOfHungWorker(t *testing.T) {
+	t.Parallel()
+	address := silent(t)
+	_, err := askStatus(t.Context(), httpd.Client{Addr: address, Timeout: 50 * time.Millisecond})
+	if err == nil {
+		t.Fatal("it answered")
+	}
+	v := verdictOf(err)
+	if want := "ask " + address + ": it accepts connections, and did not answer within 50ms"; err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
+	if v.code != exitUnavailable || !strings.Contains(v.next, "the worker runs, and is stuck or overloaded") {
+		t.Errorf("%+v", v)
+	}
+}
+
 // If a worker refuses the user, status names those whom it answers.
 func TestStatusRefused(t *testing.T) {
 	t.Parallel()

@@ -1,12 +1,16 @@
 package httpd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,6 +19,8 @@ type Client struct {
 	Socket string
 	Addr   string // HOST:PORT
 	Token  string // for Addr; may be empty
+	// Timeout is that of the whole request; zero: 10 s.
+	Timeout time.Duration
 }
 
 const (
@@ -29,8 +35,29 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the worker answered %d %s", e.Code, http.StatusText(e.Code))
 }
 
+// HungError: the server has accepted the connection, and does not answer.
+type HungError struct{ Waited time.Duration }
+
+func (e *HungError) Error() string {
+	return fmt.Sprintf("it accepts connections, and did not answer within %v", e.Waited)
+}
+
 // Get decodes the JSON at a path into answer.
 func (c Client) Get(ctx context.Context, path string, answer any) error {
+	wait := cmp.Or(c.Timeout, askLimit)
+	within, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	var connected atomic.Bool
+	err := c.get(httptrace.WithClientTrace(within, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	}), path, answer)
+	if err != nil && connected.Load() && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) {
+		return &HungError{wait}
+	}
+	return err
+}
+
+func (c Client) get(ctx context.Context, path string, answer any) error {
 	transport := &http.Transport{DisableKeepAlives: true}
 	host := c.Addr
 	if c.Socket != "" {
@@ -47,7 +74,7 @@ func (c Client) Get(ctx context.Context, path string, answer any) error {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	resp, err := (&http.Client{
-		Transport: transport, Timeout: askLimit,
+		Transport: transport,
 		// the token must not leave for another host
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}).Do(req)
