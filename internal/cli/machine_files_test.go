@@ -3,10 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/doctor"
 )
 
 // TestTenantsFileOfAnotherKind: a folder in place of a file is not a matter of rights, and the right path is named.
@@ -53,5 +55,18 @@ func TestTenantsFileOfAnotherKind(t *testing.T) {
 		if c.path != env && strings.Contains(r.errOut, "southhaven.env") {
 			t.Errorf("%s is named: %s", env, r.errOut)
 		}
+	}
+}
+
+// A file in a tenant's folder of credentials that is no setting's is said by the commands that look at settings.
+func TestMisspelledCredential(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	putTenant(t, root, "southhaven", "127.0.0.1:1")
+	write(t, filepath.Join(root, tenantsDir, "credentials", "southhaven", "OPENAI_APIKEY"), "TopSecret")
+	others := slices.DeleteFunc(groupNames(), func(g string) bool { return g == string(doctor.Settings) })
+	for _, command := range []string{"check-config", "doctor --skip " + strings.Join(others, ",")} {
+		invoke(t, app.Tenant{}, nil, "", append(strings.Fields(command), "--root", root)...).want(t, exitOK,
+			"OPENAI_APIKEY: unknown setting, in the folder of the credentials", "did you mean OPENAI_API_KEY?")
 	}
 }

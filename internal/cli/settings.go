@@ -60,11 +60,20 @@ func (p *program) sources(cmd *cobra.Command) config.Sources {
 			given[s.Name] = f.Value.String()
 		}
 	}
-	src := config.Sources{Flags: given, Environ: p.env, Files: p.envFiles, ReadFile: os.ReadFile}
+	src := config.Sources{Flags: given, Environ: p.env, Files: p.envFiles, ReadFile: os.ReadFile, List: filesIn}
 	if p.tenant != "" { // this process is not the worker
 		src.Hidden = tenants.Hidden
 	}
 	return src
+}
+
+// filesIn are the names of a folder's files; none: it can't be read, which its files say.
+func filesIn(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // settings loads the settings, opens the log and logs the warnings. Commands other than run log plain text, and by

@@ -287,3 +287,29 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 }
+
+// A credential with a name that is close to a setting's is said as a variable is; one of no setting may be for another
+// program of the unit.
+func TestMisspelledCredentials(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(config.Sources{
+		Environ: minimal("CREDENTIALS_DIRECTORY=/cred"), ReadFile: files{}.read,
+		List: func(dir string) []string {
+			if dir != "/cred" {
+				t.Errorf("looks at %s", dir)
+			}
+			return []string{"OPENAI_APIKEY", "tenant_SUPABASE_KYE", "tenant_SUPABASE_KEY", "LLM_PROVIDER", "backup.pem"}
+		},
+	}, config.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const problem = "unknown setting, in the folder of the credentials"
+	want := []config.Problem{
+		{Name: "OPENAI_APIKEY", Problem: problem, Remedy: "did you mean OPENAI_API_KEY?"},
+		{Name: "SUPABASE_KYE", Problem: problem, Remedy: "did you mean SUPABASE_KEY?"},
+	}
+	if got := c.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}

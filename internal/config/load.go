@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type Sources struct {
 	Environ  []string                     // "NAME=value", as os.Environ has it
 	Files    map[string]string            // the environment file that a variable of Environ stands in, if it is known
 	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME or …/tenant_NAME
+	List     func(dir string) []string    // the names of the files in $CREDENTIALS_DIRECTORY; nil: they are not looked at
 	Hidden   func(path string) string     // why the worker can't read a file that ReadFile can; nil: it can read all of them
 
 	keep map[string]resolved // overrides all sources, for settings that are not live
@@ -65,7 +67,8 @@ func Load(src Sources, groups Group) (Config, error) {
 	l.derive()
 	l.check(groups)
 	l.checkOpenFiles()
-	l.cfg.warnings = append(l.cfg.warnings, misspelled(l.env)...)
+	l.cfg.warnings = append(l.cfg.warnings, misspelled(slices.Collect(maps.Keys(l.env)), "unknown setting")...)
+	l.checkCredentials()
 	if len(l.problems) > 0 {
 		return Config{warnings: l.cfg.warnings}, &Errors{Problems: l.inOrder()}
 	}

@@ -6,8 +6,21 @@ import (
 	"strings"
 )
 
-// misspelled warns of variables whose names are close to a setting's.
-func misspelled(env map[string]string) []Problem {
+// checkCredentials warns of credentials whose names are close to a setting's.
+func (l *loader) checkCredentials() {
+	dir := l.env["CREDENTIALS_DIRECTORY"]
+	if dir == "" || l.src.List == nil {
+		return
+	}
+	var names []string
+	for _, file := range l.src.List(dir) {
+		names = append(names, strings.TrimPrefix(file, credentialPrefix))
+	}
+	l.cfg.warnings = append(l.cfg.warnings, misspelled(names, "unknown setting, in the folder of the credentials")...)
+}
+
+// misspelled warns of variables or files whose names are close to a setting's.
+func misspelled(variables []string, problem string) []Problem {
 	known := map[string]bool{}
 	var names []string
 	for _, s := range Settings() {
@@ -15,12 +28,12 @@ func misspelled(env map[string]string) []Problem {
 		names = append(names, s.Name)
 	}
 	var out []Problem
-	for variable := range env {
+	for _, variable := range variables {
 		if known[variable] {
 			continue
 		}
 		if meant := nearest(strings.TrimSuffix(variable, "_FILE"), names); meant != "" {
-			out = append(out, Problem{variable, "unknown setting", fmt.Sprintf("did you mean %s?", meant)})
+			out = append(out, Problem{variable, problem, fmt.Sprintf("did you mean %s?", meant)})
 		}
 	}
 	slices.SortFunc(out, func(a, b Problem) int { return strings.Compare(a.Name, b.Name) })
