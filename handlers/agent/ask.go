@@ -62,6 +62,7 @@ func (r *run) ask(ctx context.Context) error {
 		return &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_CONTENT_FILTERED",
 			Message: "the model service's content filter refused the question, the passages read for it, or the answer",
+			Hint:    "ask in other words, or let the content filter of the model's service allow more",
 		}
 	}
 	r.state.Turns = append(r.state.Turns, turn{

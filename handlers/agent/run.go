@@ -155,6 +155,7 @@ func (r *run) refusal(text string) (*answer, error) {
 		return nil, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_REFUSED",
 			Message: "the model refuses to answer; response_schema has no form for a refusal",
+			Hint:    "ask in other words, or give response_schema a form for a refusal",
 		}
 	}
 	return &answer{value: quoted(text), refused: true, ended: endAnswered}, nil

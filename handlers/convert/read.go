@@ -72,7 +72,7 @@ func (h *Handler) redacts() bool {
 	return h.deps.Chat != nil && h.deps.Privacy.Mode() == privacy.Redact
 }
 
-func noContent(message string) error {
+func noContent(message string) *taskerr.Error {
 	return &taskerr.Error{Class: taskerr.ContentMissing, Code: "CONVERT_NO_CONTENT", Message: message}
 }
 
@@ -87,7 +87,7 @@ func (w *work) document(ctx context.Context) (*deck.Deck, error) {
 		return nil, err
 	}
 	if len(doc.Blocks) == 0 && len(found) == 0 {
-		return nil, noContent("the document has no text to make slides of" + why(doc.Info))
+		return nil, noText(doc.Info)
 	}
 	w.warnings = append(w.warnings, doc.Warnings...)
 	if err := w.call.Progress.Stage(stageNormalizing); err != nil {
@@ -167,10 +167,12 @@ func cellsOf(t *extract.Table) (n int) {
 	return n
 }
 
-// why is what is known about a document without text.
-func why(info extract.Info) string {
+// noText is the error of a document without text. Pages that OCR could not read are a matter of the worker.
+func noText(info extract.Info) error {
 	if reason := info.Properties["unread_reason"]; reason != "" {
-		return ": its pages are images, and could not be read by OCR (" + reason + ")"
+		return noContent("the document has no text to make slides of: its pages are images, and could not be read by OCR (" +
+			reason + ")").WithHint("mend the worker's OCR, for the reason that is named (async-worker doctor looks at it), and " +
+			"send the task again with hints.force")
 	}
-	return ""
+	return noContent("the document has no text to make slides of")
 }

@@ -97,6 +97,7 @@ func noSummary(reason string) error {
 	}
 	return &taskerr.Error{
 		Class: taskerr.ValidationError, Code: code, Message: "there is no summary of the document: " + reason,
+		Hint: "leave out of the document what may have been refused, or use a model or a content filter that allows more",
 	}
 }
 

@@ -78,20 +78,23 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 		return d, err
 	}
 	if len(d.passages) == 0 {
-		return d, &taskerr.Error{
-			Class: taskerr.ContentMissing, Code: "SUMMARIZE_NO_TEXT",
-			Message: "the document has no text to summarize" + w.why(d),
-		}
+		return d, noText(d)
 	}
 	return d, nil
 }
 
-// why returns what is known about a document without text.
-func (w *work) why(d document) string {
+// noText is the error of a document without text. Pages that OCR could not read are a matter of the worker.
+func noText(d document) error {
+	const code = "SUMMARIZE_NO_TEXT"
 	if reason := d.info.Properties["unread_reason"]; reason != "" {
-		return ": its pages are images, and could not be read by OCR (" + reason + ")"
+		return &taskerr.Error{
+			Class: taskerr.ContentMissing, Code: code,
+			Message: "the document has no text to summarize: its pages are images, and could not be read by OCR (" + reason + ")",
+			Hint: "mend the worker's OCR, for the reason that is named (async-worker doctor looks at it), and send the task " +
+				"again with hints.force",
+		}
 	}
-	return ""
+	return &taskerr.Error{Class: taskerr.ContentMissing, Code: code, Message: "the document has no text to summarize"}
 }
 
 // parse streams the document from the extractor through the privacy filter into passages.

@@ -145,7 +145,7 @@ for an index that has documents already, and after either side was restored. Oth
 func (p *program) missingCognee() error {
 	remedy := "set it to the address of the Cognee server"
 	if p.tenant != "" {
-		remedy += ": sudo async-worker tenant edit " + p.tenant
+		remedy = "set it to the address of the Cognee server: sudo async-worker tenant edit " + p.tenant
 	}
 	return &config.Errors{Problems: []config.Problem{{Name: "COGNEE_URL", Problem: "it is not set", Remedy: remedy}}}
 }

@@ -10,7 +10,7 @@ var remedies = map[taskerr.Class]string{
 	taskerr.UnsupportedFormat:  "Convert the document to a format that is read, and upload it." + sendAgain,
 	taskerr.ContentMissing:     "The document is missing or has no text. Upload it." + sendAgain,
 	taskerr.CorruptionDetected: "The document is damaged or protected. Repair it, then upload it." + sendAgain,
-	taskerr.QuotaExceeded:      "It is larger than allowed. Split it, or raise the limit that the message names." + sendAgain,
+	taskerr.QuotaExceeded:      "It is larger than allowed. Split it, or raise the limit if the message names a setting." + sendAgain,
 	taskerr.InternalBug:        "This is a defect of the worker. Its log has the details under this job's id: please report it.",
 	taskerr.Timeout:            "It took longer than allowed. Raise hints.timeout_seconds or TASK_TIMEOUT_SEC, or split the document; then replay it.",
 	taskerr.TransientStorage:   "The storage or the database failed. When it is well again (see Doctor), replay it.",

@@ -32,6 +32,12 @@ func Errorf(class Class, format string, args ...any) *Error {
 	return &Error{Class: class, Message: err.Error(), Cause: errors.Unwrap(err)}
 }
 
+// WithHint sets what an operator has to do, where it isn't what follows from the class.
+func (e *Error) WithHint(hint string) *Error {
+	e.Hint = hint
+	return e
+}
+
 // PasswordProtected is the error of a document that can't be read without its password. what begins the sentence, for
 // example "the PDF". Its code is …_PASSWORD_PROTECTED: the file is sound, so it is not corruption.
 func PasswordProtected(what string) *Error {

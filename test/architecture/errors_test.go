@@ -21,8 +21,8 @@ func meant() map[string]string {
 	return map[string]string{
 		"content_missing":     "The document is missing or has no text: upload it; " + again,
 		"corruption_detected": "The document is damaged or protected: repair it, then upload it; " + again,
-		"quota_exceeded": "It is larger than allowed: split it, or raise the limit that the sentence " +
-			"names; " + again,
+		"quota_exceeded": "It is larger than allowed: split it, or raise the limit if the sentence names " +
+			"a setting; " + again,
 		"unsupported_format": "Convert the document to a format that is read, and upload it; " + again,
 		"validation_error":   "The message requests what can't be done: correct it and send it under a new task_id",
 		"worker_lost": "Each attempt lost its worker: find out why in its log and the kernel's (killed, out " +
@@ -184,4 +184,29 @@ func rows(b *strings.Builder, all []sentence) {
 
 func cell(s string) string {
 	return strings.TrimSpace(strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s))
+}
+
+// An error whose class says what to do about another cause has what to do of its own: a matter of the worker is not the
+// sender's, a file that is whole is not to be repaired, and a message that is right not to be corrected.
+func TestErrorsWithOwnRemedy(t *testing.T) {
+	t.Parallel()
+	tasks := collect(t).tasks
+	for _, text := range []string{
+		"could not be read by OCR", "the worker has no OCR", "the worker has no font", "the folder of the blobs is a file",
+		"a link leads out of the folder", "the identity may not sign", "content filter refused", "the model refused",
+		"the model refuses to answer", "looks like a zip bomb",
+	} {
+		found := false
+		for _, s := range tasks {
+			if !strings.Contains(s.text, text) {
+				continue
+			}
+			if found = true; strings.Trim(s.remedy, "… ") == "" {
+				t.Errorf("%s: %q has the remedy of %s", s.where, s.text, s.class)
+			}
+		}
+		if !found {
+			t.Errorf("no error says %q", text)
+		}
+	}
 }

@@ -58,8 +58,10 @@ func (b *Bucket) unsigned(err error) error {
 		return err
 	}
 	p.Hint = b.creds.Grant(storage.BlobSign, b.name)
+	hint := "let an administrator give the worker the right to sign; " + p.Hint
+	p.Hint = hint // also in the sentence
 	return &taskerr.Error{
-		Class: taskerr.ValidationError, Message: "the identity may not sign addresses of blobs: " + p.Error(), Hint: p.Hint,
+		Class: taskerr.ValidationError, Message: "the identity may not sign addresses of blobs: " + p.Error(), Hint: hint,
 		Cause: fmt.Errorf("%w: %w", blob.ErrUnsigned, p),
 	}
 }

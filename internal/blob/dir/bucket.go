@@ -62,7 +62,8 @@ func (b *Bucket) Exists(ctx context.Context) error {
 	case err != nil:
 		return trouble("look at the folder of the blobs", err)
 	case !info.IsDir():
-		return taskerr.Errorf(taskerr.ValidationError, "the folder of the blobs is a file: %s", b.folder)
+		return taskerr.Errorf(taskerr.ValidationError, "the folder of the blobs is a file: %s", b.folder).
+			WithHint("move that file away, or set BLOB_DIR to a folder")
 	}
 	return nil
 }
@@ -257,7 +258,8 @@ func trouble(doing string, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENXIO):
 		return fmt.Errorf("%s: %w", doing, blob.ErrNotFound)
 	case strings.Contains(err.Error(), "path escapes"): // os.Root exports no error for a link that leads out
-		return taskerr.Errorf(taskerr.ValidationError, "%s: a link leads out of the folder of the blobs", doing)
+		return taskerr.Errorf(taskerr.ValidationError, "%s: a link leads out of the folder of the blobs", doing).
+			WithHint("put the file itself there in place of the link")
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return taskerr.Errorf(taskerr.ValidationError, "%s: a part of the name is too long for the disk", doing)
 	case errors.Is(err, fs.ErrPermission):

@@ -43,7 +43,8 @@ func Native(ctx context.Context, j Job, library *fonts.Library, path string) (Re
 	faces, err := pdf.NewFaces(library)
 	if err != nil {
 		return Result{}, &taskerr.Error{
-			Class: taskerr.DependencyUnavailable, Message: "the worker has no font to write PDF with", Cause: err, Hint: err.Error(),
+			Class: taskerr.DependencyUnavailable, Message: "the worker has no font to write PDF with", Cause: err,
+			Hint: "apt install fonts-dejavu-core fonts-liberation",
 		}
 	}
 	r := Result{Path: path}

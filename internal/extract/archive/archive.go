@@ -194,15 +194,20 @@ func (m *meter) Close() error {
 
 func (a *Archive) tooLarge() error { return tooLarge(a.limits) }
 
+// smaller is what to do about a file that looks like a zip bomb: it is whole, and there is nothing to repair.
+const smaller = "the worker protects itself from such files: save it anew or split it, so that it unpacks to less, and " +
+	"upload it under a new name"
+
 func tooLarge(limits Limits) error {
 	return taskerr.Errorf(taskerr.CorruptionDetected,
-		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", (limits.Bytes+1<<20-1)>>20)
+		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", (limits.Bytes+1<<20-1)>>20).
+		WithHint(smaller)
 }
 
 func (a *Archive) bomb() error {
 	return taskerr.Errorf(taskerr.CorruptionDetected,
 		"a part of the file unpacks to more than %d times its size, which looks like a zip bomb: it is not read",
-		a.limits.Ratio)
+		a.limits.Ratio).WithHint(smaller)
 }
 
 func tooManyEntries(limit int) error {

@@ -90,7 +90,8 @@ func checkSums(parts []*zip.File, size uint64, limits Limits) error {
 	for _, p := range parts {
 		if packed += p.CompressedSize64; packed > size || p.CompressedSize64 > size {
 			return taskerr.Errorf(taskerr.CorruptionDetected,
-				"the parts of the file overlap, which looks like a zip bomb: it is not read")
+				"the parts of the file overlap, which looks like a zip bomb: it is not read").
+				WithHint(smaller)
 		}
 		if p.UncompressedSize64/packsWell <= p.CompressedSize64 {
 			continue
