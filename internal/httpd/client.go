@@ -35,7 +35,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the worker answered %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// HungError: the server has accepted the connection, and does not answer.
+// HungError reports a server that has accepted the connection, and does not answer.
 type HungError struct{ Waited time.Duration }
 
 func (e *HungError) Error() string {
