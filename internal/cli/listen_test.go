@@ -23,10 +23,13 @@ func TestVerdictOfAddress(t *testing.T) {
 		code int
 		next string
 	}{
-		"in use":         {bind(syscall.EADDRINUSE), exitConfig, "choose another ADDR; to find who uses this one: sudo ss -ltnp 'sport = :80'"},
-		"a low port":     {bind(syscall.EACCES), exitConfig, "choose a port from 1024 on in ADDR; a lower one needs the capability"},
-		"not of here":    {bind(syscall.EADDRNOTAVAIL), exitUnavailable, "is it an address of this machine? check ADDR"},
-		"no such host":   {&net.OpError{Op: "listen", Err: &net.DNSError{IsNotFound: true}}, exitUnavailable, "is it an address of this machine? check ADDR"},
+		"in use":      {bind(syscall.EADDRINUSE), exitConfig, "choose another ADDR; to find who uses this one: sudo ss -ltnp"},
+		"a low port":  {bind(syscall.EACCES), exitConfig, "choose a port from 1024 on in ADDR"},
+		"not of here": {bind(syscall.EADDRNOTAVAIL), exitUnavailable, "is it an address of this machine? check ADDR"},
+		"no such host": {
+			&net.OpError{Op: "listen", Err: &net.DNSError{IsNotFound: true}}, exitUnavailable,
+			"is it an address of this machine? check ADDR",
+		},
 		"no such family": {bind(syscall.EAFNOSUPPORT), exitUnavailable, "is it an address of this machine? check ADDR"},
 	} {
 		if v := verdictOfAddress("ADDR", "127.0.0.1:80", c.err); v.code != c.code || !strings.HasPrefix(v.next, c.next) {

@@ -79,7 +79,8 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	case named && len(names) > 0:
 		return &failure{
 			"read the settings of tenant " + client, "choose one with --tenant: " + strings.Join(names, ", ") +
-				"; or set its database and queue in the environment; sudo async-worker tenant add NAME adds a tenant", &unknownTenantError{client, filepath.Join(root, tenantsDir)},
+				"; or set its database and queue in the environment; sudo async-worker tenant add NAME adds a tenant",
+			&unknownTenantError{client, filepath.Join(root, tenantsDir)},
 		}
 	case named:
 		return nil
