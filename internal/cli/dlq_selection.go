@@ -57,7 +57,10 @@ func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
 	if !slices.Contains([]string{"", "yes", "no"}, s.replayed) {
 		return f, badUsage("give yes or no", "--replayed %q is neither yes nor no", s.replayed)
 	}
-	var err error
+	err := s.checkNames()
+	if err != nil {
+		return f, err
+	}
 	if f.Before, err = parseTime("before", s.before); err != nil {
 		return f, err
 	}
@@ -70,6 +73,20 @@ func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
 		f.Since = now.Add(-time.Duration(s.newerThan))
 	}
 	return f, nil
+}
+
+// checkNames refuses a reason and a class that no dead letter has: a list of none would look like an answer. Any message
+// can name a type.
+func (s *selection) checkNames() error {
+	known := flagValues()
+	if err := checkName("class", s.class, known["class"]); err != nil {
+		return err
+	}
+	// a claim check whose blob can't be read has its error class for a reason
+	if slices.Contains(known["class"], s.reason) {
+		return nil
+	}
+	return checkName("reason", s.reason, known["reason"])
 }
 
 // check wants an explicit selection.

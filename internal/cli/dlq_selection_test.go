@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
@@ -19,5 +20,23 @@ func TestEmptySelectionIsRefused(t *testing.T) {
 				invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", args...).want(t, exitUsage, flag+" is empty", "leave it out")
 			}
 		}
+	}
+}
+
+// A reason or a class that there is not would give an empty list, as if there were no such dead letters.
+func TestUnknownReasonIsRefused(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"list --reason permanet":            `--reason "permanet" is not a reason of dead letters|did you mean permanent?`,
+		"purge --reason permanet --dry-run": "did you mean permanent?",
+		"replay --reason nothing --dry-run": "give one of permanent, exhausted, timeout",
+		"list --class validation_eror":      "did you mean validation_error?",
+	} {
+		invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", append([]string{"dlq"}, strings.Fields(args)...)...).
+			want(t, exitUsage, strings.Split(want, "|")...)
+	}
+	for _, args := range []string{"--reason permanent", "--reason content_missing", "--class content_missing", "--type zzz"} {
+		invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", append([]string{"dlq", "list"}, strings.Fields(args)...)...).
+			want(t, exitOK)
 	}
 }

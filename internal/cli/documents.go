@@ -43,6 +43,9 @@ list.`,
 				if err != nil {
 					return &failure{"list documents", nextStore, err}
 				}
+				if len(found) == 0 && out != asJSON {
+					printWrapped(p.stderr, "", noDocuments(set, prefix, t.Config.ClientID))
+				}
 				return p.printDocuments(out, found)
 			})
 		}),
@@ -53,6 +56,17 @@ list.`,
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "the maximum number, 1 to 1000")
 	addSettings(cmd, storeOnly)
 	return cmd
+}
+
+// noDocuments says why a listing is empty.
+func noDocuments(set, prefix, client string) string {
+	switch {
+	case prefix != "":
+		return "No document matches; without its flags, documents list shows all."
+	case set != "":
+		return "The set " + printable(set) + " has no documents; async-worker documents list shows the sets that have."
+	}
+	return "There are no documents of " + client + " yet; async-worker enqueue --upload FILE --document-set SET adds one."
 }
 
 // documentsNamed lists at most limit documents whose names contain part and that keep accepts. The database also

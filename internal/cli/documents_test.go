@@ -133,3 +133,21 @@ func TestDocumentsOnRealServices(t *testing.T) {
 		t.Errorf("run: %+v", r)
 	}
 }
+
+// An empty list says why it is empty, beside the list.
+func TestNoDocuments(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--set three":            "The set three has no documents",
+		"--filename x --set one": "No document matches",
+		"--set one":              "",
+		"--set three -o json":    "",
+	} {
+		s := &rows{documents: someDocuments()}
+		r := invoke(t, app.Tenant{Store: s}, testEnv(), "", append([]string{"documents", "list"}, strings.Fields(args)...)...)
+		r.want(t, exitOK, want)
+		if (r.errOut != "") != (want != "") {
+			t.Errorf("%s: %q", args, r.errOut)
+		}
+	}
+}

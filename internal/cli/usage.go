@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,6 +104,21 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		why = "it is neither true nor false"
 	}
 	return &usageError{fmt.Errorf("--%s %q: %s", f.Name, invalid.GetValue(), why), next}
+}
+
+// checkName refuses the value of a flag that is not among the known ones; empty: the flag is not given.
+func checkName(flag, value string, known []string) error {
+	if value == "" || slices.Contains(known, value) {
+		return nil
+	}
+	next := "give one of " + strings.Join(known, ", ")
+	near := slices.MinFunc(known, func(a, b string) int {
+		return cmp.Compare(config.EditDistance(value, a), config.EditDistance(value, b))
+	})
+	if config.EditDistance(value, near) < 3 {
+		next = "did you mean " + near + "? " + next
+	}
+	return badUsage(next, "--%s %q is not a %s of dead letters", flag, value, flag)
 }
 
 // nearFlags are the flags of a command that a name may mean: one or two letters away, or else those of which it is a part,
