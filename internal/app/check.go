@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -24,4 +25,14 @@ func CheckTask(t task.Task) error {
 			strings.Join(names, ", "))
 	}
 	return h.Check(t)
+}
+
+// Unread names what every worker of this version ignores in a task: fields of its message that the decoder does not know,
+// and of its payload that its type does not read.
+func Unread(t task.Task) []string {
+	all, err := unequipped()
+	if h, ok := all[t.Type]; err == nil && ok {
+		return slices.Concat(t.Ignored, h.Spec().Unknown(t.Payload))
+	}
+	return t.Ignored
 }

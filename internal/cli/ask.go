@@ -101,6 +101,9 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 		if err != nil {
 			return err
 		}
+		for i, l := range letters {
+			letters[i] = l.repeatable(p.tenant)
+		}
 		if err := p.enqueue(ctx, t, letters, out, true); err != nil || out == asJSON ||
 			m.kind != string(task.Summarize) {
 			return err // the follower has shown an answer

@@ -80,6 +80,7 @@ The same id with the same payload is the same task: it is done again only with -
 }
 
 func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submission, out format, watch bool) error {
+	p.warnUnread(letters)
 	var sent []enqueued
 	var ids []string
 	var failed error
@@ -116,7 +117,7 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	}
 	answer, err := submit(ctx, t, l.task)
 	if err != nil {
-		next := nextService(t, err) + "; to repeat the same task: async-worker enqueue --id " + l.task.ID + " …"
+		next := nextService(t, err) + "; to repeat the same task: " + l.again()
 		return done, &failure{"enqueue", strings.TrimPrefix(next, "; "), err}
 	}
 	done.Created, done.Status = answer.Created, answer.State

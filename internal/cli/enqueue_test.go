@@ -275,3 +275,57 @@ func TestEnqueueChecks(t *testing.T) {
 		}
 	}
 }
+
+// What the worker would only log is said to the sender, once, and stops nothing.
+func TestEnqueueWarnsOfIgnoredFields(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ stdin, args, ignored string }{
+		{"", "--type summarize --filename a.pdf --document-set s", "the worker ignores payload.document_set: a task of the type summarize"},
+		{
+			`{"task_id":"t1","task_type":"summarize","colour":"red","payload":{"filename":"a.pdf"}}`, "-",
+			"the worker ignores colour:",
+		},
+		{"", "--type summarize --filename a.pdf", ""},
+		{"", "--filename a.pdf --document-set s", ""},
+	} {
+		o, _ := office(&rows{})
+		r := invoke(t, o, testEnv(), tt.stdin, append([]string{"enqueue"}, strings.Fields(tt.args)...)...)
+		r.want(t, exitOK)
+		said := strings.Join(strings.Fields(r.errOut), " ")
+		if strings.Contains(said, "ignores") != (tt.ignored != "") || !strings.Contains(said, tt.ignored) ||
+			len(delivered(t, o)) != 1 {
+			t.Errorf("%s: %s", tt.args, r.errOut)
+		}
+	}
+}
+
+// A failure to send shows a command that sends the same task again.
+func TestTheSameTaskCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	local := filepath.Join(t.TempDir(), "my notes.md")
+	if err := os.WriteFile(local, []byte("# Tides"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(file, []byte(`{"task_id":"t1","task_type":"ai","payload":{"prompt":"why"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"ask|it's why|--set|s":               `--type agent --payload '{"document_set":"s","prompt":"it'\''s why"}' --watch`,
+		"summarize|a.pdf":                    `--type summarize --payload '{"filename":"a.pdf"}' --watch`,
+		"summarize|--upload|" + local:        `--type summarize --payload '{"blob":"uploads/`,
+		"ask|" + strings.Repeat("why ", 200): "jobs get",
+		"enqueue|" + file:                    "to repeat the same task: async-worker enqueue " + file,
+		"enqueue|--document-set|s|--upload|" + local + "|--upload|" + file: "--upload '" + local + "' …",
+	} {
+		o, _ := office(&rows{fail: &taskerr.Error{Class: taskerr.TransientStorage, Dependency: taskerr.Database, Message: "down"}})
+		r := invoke(t, o, testEnv(), "", strings.Split(args, "|")...)
+		r.want(t, exitUnavailable, "is the database up", "to repeat the same task: ", want)
+		if strings.HasPrefix(args, "ask|it") {
+			_, command, _ := strings.Cut(strings.Join(strings.Fields(r.errOut), " "), "async-worker enqueue --id ")
+			if id, _, _ := strings.Cut(command, " "); len(id) != len("00000000-0000-0000-0000-000000000000") {
+				t.Errorf("the id is %q: %s", id, r.errOut)
+			}
+		}
+	}
+}

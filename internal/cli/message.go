@@ -41,6 +41,8 @@ type submission struct {
 	blob   string // name in the container
 
 	file, text string // the message's file and its text; both are empty for a task from flags
+
+	repeat string // the command that sends the same task again; empty: enqueue, with the same flags or file
 }
 
 func (m *message) addFlags(cmd *cobra.Command) {
