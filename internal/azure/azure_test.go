@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -187,5 +188,33 @@ func TestExplainKeepsTheEndOfAContext(t *testing.T) {
 		if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable {
 			t.Errorf("%v is not a retryable job error", err)
 		}
+	}
+}
+
+// A request that is sent and not answered is explained in words that are not net/http's, and is still a timeout.
+func TestExplainSilence(t *testing.T) {
+	t.Parallel()
+	creds, err := azure.FromConnectionString("UseDevelopmentStorage=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer server.Close()
+	over := azure.Transport(1)
+	over.ResponseHeaderTimeout = 50 * time.Millisecond
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/a?sig=secret", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := (&http.Client{Transport: over}).Do(r)
+	if err == nil {
+		_ = answer.Body.Close()
+		t.Fatal("it was answered")
+	}
+	err = creds.Explain(azure.Blob, "open blob", err)
+	e, ok := errors.AsType[*taskerr.Error](err)
+	if !ok || e.Class != taskerr.NetworkTimeout ||
+		e.Message != "open blob: the service took the request and did not answer in time" {
+		t.Errorf("%v", err)
 	}
 }

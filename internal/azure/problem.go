@@ -141,8 +141,17 @@ func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return withoutURL(u.Err)
 	}
+	if strings.HasPrefix(err.Error(), "net/http: timeout awaiting response headers") { // its type is not exported
+		return &silenceError{err}
+	}
 	return err
 }
+
+// silenceError is net/http's error of a request that was sent and not answered, in plain words.
+type silenceError struct{ err error }
+
+func (*silenceError) Error() string   { return "the service took the request and did not answer in time" }
+func (e *silenceError) Unwrap() error { return e.err }
 
 // retryAfterOf returns the response's Retry-After; zero: none.
 func retryAfterOf(resp *http.Response) time.Duration {

@@ -41,10 +41,11 @@ tokens to embed, and the requests and tokens of CONTEXT_MODE=model, if nothing o
   async-worker extract report.pdf --estimate --context-mode model`,
 		Args: oneArg("a FILE"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
-			cfg, _, err := p.settings(cmd, groups)
+			cfg, log, err := p.settings(cmd, groups)
 			if err != nil {
 				return err
 			}
+			cmd.SetContext(p.patient(cmd.Context(), log))
 			if args[0] != "-" {
 				return p.extract(cmd, extraction{cfg, out, estimate, args[0], cmp.Or(name, args[0])})
 			}
@@ -74,9 +75,12 @@ type extraction struct {
 
 // nextExtract is what to do about an unreadable document, unless the error itself says it.
 func nextExtract(err error) string {
-	if e, ok := errors.AsType[*taskerr.Error](err); ok &&
-		(e.Class != taskerr.UnsupportedFormat || e.Suffix != "" || strings.Contains(e.Message, "what can be read is")) {
-		return ""
+	e, ok := errors.AsType[*taskerr.Error](err)
+	if ok && e.Dependency == taskerr.Docling { // no fault of the document
+		return e.Hint
+	}
+	if ok && (e.Class != taskerr.UnsupportedFormat || e.Suffix != "" || strings.Contains(e.Message, "what can be read is")) {
+		return "" // the error says it
 	}
 	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, XML, Markdown, CSV, e-mail, " +
 		"zip archives, images and plain text, and with LibreOffice other office documents"

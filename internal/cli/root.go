@@ -33,7 +33,7 @@ type program struct {
 	systemctl      serviceManager           // nil: there is none
 	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
 
-	patience       time.Duration // with a database that has not answered anything; zero: databasePatience
+	patience       time.Duration // with services that have not answered anything; zero: databasePatience, limitsOfServices
 	columns        int           // of the terminal that shows help; zero: it is asked
 	level          slog.LevelVar // of the daemon's log; a reload changes it
 	daemon         bool          // it is run
@@ -198,7 +198,7 @@ func (p *program) withTenant(
 		return &failure{"connect", app.NextServices(err), err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	err = do(store.WithPatience(cmd.Context(), cmp.Or(p.patience, databasePatience)), t)
+	err = do(p.patient(store.WithPatience(cmd.Context(), cmp.Or(p.patience, databasePatience)), log), t)
 	if f, ok := errors.AsType[*failure](err); ok {
 		if more, found := strings.CutPrefix(f.next, nextStore); found {
 			f.next = t.NextDatabaseAfter(err) + more

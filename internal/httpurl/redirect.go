@@ -25,7 +25,8 @@ func (*RedirectError) NonRetriable() {}
 // SameOrigin returns a transport over next that fails with a *RedirectError if an answer redirects to another origin
 // (RFC 6454: scheme, host and port). An http.Client that followed it would send the credentials along: it keeps all
 // headers except Authorization and cookies, and repeats the body. A redirect within the origin is left to the client.
-// setting names the setting with the address of the service. A nil next is Transport().
+// setting names the setting with the address of the service. A nil next is Transport(). Requests have the
+// Patience of their context, if it has one.
 func SameOrigin(next http.RoundTripper, setting string) http.RoundTripper {
 	if next == nil {
 		next = Transport()
@@ -41,7 +42,7 @@ type sameOrigin struct {
 // RoundTrip implements http.RoundTripper.
 func (s sameOrigin) RoundTrip(r *http.Request) (*http.Response, error) {
 	from := r.URL
-	answer, err := s.next.RoundTrip(r)
+	answer, err := patiently(r, s.setting, s.next)
 	if err != nil || answer.StatusCode/100 != 3 {
 		return answer, err
 	}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+)
+
+// servicePatience is how long a command waits for a service that has not answered anything, or not taken more of an upload.
+type servicePatience struct {
+	name  string
+	limit time.Duration // zero: as long as a request may take
+}
+
+// services are those that commands send requests to, beside the database, by the setting with the address.
+func services() map[string]servicePatience {
+	// A model may be loaded for the first request: only STEP_TIMEOUT_SEC ends it.
+	model := servicePatience{name: "the model service"}
+	return map[string]servicePatience{
+		"AZURE_STORAGE_CONNECTION_STRING": {"the storage account", databasePatience},
+		"COGNEE_URL":                      {"Cognee", 20 * time.Second},
+		"DOCLING_URL":                     {"docling-serve", 30 * time.Second}, // a busy one is slow to take a document
+		"OPENAI_BASE_URL":                 model,
+		"AZURE_OPENAI_ENDPOINT":           model,
+		"RERANK_URL":                      {name: "the re-ranker"},
+	}
+}
+
+// patient returns a context under which a service that takes connections and says nothing is soon named, as the database
+// is, and does not hold a command for as long as it would hold a worker.
+func (p *program) patient(ctx context.Context, log *slog.Logger) context.Context {
+	grace, limits := 3*time.Second, map[string]time.Duration{}
+	if p.patience > 0 {
+		grace = min(grace, p.patience/2)
+	}
+	for setting, s := range services() {
+		limits[setting] = s.limit
+		if s.limit > 0 && p.patience > 0 {
+			limits[setting] = p.patience
+		}
+	}
+	return httpurl.WithPatience(ctx, httpurl.Patience{
+		Grace: grace, Limits: limits, Waiting: func(setting, host string, limit time.Duration) {
+			until := "still waiting"
+			if limit > 0 {
+				until = fmt.Sprintf("waiting until %v have passed", limit)
+			}
+			log.Warn(fmt.Sprintf("%s has not answered for %v; %s", services()[setting].name, grace, until), "address", host)
+		},
+	})
+}
