@@ -27,8 +27,8 @@ func TestEmptySelectionIsRefused(t *testing.T) {
 func TestUnknownReasonIsRefused(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"list --reason permanet":            `--reason "permanet" is not a reason of dead letters|did you mean permanent?`,
-		"purge --reason permanet --dry-run": "did you mean permanent?",
+		"list --reason exhaustd":            `--reason "exhaustd" is not a reason of dead letters|did you mean exhausted?`,
+		"purge --reason exhaustd --dry-run": "did you mean exhausted?",
 		"replay --reason nothing --dry-run": "give one of permanent, exhausted, timeout",
 		"list --class validation_eror":      "did you mean validation_error?",
 	} {

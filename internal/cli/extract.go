@@ -41,11 +41,11 @@ tokens to embed, and the requests and tokens of CONTEXT_MODE=model, if nothing o
   async-worker extract report.pdf --estimate --context-mode model`,
 		Args: oneArg("a FILE"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
-			cfg, log, err := p.settings(cmd, groups)
+			cfg, _, err := p.settings(cmd, groups)
 			if err != nil {
 				return err
 			}
-			cmd.SetContext(p.patient(cmd.Context(), log))
+			cmd.SetContext(p.patient(cmd.Context()))
 			if args[0] != "-" {
 				return p.extract(cmd, extraction{cfg, out, estimate, args[0], cmp.Or(name, args[0])})
 			}

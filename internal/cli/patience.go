@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpurl"
@@ -31,7 +30,8 @@ func services() map[string]servicePatience {
 
 // patient returns a context under which a service that takes connections and says nothing is soon named, as the database
 // is, and does not hold a command for as long as it would hold a worker.
-func (p *program) patient(ctx context.Context, log *slog.Logger) context.Context {
+func (p *program) patient(ctx context.Context) context.Context {
+	w := p.stderr
 	grace, limits := 3*time.Second, map[string]time.Duration{}
 	if p.patience > 0 {
 		grace = min(grace, p.patience/2)
@@ -48,7 +48,7 @@ func (p *program) patient(ctx context.Context, log *slog.Logger) context.Context
 			if limit > 0 {
 				until = fmt.Sprintf("waiting until %v have passed", limit)
 			}
-			log.Warn(fmt.Sprintf("%s has not answered for %v; %s", services()[setting].name, grace, until), "address", host)
+			printWrapped(w, "", fmt.Sprintf("%s at %s has not answered for %v; %s", services()[setting].name, host, grace, until))
 		},
 	})
 }

@@ -198,7 +198,7 @@ func (p *program) withTenant(
 		return &failure{"connect", app.NextServices(err), err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	err = do(p.patient(store.WithPatience(cmd.Context(), cmp.Or(p.patience, databasePatience)), log), t)
+	err = do(p.patient(store.WithPatience(cmd.Context(), cmp.Or(p.patience, databasePatience))), t)
 	if f, ok := errors.AsType[*failure](err); ok {
 		if more, found := strings.CutPrefix(f.next, nextStore); found {
 			f.next = t.NextDatabaseAfter(err) + more

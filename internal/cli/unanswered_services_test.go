@@ -40,7 +40,7 @@ func (h hungService) run(t *testing.T, address string) result {
 	defer end()
 	w := &interrupting{at: "\x00", end: end}
 	if h.code == exitInterrupted {
-		w.at = h.notice
+		w.at = "has not answered"
 	}
 	p := &program{
 		env: env, stdin: strings.NewReader(""), stdout: w, stderr: w, patience: 500 * time.Millisecond,
@@ -68,45 +68,53 @@ func TestHungServiceEndsCommands(t *testing.T) {
 	}
 	storage := "AZURE_STORAGE_CONNECTION_STRING=" + testConnection +
 		"BlobEndpoint=http://%s/devstoreaccount1;QueueEndpoint=http://%s/devstoreaccount1;"
-	const account = "the storage account has not answered for 250ms; waiting until 500ms have passed"
+	const account = "the storage account at %s has not answered for 250ms; waiting until 500ms have passed"
 	const remedy = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING"
 	for name, h := range map[string]hungService{
 		"upload": {
 			"enqueue --document-set s --upload " + page,
-			[]string{storage}, exitTemporary, account, []string{"no answer from %s within 500ms", remedy},
+			[]string{storage},
+			exitTemporary, account,
+			[]string{"no answer from %s within 500ms", remedy},
 		},
 		"summarize": {
 			"summarize --upload " + page,
-			[]string{storage}, exitTemporary, account, []string{"no answer from %s within 500ms", remedy},
+			[]string{storage},
+			exitTemporary, account,
+			[]string{"no answer from %s within 500ms", remedy},
 		},
 		"send": {
 			"enqueue --filename a.pdf --document-set s",
-			[]string{storage}, exitTemporary, account, []string{"no answer from %s within 500ms", remedy},
+			[]string{storage},
+			exitTemporary, account,
+			[]string{"no answer from %s within 500ms", remedy},
 		},
 		"depth": {"queue", []string{storage}, exitTemporary, account, []string{"no answer from %s within 500ms", remedy}},
 		"cognee": {
 			"cognee reconcile --dry-run",
-			[]string{"COGNEE_URL=http://%s"}, exitUnavailable, "Cognee has not answered",
+			[]string{"COGNEE_URL=http://%s"},
+			exitUnavailable, "Cognee at %s has not answered",
 			[]string{"no answer from %s within 500ms", nextCognee},
 		},
 		"docling": {
 			"extract " + page,
-			[]string{"EXTRACTOR=docling", "DOCLING_URL=http://%s"}, exitTemporary, "docling-serve has not answered",
+			[]string{"EXTRACTOR=docling", "DOCLING_URL=http://%s"},
+			exitTemporary, "docling-serve at %s has not answered",
 			[]string{"no answer from %s within 500ms", "what to do: is docling-serve running, and DOCLING_URL its address?"},
 		},
 		"model": { // it may take as long as STEP_TIMEOUT_SEC
-			"search cranes", []string{"LLM_PROVIDER=openai", "OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://%s/v1"},
-			exitInterrupted, "the model service has not answered for 250ms; still waiting", nil,
+			"search cranes",
+			[]string{"LLM_PROVIDER=openai", "OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://%s/v1"},
+			exitInterrupted, "the model service at %s has not answered for 250ms; still waiting", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address := silent(t)
 			r := h.run(t, address)
-			for i := range h.says {
-				h.says[i] = strings.ReplaceAll(h.says[i], "%s", address)
+			for _, text := range append(h.says, h.notice) {
+				r.want(t, h.code, strings.ReplaceAll(text, "%s", address))
 			}
-			r.want(t, h.code, append(h.says, h.notice, "address="+address)...)
 			if strings.Contains(r.errOut, "net/http") || strings.Count(r.errOut, "has not answered") != 1 {
 				t.Errorf("%s", r.errOut)
 			}

@@ -35,7 +35,9 @@ type HangError struct {
 	Limit time.Duration
 }
 
-func (e *HangError) Error() string { return fmt.Sprintf("no answer from %s within %s", e.Host, e.Limit) }
+func (e *HangError) Error() string {
+	return fmt.Sprintf("no answer from %s within %s", e.Host, e.Limit)
+}
 
 // Timeout implements net.Error.
 func (*HangError) Timeout() bool { return true }

@@ -110,11 +110,9 @@ func TestUnlimitedServiceIsWaitedFor(t *testing.T) {
 
 // slowly answers after it has taken the body, byte by byte; the answer's body takes long, too.
 func slowly(r *http.Request) (*http.Response, error) {
-	for b := make([]byte, 1); ; {
+	b := make([]byte, 1)
+	for n := 1; n > 0; n, _ = r.Body.Read(b) {
 		<-time.After(5 * time.Second)
-		if _, err := r.Body.Read(b); err != nil {
-			break
-		}
 		if r.Context().Err() != nil {
 			return nil, context.Cause(r.Context())
 		}
