@@ -23,9 +23,20 @@ import (
 type kept struct {
 	blob.Bucket
 	blobs map[string]string
+	fail  error // of Stat
 }
 
 func (*kept) Ensure(context.Context) error { return nil }
+
+func (k *kept) Stat(_ context.Context, name string) (blob.Properties, error) {
+	if k.fail != nil {
+		return blob.Properties{}, k.fail
+	}
+	if _, ok := k.blobs[name]; !ok {
+		return blob.Properties{}, blob.ErrNotFound
+	}
+	return blob.Properties{Name: name}, nil
+}
 
 func (k *kept) Put(_ context.Context, name string, body io.Reader, _ string) (blob.Properties, error) {
 	b, err := io.ReadAll(body)
@@ -318,7 +329,8 @@ func TestTheSameTaskCanBeRepeated(t *testing.T) {
 		"enqueue|" + file:                    "to repeat the same task: async-worker enqueue " + file,
 		"enqueue|--document-set|s|--upload|" + local + "|--upload|" + file: "--upload '" + local + "' …",
 	} {
-		o, _ := office(&rows{fail: &taskerr.Error{Class: taskerr.TransientStorage, Dependency: taskerr.Database, Message: "down"}})
+		o, bucket := office(&rows{fail: &taskerr.Error{Class: taskerr.TransientStorage, Dependency: taskerr.Database, Message: "down"}})
+		bucket.blobs["a.pdf"] = "there"
 		r := invoke(t, o, testEnv(), "", strings.Split(args, "|")...)
 		r.want(t, exitUnavailable, "is the database up", "to repeat the same task: ", want)
 		if strings.HasPrefix(args, "ask|it") {

@@ -27,11 +27,12 @@ func (l submission) repeatable(tenant string) submission {
 		l.repeat = "the same command, which asks a second time if async-worker jobs get " + l.task.ID + " knows the first"
 		return l
 	}
-	l.repeat = fmt.Sprintf("async-worker enqueue --id %s --type %s --payload %s --watch", l.task.ID, l.task.Type,
-		shellQuoted(string(l.task.Payload)))
+	l.repeat = "async-worker enqueue --id " + l.task.ID
 	if tenant != "" {
 		l.repeat += " --tenant " + tenant
 	}
+	rest := fmt.Sprintf("--type %s --payload %s --watch", l.task.Type, shellQuoted(string(l.task.Payload)))
+	l.repeat += " \\\n" + strings.ReplaceAll(rest, " ", noBreak) // a line break within quotes would change the payload
 	return l
 }
 
