@@ -93,12 +93,21 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 		return err
 	}
 	groups := shortcutNeeds
-	if len(m.uploads) > 0 {
+	blobs := len(m.uploads) > 0
+	if m.filename != "" {
+		if blobs, err = p.hasBlobs(cmd, groups); err != nil {
+			return err
+		}
+	}
+	if blobs {
 		groups |= config.Blob
 	}
 	return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
 		letters, err := submissions(drafts, t.Config.ClientID)
 		if err != nil {
+			return err
+		}
+		if err := p.findBlob(ctx, t, m.filename); err != nil {
 			return err
 		}
 		for i, l := range letters {

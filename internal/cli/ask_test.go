@@ -47,7 +47,7 @@ func TestShortcuts(t *testing.T) {
 		"summarize|--upload|" + local: {`{"blob":"uploads/ID/tides.md","filename":"tides.md"}`, "High at noon."},
 	} {
 		o, bucket := office(&rows{})
-		bucket.blobs["tides.md"] = "the tenant's own"
+		bucket.blobs["tides.md"], bucket.blobs["2026/tides.md"] = "the tenant's own", "# Tides"
 		s := &prompt{
 			&rows{}, map[string]string{
 				"agent": `{"answer":"At force 9."}`, "summarize": `{"summary":"High at noon.","model":"m"}`,
@@ -71,6 +71,36 @@ func TestShortcuts(t *testing.T) {
 	invoke(t, o, testEnv(), "", "ask").want(t, exitUsage, "needs a QUESTION")
 	invoke(t, o, testEnv(), "", "summarize", "a.pdf", "--style", "poem").want(t, exitUsage,
 		"payload.style is none of brief, detailed, bullets")
+}
+
+// A document that the container does not have is not sent; a container that can't be asked stops nothing.
+func TestSummarizeLooksForTheDocument(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fail error
+		sent int
+	}{
+		"missing": {nil, 0}, "denied": {errors.New("403"), 1}, "silent": {context.DeadlineExceeded, 1},
+	} {
+		o, bucket := office(&rows{})
+		bucket.fail = tt.fail
+		o.Store = &prompt{&rows{}, map[string]string{"summarize": `{"summary":"High at noon.","model":"m"}`}}
+		r := invoke(t, o, testEnv(), "", "summarize", "tydes.md")
+		if tt.sent == 0 {
+			r.want(t, exitFailed, `look for "tydes.md": the container southhaven-documents has no such document`,
+				"async-worker enqueue --type summarize --filename tydes.md")
+		} else {
+			r.want(t, exitOK, "High at noon.")
+		}
+		if n := len(delivered(t, o)); n != tt.sent {
+			t.Errorf("%s: %d tasks were sent", name, n)
+		}
+	}
+	// Without settings of a container the task is sent as before.
+	o, _ := office(&rows{})
+	o.Bucket = nil
+	o.Store = &prompt{&rows{}, map[string]string{"summarize": `{"summary":"High at noon.","model":"m"}`}}
+	invoke(t, o, testEnv("BLOB_BACKEND=dir"), "", "summarize", "a.md").want(t, exitOK, "High at noon.")
 }
 
 func TestQueueDepths(t *testing.T) {

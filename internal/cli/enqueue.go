@@ -103,7 +103,9 @@ func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submissi
 	if !watch || failed != nil {
 		return failed
 	}
-	return newFollower(t.Store, t.NewFeed()).all(ctx, ids, p.newDisplay(out))
+	f, d := newFollower(t.Store, t.NewFeed()), p.newDisplay(out)
+	f.untaken = p.untaken(d)
+	return f.all(ctx, ids, d)
 }
 
 func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueued, error) {

@@ -23,6 +23,7 @@ type follower struct {
 	feed        *feed.Feed
 	min, max    time.Duration // between two looks at a job's row without an event about its end
 	maxFailures int           // retryable errors in a row that are tolerated
+	untaken     *untaken      // nil: not reported
 }
 
 func newFollower(r store.Reader, f *feed.Feed) follower {
@@ -138,6 +139,7 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 		default:
 			failures, answered = 0, true
 			waits.Reset()
+			f.untaken.look(j, time.Since(began))
 			continue
 		}
 		if w.seen > before {
