@@ -14,8 +14,8 @@ type servicePatience struct {
 	limit time.Duration // zero: as long as a request may take
 }
 
-// services are those that commands send requests to, beside the database, by the setting with the address.
-func services() map[string]servicePatience {
+// patientServices are those that commands send requests to, beside the database, by the setting with the address.
+func patientServices() map[string]servicePatience {
 	// A model may be loaded for the first request: only STEP_TIMEOUT_SEC ends it.
 	model := servicePatience{name: "the model service"}
 	return map[string]servicePatience{
@@ -36,7 +36,7 @@ func (p *program) patient(ctx context.Context) context.Context {
 	if p.patience > 0 {
 		grace = min(grace, p.patience/2)
 	}
-	for setting, s := range services() {
+	for setting, s := range patientServices() {
 		limits[setting] = s.limit
 		if s.limit > 0 && p.patience > 0 {
 			limits[setting] = p.patience
@@ -48,7 +48,7 @@ func (p *program) patient(ctx context.Context) context.Context {
 			if limit > 0 {
 				until = fmt.Sprintf("waiting until %v have passed", limit)
 			}
-			printWrapped(w, "", fmt.Sprintf("%s at %s has not answered for %v; %s", services()[setting].name, host, grace, until))
+			printWrapped(w, "", fmt.Sprintf("%s at %s has not answered for %v; %s", patientServices()[setting].name, host, grace, until))
 		},
 	})
 }

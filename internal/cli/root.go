@@ -33,7 +33,7 @@ type program struct {
 	systemctl      serviceManager           // nil: there is none
 	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
 
-	patience       time.Duration // with services that have not answered anything; zero: databasePatience, limitsOfServices
+	patience       time.Duration // with services that have not answered anything; zero: databasePatience, patientServices
 	columns        int           // of the terminal that shows help; zero: it is asked
 	level          slog.LevelVar // of the daemon's log; a reload changes it
 	daemon         bool          // it is run
