@@ -21,9 +21,8 @@ TEST_TIMEOUT = $(shell echo $$((30 * $(patsubst -count=%,%,$(lastword -count=1 $
 STRUCTURE_VENV := .tools/structure
 RETRIEVAL_VENV := .tools/retrieval
 PEERS := .tools/peers
-# Packages at once: one more than processors, since one of them may wait. Tests start real servers: many more make each
-# other late.
-TEST_PARALLEL := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
+# Packages at once. Tests start real servers: more of them than processors make each other late.
+TEST_PARALLEL := $(shell nproc 2>/dev/null || echo 2)
 # A line per package and each failure; with -v or -bench, all that `go test` prints.
 TEST_FORMAT := $(if $(filter -v -v=% -bench -bench=%,$(TESTFLAGS)),standard-verbose,pkgname-and-test-fails)
 FUZZTIME := 30s

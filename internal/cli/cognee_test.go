@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +38,12 @@ func TestCogneeStatus(t *testing.T) {
 	ask("off").want(t, exitOK, "notes of 5 documents were removed")
 	ask("reconcile").want(t, exitConfig, "COGNEE_URL", "it is not set", "set it to the address of the Cognee server")
 	root := t.TempDir()
-	putTenant(t, root, "southhaven", "127.0.0.1:1")
+	without := servicesAt("127.0.0.1:1")
+	without.cognee = ""
+	without.put(t, root, "southhaven")
+	if err := os.Remove(filepath.Join(root, tenantsDir, "credentials", "southhaven", "COGNEE_API_KEY")); err != nil {
+		t.Fatal(err)
+	}
 	invoke(t, app.Tenant{Store: s}, nil, "", "cognee", "reconcile", "--root", root).want(t, exitConfig, "COGNEE_URL",
 		"remedy:  set it to the address of the Cognee server: sudo async-worker tenant edit southhaven")
 	s.cognee = store.CogneeState{}

@@ -119,7 +119,7 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	}
 	answer, err := submit(ctx, t, l.task)
 	if err != nil {
-		next := nextService(t, err) + "; to repeat the same task: " + l.again()
+		next := nextService(t, err) + "; to repeat the same task: " + l.again(p.tenant)
 		return done, &failure{"enqueue", strings.TrimPrefix(next, "; "), err}
 	}
 	done.Created, done.Status = answer.Created, answer.State

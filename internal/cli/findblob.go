@@ -37,7 +37,7 @@ func (p *program) findBlob(ctx context.Context, t *app.Tenant, name string) erro
 		return &failure{
 			"look for " + strconv.Quote(name),
 			"check the name; --upload takes a local file; to send the task before its document: " +
-				"async-worker enqueue --type summarize --filename " + shellQuoted(name),
+				"async-worker enqueue --type summarize" + ofTenant(p.tenant) + " --filename " + shellQuoted(name),
 			&notFoundError{errors.New("the container " + t.ContainerName() + " has no such document")},
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
@@ -42,6 +43,10 @@ func verdictOfAddress(setting, addr string, err error) verdict {
 			exitConfig,
 			"choose a port from 1024 on in " + setting + "; a lower one needs the capability CAP_NET_BIND_SERVICE",
 		}
+	}
+	port, unknown := errors.AsType[*net.DNSError](err) // also of the name of a port
+	if _, wrong := errors.AsType[*net.AddrError](err); wrong || unknown && strings.HasPrefix(port.Name, "tcp/") {
+		return verdict{exitConfig, "give " + setting + " as HOST:PORT, with a port from 1 to 65535"}
 	}
 	return verdict{exitUnavailable, "is it an address of this machine? check " + setting}
 }

@@ -30,6 +30,14 @@ func TestVerdictOfAddress(t *testing.T) {
 			&net.OpError{Op: "listen", Err: &net.DNSError{IsNotFound: true}}, exitUnavailable,
 			"is it an address of this machine? check ADDR",
 		},
+		"no such port": {
+			&net.OpError{Op: "listen", Err: &net.AddrError{Err: "invalid port", Addr: "99999"}}, exitConfig,
+			"give ADDR as HOST:PORT, with a port from 1 to 65535",
+		},
+		"no such name of a port": {
+			&net.OpError{Op: "listen", Err: &net.DNSError{Err: "unknown port", Name: "tcp/htp", IsNotFound: true}}, exitConfig,
+			"give ADDR as HOST:PORT, with a port from 1 to 65535",
+		},
 		"no such family": {bind(syscall.EAFNOSUPPORT), exitUnavailable, "is it an address of this machine? check ADDR"},
 	} {
 		if v := verdictOfAddress("ADDR", "127.0.0.1:80", c.err); v.code != c.code || !strings.HasPrefix(v.next, c.next) {

@@ -9,8 +9,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// untakenAfter is longer than an idle worker waits between two polls by default (POLL_MAX_MS).
-const untakenAfter = 15 * time.Second
+// untakenAfter is longer than an idle worker that nobody wakes waits by default until it looks at a queue: up to three times
+// POLL_MAX_MS.
+const untakenAfter = 40 * time.Second
 
 // untaken reports once that no worker has begun any of the followed jobs.
 type untaken struct {
@@ -25,6 +26,7 @@ func (u *untaken) look(j store.Job, waited time.Duration) {
 	case u == nil:
 	case job.State(j.Status) != job.Pending || j.Attempts > 0 || j.StartedAt != nil:
 		u.taken.Store(true)
+	case j.RunAt != nil && time.Since(*j.RunAt) < untakenAfter: // not yet
 	case waited >= untakenAfter && !u.taken.Load():
 		u.once.Do(u.tell)
 	}
@@ -33,10 +35,7 @@ func (u *untaken) look(j store.Job, waited time.Duration) {
 // untaken returns what reports to the user, beside what d shows.
 func (p *program) untaken(d display) *untaken {
 	return &untaken{tell: func() {
-		status := "async-worker status"
-		if p.tenant != "" {
-			status += " --tenant " + p.tenant
-		}
+		status := "async-worker status" + ofTenant(p.tenant)
 		w := p.stderr
 		if b, ok := d.(*bars); ok {
 			w = b.progress // above the bars

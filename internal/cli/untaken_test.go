@@ -14,7 +14,7 @@ import (
 // Without a worker a watch says so, once; it says nothing while one works on another of the jobs.
 func TestUntakenJobIsReported(t *testing.T) {
 	t.Parallel()
-	for name, running := range map[string]bool{"no worker": false, "a busy worker": true} {
+	for name, running := range map[string]bool{"no worker": false, "a busy worker": true, "it is not yet time": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -24,8 +24,13 @@ func TestUntakenJobIsReported(t *testing.T) {
 				f.untaken = &untaken{tell: func() { told.Add(1) }}
 				ended := make(chan error, 1)
 				go func() { ended <- f.all(t.Context(), []string{"a", "b"}, &plainLines{w: &bytes.Buffer{}}) }()
-				if running {
+				switch name {
+				case "a busy worker":
 					r.happen("b", job.Running)
+				case "it is not yet time":
+					for i := range r.jobs {
+						r.jobs[i].RunAt = new(time.Now().Add(24 * time.Hour))
+					}
 				}
 				want := int32(1)
 				if running {

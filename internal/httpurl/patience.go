@@ -2,7 +2,6 @@ package httpurl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,29 +87,29 @@ func patiently(r *http.Request, setting string, next http.RoundTripper) (*http.R
 		}
 		return nil, hang
 	}
-	notice := time.AfterFunc(p.Grace, func() {
+	tell := func() {
 		if !h.heard.Load() {
 			h.notice.Do(func() { p.Waiting(setting, r.URL.Host, limit) })
 		}
-	})
+	}
+	notice := time.AfterFunc(p.Grace, tell)
 	defer notice.Stop()
 	if limit == 0 {
 		answer, err := next.RoundTrip(r)
 		h.heard.CompareAndSwap(false, err == nil)
 		return answer, err
 	}
-	return h.within(limit, hang, r, next)
+	return h.within(hang, tell, r, next)
 }
 
-// within sends a request that ends with hang when nothing has come or gone for limit.
-func (h *unheard) within(
-	limit time.Duration, hang *HangError, r *http.Request, next http.RoundTripper,
-) (*http.Response, error) {
+// within sends a request that ends with hang when nothing has come or gone for its limit. tell is called before.
+func (h *unheard) within(hang *HangError, tell func(), r *http.Request, next http.RoundTripper) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	var over atomic.Bool // a part of the body may be taken after the answer
-	late := time.AfterFunc(limit, func() {
-		if !over.Load() && !h.heard.Load() {
+	var over atomic.Bool // it has an end: the answer, or the limit; a part of the body may be taken after it
+	late := time.AfterFunc(hang.Limit, func() {
+		if !h.heard.Load() && over.CompareAndSwap(false, true) {
 			h.hangs.Store(true)
+			tell() // on a busy machine the notice may be later than its time
 			cancel(hang)
 		}
 	})
@@ -118,17 +117,20 @@ func (h *unheard) within(
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = &taken{r.Body, func() {
 			if !over.Load() {
-				late.Reset(limit)
+				late.Reset(hang.Limit)
 			}
 		}}
 	}
 	answer, err := next.RoundTrip(r)
-	over.Store(true)
 	late.Stop()
-	if err != nil {
-		if errors.Is(context.Cause(ctx), hang) {
-			err = hang
+	if !over.CompareAndSwap(false, true) { // it hung
+		if err == nil {
+			_ = answer.Body.Close() // it came with the limit
 		}
+		cancel(nil)
+		return nil, hang
+	}
+	if err != nil {
 		cancel(nil)
 		return nil, err
 	}

@@ -150,3 +150,18 @@ func TestSlowServiceIsWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+// An answer that comes with the limit is none: its body could not be read.
+func TestAnswerAtTheLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var n noticed
+		_, _, err := send(n.patience(t.Context()), "SMALL_URL", "http://a.example/", nil, func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+		})
+		if _, hangs := errors.AsType[*httpurl.HangError](err); !hangs || n.count() != 1 {
+			t.Errorf("%v after %d notices", err, n.count())
+		}
+	})
+}

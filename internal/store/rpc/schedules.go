@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -51,7 +52,7 @@ func (c *client) RemoveSchedule(ctx context.Context, id string) error {
 func (c *client) Schedule(ctx context.Context, id string) (store.Schedule, error) {
 	rows, err := call[[]scheduleRow](ctx, c, "aw_schedules", map[string]any{"id": id, "limit": 1})
 	if err == nil && len(rows) == 0 {
-		err = store.ErrNotFound
+		err = fmt.Errorf("%w: there is no schedule %s", store.ErrNotFound, id)
 	}
 	if err != nil {
 		return store.Schedule{}, err

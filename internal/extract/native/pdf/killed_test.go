@@ -1,8 +1,10 @@
 package pdf_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -43,5 +45,21 @@ func TestKilledForMemory(t *testing.T) {
 				t.Errorf("the next attempt: %+v %v", doc, err)
 			}
 		})
+	}
+}
+
+// A machine without poppler is no fault of the document, and of no machine beside it: the attempt is repeated.
+func TestMissingPrograms(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.pdf")
+	m := &maker{}
+	m.page().text(72, 80, light, 10, "A page of text.")
+	if err := os.WriteFile(file, m.bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	_, err := collect(t, file)
+	missing, ok := errors.AsType[*taskerr.Error](err)
+	if !ok || missing.Class != taskerr.DependencyUnavailable || !strings.Contains(missing.Hint, "poppler-utils") {
+		t.Errorf("without poppler: %v", err)
 	}
 }

@@ -202,7 +202,11 @@ func failure(err error) error {
 		return err
 	}
 	if missing, ok := errors.AsType[*child.NotInstalledError](err); ok {
-		return &taskerr.Error{Class: taskerr.InternalBug, Message: missing.Error(), Cause: err}
+		// It passes: while a package is upgraded its programs are missing, and the next attempt may be another machine's.
+		return &taskerr.Error{
+			Class: taskerr.DependencyUnavailable, Message: missing.Error(), Cause: err,
+			Hint: "apt install " + debianPackage + " on the worker's machine; async-worker doctor shows what else it lacks",
+		}
 	}
 	if words, ok := errors.AsType[*tooManyWordsError](err); ok {
 		return &taskerr.Error{Class: taskerr.QuotaExceeded, Message: words.Error(), Cause: err}
