@@ -20,17 +20,17 @@ func TestUntakenJobIsReported(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told atomic.Int32
 				r := watched("a", "b")
+				if name == "it is not yet time" {
+					for i := range r.jobs {
+						r.jobs[i].RunAt = new(time.Now().Add(24 * time.Hour))
+					}
+				}
 				f := followerOf(r)
 				f.untaken = &untaken{tell: func() { told.Add(1) }}
 				ended := make(chan error, 1)
 				go func() { ended <- f.all(t.Context(), []string{"a", "b"}, &plainLines{w: &bytes.Buffer{}}) }()
-				switch name {
-				case "a busy worker":
+				if name == "a busy worker" {
 					r.happen("b", job.Running)
-				case "it is not yet time":
-					for i := range r.jobs {
-						r.jobs[i].RunAt = new(time.Now().Add(24 * time.Hour))
-					}
 				}
 				want := int32(1)
 				if running {
