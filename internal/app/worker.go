@@ -159,8 +159,9 @@ func (w *Worker) build(ctx context.Context) error {
 	cfg.SweepEvery = t.SweepEvery
 	w.engine, err = engine.New(cfg, engine.Deps{
 		Probes: t.probes(),
-		Queues: t.Queues, Billed: t.backend().billed, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: leftovers{w.rest, w.leftovers},
-		Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
+		Queues: t.Queues, Billed: t.backend().billed, Store: t.Store, Bucket: t.Bucket, Handlers: registry,
+		Observer: leftovers{w.rest, w.leftovers},
+		Outbox:   w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 		Tracer: w.tracer,
 	})
 	if err != nil {

@@ -193,7 +193,10 @@ func (p *page) mayFollow() error {
 	if p.live() {
 		return nil
 	}
-	return &api.Problem{Status: http.StatusNotAcceptable, Code: "NOT_ACCEPTABLE", Detail: "This address is a stream of events. Open its page instead."}
+	return &api.Problem{
+		Status: http.StatusNotAcceptable, Code: "NOT_ACCEPTABLE",
+		Detail: "This address is a stream of events. Open its page instead.",
+	}
 }
 
 // part renders a part of a page within the limit of a read.

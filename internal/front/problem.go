@@ -33,7 +33,8 @@ var (
 	}
 	elsewhere = problem{
 		Status: http.StatusBadGateway, Code: "BAD_REDIRECT",
-		Detail: "the tenant's worker redirects to an address outside of its path, which is not followed; report it to the operator, with the path",
+		Detail: "the tenant's worker redirects to an address outside of its path, which is not followed; report it to the " +
+			"operator, with the path",
 	}
 	stopping = problem{
 		Status: http.StatusServiceUnavailable, Code: "STOPPING", retryAfter: 2,
