@@ -23,7 +23,7 @@ func (w *work) lacks() []string {
 	all := slices.DeleteFunc(slices.Clone(w.info.Warnings), func(said string) bool {
 		return said == extract.NoText // what follows says more
 	})
-	unread := w.unreadWarning()
+	unread := w.info.Unread()
 	if unread != "" {
 		all = append(all, unread)
 	}
@@ -56,14 +56,4 @@ func (w *work) replacesAnother() bool {
 	before, _, _ := strings.Cut(w.staged.Active.Blob, "?")
 	now, _, _ := strings.Cut(w.payload.Blob, "?")
 	return before != now
-}
-
-// unreadWarning returns the warning about pages that are images and that OCR could not read.
-func (w *work) unreadWarning() string {
-	p := w.info.Properties
-	if p["unread_pages"] == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s of %d pages have no text and could not be read by OCR (%s): page %s",
-		p["unread_pages"], w.info.Pages, p["unread_reason"], p["unread_list"])
 }

@@ -23,6 +23,8 @@ type Estimate struct {
 	ContextTokens    int    `json:"context_tokens"`   // of questions and answers, at most
 	ContextMaxTokens int    `json:"context_maximum"`  // CONTEXT_MAX_TOKENS
 	TooLong          bool   `json:"context_too_long"` // it would be ingested without contexts
+
+	Warnings []string `json:"warnings,omitempty"` // about what was not read, and so is not counted
 }
 
 // Extracting is what EstimateIngest needs of extract.Router.
@@ -53,7 +55,10 @@ func EstimateIngest(
 	if err := chunker.Close(); err != nil {
 		return out, fmt.Errorf("chunk the document: %w", err)
 	}
-	out.Chunks = len(chunks)
+	out.Chunks, out.Warnings = len(chunks), info.Warnings
+	if unread := info.Unread(); unread != "" {
+		out.Warnings = append(out.Warnings, unread)
+	}
 	found := collector.Finish(info)
 	d := situate.Document{Title: found.Title}
 	for _, h := range found.Outline.Entries {

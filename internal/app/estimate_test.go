@@ -22,7 +22,7 @@ func (n paragraphs) Extract(
 			return extract.Info{}, err
 		}
 	}
-	return extract.Info{}, nil
+	return extract.Info{Pages: int(n), Properties: map[string]string{"unread_pages": "1"}}, nil
 }
 
 // TestEstimateOfRepeatedText: equal questions are counted once, as they are asked once.
@@ -31,7 +31,8 @@ func TestEstimateOfRepeatedText(t *testing.T) {
 	cfg := config.Config{Contexts: config.Contexts{Model: "gpt-4o-mini", MaxTokens: 300_000}}
 	for n, most := range map[paragraphs]int{1: 1, 400: 4} {
 		got, err := app.EstimateIngest(t.Context(), cfg, n, extract.Source{}, extract.Limits{})
-		if err != nil || got.Chunks < int(n) || got.ContextRequests < 1 || got.ContextRequests > most || got.TooLong {
+		if err != nil || got.Chunks < int(n) || got.ContextRequests < 1 || got.ContextRequests > most || got.TooLong ||
+			len(got.Warnings) != 1 {
 			t.Errorf("%d paragraphs: %+v, %v", n, got, err)
 		}
 	}

@@ -107,11 +107,11 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 		if err != nil {
 			return err
 		}
-		if err := p.findBlob(ctx, t, m.filename); err != nil {
+		if err := findBlob(ctx, t, m.filename); err != nil {
 			return err
 		}
 		for i, l := range letters {
-			letters[i] = l.repeatable(p.tenant)
+			letters[i] = l.repeatable()
 		}
 		if err := p.enqueue(ctx, t, letters, out, true); err != nil || out == asJSON ||
 			m.kind != string(task.Summarize) {

@@ -166,6 +166,9 @@ func (b *bars) ended(j store.Job) {
 	defer b.mu.Unlock()
 	if good {
 		one.SetCurrent(100)
+		if len(warnings(j)) > 0 {
+			b.rest = append(b.rest, printable(label(j)+" "+ending(j)))
+		}
 		b.rest = append(b.rest, answerOf(j)...)
 		return
 	}

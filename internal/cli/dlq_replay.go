@@ -212,7 +212,7 @@ func (p *program) reportReplays(out format, r replayReport, stopped error) error
 	case stopped != nil:
 		return &failure{"replay", "fix this and repeat the command: what was replayed is not replayed again", stopped}
 	case len(r.Refused) > 0 && r.Selected == 1:
-		fmt.Fprintf(p.stderr, "  what to do: %s\n", r.Refused[0].Next)
+		printWrapped(p.stderr, "  what to do: ", p.addressed(r.Refused[0].Next))
 		return &reportedError{errNotAll}
 	case len(r.Refused) > 0:
 		return &reportedError{errNotAll}

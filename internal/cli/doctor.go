@@ -153,7 +153,7 @@ func (p *program) printReport(out format, r doctor.Report) error {
 		if c.State == doctor.Fail || c.State == doctor.Warn {
 			fmt.Fprintf(p.stdout, "\n%s: %s\n", c.State, c.Check)
 			printWrapped(p.stdout, "  seen:   ", printable(c.Seen))
-			mend := printable(cmp.Or(c.Remedy, "nothing is known"))
+			mend := p.addressed(printable(cmp.Or(c.Remedy, "nothing is known")))
 			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") {
 				// a command stays on one line so that it can be copied
 				fmt.Fprintln(p.stdout, "  remedy: "+mend)

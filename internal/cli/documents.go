@@ -44,7 +44,7 @@ list.`,
 					return &failure{"list documents", nextStore, err}
 				}
 				if len(found) == 0 && out != asJSON {
-					printWrapped(p.stderr, "", noDocuments(set, prefix, t.Config.ClientID))
+					printWrapped(p.stderr, "", p.addressed(noDocuments(set, prefix, t.Config.ClientID)))
 				}
 				return p.printDocuments(out, found)
 			})
@@ -62,7 +62,7 @@ list.`,
 func noDocuments(set, prefix, client string) string {
 	switch {
 	case prefix != "":
-		return "No document matches; without its flags, documents list shows all."
+		return "No document matches; without its flags, async-worker documents list shows all."
 	case set != "":
 		return "The set " + printable(set) + " has no documents; async-worker documents list shows the sets that have."
 	}

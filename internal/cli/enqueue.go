@@ -119,7 +119,11 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	}
 	answer, err := submit(ctx, t, l.task)
 	if err != nil {
-		next := nextService(t, err) + "; to repeat the same task: " + l.again(p.tenant)
+		const repeat = "to repeat the same task: "
+		if ctx.Err() != nil {
+			return done, &unsureError{"the task may be in the queue already; " + repeat + l.again(), ctx.Err()}
+		}
+		next := nextService(t, err) + "; " + repeat + l.again()
 		return done, &failure{"enqueue", strings.TrimPrefix(next, "; "), err}
 	}
 	done.Created, done.Status = answer.Created, answer.State

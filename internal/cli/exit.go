@@ -51,6 +51,15 @@ type failure struct {
 func (e *failure) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *failure) Unwrap() error { return e.err }
 
+// unsureError is an interruption after which a part of the command may have been done.
+type unsureError struct {
+	next string
+	err  error
+}
+
+func (e *unsureError) Error() string { return e.err.Error() }
+func (e *unsureError) Unwrap() error { return e.err }
+
 // What to do when a service does not answer.
 const (
 	nextStore      = "is the database up? check SUPABASE_URL or DATABASE_URL" // withTenant names the one in use
@@ -69,7 +78,7 @@ func (p *program) nextUnknown(list, things string) string {
 	if p.tenant == "" {
 		return "check the id and CLIENT_ID; async-worker " + list + " shows the " + things
 	}
-	return "check the id; async-worker " + list + " --tenant " + p.tenant + " shows the " + things + " of this tenant"
+	return "check the id; async-worker " + list + " shows the " + things + " of this tenant"
 }
 
 // fileError says in one sentence why a file could not be read. doing is the action, or the flag that names the file.
@@ -124,7 +133,7 @@ func (p *program) report(err error) int {
 		v.next = p.nextUnknown("jobs list", "jobs")
 	}
 	if v.next != "" {
-		p.printMessage(p.stderr, "  what to do: ", v.next)
+		p.printMessage(p.stderr, "  what to do: ", p.addressed(v.next))
 	}
 	return v.code
 }

@@ -158,17 +158,19 @@ func (p *program) extract(cmd *cobra.Command, e extraction) error {
 	if err = errors.Join(err, md.Close()); err != nil {
 		return &failure{"extract " + path, nextExtract(err), err}
 	}
-	for _, warning := range info.Warnings {
-		fmt.Fprintln(p.stderr, printable(path+": "+warning))
-	}
-	if n := info.Properties["unread_pages"]; n != "" {
-		fmt.Fprintln(p.stderr, printable(
-			fmt.Sprintf("%s: %s of %d pages have no text and could not be read by OCR (%s): page %s",
-				path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])))
-	}
+	p.warnOf(path, append(info.Warnings, info.Unread()))
 	if p.terminal(p.stdout) {
 		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor,
 			info.Pages, info.Characters)
 	}
 	return nil
+}
+
+// warnOf prints the warnings about a document.
+func (p *program) warnOf(path string, warnings []string) {
+	for _, warning := range warnings {
+		if warning != "" {
+			fmt.Fprintln(p.stderr, printable(path+": "+warning))
+		}
+	}
 }

@@ -20,6 +20,7 @@ func (p *program) estimate(
 	if e.out == asJSON {
 		return printJSON(p.stdout, took)
 	}
+	p.warnOf(e.path, took.Warnings) // what was not read is not counted
 	fmt.Fprintf(p.stdout, "embeddings: %s, %d tokens\n", counted(took.Chunks, "chunk"), took.EmbeddingTokens)
 	fmt.Fprintf(p.stdout, "contexts:   %s, at most %d tokens\n", counted(took.ContextRequests, "request"), took.ContextTokens)
 	switch {

@@ -27,7 +27,7 @@ func (p *program) hasBlobs(cmd *cobra.Command, groups config.Group) (bool, error
 
 // findBlob refuses a document that the container does not have: its task would become a dead letter. A container that
 // can't be asked, or does not answer, is left to the worker, and so is no name.
-func (p *program) findBlob(ctx context.Context, t *app.Tenant, name string) error {
+func findBlob(ctx context.Context, t *app.Tenant, name string) error {
 	if name == "" || t.Bucket == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (p *program) findBlob(ctx context.Context, t *app.Tenant, name string) erro
 		return &failure{
 			"look for " + strconv.Quote(name),
 			"check the name; --upload takes a local file; to send the task before its document: " +
-				"async-worker enqueue --type summarize" + ofTenant(p.tenant) + " --filename " + shellQuoted(name),
+				"async-worker enqueue --type summarize --filename " + shellQuoted(name),
 			&notFoundError{errors.New("the container " + t.ContainerName() + " has no such document")},
 		}
 	}

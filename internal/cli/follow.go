@@ -47,9 +47,8 @@ var errUnsuccessful = errors.New("not every job succeeded")
 
 // stillRunningError means that the follower was stopped before the jobs finished.
 type stillRunningError struct {
-	ids    []string // unfinished jobs
-	tenant string   // the value of --tenant; empty: not given
-	err    error
+	ids []string // unfinished jobs
+	err error
 }
 
 func (e *stillRunningError) Error() string { return e.err.Error() }
@@ -58,18 +57,14 @@ func (e *stillRunningError) Unwrap() error { return e.err }
 // next is what to do. Ids are quoted for a shell.
 func (e *stillRunningError) next() string {
 	const most = 3 // fits a line that can be copied
-	suffix := ""
-	if e.tenant != "" {
-		suffix = " --tenant " + e.tenant
-	}
 	if len(e.ids) > most || len(e.ids) == 0 {
-		return "the jobs go on: async-worker jobs list" + suffix + " shows them"
+		return "the jobs go on: async-worker jobs list shows them"
 	}
 	quoted := make([]string, len(e.ids))
 	for i, id := range e.ids {
 		quoted[i] = shellQuoted(id)
 	}
-	list := strings.Join(quoted, " ") + suffix
+	list := strings.Join(quoted, " ")
 	return "the jobs go on; follow them again, or stop them, with\nasync-worker jobs watch " + list +
 		"\nasync-worker jobs cancel " + list
 }

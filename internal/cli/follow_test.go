@@ -209,14 +209,17 @@ func TestBars(t *testing.T) {
 	var out bytes.Buffer
 	r := someRows()
 	r.events["bad"] = []store.JobEvent{{Seq: 1, Stage: "parsing", Progress: 12, Message: "x"}}
-	b := newBars(&out, true, 120)
-	err := followerOf(r).all(t.Context(), []string{"good", "bad"}, b)
+	const unread = "1 of 1 pages have no text and could not be read by OCR (tesseract is not installed): page 1"
+	r.jobs = append(r.jobs, store.Job{ID: "scan", Status: "succeeded", Result: json.RawMessage(`{"warnings":["` + unread + `"]}`)})
+	b := newBars(&out, true, 80)
+	err := followerOf(r).all(t.Context(), []string{"good", "bad", "scan"}, b)
 	if !errors.Is(err, errUnsuccessful) {
 		t.Errorf("got %v", err)
 	}
 	for _, want := range []string{
 		"a.pdf", "100", "succeeded after 3.21s", "bad", "failed: INGEST_CORRUPTION_DETECTED",
 		"\x1b[32m", "\nbad failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really\n",
+		"\nscan succeeded, but: 1 of 1 pages have no text",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %q", want, out.String())

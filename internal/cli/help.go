@@ -66,6 +66,7 @@ func renameCobraParts(root *cobra.Command) {
 			c.Run, c.RunE = nil, helpOf
 		case "completion":
 			c.Short = "Print a script that completes commands in bash, zsh, fish or PowerShell"
+			c.Args, c.RunE = needsSubcommand, showHelp
 		}
 	}
 	root.Flags().Lookup("version").Usage = "print the version"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // eventColumn is how wide the message of an event may be beside its stage; a longer one is printed below.
@@ -222,6 +224,10 @@ func (p *program) newJobsCancelCommand() *cobra.Command {
 unknown id is an error; with --in-advance it is recorded, and its message is dropped when it comes.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			if i := slices.IndexFunc(args, func(id string) bool { return !task.ValidID(id) }); inAdvance && i >= 0 {
+				return badUsage("give the task_id of its message", "%q can't be an id: ids are 1 to 128 of A-Z, a-z, 0-9 and . _ : -",
+					args[i])
+			}
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				var jobs []store.Job
 				var refused []error
@@ -277,7 +283,7 @@ func (p *program) printCanceled(out format, jobs []store.Job, noted map[string]b
 		} else if job.State(j.Status) != job.Canceled {
 			text = "is " + j.Status + " and will stop; follow it with: async-worker jobs watch " + j.ID
 		}
-		fmt.Fprintln(p.stdout, printable(j.ID+" "+text))
+		fmt.Fprintln(p.stdout, p.addressed(printable(j.ID+" "+text)))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ database every two seconds and misses shorter changes; jobs watch shows every ev
 					return &failure{"list jobs", nextStore, err}
 				}
 				if len(jobs) == 0 && out != asJSON {
-					printWrapped(p.stderr, "", noJobs(f, t.Config.ClientID))
+					printWrapped(p.stderr, "", p.addressed(noJobs(f, t.Config.ClientID)))
 				}
 				return p.printJobs(out, jobs)
 			})

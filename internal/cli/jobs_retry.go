@@ -84,8 +84,8 @@ func (p *program) printRetried(out format, jobs []store.Job) error {
 		return printJSON(p.stdout, orEmpty(jobs))
 	}
 	for _, j := range jobs {
-		fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s is queued again, with %d of %d attempts used; follow it with: "+
-			"async-worker jobs watch %s", j.ID, j.Attempts, j.MaxAttempts, j.ID)))
+		fmt.Fprintln(p.stdout, p.addressed(printable(fmt.Sprintf("%s is queued again, with %d of %d attempts used; "+
+			"follow it with: async-worker jobs watch %s", j.ID, j.Attempts, j.MaxAttempts, j.ID))))
 	}
 	return nil
 }

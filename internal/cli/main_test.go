@@ -154,6 +154,10 @@ func TestUsage(t *testing.T) {
 		{"enqueue --set a", exitUsage, "did you mean --document-set?"},
 		{"enqueue --prioritty high", exitUsage, "did you mean --priority?"},
 		{"jobs list --xyz", exitUsage, "lists the flags"},
+		{"jobs lst --tenant a", exitUsage, "did you mean async-worker jobs list"},
+		{"job list --tenant a", exitUsage, "did you mean async-worker jobs?"},
+		{"completion tcsh", exitUsage, `completion has no command "tcsh"`},
+		{"jobs cancel --in-advance a b/c", exitUsage, `"b/c" can't be an id`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()

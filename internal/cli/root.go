@@ -80,9 +80,6 @@ func (p *program) run(ctx context.Context, args []string) int {
 		!errors.Is(err, context.Canceled) {
 		err = ctx.Err() // services wrap it in errors of their own
 	}
-	if g, ok := errors.AsType[*stillRunningError](err); ok {
-		g.tenant = p.tenant
-	}
 	return p.report(err)
 }
 

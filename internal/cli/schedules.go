@@ -103,7 +103,7 @@ func (p *program) printSchedules(out format, found []store.Schedule) error {
 		})
 	}
 	if len(found) == 0 {
-		fmt.Fprintln(p.stderr, "There are no schedules; async-worker schedules add makes one.")
+		fmt.Fprintln(p.stderr, p.addressed("There are no schedules; async-worker schedules add makes one."))
 	}
 	return listing(p.stdout, []string{"ID", "CRON", "ZONE", "NEXT", "FIRED", "LAST"}, items)
 }

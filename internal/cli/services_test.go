@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -101,6 +102,9 @@ func TestExtract(t *testing.T) {
 	invoke(t, app.Tenant{}, nil, strings.Repeat("# Cranes\n\nAll five of them.\n", 500), "extract", "-", "--name", "cranes.md", "--estimate",
 		"--context-mode", "model", "--context-max-tokens", "1000").want(t, exitOK, "would be ingested without contexts")
 	invoke(t, app.Tenant{}, nil, "<html><h1>Cranes</h1></html>", "extract", "-").want(t, exitOK, "# Cranes")
+	empty := "<html><body></body></html>"
+	invoke(t, app.Tenant{}, nil, empty, "extract", "-").want(t, exitOK, "stdin: "+extract.NoText)
+	invoke(t, app.Tenant{}, nil, empty, "extract", "-", "--estimate").want(t, exitOK, "stdin: "+extract.NoText, "0 chunks")
 	invoke(t, app.Tenant{}, nil, "", "extract", "-").want(t, exitUsage, "the standard input is empty")
 	invoke(t, app.Tenant{}, nil, strings.Repeat("a", 1<<20+1), "extract", "-", "--max-blob-mb", "1").want(t, exitFailed,
 		"longer than 1 MiB", "MAX_BLOB_MB")

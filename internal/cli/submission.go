@@ -8,37 +8,29 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 )
 
-// again is the command that sends the same task of a tenant again: the id makes it the same.
-func (l submission) again(tenant string) string {
+// again is the command that sends the same task again: the id makes it the same.
+func (l submission) again() string {
 	switch {
 	case l.repeat != "":
 		return l.repeat
 	case l.file != "":
-		return "async-worker enqueue" + ofTenant(tenant) + " " + shellQuoted(l.file)
+		return "async-worker enqueue " + shellQuoted(l.file)
 	case l.upload != "": // of several, each is repeated alone
-		return "async-worker enqueue --id " + l.task.ID + ofTenant(tenant) + " --upload " + shellQuoted(l.upload) + " …"
+		return "async-worker enqueue --id " + l.task.ID + " --upload " + shellQuoted(l.upload) + " …"
 	}
-	return "async-worker enqueue --id " + l.task.ID + ofTenant(tenant) + " …"
-}
-
-// ofTenant is the flag that names a tenant of the machine, if one was named.
-func ofTenant(tenant string) string {
-	if tenant == "" {
-		return ""
-	}
-	return " --tenant " + tenant
+	return "async-worker enqueue --id " + l.task.ID + " …"
 }
 
 // repeatable makes again the whole command, for a task of a command that has no flag for the id.
-func (l submission) repeatable(tenant string) submission {
+func (l submission) repeatable() submission {
 	const most = 500 // bytes of a payload that fit a line that can be copied
 	payload := inASCII(string(l.task.Payload))
 	if len(payload) > most {
-		l.repeat = "the same command, which asks a second time if async-worker jobs get " + l.task.ID + ofTenant(tenant) +
+		l.repeat = "the same command, which asks a second time if async-worker jobs get " + l.task.ID +
 			" knows the first"
 		return l
 	}
-	l.repeat = "async-worker enqueue --id " + l.task.ID + ofTenant(tenant)
+	l.repeat = "async-worker enqueue --id " + l.task.ID
 	rest := fmt.Sprintf("--type %s --payload %s --watch", l.task.Type, shellQuoted(payload))
 	l.repeat += " \\\n" + strings.ReplaceAll(rest, " ", noBreak) // a line break within quotes would change the payload
 	return l

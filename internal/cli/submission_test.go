@@ -25,7 +25,8 @@ func TestPrintedTaskIsTheSame(t *testing.T) {
 		}
 		l := submission{task: task.Task{ID: "00000000-0000-0000-0000-000000000000", Type: task.Agent, Payload: payload}}
 		var printed bytes.Buffer
-		printWrapped(&printed, "  what to do: ", "is it up? to repeat the same task: "+l.repeatable("southhaven").again("southhaven"))
+		p := &program{tenant: "southhaven"}
+		printWrapped(&printed, "  what to do: ", p.addressed("is it up? to repeat the same task: "+l.repeatable().again()))
 		_, command, _ := strings.Cut(printed.String(), "async-worker ")
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\0' `+command).Output()
 		if err != nil {
@@ -33,7 +34,7 @@ func TestPrintedTaskIsTheSame(t *testing.T) {
 		}
 		args := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 		at := slices.Index(args, "--payload")
-		if want := []string{"enqueue", "--id", l.task.ID, "--tenant", "southhaven", "--type", "agent"}; at < 0 || !slices.Equal(args[:at], want) {
+		if want := []string{"enqueue", "--tenant", "southhaven", "--id", l.task.ID, "--type", "agent"}; at < 0 || !slices.Equal(args[:at], want) {
 			t.Fatalf("%q of %s", args, printed.String())
 		}
 		var got, sent any
@@ -42,19 +43,6 @@ func TestPrintedTaskIsTheSame(t *testing.T) {
 		}
 		if err := json.Unmarshal(payload, &sent); err != nil || !reflect.DeepEqual(got, sent) {
 			t.Errorf("%q became %q", sent, got)
-		}
-	}
-}
-
-// Where a tenant was named, so does the command that repeats its task.
-func TestRepeatedForItsTenant(t *testing.T) {
-	t.Parallel()
-	for name, l := range map[string]submission{
-		"from flags": {}, "a file": {file: "m.json"}, "an upload": {upload: "a.md"},
-		"long": submission{task: task.Task{Payload: json.RawMessage(strings.Repeat("x", 600))}}.repeatable("southhaven"),
-	} {
-		if again := l.again("southhaven"); !strings.Contains(again, " --tenant southhaven") {
-			t.Errorf("%s: %s", name, again)
 		}
 	}
 }

@@ -89,6 +89,12 @@ func TestHungServiceEndsCommands(t *testing.T) {
 			exitTemporary, account,
 			[]string{"no answer from %s within 500ms", remedy},
 		},
+		"interrupted": {
+			"enqueue --id t-1 --filename a.pdf --document-set s",
+			[]string{storage},
+			exitInterrupted, account,
+			[]string{"the task may be in the queue already", "async-worker enqueue --id t-1 …"},
+		},
 		"depth": {"queue", []string{storage}, exitTemporary, account, []string{"no answer from %s within 500ms", remedy}},
 		"cognee": {
 			"cognee reconcile --dry-run",

@@ -35,12 +35,11 @@ func (u *untaken) look(j store.Job, waited time.Duration) {
 // untaken returns what reports to the user, beside what d shows.
 func (p *program) untaken(d display) *untaken {
 	return &untaken{tell: func() {
-		status := "async-worker status" + ofTenant(p.tenant)
 		w := p.stderr
 		if b, ok := d.(*bars); ok {
 			w = b.progress // above the bars
 		}
-		printWrapped(w, "", "No worker has taken the task yet; "+status+
-			" tells whether one runs. Ctrl-C stops waiting and leaves the task in the queue.")
+		printWrapped(w, "", p.addressed("No worker has taken the task yet; async-worker status "+
+			"tells whether one runs. Ctrl-C stops waiting and leaves the task in the queue."))
 	}}
 }

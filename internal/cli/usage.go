@@ -77,6 +77,9 @@ func usageHint(cmd *cobra.Command) string {
 
 // wrongFlag turns pflag's error into a usageError.
 func wrongFlag(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 { // the flag is the unknown subcommand's
+		return needsSubcommand(cmd, words)
+	}
 	next := cmd.CommandPath() + " --help lists the flags"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if near := nearFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 {

@@ -116,6 +116,9 @@ func verdictOfType(err error, next string) (verdict, bool) {
 	if g, ok := errors.AsType[*stillRunningError](err); ok && errors.Is(err, context.Canceled) {
 		return verdict{exitInterrupted, g.next()}, true
 	}
+	if u, ok := errors.AsType[*unsureError](err); ok && errors.Is(err, context.Canceled) {
+		return verdict{exitInterrupted, u.next}, true
+	}
 	return verdict{}, false
 }
 

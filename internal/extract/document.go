@@ -3,7 +3,11 @@
 // a long document never has to fit into memory.
 package extract
 
-import "github.com/seed-7227ef26/async-worker/internal/taskerr"
+import (
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
 
 // Kind is the kind of a block.
 type Kind string
@@ -76,6 +80,16 @@ type Info struct {
 	Incomplete bool `json:"incomplete,omitempty"`
 	// sentences about what is missing or was read in another way than requested
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Unread is a sentence about the pages that are images and that OCR could not read; empty: there are none.
+func (i Info) Unread() string {
+	p := i.Properties
+	if p["unread_pages"] == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s of %d pages have no text and could not be read by OCR (%s): page %s",
+		p["unread_pages"], i.Pages, p["unread_reason"], p["unread_list"])
 }
 
 // Document is a whole document in memory, for rendering and tests; the pipeline streams blocks.

@@ -66,6 +66,9 @@ func (d *decoder) client() string {
 	return client
 }
 
+// ValidID reports whether a text can be a task's id: 1 to 128 of A-Z, a-z, 0-9 and . _ : -
+func ValidID(id string) bool { return len(id) <= maxID && taskID.MatchString(id) }
+
 func (d *decoder) id(optional bool) string {
 	id := d.alias("task_id", "job_id", 4*maxID)
 	name := d.name("task_id", "job_id")
@@ -75,7 +78,7 @@ func (d *decoder) id(optional bool) string {
 	case id == "":
 		d.bad(name, "is missing", idRemedy)
 		return ""
-	case len(id) > maxID, !taskID.MatchString(id):
+	case !ValidID(id):
 		d.bad(name, "is "+quote(id), idRemedy)
 		return ""
 	}
