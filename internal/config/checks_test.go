@@ -298,7 +298,7 @@ func TestMisspelledCredentials(t *testing.T) {
 			if dir != "/cred" {
 				t.Errorf("looks at %s", dir)
 			}
-			return []string{"OPENAI_APIKEY", "tenant_SUPABASE_KYE", "tenant_SUPABASE_KEY", "LLM_PROVIDER", "backup.pem"}
+			return []string{"OPENAI_APIKEY", "tenant_SUPABASE_KYE", "tenant_SUPABASE_KEY", "LLM_PROVIDER", "backup.pem", "SUPABASE_SERVICE_KEY"}
 		},
 	}, config.All)
 	if err != nil {
@@ -308,8 +308,31 @@ func TestMisspelledCredentials(t *testing.T) {
 	want := []config.Problem{
 		{Name: "OPENAI_APIKEY", Problem: problem, Remedy: "did you mean OPENAI_API_KEY?"},
 		{Name: "SUPABASE_KYE", Problem: problem, Remedy: "did you mean SUPABASE_KEY?"},
+		{
+			Name: "SUPABASE_SERVICE_KEY", Problem: problem + ": the worker ignores it",
+			Remedy: "remove it, or correct its name: docs/settings.md lists all",
+		},
 	}
 	if got := c.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// What stands in a tenant's own file was meant for the worker, unlike what else is in its environment.
+func TestUnknownInOwnFile(t *testing.T) {
+	t.Parallel()
+	file := map[string]string{}
+	for _, name := range []string{"OPENAI_API_BASE", "AZURE_CLIENT_ID", "PGSSLMODE", "HTTPS_PROXY", "TZ", "GOMEMLIMIT", "CLIENT_ID"} {
+		file[name] = "/etc/async-worker/southhaven.env"
+	}
+	c, err := config.Load(config.Sources{
+		Environ:  minimal("OPENAI_API_BASE=x", "AZURE_CLIENT_ID=x", "PGSSLMODE=x", "HTTPS_PROXY=x", "TZ=x", "GOMEMLIMIT=x", "SHELL_LEVEL=1"),
+		ReadFile: files{}.read, Files: file,
+	}, config.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Warnings(); len(got) != 1 || got[0].Name != "OPENAI_API_BASE" || !strings.Contains(got[0].Problem, "ignores it") {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,8 +66,7 @@ func Load(src Sources, groups Group) (Config, error) {
 	l.derive()
 	l.check(groups)
 	l.checkOpenFiles()
-	l.cfg.warnings = append(l.cfg.warnings, misspelled(slices.Collect(maps.Keys(l.env)), "unknown setting")...)
-	l.checkCredentials()
+	l.checkNames()
 	if len(l.problems) > 0 {
 		return Config{warnings: l.cfg.warnings}, &Errors{Problems: l.inOrder()}
 	}

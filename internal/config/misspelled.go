@@ -2,12 +2,16 @@ package config
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// checkCredentials warns of credentials whose names are close to a setting's.
-func (l *loader) checkCredentials() {
+// checkNames warns of variables and credentials that are no settings: those whose names are close to a setting's, and all
+// that a tenant has, unless a library reads them. A program's environment has many others, which are not its own.
+func (l *loader) checkNames() {
+	l.warnUnknown("unknown setting", slices.Collect(maps.Keys(l.env)), func(name string) bool { return l.src.Files[name] != "" })
 	dir := l.env["CREDENTIALS_DIRECTORY"]
 	if dir == "" || l.src.List == nil {
 		return
@@ -16,29 +20,36 @@ func (l *loader) checkCredentials() {
 	for _, file := range l.src.List(dir) {
 		names = append(names, strings.TrimPrefix(file, credentialPrefix))
 	}
-	l.cfg.warnings = append(l.cfg.warnings, misspelled(names, "unknown setting, in the folder of the credentials")...)
+	l.warnUnknown("unknown setting, in the folder of the credentials", names, func(string) bool { return true })
 }
 
-// misspelled warns of variables or files whose names are close to a setting's.
-func misspelled(variables []string, problem string) []Problem {
+// warnUnknown warns of names that are no settings. meant reports whether a name without a similar setting was given to the
+// worker on purpose.
+func (l *loader) warnUnknown(problem string, given []string, meant func(name string) bool) {
 	known := map[string]bool{}
 	var names []string
 	for _, s := range Settings() {
 		known[s.Name], known[s.Name+"_FILE"] = true, true
 		names = append(names, s.Name)
 	}
-	var out []Problem
-	for _, variable := range variables {
-		if known[variable] {
+	slices.Sort(given)
+	for _, name := range given {
+		if known[name] {
 			continue
 		}
-		if meant := nearest(strings.TrimSuffix(variable, "_FILE"), names); meant != "" {
-			out = append(out, Problem{variable, problem, fmt.Sprintf("did you mean %s?", meant)})
+		if near := nearest(strings.TrimSuffix(name, "_FILE"), names); near != "" {
+			l.warn(name, problem, fmt.Sprintf("did you mean %s?", near))
+		} else if settingLike.MatchString(name) && !libraryVariable.MatchString(name) && meant(name) {
+			l.warn(name, problem+": the worker ignores it", "remove it, or correct its name: docs/settings.md lists all")
 		}
 	}
-	slices.SortFunc(out, func(a, b Problem) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }
+
+var (
+	settingLike = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+	// libraryVariable is what libraries and programs of the worker read, such as libc, Go, Azure's SDK and tesseract.
+	libraryVariable = regexp.MustCompile(`^(PG|AZURE_|SSL_CERT_|(HTTP|HTTPS|NO)_PROXY$|GO|LC_|LD_|MALLOC_|GLIBC_|XDG_|TESSDATA_|OMP_|OTEL_|SYSTEMD_|CREDENTIALS_DIRECTORY$)`)
+)
 
 // nearest returns the name that variable probably means: the same except for the unit at its end, or at most two
 // edits away (one in a short name). Empty: none.

@@ -189,8 +189,9 @@ func (m *Machine) sources(name string, file *envFile, secrets map[string]string)
 	return config.Sources{
 		Flags:   map[string]string{"CLIENT_ID": name},
 		Environ: append(append(shared.environ(), file.environ()...), "CREDENTIALS_DIRECTORY="+credentials),
-		Files:   m.sharedOrigins(shared, file),
+		Files:   m.origins(name, shared, file),
 		Hidden:  m.hidden,
+		List:    func(string) []string { return slices.Collect(maps.Keys(secrets)) },
 		ReadFile: func(file string) ([]byte, error) {
 			dir, base := path.Split(file)
 			if dir != credentials+"/" {

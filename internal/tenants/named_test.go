@@ -48,3 +48,32 @@ func TestNamedFilesThatTheWorkerCantRead(t *testing.T) {
 		}
 	}
 }
+
+// What no setting and no library is called is told, in a tenant's own file and among its credentials.
+func TestUnknownNamesAreTold(t *testing.T) {
+	t.Parallel()
+	m, root := machine(t)
+	mustAdd(t, m, valid("southhaven"))
+	env := filepath.Join(root, envPath("southhaven"))
+	text, err := os.ReadFile(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(os.WriteFile(env, append(text, "OPENAI_API_BASE=http://llm.internal/v1\nHTTPS_PROXY=http://proxy:3128\n"...), 0o600),
+		os.MkdirAll(filepath.Join(root, secretsPath("southhaven")), 0o700),
+		os.WriteFile(filepath.Join(root, secretsPath("southhaven"), "SUPABASE_SERVICE_KEY"), []byte("x"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := valid("southhaven")
+	change.Force = true
+	var got []string
+	for _, w := range mustAdd(t, m, change).Warnings {
+		if strings.Contains(w.Problem, "the worker ignores it") {
+			got = append(got, w.Name)
+		}
+	}
+	if want := []string{"OPENAI_API_BASE", "SUPABASE_SERVICE_KEY"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -176,13 +176,14 @@ func (m *Machine) readEnv(file string) (*envFile, error) {
 	return parsed, nil
 }
 
-// sharedOrigins names the shared file for each of its settings that a tenant's own file does not override.
-func (m *Machine) sharedOrigins(shared, own *envFile) map[string]string {
+// origins names the file of each setting: a tenant's own overrides the shared one.
+func (m *Machine) origins(tenant string, shared, own *envFile) map[string]string {
 	out := map[string]string{}
 	for _, name := range shared.names() {
-		if _, overridden := own.get(name); !overridden {
-			out[name] = m.shown(sharedFile)
-		}
+		out[name] = m.shown(sharedFile)
+	}
+	for _, name := range own.names() {
+		out[name] = m.shown(envPath(tenant))
 	}
 	return out
 }
