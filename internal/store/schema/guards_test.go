@@ -179,6 +179,8 @@ func TestEveryTable(t *testing.T) {
 				when proname = 'aw_queue_truncate' then 'aw_keeper true'
 				when proname ~ '^aw_(own_.*|find_own|stage_vectors|enqueue|enqueue_all)$' or pg_get_function_identity_arguments(p.oid) = 'p jsonb' and prorettype = 'jsonb'::regtype then 'aw_owner true'
 				else 'aw_owner false' end`,
+		"a role of readers or workers without an end of its statements": `select r from unnest(array['async_worker', 'async_worker_reader']) r
+			where not exists (select from pg_roles where rolname = r and array_to_string(rolconfig, ' ') ~ 'statement_timeout=')`,
 		"functions that run as their owner with the log of a session": `select proname from pg_proc where pronamespace = 'public'::regnamespace
 			and prosecdef and not coalesce('client_min_messages=notice' = any (proconfig), false)`,
 		"what the functions' owners may do beside it": `

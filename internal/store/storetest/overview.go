@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,9 @@ func testOutcomes(t *testing.T, b *bench) {
 	}
 	if sum != [3]int{2, 1, 1} {
 		t.Errorf("the parts have %v", sum)
+	}
+	if _, err := b.Outcomes(b.ctx(), slices.Repeat(windows, 6), 10); err == nil || !strings.Contains(err.Error(), "at most 10") {
+		t.Errorf("twelve windows: %v", err)
 	}
 	if got := outcomes(3)[0]; got.Jobs != 3 || !got.More || got.Oldest.IsZero() {
 		t.Errorf("bounded: %+v", got)

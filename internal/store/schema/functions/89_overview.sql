@@ -2,8 +2,8 @@
 -- reached, the answer says so.
 
 -- aw_outcomes is how jobs have ended in each of p.windows: {within_ms, buckets}. It reads the newest p.most ends of the
--- longest window, once, and counts the same ends for each. A duration is that of a series, from its first start to its
--- end.
+-- longest window, once, and counts the same ends for each of at most ten. A duration is that of a series, from its first
+-- start to its end.
 create or replace function {{ .schema }}.aw_outcomes(p jsonb) returns jsonb
 language plpgsql stable
 set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan set jit = off as $$
@@ -14,6 +14,9 @@ declare
   v_longest interval := (select max({{ .schema }}.aw_interval(w -> 'within_ms')) from jsonb_array_elements(p -> 'windows') w);
   v_begin timestamptz := v_now - v_longest;
 begin
+  if jsonb_array_length(p -> 'windows') > 10 then -- whoever reads may ask, and each window reads all that ended
+    raise exception '% windows are asked for; at most 10 are read', jsonb_array_length(p -> 'windows') using errcode = 'AW006';
+  end if;
   return (
     with ended as materialized (
       -- date_part and not extract: numbers of the type numeric make it several times slower
