@@ -102,21 +102,18 @@ func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 		}
 		c.tryAgain(ctx)
 	}
+	suspect := c.suspects[id].times >= suspectAfter
 	switch {
 	case c.state == open:
 		return c.refuse(id, time.Until(c.until))
-	case c.state == halfOpen && (c.trials.full(c.suspects[id].times >= suspectAfter) || c.yields(id)):
+	case c.state == halfOpen && (c.trials.full(suspect) || c.yields(id)), suspect && c.alone != "":
 		return c.refuse(id, jittered(c.probing()))
-	case c.suspects[id].times >= suspectAfter && c.alone != "":
-		return c.refuse(id, jittered(c.probing()))
-	case c.state == halfOpen:
+	}
+	if c.state == halfOpen {
 		c.trials.begin(id)
-		if c.suspects[id].times >= suspectAfter {
-			c.alone = id // also when a trial beside it closes the breaker
-		}
-	case c.suspects[id].times < suspectAfter:
-	default:
-		c.alone = id
+	}
+	if suspect {
+		c.alone = id // also when a trial beside it closes the breaker
 	}
 	delete(c.waiting, id)
 	return 0

@@ -221,7 +221,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "half-open-lets-all-through", Breaks: []string{"I9"}, Dir: engine, Func: "circuit.enter",
-			Old: "case c.state == halfOpen && (c.trials.full(c.suspects[id].times >= suspectAfter) || c.yields(id)):", New: "case false:",
+			Old: "case c.state == halfOpen && (c.trials.full(suspect) || c.yields(id)), suspect && c.alone != \"\":", New: "case suspect && c.alone != \"\":",
 			Suites: onEngine, Tests: by("TestBreakerProbesWithOne"),
 		},
 		{
