@@ -2,13 +2,10 @@ package dashboard_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"mime/multipart"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -117,22 +114,6 @@ func TestPolicy(t *testing.T) {
 	}
 	v.want(v.get("static/000000/app.css"), http.StatusOK)
 	v.want(v.get("static/000000/none.css"), http.StatusNotFound)
-}
-
-// The vendored files are those of htmx.org 4.0.1.
-func TestVendored(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"htmx.min.js": "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130", "hx-sse.min.js": "18ef2761356ec1fe0bb6d92612315b37517a7c1e9856b661c5ae81fef239d103",
-	} {
-		content, err := os.ReadFile("static/vendor/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != want {
-			t.Errorf("%s is not the published one: %x", name, sum)
-		}
-	}
 }
 
 // file is a form with a file.

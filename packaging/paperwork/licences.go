@@ -17,14 +17,18 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// module is what the binary was linked with.
+// module is what is in the binary: a Go module that it was linked with, or a package of others whose files it embeds.
 type module struct {
+	ecosystem     string // as in a package URL: golang, npm
 	path, version string
-	sum           string // as go.sum has it, h1:…; empty for the standard library
-	folder        string // its source
-	texts         []text // its licences and notices
+	sum           string            // as go.sum has it, h1:…; empty for the standard library
+	files         map[string]string // SHA-256 by name, of a package whose files are embedded
+	folder        string            // its source
+	texts         []text            // its licences and notices
 	licences      []string
 }
+
+func (m module) packageURL() string { return "pkg:" + m.ecosystem + "/" + m.path + "@" + m.version }
 
 type text struct {
 	file string
@@ -41,10 +45,13 @@ var grants = []string{"GooglePatentClause", "GooglePatentsFile"}
 
 var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|copyright|patents)([-._].*)?$`)
 
-// linked lists the modules of a binary with their licences, the standard library first. A module without a known
-// licence is an error: it must be looked at before it is given to others.
+// derived are modules that are not linked in, but that tables in the binary were made of (internal/enrich/trigrams.txt).
+var derived = []string{"github.com/RadhiFadlillah/whatlanggo"}
+
+// linked lists the modules of a binary with their licences, the standard library first, and those of derived last. A
+// module without a known licence is an error: it must be looked at before it is given to others.
 func linked(ctx context.Context, info *buildinfo.BuildInfo) ([]module, error) {
-	folders, err := moduleFolders(ctx, info)
+	sources, err := moduleSources(ctx, info)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +60,21 @@ func linked(ctx context.Context, info *buildinfo.BuildInfo) ([]module, error) {
 		return nil, fmt.Errorf("go env GOROOT: %w", err)
 	}
 	goVersion, _, _ := strings.Cut(strings.TrimPrefix(info.GoVersion, "go"), " ")
-	all := []module{{path: "std", version: goVersion, folder: strings.TrimSpace(string(goRoot))}}
+	all := []module{{ecosystem: "golang", path: "std", version: goVersion, folder: strings.TrimSpace(string(goRoot))}}
 	for _, d := range info.Deps {
 		if d.Replace != nil {
 			d = d.Replace
 		}
-		all = append(all, module{path: d.Path, version: d.Version, sum: d.Sum, folder: folders[d.Path]})
+		all = append(all, module{
+			ecosystem: "golang", path: d.Path, version: d.Version, sum: d.Sum, folder: sources[d.Path].Dir,
+		})
+	}
+	for _, path := range derived {
+		if slices.ContainsFunc(all, func(m module) bool { return m.path == path }) {
+			continue
+		}
+		s := sources[path]
+		all = append(all, module{ecosystem: "golang", path: path, version: s.Version, sum: s.Sum, folder: s.Dir})
 	}
 	for i := range all {
 		if err := all[i].readLicences(); err != nil {
@@ -68,9 +84,12 @@ func linked(ctx context.Context, info *buildinfo.BuildInfo) ([]module, error) {
 	return all, nil
 }
 
-// moduleFolders asks the go command where the sources lie, by module path.
-func moduleFolders(ctx context.Context, info *buildinfo.BuildInfo) (map[string]string, error) {
-	args := []string{"list", "-m", "-json"}
+// source is what the go command knows of a module: Dir is the folder of its source.
+type source struct{ Path, Version, Sum, Dir string }
+
+// moduleSources asks the go command about the modules of a binary and those of derived, by path.
+func moduleSources(ctx context.Context, info *buildinfo.BuildInfo) (map[string]source, error) {
+	args := append([]string{"list", "-m", "-json"}, derived...)
 	for _, d := range info.Deps {
 		args = append(args, d.Path)
 	}
@@ -81,15 +100,15 @@ func moduleFolders(ctx context.Context, info *buildinfo.BuildInfo) (map[string]s
 	if err != nil {
 		return nil, fmt.Errorf("go list -m: %w: %s", err, problems.String())
 	}
-	folders := map[string]string{}
+	sources := map[string]source{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var m struct{ Path, Dir string }
+		var m source
 		if err := d.Decode(&m); err == io.EOF {
-			return folders, nil
+			return sources, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("go list -m: %w", err)
 		}
-		folders[m.Path] = m.Dir
+		sources[m.Path] = m
 	}
 }
 
@@ -133,7 +152,7 @@ func (m *module) addLicences(t text) error {
 
 // writeNotices writes the whole texts, as most licences demand of who gives a binary on.
 func writeNotices(w io.Writer, modules []module) error {
-	fmt.Fprintln(w, "What is linked into /usr/bin/async-worker, with the licences and notices of each.")
+	fmt.Fprintln(w, "What /usr/bin/async-worker contains of others, with the licences and notices of each.")
 	for _, m := range modules {
 		for _, t := range m.texts {
 			fmt.Fprintf(w, "\n%s\n%s %s: %s\n\n%s\n", strings.Repeat("=", 100), m.path, m.version, t.file,
@@ -144,13 +163,14 @@ func writeNotices(w io.Writer, modules []module) error {
 }
 
 // writeCopyright writes the package's copyright file
-// (www.debian.org/doc/packaging-manuals/copyright-format/1.0): ours, and a line for each module.
+// (www.debian.org/doc/packaging-manuals/copyright-format/1.0): ours, and a line for each module and package.
 func writeCopyright(w io.Writer, o options, modules []module) error {
 	fmt.Fprintf(w, `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: async-worker
 Comment:
- The program is linked with the modules below. The texts of their licences, with
- their copyright notices, are in third-party-notices.gz beside this file.
+ The program contains the modules and packages below. The texts of their
+ licences, with their copyright notices, are in third-party-notices.gz beside
+ this file.
 `)
 	for _, m := range modules {
 		fmt.Fprintf(w, " .\n %s %s: %s\n", m.path, m.version, strings.Join(m.licences, ", "))
