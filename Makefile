@@ -168,8 +168,11 @@ deb-check: ## Build the packages twice and compare, run lintian and the arm64 pr
 
 .PHONY: container
 container: ## Build the container image with docker, or ENGINE=podman or buildah; IMAGE=name:tag VERSION=1.2.3 BASE=image GO_BASE=image
-	@$(or $(ENGINE),docker) build -f packaging/container/Dockerfile $(if $(filter docker,$(or $(ENGINE),docker)),,--ignorefile packaging/container/Dockerfile.dockerignore) \
+	@commit=$$(git rev-parse HEAD 2>/dev/null || true) date=$$(git log -1 --format=%ct 2>/dev/null || true); \
+	[ -z "$$(git status --porcelain 2>/dev/null)" ] || commit=$$commit-modified; \
+	$(or $(ENGINE),docker) build -f packaging/container/Dockerfile $(if $(filter docker,$(or $(ENGINE),docker)),,--ignorefile packaging/container/Dockerfile.dockerignore) \
 		$(if $(BASE),--build-arg 'BASE=$(BASE)') $(if $(GO_BASE),--build-arg 'GO_BASE=$(GO_BASE)') $(if $(VERSION),--build-arg 'VERSION=$(VERSION)') \
+		--build-arg "COMMIT=$$commit" --build-arg "SOURCE_DATE_EPOCH=$${date:-0}" \
 		-t '$(or $(IMAGE),async-worker:$(or $(VERSION),dev))' .
 
 .PHONY: container-check
