@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), Python, a browser, poppler and
-# tesseract; with `run` as its argument only the last two, which are all that the worker itself needs; with `postgres`
-# these and the server, which may be any in PATH; with `boot` also what `make boot-test` boots a Debian with.
-# With `run` and `postgres` it only says what is missing where apt can't install it.
+# Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), a C compiler for Go's race detector,
+# Python, a browser, poppler and tesseract; with `run` as its argument only the last two, which are all that the worker
+# itself needs; with `postgres` these and the server, which may be any in PATH; with `boot` also what `make boot-test`
+# boots a Debian with. With `run` and `postgres` it only says what is missing where apt can't install it, and ends with 0.
 # Quick when there is nothing to do; run it as often as you like.
 #
 # Debian 12 has no pgvector package. There the Debian source package of a later release is fetched from
@@ -17,6 +17,20 @@ SERVERS=${SERVERS:-/usr/lib/postgresql} # Debian's, by their major version
 
 say() { echo "test-deps: $*"; }
 die() { echo "test-deps: $*" >&2; exit 1; }
+
+# give_up says what can't be installed. `make run` starts with what there is; the tests don't.
+give_up() {
+    case $what in run | postgres) say "$*"; exit 0 ;; esac
+    die "$*"
+}
+
+# no_pgvector WHY gives up on pgvector. The numbers are those of internal/store/schema: its types need 0.7, and 0.8 goes
+# on looking where a filter leaves too few of the nearest.
+no_pgvector() {
+    lost="below 0.7 BACKEND=postgres and BACKEND=nats do not start, and 0.7 finds less in a search of one document set; make run without BACKEND needs none"
+    case $what in run | postgres) ;; *) lost="the tests need it" ;; esac
+    give_up "$1. Install pgvector >= $PGVECTOR_MIN for PostgreSQL $pg by hand: on Debian and Ubuntu it is postgresql-$pg-pgvector from https://apt.postgresql.org (set up by /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh of the package postgresql-common). Without it: $lost"
+}
 
 # newest_pg prints the newest major version with a server, nothing when there is none.
 newest_pg() {
@@ -38,6 +52,9 @@ pgvector_ok() {
 # other_server says whether the server to use is not Debian's.
 other_server() { [ "$what" = postgres ] && [ -z "$(newest_pg)" ] && command -v initdb >/dev/null; }
 
+# compiles says whether there is a C compiler with the headers of the C library: go test -race wants cgo.
+compiles() { echo '#include <stdlib.h>' | ${CC:-gcc} -E -x c - >/dev/null 2>&1; }
+
 # browser_missing says whether a browser for the tests of the dashboard can be installed and is not there. Ubuntu has none
 # as a package; the tests skip what needs one.
 browser_missing() {
@@ -54,6 +71,7 @@ packages_missing() {
     [ "$what" != run ] || return 0
     [ -n "$(newest_pg)" ] || other_server || echo postgresql
     [ "$what" != postgres ] || return 0
+    compiles || echo gcc libc6-dev
     command -v python3 >/dev/null || echo python3
     browser_missing && echo chromium-headless-shell
     [ "$what" = boot ] || return 0
@@ -70,7 +88,7 @@ if [ "$what" = run ] && [ -z "$missing" ]; then
     exit 0
 fi
 if [ -z "$missing" ] && pgvector_ok "$pg"; then
-    [ "$what" = postgres ] || say "nothing to do (PostgreSQL $pg with pgvector, Python, poppler, tesseract)"
+    [ "$what" = postgres ] || say "nothing to do (PostgreSQL $pg with pgvector, a C compiler, Python, poppler, tesseract)"
     exit 0
 fi
 
@@ -90,7 +108,7 @@ case $what in run | postgres)
     ;;
 esac
 command -v apt-get >/dev/null ||
-    die "needs PostgreSQL >= 15 with pgvector >= $PGVECTOR_MIN, pdftotext and pdftoppm (poppler), and tesseract; without apt, install them by your own package manager"
+    die "needs PostgreSQL >= 15 with pgvector >= $PGVECTOR_MIN, pdftotext and pdftoppm (poppler), tesseract, and gcc with the headers of the C library; without apt, install them by your own package manager"
 [ "$(id -u)" -eq 0 ] || die "missing: $lacks. Run: sudo dev/install-test-deps.sh"
 
 export DEBIAN_FRONTEND=noninteractive
@@ -100,7 +118,7 @@ apt() { apt-get -q -y -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 "$@"; }
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
-quietly() { "$@" >"$tmp/log" 2>&1 || { tail -25 "$tmp/log" >&2; die "failed: $*"; }; }
+quietly() { "$@" >"$tmp/log" 2>&1 || { tail -25 "$tmp/log" >&2; give_up "failed: $*"; }; }
 
 # install PACKAGE...: with the lists that are there, and with fresh ones when those are too old.
 install() {
@@ -121,18 +139,18 @@ apt-cache show poppler-utils >/dev/null 2>&1 || {
 [ -z "$missing" ] || install $missing
 if [ "$what" = run ] || other_server; then exit 0; fi
 pg=$(newest_pg)
-[ "$pg" -ge 15 ] || die "PostgreSQL $pg is too old: the tests need 15 or newer"
+[ "$pg" -ge 15 ] || give_up "PostgreSQL $pg is too old: install 15 or newer"
 pgvector_ok "$pg" && exit 0
 
 candidate=$(apt-cache policy "postgresql-$pg-pgvector" | sed -n 's/^ *Candidate: //p')
 if [ -n "$candidate" ] && [ "$candidate" != "(none)" ] && dpkg --compare-versions "$candidate" ge "$PGVECTOR_MIN"; then
     install "postgresql-$pg-pgvector"
     pgvector_ok "$pg" && exit 0
-    die "postgresql-$pg-pgvector is installed, but /usr/share/postgresql/$pg/extension/vector.control is missing"
+    give_up "postgresql-$pg-pgvector is installed, but /usr/share/postgresql/$pg/extension/vector.control is missing"
 fi
 
 mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian Debian //p' | head -1)
-[ -n "$mirror" ] || die "this release has no pgvector >= $PGVECTOR_MIN, and apt knows no Debian mirror to get its source from: install pgvector for PostgreSQL $pg by hand"
+[ -n "$mirror" ] || no_pgvector "this release has no pgvector >= $PGVECTOR_MIN, and apt knows no Debian mirror to get its source from"
 
 say "this release has no pgvector >= $PGVECTOR_MIN for PostgreSQL $pg; building Debian $PGVECTOR_SUITE's source package"
 need=
@@ -148,8 +166,9 @@ echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror
 elsewhere="-o Dir::Etc::SourceList=$tmp/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$tmp/lists -o Dir::Cache=$tmp/cache"
 # shellcheck disable=SC2086
 quietly apt $elsewhere update
+cd "$tmp/src"
 # shellcheck disable=SC2086
-(cd "$tmp/src" && quietly apt $elsewhere source --download-only pgvector)
+quietly apt $elsewhere source --download-only pgvector
 tarball=$(echo "$tmp"/src/pgvector_*.orig.tar.*)
 mkdir "$tmp/build"
 tar -xf "$tarball" -C "$tmp/build" --strip-components=1
@@ -157,5 +176,5 @@ tar -xf "$tarball" -C "$tmp/build" --strip-components=1
 pg_config=/usr/lib/postgresql/$pg/bin/pg_config
 quietly make -s -C "$tmp/build" -j2 OPTFLAGS= with_llvm=no "PG_CONFIG=$pg_config"
 quietly make -s -C "$tmp/build" install OPTFLAGS= with_llvm=no "PG_CONFIG=$pg_config"
-pgvector_ok "$pg" || die "pgvector was built, but PostgreSQL $pg does not find it"
+pgvector_ok "$pg" || give_up "pgvector was built, but PostgreSQL $pg does not find it"
 say "built and installed $(basename "$tarball" | sed 's/\.orig.*//; s/_/ /') for PostgreSQL $pg"
