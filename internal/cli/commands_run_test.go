@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // openFolder is one that everybody may enter, which those of tests are not, with the program in it.
@@ -21,11 +22,12 @@ func openFolder(t *testing.T) (folder, self string) {
 	t.Helper()
 	// Nobody but its owner may enter those of tests. Its path has always the same length, wherever temporary files go:
 	// lines are broken where they are full.
-	folder = filepath.Join("/tmp", "async-worker-commands-"+rand.Text()[:10])
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	temp, err := stack.NewTempDir("/tmp", "async-worker-commands-")
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	t.Cleanup(func() { _ = temp.Remove() })
+	folder = temp.Path
 	test, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -20,11 +20,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+const postgresPrefix = "async-worker-postgres-"
+
 // Postgres is a private Postgres cluster in a temporary folder, for tests. By default it trades durability for speed.
 type Postgres struct {
 	process  *Process
 	again    Command // starts it again at the same address
-	dir      string
+	dir      *TempDir
 	port     int
 	password string
 }
@@ -79,25 +81,25 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	}
 	where := ""
 	if o.Memory {
-		where = memoryFolder()
+		where = memoryFolder(shm, shmNeeded)
 	}
-	dir, err := os.MkdirTemp(where, "async-worker-postgres-")
+	dir, err := NewTempDir(where, postgresPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for Postgres: %w", err)
 	}
 	p := &Postgres{dir: dir, password: rand.Text()}
 	if err := p.start(ctx, o); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, dir.Remove())
 	}
 	return p, nil
 }
 
 func (p *Postgres) start(ctx context.Context, o PostgresOptions) error {
-	owner, err := serverUser(p.dir)
+	owner, err := serverUser(p.dir.Path)
 	if err != nil {
 		return err
 	}
-	data, secret := filepath.Join(p.dir, "data"), filepath.Join(p.dir, "password")
+	data, secret := filepath.Join(p.dir.Path, "data"), filepath.Join(p.dir.Path, "password")
 	if err := os.WriteFile(secret, []byte(p.password), 0o600); err != nil {
 		return fmt.Errorf("write the password of Postgres: %w", err)
 	}
@@ -110,7 +112,7 @@ func (p *Postgres) start(ctx context.Context, o PostgresOptions) error {
 	// server for each of the many connections of tests; both ends are on loopback.
 	initdb := exec.CommandContext(ctx, filepath.Join(o.Bin, "initdb"), "-D", data, "-U", "postgres", "-E", "UTF8",
 		"--locale=C.UTF-8", "-A", "md5", "--pwfile", secret, "--no-sync", "--no-instructions")
-	initdb.Dir, initdb.SysProcAttr = p.dir, &syscall.SysProcAttr{Credential: owner, Pdeathsig: syscall.SIGKILL}
+	initdb.Dir, initdb.SysProcAttr = p.dir.Path, &syscall.SysProcAttr{Credential: owner, Pdeathsig: syscall.SIGKILL}
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -143,7 +145,7 @@ func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Creden
 		args = append(args, "-c", setting)
 	}
 	return Command{
-		Name: "postgres", Path: filepath.Join(o.Bin, "postgres"), Args: args, Dir: p.dir, User: owner, Log: o.Log,
+		Name: "postgres", Path: filepath.Join(o.Bin, "postgres"), Args: args, Dir: p.dir.Path, User: owner, Log: o.Log,
 		Env:  []string{"LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")},
 		Stop: syscall.SIGINT, // fast shutdown: it doesn't wait for clients
 		Up: func(ctx context.Context) error {
@@ -249,5 +251,5 @@ func (p *Postgres) Crash(ctx context.Context) error {
 
 // Stop ends the server and removes its folder.
 func (p *Postgres) Stop() error {
-	return errors.Join(p.process.Stop(syscall.SIGINT, 10*time.Second), os.RemoveAll(p.dir))
+	return errors.Join(p.process.Stop(syscall.SIGINT, 10*time.Second), p.dir.Remove())
 }

@@ -61,7 +61,7 @@ func testPostgres(t *testing.T, o PostgresOptions) {
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(p.dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(p.dir.Path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is still there: %v", err)
 	}
 }

@@ -41,17 +41,17 @@ func runGoTest(ctx context.Context, log io.Writer, args ...string) (p *stack.Pro
 	if err != nil {
 		return nil, fmt.Errorf("the go command is needed: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "prove-")
+	dir, err := stack.NewTempDir("", "prove-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o711); err != nil { // a Postgres that is started as another user has its folder below
+	defer func() { err = errors.Join(err, dir.Remove()) }()
+	if err := os.Chmod(dir.Path, 0o711); err != nil { // a Postgres that is started as another user has its folder below
 		return nil, err
 	}
 	p, err = stack.Start(ctx, stack.Command{
 		Name: "go test", Path: path, Args: append([]string{"test"}, args...), Dir: root,
-		Env: append(os.Environ(), "TMPDIR="+dir, stack.ProveEnv+"=1"), Log: log,
+		Env: append(os.Environ(), "TMPDIR="+dir.Path, stack.ProveEnv+"=1"), Log: log,
 	})
 	if err != nil {
 		return nil, err

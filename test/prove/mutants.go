@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -67,11 +67,11 @@ func proveMutants(ctx context.Context, o options, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "mutants-")
+	dir, err := stack.NewTempDir("", "mutants-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, dir.Remove()) }()
 	program, err := o.built.of(ctx, "./test/prove/mutants/reader")
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func proveMutants(ctx context.Context, o options, r *report) (err error) {
 		group.Go(func() error {
 			l := &readerProcess{
 				seed: o.seed, untimed: o.untimed, report: r, table: table, seeds: seeds, program: program,
-				dir: filepath.Join(dir, fmt.Sprint(n)),
+				dir: filepath.Join(dir.Path, fmt.Sprint(n)),
 			}
 			defer l.end()
 			for m := range work {

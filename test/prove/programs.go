@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -13,15 +12,15 @@ import (
 // programs are built once, by the kind that needs them first: linking takes seconds of CPU.
 type programs struct {
 	mu    sync.Mutex
-	dir   string
+	dir   *stack.TempDir
 	files map[string]func() (string, error)
 }
 
 // of builds a program of this module, or natsServer, and returns its file.
 func (p *programs) of(ctx context.Context, pkg string) (string, error) {
 	p.mu.Lock()
-	if p.dir == "" {
-		dir, err := os.MkdirTemp("", "async-worker-prove-")
+	if p.dir == nil {
+		dir, err := stack.NewTempDir("", "async-worker-prove-")
 		if err != nil {
 			p.mu.Unlock()
 			return "", err
@@ -30,7 +29,7 @@ func (p *programs) of(ctx context.Context, pkg string) (string, error) {
 	}
 	file, ok := p.files[pkg]
 	if !ok {
-		dir := p.dir
+		dir := p.dir.Path
 		file = sync.OnceValues(func() (string, error) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute) // others wait for it, too
 			defer cancel()
@@ -49,8 +48,11 @@ func (p *programs) of(ctx context.Context, pkg string) (string, error) {
 func (p *programs) remove() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	err := os.RemoveAll(p.dir)
-	p.dir = ""
+	if p.dir == nil {
+		return nil
+	}
+	err := p.dir.Remove()
+	p.dir = nil
 	return err
 }
 

@@ -60,10 +60,12 @@ func newServers(ctx context.Context, built *programs, keep bool) (g *servers, er
 			err = errors.Join(err, g.close())
 		}
 	}()
-	if g.dir, err = os.MkdirTemp("", "async-worker-prove-"); err != nil {
+	dir, err := stack.NewTempDir("", "async-worker-prove-")
+	if err != nil {
 		return g, err
 	}
-	g.closers = append(g.closers, func() error { return os.RemoveAll(g.dir) })
+	g.dir = dir.Path
+	g.closers = append(g.closers, dir.Remove)
 	var azurite stack.AzuriteOptions
 	if keep {
 		azurite.Folder = filepath.Join(g.dir, "azurite")

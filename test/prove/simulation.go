@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // simulationTime bounds a simulation whose schedules don't end.
@@ -32,13 +34,13 @@ type simulated struct {
 
 // simulation runs engines on in-memory back ends in virtual time, in a process of go test: only a test may use a
 // bubble of testing/synctest.
-func simulation(ctx context.Context, o options, r *report) error {
-	dir, err := os.MkdirTemp("", "async-worker-simulation-")
+func simulation(ctx context.Context, o options, r *report) (err error) {
+	dir, err := stack.NewTempDir("", "async-worker-simulation-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	s, err := simulate(ctx, o, filepath.Join(dir, "summary.json"))
+	defer func() { err = errors.Join(err, dir.Remove()) }()
+	s, err := simulate(ctx, o, filepath.Join(dir.Path, "summary.json"))
 	if err != nil {
 		return err
 	}

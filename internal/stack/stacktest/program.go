@@ -2,7 +2,6 @@ package stacktest
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -20,13 +19,13 @@ type Program struct {
 // test's time bounds it: the others wait for it, too, and on a busy machine it takes minutes.
 func (p *Program) Build(flags []string, packages ...string) (file string, err error) {
 	p.once.Do(func() {
-		var dir string
-		if dir, p.err = os.MkdirTemp("", "async-worker-test-"); p.err != nil {
+		var dir *stack.TempDir
+		if dir, p.err = stack.NewTempDir("", "async-worker-test-"); p.err != nil {
 			return
 		}
-		atExit(func() error { return os.RemoveAll(dir) })
-		p.file = filepath.Join(dir, filepath.Base(packages[0]))
-		p.err = stack.Build(context.Background(), dir, append(flags, packages...)...)
+		atExit(dir.Remove)
+		p.file = filepath.Join(dir.Path, filepath.Base(packages[0]))
+		p.err = stack.Build(context.Background(), dir.Path, append(flags, packages...)...)
 	})
 	return p.file, p.err
 }

@@ -65,11 +65,12 @@ func Clean(ctx context.Context, root string, suite Suite) ([]string, error) {
 
 // run adds to seen the results of the suite while some files have another text.
 func (s Suite) run(ctx context.Context, root string, texts map[string]string, seen *verdict) (err error) {
-	dir, err := os.MkdirTemp("", "sabotage-")
+	temp, err := stack.NewTempDir("", "sabotage-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, temp.Remove()) }()
+	dir := temp.Path
 	if err := os.Chmod(dir, 0o711); err != nil { // Postgres runs as another user if root runs the tests
 		return err
 	}
