@@ -120,7 +120,7 @@ func TestCommandTable(t *testing.T) {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}
-	generated.File(t, filepath.Join("..", "..", "docs", "commands.md"), text)
+	generated.RootFile(t, filepath.Join("..", "..", "docs", "commands.md"), text)
 }
 
 // sameEverywhere says which commands do the same in all circumstances, and why.

@@ -15,7 +15,13 @@ var update = flag.Bool("update", false, "write the generated document instead of
 // File fails the test when a file is not exactly want.
 func File(t testing.TB, path, want string) {
 	t.Helper()
-	compare(t, path, read(t, path), want)
+	compare(t, path, read(t, path), want, "make docs")
+}
+
+// RootFile is File for a test that only root can run, and so only root can update.
+func RootFile(t testing.TB, path, want string) {
+	t.Helper()
+	compare(t, path, read(t, path), want, "make docs, as root")
 }
 
 // Part fails the test when a file does not hold want between its lines
@@ -31,7 +37,7 @@ func Part(t testing.TB, path, name, want string) {
 	if !begins || !ends {
 		t.Fatalf("%s: found no part between %q and %q", path, begin, end)
 	}
-	compare(t, path, got, before+begin+"\n"+want+"\n"+end+after)
+	compare(t, path, got, before+begin+"\n"+want+"\n"+end+after, "make docs")
 }
 
 // read returns the text of a file; a missing one is empty, so that -update can create it.
@@ -44,7 +50,7 @@ func read(t testing.TB, path string) string {
 	return string(text)
 }
 
-func compare(t testing.TB, path, got, want string) {
+func compare(t testing.TB, path, got, want, remedy string) {
 	t.Helper()
 	switch {
 	case got == want:
@@ -53,7 +59,7 @@ func compare(t testing.TB, path, got, want string) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s differs from the code; run: make docs\n%s", path, difference(got, want))
+		t.Errorf("%s differs from the code; run: %s\n%s", path, remedy, difference(got, want))
 	}
 }
 

@@ -50,8 +50,11 @@ func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.md")
 	r := &recorder{TB: t}
 	File(r, path, "one\n")
-	if !strings.Contains(r.message, "run: make docs") {
+	if !strings.Contains(r.message, "run: make docs\n") {
 		t.Errorf("a missing file: %q", r.message)
+	}
+	if RootFile(r, path, "one\n"); !strings.Contains(r.message, "run: make docs, as root\n") {
+		t.Errorf("a file of root's: %q", r.message)
 	}
 	*update = true
 	defer func() { *update = false }()
