@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,13 +73,18 @@ type frontend struct {
 		Result    map[string]any `json:"result"`
 		ErrorType string         `json:"error_type"`
 	} `json:"job"`
+	Upload     string            `json:"upload"` // its id
 	Stages     []string          `json:"stages"`
+	Rest       int               `json:"rest"`   // how many events follow the first one
+	Fault      string            `json:"fault"`  // what a call says of a gateway's page
+	Status     int               `json:"status"` // of that
 	Hits       []map[string]any  `json:"hits"`
 	Webhook    receiver.Delivery `json:"webhook"`
 	Forged     string            `json:"forged"`     // why a changed webhook was refused
 	Secretless string            `json:"secretless"` // why a receiver without a secret to speak of takes nothing
 	Overwrite  string            `json:"overwrite"`  // why a second upload was refused
 	Unasked    string            `json:"unasked"`    // why a call that is not a reader's was refused
+	Overflow   string            `json:"overflow"`   // why a webhook of no time was refused
 	AtOnce     atOnce            `json:"at_once"`
 }
 
@@ -89,92 +95,6 @@ type atOnce struct {
 	Status string         `json:"status"` // of the row, right after that
 	Other  string         `json:"other"`  // why the other one was refused
 }
-
-const inJavaScript = `
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { uploadAddress } from './upload.mjs'
-import { upload } from './browser.mjs'
-import { ingest } from './ingest.mjs'
-import { call } from './follow.mjs'
-import { watch } from './watch.mjs'
-import { search } from './search.mjs'
-import { enqueue } from './enqueue.mjs'
-import { verify } from './verify.mjs'
-
-const why = (promise) => Promise.resolve().then(promise).then(() => '', (error) => error.message)
-const found = { stages: [] }
-const arrived = Promise.withResolvers?.() ?? (() => { const d = {}; d.promise = new Promise((r) => { d.resolve = r }); return d })()
-const server = createServer(async (request, response) => {
-  const body = await text(request)
-  found.webhook = verify(request.headers, body)
-  verify(new Headers(request.headers), body, 'whsec_' + 'A'.repeat(32) + ' ' + process.env.WEBHOOK_SECRET) // one is being replaced
-  found.forged = await why(() => verify(request.headers, body.replace('completed', 'failed')))
-  found.secretless = await why(() => verify(request.headers, body, 'whsec_AAAA'))
-  response.writeHead(204).end()
-  arrived.resolve()
-}).listen(0, '127.0.0.1')
-await once(server, 'listening')
-const { blob, address } = await uploadAddress()
-await upload(address, '# Tides\n\n## Spring tide\n\nTwice a month the water is highest.\n')
-found.overwrite = await why(() => upload(address, 'other'))
-const document = { filename: 'in/tides.md', document_set: 'sea', blob }
-const id = await ingest('4b1c', document, 'http://127.0.0.1:' + server.address().port)
-found.job = await watch(id, (event) => found.stages.push(event.stage), { every: 50 })
-found.hits = await search('spring tide')
-found.unasked = await why(() => call('aw_request_cancel', { p: { client_id: process.env.TENANT, job_id: id } }))
-const task = { task_id: 'at-once', task_type: 'ingest', payload: { filename: 'in/at-once.md', document_set: 'sea', blob } }
-found.at_once = { first: await enqueue(task), second: await enqueue(task) }
-found.at_once.status = (await call('aw_job', { p: { client_id: process.env.TENANT, id: 'at-once' } })).status
-found.at_once.other = await why(() => enqueue({ ...task, payload: document }))
-await arrived.promise
-server.close()
-console.log(JSON.stringify(found))
-`
-
-const inPython = `
-import json, os, threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from tasks import send
-from follow import call, wait
-from verify import verify
-
-found, arrived = {}, threading.Event()
-
-class Receiver(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
-        found["webhook"] = verify(self.headers, body)
-        verify(self.headers, body, "whsec_" + "A" * 32 + "," + os.environ["WEBHOOK_SECRET"])  # one is being replaced
-        try:
-            verify(self.headers, body.replace(b"completed", b"failed"))
-        except ValueError as error:
-            found["forged"] = str(error)
-        try:
-            verify(self.headers, body, "whsec_AAAA")
-        except ValueError as error:
-            found["secretless"] = str(error)
-        try:
-            verify({}, body)
-        except ValueError:
-            pass
-        self.send_response(204)
-        self.end_headers()
-        arrived.set()
-
-    def log_message(self, *_):
-        pass
-
-server = HTTPServer(("127.0.0.1", 0), Receiver)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-hook = f"http://127.0.0.1:{server.server_port}"
-first = send("ingest", {"filename": "in/tides & <more>.md", "document_set": "sea"}, webhook_url=hook)
-found["job"] = wait(first, every=0.05)
-found["hits"] = call("hybrid_search", {"query_text": "spring tide", "match_count": 1})
-arrived.wait(300)
-print(json.dumps(found))
-`
 
 // queueAddress is the tenant's queue with a signature that may add messages, over http too: Azurite has no other.
 func (b *bed) queueAddress() string {
@@ -213,12 +133,13 @@ func TestFrontend(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, c.file), []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		gateway := newFaulty(t, b.api, func(r *http.Request) bool { return faultyCalls().MatchString(r.URL.Path) })
 		cmd := exec.CommandContext(b.ctx, c.command, c.file)
 		cmd.Dir = folder
 		cmd.Env = []string{
 			"PATH=" + os.Getenv("PATH"), "TENANT=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure,
 			"QUEUE_ADDRESS=" + address,
-			"SUPABASE_URL=" + b.api, "READER_KEY=" + b.reader, "WORKER_KEY=" + b.workerKey(), "WEBHOOK_SECRET=" + receiver.Secret,
+			"SUPABASE_URL=" + gateway.URL, "READER_KEY=" + b.reader, "WORKER_KEY=" + b.workerKey(), "WEBHOOK_SECRET=" + receiver.Secret,
 		}
 		var problems bytes.Buffer
 		cmd.Stderr = &problems
@@ -238,16 +159,19 @@ func TestFrontend(t *testing.T) {
 		if len(got.Hits) == 0 || !strings.Contains(got.Hits[0]["content"].(string), "highest") {
 			t.Errorf("%s finds %v", name, got.Hits)
 		}
+		b.expectPatience(name, gateway, got)
 		if got.Forged != "the signature is wrong" || got.Secretless != "WEBHOOK_SECRET is too short" {
 			t.Errorf("%s takes a changed webhook: %q, or one without a secret: %q", name, got.Forged, got.Secretless)
 		}
-		if name == "JavaScript" && (got.Job.ID != "ingest-4b1c" || !slices.Contains(got.Stages, "embedding") ||
+		if name == "JavaScript" && (got.Upload == "" || got.Job.ID != "ingest-"+got.Upload || !slices.Contains(got.Stages, "embedding") ||
 			got.Stages[len(got.Stages)-1] != "completed" ||
 			!strings.Contains(got.Overwrite, "upload: 403") || !strings.Contains(got.Unasked, "permission denied")) {
 			t.Errorf("%s: stages %v; a second upload: %q; a cancel: %q", name, got.Stages, got.Overwrite, got.Unasked)
 		}
 		if name == "JavaScript" {
 			b.expectAtOnce(got.AtOnce)
+		} else if got.Overflow != "ValueError('the webhook is too old, or no webhook')" {
+			t.Errorf("%s: a webhook with a time of 400 digits gets %s", name, got.Overflow)
 		}
 	}
 }
@@ -274,4 +198,27 @@ func (b *bed) expectAtOnce(got atOnce) {
 	}
 	expect(b, "the message waits for a sweep", true, `select case when sent_at is null then message is not null
 		else sent_at >= created_at + interval '2 minutes' end from jobs where client_id = $1 and id = 'at-once'`, b.client)
+}
+
+// faultyCalls are those that the gateway of TestFrontend lets fail.
+func faultyCalls() *regexp.Regexp { return regexp.MustCompile(`/rpc/aw_(job|events|result)$`) }
+
+// expectPatience checks what a frontend made of its gateway's faults: it goes on following, and a single call says the status.
+func (b *bed) expectPatience(name string, gateway *faulty, got frontend) {
+	b.t.Helper()
+	if got.Status != 502 || !strings.Contains(got.Fault, "502") {
+		b.t.Errorf("%s: a gateway's page is an error with the status %d: %q", name, got.Status, got.Fault)
+	}
+	if all, _ := gateway.had("/rest/v1/rpc/aw_job"); !all {
+		b.t.Errorf("%s had not all faults of aw_job", name)
+	}
+	if name != "JavaScript" {
+		return
+	}
+	if all, _ := gateway.had("/rest/v1/rpc/aw_events"); !all {
+		b.t.Errorf("%s had not all faults of aw_events", name)
+	}
+	if got.Rest != len(got.Stages)-1 {
+		b.t.Errorf("%s: after the first of %d events follow %d", name, len(got.Stages), got.Rest)
+	}
 }
