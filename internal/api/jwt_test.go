@@ -1,11 +1,15 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/internal/api"
 )
@@ -50,5 +54,59 @@ func TestSecretWithoutAProject(t *testing.T) {
 		if _, err := api.New(deps); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
+	}
+}
+
+// The claims that the hook of docs/frontend.md gives a user of Realtime open this API to read alone.
+func TestClaimsHook(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/frontend.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, hook, found := strings.Cut(string(page), "```sql\n-- claims.sql")
+	hook, _, closed := strings.Cut(hook, "```")
+	if !found || !closed {
+		t.Fatal("docs/frontend.md has no block claims.sql")
+	}
+	b := newBench(t, bySecret)
+	conn, err := pgx.Connect(t.Context(), b.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	if _, err := conn.Exec(t.Context(), "--"+hook); err != nil {
+		t.Fatal(err)
+	}
+	claims := func(edit ...func(jwt.MapClaims)) jwt.MapClaims {
+		var out struct{ Claims jwt.MapClaims }
+		if err := conn.QueryRow(t.Context(), "select async_worker_claims($1)",
+			map[string]any{"user_id": "user-17", "claims": user(edit...)}).Scan(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Claims
+	}
+	operator := map[string]any{"client_id": tenant, "async_worker": "operate"}
+	for name, c := range map[string]struct {
+		claims    jwt.MapClaims
+		get, post int
+	}{
+		"without the hook":        {user(with("client_id", tenant)), http.StatusOK, http.StatusCreated},
+		"with the hook":           {claims(), http.StatusOK, http.StatusForbidden},
+		"of an operator":          {claims(with("app_metadata", operator)), http.StatusOK, http.StatusForbidden},
+		"of a reader":             {claims(with("role", "async_worker_reader")), http.StatusOK, http.StatusForbidden},
+		"of no tenant":            {claims(with("app_metadata", map[string]any{})), http.StatusUnauthorized, http.StatusUnauthorized},
+		"without an app_metadata": {claims(with("app_metadata", nil)), http.StatusUnauthorized, http.StatusUnauthorized},
+	} {
+		bearer := "Bearer " + sign(t, jwt.SigningMethodHS256, "", []byte(jwtSecret), c.claims)
+		if r := b.ask("GET", "/v1/jobs", "", "Authorization", bearer); r.status != c.get {
+			t.Errorf("%s: GET gets %d %s", name, r.status, r.text)
+		}
+		if r := b.ask("POST", "/v1/jobs", newFile(), "Authorization", bearer); r.status != c.post {
+			t.Errorf("%s: POST gets %d %s", name, r.status, r.text)
+		}
+	}
+	if got := claims()["client_id"]; got != tenant {
+		t.Errorf("the hook names the tenant %v", got)
 	}
 }

@@ -29,6 +29,7 @@ func notRun() map[string]string {
 		"```sh\naz storage cors add ":               "it needs an account of Azure: Azurite has no control plane",
 		"```js\nawait supabase.realtime.setAuth() ": "Realtime's server doesn't run here; TestRealtime tries what it reads",
 		"```sql\ngrant async_worker_reader to ":     "TestRealtime grants it, and reads as that role",
+		"```sql\n-- claims.sql":                     "TestClaimsHook (internal/api) runs it, and asks the API with its claims",
 	}
 }
 
