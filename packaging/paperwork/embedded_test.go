@@ -57,7 +57,7 @@ func TestEmbeddedIsListed(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%q, %v", files, err)
 	}
-	all := ""
+	var all strings.Builder
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -72,14 +72,14 @@ func TestEmbeddedIsListed(t *testing.T) {
 			!strings.Contains(copyright, "\n "+c.Name+" "+c.Version+": ") {
 			t.Errorf("%s: %s %s is not in the notices, or in the copyright file", file, c.Name, c.Version)
 		}
-		all += string(content)
+		all.WriteString(string(content))
 	}
 	licence, err := os.ReadFile(filepath.Join(vendored, "LICENSE"))
 	if err != nil || !strings.Contains(notices, string(bytes.TrimSpace(licence))) {
 		t.Errorf("the text of the licence is not in the notices; %v", err)
 	}
 	for _, c := range owners {
-		if !strings.Contains(all, c.Version) {
+		if !strings.Contains(all.String(), c.Version) {
 			t.Errorf("no file of %s says that it is %s", c.Name, c.Version)
 		}
 	}
