@@ -86,7 +86,7 @@ e2e: test-deps ## Run the end-to-end tests on QUEUE=azure, nats or postgres, or 
 		grep -E '^ *(--- (FAIL|SKIP)|ok|FAIL|panic)|SKIPPED' || exit 1; done
 
 .PHONY: test-deps
-test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvector, poppler, Azurite, PostgREST
+test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvector, a C compiler, poppler, Azurite, PostgREST
 	@dev/install-test-deps.sh
 
 .PHONY: check

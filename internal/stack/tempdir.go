@@ -93,7 +93,7 @@ func removeUnowned(owner string, age time.Duration) {
 	}
 }
 
-// removeStopped removes a cluster without an owner file, whose server says that it runs.
+// removeStopped removes a cluster that has no owner file, unless its server runs: postmaster.pid names its process.
 func removeStopped(cluster string, age time.Duration) {
 	info, err := os.Lstat(cluster)
 	if err != nil || !info.IsDir() || time.Since(info.ModTime()) < age {
