@@ -11,7 +11,7 @@ import (
 var commandWords = regexp.MustCompile(`\basync-worker(?: [a-z][a-z-]*)+`)
 
 // addressed adds --tenant to each command in a text that takes the flag and lacks it, so that a copied command reaches the
-// tenant of this one. Without a tenant of the machine it changes nothing.
+// tenant of this one. What is quoted for a shell stays as it is. Without a tenant of the machine it changes nothing.
 func (p *program) addressed(text string) string {
 	if p.tenant == "" || !strings.Contains(text, "async-worker") {
 		return text
@@ -20,18 +20,22 @@ func (p *program) addressed(text string) string {
 	root := p.newRootCommand("")
 	var out strings.Builder
 	for {
-		at := commandWords.FindStringIndex(text)
+		bare := quotedWords.ReplaceAllStringFunc(text, func(quoted string) string { return strings.Repeat("'", len(quoted)) })
+		at := commandWords.FindStringIndex(bare)
 		if at == nil {
 			return out.String() + text
 		}
 		cmd, path := longestCommand(root, text[at[0]:at[1]])
 		out.WriteString(text[:at[0]] + path)
-		text = text[at[0]+len(path):]
-		if cmd.Flags().Lookup("tenant") != nil && !addressedAlready(text) {
+		text, bare = text[at[0]+len(path):], bare[at[0]+len(path):]
+		if cmd.Flags().Lookup("tenant") != nil && !addressedAlready(bare) {
 			out.WriteString(" --tenant " + p.tenant)
 		}
 	}
 }
+
+// quotedWords are what shellQuoted quotes; an apostrophe within a word is none.
+var quotedWords = regexp.MustCompile(`(^|\s)'[^']*'(\\''[^']*')*`)
 
 // longestCommand returns the command that words begin with, and its words.
 func longestCommand(cmd *cobra.Command, words string) (*cobra.Command, string) {

@@ -20,13 +20,15 @@ func TestAddressed(t *testing.T) {
 		"async-worker jobs retry --force":            "async-worker jobs retry --tenant east-bay --force",
 		"a\nasync-worker jobs watch x\nasync-worker jobs cancel x": "a\nasync-worker jobs watch --tenant east-bay x\n" +
 			"async-worker jobs cancel --tenant east-bay x",
-		"sudo systemctl restart async-worker@TENANT":                        "sudo systemctl restart async-worker@east-bay",
-		submission{}.again():                                                "async-worker enqueue --tenant east-bay --id  …",
-		submission{file: "m.json"}.again():                                  "async-worker enqueue --tenant east-bay m.json",
-		"async-worker token remove x --tenant south; async-worker doctor":   "async-worker token remove x --tenant south; async-worker doctor --tenant east-bay",
-		"async-worker enqueue --help has examples":                          "async-worker enqueue --help has examples",
-		"sudo async-worker tenant add NAME, sudo async-worker front":        "sudo async-worker tenant add NAME, sudo async-worker front",
-		"async-worker --help lists the commands of /etc/async-worker and x": "async-worker --help lists the commands of /etc/async-worker and x",
+		"sudo systemctl restart async-worker@TENANT":                         "sudo systemctl restart async-worker@east-bay",
+		submission{}.again():                                                 "async-worker enqueue --tenant east-bay --id  …",
+		submission{file: "m.json"}.again():                                   "async-worker enqueue --tenant east-bay m.json",
+		"async-worker token remove x --tenant south; async-worker doctor":    "async-worker token remove x --tenant south; async-worker doctor --tenant east-bay",
+		submission{file: "how async-worker doctor works.json"}.again():       "async-worker enqueue --tenant east-bay 'how async-worker doctor works.json'",
+		submission{file: "a's --tenant; async-worker doctor x.json"}.again(): `async-worker enqueue --tenant east-bay 'a'\''s --tenant; async-worker doctor x.json'`,
+		"async-worker enqueue --help has examples":                           "async-worker enqueue --help has examples",
+		"sudo async-worker tenant add NAME, sudo async-worker front":         "sudo async-worker tenant add NAME, sudo async-worker front",
+		"async-worker --help lists the commands of /etc/async-worker and x":  "async-worker --help lists the commands of /etc/async-worker and x",
 		long.again(): strings.Replace(long.again(), "jobs get", "jobs get --tenant east-bay", 1),
 	} {
 		if got := (&program{tenant: "east-bay"}).addressed(text); got != want {
@@ -52,11 +54,18 @@ func TestNextCommandsNameTheTenant(t *testing.T) {
 		"documents list":              exitOK,
 		"documents delete x --set s":  exitFailed,
 		"dlq show missing":            exitFailed,
+		"search tides":                exitOK,
 		"documents list --filename x": exitOK,
 	} {
 		r := someRows()
+		if strings.Contains(command, " list") {
+			r = &rows{}
+		}
 		args := append(strings.Fields(command), "--root", root, "--tenant", "east-bay")
-		got := invoke(t, app.Tenant{Store: r}, nil, "", args...)
+		if strings.HasPrefix(command, "search") {
+			r = &rows{}
+		}
+		got := invoke(t, app.Tenant{Store: r, Embedder: oneVector{}}, nil, "", args...)
 		text := strings.Join(strings.Fields(got.out+got.errOut), " ")
 		if got.code != code || !strings.Contains(text, "async-worker ") {
 			t.Errorf("%s: %+v", command, got)

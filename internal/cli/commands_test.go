@@ -178,7 +178,7 @@ func document(commands []string, table map[string][]outcome) string {
 		"say more.\n\n" +
 		"Not in the table are `run`, `front` and `webhooks listen`, which end when they are stopped. `migrate` has no " +
 		"tenant:\nit gets the services' DATABASE_URL from the environment. `reload` gets the worker's process\nfrom " +
-		"systemd, where one runs.\n\n" + sameEverywhere() + "\n")
+		"systemd, where one runs. `mcp` starts whatever is down, and answers each call with the error.\n\n" + sameEverywhere() + "\n")
 	head, line := "| command |", "|---|"
 	for _, c := range circumstances() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", c.name, c.about)

@@ -54,8 +54,8 @@ func circumstances() []circumstance {
 			"services hang", "one tenant, and its services take connections and say nothing; most commands give up after " +
 				databasePatience.String(), south, hung, 0, true,
 		},
-		{"many tenants", "two tenants, and no `--tenant`", []string{"southhaven", "east-bay"}, down, 0, false},
-		{"not root", "one tenant, and a user who may not read its files", south, down, nobody, false},
+		{"many tenants", "two tenants, whose services are down, and no `--tenant`", []string{"southhaven", "east-bay"}, down, 0, false},
+		{"not root", "one tenant, whose services are down, and a user who may not read its files", south, down, nobody, false},
 	}
 }
 

@@ -59,8 +59,9 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 	if len(found) == 0 {
 		return &failure{
 			"delete the document",
-			"async-worker documents list shows the documents; what was derived from one that is not in the index is removed by: " +
-				"async-worker enqueue --delete",
+			"async-worker documents list shows the documents; what was derived from one that is not in the index is removed by:\n" +
+				"async-worker enqueue " + strings.ReplaceAll("--delete --filename "+shellQuoted(filename)+" --document-set "+
+				shellQuoted(d.set), " ", noBreak),
 			&notFoundError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
 		}
 	}

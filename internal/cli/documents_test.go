@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -149,5 +150,19 @@ func TestNoDocuments(t *testing.T) {
 		if (r.errOut != "") != (want != "") {
 			t.Errorf("%s: %q", args, r.errOut)
 		}
+	}
+}
+
+// The printed command, in a shell, names the same document, also if a line would break within its name.
+func TestPrintedDeletionIsTheSame(t *testing.T) {
+	t.Parallel()
+	filename := "2026/" + strings.Repeat("the tide's table ", 9) + "(final).pdf"
+	r := invoke(t, app.Tenant{Store: &rows{}}, testEnv(), "", "documents", "delete", filename, "--set", "sea charts")
+	r.want(t, exitFailed, "there is no document")
+	_, command, _ := strings.Cut(r.errOut, "removed by:")
+	_, command, _ = strings.Cut(command, "async-worker ")
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\0' `+command).Output()
+	if want := "enqueue\x00--delete\x00--filename\x00" + filename + "\x00--document-set\x00sea charts\x00"; err != nil || string(out) != want {
+		t.Errorf("%q, %v, of %s", out, err, r.errOut)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func findBlob(ctx context.Context, t *app.Tenant, name string) error {
 		return &failure{
 			"look for " + strconv.Quote(name),
 			"check the name; --upload takes a local file; to send the task before its document: " +
-				"async-worker enqueue --type summarize --filename " + shellQuoted(name),
+				"async-worker enqueue --type summarize --filename " + strings.ReplaceAll(shellQuoted(name), " ", noBreak),
 			&notFoundError{errors.New("the container " + t.ContainerName() + " has no such document")},
 		}
 	}

@@ -36,10 +36,13 @@ func snippetOf(markdown string) string {
 	return strings.Join(words, " ")
 }
 
+// nothingFound is what a search without hits prints.
+const nothingFound = "Nothing found. async-worker jobs list --type ingest shows what was ingested."
+
 // PrintHits prints the hits of a search, one after the other.
 func PrintHits(w io.Writer, hits []search.Hit) error {
 	if len(hits) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing found. async-worker jobs list --type ingest shows what was ingested.")
+		_, err := fmt.Fprintln(w, nothingFound)
 		return err
 	}
 	if !slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Matched }) {
@@ -103,9 +106,6 @@ func alsoIn(h search.Hit) string {
 
 // printExplained prints why hits are in their places, one to a line.
 func printExplained(w io.Writer, hits []search.Hit) error {
-	if len(hits) == 0 {
-		return PrintHits(w, hits)
-	}
 	var rows [][]string
 	for i, h := range hits {
 		page := ""

@@ -205,7 +205,7 @@ func (s jobScreen) change(jobs, _ []store.Job) error {
 	width, height := s.size()
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	if room := height - 2; height > 2 && len(lines) > room { // one line for the hint, one for the cursor
-		lines = append(lines[:room], "… and more: async-worker jobs list shows all")
+		lines = append(lines[:room], "… and more: jobs list shows all")
 	}
 	for i := range lines {
 		lines[i] = runewidth.Truncate(lines[i], width, "…")

@@ -169,7 +169,7 @@ func TestListOnAScreen(t *testing.T) {
 	}
 	lines := strings.Split(out.String(), "\n")
 	if len(lines) != 4 || !strings.HasPrefix(lines[0], "\x1b[H\x1b[2JID") || !strings.HasPrefix(lines[1], "good") ||
-		lines[2] != "… and more: async-worker jobs list show…" {
+		lines[2] != "… and more: jobs list shows all" {
 		t.Errorf("drawn: %q", lines)
 	}
 	for _, line := range lines {

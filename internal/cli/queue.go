@@ -46,7 +46,7 @@ approximate and include hidden messages: those of running tasks and those that w
 					if d.Missing {
 						about = "does not exist yet: the worker creates it at its start"
 					}
-					rows = append(rows, []string{d.Name, strconv.Itoa(d.Messages), about})
+					rows = append(rows, []string{d.Name, strconv.Itoa(d.Messages), p.addressed(about)})
 				}
 				return table(p.stdout, []string{"QUEUE", "MESSAGES", "WHAT"}, rows)
 			})

@@ -63,6 +63,9 @@ each hit among those by words and by meaning, the scores there and what became o
 				case len(found.Hits) == 0 && narrowed != "":
 					_, err := fmt.Fprintf(p.stdout, "Nothing found with %s. Without, the search is among all documents.\n", narrowed)
 					return err
+				case len(found.Hits) == 0:
+					_, err := fmt.Fprintln(p.stdout, p.addressed(nothingFound))
+					return err
 				case s.Explain:
 					return printExplained(p.stdout, found.Hits)
 				}

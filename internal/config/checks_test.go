@@ -293,12 +293,13 @@ func TestWarnings(t *testing.T) {
 func TestMisspelledCredentials(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(config.Sources{
-		Environ: minimal("CREDENTIALS_DIRECTORY=/cred"), ReadFile: files{}.read,
+		Environ:  minimal("CREDENTIALS_DIRECTORY=/cred", "OPENAI_API_KEY_FILE=/cred/MODEL_KEY"),
+		ReadFile: files{"/cred/MODEL_KEY": "sk"}.read,
 		List: func(dir string) []string {
 			if dir != "/cred" {
 				t.Errorf("looks at %s", dir)
 			}
-			return []string{"OPENAI_APIKEY", "tenant_SUPABASE_KYE", "tenant_SUPABASE_KEY", "LLM_PROVIDER", "backup.pem", "SUPABASE_SERVICE_KEY"}
+			return []string{"OPENAI_APIKEY", "tenant_SUPABASE_KYE", "tenant_SUPABASE_KEY", "LLM_PROVIDER", "backup.pem", "SUPABASE_SERVICE_KEY", "MODEL_KEY"}
 		},
 	}, config.All)
 	if err != nil {
@@ -322,11 +323,12 @@ func TestMisspelledCredentials(t *testing.T) {
 func TestUnknownInOwnFile(t *testing.T) {
 	t.Parallel()
 	file := map[string]string{}
-	for _, name := range []string{"OPENAI_API_BASE", "AZURE_CLIENT_ID", "PGSSLMODE", "HTTPS_PROXY", "TZ", "GOMEMLIMIT", "CLIENT_ID"} {
+	for _, name := range []string{"OPENAI_API_BASE", "AZURE_CLIENT_ID", "PGSSLMODE", "HTTPS_PROXY", "TZ", "GOMEMLIMIT", "CLIENT_ID", "IDENTITY_ENDPOINT", "MSI_ENDPOINT"} {
 		file[name] = "/etc/async-worker/southhaven.env"
 	}
 	c, err := config.Load(config.Sources{
-		Environ:  minimal("OPENAI_API_BASE=x", "AZURE_CLIENT_ID=x", "PGSSLMODE=x", "HTTPS_PROXY=x", "TZ=x", "GOMEMLIMIT=x", "SHELL_LEVEL=1"),
+		Environ: minimal("OPENAI_API_BASE=x", "AZURE_CLIENT_ID=x", "PGSSLMODE=x", "HTTPS_PROXY=x", "TZ=x", "GOMEMLIMIT=x", "SHELL_LEVEL=1",
+			"IDENTITY_ENDPOINT=x", "MSI_ENDPOINT=x"),
 		ReadFile: files{}.read, Files: file,
 	}, config.All)
 	if err != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,9 +17,17 @@ func (l *loader) checkNames() {
 	if dir == "" || l.src.List == nil {
 		return
 	}
+	named := map[string]bool{} // by a setting, in NAME_FILE
+	for name, value := range l.env {
+		if strings.HasSuffix(name, "_FILE") && filepath.Dir(value) == filepath.Clean(dir) {
+			named[filepath.Base(value)] = true
+		}
+	}
 	var names []string
 	for _, file := range l.src.List(dir) {
-		names = append(names, strings.TrimPrefix(file, credentialPrefix))
+		if !named[file] {
+			names = append(names, strings.TrimPrefix(file, credentialPrefix))
+		}
 	}
 	l.warnUnknown("unknown setting, in the folder of the credentials", names, func(string) bool { return true })
 }
@@ -48,7 +57,7 @@ func (l *loader) warnUnknown(problem string, given []string, meant func(name str
 var (
 	settingLike = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 	// libraryVariable is what libraries and programs of the worker read, such as libc, Go, Azure's SDK and tesseract.
-	libraryVariable = regexp.MustCompile(`^(PG|AZURE_|SSL_CERT_|(HTTP|HTTPS|NO)_PROXY$|GO|LC_|LD_|MALLOC_|GLIBC_|XDG_|TESSDATA_|OMP_|OTEL_|SYSTEMD_|CREDENTIALS_DIRECTORY$)`)
+	libraryVariable = regexp.MustCompile(`^(PG|AZURE_|IDENTITY_|IMDS_|MSI_|SSL_CERT_|(HTTP|HTTPS|NO)_PROXY$|GO|LC_|LD_|MALLOC_|GLIBC_|XDG_|TESSDATA_|OMP_|OTEL_|SYSTEMD_|CREDENTIALS_DIRECTORY$)`)
 )
 
 // nearest returns the name that variable probably means: the same except for the unit at its end, or at most two

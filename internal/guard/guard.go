@@ -58,7 +58,8 @@ func New(cfg Config) *Guard {
 func (g *Guard) refuse(addr netip.Addr, class string) error {
 	return &RefusedError{
 		Addr: addr, Subject: g.cfg.Subject, Problem: "has " + class + " address",
-		Remedy: "an operator can allow its network in " + g.cfg.Setting, private: true,
+		// the same for all classes: a tenant reads it, and nobody should allow the cloud's own addresses
+		Remedy: "give a public address; an operator can allow networks of their own in " + g.cfg.Setting, private: true,
 	}
 }
 

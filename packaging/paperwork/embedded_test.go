@@ -85,22 +85,6 @@ func TestEmbeddedIsListed(t *testing.T) {
 	}
 }
 
-// internal/enrich/trigrams.txt was made of a module that is not linked in.
-func TestDerivedIsListed(t *testing.T) {
-	t.Parallel()
-	const module = "github.com/RadhiFadlillah/whatlanggo"
-	table, err := os.ReadFile("../../internal/enrich/trigrams.txt")
-	if err != nil || !strings.Contains(string(table), module) {
-		t.Fatalf("the table is not of %s; %v", module, err)
-	}
-	if !strings.Contains(paper(t, "sbom"), `"purl": "pkg:golang/`+module+`@v`) {
-		t.Errorf("%s is not in the bill of materials", module)
-	}
-	if !strings.Contains(paper(t, "notices"), "\n"+module+" v") {
-		t.Errorf("%s is not in the notices", module)
-	}
-}
-
 // Without a Debian package the bill of materials names the program alone, and without a date it has none.
 func TestImage(t *testing.T) {
 	t.Parallel()

@@ -45,11 +45,7 @@ var grants = []string{"GooglePatentClause", "GooglePatentsFile"}
 
 var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|copyright|patents)([-._].*)?$`)
 
-// derived are modules that are not linked in, but that tables in the binary were made of (internal/enrich/trigrams.txt).
-var derived = []string{"github.com/RadhiFadlillah/whatlanggo"}
-
-// linked lists the modules of a binary with their licences, the standard library first, and those of derived last. A
-// module without a known licence is an error: it must be looked at before it is given to others.
+// linked lists the modules of a binary with their licences, the standard library first. A module without a known licence is an error: it must be looked at before it is given to others.
 func linked(ctx context.Context, info *buildinfo.BuildInfo) ([]module, error) {
 	sources, err := moduleSources(ctx, info)
 	if err != nil {
@@ -69,13 +65,6 @@ func linked(ctx context.Context, info *buildinfo.BuildInfo) ([]module, error) {
 			ecosystem: "golang", path: d.Path, version: d.Version, sum: d.Sum, folder: sources[d.Path].Dir,
 		})
 	}
-	for _, path := range derived {
-		if slices.ContainsFunc(all, func(m module) bool { return m.path == path }) {
-			continue
-		}
-		s := sources[path]
-		all = append(all, module{ecosystem: "golang", path: path, version: s.Version, sum: s.Sum, folder: s.Dir})
-	}
 	for i := range all {
 		if err := all[i].readLicences(); err != nil {
 			return nil, fmt.Errorf("the licence of %s %s: %w", all[i].path, all[i].version, err)
@@ -87,9 +76,9 @@ func linked(ctx context.Context, info *buildinfo.BuildInfo) ([]module, error) {
 // source is what the go command knows of a module: Dir is the folder of its source.
 type source struct{ Path, Version, Sum, Dir string }
 
-// moduleSources asks the go command about the modules of a binary and those of derived, by path.
+// moduleSources asks the go command about the modules of a binary, by path.
 func moduleSources(ctx context.Context, info *buildinfo.BuildInfo) (map[string]source, error) {
-	args := append([]string{"list", "-m", "-json"}, derived...)
+	args := []string{"list", "-m", "-json"}
 	for _, d := range info.Deps {
 		args = append(args, d.Path)
 	}

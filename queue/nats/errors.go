@@ -117,11 +117,14 @@ func (q *natsQueue) explain(ctx context.Context, doing string, err error) error 
 	if failed := q.failure(); failed != nil {
 		return q.login.explain(doing, failed)
 	}
-	message := fmt.Sprintf("%s: NATS refused it (%v)", doing, err)
-	if unanswered(err) {
-		message = doing + ": NATS did not answer"
+	if !unanswered(err) {
+		return &taskerr.Error{
+			Class: taskerr.TransientStorage, Dependency: taskerr.Queues, Cause: err,
+			Message: fmt.Sprintf("%s: NATS refused it (%v)", doing, err), Hint: "the log of the NATS server says more",
+		}
 	}
 	return &taskerr.Error{
-		Class: taskerr.TransientStorage, Dependency: taskerr.Queues, Message: message, Cause: err, Hint: hint,
+		Class: taskerr.TransientStorage, Dependency: taskerr.Queues, Message: doing + ": NATS did not answer", Cause: err,
+		Hint: hint,
 	}
 }

@@ -45,7 +45,7 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		"app.ServiceError":  "open the container a: not there; is the storage account reachable? check AZURE_STORAGE_ACCOUNT",
 		"a sentinel":        "only a failed job can be queued again",
 		"a method Error":    "the receiver can't be reached: timeout",
-		"guard.refuse":      "the receiver has a loopback address; an operator can allow its network in WEBHOOK_ALLOW_CIDRS",
+		"guard.refuse":      "the receiver has a loopback address; give a public address; an operator can allow networks of their own in WEBHOOK_ALLOW_CIDRS",
 		"schedule":          "cron 0 0 30 2 * never fires: there is no such day",
 		"… with bounds":     "catch_up 7000: 0 to 1000",
 		"httpd":             "listen on /run/a: another worker listens there; stop it, or give this one a RUNTIME_DIRECTORY of its own",

@@ -12,8 +12,8 @@ import (
 )
 
 // faulty is a proxy with the faults that a gateway or a restart shows to a frontend. Of each path it lets the first
-// requests fail that match: a page of HTML with 502, a 429, a connection that ends without an answer, and one that ends
-// within the answer.
+// requests fail that match: a page of HTML with 502, a 429, a connection that ends without an answer, one that ends
+// within the answer, and a page of HTML with 200.
 type faulty struct {
 	URL   string
 	match func(*http.Request) bool
@@ -27,7 +27,7 @@ type faulty struct {
 // faults is how many there are of each path; refusedFor is the Retry-After of the 429: longer than a frontend waits
 // otherwise.
 const (
-	faults     = 4
+	faults     = 5
 	refusedFor = 3 * time.Second
 )
 
@@ -76,6 +76,9 @@ func (f *faulty) fail(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = io.WriteString(w, "[")
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
+	case 5:
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<html><h1>Back soon</h1></html>")
 	default:
 		return false
 	}

@@ -173,7 +173,9 @@ func (c *crasher) once(ctx context.Context, w *way, name, point string) (points,
 		found, err = c.secondLife(ctx, t, env, &log)
 	}
 	if err == nil && len(found) == 0 {
-		found, err = t.check(ctx, c.report, end.deaths())
+		// on a busy machine a copy may be on the queue although its request had no answer
+		unanswered := strings.Count(log, "can't copy a dead letter to its queue")
+		found, err = t.check(ctx, c.report, end.deaths()+unanswered)
 	}
 	if err == nil && len(found) == 0 && w.paid {
 		found, err = t.checkPaid(ctx, c.report, points)

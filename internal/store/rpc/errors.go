@@ -167,10 +167,13 @@ func classifyState(fn string, e *SQLError) error {
 	case has("42883", "42P01", "42703", "42704", "3F000", "PGRST202", "PGRST203", "404"):
 		return fmt.Errorf("%w (%s in %s)", store.ErrSchema, e.State, fn)
 	case has("22", "54"):
-		message := "a value can't be stored (" + e.State + " in " + fn + ")"
 		if vectorWidth.MatchString(e.Message) {
-			message = "the embedding does not fit the schema: " + e.Message
+			return &taskerr.Error{
+				Class: taskerr.ValidationError, Message: "the embedding does not fit the schema: " + e.Message, Cause: e,
+				Hint: "EMBEDDING_DIMENSIONS is not that of the schema's vectors: async-worker doctor shows both",
+			}
 		}
+		message := "a value can't be stored (" + e.State + " in " + fn + ")"
 		var cause error = e
 		if has("22003", "22P02", "22P05") {
 			cause = badValue{e}
