@@ -67,26 +67,34 @@ func refusal(r *http.Response) error {
 		"the gateway answered with HTTP %d in place of a file", status)
 }
 
-// refused is the error of a 4xx. None is retried: the same request would be refused, and paid for, again.
+// refused is the error of a 4xx.
 func refused(status int) error {
-	class, what, hint := taskerr.ValidationError, "the gateway refuses the request", "see the gateway's log for the reason"
+	const log = "see the gateway's log for the reason"
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		what = "the gateway can't convert this file with this mapping"
+		return final(taskerr.ValidationError, log, "the gateway can't convert this file with this mapping", status)
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		what, hint = "the gateway does not let this worker in", "let the gateway accept this machine, then replay the task"
+		return final(taskerr.ValidationError, "let the gateway accept this machine, then replay the task",
+			"the gateway does not let this worker in", status)
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		what = "there is no gateway at GATEWAY_URL, or it doesn't know the mapping"
-		hint = "GATEWAY_URL must be the gateway's address, without /process; then replay the task"
+		return final(taskerr.ValidationError, "GATEWAY_URL must be the gateway's address, without /process; then replay the task",
+			"there is no gateway at GATEWAY_URL, or it doesn't know the mapping", status)
 	case http.StatusNotAcceptable:
-		what = "the gateway can't answer in the requested format with this mapping"
+		return final(taskerr.ValidationError, log, "the gateway can't answer in the requested format with this mapping", status)
 	case http.StatusRequestEntityTooLarge:
-		class, what = taskerr.QuotaExceeded, "the file is larger than the gateway, or a proxy before it, takes: it has to be split"
+		return final(taskerr.QuotaExceeded, log,
+			"the file is larger than the gateway, or a proxy before it, takes: it has to be split", status)
 	case http.StatusUnsupportedMediaType:
-		class, what = taskerr.UnsupportedFormat, "the gateway does not take this format of file"
+		return final(taskerr.UnsupportedFormat, log, "the gateway does not take this format of file", status)
 	case http.StatusTooManyRequests, http.StatusRequestTimeout:
-		hint = "lower GATEWAY_CONCURRENCY, then replay the task"
+		return final(taskerr.ValidationError, "lower GATEWAY_CONCURRENCY, then replay the task",
+			"the gateway refuses the request", status)
 	}
+	return final(taskerr.ValidationError, log, "the gateway refuses the request", status)
+}
+
+// final is an error that is not retried: the same request would be refused, and paid for, again.
+func final(class taskerr.Class, hint, what string, status int) error {
 	err := taskerr.Errorf(class, "%s (HTTP %d)", what, status)
 	err.Code, err.Hint = Code4XX, hint
 	return err
