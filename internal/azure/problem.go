@@ -43,6 +43,14 @@ type Problem struct {
 }
 
 func (p *Problem) Error() string {
+	if p.Hint == "" {
+		return p.answered()
+	}
+	return p.answered() + ": " + p.Hint
+}
+
+// answered is what came back, without what to do.
+func (p *Problem) answered() string {
 	var b strings.Builder
 	switch {
 	case p.Status != 0 && p.Code != "":
@@ -56,9 +64,6 @@ func (p *Problem) Error() string {
 	}
 	if p.RequestID != "" {
 		fmt.Fprintf(&b, " (request %s)", p.RequestID)
-	}
-	if p.Hint != "" {
-		b.WriteString(": " + p.Hint)
 	}
 	return b.String()
 }

@@ -9,8 +9,12 @@ import (
 	"syscall"
 )
 
-// NoValidAnswer is the Reason of an error that is none of the network's: the server does not speak the protocol.
-const NoValidAnswer = "no valid answer"
+const (
+	// TLSFailed is the Reason of an error that is Untrusted.
+	TLSFailed = "TLS failed; is its certificate valid and publicly trusted?"
+	// NoValidAnswer is the Reason of an error that is none of the network's: the server does not speak the protocol.
+	NoValidAnswer = "no valid answer"
+)
 
 // Reason says why a request got no answer, by the kind of failure alone: the tenant may read it, and the error itself
 // has names and addresses of the worker's network.
@@ -27,7 +31,7 @@ func Reason(err error) string {
 	case errors.As(err, &network) && network.Timeout():
 		return "timeout"
 	case Untrusted(err):
-		return "TLS failed; is its certificate valid and publicly trusted?"
+		return TLSFailed
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
 		errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection broke"

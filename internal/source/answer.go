@@ -62,7 +62,7 @@ func unreached(ctx context.Context, address *url.URL, err error) error {
 		return problem(taskerr.ValidationError, codeRefused, address, "can't be followed: %s", hop.problem)
 	}
 	if guard.Untrusted(err) {
-		e := problem(taskerr.ContentMissing, codeUntrusted, address, "can't be trusted: %s", guard.Reason(err))
+		e := problem(taskerr.ContentMissing, codeUntrusted, address, "can't be trusted: %s", guard.TLSFailed)
 		e.Cause = err
 		return e
 	}

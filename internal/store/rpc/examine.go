@@ -57,19 +57,27 @@ func (c *client) lacking(err error) (store.Finding, bool) {
 	if g, ok := c.caller.(Grantee); ok {
 		in, role = g.Grantee()
 	}
-	finding := store.Finding{Subject: m[2]}
+	return missing(m, in, role), true
+}
+
+// missing is the right that a denial names.
+func missing(m []string, in, role string) store.Finding {
 	switch {
 	case m[3] != "":
-		finding.About, finding.Subject, finding.Problem = store.AboutSchema, m[3], "the login may not take this role"
-		finding.Mend = fmt.Sprintf("grant %s to authenticator", quoted(m[3]))
+		return store.Finding{
+			About: store.AboutSchema, Subject: m[3], Problem: "the login may not take this role",
+			Mend: fmt.Sprintf("grant %s to authenticator", quoted(m[3])),
+		}
 	case m[1] == "schema":
-		finding.About, finding.Problem = store.AboutSchema, "usage is not granted"
-		finding.Mend = fmt.Sprintf("grant usage on schema %s to %s", quoted(m[2]), role)
-	default:
-		finding.About, finding.Problem = store.AboutFunction, "execute is not granted"
-		finding.Mend = fmt.Sprintf("grant execute on function %s.%s to %s", in, quoted(m[2]), role)
+		return store.Finding{
+			About: store.AboutSchema, Subject: m[2], Problem: "usage is not granted",
+			Mend: fmt.Sprintf("grant usage on schema %s to %s", quoted(m[2]), role),
+		}
 	}
-	return finding, true
+	return store.Finding{
+		About: store.AboutFunction, Subject: m[2], Problem: "execute is not granted",
+		Mend: fmt.Sprintf("grant execute on function %s.%s to %s", in, quoted(m[2]), role),
+	}
 }
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
