@@ -127,7 +127,8 @@ func (e *Engine) query(ctx context.Context, question string) (string, error) {
 	case !result.OK():
 		cause := failure(result)
 		return "", &ocr.UnavailableError{
-			Reason: "tesseract does not run on this machine: " + cause.Error(), Cause: cause,
+			Reason: "tesseract does not run on this machine: " + cause.Error() + "; install " + debianPackage + " again",
+			Cause:  cause,
 		}
 	}
 	return string(out), nil
@@ -179,7 +180,7 @@ func failure(r child.Result) error {
 		return fmt.Errorf("tesseract ended by %s", r.End)
 	}
 	complaint, _, _ := strings.Cut(r.Stderr, "\n")
-	return fmt.Errorf("tesseract failed with status %d: %.200s", r.ExitCode, complaint)
+	return fmt.Errorf("tesseract failed (status %d: %.200s)", r.ExitCode, complaint)
 }
 
 var languageLine = pattern.New(`^[a-z]{3}(_[A-Za-z]+)*$`)
