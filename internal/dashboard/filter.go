@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -36,7 +37,15 @@ func parseFilter(text string, now time.Time) filter {
 	for _, word := range split(f.Text) {
 		name, value, ok := strings.Cut(word, ":")
 		value = strings.Trim(value, `"`)
-		if !ok || value == "" || !f.qualifier(strings.ToLower(name), value, now) {
+		if !ok || value == "" {
+			plain = append(plain, strings.Trim(word, `"`))
+			continue
+		}
+		known, err := f.qualifier(strings.ToLower(name), value, now)
+		if err != nil {
+			f.Problems = append(f.Problems, err.Error())
+		}
+		if !known {
 			plain = append(plain, strings.Trim(word, `"`))
 		}
 	}
@@ -67,8 +76,8 @@ func split(text string) (list []string) {
 	return list
 }
 
-// qualifier reports whether name is that of a qualifier.
-func (f *filter) qualifier(name, value string, now time.Time) bool {
+// qualifier reports whether name is that of a qualifier. The error says which values it takes.
+func (f *filter) qualifier(name, value string, now time.Time) (bool, error) {
 	q := &f.Query
 	switch name {
 	case "status", "state":
@@ -77,20 +86,19 @@ func (f *filter) qualifier(name, value string, now time.Time) bool {
 			value = "pending"
 		}
 		if !slices.Contains(statuses, value) {
-			f.Problems = append(f.Problems, "status is one of "+strings.Join(statuses, ", "))
-			return true
+			return true, fmt.Errorf("status is one of %s", strings.Join(statuses, ", "))
 		}
 		q.Status = value
 	case "priority":
 		if q.Priority = strings.ToLower(value); !slices.Contains([]string{"high", "normal", "low"}, q.Priority) {
-			f.Problems = append(f.Problems, "priority is high, normal or low")
 			q.Priority = ""
+			return true, errors.New("priority is high, normal or low")
 		}
 	case "since", "before":
 		at, err := parseTime(value, now)
 		switch {
 		case err != nil:
-			f.Problems = append(f.Problems, name+" is like 30min, 6h, 1d, 2w or 2026-11-24")
+			return true, fmt.Errorf("%s is like 30min, 6h, 1d, 2w or 2026-11-24", name)
 		case name == "since":
 			q.Since = at
 		default:
@@ -101,11 +109,11 @@ func (f *filter) qualifier(name, value string, now time.Time) bool {
 			"type": &q.Type, "set": &q.DocumentSet, "class": &q.Class, "code": &q.Code, "by": &q.RequestedBy,
 		}[name]
 		if to == nil {
-			return false
+			return false, nil
 		}
 		*to = value
 	}
-	return true
+	return true, nil
 }
 
 // parseTime reads a time before now, as 1d, or a day or time.

@@ -74,7 +74,7 @@ func (d *Dashboard) redeem(w http.ResponseWriter, r *http.Request, code string) 
 		ok = err == nil
 	}
 	if !ok {
-		v := p.view("Sign in", "", login{Error: "This link was used already, or is older than 10 minutes."})
+		v := p.view("Sign in", "", login{Error: "This link was used already, or is older than 10 minutes. Sign in with a token."})
 		p.must(p.send(http.StatusUnauthorized, "login", v))
 		return
 	}
@@ -91,7 +91,7 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 		err = errors.New("the token is too long for a cookie")
 	}
 	if err != nil {
-		say := login{Next: next, Error: "This token is not accepted: it is wrong, has expired, or was removed."}
+		say := login{Next: next, Error: "This token is not accepted: it is wrong, has expired, or was removed. Sign in with another one."}
 		if known, ok := errors.AsType[*api.Problem](err); !ok || known.Status != http.StatusUnauthorized {
 			say.Error = "Nobody can sign in with this token: " + err.Error()
 		}
