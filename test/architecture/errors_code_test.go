@@ -28,6 +28,7 @@ type unit struct {
 	variables map[string]value
 	functions map[string]*callable
 	structs   map[string][]string  // the names of the fields of a type
+	aliases   map[string]value     // the type that another name stands for
 	errors    map[string]*callable // the method Error of a type
 }
 
@@ -44,7 +45,7 @@ type callable struct {
 	variadic bool
 	locals   map[string][]value
 	literals map[*ast.FuncLit]*callable
-	fields   map[string]map[string]ast.Expr // what is assigned to a field of a variable
+	blocks   []block // outer ones first
 	returns  [][]ast.Expr
 	body     []ast.Node
 	raises   []raised // whose text depends on a parameter
@@ -84,7 +85,7 @@ func (c *code) unit(folder string) *unit {
 	if c.packages[folder] == nil {
 		c.packages[folder] = &unit{
 			folder: folder, constants: map[string]value{}, variables: map[string]value{},
-			functions: map[string]*callable{}, structs: map[string][]string{}, errors: map[string]*callable{},
+			functions: map[string]*callable{}, structs: map[string][]string{}, aliases: map[string]value{}, errors: map[string]*callable{},
 		}
 	}
 	return c.packages[folder]
@@ -93,7 +94,6 @@ func (c *code) unit(folder string) *unit {
 func (c *code) add(f *callable) *callable {
 	f.number = len(c.functions)
 	f.locals, f.literals = map[string][]value{}, map[*ast.FuncLit]*callable{}
-	f.fields = map[string]map[string]ast.Expr{}
 	c.functions = append(c.functions, f)
 	return f
 }
@@ -163,6 +163,9 @@ func (f *callable) declare(decl *ast.GenDecl) {
 		case *ast.TypeSpec:
 			if s, ok := spec.Type.(*ast.StructType); ok {
 				f.unit.structs[spec.Name.Name] = fieldNames(s.Fields)
+			}
+			if spec.Assign.IsValid() {
+				f.unit.aliases[spec.Name.Name] = value{expr: spec.Type, in: f}
 			}
 		case *ast.ValueSpec:
 			for i, name := range spec.Names {

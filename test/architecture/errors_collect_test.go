@@ -71,6 +71,18 @@ func (c *collector) add(e raised) {
 		into, s.class, s.text = &c.answers, f["Code"], f["Detail"]
 	case answered:
 		into, s.text = &c.answers, f[whole]
+	case "internal/dashboard.login":
+		into, s.text = &c.answers, f["Error"]
+	case "internal/store.Finding":
+		into, s.text, s.remedy = &c.doctor, "a finding of the database: …: "+f["Problem"], f["Mend"]
+		if strings.Trim(f["Problem"], "… ") == "" {
+			return
+		}
+	case "internal/httpd.Check":
+		into, s.text = &c.causes, f["Name"]+": "+f["Hint"]
+		if !worded.MatchString(f["Hint"]) {
+			return
+		}
 	case "internal/config.Problem":
 		into, s.class, s.text, s.remedy = &c.settings, f["Name"], f["Problem"], f["Remedy"]
 	case "internal/config.fault":

@@ -71,6 +71,24 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		"doctor": "unit: async-worker@a.service is disabled: it does not start with the machine: systemctl enable --now " +
 			"async-worker@a.service",
 		"doctor.failed": "docling: it answered 502 to the status of a task: is docling-serve running, and DOCLING_URL its address?",
+		"a hint in a case": "the re-ranker failed (HTTP 404): check RERANK_URL: it is the " +
+			"whole address, e.g. https://api.cohere.com/v2/rerank",
+		"… with its sentence": "the re-ranker refuses the key (HTTP 401): check RERANK_API_KEY",
+		"… in an if":          "the gateway failed (HTTP 504): something behind the gateway gave up waiting: see its log",
+		"… of a literal":      "Cognee refuses the key (HTTP 401); check COGNEE_API_KEY",
+		"… of a function": "Azure answered 403 KeyBasedAuthenticationNotPermitted: the account allows no shared keys; " +
+			"use AZURE_STORAGE_ACCOUNT with a managed identity",
+		"… that has others": "Azure answered 403 AuthorizationPermissionMismatch: the shared access " +
+			"signature lacks a right: issue one with rcwl",
+		"an error of a type": "pdftotext is not installed: apt install poppler-utils on the worker's machine; " +
+			"async-worker doctor shows what else it lacks",
+		"an alias of a type": "the receiver has a delivery id that can't be signed; " +
+			"see who writes to webhook_deliveries beside the worker",
+		"store.Finding":        "a finding of the database: a: the login may not take this role: grant \"a\" to authenticator",
+		"httpd.Check":          "sweep: it makes no progress; restart the worker",
+		"dashboard.login":      "This token is not accepted: it is wrong, has expired, or was removed. Sign in with another one.",
+		"dashboard.qualifier":  "priority is high, normal or low",
+		"ocr.UnavailableError": "tesseract does not run on this machine: tesseract failed (status 127: a library); install tesseract-ocr again",
 		"a value twice": "lock /srv/etc/async-worker: another process has held it for 5s; find it with lslocks or fuser -v " +
 			"/srv/etc/async-worker, and repeat the command when it has ended",
 	} {
@@ -83,6 +101,8 @@ func TestEachKindOfErrorIsListed(t *testing.T) {
 		{"lock …/.", "fuser -v …/etc/async-worker"},
 		{"lock …/etc/async-worker", "fuser -v …/."},
 		{"another migration has not ended after …: it ended", "to end it"},
+		{"the re-ranker failed", "RERANK_API_KEY"},
+		{"source_uri: … can't be trusted: timeout", ""},
 		{"another migration has not ended after …: the session", "run migrate again"},
 	} {
 		if list.Pairs(wrong[0], wrong[1]) {

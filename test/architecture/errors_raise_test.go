@@ -138,7 +138,7 @@ func (r *raiser) visit(n ast.Node, f *callable) bool {
 		}
 	case *ast.CompositeLit:
 		if !r.inner[n] && !r.used[n] {
-			raises = r.byLiteral(n, f)
+			raises = r.byLiteral(n, f, nil)
 		}
 	}
 	r.record(raises, f)
@@ -161,40 +161,6 @@ func (r *raiser) record(raises []raised, f *callable) {
 			owner.raises = append(owner.raises, e)
 		}
 	}
-}
-
-// variable reads an error that is made, and of which fields are set then: err := …; err.Hint = …
-func (r *raiser) variable(n *ast.AssignStmt, f *callable) {
-	to, ok := n.Lhs[0].(*ast.Ident)
-	if !ok || len(n.Rhs) != 1 || f.fields[to.Name] == nil {
-		return
-	}
-	made := n.Rhs[0]
-	if address, ok := made.(*ast.UnaryExpr); ok {
-		made = address.X
-	}
-	var raises []raised
-	switch made := made.(type) {
-	case *ast.CallExpr:
-		raises = r.byCall(made, f)
-	case *ast.CompositeLit:
-		raises = r.byLiteral(made, f)
-	}
-	if len(raises) == 0 {
-		return
-	}
-	r.inner[made] = true
-	r.record(r.set(raises, f.fields[to.Name], f), f)
-}
-
-// set fills fields that the error doesn't have yet.
-func (r *raiser) set(raises []raised, fields map[string]ast.Expr, f *callable) []raised {
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if slices.Contains(known(raises[0].of), name) && strings.Trim(raises[0].fields[name], "… ") == "" {
-			raises = with(raises, name, r.text(fields[name], f))
-		}
-	}
-	return raises
 }
 
 // byCall are the errors that a call makes.
@@ -234,13 +200,14 @@ func (r *raiser) built(n *ast.CallExpr, f *callable) []raised {
 		return nil
 	}
 	for _, g := range r.named(method.Sel.Name, f.unit) {
-		if g.receiver == "" || len(g.fields[g.receiver]) == 0 || len(g.returns) != 1 {
+		fields := g.blocks[0].fields[g.receiver]
+		if g.receiver == "" || len(fields) == 0 || len(g.returns) != 1 {
 			continue
 		}
 		raises := r.byCall(made, f)
 		r.inner[made] = true
-		for name, e := range g.fields[g.receiver] {
-			for _, text := range r.text(e, g) {
+		for name, v := range fields {
+			for _, text := range r.any([]value{v}) {
 				raises = with(raises, name, r.fill(text, n, g, f))
 			}
 		}

@@ -18,8 +18,15 @@ func (c *code) scan(f *callable, body ast.Node) {
 			return false
 		case *ast.AssignStmt:
 			f.assign(n)
+		case *ast.BlockStmt:
+			f.block(n, n.List)
+		case *ast.CaseClause:
+			f.block(n, n.Body)
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
+				if _, of := n.Type.(*ast.SelectorExpr); of && n.Values == nil {
+					f.locals[name.Name] = append(f.locals[name.Name], value{expr: n.Type, in: f})
+				}
 				if i < len(n.Values) {
 					f.locals[name.Name] = append(f.locals[name.Name], value{expr: n.Values[i], in: f})
 				}
@@ -37,29 +44,22 @@ func (c *code) scan(f *callable, body ast.Node) {
 
 func (f *callable) assign(n *ast.AssignStmt) {
 	for i, to := range n.Lhs {
-		v := value{expr: n.Rhs[0], result: i, in: f}
-		if len(n.Lhs) == len(n.Rhs) {
-			v = value{expr: n.Rhs[i], in: f}
-		}
-		switch to := to.(type) {
-		case *ast.Ident:
-			if n.Tok == token.ADD_ASSIGN {
-				v.expr = &ast.BinaryExpr{X: to, Op: token.ADD, Y: v.expr}
-			}
-			f.locals[to.Name] = append(f.locals[to.Name], v)
-		case *ast.SelectorExpr:
-			x, ok := to.X.(*ast.Ident)
-			if !ok || len(n.Lhs) != len(n.Rhs) {
-				continue
-			}
-			if f.fields[x.Name] == nil {
-				f.fields[x.Name] = map[string]ast.Expr{}
-			}
-			if _, set := f.fields[x.Name][to.Sel.Name]; !set {
-				f.fields[x.Name][to.Sel.Name] = v.expr
-			}
+		if to, ok := to.(*ast.Ident); ok {
+			f.locals[to.Name] = append(f.locals[to.Name], f.assigned(n, i))
 		}
 	}
+}
+
+// assigned is what the left side i of an assignment becomes.
+func (f *callable) assigned(n *ast.AssignStmt, i int) value {
+	v := value{expr: n.Rhs[0], result: i, in: f}
+	if len(n.Lhs) == len(n.Rhs) {
+		v = value{expr: n.Rhs[i], in: f}
+	}
+	if n.Tok == token.ADD_ASSIGN {
+		v.expr = &ast.BinaryExpr{X: n.Lhs[i], Op: token.ADD, Y: v.expr}
+	}
+	return v
 }
 
 // element is the type of the elements of a slice, an array or a map.
@@ -96,25 +96,25 @@ func (f *callable) column(n *ast.CompositeLit, field string) (all []value) {
 		if !ok || row.Type != nil || of == nil {
 			return nil
 		}
-		cell := cells(row, names)[field]
-		if cell == nil {
-			cell = &ast.BasicLit{Kind: token.STRING, Value: `""`}
+		cell, ok := f.cells(row, names)[field]
+		if !ok {
+			cell = value{expr: &ast.BasicLit{Kind: token.STRING, Value: `""`}, in: f}
 		}
-		all = append(all, value{expr: cell, in: f})
+		all = append(all, cell)
 	}
 	return all
 }
 
 // cells are the values of a struct's literal by field.
-func cells(n *ast.CompositeLit, names []string) map[string]ast.Expr {
-	by := map[string]ast.Expr{}
+func (f *callable) cells(n *ast.CompositeLit, names []string) map[string]value {
+	by := map[string]value{}
 	for i, e := range n.Elts {
 		if pair, ok := e.(*ast.KeyValueExpr); ok {
 			if key, ok := pair.Key.(*ast.Ident); ok {
-				by[key.Name] = pair.Value
+				by[key.Name] = value{expr: pair.Value, in: f}
 			}
 		} else if i < len(names) {
-			by[names[i]] = e
+			by[names[i]] = value{expr: e, in: f}
 		}
 	}
 	return by

@@ -67,7 +67,7 @@ func (r *reader) wrapper(e *ast.CompositeLit, f *callable) (texts []string) {
 	if u == nil || u.errors[name] == nil || known(u.folder+"."+name) != nil {
 		return variable()
 	}
-	for _, one := range r.described(u.errors[name], "", cells(e, u.structs[name]), f) {
+	for _, one := range r.described(u.errors[name], "", f.cells(e, u.structs[name]), f) {
 		texts = append(texts, one.fields[whole])
 	}
 	if texts == nil {
@@ -208,6 +208,9 @@ func (r *reader) imported(name string, f *callable) *unit {
 // call is the text of a call's result: a string, or an error's.
 func (r *reader) call(n *ast.CallExpr, result int, f *callable) []string {
 	if method, ok := n.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "Error" && len(n.Args) == 0 {
+		if texts := r.target(method.X, f); texts != nil {
+			return texts
+		}
 		return r.text(method.X, f)
 	}
 	switch name := called(n); {
@@ -259,59 +262,6 @@ func (r *reader) results(g *callable, result int) (texts []string) {
 		return nil
 	}
 	return texts
-}
-
-// callees are the functions that a call may mean.
-func (r *reader) callees(n *ast.CallExpr, f *callable) []*callable {
-	switch to := n.Fun.(type) {
-	case *ast.Ident:
-		for g := f; g != nil; g = g.outer {
-			for _, v := range g.locals[to.Name] {
-				if lit, ok := v.expr.(*ast.FuncLit); ok {
-					return []*callable{g.literals[lit]}
-				}
-			}
-		}
-		if g := f.unit.functions[to.Name]; g != nil {
-			return []*callable{g}
-		}
-	case *ast.SelectorExpr:
-		if x, ok := to.X.(*ast.Ident); ok {
-			if f.imports[x.Name] != "" {
-				if u := r.imported(x.Name, f); u != nil && u.functions[to.Sel.Name] != nil {
-					return []*callable{u.functions[to.Sel.Name]}
-				}
-				return nil
-			}
-		}
-		return r.named(to.Sel.Name, f.unit)
-	}
-	return nil
-}
-
-// named are the methods of a name: those of the package, or the only one of the program.
-func (r *reader) named(name string, u *unit) (own []*callable) {
-	for _, m := range r.methods[name] {
-		if m.unit == u {
-			own = append(own, m)
-		}
-	}
-	if own == nil && len(r.methods[name]) == 1 {
-		return r.methods[name]
-	}
-	return own
-}
-
-func called(n *ast.CallExpr) string {
-	switch f := n.Fun.(type) {
-	case *ast.Ident:
-		return f.Name
-	case *ast.SelectorExpr:
-		if x, ok := f.X.(*ast.Ident); ok {
-			return x.Name + "." + f.Sel.Name
-		}
-	}
-	return ""
 }
 
 // mark stands for a parameter, by its number, or for a field of the receiver, by its name.

@@ -22,6 +22,12 @@ func known(of string) []string {
 		return []string{"problem", "remedy"}
 	case "internal/cli.usageError":
 		return []string{"err", "next"}
+	case "internal/dashboard.login":
+		return []string{"Error"}
+	case "internal/store.Finding":
+		return []string{"Problem", "Mend"}
+	case "internal/httpd.Check":
+		return []string{"Name", "State", "Hint"}
 	case "internal/doctor.Result":
 		return []string{"Check", "State", "Seen", "Remedy"}
 	case "internal/cli.failure", "internal/app.ServiceError":
@@ -32,7 +38,7 @@ func known(of string) []string {
 
 // sentenceOf is the field with the sentence.
 func sentenceOf(of string) string {
-	for _, name := range []string{"Message", "Problem", "Detail", "problem", "err", "Seen"} {
+	for _, name := range []string{"Message", "Problem", "Detail", "problem", "err", "Seen", "Error", "Hint"} {
 		if slices.Contains(known(of), name) {
 			return name
 		}
@@ -55,25 +61,30 @@ func named(field string) bool {
 // remedies are the names of fields that say what to do.
 func remedies() []string { return []string{"Remedy", "remedy", "Hint", "Next", "next"} }
 
-// byLiteral are the errors of a struct's literal, or of the elements of a slice's.
-func (r *raiser) byLiteral(n *ast.CompositeLit, f *callable) (all []raised) {
+// byLiteral are the errors of a struct's literal, or of the elements of a slice's. set are fields that are set later.
+func (r *raiser) byLiteral(n *ast.CompositeLit, f *callable, set map[string]value) (all []raised) {
 	if of := element(n.Type); of != nil {
 		for _, e := range n.Elts {
 			if row, ok := e.(*ast.CompositeLit); ok && row.Type == nil {
-				all = append(all, r.literal(row, of, f)...)
+				all = append(all, r.literal(row, of, f, nil)...)
 			}
 		}
 		return all
 	}
-	return r.literal(n, n.Type, f)
+	return r.literal(n, n.Type, f, set)
 }
 
-func (r *raiser) literal(n *ast.CompositeLit, t ast.Expr, f *callable) []raised {
+func (r *raiser) literal(n *ast.CompositeLit, t ast.Expr, f *callable, set map[string]value) []raised {
 	u, name := r.typeOf(t, f)
 	if u == nil {
 		return nil
 	}
-	of, given := u.folder+"."+name, cells(n, u.structs[name])
+	of, given := u.folder+"."+name, f.cells(n, u.structs[name])
+	for field, v := range set {
+		if _, ok := given[field]; !ok || r.tells(v) {
+			given[field] = v
+		}
+	}
 	names := known(of)
 	if names == nil {
 		if u.errors[name] == nil {
@@ -84,8 +95,8 @@ func (r *raiser) literal(n *ast.CompositeLit, t ast.Expr, f *callable) []raised 
 	all := []raised{{of, f.path, map[string]string{}}}
 	for _, field := range order(of, names) {
 		texts := []string{""}
-		if given[field] != nil {
-			texts = r.text(given[field], f)
+		if v, ok := given[field]; ok {
+			texts = r.any([]value{v})
 		}
 		all = with(all, field, texts)
 	}
@@ -98,6 +109,9 @@ func (r *reader) typeOf(e ast.Expr, f *callable) (*unit, string) {
 	case *ast.StarExpr:
 		return r.typeOf(e.X, f)
 	case *ast.Ident:
+		if of, ok := f.unit.aliases[e.Name]; ok {
+			return r.typeOf(of.expr, of.in)
+		}
 		return f.unit, e.Name
 	case *ast.SelectorExpr:
 		if x, ok := e.X.(*ast.Ident); ok {
@@ -110,7 +124,7 @@ func (r *reader) typeOf(e ast.Expr, f *callable) (*unit, string) {
 }
 
 // described are the texts of a type's method Error with the fields of a literal.
-func (r *reader) described(method *callable, of string, given map[string]ast.Expr, f *callable) (all []raised) {
+func (r *reader) described(method *callable, of string, given map[string]value, f *callable) (all []raised) {
 	for _, text := range r.results(method, 0) {
 		if !marked.MatchString(text) {
 			continue // it stands at the type
@@ -119,16 +133,16 @@ func (r *reader) described(method *callable, of string, given map[string]ast.Exp
 		from := 0
 		for _, at := range marked.FindAllStringSubmatchIndex(text, -1) {
 			filled := part{text[at[4]:at[5]], variable()}
-			if e := given[filled.name]; e != nil {
-				filled.texts = r.text(e, f)
+			if v, ok := given[filled.name]; ok {
+				filled.texts = r.any([]value{v})
 			}
 			parts = append(parts, fixed(text[from:at[0]]), filled)
 			from = at[1]
 		}
 		one := with([]raised{{of, f.path, map[string]string{}}}, whole, compose(append(parts, fixed(text[from:]))))
 		for _, name := range remedies() {
-			if given[name] != nil && !strings.Contains(text, "."+name+"\x02") {
-				one = with(one, "Remedy", r.text(given[name], f))
+			if v, ok := given[name]; ok && !strings.Contains(text, "."+name+"\x02") {
+				one = with(one, "Remedy", r.any([]value{v}))
 			}
 		}
 		all = append(all, one...)
