@@ -71,7 +71,7 @@ func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
 		{t.Queues.High, "urgent tasks"},
 		{t.Queues.Normal, "tasks"},
 		{t.Queues.Low, "tasks that can wait"},
-		{t.Queues.DeadLetter, "copies of dead letters; async-worker dlq list shows all dead letters"},
+		{t.Queues.DeadLetter, "copies of dead letters; async-worker dlq list shows all"},
 	} {
 		n, err := q.Depth(ctx)
 		if errors.Is(err, queue.ErrNotFound) {
