@@ -109,7 +109,8 @@ func TestSearchOfAnotherServer(t *testing.T) {
 		stdin: strings.NewReader(""), stdout: &out, stderr: &errOut, open: app.Open,
 	}
 	r := result{p.run(t.Context(), []string{"search", "cranes"}), out.String(), errOut.String()}
-	r.want(t, exitUnavailable, "something other than embeddings", "is OPENAI_BASE_URL the whole address")
+	r.want(t, exitUnavailable, "something other than embeddings",
+		"the service at "+strings.TrimPrefix(page.URL, "http://"), "is OPENAI_BASE_URL the whole address")
 	if strings.Contains(r.errOut, "reachable?") {
 		t.Error(r.errOut)
 	}

@@ -101,7 +101,8 @@ func (s *service) transport(ctx context.Context, err error, r *record) *failure 
 			Class: taskerr.DependencyUnavailable,
 			Message: fmt.Sprintf("%s answered (HTTP %d) with something other than %s; check %s", s.names.what, r.status,
 				s.names.gives, s.names.url),
-			Hint: "a service answers, but not with this API: is " + s.names.url + " the whole address, e.g. with its /v1?",
+			Hint: "the service at " + r.host + " answers, but not with this API: is " + s.names.url +
+				" the whole address, e.g. with its /v1?",
 		}}
 	}
 	return &failure{passing: true, err: &taskerr.Error{

@@ -17,7 +17,8 @@ const (
 // record is what the client library drops of an answer: it loses the headers of errors, and of
 // answers in base64.
 type record struct {
-	status int // zero: no answer came
+	host   string // that answered
+	status int    // zero: no answer came
 	header http.Header
 	stream bool                                 // a stream was asked for
 	whole  []byte                               // the answer, when it came in one piece although a stream was asked for
@@ -52,7 +53,7 @@ func (r recorder) Do(request *http.Request) (*http.Response, error) {
 		body = &notifyingReader{body, record.alive}
 	}
 	body = record.shape(response, body)
-	record.status, record.header = response.StatusCode, response.Header
+	record.host, record.status, record.header = request.URL.Host, response.StatusCode, response.Header
 	record.begun(record.status, record.header)
 	response.Body = struct {
 		io.Reader
