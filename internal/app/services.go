@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	blobazure "github.com/seed-7227ef26/async-worker/internal/blob/azure"
@@ -155,8 +156,8 @@ func (t *Tenant) openStore(ctx context.Context) (err error) {
 	if url == "" {
 		setting = "SUPABASE_URL"
 	}
-	unanswered := func() {
-		t.log.Warn("the database has not answered yet; still waiting", "address", t.DatabaseAddress(), "setting", setting)
+	unanswered := func(waited time.Duration) {
+		t.log.Warn("the database has not answered yet", "waited", waited, "address", t.DatabaseAddress(), "setting", setting)
 	}
 	if url != "" {
 		t.Store, err = postgres.Open(ctx, url, postgres.Options{

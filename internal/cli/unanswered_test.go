@@ -49,7 +49,7 @@ func TestHungDatabaseIsReported(t *testing.T) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			said := w.said.String()
-			if code != exitInterrupted || !strings.Contains(said, "has not answered yet") ||
+			if code != exitInterrupted || !strings.Contains(said, "waited=3s") ||
 				!strings.Contains(said, address) || strings.Contains(said, "TopSecret") {
 				t.Errorf("exit code %d:\n%s", code, said)
 			}

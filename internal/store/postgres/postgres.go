@@ -24,12 +24,12 @@ const Role = "async_worker"
 
 // Options configure Open.
 type Options struct {
-	ClientID     string // the tenant; required
-	Schema       string // DB_SCHEMA; empty: public
-	AppName      string // shown in pg_stat_activity; empty: async-worker
-	MaxConns     int32  // unless the URL has pool_max_conns; zero: pgx's default (4, or one per processor)
-	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check compares with the schema; zero: not checked
-	OnUnanswered func() // see rpc.Options; nil: not called
+	ClientID     string                     // the tenant; required
+	Schema       string                     // DB_SCHEMA; empty: public
+	AppName      string                     // shown in pg_stat_activity; empty: async-worker
+	MaxConns     int32                      // unless the URL has pool_max_conns; zero: pgx's default (4, or one per processor)
+	Dimensions   int                        // EMBEDDING_DIMENSIONS, which Check compares with the schema; zero: not checked
+	OnUnanswered func(waited time.Duration) // see rpc.Options; nil: not called
 }
 
 // PoolFor returns the number of connections for a number of concurrent tasks: one for each and two for the worker's

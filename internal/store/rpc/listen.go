@@ -29,7 +29,7 @@ func (c *client) listen(ctx context.Context, abort context.CancelCauseFunc) (hea
 	}
 	late := time.AfterFunc(answerGrace, func() {
 		if c.options.OnUnanswered != nil && !c.heard.Load() {
-			c.unanswered.Do(c.options.OnUnanswered)
+			c.unanswered.Do(func() { c.options.OnUnanswered(answerGrace) })
 		}
 	})
 	timers := []*time.Timer{late}

@@ -42,8 +42,9 @@ type VectorCaller interface {
 
 // Options qualify New. The zero value checks nothing.
 type Options struct {
-	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
-	OnUnanswered func() // called once, when the first call has had no answer for answerGrace; nil: not called
+	Dimensions int // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	// OnUnanswered is called once, when the first call has had no answer for answerGrace, which it gets; nil: not called.
+	OnUnanswered func(waited time.Duration)
 }
 
 // client is a store.Store over a Caller.

@@ -49,7 +49,7 @@ func TestOnUnanswered(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				called := 0
 				db := &late{}
-				s := rpc.New(db, "acme", rpc.Options{OnUnanswered: func() { called++ }})
+				s := rpc.New(db, "acme", rpc.Options{OnUnanswered: func(time.Duration) { called++ }})
 				for _, db.takes = range c.takes {
 					_, _ = s.Jobs(t.Context(), store.JobFilter{Limit: 1})
 				}

@@ -36,7 +36,7 @@ func connect(ctx context.Context, url string, o Options) (*pgx.Conn, error) {
 	address := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	if o.Log != nil {
 		defer time.AfterFunc(answerGrace, func() {
-			o.Log.Warn("the database has not answered yet; still waiting", "address", address, "setting", "DATABASE_URL")
+			o.Log.Warn("the database has not answered yet", "waited", answerGrace, "address", address, "setting", "DATABASE_URL")
 		}).Stop()
 	}
 	if c.ConnectTimeout > 0 { // of each address that the host has

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/supabase-community/postgrest-go"
 
@@ -23,10 +24,10 @@ import (
 
 // Options configure Open.
 type Options struct {
-	ClientID     string // the tenant; required
-	Schema       string // DB_SCHEMA, which the project's API must expose; empty: public
-	Dimensions   int    // EMBEDDING_DIMENSIONS, which Check compares with the schema; zero: not checked
-	OnUnanswered func() // see rpc.Options; nil: not called
+	ClientID     string                     // the tenant; required
+	Schema       string                     // DB_SCHEMA, which the project's API must expose; empty: public
+	Dimensions   int                        // EMBEDDING_DIMENSIONS, which Check compares with the schema; zero: not checked
+	OnUnanswered func(waited time.Duration) // see rpc.Options; nil: not called
 	// GatewayKey is the project's anon or publishable key. Supabase's gateway accepts only the project's own keys as
 	// apikey, so a key that was signed for a tenant is sent in Authorization alone. Empty: the key is sent in both.
 	GatewayKey string
