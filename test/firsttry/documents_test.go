@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
@@ -33,6 +34,20 @@ func TestScan(t *testing.T) {
 	d.run("async-worker documents list").expect(0, "scan.pdf", warning)
 	hooks.await(warning)
 	hooks.interrupt().expect(0, "task.completed scan signature: good answered: 204", warning)
+}
+
+// TestDeleteUnknown: what is printed for a document that is not there runs as it is.
+func TestDeleteUnknown(t *testing.T) {
+	t.Parallel()
+	d := sitDown(t)
+	for _, name := range []string{"nowhere.md", "'no where.md'"} {
+		refused := d.run("async-worker documents delete "+name+" --set sea --yes").expect(1, "there is no document",
+			"async-worker documents list")
+		_, command, _ := strings.Cut(refused.text, "async-worker enqueue")
+		command, _, _ = strings.Cut(command, "\n")
+		d.run("async-worker enqueue" + command).expect(0)
+	}
+	d.run("async-worker jobs list").expect(0, "ingest pending", "nowhere.md", "no where.md")
 }
 
 // popplerAlone is a folder with the programs that ingest needs for a PDF, and without tesseract.

@@ -58,6 +58,8 @@ func TestServices(t *testing.T) {
 	d.run("async-worker check-config", "OPENAI_API_KEY=", "LLM_PROVIDER=openai", "POLL_MAX_MS=fast",
 		"WEBHOOK_SECRET=short").
 		expect(78, "OPENAI_API_KEY", "POLL_MAX_MS", "WEBHOOK_SECRET", "3 problems")
+	d.run("async-worker check-config", "WORKER_CONCURENCY=3").expect(0, "WORKER_CONCURENCY: unknown setting",
+		"did you mean WORKER_CONCURRENCY?")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

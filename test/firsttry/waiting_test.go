@@ -113,7 +113,21 @@ func TestHungDatabase(t *testing.T) {
 	defer l.Close()
 	r := d.begin("async-worker jobs list", "SUPABASE_URL=http://"+l.Addr().String())
 	r.await("has not answered yet")
-	r.interrupt().expect(130, "still waiting", l.Addr().String(), "SUPABASE_URL")
+	r.interrupt().expect(130, "waited=3s", l.Addr().String(), "SUPABASE_URL")
+}
+
+// TestWatchedList: a list of jobs shows their changes until Ctrl-C.
+func TestWatchedList(t *testing.T) {
+	t.Parallel()
+	d := sitDown(t)
+	d.file("tides.md", "# Tides\n")
+	r := d.begin("async-worker jobs list --watch")
+	r.await("STATE")
+	d.run("async-worker enqueue --id slow --upload tides.md --type ingest --document-set sea").expect(0)
+	r.await("slow  ingest  pending")
+	d.run("async-worker jobs cancel slow").expect(0)
+	r.await("slow  ingest  canceled")
+	r.interrupt().expect(130, "async-worker: interrupted", "!what to do")
 }
 
 // index reads the page at the worker's address.
