@@ -14,20 +14,20 @@ func (d *terminal) machine() *terminal {
 	return &m
 }
 
-// tenant adds the user of d to the machine as a tenant, and returns its name and the file with its settings.
-func (m *terminal) tenant(d *terminal) (name, file string) {
-	m.Helper()
-	name = d.env["CLIENT_ID"]
+// tenant adds a user to the machine as a tenant, and returns its name and the file with its settings.
+func (d *terminal) tenant(user *terminal) (name, file string) {
+	d.Helper()
+	name = user.env["CLIENT_ID"]
 	var settings strings.Builder
 	for _, s := range []string{
 		"AZURE_STORAGE_CONNECTION_STRING", "SUPABASE_URL", "SUPABASE_KEY", "LLM_PROVIDER", "POLL_MAX_MS",
 	} {
-		settings.WriteString(s + "=" + d.env[s] + "\n")
+		settings.WriteString(s + "=" + user.env[s] + "\n")
 	}
-	m.file(name+".conf", settings.String())
-	m.run("async-worker tenant add "+name+" --root . --env-file "+name+".conf").expect(0, name+".env", "secrets: ",
-		"!"+d.env["SUPABASE_KEY"])
-	return name, filepath.Join(m.folder, "etc/async-worker", name+".env")
+	d.file(name+".conf", settings.String())
+	d.run("async-worker tenant add "+name+" --root . --env-file "+name+".conf").expect(0, name+".env", "secrets: ",
+		"!"+user.env["SUPABASE_KEY"])
+	return name, filepath.Join(d.folder, "etc/async-worker", name+".env")
 }
 
 // TestTwoTenants: each command needs the name of one, reaches that one's database, and prints commands that do.
