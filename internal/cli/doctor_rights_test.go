@@ -142,6 +142,8 @@ func (g *gate) open(t *testing.T, service, endpoint string) string {
 		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, target.Host
 		r.Out.Header.Del("x-gate")
 	}}
+	// By default it would say that on the standard log, which is that of a command of another test.
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		r.Header.Set("x-gate", service)
 		if refused := g.refuse.Load(); refused != nil && rightOf(r).Action == refused.Action {
