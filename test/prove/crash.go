@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -174,7 +175,7 @@ func (c *crasher) once(ctx context.Context, w *way, name, point string) (points,
 	}
 	if err == nil && len(found) == 0 {
 		// on a busy machine a copy may be on the queue although its request had no answer
-		unanswered := strings.Count(log, "can't copy a dead letter to its queue")
+		unanswered := len(unansweredCopies.FindAllString(log, -1))
 		found, err = t.check(ctx, c.report, end.deaths()+unanswered)
 	}
 	if err == nil && len(found) == 0 && w.paid {
@@ -186,6 +187,9 @@ func (c *crasher) once(ctx context.Context, w *way, name, point string) (points,
 	c.count(w.scenario, point, end == died)
 	return points, found, log, os.RemoveAll(dir)
 }
+
+// unansweredCopies are the lines of a worker about copies that may be on the queue.
+var unansweredCopies = regexp.MustCompile(`can't copy a dead letter to its queue.*network_timeout`)
 
 func (c *crasher) count(s scenario, point string, died bool) {
 	c.report.ran()
