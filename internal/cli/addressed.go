@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"log/slog"
 	"regexp"
 	"strings"
 
@@ -13,10 +16,11 @@ var commandWords = regexp.MustCompile(`\basync-worker(?: [a-z][a-z-]*)+`)
 // addressed adds --tenant to each command in a text that takes the flag and lacks it, so that a copied command reaches the
 // tenant of this one. What is quoted for a shell stays as it is. Without a tenant of the machine it changes nothing.
 func (p *program) addressed(text string) string {
-	if p.tenant == "" || !strings.Contains(text, "async-worker") {
+	tenant := cmp.Or(p.tenant, p.unit)
+	if tenant == "" || !strings.Contains(text, "async-worker") {
 		return text
 	}
-	text = strings.ReplaceAll(text, "async-worker@TENANT", "async-worker@"+p.tenant) // the unit
+	text = strings.ReplaceAll(text, "async-worker@TENANT", "async-worker@"+tenant) // the unit
 	root := p.newRootCommand("")
 	var out strings.Builder
 	for {
@@ -29,7 +33,7 @@ func (p *program) addressed(text string) string {
 		out.WriteString(text[:at[0]] + path)
 		text, bare = text[at[0]+len(path):], bare[at[0]+len(path):]
 		if cmd.Flags().Lookup("tenant") != nil && !addressedAlready(bare) {
-			out.WriteString(" --tenant " + p.tenant)
+			out.WriteString(" --tenant " + tenant)
 		}
 	}
 }
@@ -60,4 +64,39 @@ func addressedAlready(rest string) bool {
 		rest = rest[:end]
 	}
 	return strings.Contains(rest, "--tenant") || strings.HasPrefix(rest, " --help")
+}
+
+// ofUnit makes the tenant that of printed commands, and returns a log that addresses them, if a unit of systemd runs this.
+func (p *program) ofUnit(log *slog.Logger, tenant string) *slog.Logger {
+	if p.getenv("INVOCATION_ID") == "" || p.getenv("CREDENTIALS_DIRECTORY") == "" { // containers have the latter alone
+		return log
+	}
+	p.unit = tenant
+	return slog.New(addressedLog{log.Handler(), p.addressed})
+}
+
+// addressedLog is a log whose hints and remedies are addressed: commands in a unit's journal reach its tenant.
+type addressedLog struct {
+	slog.Handler
+	addressed func(string) string
+}
+
+func (l addressedLog) Handle(ctx context.Context, r slog.Record) error {
+	record := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if (a.Key == "hint" || a.Key == "remedy") && a.Value.Kind() == slog.KindString {
+			a.Value = slog.StringValue(l.addressed(a.Value.String()))
+		}
+		record.AddAttrs(a)
+		return true
+	})
+	return l.Handler.Handle(ctx, record)
+}
+
+func (l addressedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return addressedLog{l.Handler.WithAttrs(attrs), l.addressed}
+}
+
+func (l addressedLog) WithGroup(name string) slog.Handler {
+	return addressedLog{l.Handler.WithGroup(name), l.addressed}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -36,6 +37,26 @@ func TestAddressed(t *testing.T) {
 		}
 		if got := (&program{}).addressed(text); got != text {
 			t.Errorf("without a tenant %s became %s", text, got)
+		}
+	}
+}
+
+// So does a hint in the journal of a unit: the worker has no --tenant, and its tenant is one of many of the machine.
+func TestJournalNamesTheTenant(t *testing.T) {
+	t.Parallel()
+	for manager, want := range map[string]string{
+		"systemd":    "look: async-worker doctor --tenant east-bay",
+		"kubernetes": "look: async-worker doctor",
+	} {
+		var out strings.Builder
+		p := &program{env: []string{"CREDENTIALS_DIRECTORY=" + t.TempDir()}}
+		if manager == "systemd" {
+			p.env = append(p.env, "INVOCATION_ID=1")
+		}
+		log := p.ofUnit(slog.New(slog.NewTextHandler(&out, nil)), "east-bay").With("a", 1)
+		log.Warn("broken", "hint", "look: async-worker doctor", "name", "async-worker doctor")
+		if text := out.String(); !strings.Contains(text, want+`"`) || !strings.Contains(text, `name="async-worker doctor"`) {
+			t.Errorf("%s: %s", manager, text)
 		}
 	}
 }

@@ -38,6 +38,7 @@ type program struct {
 	level          slog.LevelVar // of the daemon's log; a reload changes it
 	daemon         bool          // it is run
 	tenant         string        // the machine's tenant whose settings are used; empty: none
+	unit           string        // the tenant of the systemd unit that this process is; empty: it is none
 	tenantResolved bool          // resolveTenant has run
 	acting         bool          // a subcommand runs: its errors are not bad usage unless they say so
 }

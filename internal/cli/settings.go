@@ -98,7 +98,7 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 	}
 	logging.RedirectStandard(log)
 	if daemon {
-		log = log.With("client_id", cfg.ClientID)
+		log = p.ofUnit(log, cfg.ClientID).With("client_id", cfg.ClientID)
 		log.Info("starting", event.Key, event.Started, "version", app.Version)
 	}
 	for _, w := range cfg.Warnings() {
