@@ -27,7 +27,7 @@ func newTestServers(t *testing.T) *servers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.recovery = 3 * time.Minute // beside other tests Azurite may not answer for half a minute
+	g.recovery = 8 * time.Minute // beside other tests Azurite may not answer for half a minute, and again
 	t.Cleanup(func() {
 		if err := errors.Join(g.close(), built.remove()); err != nil {
 			t.Error(err)
